@@ -13,7 +13,7 @@ using namespace ui;
 
 namespace {
 
-/// Instructions that are not probes, of one phase.
+/// Instructions of one phase, the probes between them too.
 struct Stretch {
   size_t first = 0, end = 0;
 };
@@ -125,6 +125,12 @@ void TapeScreen::draw_timeline(Ui& ui, const Rect& rect) {
   p.accent_disc(t, {x, cy}, 7);
 }
 
+void TapeScreen::draw_speed(Ui& ui, const Rect& place) {
+  const std::vector<std::string> labels{"slow", "1×", "max"};
+  segmented(ui, "tape/speed", place, labels, speed_,
+            "Two or ten instructions a second, or as fast as they are shown.");
+}
+
 void TapeScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -151,9 +157,7 @@ void TapeScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
     step(1);
   rest.take_left(side, 12);
   if (!compact) {
-    const std::vector<std::string> labels{"slow", "1×", "max"};
-    segmented(ui, "tape/speed", centred({rest.x + 59, cy}, 118, 28), labels, speed_,
-              "Two or ten instructions a second, or as fast as they are shown.");
+    draw_speed(ui, centred({rest.x + 59, cy}, 118, 28));
     rest.take_left(118, 22);
   }
   Rect words = rest.take_left(compact ? 96.f : 262.f, compact ? 12.f : 20.f);
@@ -168,8 +172,12 @@ void TapeScreen::draw_bar(Ui& ui, const Rect& bar, bool clock) {
   if (!compact && clock && facts_ && facts_->timed) {
     const double all = seconds_of(facts_->fold, [](int32_t) { return true; });
     const double before = seconds_of(facts_->fold, [&](int32_t i) { return static_cast<size_t>(i) < head_; });
-    p.text_in({words.x, cy + 2, words.w, 18}, {Face::Sans, type::tick}, t.ink2,
-              fmt::format("{:.3g} ms a step, of them {:.3g} before this one", 1e3 * all, 1e3 * before));
+    const TextStyle tick{Face::Sans, type::tick};
+    std::string sums =
+        fmt::format("{:.3g} ms one by one, {:.3g} of them before this one", 1e3 * all, 1e3 * before);
+    if (p.text_width(tick, sums) > words.w)
+      sums = fmt::format("{:.3g} ms one by one, {:.3g} before this one", 1e3 * all, 1e3 * before);
+    p.text_in({words.x, cy + 2, words.w, 18}, tick, t.ink2, sums);
   }
   draw_timeline(ui, {rest.x + 10, bar.y, rest.w - 24, bar.h});
 }

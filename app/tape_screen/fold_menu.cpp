@@ -63,10 +63,13 @@ void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
   quiet.quiet = true;
   if (icon_button(ui, kMenu, at, Icon::File, "Save the fold as SVG, CSV or JSON (Ctrl+E).", quiet))
     ui.open_popup(kMenu);
-  if (ui.shortcut("Ctrl+E")) ui.open_popup(kMenu);
-  const Rect list{at.right() - 160, at.bottom() + 4, 160, 28 * static_cast<float>(std::size(kEndings)) + 12};
+  if (ui.shortcut("Ctrl+E", kMenu)) ui.open_popup(kMenu);
+  const bool speed = size_ == Size::Compact;  // whose bar has no room for it
+  const float height = 28 * static_cast<float>(std::size(kEndings)) + 12 + (speed ? 36.f : 0.f);
+  const Rect list{at.right() - 160, at.bottom() + 4, 160, height};
   if (!ui.begin_popup(kMenu, list)) return;
   Rect rows = list.inset(6);
+  if (speed) draw_speed(ui, centred(rows.take_bottom(36).centre(), 118, 28));
   for (const Ending& one : kEndings) {
     ButtonOptions row;
     row.quiet = row.left = true;
@@ -83,9 +86,10 @@ void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
 /// "+12 −12 ≠6", and behind it the list.
 void TapeScreen::draw_changes(Ui& ui, const Rect& place) {
   const ProgramChange& change = facts_->change;
+  const ChangeCounts counts = change_counts(*facts_);
   ButtonOptions plain;
   plain.style = {Face::Mono, type::tick};
-  if (button(ui, kChanges, place, fmt::format("+{} −{} ≠{}", change.came, change.went, change.rewired),
+  if (button(ui, kChanges, place, fmt::format("+{} −{} ≠{}", counts.came, counts.went, counts.rewired),
              change_sentence(*facts_), plain))
     ui.open_popup(kChanges);
   std::vector<const normscope::Change*> listed;

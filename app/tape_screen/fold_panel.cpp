@@ -133,11 +133,11 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
                                  number(facts.loss, 3), facts.timed && clock ? "; one thread" : "");
   options.right =
       30.f * static_cast<float>(view.runs.size()) + 100 + (facts.change_from.empty() ? 0.f : 112.f);
-  if (wide) options.sentence = fold_sentence(facts);
+  if (wide) options.sentence = state_->error.empty() ? fold_sentence(facts) : state_->error;
   const Rect content = panel(ui, rect, options);
   if (wide)
     ui.mark("tape/sentence", {content.x, rect.y + 30, content.w, 18}, options.sentence,
-            "Of this step alone.");
+            state_->error.empty() ? "Of this step alone." : "Why what was asked for last is not there.");
   Rect row{content.x, rect.y, content.w, space::title_row};
   draw_menu(ui, row.take_right(24, 6));
   ButtonOptions small;
@@ -155,7 +155,7 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
   fit.at = wide ? kWide : kNarrow;
   fit.px_per_second = px_per_second(facts.fold, fit.at.left_room, fit.at.right_room);
   Rect rest{rect.x, content.y, rect.w, content.h};
-  const float foot = wide ? 84.f : facts.broken ? 26.f : 0.f;
+  const float foot = wide ? 84.f : facts.broken || !state_->error.empty() ? 26.f : 0.f;
   draw_foot(ui, rest.take_bottom(foot).inset(space::pad, 0), clock);
   rest.take_bottom(kFold);
   Rect heads = rest.take_top(kHeads);
@@ -197,7 +197,7 @@ void TapeScreen::draw_list(Ui& ui, const Fitted& fit, bool clock) {
       "Up and Down go along the list, O to the other side, Enter opens a layer.",
       surface);
   for (size_t row = fit.first; row < fit.end; ++row) hold_row(ui, fit, row);
-  draw_track(ui, fit, clock);
+  draw_track(ui, fit);
   for (size_t row = fit.first; row < fit.end; ++row) draw_row(ui, fit, row, clock);
   draw_dots(ui, fit);
   draw_linked(ui, fit);
@@ -206,7 +206,7 @@ void TapeScreen::draw_list(Ui& ui, const Fitted& fit, bool clock) {
 
 /// Rows that write or read the buffer under the hand.
 void TapeScreen::draw_linked(Ui& ui, const Fitted& fit) {
-  const Buffer* const buffer = memory_.hovered();
+  const Buffer* const buffer = memory_.hovered(*facts_);
   if (!buffer) return;
   std::vector<bool> linked(rows_.size());
   for (const std::vector<int32_t>* list : {&buffer->writers, &buffer->readers})
@@ -286,7 +286,7 @@ void TapeScreen::draw_names(Ui& ui, const Fitted& fit, const FoldRow& row, float
   const float shape_right = fit.panel.x + fit.at.shape_right,
               shape_left = shape_right - p.text_width(shape_style, shape);
   if (x < shape_left) p.text({shape_right, y + 4}, shape_style, t.ink3, shape, Align::Right);
-  p.text({fit.panel.x + fit.at.bytes_right, y + 4}, kFigure, t.ink3, bytes_words(row.bytes), Align::Right);
+  p.text({fit.panel.x + fit.at.bytes_right, y + 4}, kFigure, t.ink3, size_words(row.bytes), Align::Right);
   const float aligned = std::max(x, fit.panel.x + fit.at.name + 97);
   const bool room = size_ != Size::Compact && !group;
   if (room && aligned + p.text_width(kWord, row.op) + 8 < shape_left)

@@ -273,22 +273,29 @@ std::string fold_sentence(const StepFacts& facts) {
   text += fmt::format("On its way up the gradient {} from {} to {}", verb, ui::number(way.begins, 2),
                       ui::number(way.arrives, 2));
   if (way.every_norm && way.norms > 1 && way.least > 1.05)
-    text += fmt::format(", {:.1f} to {:.1f} times at every norm", way.least, way.most);
+    text += fmt::format(", {}{:.1f} to {:.1f} times at every norm", factor < 0.9 ? "" : "falling ", way.least,
+                        way.most);
   return text + ".";
+}
+
+ChangeCounts change_counts(const StepFacts& facts) {
+  ChangeCounts counts;
+  for (const normscope::Change& one : facts.change.all) {
+    if (one.op == OpKind::Probe) continue;
+    (one.kind == ChangeKind::Came   ? counts.came
+     : one.kind == ChangeKind::Went ? counts.went
+                                    : counts.rewired)++;
+  }
+  const size_t all = listed_instructions(facts.program).size();
+  counts.same = all - std::min(all, counts.came + counts.rewired);
+  return counts;
 }
 
 std::string change_sentence(const StepFacts& facts) {
   if (facts.change_from.empty()) return "";
-  const ProgramChange& change = facts.change;
-  return fmt::format("Against {} {} instructions came, {} went and {} are rewired; {} are as they were.",
-                     facts.change_from, change.came, change.went, change.rewired, change.same);
-}
-
-std::string bytes_words(size_t bytes) {
-  const auto b = static_cast<double>(bytes);
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  return bytes < size_t{1} << 20 ? fmt::format("{:.3g} KiB", b / 1024)
-                                 : fmt::format("{:.3g} MiB", b / (1024 * 1024));
+  const ChangeCounts counts = change_counts(facts);
+  return fmt::format("Compared with {}: {} instructions came, {} went, {} are rewired; {} are as they were.",
+                     facts.change_from, counts.came, counts.went, counts.rewired, counts.same);
 }
 
 }  // namespace normscope::tape_screen

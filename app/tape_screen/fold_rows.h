@@ -67,11 +67,16 @@ struct GradientWay {
 };
 GradientWay gradient_way(const StepFacts& facts);
 /// "Backward costs 2.1 times forward. On its way up the gradient falls from 0.028 to 0.0012, 1.8 to 5.2 times at every
-/// norm." Every number is that of this step.
+/// norm."; where it does not fall altogether: ", falling 1.8 to 5.2 times at every norm". Every number is that of this
+/// step.
 std::string fold_sentence(const StepFacts& facts);
-/// "Against run A 12 instructions came, 12 went and 6 are rewired; 130 are as they were."; empty: no change.
+/// Without probes, as the list has them.
+struct ChangeCounts {
+  size_t came = 0, went = 0, rewired = 0, same = 0;
+};
+ChangeCounts change_counts(const StepFacts& facts);
+/// "Compared with run A before the change: 12 instructions came, 12 went, 6 are rewired; 130 are as they were."; empty:
+/// no change.
 std::string change_sentence(const StepFacts& facts);
-
-std::string bytes_words(size_t bytes);  ///< "256 KiB"
 
 }  // namespace normscope::tape_screen

@@ -34,7 +34,7 @@ void band(Painter& p, float x, float from, float to, float from_width, float to_
 
 }  // namespace
 
-void TapeScreen::draw_track(Ui& ui, const Fitted& fit, bool) {
+void TapeScreen::draw_track(Ui& ui, const Fitted& fit) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const Colour colour = t.runs[static_cast<size_t>(facts_->letter - 'A')].line;
@@ -115,11 +115,16 @@ void TapeScreen::draw_head(Ui& ui, const Fitted& fit) {
 void TapeScreen::draw_finite(Ui& ui, const Rect& line) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
+  if (!state_->error.empty() && size_ == Size::Compact) {  // else it stands above
+    ui.mark("tape/error", line, state_->error, "Why what was asked for last is not there.");
+    p.text_in(line, {Face::Sans, type::body}, t.ink, state_->error);
+    return;
+  }
   if (!facts_->broken) {
     const std::string words = "✓ Every number of this step is finite.";
     ui.mark("tape/finite", line, words, "All that the step wrote was looked at.");
     const float w = p.text_in(line, {Face::Bold, type::body}, t.ink, words);
-    const std::string more = "The first that is not would be named here, and the head go there.";
+    const std::string more = "The first that is not would be named here, and the head would go there.";
     const TextStyle style{Face::Sans, type::body};
     if (w + 12 + p.text_width(style, more) <= line.w)
       p.text_in({line.x + w + 10, line.y, line.w, line.h}, style, t.ink3, more);

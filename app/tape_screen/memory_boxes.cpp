@@ -24,10 +24,10 @@ std::string listed(const std::vector<int32_t>& instructions) {
 
 }  // namespace
 
-std::string size_words(size_t bytes) {
-  const auto b = static_cast<double>(bytes);
-  if (b >= 1024 * 1024) return ui::number(b / (1024 * 1024), 3) + " MiB";
-  return b >= 1024 ? ui::number(b / 1024, 3) + " KiB" : ui::number(b, 4) + " B";
+std::string plan_sentence(const MemoryMap& map) {
+  if (map.apart == map.planned) return size_words(map.planned) + ".";
+  return fmt::format("{}; every tensor in its own place would take {}.", size_words(map.planned),
+                     size_words(map.apart));
 }
 
 double address_step(double whole) {
@@ -85,9 +85,8 @@ plot::PlotSpec memory_plot(const MemoryMap& map) {
   plot.id = "tape-memory";
   plot.title = "Memory";
   plot.note = "address down, instructions across";
-  plot.sentence =
-      fmt::format("{} hold what would take {}; most is alive at instruction {}: {}.", size_words(map.planned),
-                  size_words(map.apart), map.most_at, size_words(map.most));
+  plot.sentence = fmt::format("{} Most is alive at instruction {}: {}.", plan_sentence(map), map.most_at,
+                              size_words(map.most));
   plot.x.hi = std::max(1, map.instructions);
   plot.x.label = "instruction";
   plot.x.integer = true;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/tape_screen/panel_frame.h"
+#include "app/tape_screen/step_worker.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::tape_screen {
@@ -50,12 +51,18 @@ bool is_of(const Buffer& b, TensorId t) {
 
 }  // namespace
 
+const Buffer* MemoryPanel::hovered(const StepFacts& facts) const {
+  const bool same = of_ && (of_ == facts.readable || of_ == facts.shared);
+  return under_ && same ? &of_->buffers[*under_] : nullptr;
+}
+
 MemoryAsked MemoryPanel::draw(Ui& ui, const Rect& rect, const MemoryGiven& given) {
   if (given.head_room <= 0) panel(ui, rect, {});
   Rect rest = rect.inset(space::pad, 0);
   rest.h -= 8;
   rest.take_top(given.head_room);
   const bool both = given.readable && given.shared;
+  if (!plan_by_hand_) plan_ = given.reuses ? 1 : 0;
   const std::shared_ptr<const MemoryMap> map = !both        ? (given.shared ? given.shared : given.readable)
                                                : plan_ == 0 ? given.readable
                                                             : given.shared;
@@ -66,8 +73,7 @@ MemoryAsked MemoryPanel::draw(Ui& ui, const Rect& rect, const MemoryGiven& given
     width_ = height_ = 0;
   }
   const std::string sentence =
-      map ? fmt::format("{} hold what would take {}.", size_words(map->planned), size_words(map->apart))
-          : "The memory plan stands here once a step was played.";
+      map ? plan_sentence(*map) : "The memory plan stands here once a step was played.";
   ui.mark("tape/memory", rect, sentence, "Address down, instructions across: what lies where, and how long.");
   if (!map) {
     rest.take_top(12);
@@ -98,14 +104,18 @@ void MemoryPanel::draw_title(Frame& f, Rect& rest) {
   if (f.given.readable && f.given.shared) {
     std::vector<std::string> labels{"gradients stay readable", "gradients share memory"};
     if (segmented_width(ui, labels) > rest.w) labels = {"readable", "shared"};
+    std::vector<std::string> marked = labels;
+    marked[static_cast<size_t>(f.given.reuses)] += " (this run)";
+    if (segmented_width(ui, marked) <= rest.w) labels = marked;
     const Rect row = rest.take_top(24, 6);
-    segmented(ui, "tape/memory/plan", {row.x, row.y, std::min(row.w, segmented_width(ui, labels)), row.h},
-              labels, plan_,
-              "The plan in which every gradient can still be read, or the one that saves memory.");
+    const Rect place{row.x, row.y, std::min(row.w, segmented_width(ui, labels)), row.h};
+    if (segmented(ui, "tape/memory/plan", place, labels, plan_,
+                  "The plan in which every gradient can still be read, or the one that saves memory."))
+      plan_by_hand_ = true;
   }
-  const std::string words =
-      fmt::format("{} hold what would take {}.", size_words(f.map.planned), size_words(f.map.apart));
-  p.text_in(rest.take_top(18, 4), kBodyWords, t.ink2, that_fits(p, kBodyWords, rest.w, {words}));
+  const std::string brief = fmt::format("{}; apart {}.", size_words(f.map.planned), size_words(f.map.apart));
+  p.text_in(rest.take_top(18, 4), kBodyWords, t.ink2,
+            that_fits(p, kBodyWords, rest.w, {plan_sentence(f.map), brief}));
 }
 
 void MemoryPanel::draw_map(Frame& f, Rect rest) {

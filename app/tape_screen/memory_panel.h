@@ -21,6 +21,8 @@
 
 namespace normscope::tape_screen {
 
+struct StepFacts;  // step_worker.h
+
 struct MemoryGiven {
   /// Of the same step: every gradient stays readable; gradients and activations share memory. One may be null.
   std::shared_ptr<const MemoryMap> readable, shared;
@@ -28,6 +30,7 @@ struct MemoryGiven {
   int32_t head = 0;                    ///< the instruction under the play head
   int32_t fold = 0;                    ///< the first that is not forward
   int layers = 1;
+  bool reuses = true;               ///< the run itself has `shared`
   std::optional<TensorId> hovered;  ///< elsewhere on the screen
   float head_room = 0;              ///< > 0: the caller drew the panel, with tabs in so many px at its top
 };
@@ -54,9 +57,11 @@ class MemoryPanel {
   MemoryAsked draw(ui::Ui&, const ui::Rect&, const MemoryGiven&);
   /// Figures that the hand wants as files since the last call.
   std::vector<lab::SavePlot> take_saves() { return std::exchange(saves_, {}); }
-  /// The buffer under the hand in the last frame: its writers and readers are outlined elsewhere. Null: none. Lives as
-  /// long as the maps that were given.
-  const Buffer* hovered() const { return under_ && of_ ? &of_->buffers[*under_] : nullptr; }
+  /// The buffer under the hand in the last frame, where it is one of this step's: its writers and readers are outlined
+  /// elsewhere. Null: none. Lives as long as the maps that were given.
+  const Buffer* hovered(const StepFacts& facts) const;
+  /// In a frame in which it is not drawn: the hand is on nothing of it.
+  void forget() { under_.reset(); }
 
  private:
   struct Frame;  // what one draw() passes around
@@ -75,6 +80,7 @@ class MemoryPanel {
 
   std::vector<lab::SavePlot> saves_;
   int plan_ = 1;                 // 0: readable, 1: shared
+  bool plan_by_hand_ = false;    // else it is the run's
   std::optional<size_t> under_;  // buffer under the hand, or chosen by the keys
   // The boxes as they were drawn last, and of what.
   std::shared_ptr<const MemoryMap> of_;
@@ -82,8 +88,8 @@ class MemoryPanel {
   std::vector<MemoryBox> boxes_;
 };
 
-/// "256 KiB", "1.5 MiB".
-std::string size_words(size_t bytes);
+/// "12 MiB; every tensor in its own place would take 15 MiB.", or the first alone where both are one.
+std::string plan_sentence(const MemoryMap& map);
 /// A round number of MiB, so that about four marks divide the whole.
 double address_step(double whole);
 /// Address down, instruction across: the layer of what lies there.

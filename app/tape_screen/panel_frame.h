@@ -58,14 +58,6 @@ struct MemoryPanel::Frame {
   }
 };
 
-/// The input of the node, as the instruction reads it or as it writes its gradient; null: it does neither.
-inline const ShownTensor* input_of(const Shown& shown, int input) {
-  for (const std::vector<ShownTensor>* list : {&shown.writes, &shown.reads})
-    for (const ShownTensor& t : *list)
-      if (t.input >= 0 && t.input == input) return &t;
-  return nullptr;
-}
-
 /// The first of the texts that fits, else "".
 inline std::string that_fits(const ui::Painter& p, ui::TextStyle style, float width,
                              std::initializer_list<std::string> texts) {

@@ -206,7 +206,8 @@ double spread_of_rows(const StepPlayer& player, const ShownTensor& x) {
 
 std::string short_name(const std::string& name, int32_t layer) {
   const std::string prefix = fmt::format("L{:02}.", layer);
-  return layer > 0 && name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+  const size_t at = layer > 0 ? name.find(prefix) : name.npos;
+  return at == name.npos ? name : name.substr(at + prefix.size());
 }
 
 std::string sentence_of(StepPlayer& player, const Shown& shown) {

@@ -13,7 +13,7 @@ std::string sentence_of(StepPlayer& player, const Shown& shown);
 /// What else they say: gradients of parameters, rows that are nearly one vector. May be empty.
 std::string note_of(StepPlayer& player, const Shown& shown);
 
-/// "L06.ffn.sum" -> "ffn.sum" where it is of that layer.
+/// "L06.ffn.sum", "enc.L06.ffn.sum" -> "ffn.sum" where it is of that layer.
 std::string short_name(const std::string& name, int32_t layer);
 
 }  // namespace normscope::tape_screen

@@ -255,14 +255,6 @@ class Maker {
   Shown shown_;
 };
 
-/// The input of the shown node, as it is read or as its gradient is written.
-const ShownTensor* shown_input(const Shown& shown, int input) {
-  for (const std::vector<ShownTensor>* list : {&shown.reads, &shown.writes})
-    for (const ShownTensor& t : *list)
-      if (t.input == input && input >= 0) return &t;
-  return nullptr;
-}
-
 /// Where the gradient of the first input is largest in its picture's sequence; nullopt while it is not there.
 std::optional<Element> largest_gradient(const StepPlayer& player, const Shown& shown) {
   const auto written = std::find_if(shown.writes.begin(), shown.writes.end(), [](const ShownTensor& t) {
@@ -279,6 +271,13 @@ std::optional<Element> largest_gradient(const StepPlayer& player, const Shown& s
 }
 
 }  // namespace
+
+const ShownTensor* input_of(const Shown& shown, int input) {
+  for (const std::vector<ShownTensor>* list : {&shown.writes, &shown.reads})
+    for (const ShownTensor& t : *list)
+      if (t.input >= 0 && t.input == input) return &t;
+  return nullptr;
+}
 
 std::vector<Stripe> stripes_of(const HeatMap& picture, double limit) {
   std::vector<Stripe> stripes;
@@ -306,7 +305,8 @@ Shown shown_of(StepPlayer& player, size_t instruction, int64_t sequence) {
   return Maker(player, instruction, sequence).make();
 }
 
-Checked checked_of(StepPlayer& player, const Shown& shown, std::optional<Element> asked) {
+std::optional<Checked> checked_of(StepPlayer& player, const Shown& shown, std::optional<Element> asked,
+                                  const std::function<bool()>& stop) {
   Checked checked;
   checked.step = shown.step;
   checked.node = shown.node;
@@ -319,17 +319,18 @@ Checked checked_of(StepPlayer& player, const Shown& shown, std::optional<Element
     const std::optional<Element> wanted = asked ? asked : largest_gradient(player, shown);
     const auto node = static_cast<size_t>(shown.node);
     if (!wanted) {
-      checked.check = check_element(player, node);
+      checked.check = check_element(player, node, -1, -1, stop);
     } else {
-      const ShownTensor* t = shown_input(shown, wanted->input);
+      const ShownTensor* t = input_of(shown, wanted->input);
       const auto rows = t ? static_cast<int64_t>(t->rows) : 0,
                  columns = t ? static_cast<int64_t>(t->columns) : 0;
       if (wanted->row < 0 || wanted->row >= rows || wanted->column < 0 || wanted->column >= columns)
         fail("check", "position {}, feature {} of {}: expected one of {} x {}", wanted->row, wanted->column,
              t ? t->name : shown.name, rows, columns);
       checked.check =
-          check_element(player, node, wanted->input, t->first + wanted->row * columns + wanted->column);
+          check_element(player, node, wanted->input, t->first + wanted->row * columns + wanted->column, stop);
     }
+    if (checked.check.stopped) return std::nullopt;
     const NumericCheck& check = checked.check;
     const ValueId value = player.data().nodes[node].in[check.place];
     const ValueInfo& info = player.data().values[static_cast<size_t>(value)];

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -72,6 +73,9 @@ struct Shown {
 /// instruction that the program does not have.
 Shown shown_of(StepPlayer& player, size_t instruction, int64_t sequence = 0);
 
+/// The input of the node, as the instruction reads it or as it writes its gradient; null: it does neither.
+const ShownTensor* input_of(const Shown& shown, int input);
+
 /// A number of an input: row and column of its picture (position and feature).
 struct Element {
   int input = 0;
@@ -91,7 +95,8 @@ struct Checked {
   std::string fault;  ///< why there is none, one line
 };
 /// Plays up to the node's backward instruction and back to where the player stood: not for the thread that draws.
-/// Throws nothing of what check_element refuses: that is the fault.
-Checked checked_of(StepPlayer& player, const Shown& shown, std::optional<Element> asked);
+/// Throws nothing of what check_element refuses: that is the fault. nullopt: `stop` said so.
+std::optional<Checked> checked_of(StepPlayer& player, const Shown& shown, std::optional<Element> asked,
+                                  const std::function<bool()>& stop = {});
 
 }  // namespace normscope::tape_screen

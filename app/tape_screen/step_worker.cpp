@@ -16,7 +16,10 @@ namespace {
 constexpr int kRepeats = 3;          // replays of a pass; its time is their median
 constexpr double kRoofBudget = 0.1;  // seconds that each roof is measured for
 
-bool changes_nothing(const ProgramChange& change) { return change.all.empty(); }
+bool changes_nothing(const ProgramChange& change) {
+  return std::all_of(change.all.begin(), change.all.end(),
+                     [](const normscope::Change& one) { return one.op == OpKind::Probe; });
+}
 
 /// The batch of the step goes into another program of it.
 void copy_inputs(StepPlayer& from, Program& to) {
@@ -73,6 +76,12 @@ bool StepWorker::busy() const {
   return todo_.any() || asked_;
 }
 
+/// Something was asked for since: what is under way is not waited for any more.
+bool StepWorker::newer() const {
+  const std::lock_guard lock(mutex_);
+  return quit_ || todo_.any();
+}
+
 void StepWorker::wait() {
   std::unique_lock lock(mutex_);
   idle_.wait(lock, [this] { return !todo_.any() && !working_; });
@@ -101,7 +110,9 @@ void StepWorker::loop() {
       todo = std::exchange(todo_, {});
       asked_ = todo.any();
     }
+    const bool other_step = todo.step != nullptr;
     made_.error = guarded("playing a step", [&] { carry_out(todo); });
+    if (!made_.error.empty() && other_step) leave_step();
     if (!made_.error.empty() && passes_left_ > 0) {
       passes_left_ = 0;
       seconds_.clear();
@@ -118,24 +129,33 @@ void StepWorker::carry_out(Todo& todo) {
   if (todo.at) at_ = *todo.at;
   if (todo.at || todo.step || !made_.shown || made_.shown->step != step_->number) look();
   if (todo.check && made_.shown)
-    made_.checked = std::make_shared<const Checked>(checked_of(*step_->player, *made_.shown, *todo.check));
+    if (auto checked = checked_of(*step_->player, *made_.shown, *todo.check, [this] { return newer(); }))
+      made_.checked = std::make_shared<const Checked>(*std::move(checked));
   if (!asked) time_pass();
+}
+
+/// Nothing of a step that cannot be shown stays, and nothing of the one before stands for it.
+void StepWorker::leave_step() {
+  timing_.reset();
+  step_.reset();
+  made_.facts.reset();
+  made_.shown.reset();
+  made_.checked.reset();
 }
 
 void StepWorker::begin(std::shared_ptr<PlayedStep> step) {
   timing_.reset();
-  step_ = std::move(step);
-  StepPlayer& player = *step_->player;
+  step_.reset();  // its memory, before the maps of the next one are made
+  StepPlayer& player = *step->player;
   auto facts = std::make_shared<StepFacts>();
-  facts->number = step_->number;
-  facts->letter = step_->letter;
-  facts->name = step_->name;
-  facts->step = step_->step;
-  facts->spec = step_->spec;
+  facts->number = step->number;
+  facts->letter = step->letter;
+  facts->step = step->step;
+  facts->spec = step->spec;
   facts->program = player.data();
   facts->program.store = nullptr;
-  plan(*facts);
-  note_change(*facts);
+  plan(*step, *facts);
+  note_change(*step, *facts);
   facts->timed = !seconds_.empty() && passes_left_ == 0;
   facts->fold =
       fold(player.data(), facts->timed ? std::span<const double>(seconds_) : std::span<const double>());
@@ -147,44 +167,48 @@ void StepWorker::begin(std::shared_ptr<PlayedStep> step) {
   made_.facts = std::move(facts);
   made_.shown.reset();
   made_.checked.reset();
+  step_ = std::move(step);
 }
 
 /// Maps and times are those of the step before where nothing but weights and numbers differs.
-void StepWorker::plan(StepFacts& facts) {
-  const bool known = planned_ && *planned_ == *step_->spec && planned_shape_ == step_->shape;
+void StepWorker::plan(const PlayedStep& step, StepFacts& facts) {
+  const bool known = planned_ && *planned_ == *step.spec && planned_shape_ == step.shape;
   if (!known) {
     planned_.reset();
     seconds_.clear();
     passes_left_ = times_ ? kPasses : 0;
     const auto map_of = [&](bool reuse) {
-      const StepProgram program(*step_->spec, step_->shape, reuse, *step_->backend);
+      const StepProgram program(*step.spec, step.shape, reuse, *step.backend);
       return std::make_shared<const MemoryMap>(memory_map(program.data()));
     };
     readable_ = map_of(false);
     shared_ = map_of(true);
-    planned_ = *step_->spec;
-    planned_shape_ = step_->shape;
+    planned_ = *step.spec;
+    planned_shape_ = step.shape;
   }
   facts.readable = readable_;
   facts.shared = shared_;
 }
 
-void StepWorker::note_change(StepFacts& facts) {
-  const RunSpec& now = *step_->spec;
-  const auto [at, fresh] = known_.try_emplace(step_->letter, Known{now, {}, {}});
+/// A fork is compared with what it came from, another run with what it was before; runs that were exchanged for others
+/// have nothing before them.
+void StepWorker::note_change(const PlayedStep& step, StepFacts& facts) {
+  const RunSpec& now = *step.spec;
+  if (std::exchange(generation_, step.generation) != step.generation) known_.clear();
+  const auto [at, fresh] = known_.try_emplace(step.letter, Known{now, {}, {}});
   Known& known = at->second;
   const auto change_from = [&](const RunSpec& before) {
-    const StepProgram old(before, step_->shape, false, *step_->backend),
-        own(now, step_->shape, false, *step_->backend);
+    const StepProgram old(before, step.shape, false, *step.backend),
+        own(now, step.shape, false, *step.backend);
     return change_of(old.data(), own.data());
   };
   try {
-    if (fresh && step_->source_spec) {
-      known.before = *step_->source_spec;
-      known.from = std::string("run ") + step_->source;
+    if (step.source_spec) {
+      known.before = *step.source_spec;
+      known.from = std::string("run ") + step.source;
     } else if (!fresh && !(known.last == now) && !changes_nothing(change_from(known.last))) {
       known.before = known.last;
-      known.from = std::string(1, step_->letter) + " before";
+      known.from = std::string("run ") + step.letter + " before the change";
     }
     known.last = now;
     if (!known.before) return;
@@ -208,14 +232,14 @@ void StepWorker::look() {
 
 /// The program that the run trains with, on parameters of its own: the player's tensors stay as they are.
 void StepWorker::prepare_timing() {
-  if (!roof_) {
-    bench::Settings settings;
-    settings.threads = 1;
-    settings.budget = kRoofBudget;
-    settings.quiet = true;
-    const bench::Machine machine = bench::measure_machine(settings);
-    roof_ = Roof{1e9 * machine.peak_gflops, 1e9 * machine.bandwidth_gbs};
-  }
+  bench::Settings settings;
+  settings.threads = 1;
+  settings.budget = kRoofBudget;
+  settings.quiet = true;
+  const bench::Machine machine = bench::measure_machine(settings);
+  const Roof before = roof_.value_or(Roof{});  // what trains meanwhile can only lower it
+  roof_ = Roof{std::max(before.flops, 1e9 * machine.peak_gflops),
+               std::max(before.bytes, 1e9 * machine.bandwidth_gbs)};
   timing_ = std::make_unique<StepProgram>(*step_->spec, step_->shape, step_->spec->train.reuse_gradients,
                                           *step_->backend);
   copy_inputs(*step_->player, timing_->program());

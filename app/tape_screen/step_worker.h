@@ -1,5 +1,5 @@
 // Plays the step that the Tape screen shows, on a thread of its own: it has the StepPlayer, times the instructions,
-// measures the roof of this machine once, makes the fold, the memory maps and the record of what a change of the
+// measures the roof of this machine, makes the fold, the memory maps and the record of what a change of the
 // wiring did. The screen reads a shared immutable state each frame and never waits. Called by TapeScreen.
 #pragma once
 
@@ -28,7 +28,6 @@ namespace normscope::tape_screen {
 struct StepFacts {
   uint64_t number = 0;  ///< of its copy: PlayedStep::number
   char letter = 'A';
-  std::string name;
   int32_t step = 1;
   std::shared_ptr<const RunSpec> spec;
   ProgramData program;  ///< that of the player; without its store
@@ -41,7 +40,8 @@ struct StepFacts {
   std::shared_ptr<const MemoryMap> readable,
       shared;  ///< gradients in places of their own; one after the other
   ProgramChange change;
-  std::string change_from;  ///< what the wiring was before: "run A", "A before"; empty: it did not change
+  std::string
+      change_from;  ///< what the wiring was before: "run A", "run A before the change"; empty: it did not change
 };
 inline constexpr int kPasses = 7;
 
@@ -93,8 +93,10 @@ class StepWorker {
   void loop();
   void carry_out(Todo& todo);
   void begin(std::shared_ptr<PlayedStep> step);
-  void plan(StepFacts& facts);
-  void note_change(StepFacts& facts);
+  void leave_step();
+  bool newer() const;
+  void plan(const PlayedStep& step, StepFacts& facts);
+  void note_change(const PlayedStep& step, StepFacts& facts);
   void look();
   void time_pass();
   void prepare_timing();
@@ -113,6 +115,7 @@ class StepWorker {
   TapeState made_;
   At at_;
   std::map<char, Known> known_;
+  uint64_t generation_ = 0;         ///< of the runs that known_ is of
   std::optional<RunSpec> planned_;  ///< of which the maps and times are
   BatchShape planned_shape_;
   std::shared_ptr<const MemoryMap> readable_, shared_;

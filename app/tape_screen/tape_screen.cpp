@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include <imgui.h>
+
 #include "app/ui/widgets.h"
 
 namespace normscope::tape_screen {
@@ -12,6 +14,7 @@ using namespace ui;
 namespace {
 
 constexpr double kPerSecond[] = {2, 10, 0};  // instructions: slow, 1x, max (one a frame)
+constexpr double kFollowSeconds = 1;
 
 int32_t index_of(const LabView& view, char letter) {
   const auto at =
@@ -32,7 +35,8 @@ TapeScreen::TapeScreen(std::function<void()> wake, bool times) : worker_(std::mo
 void TapeScreen::restore(const KeptTape& kept) {
   run_ = kept.run;
   kept_ = kept;
-  if (kept.head >= 0) restored_head_ = kept.head;
+  asked_first_ = false;
+  restored_head_ = kept.head;
 }
 
 void TapeScreen::go(size_t instruction) {
@@ -49,29 +53,34 @@ void TapeScreen::ask_step(const LabView& view, char letter) {
   if (run < 0) return;
   run_ = letter;
   waits_ = true;
-  waited_at_ = view.version;
+  wanted_ = std::max(wanted_, view.steps_asked) + 1;
   asked_.commands.emplace_back(lab::PlayStep{run});
 }
 
 /// A step that was asked for goes to the worker; a refusal ends the waiting.
 void TapeScreen::take(const LabView& view) {
-  constexpr uint64_t kViewsBehind = 3;  // a step, "busy", the answer
   if (index_of(view, run_) < 0 && !view.runs.empty()) run_ = view.runs.front().letter;
   if (view.played && view.played->number != taken_) {
     taken_ = view.played->number;
-    waits_ = false;
     worker_.take(view.played);
-  } else if (waits_ && (view.version >= waited_at_ + kViewsBehind || !view.message.empty())) {
-    waits_ = false;
   }
+  if (view.steps_asked >= wanted_) waits_ = false;
 }
 
-void TapeScreen::follow(const LabView& view) {
+/// At most once a second: the copy is made between two steps of the training.
+void TapeScreen::follow(Ui& ui, const LabView& view) {
   const int32_t run = index_of(view, run_);
-  if (!follow_ || run < 0 || busy() || playing_) return;
+  follow_due_ = false;
+  if (!follow_ || run < 0 || playing_ || !state_->error.empty()) return;
   const RunView& now = view.runs[static_cast<size_t>(run)];
   const bool newest = facts_ && facts_->letter == run_ && facts_->step > now.step;
-  if (!newest && now.state != RunState::NonFinite) ask_step(view, run_);
+  if (newest || now.state == RunState::NonFinite || busy()) return;
+  if (ui.time() < follow_at_) {
+    follow_due_ = true;
+    return ui.animate();
+  }
+  follow_at_ = ui.time() + kFollowSeconds;
+  ask_step(view, run_);
 }
 
 bool TapeScreen::shown_is_current() const {
@@ -102,12 +111,16 @@ void TapeScreen::refresh_rows() {
   rows_of_ = facts_;
   rows_stale_ = false;
   listed_ = listed_instructions(facts_->program);
-  if (other_program) {
+  const bool restored = other_step && restored_head_ && facts_->letter == run_ && !waits_;
+  if (other_program || restored) {
     head_ = fold_of(facts_->program);
     head_by_hand_ = false;
     sequence_ = 0;
     reveal_head_ = true;
-    if (restored_head_) go(static_cast<size_t>(*std::exchange(restored_head_, std::nullopt)));
+  }
+  if (restored) {
+    const int32_t head = *std::exchange(restored_head_, std::nullopt);
+    if (head >= 0) go(static_cast<size_t>(head));
   }
   if (other_step && facts_->broken) to_broken();
 }
@@ -171,7 +184,7 @@ void TapeScreen::play_or_pause() {
 
 void TapeScreen::keys(Ui& ui) {
   if (ui.shortcut("Left", "tape/timeline")) step(-1);
-  if (ui.shortcut("Right", "tape/timeline")) step(1);
+  if (ui.shortcut("Right", "tape/next")) step(1);
   if (ui.shortcut("Shift+Left", "tape/timeline")) step(-10);
   if (ui.shortcut("Shift+Right", "tape/timeline")) step(10);
   if (ui.shortcut("Up", "tape/fold")) step_row(-1);
@@ -182,7 +195,7 @@ void TapeScreen::keys(Ui& ui) {
   if (ui.shortcut("O", "tape/fold")) go(other_side(*facts_, head_));
   if (ui.shortcut("F", "tape/turn")) go(fold_of(facts_->program));
   if (ui.shortcut("N", "tape/finite")) to_broken();
-  if (ui.shortcut("Home", "tape/timeline")) go(listed_.front());
+  if (ui.shortcut("Home", "tape/first")) go(listed_.front());
   if (ui.shortcut("End", "tape/timeline")) go(listed_.back());
   if (ui.shortcut("Enter", "tape/fold") && ui.focused().empty()) open_at_head();
 }
@@ -216,7 +229,9 @@ void TapeScreen::draw_instruction(Ui& ui, const Rect& rect, Part part, float hea
   InstructionGiven given;
   given.part = part;
   given.head = head;
-  given.nothing = facts_ ? "Under way." : "No step yet.";
+  given.nothing = !facts_                 ? "No step yet."
+                  : state_->error.empty() ? "Under way."
+                                          : "There is nothing to show.";
   if (facts_ && state_->shown && state_->shown->step == facts_->number) given.shown = state_->shown;
   given.checked = state_->checked;
   const InstructionAsked asked = instruction_.draw(ui, rect, given);
@@ -240,6 +255,7 @@ void TapeScreen::draw_memory(Ui& ui, const Rect& rect, float head) {
     given.head = static_cast<int32_t>(head_);
     given.fold = static_cast<int32_t>(fold_of(facts_->program)) + 1;
     given.layers = layers_of(*facts_);
+    given.reuses = facts_->spec->train.reuse_gradients;
   }
   const MemoryAsked asked = memory_.draw(ui, rect, given);
   if (asked.head) go(static_cast<size_t>(std::max(0, *asked.head)));
@@ -247,6 +263,8 @@ void TapeScreen::draw_memory(Ui& ui, const Rect& rect, float head) {
 }
 
 void TapeScreen::draw_columns(Ui& ui, Rect rest) {
+  const bool memory = size_ == Size::Full || tab_ == (size_ == Size::Medium ? 1 : 2);
+  if (!memory) memory_.forget();
   if (size_ == Size::Full) {
     const float gap = space::gap;
     draw_instruction(ui, rest.take_left((rest.w - gap) * 420 / 820, gap), Part::All, 0);
@@ -273,11 +291,13 @@ TapeAsked TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool c
   state_ = worker_.state();
   take(view);
   refresh_rows();
-  if (!facts_ && !asked_first_ && !view.runs.empty() && !view.busy) {  // nobody opens the screen to see none
+  if (!state_->error.empty()) playing_ = false;  // what it waits for does not come
+  // Nobody opens the screen to see none, and a step of the session before is not one of this.
+  if ((!facts_ || restored_head_) && !asked_first_ && !view.runs.empty() && !view.busy) {
     asked_first_ = true;
     ask_step(view, run_);
   }
-  follow(view);
+  follow(ui, view);
   keys(ui);
   if (rows_stale_) refresh_rows();
   advance(ui);
@@ -290,7 +310,8 @@ TapeAsked TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool c
   draw_columns(ui, rest);
   draw_bar(ui, bar, clock);
   send();
-  if (!playing_ && facts_) kept_ = {run_, head_by_hand_ ? static_cast<int32_t>(head_) : -1};
+  const bool moving = playing_ || ImGui::IsMouseDown(ImGuiMouseButton_Left);  // where it stops is kept
+  if (!moving && !restored_head_ && facts_) kept_ = {run_, head_by_hand_ ? static_cast<int32_t>(head_) : -1};
   return std::move(asked_);
 }
 

@@ -58,9 +58,9 @@ class TapeScreen {
   bool playing() const { return playing_; }
   bool follows() const { return follow_; }
   char run() const { return run_; }
-  /// Asked for a step, or for what an instruction shows, and it is not there yet.
-  bool busy() const { return waits_ || worker_.busy(); }
-  /// While it plays, where it began to.
+  /// Asked for a step, or for what an instruction shows, and it is not there yet; Follow will ask for one.
+  bool busy() const { return waits_ || follow_due_ || worker_.busy(); }
+  /// While it plays or a mouse button is down, where it stood before.
   const KeptTape& kept() const { return kept_; }
   void restore(const KeptTape& kept);
 
@@ -85,7 +85,7 @@ class TapeScreen {
 
   // tape_screen.cpp
   void take(const LabView& view);
-  void follow(const LabView& view);
+  void follow(ui::Ui& ui, const LabView& view);
   void ask_step(const LabView& view, char letter);
   void send();
   void refresh_rows();
@@ -113,7 +113,7 @@ class TapeScreen {
   void hold_row(ui::Ui& ui, const Fitted& fit, size_t row);
   void scroll(ui::Ui& ui, Fitted& fit);
   // fold_track.cpp
-  void draw_track(ui::Ui& ui, const Fitted& fit, bool clock);
+  void draw_track(ui::Ui& ui, const Fitted& fit);
   void draw_linked(ui::Ui& ui, const Fitted& fit);
   void draw_dots(ui::Ui& ui, const Fitted& fit);
   void draw_head(ui::Ui& ui, const Fitted& fit);
@@ -127,6 +127,7 @@ class TapeScreen {
   void draw_bar(ui::Ui& ui, const ui::Rect& bar, bool clock);
   void draw_timeline(ui::Ui& ui, const ui::Rect& rect);
   void draw_timeline_labels(ui::Ui& ui, const ui::Rect& track);
+  void draw_speed(ui::Ui& ui, const ui::Rect& place);
   void play_or_pause();
 
   std::shared_ptr<const TapeState> state_ = std::make_shared<TapeState>();  ///< of this frame
@@ -138,11 +139,13 @@ class TapeScreen {
   std::vector<size_t> listed_;
   char run_ = 'A';
   bool follow_ = false, waits_ = false;
-  uint64_t taken_ = 0;      ///< number of the step that the worker has
-  uint64_t waited_at_ = 0;  ///< version of the view when a step was asked for
+  bool follow_due_ = false;  ///< there is a newer step, and its second has not come
+  double follow_at_ = 0;
+  uint64_t taken_ = 0;   ///< number of the step that the worker has
+  uint64_t wanted_ = 0;  ///< LabView::steps_asked once all that were asked for were answered
   size_t head_ = 0;
   bool head_by_hand_ = false, asked_first_ = false;
-  std::optional<int32_t> restored_head_;
+  std::optional<int32_t> restored_head_;  ///< of a session: for its first step; -1: at the fold
   KeptTape kept_;
   int64_t sequence_ = 0;
   bool playing_ = false;

@@ -1,6 +1,7 @@
 // The Lab's outside: command queue, trainer thread, published views. What the thread does is LabTrainer.
 #include "engine/lab/lab.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -20,6 +21,9 @@ using lab::Command;
 using Clock = LabTrainer::Clock;
 constexpr auto kViewInterval = std::chrono::microseconds(16'000);
 constexpr auto kAskAgain = std::chrono::milliseconds(100);
+
+/// It changes nothing of the session: no message goes for it, nobody waits, nothing is saved.
+bool is_quiet(const Command& command) { return std::holds_alternative<lab::PlayStep>(command); }
 
 }  // namespace
 
@@ -54,7 +58,8 @@ struct Lab::Impl {
   Clock::time_point shown{};  // trainer thread only
   bool unsaved = false;       // trainer thread only, as next_save
   Clock::time_point next_save{};
-  std::string sidecar;  // under the mutex, as sidecar_changed
+  std::string step_refusal;  // trainer thread only: the message, where it is one of PlayStep
+  std::string sidecar;       // under the mutex, as sidecar_changed
   bool sidecar_changed = false;
   int64_t generation = 0;  // trainer thread only: of the autosave, as `whole`
   bool whole = true;       // the next image refers to no file of an earlier one
@@ -131,8 +136,10 @@ void Lab::Impl::carry_out(LabTrainer& trainer, const Command& command) {
 
 void Lab::Impl::carry_out(LabTrainer& trainer, std::deque<Command>& taken) {
   if (taken.empty()) return;
-  trainer.message.clear();
-  publish(trainer, true);  // building a network or reading a text may take a while
+  const bool quiet = std::all_of(taken.begin(), taken.end(), is_quiet);
+  if (!quiet || trainer.message == step_refusal) trainer.message.clear();
+  step_refusal.clear();
+  if (!quiet) publish(trainer, true);  // building a network or reading a text may take a while
   for (const Command& command : taken) {
     if (!std::holds_alternative<lab::SaveSession>(command) && leaving()) continue;
     try {
@@ -144,10 +151,11 @@ void Lab::Impl::carry_out(LabTrainer& trainer, std::deque<Command>& taken) {
       }
     } catch (...) {
       trainer.message = describe_exception(std::visit([](const auto& c) { return c.doing(); }, command));
+      if (is_quiet(command)) step_refusal = trainer.message;
     }
   }
   taken.clear();
-  unsaved = !options.autosave.empty();
+  if (!quiet) unsaved = !options.autosave.empty();
   publish(trainer);
 }
 
@@ -225,8 +233,9 @@ void Lab::Impl::loop(LabTrainer& trainer, std::deque<Command>& taken) {
   if (autosaver && !autosaver->busy()) say_autosave_error(trainer, autosaver->take_error());
   if (save_due()) say_autosave_error(trainer, guarded("autosave", [&] { autosave(trainer); }));
   if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) return;
+  const bool quiet = trainer.replays();  // nothing of the session is other than it was
   trainer.work();
-  unsaved = !options.autosave.empty();
+  if (!quiet) unsaved = !options.autosave.empty();
   if (!trainer.has_work() || Clock::now() - shown >= kViewInterval) publish(trainer);
 }
 

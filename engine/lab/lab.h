@@ -93,6 +93,7 @@ struct LabView {
   std::shared_ptr<const std::string> sidecar;  ///< of the session that was restored last, see keep()
   uint64_t restored = 0;                       ///< how many sessions were restored so far
   std::shared_ptr<PlayedStep> played;          ///< the last of PlayStep, or nullptr; of one user
+  uint64_t steps_asked = 0;                    ///< how many of PlayStep were answered so far, refusals too
   BackendChoice backend;                       ///< where the runs are
   std::string backend_note;                    ///< why they are no longer where they were asked to be; empty
   std::string message;                         ///< last refusal or notice, one line; empty when none

@@ -38,6 +38,7 @@ void LabTrainer::set_backend(BackendChoice choice) {
     fail("backend", "{}", why);
   }
   leave_rerun();
+  earlier_.reset();
   backend_ = device ? device.get() : cpu_.get();
   device_ = std::move(device);
   choice_ = choice;
@@ -51,6 +52,7 @@ bool LabTrainer::fall_back(const std::string& why) {
     while (run.catching_up()) run.step();  // a snapshot is never old
   }
   leave_rerun();
+  earlier_.reset();
   backend_ = cpu_.get();
   device_.reset();
   choice_ = {};

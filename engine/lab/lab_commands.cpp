@@ -13,7 +13,6 @@
 namespace normscope {
 namespace {
 
-
 // A comparison is about one set of data and one seed.
 bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
 
@@ -157,6 +156,8 @@ void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::v
     portion_ = old_portion;
     throw;
   }
+  ++generation_;
+  earlier_.reset();
   playing_ = play;
   target_ = play ? std::numeric_limits<int32_t>::max() : 0;
 }

@@ -1,31 +1,107 @@
 // LabTrainer: a step of a run on a copy, to be played elsewhere.
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+#include "engine/core/machine_memory.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/lab/lab_trainer.h"
 #include "engine/lab/played_step.h"
+#include "engine/lab/run_cache.h"
+#include "engine/spec/limits.h"
+#include "engine/train/memory_plan.h"
 
 namespace normscope {
 namespace {
 
-/// The run as it stood before the step at which it stopped being finite: its weights of now say nothing any more.
-std::unique_ptr<Run> before_it_broke(const Run& run) {
-  const int32_t step = std::max(0, run.non_finite()->step - 1);
-  std::unique_ptr<Run> earlier = run.at(step);
-  while (earlier->steps_done() < step && earlier->state() != RunState::NonFinite) earlier->step();
-  return earlier;
+constexpr auto kReplayed = std::chrono::milliseconds(20);  // of a broken run, at a time
+
+/// What a broken run was before its last step, by what it began as and what was changed.
+std::string key_of(const Run& run) {
+  return fmt::format("{} at {}", run_key(run.origin(), run.edits()), run.non_finite()->step);
 }
 
 }  // namespace
 
+/// Of a run that is not finite the weights of now say nothing any more: it is trained again up to the step before, in
+/// portions between which commands are served, and kept for the next time.
 void LabTrainer::play_step(int32_t run) {
-  LabEntry& played = entry(run);
-  std::unique_ptr<Run> earlier;
-  if (played.broken() && played.run->non_finite()) earlier = before_it_broke(*played.run);
-  const Run& at = earlier ? *earlier : *played.run;
+  if (std::exchange(replayed_, -1) >= 0) ++steps_asked_;  // the newer one counts
+  try {
+    LabEntry& played = entry(run);
+    require_played(played);
+    if (!played.broken() || !played.run->non_finite()) {
+      hand_out(played, *played.run);
+    } else if (earlier_ && earlier_key_ == key_of(*played.run)) {
+      hand_out(played, *earlier_);
+    } else {
+      earlier_.reset();
+      replayed_ = run;
+      return;
+    }
+  } catch (const DeviceError&) {  // it is carried out again on the CPU
+    throw;
+  } catch (...) {
+    ++steps_asked_;
+    throw;
+  }
+  ++steps_asked_;
+}
+
+/// The Lab lets go of the copy before; one that cannot be held is refused.
+void LabTrainer::require_played(const LabEntry& played) {
+  played_.reset();
+  const Run& run = *played.run;
+  int64_t held = 0;
+  for (const LabEntry* entry : kept()) held += estimated_bytes(entry->run->spec());
+  const int64_t memory = options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
+  if (memory == 0) return;  // not known
+  const auto need = static_cast<int64_t>(played_need(run.spec(), run.task(), *cpu_));
+  require_memory("copying a step", need, held, memory);
+}
+
+/// A portion of the run that a broken one was before its last step. True: its copy is handed out.
+bool LabTrainer::replay(Clock::time_point until) {
+  LabEntry& played = entry(replayed_);
+  if (!played.broken() || !played.run->non_finite()) {  // it was exchanged meanwhile
+    hand_out(played, *played.run);
+    return true;
+  }
+  const int32_t step = std::max(0, played.run->non_finite()->step - 1);
+  if (!earlier_ || earlier_key_ != key_of(*played.run)) {
+    earlier_ = played.run->at(step);
+    earlier_key_ = key_of(*played.run);
+  }
+  while (earlier_->steps_done() < step && earlier_->state() != RunState::NonFinite) {
+    if (Clock::now() >= until) return false;
+    earlier_->step();
+  }
+  hand_out(played, *earlier_);
+  return true;
+}
+
+void LabTrainer::replay_some() {
+  try {
+    if (!replay(Clock::now() + kReplayed)) return;
+  } catch (const DeviceError&) {  // begins again on the CPU
+    earlier_.reset();
+    throw;
+  } catch (...) {
+    earlier_.reset();
+    message = describe_exception(lab::PlayStep::doing());
+  }
+  replayed_ = -1;
+  ++steps_asked_;
+}
+
+void LabTrainer::hand_out(LabEntry& played, const Run& at) {
   auto made = std::make_shared<PlayedStep>();
   made->letter = played.letter;
-  made->name = view_of(played).name;
+  made->generation = generation_;
   made->step = at.steps_done() + 1;
   made->spec = std::make_shared<const RunSpec>(at.spec());
   const std::vector<LabEntry*> all = entries();

@@ -296,6 +296,8 @@ void LabTrainer::restore(const std::string& folder, bool play) {
   parked_ = std::move(parked);
   sidecar_ = std::make_shared<const std::string>(std::move(session.sidecar));
   ++restored_;
+  ++generation_;
+  earlier_.reset();
   step_ = session.step;
   show(std::move(loaded));
   change_budget(session.budget);

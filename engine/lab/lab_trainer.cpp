@@ -140,7 +140,9 @@ LabEntry* LabTrainer::without_text() const {
   return fork_ && stale(*fork_) ? fork_.get() : nullptr;
 }
 
-bool LabTrainer::has_work() const { return lagging() || wants_step() || without_text() || !reruns_.empty(); }
+bool LabTrainer::has_work() const {
+  return replays() || lagging() || wants_step() || without_text() || !reruns_.empty();
+}
 
 void LabTrainer::work() {
   try {
@@ -151,6 +153,7 @@ void LabTrainer::work() {
 }
 
 void LabTrainer::do_work() {
+  if (replays()) return replay_some();
   if (LabEntry* late = lagging()) {
     step_entry(*late);
     return;
@@ -345,6 +348,7 @@ LabView LabTrainer::view() const {
   view.sidecar = sidecar_;
   view.restored = restored_;
   view.played = played_;
+  view.steps_asked = steps_asked_;
   for (LabEntry* entry : entries()) view.runs.push_back(view_of(*entry));
   if (!runs_.empty()) {
     const Task& task = runs_.front()->run->task();

@@ -62,6 +62,7 @@ class LabTrainer {
   void pause();
 
   bool has_work() const;
+  bool replays() const { return replayed_ >= 0; }  ///< what it does next is for a copy of a step
   /// A speed limit may hold the next step back until then.
   Clock::time_point next_step_at() const { return next_step_; }
   /// One portion: a step of a run that catches up, one of all runs, one line of text, or one step of a rerun
@@ -105,6 +106,10 @@ class LabTrainer {
   void measure_batch();
   void ablate(int32_t run, std::vector<std::string> left_out);
   void play_step(int32_t run);
+  void require_played(const LabEntry& played);
+  void replay_some();
+  bool replay(Clock::time_point until);
+  void hand_out(LabEntry& played, const Run& at);
   void save(const std::string& folder);
   void restore(const std::string& folder, bool play);
 
@@ -214,6 +219,11 @@ class LabTrainer {
 
   std::shared_ptr<PlayedStep> played_;  ///< the last that was asked for
   uint64_t steps_played_ = 0;           ///< PlayedStep::number so far
+  uint64_t steps_asked_ = 0;            ///< answered so far, refusals too
+  uint64_t generation_ = 0;             ///< PlayedStep::generation
+  int32_t replayed_ = -1;               ///< a broken run that is trained again for its copy, or -1
+  std::unique_ptr<Run> earlier_;        ///< what it was before it broke, as far as that is
+  std::string earlier_key_;             ///< whose that is
 
   std::shared_ptr<const std::string> sidecar_;  ///< of the session that was restored last
   uint64_t restored_ = 0;                       ///< how many were

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "engine/data/task.h"
 #include "engine/measure/step/step_player.h"
@@ -14,10 +13,10 @@
 namespace normscope {
 
 struct PlayedStep {
-  uint64_t number = 0;  ///< grows with every one that is made
-  char letter = 'A';    ///< of the run
-  std::string name;
-  int32_t step = 1;  ///< which step of the run: the copy stands as the run stood after the one before
+  uint64_t number = 0;      ///< grows with every one that is made
+  uint64_t generation = 0;  ///< of the runs: grows with ReplaceRuns and RestoreSession
+  char letter = 'A';        ///< of the run
+  int32_t step = 1;         ///< which step of the run: the copy stands as the run stood after the one before
   std::shared_ptr<const RunSpec> spec;
   /// Of a fork, the run that it came from, as far as that is still there: its letter and specification.
   char source = '\0';

@@ -1,6 +1,6 @@
 // What every op computes, as words and formulas: the table rules.def as values. Called by normscope tape (--rules
-// prints docs/ops.md), by what shows an instruction, and by measure/step/lifetimes, which asks what a backward
-// instruction reads.
+// prints docs/ops.md), by what shows an instruction, and by measure/step (step_player, memory_map), which asks what a
+// backward instruction reads.
 #pragma once
 
 #include <array>

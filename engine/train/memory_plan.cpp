@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/arena.h"
+#include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/kernel.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal_passes.h"
@@ -111,6 +111,12 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
 MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend) {
   const BatchShape shape = task.shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
   return memory_need(spec.model, shape, backend, spec.train.reuse_gradients);
+}
+
+size_t played_need(const RunSpec& spec, const Task& task, Backend& backend) {
+  const BatchShape shape = task.shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
+  const MemoryNeed need = memory_need(spec.model, shape, backend, false);
+  return 3 * (need.parameters + need.optimizer) + 2 * (need.activations + need.gradients + need.workspace);
 }
 
 std::string bytes_text(size_t bytes) {

@@ -1,5 +1,6 @@
 // How much memory a run needs, from the same plan that its program would get, before anything is allocated.
-// Called by normscope train (--plan, and always before it starts) and normscope bench.
+// Called by normscope train (--plan, and always before it starts), normscope bench, and
+// before a step is copied.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,10 @@ MemoryNeed memory_need(const ModelConfig& model, const BatchShape& shape, Backen
                        bool reuse_gradients = true);
 /// Of a run.
 MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend);
+
+/// Bytes that a step on a copy takes at its most: Run::play_next() with its two stores and each tensor in a place of
+/// its own, and beside it one more program of the step with a store (the run that is copied, or the one that is timed).
+size_t played_need(const RunSpec& spec, const Task& task, Backend& backend);
 
 std::string memory_table(const MemoryNeed& need);
 std::string largest_table(const MemoryNeed& need);

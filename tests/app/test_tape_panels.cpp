@@ -15,6 +15,8 @@
 #include "app/headless/ui_driver.h"
 #include "app/tape_screen/instruction_panel.h"
 #include "app/tape_screen/memory_panel.h"
+#include "app/tape_screen/sentences.h"
+#include "app/tape_screen/step_worker.h"
 #include "app/tex/tex.h"
 #include "app/ui/widgets.h"
 #include "catch.hpp"
@@ -33,7 +35,7 @@ struct Played {
   explicit Played(const test::TinyOptions& options)
       : tiny(options),
         player(
-            *tiny.store, [this](Tape& tape) { return tiny.record(tape).loss; },
+            tiny.store->clone(), [this](Tape& tape) { return tiny.record(tape).loss; },
             {.update = update_op(options.optimizer), .clip = options.clip}, tiny.inputs(1)) {
     tiny.fill(1);
     for (const char* name : {"tokens", "targets"})
@@ -141,7 +143,7 @@ struct Stage {
     if (!asked.check) return;
     ++checks;
     last_asked = *asked.check;
-    checked = std::make_shared<const Checked>(checked_of(played.player, *shown, *asked.check));
+    checked = std::make_shared<const Checked>(*checked_of(played.player, *shown, *asked.check));
   }
 
   Played& played;
@@ -289,7 +291,7 @@ TEST_CASE("tape panels: the check is that of the chosen element, and the player 
   const Shown shown = p.show(i);
   REQUIRE(shown.can_check);
   const size_t stood = p.player.position();
-  const Checked chosen = checked_of(p.player, shown, Element{0, 3, 5});
+  const Checked chosen = *checked_of(p.player, shown, Element{0, 3, 5});
   CHECK(p.player.position() == stood);
   INFO(chosen.fault);
   REQUIRE(chosen.fault.empty());
@@ -298,17 +300,17 @@ TEST_CASE("tape panels: the check is that of the chosen element, and the player 
   CHECK(chosen.check.element == same.element);
   CHECK(chosen.check.analytic == same.analytic);
   // By itself it takes the largest gradient of what the picture shows.
-  const Checked largest = checked_of(p.player, shown, std::nullopt);
+  const Checked largest = *checked_of(p.player, shown, std::nullopt);
   REQUIRE(largest.fault.empty());
   CHECK(largest.element.input == shown.writes[0].input);
   const std::vector<float> gradient = p.player.read(shown.writes[0].id);
   const auto at = static_cast<size_t>(largest.check.element);
   for (size_t k = 0; k < shown.writes[0].rows * shown.writes[0].columns; ++k)
     CHECK(std::abs(gradient[at]) >= std::abs(gradient[k]));
-  CHECK(contains(checked_of(p.player, shown, Element{0, 11, 0}).fault, "position 11"));
+  CHECK(contains(checked_of(p.player, shown, Element{0, 11, 0})->fault, "position 11"));
   const Shown update = p.show(p.player.size() - 1);
   CHECK_FALSE(update.can_check);
-  CHECK(contains(checked_of(p.player, update, std::nullopt).fault, "no backward instruction"));
+  CHECK(contains(checked_of(p.player, update, std::nullopt)->fault, "no backward instruction"));
 }
 
 TEST_CASE("tape panels: the memory's rectangles are the plan; thin ones of one colour are one") {
@@ -450,7 +452,9 @@ TEST_CASE("tape panels: the disc on the errors is dragged from step to step") {
 TEST_CASE("tape panels: a buffer under the hand says what it holds; the flag asks for another instruction") {
   Played p({.layers = 2});
   Stage stage(p, p.find(Phase::Backward, OpKind::LayerNorm), kFull, 1, Part::All);
-  CHECK(stage.memory.hovered() == nullptr);
+  StepFacts facts;
+  facts.shared = stage.map;
+  CHECK(stage.memory.hovered(facts) == nullptr);
   const auto& buffers = stage.map->buffers;
   const auto large = std::ranges::find_if(buffers, [](const Buffer& b) { return b.name == "L02.ffn.1"; });
   REQUIRE(large != buffers.end());
@@ -458,8 +462,9 @@ TEST_CASE("tape panels: a buffer under the hand says what it holds; the flag ask
   const ui::Vec at = buffer_rect(*stage.map, *large, map.w, map.h).moved(map.x, map.y).centre();
   stage.driver.move_to(at);
   stage.driver.frames(3);
-  const Buffer* under = stage.memory.hovered();
+  const Buffer* under = stage.memory.hovered(facts);
   REQUIRE(under);
+  CHECK(stage.memory.hovered(StepFacts{}) == nullptr);  // another step has instructions of its own
   CHECK(buffer_rect(*stage.map, *under, map.w, map.h).moved(map.x, map.y).contains(at));
   const std::string value = stage.driver.value("tape/memory/map");
   CHECK(contains(value, under->name));
@@ -475,6 +480,35 @@ TEST_CASE("tape panels: a buffer under the hand says what it holds; the flag ask
   stage.driver.frames(2);
   stage.driver.key("Right");
   CHECK(stage.head == before + 1);
+}
+
+TEST_CASE("tape panels: a memory panel that is not drawn has nothing under the hand") {
+  Played p({.layers = 1});
+  Stage stage(p, p.find(Phase::Backward, OpKind::LayerNorm), kFull, 1, Part::All);
+  stage.ui.focus("tape/memory/map");
+  stage.driver.frames(2);
+  stage.driver.key("Right");
+  stage.driver.frames(2);
+  StepFacts facts;
+  facts.readable = stage.map;
+  REQUIRE(stage.memory.hovered(facts));
+  stage.memory.forget();
+  CHECK(stage.memory.hovered(facts) == nullptr);
+}
+
+TEST_CASE("tape panels: names and sizes in words") {
+  CHECK(short_name("L06.ffn.sum", 6) == "ffn.sum");
+  CHECK(short_name("enc.L06.ffn.sum", 6) == "ffn.sum");
+  CHECK(short_name("L06.ffn.sum", 5) == "L06.ffn.sum");
+  CHECK(size_words(512) == "512 B");
+  CHECK(size_words(256 << 10) == "256 KiB");
+  CHECK(size_words((1 << 20) - 1) == "1 MiB");
+  CHECK(size_words(size_t{9} << 28) == "2.25 GiB");
+  MemoryMap map;
+  map.planned = map.apart = 12 << 20;
+  CHECK(plan_sentence(map) == "12 MiB.");
+  map.apart = 15 << 20;
+  CHECK(plan_sentence(map) == "12 MiB; every tensor in its own place would take 15 MiB.");
 }
 
 TEST_CASE("tape panels: what the menus save holds the numbers that are shown") {

@@ -168,6 +168,30 @@ TEST_CASE("tape screen: Follow takes the newest step, and the head stays") {
   CHECK(t.shown().step == t.facts().number);
 }
 
+TEST_CASE("tape screen: a restored session brings its run and its instruction, whatever was shown before") {
+  TapeDriver t;
+  REQUIRE(t.facts().letter == 'A');
+  const tape_screen::KeptTape kept{'B', 3};
+  t.screen().restore(kept);
+  CHECK(t.screen().kept() == kept);
+  t.rest();
+  t.rest();
+  CHECK(t.facts().letter == 'B');
+  CHECK(t.screen().head() == nearest_listed(listed_instructions(t.facts().program), 3));
+  CHECK(t.screen().kept().run == 'B');
+}
+
+TEST_CASE("tape screen: in the small window the menu has the speed") {
+  TapeDriver t;
+  t.loop.resize(ui::Vec{1024, 600});
+  t.rest();
+  CHECK_FALSE(t.ui.registry().find("tape/speed"));
+  t.driver.click("tape/fold/menu");
+  t.driver.frames(2);
+  CHECK(t.ui.registry().find("tape/speed"));
+  t.driver.key("Escape");
+}
+
 TEST_CASE("tape screen: the fold is saved as SVG, CSV and JSON") {
   TapeDriver t;
   t.driver.click("tape/fold/menu");

@@ -138,14 +138,49 @@ TEST_CASE("tape worker: a change of the wiring names what came and went, and sta
   const auto changed = watched.take(maker.step_of(0));
   REQUIRE(changed->facts);
   const StepFacts& facts = *changed->facts;
-  CHECK(facts.change_from == "A before");
+  CHECK(facts.change_from == "run A before the change");
   CHECK(facts.change.came > 0);
   CHECK(facts.change.went > 0);
-  CHECK(change_sentence(facts).find("Against A before") == 0);
+  CHECK(change_sentence(facts).find("Compared with run A before the change: ") == 0);
+  const auto listed = std::ranges::count_if(
+      facts.change.all, [](const normscope::Change& one) { return one.op != OpKind::Probe; });
+  const ChangeCounts counts = change_counts(facts);
+  CHECK(counts.came + counts.went + counts.rewired == static_cast<size_t>(listed));
   const std::vector<FoldRow> rows = fold_rows(facts, {});
   CHECK(std::any_of(rows.begin(), rows.end(), [](const FoldRow& row) { return row.mark == '+'; }));
   const auto later = watched.take(maker.step_of(0, 2));
   CHECK(later->facts->change.came == facts.change.came);
+}
+
+TEST_CASE("tape worker: runs in the place of all others are not compared with those") {
+  StepMaker maker;
+  Watched watched;
+  watched.take(maker.step_of(0));
+  std::vector<RunSpec> others = fixture::small_runs();
+  for (RunSpec& spec : others) set_field(spec, "model.placement", "pre");
+  maker.lab.post(lab::ReplaceRuns{.runs = others, .play = false});
+  const auto state = watched.take(maker.step_of(0));
+  REQUIRE(state->facts);
+  CHECK(state->facts->change_from.empty());
+}
+
+TEST_CASE("tape worker: a step that cannot be played leaves an error, and the next one is played") {
+  StepMaker maker;
+  Watched watched;
+  watched.take(maker.step_of(0));
+  const auto broken = maker.step_of(0, 1);
+  RunSpec spec = *broken->spec;
+  spec.model.heads = 1000;
+  broken->spec = std::make_shared<const RunSpec>(spec);
+  const auto state = watched.take(broken);
+  CHECK_FALSE(state->error.empty());
+  CHECK_FALSE(state->facts);
+  CHECK_FALSE(state->shown);
+  watched.worker.show(3);
+  watched.worker.wait();
+  const auto next = watched.take(maker.step_of(0, 2));
+  CHECK(next->error.empty());
+  CHECK(next->facts);
 }
 
 TEST_CASE("tape worker: with times every listed instruction has some, and the fold adds them up") {

@@ -2,6 +2,7 @@
 #include "catch.hpp"
 #include "engine/helpers.h"
 #include "engine/lab/played_step.h"
+#include "engine/spec/limits.h"
 #include "lab_runs.h"
 
 namespace normscope::test {
@@ -55,6 +56,60 @@ TEST_CASE("lab: the copy is the step that the run takes next", "[lab][tape]") {
   CHECK(losses(view->runs[1]).at(4) == static_cast<float>(played.player->program().loss()));
   lab.post(lab::PlayStep{7});
   CHECK_FALSE(rest(lab)->message.empty());
+}
+
+TEST_CASE("lab: a copy of a step clears no message, and a refusal of one counts too", "[lab][tape]") {
+  Lab lab(one_thread());
+  lab.post(lab::ReplaceRuns{.runs = {small_spec("post")}, .play = false});
+  lab.post(lab::EditField{.run = 0, .key = "no.such", .value = "1"});
+  auto view = rest(lab);
+  const std::string message = view->message;
+  REQUIRE_FALSE(message.empty());
+  lab.post(lab::PlayStep{0});
+  view = rest(lab);
+  CHECK(view->message == message);
+  CHECK(view->steps_asked == 1);
+  lab.post(lab::PlayStep{7});
+  view = rest(lab);
+  CHECK(view->steps_asked == 2);
+  CHECK(view->message != message);
+  lab.post(lab::PlayStep{0});
+  view = rest(lab);
+  CHECK(view->steps_asked == 3);
+  CHECK(view->message.empty());  // it was of the refused one
+}
+
+TEST_CASE("lab: a copy that cannot be held is refused in one line", "[lab][tape]") {
+  LabOptions options = one_thread();
+  options.memory = estimated_bytes(small_spec("post")) + 1;
+  Lab lab(options);
+  lab.post(lab::ReplaceRuns{.runs = {small_spec("post")}, .play = false});
+  REQUIRE(rest(lab)->message.empty());
+  lab.post(lab::PlayStep{0});
+  const auto view = rest(lab);
+  CHECK_FALSE(view->played);
+  CHECK(view->steps_asked == 1);
+  CHECK(view->message.find("copying a step") != std::string::npos);
+  CHECK(view->message.find('\n') == std::string::npos);
+}
+
+TEST_CASE("lab: of a broken run the step is handed out at which it broke, as often as it is asked for",
+          "[lab][tape]") {
+  Lab lab(one_thread());
+  RunSpec spec = small_spec("none");
+  set_field(spec, "train.optimizer", "sgd");
+  set_field(spec, "train.lr", "100");
+  lab.post(lab::ReplaceRuns{.runs = {spec}, .play = true});
+  auto view = rest(lab);
+  REQUIRE(view->runs[0].state == RunState::NonFinite);
+  for (const uint64_t number : {uint64_t{1}, uint64_t{2}}) {
+    lab.post(lab::PlayStep{0});
+    view = rest(lab);
+    REQUIRE(view->played);
+    CHECK(view->steps_asked == number);
+    CHECK(view->played->number == number);
+    CHECK(view->played->player->seek_not_finite());
+  }
 }
 
 TEST_CASE("lab: a fork's copy says what it was forked from", "[lab][tape]") {

@@ -9,6 +9,7 @@
 #include "engine/measure/step/numeric_check.h"
 #include "engine/measure/step/step_player.h"
 #include "engine/model_fixture.h"
+#include "engine/ops/rules.h"
 #include "engine/small_runs.h"
 
 namespace normscope::test {
@@ -19,7 +20,7 @@ struct Played {
   explicit Played(const TinyOptions& options, uint32_t step = 1)
       : tiny(options),
         player(
-            *tiny.store, [this](Tape& tape) { return tiny.record(tape).loss; },
+            tiny.store->clone(), [this](Tape& tape) { return tiny.record(tape).loss; },
             {.update = update_op(options.optimizer), .clip = options.clip}, tiny.inputs(step)) {
     tiny.fill(step);
     for (const char* name : {"tokens", "targets"})
@@ -116,7 +117,7 @@ TEST_CASE("step player: the first number that is not finite is found where it ca
   values[5] = std::numeric_limits<float>::infinity();
   store.write(w, values);
   StepPlayer player(
-      store, [&](Tape& tape) { return tiny.record(tape).loss; }, {}, tiny.inputs(1));
+      store.clone(), [&](Tape& tape) { return tiny.record(tape).loss; }, {}, tiny.inputs(1));
   const auto found = player.seek_not_finite();
   REQUIRE(found);
   CHECK(player.data().instructions[found->instruction].name == "L02.ffn.1");
@@ -234,6 +235,58 @@ TEST_CASE("numeric check: a token that is not in the table has no part in its gr
   CHECK(c.analytic != 0);
   REQUIRE(c.best_exact());
   CHECK(c.best_exact()->error < 1e-4);
+}
+
+TEST_CASE("numeric check: a gradient that is no number is not said to be without error", "[tape]") {
+  const Tiny tiny({.layers = 1});
+  Store& store = *tiny.store;
+  const int32_t w = store.find("L01.ffn.w2");
+  REQUIRE(w >= 0);
+  std::vector<float> values = store.read(w);
+  values[5] = std::numeric_limits<float>::infinity();
+  store.write(w, values);
+  StepPlayer player(
+      store.clone(), [&](Tape& tape) { return tiny.record(tape).loss; }, {}, tiny.inputs(1));
+  const NumericCheck c = check_element(player, "L01.ffn.1/L01.ffn.w1[0]");
+  REQUIRE(std::isnan(c.analytic));
+  REQUIRE_FALSE(c.single.empty());
+  for (const std::vector<Difference>* list : {&c.single, &c.exact})
+    for (const Difference& d : *list) CHECK(std::isnan(d.error));
+}
+
+TEST_CASE("numeric check: it stops between two differences, and the player stands where it stood", "[tape]") {
+  Played p({.layers = 1});
+  p.player.seek(3);
+  const auto& nodes = p.player.data().nodes;
+  const auto found = std::ranges::find_if(nodes, [](const Node& n) { return n.name == "L01.ffn.1"; });
+  REQUIRE(found != nodes.end());
+  int asked = 0;
+  const NumericCheck c = check_element(p.player, static_cast<size_t>(found - nodes.begin()), -1, -1,
+                                       [&] { return ++asked > 2; });
+  CHECK(c.stopped);
+  CHECK(c.single.size() == 2);
+  CHECK(p.player.position() == 3);
+}
+
+TEST_CASE("step player: a backward instruction reads what its op's row of the rules says", "[tape]") {
+  Played p({.layers = 1});
+  const ProgramData& program = p.player.data();
+  size_t left_out = 0;
+  for (size_t i = 0; i < program.instructions.size(); ++i) {
+    const Instruction& it = program.instructions[i];
+    if (it.phase != Phase::Backward || it.op == OpKind::Probe) continue;
+    INFO(it.name);
+    const BackwardReads rule = backward_reads(it);
+    const std::vector<TensorId> reads = p.player.reads(i);
+    const auto has = [&](TensorId t) { return std::ranges::find(reads, t) != reads.end(); };
+    CHECK(has({it.out, true}));
+    for (size_t k = 0; k < it.in.size(); ++k) {
+      if (it.in[k] == kNone || std::ranges::count(it.in, it.in[k]) > 1) continue;
+      CHECK(has({it.in[k], false}) == rule.inputs[k]);
+      if (!rule.inputs[k]) ++left_out;
+    }
+  }
+  CHECK(left_out > 0);
 }
 
 TEST_CASE("numeric check: what cannot be checked is refused in one line", "[tape]") {

@@ -30,7 +30,7 @@ struct TapeOptions {
 };
 
 /// Completed for its data. Throws CommandError(memory) where the machine cannot hold the run.
-RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend);
+RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend, bool copies = false);
 
 /// What was asked of a step, as text and as fields of the run's object.
 struct StepReport {

@@ -1,6 +1,8 @@
 // One step of a run as normscope tape shows it: fold, memory, checks, single instructions.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/bench/bench.h"
 #include "app/bench/cost.h"
 #include "app/cli/exit_code.h"
@@ -28,7 +30,7 @@ constexpr int kRepeats = 20;
 struct Looked {
   Looked(RunSpec spec, const TapeOptions& options)
       : task(task_of(spec)), backend(make_cpu_backend(options.threads)) {
-    spec = prepared_spec(std::move(spec), *task, *backend);
+    spec = prepared_spec(std::move(spec), *task, *backend, true);
     with_exit(Exit::Usage, [&] { run = std::make_unique<Run>(std::move(spec), task, *backend); });
     run->measure_live(false);
     for (int32_t i = 0; i < options.after; ++i) run->step();
@@ -154,17 +156,21 @@ void add_instructions(Looked& looked, const TapeOptions& options, StepReport& re
 
 }  // namespace
 
-RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend) {
+RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend, bool copies) {
   spec.model.vocabulary = task.vocabulary();
   spec.model.classes = task.classes();
   complete(spec);
-  const size_t need = with_exit(Exit::Usage, [&] { return memory_need(spec, task, backend).peak(); });
+  const size_t need = with_exit(Exit::Usage, [&] {
+    return std::max(memory_need(spec, task, backend).peak(),
+                    copies ? played_need(spec, task, backend) : size_t{0});
+  });
   const size_t machine = machine_memory();
   if (machine > 0 && need > machine)
-    throw CommandError(Exit::Memory,
-                       fmt::format("the run needs {} of memory and this machine has {}: expected "
-                                   "a smaller model or batch",
-                                   bytes_text(need), bytes_text(machine)));
+    throw CommandError(
+        Exit::Memory,
+        fmt::format("the {} needs {} of memory and this machine has {}: expected "
+                    "a smaller model or batch",
+                    copies ? "run with a copy of its step" : "run", bytes_text(need), bytes_text(machine)));
   return spec;
 }
 

@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text_table.h"
+#include "engine/measure/step/memory_map.h"
 
 namespace normscope {
 namespace {
@@ -129,13 +130,6 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-std::string bytes_in_words(size_t bytes) {
-  const auto b = static_cast<double>(bytes);
-  if (bytes < 1024) return fmt::format("{} B", bytes);
-  return bytes < size_t{1} << 20 ? fmt::format("{:.4g} KiB", b / 1024)
-                                 : fmt::format("{:.4g} MiB", b / (1024 * 1024));
-}
-
 /// Time, rate, share of the roof.
 void add_side(Row& row, const FoldSide& side, const Roof& roof) {
   const double least = least_seconds(side.cost, roof);
@@ -146,7 +140,7 @@ void add_side(Row& row, const FoldSide& side, const Roof& roof) {
 
 Row line_row(const std::string& name, const std::string& op, const std::string& shape, size_t bytes,
              const FoldSide& forward, const FoldSide& backward, const Roof& roof) {
-  Row row{name, op, shape, bytes > 0 ? bytes_in_words(bytes) : ""};
+  Row row{name, op, shape, bytes > 0 ? size_words(bytes) : ""};
   add_side(row, forward, roof);
   add_side(row, backward, roof);
   return row;

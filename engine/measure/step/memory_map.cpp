@@ -203,6 +203,17 @@ const char* to_string(BufferKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
+std::string size_words(size_t bytes) {
+  auto size = static_cast<double>(bytes);
+  const char* unit = "B";
+  for (const char* const larger : {"KiB", "MiB", "GiB"}) {
+    if (size < 1000) break;
+    size /= 1024;
+    unit = larger;
+  }
+  return size < 999.5 ? fmt::format("{:.3g} {}", size, unit) : fmt::format("{:.0f} {}", size, unit);
+}
+
 MemoryMap memory_map(const ProgramData& program) { return Builder(program).build(); }
 
 std::string to_string(const MemoryMap& map) {

@@ -48,4 +48,6 @@ MemoryMap memory_map(const ProgramData& program);
 /// A line a buffer, then the segments and totals.
 std::string to_string(const MemoryMap& map);
 
+std::string size_words(size_t bytes);  ///< three digits: "256 KiB", "1.5 MiB", "2.25 GiB"
+
 }  // namespace normscope

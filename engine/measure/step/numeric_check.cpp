@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -23,6 +24,7 @@ namespace {
 constexpr double kSteps[] = {1, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4};
 /// Arithmetic of one evaluation beyond which scalar loops in double are left out.
 constexpr double kMostFlop = 2e8;
+constexpr double kFlopANumber = 10;  // of ops whose arithmetic is not counted
 
 bool holds_constant(const Node& node) {
   if (node.op != OpKind::LayerNorm) return false;
@@ -42,8 +44,19 @@ int32_t instruction_of(const ProgramData& program, size_t node, Phase phase) {
 }
 
 double error_of(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();  // max() may drop it
   const double most = std::max(std::abs(a), std::abs(b));
-  return most > 0 ? std::abs(a - b) / most : a == b ? 0 : most;  // NaN stays NaN
+  return most > 0 ? std::abs(a - b) / most : 0;
+}
+
+/// sum dy (above - below). An output that does not move counts nothing, also where the gradient there is infinite.
+template <typename T>
+double moved_by(const std::vector<float>& dy, const std::vector<T>& above, const std::vector<T>& below) {
+  double sum = 0;
+  for (size_t i = 0; i < dy.size(); ++i)
+    if (above[i] != below[i])
+      sum += static_cast<double>(dy[i]) * (static_cast<double>(above[i]) - static_cast<double>(below[i]));
+  return sum;
 }
 
 double root_mean_square(const std::vector<float>& values) {
@@ -79,12 +92,15 @@ class Check {
 
   std::vector<float> gradient(size_t input) { return alone_.gradient(input); }
 
-  void differences(size_t input, int64_t element, NumericCheck& check) {
+  void differences(size_t input, int64_t element, NumericCheck& check, const std::function<bool()>& stop) {
     const double scale = root_mean_square(alone_.input(input));
     const bool held = holds_constant(node_);
+    const double arithmetic = std::max(cost_.flop, kFlopANumber * cost_.bytes / 4);
     for (const double step : kSteps) {
+      check.stopped = stop && stop();
+      if (check.stopped) return;
       if (!held) check.single.push_back(by_kernels(input, element, step * scale, check.analytic));
-      if (cost_.flop <= 2 * kMostFlop) add_exact(input, element, step * scale, check);
+      if (arithmetic <= 2 * kMostFlop) add_exact(input, element, step * scale, check);
     }
   }
 
@@ -99,10 +115,7 @@ class Check {
     x = down;
     const std::vector<float> below = alone_.forward();
     x = before;
-    const std::vector<float>& dy = alone_.output_gradient();
-    double sum = 0;
-    for (size_t i = 0; i < dy.size(); ++i)
-      sum += static_cast<double>(dy[i]) * (static_cast<double>(above[i]) - static_cast<double>(below[i]));
+    const double sum = moved_by(alone_.output_gradient(), above, below);
     const double numeric = sum / (static_cast<double>(up) - static_cast<double>(down));
     return {h, numeric, error_of(analytic, numeric)};
   }
@@ -118,10 +131,7 @@ class Check {
     const std::vector<double> below = forward_in_double(node_, doubles_, held_, inputs_);
     x = before;
     if (above.empty()) return;
-    const std::vector<float>& dy = alone_.output_gradient();
-    double sum = 0;
-    for (size_t i = 0; i < dy.size(); ++i) sum += static_cast<double>(dy[i]) * (above[i] - below[i]);
-    const double numeric = sum / (2 * h);
+    const double numeric = moved_by(alone_.output_gradient(), above, below) / (2 * h);
     check.exact.push_back({h, numeric, error_of(check.analytic, numeric)});
   }
 
@@ -185,7 +195,8 @@ int64_t element_of(std::string_view text, const Shape& shape, std::string_view n
 const Difference* NumericCheck::best_single() const { return best(single); }
 const Difference* NumericCheck::best_exact() const { return best(exact); }
 
-NumericCheck check_element(StepPlayer& player, size_t node, int input, int64_t element) {
+NumericCheck check_element(StepPlayer& player, size_t node, int input, int64_t element,
+                           const std::function<bool()>& stop) {
   const ProgramData& program = player.data();
   const Node& it = program.nodes.at(node);
   const int32_t backward = instruction_of(program, node, Phase::Backward);
@@ -207,7 +218,7 @@ NumericCheck check_element(StepPlayer& player, size_t node, int input, int64_t e
   std::tie(result.place, result.shape, result.element) = std::tuple(k, value.shape, e);
   result.value = static_cast<double>(player.read({it.in[k], false})[static_cast<size_t>(e)]);
   result.analytic = static_cast<double>(gradient[static_cast<size_t>(e)]);
-  check.differences(k, e, result);
+  check.differences(k, e, result, stop);
   player.seek(stood);
   return result;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@ namespace normscope {
 /// The central difference at one step h.
 struct Difference {
   double h = 0, numeric = 0;
-  double error = 0;  ///< |analytic - numeric| over the larger magnitude; 0 where both are 0
+  double error = 0;  ///< |analytic - numeric| over the larger magnitude; 0 where both are 0, NaN where one is
 };
 
 /// L = sum dy y as a function of one element of one input of the node, dy the gradient at the node's output in this
@@ -35,12 +36,15 @@ struct NumericCheck {
   /// The one with the least error; nullptr: there is none.
   const Difference* best_single() const;
   const Difference* best_exact() const;
+  bool stopped = false;  ///< before all differences were there
 };
 
 /// Of the CPU's kernels, also for a program of another backend. `input` < 0: the first that has a gradient; `element` <
 /// 0: the one with the largest gradient there. Plays the step up to the node's backward instruction and then back to
-/// where it stood. Throws Error for what has no gradient, or is not there.
-NumericCheck check_element(StepPlayer& player, size_t node, int input = -1, int64_t element = -1);
+/// where it stood. `stop` is asked between two differences: true leaves the rest out. Throws Error for what has no
+/// gradient, or is not there.
+NumericCheck check_element(StepPlayer& player, size_t node, int input = -1, int64_t element = -1,
+                           const std::function<bool()>& stop = {});
 
 /// "L01.ffn.1", "L01.ffn.1/L01.ffn.w1", either with an element behind it: "[17]" or, by coordinates, "[3,0,17]".
 /// Throws Error for a name that is not on the tape or an element beyond the tensor.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 
 namespace normscope {
 namespace {
@@ -28,9 +30,8 @@ Program recorded(Store& store, const StepPlayer::Recorder& record, SealOptions o
 
 }  // namespace
 
-StepPlayer::StepPlayer(const Store& store, const Recorder& record, SealOptions options,
-                       const StepInputs& inputs)
-    : before_(store.clone()), store_(store.clone()), inputs_(inputs) {
+StepPlayer::StepPlayer(Store store, const Recorder& record, SealOptions options, const StepInputs& inputs)
+    : before_(std::move(store)), store_(before_.clone()), inputs_(inputs) {
   program_.emplace(recorded(store_, record, options));
   executable_ = &program_->executable();
   const ProgramData& program = data();
@@ -75,9 +76,15 @@ std::vector<TensorId> StepPlayer::reads(size_t instruction) const {
   const auto add = [&](ValueId v, bool gradient) {
     if (v != kNone) all.push_back({v, gradient});
   };
-  for (size_t k = 0; k < it.in.size(); ++k) add(it.in[k], it.of_gradient && k == 0);
-  if (it.phase != Phase::Backward || it.op == OpKind::Probe) return all;
-  for (ValueId v : it.saved) add(v, false);
+  if (it.phase != Phase::Backward || it.op == OpKind::Probe) {
+    for (size_t k = 0; k < it.in.size(); ++k) add(it.in[k], it.of_gradient && k == 0);
+    return all;
+  }
+  const BackwardReads looked_at = backward_reads(it);
+  for (size_t k = 0; k < it.in.size(); ++k)
+    if (looked_at.inputs[k]) add(it.in[k], false);
+  if (looked_at.saved)
+    for (ValueId v : it.saved) add(v, false);
   add(it.out, true);
   return all;
 }

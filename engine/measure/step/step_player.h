@@ -35,9 +35,10 @@ class StepPlayer {
  public:
   using Recorder = std::function<ValueId(Tape&)>;  ///< records the model, returns the loss
 
-  /// `store` as it stands before the step is copied; `inputs` are those of the step. The batch is zero until program()
-  /// is filled. `options`: update and clip as the run's; loss and memory are set here. Throws Error as seal does.
-  StepPlayer(const Store& store, const Recorder& record, SealOptions options, const StepInputs& inputs);
+  /// `store` as it stands before the step, for the player alone; `inputs` are those of the step. The batch is zero
+  /// until program() is filled. `options`: update and clip as the run's; loss and memory are set here. Throws Error as
+  /// seal does.
+  StepPlayer(Store store, const Recorder& record, SealOptions options, const StepInputs& inputs);
   StepPlayer(const StepPlayer&) = delete;
   StepPlayer& operator=(const StepPlayer&) = delete;
 
@@ -51,7 +52,7 @@ class StepPlayer {
   /// further, to the bit. Throws Error beyond size().
   void seek(size_t position);
 
-  /// What an instruction reads and writes, in the order of its listing.
+  /// What an instruction looks at (see backward_reads) and writes, in the order of its listing.
   std::vector<TensorId> reads(size_t instruction) const;
   std::vector<TensorId> writes(size_t instruction) const;
   std::string name(TensorId tensor) const;  ///< "L01.ffn.sum", "gradient of L01.ffn.sum"
