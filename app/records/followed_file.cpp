@@ -1,6 +1,7 @@
 // See followed_file.h.
 #include "app/records/followed_file.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -21,7 +22,8 @@ constexpr auto kBetween = std::chrono::milliseconds(400);  // two looks at a fil
 struct FollowedFile::Reading {
   explicit Reading(std::string file) : path(std::move(file)), log(path) {}
 
-  /// One look at the file; true when something is new. Throws nothing.
+  /// One look at the file; true when something is new. Throws nothing. A look that fails takes nothing away: what was
+  /// read before stays, beside the error.
   bool look() {
     FollowedNow next;
     bool news = false;
@@ -31,16 +33,19 @@ struct FollowedFile::Reading {
         news = !read;
         if (news) next.file = read_recorded(path);
       } else {
-        news = log.poll() || !read;
+        news = log.poll(&stopped) || !read || failed;
         if (news) next.file = log.file();
         if (news && next.file.runs.empty() && next.file.broken > 0 && !next.file.faults.empty())
           next.error = path + ": " + next.file.faults.front();
       }
+      read = true;
+      failed = false;
     } catch (...) {
+      next.file = known->file;
       next.error = describe_exception("reading " + path);
-      news = !read || next.error != known->error;
+      news = !failed || next.error != known->error;
+      failed = true;
     }
-    read = true;
     if (!news) return false;
     const std::lock_guard lock(mutex);
     next.version = known->version + 1;
@@ -54,16 +59,17 @@ struct FollowedFile::Reading {
       lock.unlock();
       if (look()) wake();
       lock.lock();
-      changed.wait_for(lock, kBetween, [this] { return stopped; });
+      changed.wait_for(lock, kBetween, [this] { return stopped.load(); });
     }
   }
 
   const std::string path;
-  LogFollower log;                   // the reading thread's alone
-  bool read = false, saved = false;  // the reading thread's alone
+  LogFollower log;  // the reading thread's alone
+  // The reading thread's alone: it was read once, as a saved run; the newest look failed.
+  bool read = false, saved = false, failed = false;
   std::mutex mutex;
   std::condition_variable changed;
-  bool stopped = false;
+  std::atomic<bool> stopped{false};  // a reader of a long log looks at it between two parts
   std::shared_ptr<const FollowedNow> known = std::make_shared<const FollowedNow>();
   std::jthread thread;
 };

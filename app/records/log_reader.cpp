@@ -151,7 +151,7 @@ LogFollower::LogFollower(std::string path, NameMapping mapping)
       mapping_(std::move(mapping)),
       reader_(std::make_unique<LogReader>(path_, mapping_)) {}
 
-bool LogFollower::poll() {
+bool LogFollower::poll(const std::atomic<bool>* stop) {
   InputFile in(path_, input::kLog);
   bool news = false;
   if (in.size() < read_) {
@@ -165,6 +165,7 @@ bool LogFollower::poll() {
     reader_->take(std::string_view(part).substr(0, got));
     read_ += got;
     news = true;
+    if (stop && *stop) break;
   }
   return news;
 }

@@ -4,6 +4,7 @@
 // Called by read_recorded (recorded_run.cpp), and through LogFollower by whoever shows a run while it trains.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -78,8 +79,9 @@ class LogFollower {
   explicit LogFollower(std::string path, NameMapping mapping = {});
 
   /// True when something is new. A file that is shorter than before is another one: it is read from its beginning.
-  /// Throws Error when it cannot be read; the next poll tries again.
-  bool poll();
+  /// Throws Error when it cannot be read; the next poll tries again. `stop`: looked at after each MiB; what is left
+  /// then is the next poll's.
+  bool poll(const std::atomic<bool>* stop = nullptr);
   /// Also before the first step: then there are no runs.
   RecordedFile file() const { return reader_->file(); }
 

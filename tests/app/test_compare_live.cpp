@@ -1,5 +1,7 @@
 // Live runs as runs to compare: reruns of "Is it luck?" are seeds, what grows is seen, and files that are followed.
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
 #include <fstream>
 
 #include "app/compare/live.h"
@@ -96,6 +98,51 @@ TEST_CASE(
   const auto row = std::find(loupe.matrices.begin(), loupe.matrices.end(), "W_K") - loupe.matrices.begin();
   CHECK(loupe.at(static_cast<size_t>(row), 0) == 1);
   CHECK(loupe.at(static_cast<size_t>(row), 1) == Approx(10).epsilon(1e-4));
+}
+
+TEST_CASE("loupe: numbers stand under their own steps where a history was thinned") {
+  // Each norm has its extremes at steps of its own, and those are what a thinned history keeps of it.
+  const auto made = [](double factor) {
+    const auto change = [factor](const std::string& stat, int32_t step, double value) {
+      const int32_t prime = stat.ends_with("wq.grad_norm") ? 7 : stat.ends_with("wk.grad_norm") ? 11 : 13;
+      return value * (step % prime == 0 ? 3 : 1) * (1 + 1e-4 * step) * (step >= 300 ? factor : 1);
+    };
+    auto thinned = compared::history(400, 1, change);
+    thinned->set_budget(size_t{20} << 10);
+    return thinned;
+  };
+  const auto one = made(1), other = made(10);
+  const Comparison all = compare({compared::ours("one", {one}), compared::ours("other", {other})});
+  const FirstPlace& place = all.places[1];
+  REQUIRE(place.parts);
+  const Loupe loupe = loupe_of(all, 1);
+  CHECK(std::count(loupe.steps.begin(), loupe.steps.end(), place.step) == 1);
+  size_t known = 0, unknown = 0;
+  for (size_t m = 0; m < loupe.matrices.size(); ++m)
+    for (size_t c = 0; c < loupe.steps.size(); ++c) {
+      const double ratio = loupe.at(m, c);
+      if (std::isfinite(ratio)) CHECK(ratio == Approx(loupe.steps[c] >= 300 ? 10 : 1).epsilon(1e-4));
+      (std::isfinite(ratio) ? known : unknown) += 1;
+    }
+  CHECK(known > 0);
+  CHECK(unknown > 0);  // else nothing was thinned, and this test says nothing
+}
+
+TEST_CASE("followed file: one look that fails takes nothing away, and the next one that succeeds clears it") {
+  const test::Folder folder;
+  const std::string text = "{\"step\":1,\"loss\":3.0}\n";
+  const std::string path = folder.write("run.jsonl", text);
+  records::FollowedFile file(path, {});
+  REQUIRE(file.now()->file.runs.size() == 1);
+  std::filesystem::remove(path);
+  const uint64_t failed = file.now()->version;
+  CHECK(failed == 2);
+  CHECK(test::holds(file.now()->error, "run.jsonl"));
+  CHECK(file.now()->file.runs.size() == 1);
+  CHECK(file.now()->version == failed);  // said once
+  folder.write("run.jsonl", text);
+  CHECK(file.now()->error.empty());
+  CHECK(file.now()->file.runs.size() == 1);
 }
 
 TEST_CASE("followed file: a log is read while it grows; what is no log says so in one line with its file") {

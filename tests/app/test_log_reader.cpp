@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <ctime>
 #include <filesystem>
@@ -235,6 +236,19 @@ TEST_CASE("what is no log is refused in one line") {
   CHECK(contains(refused(kHeader), "1 lines and none is of a step: expected a log that has begun"));
   CHECK(contains(error_of([&] { read_recorded(folder.write("x.safetensors", step(1))); }), "safetensors"));
   CHECK(contains(error_of([&] { read_recorded(folder.file("none")); }), "none"));
+}
+
+TEST_CASE("a reader that is told to stop leaves the rest of a long log to the next look") {
+  const Folder folder;
+  std::string text;
+  for (int i = 1; text.size() < (size_t{5} << 19); ++i) text += step(i);
+  LogFollower follower(folder.write("a.jsonl", text));
+  const std::atomic<bool> stop{true};
+  CHECK(follower.poll(&stop));
+  const int64_t part = follower.file().lines;
+  CHECK(follower.poll());
+  CHECK(follower.file().lines > part);
+  CHECK(follower.file().broken == 0);
 }
 
 TEST_CASE("a log that grows is followed: half a line waits, and a shorter file is another one") {
