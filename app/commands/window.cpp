@@ -4,7 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "app/cli/machine.h"
 #include "app/cli/products.h"
@@ -87,7 +90,10 @@ void check_recorded(const std::vector<std::string>& files) {
 
 Exit open_files(const MainOptions& options, const std::vector<std::string>& files) {
   check_recorded(files);
-  const int result = try_window(options, files);
+  // The session keeps them, and may be opened from another folder.
+  std::vector<std::string> paths;
+  for (const std::string& file : files) paths.push_back(std::filesystem::absolute(file).string());
+  const int result = try_window(options, paths);
   if (result == kWindowClosed) return Exit::Ok;
   if (result == kWindowInterrupted) return Exit::Interrupted;
   throw CommandError(

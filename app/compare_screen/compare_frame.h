@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/compare_screen/compare_screen.h"
 #include "app/panels/panels.h"
@@ -36,6 +38,17 @@ struct CompareScreen::Frame {
       if (all().letter(run) == letter) return run;
     return {};
   }
+  /// The last of a run's points at or before the cursor; none before the first, and none past the run's last step,
+  /// which it never reached. A run that went on since it was compared keeps its last point.
+  std::optional<size_t> point_of(size_t run, const std::vector<double>& points) const {
+    const Track& loss = all().losses[run].shown;
+    if (!loss.empty() && x() > loss.x.back() &&
+        all().runs[run].seeds.front().history->last_step() <= loss.steps.back())
+      return {};
+    const auto after = std::upper_bound(points.begin(), points.end(), x());
+    if (after == points.begin()) return {};
+    return static_cast<size_t>(after - points.begin()) - 1;
+  }
 };
 
 using ui::fitting;
@@ -48,12 +61,6 @@ inline std::string short_name(const Comparison& all, size_t run) {
     if (other != run && head(other) == mine && mine.size() < all.runs[run].name.size())
       return all.runs[run].name.substr(mine.size() + 2);
   return mine;
-}
-
-/// The last point at or before a place on the axis; NaN before the first.
-inline double value_at(const Track& track, double x) {
-  const auto after = std::upper_bound(track.x.begin(), track.x.end(), x);
-  return after == track.x.begin() ? kUnknown : track.y[static_cast<size_t>(after - track.x.begin()) - 1];
 }
 
 }  // namespace normscope::comparison

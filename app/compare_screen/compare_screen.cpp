@@ -39,8 +39,15 @@ void CompareScreen::restore(const KeptChoice& kept) {
   matrix_ = kept.matrix;
   metric_ = kept.metric;
   factor_ = kept.factor;
-  for (size_t i = 0; i < kMost; ++i)
+  // Nothing of the session before.
+  range_.reset();
+  across_.reset();
+  beyond_.reset();
+  refusal_.clear();
+  for (size_t i = 0; i < kMost; ++i) {
+    side_.bring_back(i);
     if (!kept.files[i].first.empty()) side_.put(i, kept.files[i].first, kept.files[i].second);
+  }
 }
 
 // Numbers as files hold more than what the plots of them show.

@@ -2,7 +2,7 @@
 // plus draw(), window-less: it reads a LabView, returns commands, and shares the step cursor with the Lab. What it
 // shows is computed by Comparing, off the thread that draws. Drawn by draw_app.
 //
-// Controls: compare/run/A ... D (baseline) with compare/run/A/replace, compare/open, compare/seeds, compare/align,
+// Controls: compare/run/A ... D (baseline) with compare/run/A/replace, compare/settings, compare/seeds, compare/align,
 // compare/range, compare/maps/quantity, compare/matrix, compare/factor, compare/place/A ..., compare/loss, compare/difference,
 // compare/map/A ..., compare/end, each figure with /menu; compare/tab where panels share a cell.
 #pragma once
@@ -68,6 +68,8 @@ class CompareScreen {
   void draw_card_settings(Frame&, const ui::Rect&, size_t run);
   void draw_empty(Frame&, const ui::Rect&, const SideBySide::Place&, bool first);
   void draw_replace(Frame&, const ui::Rect& button, const SideBySide::Place&);
+  void draw_list(Frame&, const std::string& name, const ui::Rect& button, const SideBySide::Place&);
+  void draw_settings(Frame&);
   void draw_time(Frame&, ui::Rect);
   void draw_loss(Frame&, const ui::Rect&);
   void draw_difference(Frame&, const ui::Rect&);
@@ -95,6 +97,7 @@ class CompareScreen {
   std::optional<double> hover_x_, hover_next_;
   std::optional<int> beyond_;  // the cursor where only recorded runs have come
   std::optional<size_t> open_into_;
+  std::string search_;   // letters of a run's name, in the list of a place
   std::string refusal_;  // why the axis that was asked for is not there
   bool wish_ = false;
 };

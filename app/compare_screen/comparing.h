@@ -42,8 +42,6 @@ class Comparing {
   std::shared_ptr<const Shown> newest(const std::string& data, const std::string& chosen,
                                       const Choice& choice,
                                       const std::function<std::vector<Compared>()>& runs);
-  /// A comparison is under way.
-  bool busy() const { return !asked_.empty(); }
 
  private:
   struct Pause;

@@ -21,6 +21,8 @@ namespace {
 constexpr float kRow = 19;       // of a setting
 constexpr size_t kMostRows = 4;  // that a card has room for
 constexpr float kListRow = 28;   // of a popup
+constexpr size_t kListed = 8;    // runs that need no search
+constexpr const char* kSettings = "compare/settings/all";
 constexpr TextStyle kBody{Face::Sans, type::body}, kMono{Face::Mono, type::body};
 
 const EndRow* row_of(const Comparison& all, size_t run) {
@@ -76,6 +78,7 @@ void CompareScreen::draw_heads(Frame& f, Rect rest) {
     else
       draw_empty(f, card, place, std::exchange(first, false));
   }
+  if (f.has()) draw_settings(f);
 }
 
 /// What differs, a line a setting, level with the values on the cards.
@@ -85,7 +88,12 @@ void CompareScreen::draw_labels(Frame& f, Rect rest) {
   p.text({rest.x + 2, rest.y + 20}, {Face::Bold, type::title}, t.ink, "What differs");
   if (!f.has()) return;
   const Comparison& all = f.all();
-  f.ui.mark("compare/settings", rest, settings_sentence(all), "In what the runs differ, settings first.");
+  HitOptions some;
+  some.enabled = !all.settings.empty();
+  const Hit hit = f.ui.hit("compare/settings", rest, settings_sentence(all),
+                           "Every setting in which the runs differ, side by side.", some);
+  if (hit.hovered && some.enabled) p.outline(rest, t.ink, 1.2f, radius::field);
+  if (hit.clicked) f.ui.open_popup(kSettings);
   const std::string count =
       all.same ? "nothing"
                : fmt::format("{} setting{}", all.settings.size(), all.settings.size() == 1 ? "" : "s");
@@ -103,6 +111,45 @@ void CompareScreen::draw_labels(Frame& f, Rect rest) {
   }
 }
 
+/// All of them: in the head there is room for a few, and for none in the compact layout.
+void CompareScreen::draw_settings(Frame& f) {
+  Ui& ui = f.ui;
+  if (!ui.popup_open(kSettings)) return;
+  const std::vector<std::vector<std::string>> table = settings_table(f.all(), "≠ ");
+  const auto runs = static_cast<float>(f.all().runs.size());
+  constexpr float kLabel = 200;
+  const float each = std::min(240.f, (ui.size().x - kLabel - 2 * space::pad - 16) / runs);
+  const auto room = static_cast<size_t>((ui.size().y - 100) / kRow);
+  const bool cut = table.size() > room;
+  const size_t rows = cut ? room - 1 : table.size();
+  Rect list{8, 60, kLabel + each * runs + 2 * space::pad,
+            kRow * static_cast<float>(rows + (cut ? 1 : 0)) + 16};
+  if (!ui.begin_popup(kSettings, list)) return;
+  Painter& p = ui.paint();
+  Rect rest = list.inset(space::pad, 8);
+  for (size_t row = 0; row < rows; ++row) {
+    const Rect whole_row = rest.take_top(kRow);
+    Rect line = whole_row;
+    std::string whole;
+    for (size_t column = 0; column < table[row].size(); ++column) {
+      const std::string& text = table[row][column];
+      const Rect cell = line.take_left(column == 0 ? kLabel : each);
+      const TextStyle style = row == 0 ? TextStyle{Face::Bold, type::body} : column == 0 ? kBody : kMono;
+      const Colour ink = column == 0 && row > 0 ? ui.theme().ink2 : ui.theme().ink;
+      const std::string shown = fitting(p, style, cell.w - 8, {text, "…"});
+      p.text_in(cell, style, ink, shown);
+      if (shown != text && cell.contains(ui.mouse())) ui.tooltip(text);
+      if (column > 0) whole += (column > 1 ? "; " : "") + text;
+    }
+    if (row > 0)
+      ui.mark("compare/settings/" + f.all().settings[row - 1].key, whole_row, whole, table[row].front());
+  }
+  if (cut)
+    p.text_in(rest, kBody, ui.theme().ink3,
+              fmt::format("{} more: normscope compare prints all of them", table.size() - rows));
+  ui.end_popup();
+}
+
 void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Place& place) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
@@ -112,15 +159,16 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   p.fill(card, t.panel, radius::panel);
   p.outline(card, baseline ? t.ink : t.border, baseline ? line::selected : line::border, radius::panel);
   const std::string control = fmt::format("compare/run/{}", place.letter);
-  const double loss = run ? value_at(f.all().losses[*run].shown, f.x()) : kUnknown;
-  const std::string name = run ? f.all().runs[*run].name : "", number = fixed(loss, 2);
+  const Track none, &track = run ? f.all().losses[*run].shown : none;
+  const std::optional<size_t> point = run ? f.point_of(*run, track.x) : std::nullopt;
+  const std::string name = run ? f.all().runs[*run].name : "",
+                    number = fixed(point ? track.y[*point] : kUnknown, 2);
   HitOptions over;
   over.radius = radius::panel;
   over.overlap = true;
   const std::string value = fmt::format("{}{}, loss {}", name, baseline ? ", baseline" : "", number);
   if (ui.hit(control, card, value,
-             fmt::format("Run {}: what the others are measured by, when it is clicked ({}).", place.letter,
-                         place.letter),
+             fmt::format("Run {}. Click, or press {}, to make it the baseline.", place.letter, place.letter),
              over)
           .clicked)
     baseline_ = place.letter;
@@ -133,13 +181,15 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const float left = card.x + pad + size + (compact ? 8 : 10);
   const TextStyle bold{Face::Bold, compact ? type::title : type::run_name};
   const float room = card.right() - pad - loss_w - 8 - left;
-  p.text(
-      {left, card.y + (compact ? 25.f : 25.f)}, bold, t.ink,
-      fitting(p, bold, room, {name, run ? short_name(f.all(), *run) : "", name.substr(0, name.find(','))}));
+  p.text({left, card.y + 25}, bold, t.ink,
+         fitting(p, bold, room, {name, short_name(f.all(), *run), name.substr(0, name.find(','))}));
   const float menu_w = 90;
   const Rect menu{card.right() - menu_w - 6, card.bottom() - (compact ? 25.f : 26.f), menu_w, 22};
   if (!compact) {
-    const std::string at = fmt::format("nats at step {}", grouped(f.step));
+    const bool ended = !point && !track.empty() && f.x() > track.x.back();
+    const std::string at =
+        ended ? fmt::format("ends at step {}", grouped(track.steps.back()))
+              : fmt::format("nats at step {}", grouped(point ? track.steps[*point] : f.step));
     p.text({card.right() - pad, card.y + 48}, {Face::Sans, type::tick}, t.ink3, at, Align::Right);
     float x = left;
     for (const Badge& b : badges_of(f.all(), *run)) {
@@ -180,8 +230,10 @@ void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run) {
       p.fill({left - 6, base - 13, p.text_width(style, text) + 12, 17}, t.sunk, radius::field);
     }
     p.text({left, base}, style, differs || run == all.baseline() ? t.ink : t.ink3, text);
-    f.ui.mark(fmt::format("compare/setting/{}/{}", all.letter(run), setting.key),
-              {left - 6, base - 13, card.right() - right - left, 17}, whole, setting.label);
+    const Rect chip{left - 6, base - 13, card.right() - right - left, 17};
+    f.ui.mark(fmt::format("compare/setting/{}/{}", all.letter(run), setting.key), chip, whole, setting.label);
+    if (text != whole && chip.contains(f.ui.mouse()))
+      f.ui.tooltip(fmt::format("{}: {}", setting.label, whole));
   }
 }
 
@@ -209,28 +261,40 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
   draw_replace(f, {card.right() - 96, card.bottom() - 25, 90, 22}, place);
 }
 
-/// The list of runs that can stand here.
 void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::Place& now) {
   Ui& ui = f.ui;
   const std::string name = fmt::format("compare/run/{}/replace", now.letter);
-  const auto slot = static_cast<size_t>(now.letter - 'A');
   const bool anybody = now.live || now.recorded || !now.path.empty();
   ButtonOptions quiet;
   quiet.quiet = true;
   quiet.style = {Face::Sans, type::tick};
   quiet.icon = Icon::ChevronDown;
   if (button(ui, name, place, anybody ? "replace" : "open",
-             "Another run in this place: live, or from a file.", quiet))
+             "Another run in this place: live, or from a file.", quiet)) {
+    search_.clear();
     ui.open_popup(name);
-  std::vector<SideBySide::Choice> others = side_.choices();
-  const bool back = !now.live && !live_key(f.view, now.letter).empty();
-  const size_t rows = others.size() + (back ? 1 : 0) + (anybody ? 1 : 0) + 1;
-  Rect list{place.right() - 240, place.bottom() + 2, 240, kListRow * static_cast<float>(rows) + 12};
-  list.x = std::max(4.f, list.x);
+  }
+  if (ui.popup_open(name)) draw_list(f, name, place, now);
+}
+
+/// The list of runs that can stand here; of many those whose names have the letters that are typed.
+void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& place,
+                              const SideBySide::Place& now) {
+  Ui& ui = f.ui;
+  const auto slot = static_cast<size_t>(now.letter - 'A');
+  const std::vector<SideBySide::Choice> others = side_.choices();
+  const bool anybody = now.live || now.recorded || !now.path.empty();
+  const bool back = !now.live && !live_key(f.view, now.letter).empty(), many = others.size() > kListed;
+  const bool settings = f.compact() && f.has() && !f.all().settings.empty();
+  const size_t fixed_rows = 1u + back + anybody + settings + many;
+  const float top = place.bottom() + 2;
+  const auto room = static_cast<size_t>(std::max(0.f, (ui.size().y - top - 20) / kListRow));
+  const size_t rows = std::min(fixed_rows + others.size(), std::max(room, fixed_rows));
+  const Rect list{std::max(4.f, place.right() - 240), top, 240, kListRow * static_cast<float>(rows) + 12};
   if (!ui.begin_popup(name, list)) return;
   Rect left = list.inset(6);
-  ButtonOptions row = quiet;
-  row.left = true;
+  ButtonOptions row;
+  row.quiet = row.left = true;
   row.style = kBody;
   const auto entry = [&](const std::string& id, const std::string& label, const char* help) {
     const Rect at = left.take_top(kListRow).inset(0, 1);
@@ -238,16 +302,22 @@ void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::
     if (pressed) ui.close_popup();
     return pressed;
   };
-  if (back && entry("live", fmt::format("Run {} of the Lab", now.letter), "The run that trains here."))
-    side_.bring_back(slot);
-  for (size_t i = 0; i < others.size(); ++i)
-    if (entry(fmt::format("{}", i + 1), others[i].name, "A run of a file that is open."))
-      side_.put(slot, others[i].path, others[i].run);
   if (entry("file", "Open a log or a saved run …", "By its path; a file can be dropped too.")) {
     open_into_ = slot;
     wish_ = true;
   }
+  if (back && entry("live", fmt::format("Run {} of the Lab", now.letter), "The run that trains here."))
+    side_.bring_back(slot);
   if (anybody && entry("none", "Leave it out", "Nobody stands here then.")) side_.leave_out(slot);
+  if (settings && entry("settings", "What differs", "Every setting in which the runs differ."))
+    ui.open_popup(kSettings);
+  if (many)
+    text_field(ui, name + "/search", left.take_top(kListRow).inset(0, 2), "search", search_,
+               "Letters of the run's name.");
+  for (size_t i = 0; i < others.size() && left.h >= kListRow; ++i)
+    if (others[i].name.find(search_) != std::string::npos &&
+        entry(fmt::format("{}", i + 1), others[i].name, "A run of a file that is open."))
+      side_.put(slot, others[i].path, others[i].run);
   ui.end_popup();
 }
 

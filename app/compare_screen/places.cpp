@@ -45,12 +45,9 @@ void draw_cell_of(Ui& ui, const Rect& cell, double ratio) {
   const auto share = static_cast<float>(std::log10(std::max(ratio, 1e-30))) / kFullDecades;
   const Colour fill = std::isfinite(ratio) ? signed_colour(ui.theme(), share) : ui.theme().sunk;
   p.fill(cell, fill, 3);
-  const Colour black{0, 0, 0}, white{255, 255, 255};
   const TextStyle mono{Face::Mono, type::tick};
   const std::string words = cell_words(ratio);
-  if (p.text_width(mono, words) <= cell.w - 2)
-    p.text_in(cell, mono, contrast(fill, black) >= contrast(fill, white) ? black : white, words,
-              Align::Centre);
+  if (p.text_width(mono, words) <= cell.w - 2) p.text_in(cell, mono, ink_on(fill), words, Align::Centre);
 }
 
 /// As many steps as have room, the one of the place among them.
@@ -102,7 +99,7 @@ void CompareScreen::draw_right(Frame& f, Rect rest) {
   }
   panel(f.ui, rest, {});
   std::vector<std::string> tabs{"First place", "At the end"};
-  if (f.compact()) tabs.emplace_back("Gradient");
+  if (f.compact()) tabs.emplace_back("Maps");
   tab_ = std::min(tab_, static_cast<int>(tabs.size()) - 1);
   const Rect head{rest.x + 8, rest.y + 6, segmented_width(f.ui, tabs), 26};
   segmented(f.ui, "compare/tab", head, tabs, tab_, "What stands here.");

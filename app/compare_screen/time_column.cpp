@@ -104,14 +104,15 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
     f.commands.emplace_back(lab::CheckSeeds{});
   if (!zoomed) return;
   x -= 118;
+  plain.enabled = true;
   if (button(ui, "compare/range", {x, rect.y + 6, 110, 24}, range_ ? "all steps" : "these steps only",
              "Compares the steps that are in sight: differences, places and the end are of them alone.",
              plain)) {
     if (range_) {
       range_.reset();
-    } else {
+    } else if (across_.x) {
       const double unit = f.shown->per_step > 0 ? f.shown->per_step : 1;
-      const int low = static_cast<int>(std::floor(across_.x->first / unit)) + 1;
+      const int low = static_cast<int>(std::ceil(across_.x->first / unit));
       range_ = {std::max(1, low), std::max(std::max(1, low), static_cast<int>(across_.x->second / unit))};
     }
     across_.reset();
@@ -159,7 +160,8 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
       if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
     choice(ui, "compare/matrix", of_matrix, labels, matrix_, "Which matrix of every layer (W).");
   }
-  if (!with_panel) return;
+  if (!with_panel)
+    return lab::metric_button(ui, "compare/maps", {rect.right() - 36, rect.y + 6, 26, 24}, metric_);
   const Rect key{right + kWords, rect.y + 13, kKey, 10};
   constexpr int kPieces = 24;
   for (int i = 0; i < kPieces; ++i)
@@ -177,6 +179,14 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
   Rect inner = rect;
   draw_maps_head(f, rect, with_panel);
   inner.take_top(space::title_row);
+  if (!with_panel) {
+    const TextStyle small{Face::Sans, type::tick};
+    const Rect line = inner.take_top(18).inset(space::pad, 0);
+    const std::string what =
+        fmt::format("{} over {}'s", metric_words(all.choice), all.letter(all.baseline()));
+    ui.paint().text_in(line, small, ui.theme().ink3,
+                       fitting(ui.paint(), small, line.w, {what, metric_words(all.choice)}));
+  }
   std::vector<size_t> with;
   std::string lacks;
   for (size_t run = 0; run < all.runs.size(); ++run) {
@@ -190,7 +200,7 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
     const Rect line = inner.take_bottom(20).inset(space::pad, 0);
     const TextStyle body{Face::Sans, type::body};
     ui.paint().text_in(line, body, ui.theme().ink3,
-                       fitting(ui.paint(), body, line.w, {lacks, "Some logs have no gradients."}));
+                       fitting(ui.paint(), body, line.w, {lacks, "Not every run measures it."}));
     ui.mark("compare/map/lacks", line, lacks, "Why a run has no map.");
   }
   if (with.empty()) return;
@@ -222,21 +232,20 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   const std::string name = fmt::format("compare/map/{}", all.letter(run));
   cells_.views[name].x = across_.x;
   const Rect place{rect.x + 4, rect.y, rect.w - 8, rect.h};
-  const plot::PlotHit hit = plot::draw_plot(ui, name, place, plot, cells_.views[name],
-                                            "Its gradient norm over the baseline's, layer 1 at the bottom.");
+  const plot::PlotHit hit = plot::draw_plot(
+      ui, name, place, plot, cells_.views[name],
+      fmt::format("Its {} over the baseline's, layer 1 at the bottom.", metric_words(all.choice)));
   time_hit(f, name, hit);
   plot::PlotSpec file = f.shown->maps[run];  // with its tile and its sentence
   file.cursor = plot.cursor;
   lab::cell_menu(ui, name, rect, {file}, cells_);
   const float height = rect.h - (last ? 22.f : 0.f);
   tile(ui, {rect.x + 20, rect.y + height / 2 - 9, 18, 18}, all.colour(run));
-  const auto after = std::upper_bound(map.x.begin(), map.x.end(), f.x());
-  if (after == map.x.begin()) return;
-  const auto column = static_cast<size_t>(after - map.x.begin()) - 1;
+  const std::optional<size_t> column = f.point_of(run, map.x);
   const TextStyle body{Face::Sans, type::tick};
   const float left = rect.right() - plot.pad_right + 6;
   for (const int32_t layer : {map.layers, int32_t{1}}) {
-    const float cell = map.at(layer, column);
+    const float cell = column ? map.at(layer, *column) : NAN;
     if (!std::isfinite(cell) || (layer == 1 && (map.layers == 1 || height < 38))) continue;
     const std::string words = fmt::format("layer {}  {}", layer, ratio_words(std::pow(10.0, double(cell))));
     p.text({left, layer == 1 ? rect.y + height - 7 : rect.y + 14}, body, t.ink2,

@@ -136,6 +136,11 @@ double contrast(Colour a, Colour b) {
   return (std::max(la, lb) + 0.05) / (std::min(la, lb) + 0.05);
 }
 
+Colour ink_on(Colour fill) {
+  constexpr Colour black{0, 0, 0}, white{255, 255, 255};
+  return contrast(fill, black) >= contrast(fill, white) ? black : white;
+}
+
 float effective_scale(float asked, float width_px, float height_px) {
   float fits = std::min(width_px / space::min_width, height_px / space::min_height);
   return std::max(0.1f, std::min(asked, fits));

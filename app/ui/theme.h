@@ -75,6 +75,8 @@ Colour signed_colour(const Theme&, float value);
 // WCAG relative luminance and contrast ratio (1..21) of two opaque colours.
 double luminance(Colour);
 double contrast(Colour a, Colour b);
+// Black or white, whichever is read better on it: text on a cell of data.
+Colour ink_on(Colour fill);
 
 inline constexpr float theory_alpha = 0.12f;
 

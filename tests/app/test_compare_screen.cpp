@@ -150,6 +150,10 @@ TEST_CASE("compare screen: a log stands in the free place, is followed while it 
   const std::string path = folder.write("port.jsonl", a_log(40));
   CompareDriver compare;
   compare.open(path);
+  // The cursor stands at a step that it never reached.
+  CHECK(holds(compare.driver.value("compare/run/D"), "loss –"));
+  compare.state.screens.lab.transport().pinned_step = 40;
+  compare.driver.frames(2);
   CHECK(holds(compare.driver.value("compare/run/D"), "loss 2."));
   CHECK(holds(compare.driver.value("compare/missing"), "D:"));
   CHECK(holds(compare.driver.value("compare/map/lacks"), "D: gradient norm"));
@@ -253,6 +257,30 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
                 R"({"bookmarks": [7], "selected": "A", "undo": "", "compare": 3, "screen": "tape"})");
   CHECK(damaged.screens.shown == Screen::Lab);
   CHECK(damaged.screens.lab.transport().bookmarks == std::vector<int>{7});
+}
+
+TEST_CASE("compare screen: a session that is opened keeps no file of the one before") {
+  const test::Folder folder;
+  CompareDriver compare;
+  const comparison::KeptChoice before = compare.screen().kept();
+  compare.open(folder.write("port.jsonl", a_log(10)));
+  CHECK(compare.screen().kept() != before);
+  compare.screen().restore(before);
+  CHECK(compare.screen().kept() == before);
+}
+
+TEST_CASE("compare screen: every setting that differs is a click away, in the compact layout too") {
+  CompareDriver compare;
+  compare.driver.click("compare/settings");
+  compare.driver.frames(2);
+  CHECK(compare.ui.popup_open("compare/settings/all"));
+  CompareDriver small(fixture::lab_view(), {1024, 600});
+  small.driver.click("compare/run/A/replace");
+  small.driver.frames(2);
+  small.driver.click("compare/run/A/replace/settings");
+  small.driver.frames(3);
+  CHECK(small.ui.popup_open("compare/settings/all"));
+  CHECK(fixture::text_faults(small.ui).empty());
 }
 
 TEST_CASE("comparing: what did not change is not computed again, and what is wrong is a line") {
