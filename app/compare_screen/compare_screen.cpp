@@ -137,13 +137,14 @@ void CompareScreen::keys(Frame& f, lab::TransportState& transport) {
     if ((place.live || place.recorded) &&
         ui.shortcut(std::string(1, place.letter), std::string("compare/run/") + place.letter))
       baseline_ = place.letter;
-  if (ui.shortcut("Shift+Right")) go_to(f, f.step + 10);
-  if (ui.shortcut("Shift+Left")) go_to(f, f.step - 10);
-  if (ui.shortcut("P")) next_place(f);
+  if (ui.shortcut("Shift+Right", "timeline")) go_to(f, f.step + 10);
+  if (ui.shortcut("Shift+Left", "timeline")) go_to(f, f.step - 10);
+  if (ui.shortcut("P", "compare/place")) next_place(f);
   if (ui.shortcut("W", "compare/matrix")) next_matrix();
   if (ui.shortcut("X", "compare/align")) set_align((align_ + 1) % 3);
   // Where only recorded runs have come the arrows are this screen's.
-  const bool right = beyond_ && ui.shortcut("Right"), left = beyond_ && ui.shortcut("Left");
+  const bool right = beyond_ && ui.shortcut("Right", "timeline"),
+             left = beyond_ && ui.shortcut("Left", "timeline");
   if (right || left) return go_to(f, f.step + (right ? 1 : -1));
   lab::transport_keys(ui, transport, f.view, f.commands, false);
 }
