@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "app/compare/words.h"
 #include "app/compare_screen/compare_frame.h"
@@ -161,8 +163,10 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const std::string control = fmt::format("compare/run/{}", place.letter);
   const Track none, &track = run ? f.all().losses[*run].shown : none;
   const std::optional<size_t> point = run ? f.point_of(*run, track.x) : std::nullopt;
-  const std::string name = run ? f.all().runs[*run].name : "",
-                    number = fixed(point ? track.y[*point] : kUnknown, 2);
+  double loss = kUnknown;
+  int at_step = f.step;
+  if (point) std::tie(loss, at_step) = std::pair{track.y[*point], track.steps[*point]};
+  const std::string name = run ? f.all().runs[*run].name : "", number = fixed(loss, 2);
   HitOptions over;
   over.radius = radius::panel;
   over.overlap = true;
@@ -187,9 +191,8 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const Rect menu{card.right() - menu_w - 6, card.bottom() - (compact ? 25.f : 26.f), menu_w, 22};
   if (!compact) {
     const bool ended = !point && !track.empty() && f.x() > track.x.back();
-    const std::string at =
-        ended ? fmt::format("ends at step {}", grouped(track.steps.back()))
-              : fmt::format("nats at step {}", grouped(point ? track.steps[*point] : f.step));
+    const std::string at = ended ? fmt::format("ends at step {}", grouped(track.steps.back()))
+                                 : fmt::format("nats at step {}", grouped(at_step));
     p.text({card.right() - pad, card.y + 48}, {Face::Sans, type::tick}, t.ink3, at, Align::Right);
     float x = left;
     for (const Badge& b : badges_of(f.all(), *run)) {
