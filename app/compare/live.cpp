@@ -2,8 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <numeric>
+
+#include "app/view/lab_data.h"
 
 namespace normscope::comparison {
 namespace {
@@ -11,9 +12,10 @@ namespace {
 constexpr size_t kMostReruns = 128;  // whose histories are kept; then all of them are made anew
 
 const RunView* run_of(const LabView& view, char letter) {
-  const auto at = std::find_if(view.runs.begin(), view.runs.end(),
-                               [letter](const RunView& run) { return run.letter == letter; });
-  return at == view.runs.end() || !at->history || !at->spec ? nullptr : &*at;
+  const int at = lab::find_run(view, letter);
+  if (at < 0) return nullptr;
+  const RunView& run = view.runs[static_cast<size_t>(at)];
+  return run.history && run.spec ? &run : nullptr;
 }
 
 }  // namespace

@@ -30,9 +30,7 @@ std::string style_of(const ui::Theme& theme) {
       hex(theme.error), hex(theme.ink));
   for (int i = 0; i <= kColours; ++i) {
     const ui::Colour colour = ui::heat_colour(theme, static_cast<float>(i) / kColours);
-    const ui::Colour black = ui::rgb(0), white = ui::rgb(0xFFFFFF);
-    const bool dark = ui::contrast(colour, white) > ui::contrast(colour, black);
-    style += fmt::format(".c{0}{{fill:{1}}}.t{0}{{fill:{2}}}", i, hex(colour), hex(dark ? white : black));
+    style += fmt::format(".c{0}{{fill:{1}}}.t{0}{{fill:{2}}}", i, hex(colour), hex(ui::ink_on(colour)));
   }
   return style;
 }

@@ -224,8 +224,8 @@ void InstructionPanel::draw_numbers(Frame& f, Rect rect) {
     const Rect row = rect.take_top(17);
     const TextStyle style = line.strong ? kBodyBold : kBodyWords;
     const float label = p.text_width(style, line.label);
-    const std::string value = that_fits(p, kBodyMono, row.w - label - 6, {line.value});
-    p.text_in(row, style, line.strong ? t.ink : t.ink2, that_fits(p, style, row.w, {line.label}));
+    const std::string value = fitting(p, kBodyMono, row.w - label - 6, {line.value});
+    p.text_in(row, style, line.strong ? t.ink : t.ink2, fitting(p, style, row.w, {line.label}));
     p.text_in(row, kBodyMono, t.ink, value, Align::Right);
   }
   rect.take_top(6);

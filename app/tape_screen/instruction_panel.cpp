@@ -128,9 +128,9 @@ void InstructionPanel::draw_head(Frame& f, Rect& rest) {
   Rect row = rest.take_top(f.given.head > 0 ? 28.f : space::title_row);
   if (f.given.head <= 0) row.take_right(30);  // the menu's
   const std::string& title = f.shown->title;
-  const std::string fits = that_fits(p, kTitleBold, row.w, {title, title.substr(0, title.rfind(','))});
+  const std::string fits = fitting(p, kTitleBold, row.w, {title, title.substr(0, title.rfind(','))});
   row.take_left(p.text_in(row, kTitleBold, t.ink, fits) + 10);
-  p.text_in(row, kBodyMono, t.ink2, that_fits(p, kBodyMono, row.w, {f.shown->name}));
+  p.text_in(row, kBodyMono, t.ink2, fitting(p, kBodyMono, row.w, {f.shown->name}));
   const std::pair<const std::string&, TextStyle> lines[] = {{f.shown->sentence, kBodyBold},
                                                             {f.shown->note, kBodyWords}};
   for (const auto& [text, style] : lines) {

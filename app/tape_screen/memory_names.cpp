@@ -64,7 +64,7 @@ void MemoryPanel::draw_names(Frame& f, const Rect& names) {
     if (all[i].layer > 0)
       depth_square(f.ui, {line.x, line.y + 3, 8, 8}, all[i].layer - 1, std::max(1, f.given.layers));
     line.take_left(12);
-    p.text_in(line, kTickWords, f.ui.theme().ink2, that_fits(p, kTickWords, line.w, {all[i].text}));
+    p.text_in(line, kTickWords, f.ui.theme().ink2, fitting(p, kTickWords, line.w, {all[i].text}));
   }
 }
 
@@ -97,17 +97,14 @@ void MemoryPanel::draw_bars(Frame& f, Rect rest) {
                           : s.name == "gradients"   ? mix(depth_colour(t, 0, 2), t.panel, 0.6f)
                                                     : t.trough;
       p.fill({x, bar.y, std::max(0.f, wide - 1), bar.h}, fill);
-      const Colour black{0, 0, 0}, white{255, 255, 255};
       const std::string named =
           fmt::format("{} {}", s.name, number(static_cast<double>(bytes) / (1024 * 1024), 3));
-      p.text_in({x + 5, bar.y, std::max(0.f, wide - 10), bar.h}, kTickWords,
-                contrast(fill, black) >= contrast(fill, white) ? black : white,
-                that_fits(p, kTickWords, wide - 12, {named, s.name}));
+      p.text_in({x + 5, bar.y, std::max(0.f, wide - 10), bar.h}, kTickWords, ink_on(fill),
+                fitting(p, kTickWords, wide - 12, {named, s.name}));
       x += wide;
     }
   }
-  if (rest.h >= 17)
-    p.text_in(rest.take_top(18), kBodyWords, t.ink2, that_fits(p, kBodyWords, rest.w, {most}));
+  if (rest.h >= 17) p.text_in(rest.take_top(18), kBodyWords, t.ink2, fitting(p, kBodyWords, rest.w, {most}));
 }
 
 }  // namespace normscope::tape_screen

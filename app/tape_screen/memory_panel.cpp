@@ -97,9 +97,8 @@ void MemoryPanel::draw_title(Frame& f, Rect& rest) {
     Rect row = rest.take_top(space::title_row);
     row.take_right(30);  // the menu's
     row.take_left(p.text_in(row, kTitleBold, t.ink, "Memory") + 12);
-    p.text_in(
-        row, kBodyWords, t.ink3,
-        that_fits(p, kBodyWords, row.w, {"address down, instructions across", "address by instruction"}));
+    p.text_in(row, kBodyWords, t.ink3,
+              fitting(p, kBodyWords, row.w, {"address down, instructions across", "address by instruction"}));
   }
   if (f.given.readable && f.given.shared) {
     std::vector<std::string> labels{"gradients stay readable", "gradients share memory"};
@@ -115,7 +114,7 @@ void MemoryPanel::draw_title(Frame& f, Rect& rest) {
   }
   const std::string brief = fmt::format("{}; apart {}.", size_words(f.map.planned), size_words(f.map.apart));
   p.text_in(rest.take_top(18, 4), kBodyWords, t.ink2,
-            that_fits(p, kBodyWords, rest.w, {plan_sentence(f.map), brief}));
+            fitting(p, kBodyWords, rest.w, {plan_sentence(f.map), brief}));
 }
 
 void MemoryPanel::draw_map(Frame& f, Rect rest) {
@@ -159,7 +158,7 @@ void MemoryPanel::draw_scale(Frame& f) {
   for (double at = 0; at <= whole; at += step) {
     const float y = f.plot.y + f.plot.h * static_cast<float>(at / std::max(whole, 1e-9));
     p.hairline({f.plot.x, y}, {f.plot.right(), y}, t.grid);
-    const std::string label = that_fits(p, kTickMono, kScaleWide - 6, {number(at)});
+    const std::string label = fitting(p, kTickMono, kScaleWide - 6, {number(at)});
     p.text({f.plot.x - 6, y + 4}, kTickMono, t.ink3, label, Align::Right);
   }
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -57,14 +56,6 @@ struct MemoryPanel::Frame {
     return buffer_rect(map, b, plot.w, plot.h).moved(plot.x, plot.y);
   }
 };
-
-/// The first of the texts that fits, else "".
-inline std::string that_fits(const ui::Painter& p, ui::TextStyle style, float width,
-                             std::initializer_list<std::string> texts) {
-  for (const std::string& text : texts)
-    if (p.text_width(style, text) <= width) return text;
-  return "";
-}
 
 /// The menu in the upper right corner of a panel: NAME/menu with NAME/menu/svg, png, csv, json. What was chosen in this
 /// frame; empty: nothing. `what` is saved: "the memory plan".

@@ -6,6 +6,7 @@
 #include <imgui.h>
 
 #include "app/ui/widgets.h"
+#include "app/view/lab_data.h"
 
 namespace normscope::tape_screen {
 
@@ -15,12 +16,6 @@ namespace {
 
 constexpr double kPerSecond[] = {2, 10, 0};  // instructions: slow, 1x, max (one a frame)
 constexpr double kFollowSeconds = 1;
-
-int32_t index_of(const LabView& view, char letter) {
-  const auto at =
-      std::find_if(view.runs.begin(), view.runs.end(), [&](const RunView& r) { return r.letter == letter; });
-  return at == view.runs.end() ? -1 : static_cast<int32_t>(at - view.runs.begin());
-}
 
 int layers_of(const StepFacts& facts) {
   int layers = 1;
@@ -49,7 +44,7 @@ void TapeScreen::go(size_t instruction) {
 }
 
 void TapeScreen::ask_step(const LabView& view, char letter) {
-  const int32_t run = index_of(view, letter);
+  const int32_t run = lab::find_run(view, letter);
   if (run < 0) return;
   run_ = letter;
   waits_ = true;
@@ -59,7 +54,7 @@ void TapeScreen::ask_step(const LabView& view, char letter) {
 
 /// A step that was asked for goes to the worker; a refusal ends the waiting.
 void TapeScreen::take(const LabView& view) {
-  if (index_of(view, run_) < 0 && !view.runs.empty()) run_ = view.runs.front().letter;
+  if (lab::find_run(view, run_) < 0 && !view.runs.empty()) run_ = view.runs.front().letter;
   if (view.played && view.played->number != taken_) {
     taken_ = view.played->number;
     worker_.take(view.played);
@@ -69,7 +64,7 @@ void TapeScreen::take(const LabView& view) {
 
 /// At most once a second: the copy is made between two steps of the training.
 void TapeScreen::follow(Ui& ui, const LabView& view) {
-  const int32_t run = index_of(view, run_);
+  const int32_t run = lab::find_run(view, run_);
   follow_due_ = false;
   if (!follow_ || run < 0 || playing_ || !state_->error.empty()) return;
   const RunView& now = view.runs[static_cast<size_t>(run)];

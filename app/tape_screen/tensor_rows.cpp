@@ -86,8 +86,7 @@ void draw_figures(Ui& ui, Rect r, const ShownTensor& t, size_t lines) {
   if (s.not_finite > 0) {
     p.text_in(r.take_top(14), kTickWords, theme.error, "not finite");
     p.text_in({r.x, r.y - 14, r.w, 14}, kTickMono, theme.error,
-              that_fits(p, kTickMono, r.w - 60, {grouped(static_cast<long long>(s.not_finite))}),
-              Align::Right);
+              fitting(p, kTickMono, r.w - 60, {grouped(static_cast<long long>(s.not_finite))}), Align::Right);
     ++first;
   }
   for (size_t i = first; i < std::min(lines, std::size(figures)); ++i) {
@@ -95,8 +94,8 @@ void draw_figures(Ui& ui, Rect r, const ShownTensor& t, size_t lines) {
     const float label = p.text_in(line, kTickWords, theme.ink3, figures[i].first);
     p.text_in(
         line, kTickMono, theme.ink,
-        that_fits(p, kTickMono, line.w - label - 4,
-                  {number(figures[i].second), number(figures[i].second, 2), number(figures[i].second, 1)}),
+        fitting(p, kTickMono, line.w - label - 4,
+                {number(figures[i].second), number(figures[i].second, 2), number(figures[i].second, 1)}),
         Align::Right);
   }
 }
@@ -113,24 +112,24 @@ void draw_label(Ui& ui, const Rect& r, const ShownTensor& t) {
   const TextStyle sign{Face::Bold, type::run_name};
   Rect head{r.x, r.y, r.w, 18};
   const float width = std::min(head.w, p.text_width(sign, t.sign));
-  p.text_in(head, sign, theme.ink, that_fits(p, sign, head.w, {t.sign}));
+  p.text_in(head, sign, theme.ink, fitting(p, sign, head.w, {t.sign}));
   head.take_left(width + 7);
   // "L01.attn.wq", "attn.wq", "wq": the whole name stands under the mouse.
   const size_t layer = t.role.find('.'), last = t.role.rfind('.');
   const std::string in_layer = layer == t.role.npos ? t.role : t.role.substr(layer + 1),
                     alone = last == t.role.npos ? t.role : t.role.substr(last + 1);
-  std::string beside = that_fits(p, kTickWords, head.w, {t.role});
-  if (beside.empty() && r.h < 50) beside = that_fits(p, kTickWords, head.w, {in_layer, alone});
+  std::string beside = fitting(p, kTickWords, head.w, {t.role});
+  if (beside.empty() && r.h < 50) beside = fitting(p, kTickWords, head.w, {in_layer, alone});
   p.text_in(head, kTickWords, theme.ink2, beside);
   float y = r.y + 19;
   if (beside.empty() && !t.role.empty() && r.h >= 50) {
     p.text_in({r.x, y, r.w, 14}, kTickWords, theme.ink2,
-              that_fits(p, kTickWords, r.w, {t.role, in_layer, alone}));
+              fitting(p, kTickWords, r.w, {t.role, in_layer, alone}));
     y += 14;
   }
   if (y + 14 <= r.bottom() + 1)
     p.text_in({r.x, y, r.w, 14}, kTickMono, theme.ink3,
-              that_fits(p, kTickMono, r.w, {spaced(t.shape), to_string(t.shape)}));
+              fitting(p, kTickMono, r.w, {spaced(t.shape), to_string(t.shape)}));
 }
 
 std::string help_of(const ShownTensor& t) {
@@ -228,7 +227,7 @@ void InstructionPanel::draw_heading(Frame& f, Rect rect, const Row& row) {
               "Which sequence of the batch the pictures are of: positions down, features across.",
               options) != ui::Change::None)
       f.asked.sequence = static_cast<int64_t>(sequence) - 1;
-    const std::string axes = that_fits(p, kTickWords, rect.w - 20, {"positions down, features across"});
+    const std::string axes = fitting(p, kTickWords, rect.w - 20, {"positions down, features across"});
     if (!axes.empty()) p.text_in(rect, kTickWords, t.ink3, axes, Align::Right);
     if (!axes.empty()) rect.take_right(p.text_width(kTickWords, axes) + 10);
   }
