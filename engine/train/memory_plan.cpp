@@ -82,7 +82,7 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
                        bool reuse_gradients) {
   Store store(backend);  // declares only: it never materializes
   Tape tape(store);
-  const ModelValues model = record_transformer(tape, config, record_options(shape, true));
+  const ModelValues model = record_transformer(tape, config, record_options(shape, true, config.memory));
   const std::vector<bool> needs_gradient = passes::mark_gradients(tape, model.loss);
   const MemoryPlan plan = passes::plan_memory(tape, needs_gradient);
   MemoryPlan reused = plan;

@@ -15,7 +15,7 @@ std::unique_ptr<StepPlayer> Run::play_next(Backend& on) const {
   const int32_t B = spec.train.batch, T = spec.model.sequence;
   const BatchShape shape = run.task->shape(spec.seed, number, Split::Train, B, T);
   const auto record = [&](Tape& tape) {
-    return record_transformer(tape, spec.model, record_options(shape, true)).loss;
+    return record_transformer(tape, spec.model, record_options(shape, true, spec.model.memory)).loss;
   };
   auto player = std::make_unique<StepPlayer>(
       run.network->store.clone(on), record,
