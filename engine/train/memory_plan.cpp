@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/arena.h"
+#include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/kernel.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal_passes.h"

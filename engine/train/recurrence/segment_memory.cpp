@@ -68,6 +68,17 @@ MemorySize memory_size(const ModelConfig& model, int32_t batch) {
                     static_cast<size_t>(model.layers)};
 }
 
+void add_memory(SafetensorsWriter& file, const MemoryState& state) {
+  if (state.lengths.empty()) return;
+  file.add("memory/lengths", {static_cast<int64_t>(state.lengths.size())}, std::span(state.lengths));
+  file.add("memory/states", {static_cast<int64_t>(state.states.size())}, std::span(state.states));
+}
+
+MemoryState memory_from(const SafetensorsFile& file) {
+  if (!file.contains("memory/lengths")) return {};
+  return {file.int32s("memory/lengths"), file.floats("memory/states")};
+}
+
 void require_memory_of(const std::string& where, const MemoryState& state, const ModelConfig& model,
                        int32_t batch) {
   if (state.lengths.empty() && state.states.empty()) return;

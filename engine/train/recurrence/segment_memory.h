@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/io/safetensors.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/program.h"
 
@@ -48,6 +49,9 @@ struct MemorySize {
   size_t lengths = 0, states = 0;
 };
 MemorySize memory_size(const ModelConfig& model, int32_t batch);
+/// In files: tensors memory/lengths and memory/states, none of an empty memory, which must outlive the writing.
+void add_memory(SafetensorsWriter& file, const MemoryState& state);
+MemoryState memory_from(const SafetensorsFile& file);
 /// Throws Error, which begins with `where`, for a memory that is neither empty nor one of such a model: other counts
 /// of numbers, or lengths beyond M.
 void require_memory_of(const std::string& where, const MemoryState& state, const ModelConfig& model,
