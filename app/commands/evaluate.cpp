@@ -27,9 +27,6 @@ struct EvaluateOptions {
   int32_t threads = 0;
 };
 
-/// What a symbol is a character of: bits a symbol are bits per character there.
-bool of_characters(const Task& task) { return task.unit() == "character" || task.unit() == "letter"; }
-
 bool reads_text(const RunSpec& spec) {
   return spec.model.architecture == Architecture::Decoder &&
          (spec.data.name == "corpus" || spec.data.name == "text");
@@ -44,12 +41,12 @@ nlohmann::json json_of(const Row& row, const RunSpec& spec, const Task& task) {
   nlohmann::json one = {{"memory", row.memory},        {"segment", spec.model.sequence},
                         {"batches", row.loss.batches}, {"targets", row.loss.targets},
                         {"loss", row.loss.loss},       {"perplexity", std::exp(row.loss.loss)}};
-  if (of_characters(task)) one["bits_per_character"] = row.loss.bits();
+  if (task.of_characters()) one["bits_per_character"] = row.loss.bits();
   return one;
 }
 
 void print(const std::vector<Row>& rows, const Task& task) {
-  const bool characters = of_characters(task);
+  const bool characters = task.of_characters();
   say("{:>8} {:>10} {:>10} {:>10} {:>12}{}\n", "memory", "batches", "targets", "loss", "perplexity",
       characters ? "  bits per character" : "");
   for (const Row& row : rows) {

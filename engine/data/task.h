@@ -107,6 +107,8 @@ class Task {
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
   virtual uint64_t hash() const = 0;     // of the data: another hash, another text
   virtual std::string unit() const = 0;  // what one token is: "letter", "character", "symbol"
+  // Whether bits a token are bits per character.
+  bool of_characters() const { return unit() == "letter" || unit() == "character"; }
 };
 
 // Throws Error for an unknown name and for a text that cannot be used.
