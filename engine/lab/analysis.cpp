@@ -144,10 +144,10 @@ void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) 
           const size_t query = (b * T + t) * D + h * width;
           double logit = 0;
           for (size_t j = 0; j < width; ++j)
-            logit += static_cast<double>(q[query + j]) *
-                         static_cast<double>(k[(b * T + key) * D + h * width + j]) +
-                     static_cast<double>(e[query + j]) *
-                         static_cast<double>(r[(t - key) * D + h * width + j]);
+            logit +=
+                static_cast<double>(q[query + j]) *
+                    static_cast<double>(k[(b * T + key) * D + h * width + j]) +
+                static_cast<double>(e[query + j]) * static_cast<double>(r[(t - key) * D + h * width + j]);
           logit /= std::sqrt(static_cast<double>(width));
           sums.largest = std::max(sums.largest, logit);
           sums.square += logit * logit;

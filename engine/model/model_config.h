@@ -33,7 +33,7 @@ struct ModelConfig {
   Architecture architecture = Architecture::Decoder;
   int32_t encoder_layers = 0;  ///< encoder-decoder: 0 = as many as the decoder's `layers`
   int32_t layers = 6, d_model = 64, heads = 4, feed_forward = 256;
-  int32_t sequence = 64;   ///< T: positions of the training batches
+  int32_t sequence = 64;  ///< T: positions of the training batches
   /// M: of each layer's input the states of so many positions before the segment stay, and attention looks back at
   /// them; no gradient goes there. Decoder with relative positions only; 0: none.
   int32_t memory = 0;

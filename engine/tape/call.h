@@ -39,8 +39,8 @@ struct Call {
   Tensor in[kMaxInputs];
   Tensor out;
   Tensor saved[kMaxSaved];
-  Tensor dout;             ///< gradient of out (backward)
-  Tensor din[kMaxInputs];  ///< gradients of in (backward); empty where skipped
+  Tensor dout;                   ///< gradient of out (backward)
+  Tensor din[kMaxInputs];        ///< gradients of in (backward); empty where skipped
   Write write[kMaxInputs] = {};  ///< all Skip
   /// Shared by all stages of this instruction, undefined on entry, 64-byte aligned.
   float* workspace = nullptr;

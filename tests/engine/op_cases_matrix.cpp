@@ -111,8 +111,7 @@ OpCase relative_case(std::string name, reference::RelativeShape a, int64_t beyon
     return std::vector<Array<S>>{r.out, r.probabilities};
   });
   c.backward = [=](const Inputs<double>& in, const Values& dy) {
-    const auto p =
-        reference::relative_attention<double>(in[0], in[1], in[2], in[3], in[4], a).probabilities;
+    const auto p = reference::relative_attention<double>(in[0], in[1], in[2], in[3], in[4], a).probabilities;
     auto g = reference::relative_attention_backward(in[0], in[1], in[2], in[3], in[4], p, dy, a);
     return std::vector<Values>{g.content, g.k, g.v, g.position, g.distances, {}};
   };
@@ -150,11 +149,8 @@ std::vector<OpCase> relative_attention_cases() {
 
 std::vector<OpCase> concat_cases() {
   std::vector<OpCase> cases;
-  for (const auto& [B, Ta, Tb, D] : {std::array<int64_t, 4>{1, 1, 1, 1},
-                                     {2, 3, 1, 31},
-                                     {3, 1, 33, 5},
-                                     {4, 17, 16, 16},
-                                     {2, 64, 65, 33}}) {
+  for (const auto& [B, Ta, Tb, D] :
+       {std::array<int64_t, 4>{1, 1, 1, 1}, {2, 3, 1, 31}, {3, 1, 33, 5}, {4, 17, 16, 16}, {2, 64, 65, 33}}) {
     Random random(static_cast<uint64_t>(B * 19 + Ta * 7 + Tb * 3 + D));
     OpCase c;
     c.op = OpKind::Concat;

@@ -122,8 +122,7 @@ struct ConcatGradients {
 /// each: numbers of a row of a and of b.
 inline ConcatGradients concat_backward(const Values& dy, size_t each_a, size_t each_b) {
   ConcatGradients g;
-  for (size_t i = 0; i < dy.size(); ++i)
-    (i % (each_a + each_b) < each_a ? g.a : g.b).push_back(dy[i]);
+  for (size_t i = 0; i < dy.size(); ++i) (i % (each_a + each_b) < each_a ? g.a : g.b).push_back(dy[i]);
   return g;
 }
 

@@ -7,8 +7,8 @@
 #include "engine/ops/dropout/dropout.h"
 #include "engine/ops/embedding/embedding.h"
 #include "engine/ops/linear/linear.h"
-#include "engine/ops/relative_attention/relative_attention.h"
 #include "engine/ops/reference.h"
+#include "engine/ops/relative_attention/relative_attention.h"
 
 namespace normscope {
 namespace {
