@@ -26,6 +26,7 @@ void add_film(CLI::App& app, Command& command);
 void add_verify(CLI::App& app, Command& command);
 void add_translate(CLI::App& app, Command& command);
 void add_bleu(CLI::App& app, Command& command);
+void add_evaluate(CLI::App& app, Command& command);
 void add_measure(CLI::App& app, Command& command);
 void add_average(CLI::App& app, Command& command);
 void add_admin_fold(CLI::App& app, Command& command);

@@ -1,7 +1,7 @@
 // What a run learns: batches of tokens and targets, and the lines that belong under its loss curve.
 //
-// Promises: a batch is a pure function of (seed, step, split, B, T), so runs that share a seed see the same
-// data whatever else differs, and any step can be replayed; batch() allocates nothing. Called by the trainer,
+// Promises: a batch is a pure function of (seed, step, split, B, T), consecutive ones too, so runs that share a seed
+// see the same data whatever else differs, and any step can be replayed; batch() allocates nothing. Called by the trainer,
 // by the sampled text and by the plots.
 #pragma once
 
@@ -63,7 +63,9 @@ struct DataSpec {
   int32_t vocabulary = 8000;             // pairs: of both languages together
   TaskForm form = TaskForm::NextSymbol;  // what the architecture asks for
   uint64_t data_seed = 1;                // of the generated corpus
-  int32_t context = 64;                  // the T that the data must be long enough for
+  bool consecutive =
+      false;             // corpus and text of a decoder: each row goes on where it ended in the step before
+  int32_t context = 64;  // the T that the data must be long enough for
 
   bool operator==(const DataSpec&) const = default;
 };
@@ -84,6 +86,9 @@ class Task {
   virtual BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
   virtual void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                     const BatchView& to) const;
+  // Whether the rows of a step's batch begin where those of the step before ended; otherwise nothing that was read
+  // before belongs to them. False for step 1.
+  virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }
   // How many validation batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there are.
   virtual int32_t validation_batches(int32_t, int32_t) const { return 2; }
   // Translate: the symbol that a target row starts with, and the one that ends it (-1: all rows are full).
@@ -102,13 +107,15 @@ class Task {
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
   virtual uint64_t hash() const = 0;     // of the data: another hash, another text
   virtual std::string unit() const = 0;  // what one token is: "letter", "character", "symbol"
+  // Whether bits a token are bits per character.
+  bool of_characters() const { return unit() == "letter" || unit() == "character"; }
 };
 
 // Throws Error for an unknown name and for a text that cannot be used.
 std::shared_ptr<const Task> make_task(const DataSpec& spec);
 
 // The same from a text in memory (a file that was dropped on the window, a test).
-std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context);
+std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, bool consecutive = false);
 
 // Mean of -ln p(target) under the task's unigram distribution over exactly the training targets of the steps
 // first_step <= step < last_step, in nats: what a run that is stuck at letter frequencies must show on them.

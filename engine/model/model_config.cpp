@@ -33,6 +33,17 @@ void check_stack(const char* what, const StackWiring& stack, int32_t layers) {
   for (const LayerWiring& layer : stack.layers) check_layer(what, layer);
 }
 
+void check_memory(const ModelConfig& c) {
+  const bool relative = c.positions == Positions::Relative;
+  if (relative && c.architecture != Architecture::Decoder)
+    fail("model.positions", "relative looks back from each symbol: expected architecture decoder");
+  if (c.memory < 0 || c.memory > kMostMemory)
+    fail("model.memory", "{} positions: expected 0 to {}", c.memory, kMostMemory);
+  if (c.memory > 0 && !relative)
+    fail("model.memory",
+         "places of another segment have no number of their own: expected positions relative");
+}
+
 /// A stack: its layers, and the attentions of each.
 struct Stack {
   int64_t layers, attentions;
@@ -79,6 +90,7 @@ void validate(const ModelConfig& c) {
          c.d_model, c.heads);
   if (c.norm == NormKind::None)
     fail("model", "norm is none: choose placement none for a model without norms");
+  check_memory(c);
   check_probability("dropout_residual", c.dropout_residual);
   check_probability("dropout_attention", c.dropout_attention);
   check_probability("dropout_activation", c.dropout_activation);
@@ -107,6 +119,13 @@ int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
     activations += t.layers * (t.attentions * (2 * rows * 7 * d + rows * c.heads * c.sequence) +
                                2 * rows * (5 * d + 2 * f));
   }
+  if (c.positions == Positions::Relative) {
+    const int64_t memory = int64_t{batch} * c.memory, keys = c.sequence + c.memory;
+    parameters += c.layers * (d * d + 2 * d) + keys * d;
+    // both queries, keys and values of the memory and of all; the memory itself, its norm
+    activations +=
+        c.layers * (2 * rows * 4 * d + 2 * memory * 5 * d + rows * c.heads * c.memory + 2 * keys * d);
+  }
   return 4 * (4 * parameters + activations);
 }
 
@@ -116,6 +135,10 @@ double step_flop(const ModelConfig& c, int32_t batch) {
   for (const Stack& stack_layout : stacks_of(c)) {
     const auto l = static_cast<double>(stack_layout.layers), a = static_cast<double>(stack_layout.attentions);
     flop += l * (6 * (a * 4 * d * d + 2 * d * f) * rows + 12 * a * rows * t * d);
+  }
+  if (c.positions == Positions::Relative) {
+    const double l = c.layers, m = c.memory;
+    flop += l * (rows * d * (18 * (t + m) - 12 * t) + 8 * batch * m * d * d);
   }
   return flop;
 }

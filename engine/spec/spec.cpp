@@ -289,6 +289,19 @@ void check_data_fits(const RunSpec& spec) {
            spec.data.name, fmt::join(fit.data, ", "));
 }
 
+// Rows that go on are rows of a text that a decoder reads.
+void check_consecutive(const RunSpec& spec) {
+  const bool text = spec.data.name == "corpus" || spec.data.name == "text";
+  if (spec.data.consecutive && (!text || spec.model.architecture != Architecture::Decoder))
+    fail("data.consecutive",
+         "only a text that a decoder reads goes on: expected data.name corpus or text, and "
+         "model.architecture decoder, or data.consecutive = false");
+  if (spec.model.memory > 0 && !spec.data.consecutive)
+    fail("model.memory",
+         "{} positions of another place would be remembered: expected data.consecutive = true",
+         spec.model.memory);
+}
+
 }  // namespace
 
 void validate(const RunSpec& spec) {
@@ -300,6 +313,7 @@ void validate(const RunSpec& spec) {
     fail("train.decay_end", "{} lies within the warm-up: expected more than {} steps", schedule.end,
          schedule.warmup);
   check_data_fits(spec);
+  check_consecutive(spec);
   if (spec.data.name == "text" && spec.data.text_path.empty())
     fail("data.text", "no file is named: expected a path, because data.name is text");
   if (spec.data.name == "pairs" && spec.data.pairs_path.empty())

@@ -6,7 +6,7 @@
 namespace normscope {
 namespace {
 
-constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none"};
+constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none", "relative"};
 constexpr std::string_view kPoolings[] = {"first", "mean"};
 constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder"};
 constexpr std::string_view kSame = "same";
@@ -161,6 +161,27 @@ Field sequence_field() {
   return field;
 }
 
+// A memory asks for what it needs; model.positions and data.consecutive stand after it and have the last word.
+Field memory_field() {
+  Field field =
+      field_of(FieldType::Integer,
+               {"model.memory", "memory", "symbols",
+                "How many symbols before the row a decoder still sees, as the states that each layer "
+                "had for them; nothing is learned through them (Transformer-XL). It needs relative "
+                "positions and consecutive text, and asks for both. 0 is none."},
+               0, kMostMemory);
+  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.memory); };
+  field.set = [](RunSpec& spec, std::string_view text) {
+    int64_t value = 0;
+    if (!parse_integer(text, value)) return;
+    spec.model.memory = static_cast<int32_t>(value);
+    if (value == 0) return;
+    spec.model.positions = Positions::Relative;
+    spec.data.consecutive = true;
+  };
+  return field;
+}
+
 Field norm_field() {
   Field field = field_of(FieldType::Choice,
                          {"model.norm", "norm", "",
@@ -207,6 +228,7 @@ void add_shape_fields(std::vector<Field>& fields) {
        "Width of the hidden layer of each feed-forward network; four times the width is usual."},
       1, 65536));
   fields.push_back(sequence_field());
+  fields.push_back(memory_field());
   fields.push_back(norm_field());
   fields.push_back(placement_field());
   fields.push_back(encoder_placement_field());
@@ -230,7 +252,9 @@ void add_part_fields(std::vector<Field>& fields) {
   fields.push_back(choice<[](RunSpec& s) -> Positions& { return s.model.positions; },
                           [](Positions p) { return kPositions[static_cast<size_t>(p)]; },
                           [](std::string_view name) { return enum_from<Positions>(kPositions, name); }>(
-      {"model.positions", "positions", "", "How the model is told the place of a symbol in the sequence."},
+      {"model.positions", "positions", "",
+       "How the model is told the place of a symbol in the sequence. relative, for a decoder, adds nothing to the "
+       "symbols: attention is told how far back each one is."},
       all(kPositions)));
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.tied_output; }>(
       {"model.tied", "tied output", "",

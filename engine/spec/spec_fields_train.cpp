@@ -190,6 +190,11 @@ void add_data_fields(std::vector<Field>& fields) {
       "How many pieces both languages of the pairs are cut into together; fewer where the text has no more."},
      20, 100000));
   fields.push_back(data_name_field());
+  fields.push_back(flag<[](RunSpec& s) -> bool& {
+    return s.data.consecutive;
+  }>({"data.consecutive", "consecutive", "",
+      "Each row of a batch goes on where it ended in the step before, instead of anywhere in the text; a memory "
+      "needs it."}));
   fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.data.data_seed; }>(
       {"data.seed", "corpus seed", "", "Which of the endless built-in texts is used."}, 0,
       9007199254740992.0));

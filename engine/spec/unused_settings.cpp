@@ -51,6 +51,8 @@ bool classifies(const RunSpec& s) { return s.data.name == "labels"; }
 bool predicts_symbols(const RunSpec& s) { return !classifies(s); }
 bool reads_pairs(const RunSpec& s) { return s.data.name == "pairs"; }
 bool reads_lines(const RunSpec& s) { return reads_pairs(s) || classifies(s); }
+bool is_decoder(const RunSpec& s) { return s.model.architecture == Architecture::Decoder; }
+bool reads_text(const RunSpec& s) { return s.data.name == "corpus" || s.data.name == "text"; }
 bool reads_corpus(const RunSpec& s) { return s.data.name == "corpus"; }
 
 struct Condition {
@@ -62,6 +64,7 @@ struct Condition {
 constexpr Condition kConditions[] = {
     {"model.encoder_layers", has_both, "model.architecture", "encoder-decoder"},
     {"model.encoder_placement", has_both, "model.architecture", "encoder-decoder"},
+    {"model.memory", is_decoder, "model.architecture", "decoder"},
     {"model.shared_embedding", has_both, "model.architecture", "encoder-decoder"},
     {"model.norm", has_norm, "model.placement", "one with norms"},
     {"model.eps", has_epsilon, "model.norm", "a norm that divides"},
@@ -82,6 +85,7 @@ constexpr Condition kConditions[] = {
     {"data.valid", reads_lines, "data.name", "pairs or labels"},
     {"data.tokenizer", reads_pairs, "data.name", "pairs"},
     {"data.vocabulary", reads_pairs, "data.name", "pairs"},
+    {"data.consecutive", reads_text, "data.name", "corpus or text"},
     {"data.seed", reads_corpus, "data.name", "corpus"},
 };
 

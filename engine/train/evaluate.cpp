@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "engine/core/philox.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "engine/train/network.h"
+#include "engine/train/recurrence/segment_memory.h"
 
 namespace normscope {
 namespace {
@@ -85,6 +87,17 @@ Program evaluation_program(Store& store, const ModelConfig& model, const BatchSh
               {.loss = values.loss, .backward = false, .reuse_memory = true, .keep_probabilities = false});
 }
 
+Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
+                           const std::vector<std::string>& left_out, std::vector<LayerMemory>& memories) {
+  if (model.memory == 0) return evaluation_program(store, model, shape, left_out);
+  Tape tape(store);
+  RecordOptions options = record_options(shape, false, model.memory);
+  options.left_out = left_out;
+  ModelValues values = record_transformer(tape, model, options);
+  memories = std::move(values.memories);
+  return seal(tape, {.loss = values.loss, .backward = false, .keep_probabilities = false});
+}
+
 Validator::Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch,
                      const std::vector<std::string>& left_out, int32_t most)
     : classes_(model.classes), accuracy_(std::numeric_limits<double>::quiet_NaN()) {
@@ -94,8 +107,9 @@ Validator::Validator(Store& store, const ModelConfig& model, const Task& task, u
     const BatchShape shape = task.shape(seed, step, Split::Validation, batch, model.sequence);
     auto program = programs_.find(shape);
     if (program == programs_.end())
-      program = programs_.emplace(shape, evaluation_program(store, model, shape, left_out)).first;
-    Drawn& drawn = batches_.emplace_back(Drawn{Batch(shape), &program->second, 0});
+      program = programs_.emplace(shape, evaluation_program(store, model, shape, left_out, memories_)).first;
+    Drawn& drawn = batches_.emplace_back(Drawn{Batch(shape), &program->second, 0,
+                                               task.goes_on(step, Split::Validation, batch, model.sequence)});
     task.fill(seed, step, Split::Validation, batch, model.sequence, drawn.batch.view());
     drawn.targets = std::count_if(drawn.batch.targets.begin(), drawn.batch.targets.end(),
                                   [](int32_t t) { return t >= 0; });
@@ -108,9 +122,12 @@ double Validator::measure_exchanged() { return mean_loss(true); }
 double Validator::mean_loss(bool exchanged) {
   double sum = 0;
   int64_t targets = 0, correct = 0;
+  SegmentMemory memory;
   for (Drawn& drawn : batches_) {
     put(exchanged ? with_exchanged_sources(drawn.batch) : drawn.batch, *drawn.program);
+    memory.fill(*drawn.program, memories_, drawn.goes_on);
     drawn.program->replay({});
+    memory.take(*drawn.program, memories_);
     sum += drawn.program->loss() * static_cast<double>(drawn.targets);
     targets += drawn.targets;
     if (classes_ > 0) correct += right(drawn);

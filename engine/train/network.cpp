@@ -77,7 +77,8 @@ void profile(Network& network, const RunSpec& spec, const Task& task, int32_t st
 Program training_program(Network& network, const RunSpec& spec, const BatchShape& shape,
                          ModelValues* values) {
   Tape tape(network.store);
-  const ModelValues recorded = record_transformer(tape, spec.model, record_options(shape, true));
+  const ModelValues recorded =
+      record_transformer(tape, spec.model, record_options(shape, true, spec.model.memory));
   if (!network.store.materialized()) network.store.materialize(spec.seed);
   if (values) *values = recorded;
   return seal(tape, {.loss = recorded.loss,
@@ -110,11 +111,12 @@ void transfer_weights(const Store& from, Store& to, bool moments) {
   for (const char* part : {"gain", "bias", "alpha"}) carry_moved(from, to, part, moments);
 }
 
-RecordOptions record_options(const BatchShape& shape, bool training) {
+RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory) {
   return {.batch = shape.rows,
           .sequence = shape.length,
           .source_sequence = shape.source_length,
           .key_lengths = shape.padded,
+          .memory = memory,
           .training = training,
           .probes = training};
 }
@@ -149,7 +151,8 @@ int32_t load_weights(const std::string& path, Store& store) {
     const TensorShape shape(info.shape.dim, info.shape.dim + info.shape.rank);
     if (file.shape(info.name) != shape) {
       // Another set of classes or another length is a new task; anything else is another model.
-      if (info.name.starts_with("class.") || info.name.ends_with("emb.positions")) continue;
+      if (info.name.starts_with("class.") || info.name.ends_with("emb.positions") || info.name == "distances")
+        continue;
       fail("train.init_from", "{} has {} in another shape: expected a model of the same sizes", path,
            info.name);
     }

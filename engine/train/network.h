@@ -28,7 +28,8 @@ struct FiniteCheck {
 };
 
 /// How a batch of that shape is recorded, and where its program takes it.
-RecordOptions record_options(const BatchShape& shape, bool training);
+/// `memory`: positions before the segment, RecordOptions::memory.
+RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory = 0);
 BatchView inputs_of(Program& program, const BatchShape& shape);
 
 struct Network {

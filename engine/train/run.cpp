@@ -82,6 +82,7 @@ Program& Run::Impl::program_with_batch(int64_t step) {
   const BatchShape shape = task->shape(spec.seed, number, Split::Train, B, T);
   Program& program = network->program_for(shape, spec);
   task->fill(spec.seed, number, Split::Train, B, T, inputs_of(program, shape));
+  memory.fill(program, network->values.memories, task->goes_on(number, Split::Train, B, T));
   return program;
 }
 
@@ -211,13 +212,15 @@ void Run::step() {
   const StepInputs inputs = run.inputs(step);
   run.measure_live(step);
   program.replay(inputs);
+  run.memory.take(program, run.network->values.memories);
   run.require_backend();  // of a step that failed nothing is kept
   run.steps = step;
   run.network->newest = &program;
   run.record(program, step, static_cast<double>(inputs.lr));
   run.recognise(step, program.loss());
   run.check_finite(program, step);
-  run.keyframes.after_step(step, run.edits.size(), run.network->store, run.plateau.state());
+  run.keyframes.after_step(step, run.edits.size(), run.network->store, run.plateau.state(),
+                           run.memory.state());
   run.keep_snapshot();
   if (step == run.spec.train.steps && step > run.silent_until)
     run.history->add_event({step, RunEvent::Kind::Finished, "finished"});
@@ -291,6 +294,8 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   made->plateau = from.plateau;
   made->plateau.begin_anew();
   made->losses = from.losses;
+  // What a changed network would remember was another's: it begins with an empty memory, here and in a replay.
+  if (!made->any_structural_since(from.edits.size())) made->memory = from.memory;
   made->refresh_level();
   return std::unique_ptr<Run>(new Run(std::move(made)));
 }

@@ -10,7 +10,8 @@ namespace normscope {
 StepProgram::StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend)
     : store_(backend) {
   Tape tape(store_);
-  const ValueId loss = record_transformer(tape, spec.model, record_options(shape, true)).loss;
+  const ValueId loss =
+      record_transformer(tape, spec.model, record_options(shape, true, spec.model.memory)).loss;
   store_.materialize(spec.seed);
   program_.emplace(seal(tape, {.loss = loss,
                                .backward = true,

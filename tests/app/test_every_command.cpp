@@ -31,6 +31,7 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
   const std::string config =
       folder.write("tiny.toml", std::string(kTiny) + "[run.A]\n[run.B]\nmodel.placement = \"pre\"\n");
   const std::string saved = folder.file("run.safetensors"),
+                    remembering = folder.file("remembering.safetensors"),
                     text = folder.write("text", "to be or not to be\n"),
                     broken = folder.write("broken", std::string(64, '\xff')), none = folder.file("none"),
                     log = folder.file("log"), picture = folder.file("lab.png"), zoo = folder.file("zoo");
@@ -69,6 +70,13 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
       {"verify " + broken, 3},
       {"measure " + saved + " --what loss", 0},
       {"measure " + broken + " --what loss", 3},
+      {"evaluate " + saved + " --batches 2 --json", 0},
+      {"evaluate " + saved + " --memory 8", 2},  // no relative positions
+      {"evaluate " + broken, 3},
+      {"train --run A=post" + small + " --set model.memory=16 --steps 3 --save " + remembering, 0},
+      {"train --resume " + remembering + " --steps 5", 0},
+      {"evaluate " + remembering + " --memory 0,16,40 --batches 3", 0},
+      {"train --set data.name=copy --set data.consecutive=true", 2},
       {"average " + saved + " " + saved + " --out " + folder.file("mean.safetensors"), 0},
       {"bleu " + text + " " + text, 0},
       {"lesson list", 0},

@@ -60,6 +60,7 @@ TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") 
                                                      {"model.heads", "4"},
                                                      {"model.feed_forward", "40"},
                                                      {"model.sequence", "12"},
+                                                     {"model.memory", "8"},
                                                      {"model.norm", "rms"},
                                                      {"model.placement", "pre"},
                                                      {"model.init", "normal002"},
@@ -84,6 +85,7 @@ TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") 
                                                      {"train.clip", "0.01"},
                                                      {"train.label_smoothing", "0.1"},
                                                      {"data.name", "copy"},
+                                                     {"data.consecutive", "true"},
                                                      {"data.seed", "2"},
                                                      {"run.seed", "2"}};
   // Names, budgets and files; another architecture wants other data; the same numbers in less memory.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numbers>
 #include <optional>
 #include <span>
 
@@ -13,11 +14,20 @@
 namespace normscope::cli {
 namespace {
 
-/// What a validation says of a model whose text is worth a line of its own.
+/// What a validation says of a model whose text is worth a line of its own, or that remembers.
 void show(const Job& job, size_t runs) {
   const TaskForm form = job.task->form();
-  if (form == TaskForm::NextSymbol) return;
+  const bool remembers = job.run->spec().model.memory > 0;
+  if (form == TaskForm::NextSymbol && !remembers) return;
   const std::string letter = runs > 1 ? fmt::format(" {}", job.letter) : "";
+  if (remembers) {
+    const std::string bits = job.task->of_characters() ? fmt::format("  {:.3f} bits per character",
+                                                                     job.validation / std::numbers::ln2)
+                                                       : "";
+    say("step {}{}  validation {:.3f}{}\n", job.run->steps_done(), letter, job.validation, bits);
+    flush();
+    return;
+  }
   const double accuracy = job.run->validation_accuracy();
   say("step {}{}  validation {:.3f}{}  {}\n", job.run->steps_done(), letter, job.validation,
       std::isfinite(accuracy) ? fmt::format("  accuracy {:.1f} %", 100 * accuracy) : "",

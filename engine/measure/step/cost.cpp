@@ -40,6 +40,10 @@ double flop_of(const ProgramData& program, const Instruction& i) {
     const Shape& keys = program.values[static_cast<size_t>(i.in[1])].shape;  // (B,T,D)
     return (backward ? 8 : 4) * floats_of(program, i.out) * static_cast<double>(keys[1]);
   }
+  if (i.op == OpKind::RelativeAttention) {  // scores are sums of two products
+    const Shape& keys = program.values[static_cast<size_t>(i.in[1])].shape;
+    return (backward ? 12 : 6) * floats_of(program, i.out) * static_cast<double>(keys[1]);
+  }
   return 0;
 }
 
