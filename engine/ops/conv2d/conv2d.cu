@@ -12,10 +12,10 @@ struct Geometry {
 
 Geometry geometry_of(const Call& c) {
   const ImageWindow w = c.attributes.as<Conv2dSpec>().window;
-  return {static_cast<uint32_t>(w.height),  static_cast<uint32_t>(w.width), static_cast<uint32_t>(w.channels),
-          static_cast<uint32_t>(w.size),    static_cast<uint32_t>(w.stride),
-          static_cast<uint32_t>(w.padding), static_cast<uint32_t>(w.rows()),
-          static_cast<uint32_t>(w.columns()), static_cast<uint32_t>(w.patch())};
+  return {
+      static_cast<uint32_t>(w.height), static_cast<uint32_t>(w.width),     static_cast<uint32_t>(w.channels),
+      static_cast<uint32_t>(w.size),   static_cast<uint32_t>(w.stride),    static_cast<uint32_t>(w.padding),
+      static_cast<uint32_t>(w.rows()), static_cast<uint32_t>(w.columns()), static_cast<uint32_t>(w.patch())};
 }
 
 /// Rows and columns of P, and the channels that are written.
@@ -79,12 +79,11 @@ struct Patches {
     const uint32_t inside = i % g.patch, window = i / g.patch;
     const uint32_t c = inside % g.channels, k = inside / g.channels % g.size,
                    line = inside / g.channels / g.size;
-    const uint32_t q = window % g.columns, r = window / g.columns % g.rows,
-                   b = window / g.columns / g.rows;
+    const uint32_t q = window % g.columns, r = window / g.columns % g.rows, b = window / g.columns / g.rows;
     // Counted with the padding, so that nothing is below zero.
     const uint32_t row = r * g.stride + line, column = q * g.stride + k;
-    const bool there = row >= g.padding && row < g.height + g.padding && column >= g.padding &&
-                       column < g.width + g.padding;
+    const bool there =
+        row >= g.padding && row < g.height + g.padding && column >= g.padding && column < g.width + g.padding;
     const uint32_t pixel = (b * g.height + row - g.padding) * g.width + column - g.padding;
     to[i] = there ? x[pixel * g.channels + c] : 0.0f;
   }
@@ -97,8 +96,8 @@ struct Gather {
   Geometry g;
   bool add;
   __device__ void operator()(uint32_t i) const {
-    const uint32_t c = i % g.channels, x = i / g.channels % g.width,
-                   y = i / g.channels / g.width % g.height, b = i / g.channels / g.width / g.height;
+    const uint32_t c = i % g.channels, x = i / g.channels % g.width, y = i / g.channels / g.width % g.height,
+                   b = i / g.channels / g.width / g.height;
     const uint32_t row = y + g.padding, column = x + g.padding;
     const uint32_t r0 = row < g.size ? 0 : (row - g.size) / g.stride + 1,
                    q0 = column < g.size ? 0 : (column - g.size) / g.stride + 1;

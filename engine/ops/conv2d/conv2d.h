@@ -14,6 +14,7 @@ struct Conv2dSpec {
 /// y (B, rows x columns x O) = W over every window of x, plus b; cross-correlation, as networks have it. x (B, ..) of
 /// height x width x channels numbers an image; weight (size x size x channels, O), the patch in the order of the image;
 /// bias (O) or kNone. Outside the image stand zeros. Throws Error where no window fits.
-ValueId conv2d(Tape&, const std::string& name, ValueId x, ValueId weight, ValueId bias, const ImageWindow& window);
+ValueId conv2d(Tape&, const std::string& name, ValueId x, ValueId weight, ValueId bias,
+               const ImageWindow& window);
 
 }  // namespace normscope

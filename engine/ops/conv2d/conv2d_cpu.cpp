@@ -34,21 +34,35 @@ int64_t patch_floats(const Call& call) {
 
 Gemm product(const Call& call) {
   const Sizes s = sizes_of(call);
-  return {s.windows, s.channels, s.patch, {call.workspace, s.patch, 1}, {call.in[1].p, s.channels, 1}, call.out.p,
-          call.in[2].p, false, call.gemm};
+  return {s.windows,
+          s.channels,
+          s.patch,
+          {call.workspace, s.patch, 1},
+          {call.in[1].p, s.channels, 1},
+          call.out.p,
+          call.in[2].p,
+          false,
+          call.gemm};
 }
 
 Gemm weight_gradient(const Call& call) {
   const Sizes s = sizes_of(call);
-  return {s.patch, s.channels, s.windows, {call.workspace, 1, s.patch}, {call.dout.p, s.channels, 1},
-          call.din[1].p, nullptr, call.write[1] == Write::Add, call.gemm};
+  return {s.patch,
+          s.channels,
+          s.windows,
+          {call.workspace, 1, s.patch},
+          {call.dout.p, s.channels, 1},
+          call.din[1].p,
+          nullptr,
+          call.write[1] == Write::Add,
+          call.gemm};
 }
 
 /// dP: `to` is where it lies.
 Gemm patch_gradient(const Call& call, float* to) {
   const Sizes s = sizes_of(call);
-  return {s.windows, s.patch, s.channels, {call.dout.p, s.channels, 1}, {call.in[1].p, 1, s.channels},
-          to, nullptr, false, call.gemm};
+  return {s.windows, s.patch, s.channels, {call.dout.p, s.channels, 1}, {call.in[1].p, 1, s.channels}, to,
+          nullptr,   false,   call.gemm};
 }
 
 // ---- patches ---------------------------------------------------------------------------------------------
@@ -129,8 +143,7 @@ constexpr int64_t kBiasRows = 64;             // summed before they join the tot
 
 Cut gather_cut(const Call& call) {
   const ImageWindow w = window_of(call);
-  return cut(call.in[0].shape[0] * w.height,
-             kFlatChunk / (int64_t{w.width} * w.channels * w.size * w.size));
+  return cut(call.in[0].shape[0] * w.height, kFlatChunk / (int64_t{w.width} * w.channels * w.size * w.size));
 }
 
 Backward backward_of(const Call& call) {

@@ -12,9 +12,9 @@ struct Geometry {
 
 Geometry geometry_of(const Call& c) {
   const ImageWindow w = c.attributes.as<MaxPoolSpec>().window;
-  return {static_cast<uint32_t>(w.width),     static_cast<uint32_t>(w.channels),
-          static_cast<uint32_t>(w.size),      static_cast<uint32_t>(w.stride),
-          static_cast<uint32_t>(w.rows()),    static_cast<uint32_t>(w.columns()),
+  return {static_cast<uint32_t>(w.width),    static_cast<uint32_t>(w.channels),
+          static_cast<uint32_t>(w.size),     static_cast<uint32_t>(w.stride),
+          static_cast<uint32_t>(w.rows()),   static_cast<uint32_t>(w.columns()),
           static_cast<uint32_t>(w.numbers())};
 }
 

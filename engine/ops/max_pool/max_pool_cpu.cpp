@@ -46,8 +46,8 @@ void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexce
     for (int64_t q = 0; q < columns; ++q) {
       const float* x = image + corner(w, r % rows, q);
       float* out = call.out.p + (r * columns + q) * w.channels;
-      each_vector(w.channels, [&](int64_t j, auto lanes)
-                                  HWY_ATTR { lanes.store(largest(lanes, w, x + j), out + j); });
+      each_vector(w.channels,
+                  [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(largest(lanes, w, x + j), out + j); });
     }
   }
 }
