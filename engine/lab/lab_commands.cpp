@@ -13,7 +13,6 @@
 namespace normscope {
 namespace {
 
-
 // A comparison is about one set of data and one seed.
 bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
 
@@ -27,6 +26,8 @@ LabEntry& LabTrainer::entry(int32_t index) const {
 }
 
 std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
+  if (data.form == TaskForm::Image)
+    fail("lab", "the window shows transformers: expected another model, or normscope train for images");
   for (const auto& [spec, task] : tasks_)
     if (spec == data) return task;
   auto task = make_task(data);

@@ -1,5 +1,6 @@
 // The next step of a run on a copy, to be played one instruction at a time. See run.h.
 #include "engine/measure/step/step_player.h"
+#include "engine/model/record_model.h"
 #include "engine/spec/update_rule.h"
 #include "engine/train/run_impl.h"
 
@@ -15,7 +16,7 @@ std::unique_ptr<StepPlayer> Run::play_next(Backend& on) const {
   const int32_t B = spec.train.batch, T = spec.model.sequence;
   const BatchShape shape = run.task->shape(spec.seed, number, Split::Train, B, T);
   const auto record = [&](Tape& tape) {
-    return record_transformer(tape, spec.model, record_options(shape, true)).loss;
+    return record_model(tape, spec.model, record_options(shape, true)).loss;
   };
   auto player = std::make_unique<StepPlayer>(
       run.network->store.clone(on), record,

@@ -155,9 +155,7 @@ void add_instructions(Looked& looked, const TapeOptions& options, StepReport& re
 }  // namespace
 
 RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend) {
-  spec.model.vocabulary = task.vocabulary();
-  spec.model.classes = task.classes();
-  complete(spec);
+  fit_to_data(spec, task);
   const size_t need = with_exit(Exit::Usage, [&] { return memory_need(spec, task, backend).peak(); });
   const size_t machine = machine_memory();
   if (machine > 0 && need > machine)
