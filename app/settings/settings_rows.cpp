@@ -51,6 +51,11 @@ std::string_view place_of(const Field& field) {
   if (field.key == "model.placement") return "diagram/preset";  // and a row where the runs differ in it
   for (const char* file : {"data.text", "data.pairs", "data.labels"})  // in the list of the data
     if (field.key == file) return "settings/data.name";
+  // The window shows no convolutional network: these stand on the command line and in files.
+  for (const char* of_images : {"data.images", "data.image_labels", "data.digits"})
+    if (field.key == of_images) return "settings/data.name";
+  for (const char* of_images : {"model.channels", "model.channels_2", "model.window"})
+    if (field.key == of_images) return "settings/model.architecture";
   return "";
 }
 
