@@ -38,7 +38,7 @@ constexpr RunPreset kRunPresets[] = {
 };
 
 // The convolutional network of Xu et al. 2019 (batch 32, Adam at 0.001) on drawn digits, LayerNorm before the activation.
-constexpr std::string_view kConvolutions = "convnet";
+constexpr std::string_view kConvnet = "convnet";
 
 RunSpec convolutional() {
   RunSpec spec;
@@ -91,14 +91,14 @@ std::vector<std::string> preset_names() {
   }
   for (const RunPreset& preset : kRunPresets)
     if (preset.name != "post-warmup") names.emplace_back(preset.name);
-  names.emplace_back(kConvolutions);
+  names.emplace_back(kConvnet);
   return names;
 }
 
 RunSpec preset_run(std::string_view name) {
   for (const RunPreset& preset : kRunPresets)
     if (name == preset.name) return placed(preset.placement, preset.warmup, preset.init);
-  if (name == kConvolutions) return convolutional();
+  if (name == kConvnet) return convolutional();
   for (Placement placement : kPresets)
     if (name == to_string(placement)) return placed(placement, 0);
   const std::vector<std::string> all = preset_names();

@@ -19,8 +19,7 @@
 #include "engine/tape/program.h"
 #include "engine/tape/seal.h"
 
-namespace normscope::test {
-namespace convolutions {
+namespace normscope::test::convolutions {
 namespace {
 
 using reference::Array;
@@ -131,10 +130,8 @@ RunSpec small_run() {
 }
 
 }  // namespace
-}  // namespace convolutions
 
 TEST_CASE("convolutions: loss and gradients are those of the network in double", "[images][model]") {
-  using namespace convolutions;
   for (const auto& [placement, norm] : {std::pair{Placement::None, NormKind::LayerNorm},
                                         {Placement::Post, NormKind::LayerNorm},
                                         {Placement::Post, NormKind::Simple},
@@ -168,7 +165,6 @@ TEST_CASE("convolutions: loss and gradients are those of the network in double",
 }
 
 TEST_CASE("convolutions: where norms stand, and what each has", "[images][model]") {
-  using namespace convolutions;
   const auto names = [](Placement placement, NormKind norm) {
     const ModelConfig c = small_config(placement, norm);
     std::vector<std::string> all;
@@ -191,7 +187,6 @@ TEST_CASE("convolutions: where norms stand, and what each has", "[images][model]
 
 TEST_CASE("convolutions: a run learns two hundred digits, says how many it gets right, and resumes",
           "[images][run]") {
-  using namespace convolutions;
   const RunSpec spec = small_run();
   const auto task = make_task(spec.data);
   Run run(spec, task, shared_backend());
@@ -215,7 +210,6 @@ TEST_CASE("convolutions: a run learns two hundred digits, says how many it gets 
 }
 
 TEST_CASE("convolutions: grey levels are no weights: they stay as they are", "[images][run]") {
-  using namespace convolutions;
   Run run(small_run(), make_task(small_run().data), shared_backend());
   steps(run, 3);
   const std::vector<float> levels = run.store().read(run.store().find("pixels.levels"));
@@ -224,7 +218,6 @@ TEST_CASE("convolutions: grey levels are no weights: they stay as they are", "[i
 }
 
 TEST_CASE("convolutions: what does not fit together is refused", "[images][spec]") {
-  using namespace convolutions;
   const auto says = [](std::initializer_list<std::pair<const char*, const char*>> changes) {
     return error_of([&] {
       RunSpec spec = preset_run("convnet");
@@ -252,4 +245,4 @@ TEST_CASE("convolutions: what does not fit together is refused", "[images][spec]
   CHECK(default_name(spec) == "Convolutions, Post-LN, no warm-up");
 }
 
-}  // namespace normscope::test
+}  // namespace normscope::test::convolutions

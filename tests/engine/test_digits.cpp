@@ -11,8 +11,7 @@
 #include "engine/data/images/image_task.h"
 #include "engine/helpers.h"
 
-namespace normscope::test {
-namespace digits {
+namespace normscope::test::digits {
 namespace {
 
 uint64_t hash_of(std::span<const uint8_t> bytes) {
@@ -29,11 +28,9 @@ DataSpec data_of(int32_t count, uint64_t seed = 1) {
 }
 
 }  // namespace
-}  // namespace digits
 
 // The hashes come from a second program in another language, which has whole numbers of any length.
 TEST_CASE("digits: the bytes are fixed", "[images]") {
-  using namespace digits;
   const ImageSet set = draw_digits(1, 20);
   CHECK(set.height == 28);
   CHECK(set.width == 28);
@@ -48,7 +45,6 @@ TEST_CASE("digits: the bytes are fixed", "[images]") {
 }
 
 TEST_CASE("digits: an image depends on seed and number alone, and no two are the same", "[images]") {
-  using namespace digits;
   const ImageSet few = draw_digits(3, 40), more = draw_digits(3, 400), other = draw_digits(4, 40);
   CHECK(std::equal(few.pixels.begin(), few.pixels.end(), more.pixels.begin()));
   CHECK(few.pixels != other.pixels);
@@ -64,7 +60,6 @@ TEST_CASE("digits: an image depends on seed and number alone, and no two are the
 
 TEST_CASE("digits: a batch holds pixels and classes, and validation goes through the last twelfth in order",
           "[images]") {
-  using namespace digits;
   const auto task = make_task(data_of(60));
   CHECK(task->form() == TaskForm::Image);
   CHECK(task->classes() == 10);
@@ -110,4 +105,4 @@ TEST_CASE("images: a set of one class is refused", "[images]") {
         "[data x] all images have the label 0: expected two classes at least");
 }
 
-}  // namespace normscope::test
+}  // namespace normscope::test::digits

@@ -10,8 +10,7 @@
 #include "engine/data/images/idx.h"
 #include "engine/helpers.h"
 
-namespace normscope::test {
-namespace idx {
+namespace normscope::test::idx {
 namespace {
 
 std::string words(std::initializer_list<uint32_t> values) {
@@ -40,10 +39,8 @@ std::string says(const std::string& images, const std::string& labels = kLabels)
 }
 
 }  // namespace
-}  // namespace idx
 
 TEST_CASE("idx: images and labels stand as they are in the files", "[images]") {
-  using namespace idx;
   const ImageSet set = parse_idx(kImages, "i", kLabels, "l");
   CHECK(set.size() == 3);
   CHECK(set.height == 2);
@@ -55,7 +52,6 @@ TEST_CASE("idx: images and labels stand as they are in the files", "[images]") {
 }
 
 TEST_CASE("idx: what is no such file is refused with the reason", "[images][gate]") {
-  using namespace idx;
   CHECK(says("") == "[idx i] has 0 bytes: expected an IDX file of images");
   CHECK(says(kImages.substr(0, 15)) == "[idx i] has 15 bytes: expected an IDX file of images");
   CHECK(says(kLabels + std::string(9, 'x')) ==
@@ -77,7 +73,6 @@ TEST_CASE("idx: what is no such file is refused with the reason", "[images][gate
 }
 
 TEST_CASE("idx: files are read through the gate", "[images][gate]") {
-  using namespace idx;
   const std::string base =
       (std::filesystem::temp_directory_path() / ("normscope-idx-" + std::to_string(::getpid()))).string();
   const std::string images = base + "-images", labels = base + "-labels";
@@ -91,4 +86,4 @@ TEST_CASE("idx: files are read through the gate", "[images][gate]") {
   std::filesystem::remove(labels);
 }
 
-}  // namespace normscope::test
+}  // namespace normscope::test::idx
