@@ -7,7 +7,6 @@
 #include <span>
 
 #include "engine/core/error.h"
-#include "engine/model/record_model.h"
 #include "engine/ops/ops.h"
 #include "engine/tape/seal.h"
 #include "engine/train/network.h"
