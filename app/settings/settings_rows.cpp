@@ -201,6 +201,7 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
   if (!ui.popup_open(name)) return;
   std::vector<std::string> values(field.choices.begin(), field.choices.end());
   if (field.type == FieldType::Flag) values = {"true", "false"};
+  std::erase(values, "convolutional");  // an architecture that the window does not show
   const std::string now = field.get(*view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec);
   float width = 0;
   for (const std::string& value : values)
