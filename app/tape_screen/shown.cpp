@@ -40,6 +40,7 @@ Signs signs_of(const Node& node) {
     case OpKind::Embedding:
       return {{{{"token"}, {"E", "table"}, {"P", "positions"}, {}}}, "y", {}};
     case OpKind::Linear:
+    case OpKind::Conv2d:
       return {{{{"x"}, {"W", "weight"}, {"b", "bias"}, {}}}, "y", {}};
     case OpKind::Attention:
       return {{{{"q"}, {"k"}, {"v"}, {"lengths"}}}, "y", {{{"P"}, {}}}};

@@ -15,6 +15,7 @@
 #include "engine/cuda/loader.h"
 #include "engine/cuda/schedule.h"
 #include "engine/ops/attention/attention.h"
+#include "engine/ops/conv2d/conv2d.h"
 #include "engine/ops/probe/probe.h"
 #include "engine/tape/store.h"
 
@@ -104,8 +105,15 @@ class CudaExecutable final : public Executable {
         fail("cuda", "{} {} has more than 2^31 elements: expected a smaller batch", v.name,
              to_string(v.shape));
     for (const Node& n : program_.nodes)
+      if (n.op == OpKind::Conv2d && patch_numbers(n) >= int64_t{1} << 31)
+        fail("cuda", "the windows of {} read more than 2^31 numbers: expected a smaller batch", n.name);
+    for (const Node& n : program_.nodes)
       if (n.op == OpKind::Attention && batch_heads(n) > 65535)
         fail("cuda", "{} has {} heads in the batch: expected at most 65535", n.name, batch_heads(n));
+  }
+  int64_t patch_numbers(const Node& n) const {
+    const ImageWindow window = n.attributes.as<Conv2dSpec>().window;
+    return program_.values[static_cast<size_t>(n.in[0])].shape[0] * window.windows() * window.patch();
   }
   int64_t batch_heads(const Node& n) const {
     return program_.values[static_cast<size_t>(n.in[0])].shape[0] * n.attributes.as<AttentionSpec>().heads;

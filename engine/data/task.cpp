@@ -9,6 +9,7 @@
 
 #include "engine/core/error.h"
 #include "engine/data/corpus.h"
+#include "engine/data/images/image_task.h"
 #include "engine/data/labels_task.h"
 #include "engine/data/masked_task.h"
 #include "engine/data/pairs_task.h"
@@ -168,13 +169,17 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec) {
     return make_text_task(TextSource::load(spec.text_path), spec.context, spec.consecutive);
   if (spec.name == "pairs") return make_pairs_task(spec);
   if (spec.name == "labels") return make_labels_task(spec);
+  if (spec.name == "digits") return make_digits_task(spec);
+  if (spec.name == "idx") return make_idx_task(spec);
   if (spec.name == "translation") return make_grammar_translation(spec.context);
   if (const auto rule = sequence_rule(spec.name))
     return spec.form == TaskForm::Translate ? make_sequence_translation(*rule, spec.context)
                                             : make_sequence_task(*rule, spec.context);
-  fail("data",
-       "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs or labels",
-       spec.name);
+  fail(
+      "data",
+      "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs, labels, digits or "
+      "idx",
+      spec.name);
 }
 
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,

@@ -22,12 +22,13 @@ enum class TaskForm : uint8_t {
   Masked,      // encoder: the symbols that were hidden (masked language model)
   Classify,    // encoder: the class of a row, asked at its first position
   Translate,   // encoder-decoder: a target row from a source row
+  Image,       // convolutional network: the class of an image
 };
 
 // Which program a batch needs: one is sealed for each shape that occurs.
 struct BatchShape {
   int32_t rows = 0, length = 0;
-  int32_t source_length = 0;  // Translate: positions of the source rows
+  int32_t source_length = 0;  // Translate: positions of the source rows; Image: pixels
   bool padded = false;        // rows have lengths of their own: key_lengths (and target_lengths) count
   auto operator<=>(const BatchShape&) const = default;
 };
@@ -53,21 +54,29 @@ struct Batch {
 };
 
 struct DataSpec {
-  std::string name = "corpus";  // corpus | text | copy | reverse | sort | translation | pairs | labels
-  std::string text_path;        // for name == "text"
-  std::string pairs_path;       // for name == "pairs": source<TAB>target, one pair a line
-  std::string labels_path;      // for name == "labels": label<TAB>text, one a line
-  std::string valid_path;       // pairs and labels: the same for validation; empty: the end of the file
+  // corpus | text | copy | reverse | sort | translation | pairs | labels | digits | idx
+  std::string name = "corpus";
+  std::string text_path;    // for name == "text"
+  std::string pairs_path;   // for name == "pairs": source<TAB>target, one pair a line
+  std::string labels_path;  // for name == "labels": label<TAB>text, one a line
+  std::string valid_path;   // pairs and labels: the same for validation; empty: the end of the file
   std::string
       tokenizer_path;  // pairs: the SentencePiece model; empty, or no such file: the pieces are learned
   int32_t vocabulary = 8000;             // pairs: of both languages together
+  std::string images_path;               // for name == "idx": images as of MNIST
+  std::string image_labels_path;         // and their labels
+  int32_t digits = 6000;                 // for name == "digits": images, those that validate among them
   TaskForm form = TaskForm::NextSymbol;  // what the architecture asks for
-  uint64_t data_seed = 1;                // of the generated corpus
+  uint64_t data_seed = 1;                // of the generated corpus, of the drawn digits
   bool consecutive =
       false;             // corpus and text of a decoder: each row goes on where it ended in the step before
   int32_t context = 64;  // the T that the data must be long enough for
 
   bool operator==(const DataSpec&) const = default;
+};
+
+struct ImageSize {
+  int32_t height = 0, width = 0;  // pixels
 };
 
 class Task {
@@ -76,8 +85,9 @@ class Task {
 
   virtual int32_t vocabulary() const = 0;
   virtual TaskForm form() const { return TaskForm::NextSymbol; }
-  virtual int32_t classes() const { return 0; }  // Classify: how many
+  virtual int32_t classes() const { return 0; }  // Classify, Image: how many
   virtual std::string class_name(int32_t) const { return {}; }
+  virtual ImageSize images() const { return {}; }  // Image
   // Fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
   // windows of T + 1 symbols, or if the spans have another size than B*T.
   virtual void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,

@@ -54,14 +54,14 @@ void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backwa
     auto at = programs.find(shape);
     if (at == programs.end()) {
       Tape tape(run.store());
-      ModelValues values = record_transformer(tape, spec.model, record_options(shape, false));
+      ModelValues values = record_model(tape, spec.model, record_options(shape, false));
       Program program = seal(tape, {.loss = values.loss, .backward = backward, .update = kNoOp});
       at = programs.emplace(shape, Sealed{std::move(values), std::move(program)}).first;
     }
     Batch batch(shape);
     task.fill(spec.seed, number, split, spec.train.batch, spec.model.sequence, batch.view());
     const BatchView to = inputs_of(at->second.program, shape);
-    std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
+    if (!to.tokens.empty()) std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
     std::copy(batch.targets.begin(), batch.targets.end(), to.targets.begin());
     if (!to.source.empty()) std::copy(batch.source.begin(), batch.source.end(), to.source.begin());
     if (!to.key_lengths.empty())

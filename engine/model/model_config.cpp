@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/core/error.h"
+#include "engine/model/convolutions.h"
 
 namespace normscope {
 namespace {
@@ -79,6 +80,8 @@ void set_placement(ModelConfig& config, Placement placement) {
 }
 
 void validate(const ModelConfig& c) {
+  check_memory(c);
+  if (c.architecture == Architecture::Convolutional) return validate_convolutions(c);
   check_positive("layers", c.layers);
   check_positive("d_model", c.d_model);
   check_positive("heads", c.heads);
@@ -90,7 +93,6 @@ void validate(const ModelConfig& c) {
          c.d_model, c.heads);
   if (c.norm == NormKind::None)
     fail("model", "norm is none: choose placement none for a model without norms");
-  check_memory(c);
   check_probability("dropout_residual", c.dropout_residual);
   check_probability("dropout_attention", c.dropout_attention);
   check_probability("dropout_activation", c.dropout_activation);
@@ -108,6 +110,7 @@ void validate(const ModelConfig& c) {
 }
 
 int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
+  if (c.architecture == Architecture::Convolutional) return convolution_bytes(c, batch);
   const int64_t rows = int64_t{batch} * c.sequence, d = c.d_model, f = c.feed_forward, v = c.vocabulary;
   const int64_t tables = c.architecture == Architecture::EncoderDecoder && !c.shared_embedding ? 2 : 1;
   int64_t parameters = v * d * (tables + (c.tied_output ? 0 : 1)) + tables * c.sequence * d,
@@ -130,6 +133,7 @@ int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
 }
 
 double step_flop(const ModelConfig& c, int32_t batch) {
+  if (c.architecture == Architecture::Convolutional) return convolution_flop(c, batch);
   const double d = c.d_model, f = c.feed_forward, v = c.vocabulary, t = c.sequence, rows = batch * t;
   double flop = 6 * d * v * rows;
   for (const Stack& stack_layout : stacks_of(c)) {

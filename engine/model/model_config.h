@@ -10,7 +10,13 @@
 
 namespace normscope {
 
-enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder };
+enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder, Convolutional };
+/// A convolutional network: see convolutions.h. Only that architecture reads it.
+struct ImageConfig {
+  int32_t channels = 20, channels_2 = 50;  ///< that the convolutions write (Xu et al. 2019)
+  int32_t window = 5;                      ///< height and width of theirs
+  int32_t height = 0, width = 0;           ///< of the images: come from the data
+};
 /// The activations of model/activations.def.
 enum class Activation : uint8_t {
 #define ACTIVATION(Name, op) Name,
@@ -39,6 +45,7 @@ struct ModelConfig {
   int32_t memory = 0;
   int32_t vocabulary = 0;  ///< V: comes from the data
   int32_t classes = 0;  ///< encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none
+  ImageConfig images;   ///< convolutional network
   Pooling pooling = Pooling::First;  ///< with classes only
   Activation activation = Activation::Relu;
   Positions positions = Positions::Learned;

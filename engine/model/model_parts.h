@@ -1,5 +1,5 @@
 // The parts that a recorder of models is put together from: parameters as they start, products, norms, dropout,
-// activations, scales, by the config's rules. Called by transformer.cpp alone.
+// activations, scales, by the config's rules. Called by transformer.cpp and convolutions.cpp.
 #pragma once
 
 #include <algorithm>

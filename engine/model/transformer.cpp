@@ -38,6 +38,8 @@ class Recorder : ModelParts {
                             ? tape_.input("target_lengths", {B}, DType::I32)
                             : kNone);
         break;
+      case Architecture::Convolutional:
+        break;  // refused before
     }
     if (config_.classes > 0 && config_.pooling == Pooling::Mean)
       values_.hidden = mean_pool(tape_, "pool", values_.hidden, lengths);
@@ -310,6 +312,8 @@ class Recorder : ModelParts {
 
 void check_length(const ModelConfig& config, const RecordOptions& options) {
   validate(config);
+  if (config.architecture == Architecture::Convolutional)
+    fail("model", "the network is convolutional: expected a transformer");
   const int32_t longest = std::max(options.sequence, options.source_sequence);
   if (longest > config.sequence)
     fail("model", "{} positions are asked of a model that has {}: expected at most as many", longest,

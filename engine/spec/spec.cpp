@@ -261,10 +261,19 @@ void complete(RunSpec& spec) {
   for (LayerWiring& layer : spec.model.encoder.layers) layer.cross = layer.attention;
   if (!both)
     for (LayerWiring& layer : spec.model.decoder.layers) layer.cross = layer.attention;
-  spec.data.form = both                                    ? TaskForm::Translate
-                   : architecture == Architecture::Decoder ? TaskForm::NextSymbol
-                   : spec.data.name == "labels"            ? TaskForm::Classify
-                                                           : TaskForm::Masked;
+  spec.data.form = architecture == Architecture::Convolutional ? TaskForm::Image
+                   : both                                      ? TaskForm::Translate
+                   : architecture == Architecture::Decoder     ? TaskForm::NextSymbol
+                   : spec.data.name == "labels"                ? TaskForm::Classify
+                                                               : TaskForm::Masked;
+}
+
+void fit_to_data(RunSpec& spec, const Task& task) {
+  spec.model.vocabulary = task.vocabulary();
+  spec.model.classes = task.classes();
+  spec.model.images.height = task.images().height;
+  spec.model.images.width = task.images().width;
+  complete(spec);
 }
 
 namespace {
@@ -281,7 +290,8 @@ void check_data_fits(const RunSpec& spec) {
       {Architecture::Encoder, "an encoder", {"corpus", "text", "labels"}},
       {Architecture::EncoderDecoder,
        "an encoder-decoder",
-       {"translation", "pairs", "copy", "reverse", "sort"}}};
+       {"translation", "pairs", "copy", "reverse", "sort"}},
+      {Architecture::Convolutional, "a convolutional network", {"digits", "idx"}}};
   for (const Fit& fit : fits)
     if (fit.architecture == spec.model.architecture &&
         std::find(fit.data.begin(), fit.data.end(), spec.data.name) == fit.data.end())
@@ -320,6 +330,9 @@ void validate(const RunSpec& spec) {
     fail("data.pairs", "no file is named: expected a path, because data.name is pairs");
   if (spec.data.name == "labels" && spec.data.labels_path.empty())
     fail("data.labels", "no file is named: expected a path, because data.name is labels");
+  if (spec.data.name == "idx" && (spec.data.images_path.empty() || spec.data.image_labels_path.empty()))
+    fail(spec.data.images_path.empty() ? "data.images" : "data.image_labels",
+         "no file is named: expected a path, because data.name is idx");
   if (spec.model.pooling == Pooling::Mean && spec.data.name != "labels")
     fail("model.pooling", "mean is for a classifier: expected data.name labels, or pooling first");
   if (spec.data.name == "translation" && spec.model.sequence % 4 != 0)

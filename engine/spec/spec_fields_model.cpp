@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none", "relative"};
 constexpr std::string_view kPoolings[] = {"first", "mean"};
-constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder"};
+constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder", "convolutional"};
 constexpr std::string_view kSame = "same";
 
 // Enumerations whose values count up from zero in the order of their names.
@@ -63,7 +63,8 @@ Field architecture_field() {
       FieldType::Choice,
       {"model.architecture", "architecture", "",
        "A decoder predicts the next symbol, an encoder sees the whole row and fills in what is hidden or "
-       "names its class, an encoder-decoder writes one row after reading another."});
+       "names its class, an encoder-decoder writes one row after reading another. A convolutional network "
+       "names the class of an image."});
   field.choices = {std::begin(kArchitectures), std::end(kArchitectures)};
   field.get = [](const RunSpec& spec) {
     return std::string(kArchitectures[static_cast<size_t>(spec.model.architecture)]);
@@ -234,6 +235,21 @@ void add_shape_fields(std::vector<Field>& fields) {
   fields.push_back(encoder_placement_field());
 }
 
+void add_image_fields(std::vector<Field>& fields) {
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.images.channels; }>(
+      {"model.channels", "channels", "",
+       "Convolutional network: how many pictures the first convolution makes of an image."},
+      1, 1024));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.images.channels_2; }>(
+      {"model.channels_2", "channels, layer 2", "",
+       "Convolutional network: how many pictures the second convolution makes of those."},
+      1, 1024));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.images.window; }>(
+      {"model.window", "window", "pixels",
+       "Convolutional network: height and width of the part of an image that a convolution looks at."},
+      1, 31));
+}
+
 void add_part_fields(std::vector<Field>& fields) {
   fields.push_back(choice<[](RunSpec& s) -> InitRule& { return s.model.init; },
                           [](InitRule rule) { return kInitRules[static_cast<size_t>(rule)]; },
@@ -303,6 +319,7 @@ void add_number_fields(std::vector<Field>& fields) {
 
 void add_model_fields(std::vector<Field>& fields) {
   add_shape_fields(fields);
+  add_image_fields(fields);
   add_part_fields(fields);
   add_number_fields(fields);
 }

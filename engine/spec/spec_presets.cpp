@@ -37,6 +37,20 @@ constexpr RunPreset kRunPresets[] = {
     {"b2t-init", Placement::B2T, InitRule::B2T},
 };
 
+// The convolutional network of Xu et al. 2019 (batch 32, Adam at 0.001) on drawn digits, LayerNorm before the activation.
+constexpr std::string_view kConvnet = "convnet";
+
+RunSpec convolutional() {
+  RunSpec spec;
+  set_field(spec, "model.architecture", "convolutional");
+  set_field(spec, "data.name", "digits");
+  spec.train.batch = 32;
+  spec.train.schedule.peak = 1e-3f;
+  spec.train.beta2 = 0.999f;
+  spec.train.eps = 1e-8f;
+  return spec;
+}
+
 bool has_row(std::string_view name) {
   return std::any_of(std::begin(kRunPresets), std::end(kRunPresets),
                      [&](const RunPreset& preset) { return preset.name == name; });
@@ -48,7 +62,8 @@ std::string default_name(const RunSpec& spec) {
   const ModelConfig& model = spec.model;
   const Placement placement =
       placement_of(model.stack(), context_of(model, model.architecture != Architecture::Encoder));
-  std::string name = label(placement);
+  const bool convolves = model.architecture == Architecture::Convolutional;
+  std::string name = (convolves ? "Convolutions, " : "") + std::string(label(placement));
   if (model.norm != NormKind::LayerNorm && (placement == Placement::Custom || has_norms(placement)))
     name += fmt::format(" ({})", short_name(model.norm));
   if (model.init != InitRule::Xavier)
@@ -76,12 +91,14 @@ std::vector<std::string> preset_names() {
   }
   for (const RunPreset& preset : kRunPresets)
     if (preset.name != "post-warmup") names.emplace_back(preset.name);
+  names.emplace_back(kConvnet);
   return names;
 }
 
 RunSpec preset_run(std::string_view name) {
   for (const RunPreset& preset : kRunPresets)
     if (name == preset.name) return placed(preset.placement, preset.warmup, preset.init);
+  if (name == kConvnet) return convolutional();
   for (Placement placement : kPresets)
     if (name == to_string(placement)) return placed(placement, 0);
   const std::vector<std::string> all = preset_names();

@@ -47,13 +47,17 @@ bool has_momentum(const RunSpec& s) { return rule_of(s.train.optimizer).reads_mo
 bool falls_from_reference(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_reference; }
 bool ends(const RunSpec& s) { return row_of(s.train.schedule.kind).has_end; }
 bool has_steps(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_milestones; }
+bool convolves(const RunSpec& s) { return s.model.architecture == Architecture::Convolutional; }
+bool is_transformer(const RunSpec& s) { return !convolves(s); }
 bool classifies(const RunSpec& s) { return s.data.name == "labels"; }
-bool predicts_symbols(const RunSpec& s) { return !classifies(s); }
+bool predicts_symbols(const RunSpec& s) { return !classifies(s) && !convolves(s); }
 bool reads_pairs(const RunSpec& s) { return s.data.name == "pairs"; }
 bool reads_lines(const RunSpec& s) { return reads_pairs(s) || classifies(s); }
 bool is_decoder(const RunSpec& s) { return s.model.architecture == Architecture::Decoder; }
 bool reads_text(const RunSpec& s) { return s.data.name == "corpus" || s.data.name == "text"; }
-bool reads_corpus(const RunSpec& s) { return s.data.name == "corpus"; }
+bool draws_digits(const RunSpec& s) { return s.data.name == "digits"; }
+bool reads_idx(const RunSpec& s) { return s.data.name == "idx"; }
+bool reads_data_seed(const RunSpec& s) { return s.data.name == "corpus" || draws_digits(s); }
 
 struct Condition {
   std::string_view key;
@@ -61,7 +65,21 @@ struct Condition {
   std::string_view because;        ///< the field that decides
   std::string_view expected = "";  ///< empty: those of its choices under which the setting is read
 };
+constexpr std::string_view kTransformer = "a transformer";
 constexpr Condition kConditions[] = {
+    {"model.layers", is_transformer, "model.architecture", kTransformer},
+    {"model.d_model", is_transformer, "model.architecture", kTransformer},
+    {"model.heads", is_transformer, "model.architecture", kTransformer},
+    {"model.feed_forward", is_transformer, "model.architecture", kTransformer},
+    {"model.sequence", is_transformer, "model.architecture", kTransformer},
+    {"model.positions", is_transformer, "model.architecture", kTransformer},
+    {"model.output_projection", is_transformer, "model.architecture", kTransformer},
+    {"model.dropout_residual", is_transformer, "model.architecture", kTransformer},
+    {"model.dropout_attention", is_transformer, "model.architecture", kTransformer},
+    {"model.dropout_activation", is_transformer, "model.architecture", kTransformer},
+    {"model.channels", convolves, "model.architecture", "convolutional"},
+    {"model.channels_2", convolves, "model.architecture", "convolutional"},
+    {"model.window", convolves, "model.architecture", "convolutional"},
     {"model.encoder_layers", has_both, "model.architecture", "encoder-decoder"},
     {"model.encoder_placement", has_both, "model.architecture", "encoder-decoder"},
     {"model.memory", is_decoder, "model.architecture", "decoder"},
@@ -72,7 +90,7 @@ constexpr Condition kConditions[] = {
     {"model.adanorm_slope", has_adanorm, "model.norm", "adanorm"},
     {"model.dyt_alpha", has_dyt, "model.norm", "dyt"},
     {"model.pooling", classifies, "data.name", "labels"},
-    {"model.tied", predicts_symbols, "data.name", "another than labels"},
+    {"model.tied", predicts_symbols, "data.name", "symbols to predict"},
     {"train.reference", falls_from_reference, "train.schedule"},
     {"train.decay_end", ends, "train.schedule"},
     {"train.decay_factor", has_steps, "train.schedule"},
@@ -85,8 +103,10 @@ constexpr Condition kConditions[] = {
     {"data.valid", reads_lines, "data.name", "pairs or labels"},
     {"data.tokenizer", reads_pairs, "data.name", "pairs"},
     {"data.vocabulary", reads_pairs, "data.name", "pairs"},
+    {"data.image_labels", reads_idx, "data.name", "idx"},
+    {"data.digits", draws_digits, "data.name", "digits"},
     {"data.consecutive", reads_text, "data.name", "corpus or text"},
-    {"data.seed", reads_corpus, "data.name", "corpus"},
+    {"data.seed", reads_data_seed, "data.name", "corpus or digits"},
 };
 
 /// The choices of the field that decides under which the setting is read: "linear or cosine".

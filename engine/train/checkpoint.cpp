@@ -171,7 +171,7 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
     fail(kWhere, "{} was trained on other data (hash {}): expected the data at hand (hash {})", file.path(),
          saved.data_hash, hash);
   RunSpec sized = saved.spec;
-  if (task) sized.model.vocabulary = task->vocabulary();
+  if (task) fit_to_data(sized, *task);
   require_memory(file.path(), std::max(saved.bytes, estimated_bytes(sized)));
 
   auto made = std::make_unique<Impl>(saved.spec, std::move(task), backend);

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/core/philox.h"
-#include "engine/model/transformer.h"
+#include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
 #include "engine/train/network.h"
 #include "engine/train/recurrence/segment_memory.h"
@@ -62,7 +62,7 @@ BatchShape shape_of(const Batch& batch) {
 
 void put(const Batch& batch, Program& program) {
   const BatchView to = inputs_of(program, shape_of(batch));
-  std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
+  if (!to.tokens.empty()) std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
   std::copy(batch.targets.begin(), batch.targets.end(), to.targets.begin());
   std::copy(batch.source.begin(), batch.source.end(), to.source.begin());
   std::copy(batch.key_lengths.begin(), batch.key_lengths.end(), to.key_lengths.begin());
@@ -82,7 +82,7 @@ Program evaluation_program(Store& store, const ModelConfig& model, const BatchSh
   Tape tape(store);
   RecordOptions options = record_options(shape, false);
   options.left_out = left_out;
-  const ModelValues values = record_transformer(tape, model, options);
+  const ModelValues values = record_model(tape, model, options);
   return seal(tape,
               {.loss = values.loss, .backward = false, .reuse_memory = true, .keep_probabilities = false});
 }
@@ -93,7 +93,7 @@ Program evaluation_program(Store& store, const ModelConfig& model, const BatchSh
   Tape tape(store);
   RecordOptions options = record_options(shape, false, model.memory);
   options.left_out = left_out;
-  ModelValues values = record_transformer(tape, model, options);
+  ModelValues values = record_model(tape, model, options);
   memories = std::move(values.memories);
   return seal(tape, {.loss = values.loss, .backward = false, .keep_probabilities = false});
 }
@@ -241,6 +241,8 @@ std::string Writer::text(const Task& task) const {
   if (form_ == TaskForm::Translate) return task.decode(line_) + " \u2190 " + task.decode(row_.source);
   if (form_ == TaskForm::Classify)
     return task.class_name(line_.front()) + " \u2190 " + task.decode(row_.tokens);
+  if (form_ == TaskForm::Image)
+    return task.class_name(line_.front()) + " \u2190 an image of " + task.class_name(row_.targets.front());
   if (form_ == TaskForm::Masked) return task.decode(line_);
   const size_t hidden = prompt_length_ > 1 ? 0 : 1;  // a single symbol is no question worth showing
   return task.decode(std::span(line_).subspan(hidden));

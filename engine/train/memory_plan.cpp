@@ -7,7 +7,7 @@
 #include "engine/cpu/arena.h"
 #include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/kernel.h"
-#include "engine/model/transformer.h"
+#include "engine/model/record_model.h"
 #include "engine/tape/seal_passes.h"
 #include "engine/tape/store.h"
 #include "engine/train/network.h"
@@ -72,7 +72,7 @@ size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShap
   Tape tape(store);
   const int32_t memory = validates ? model.memory : 0;
   const bool reuse = validates && memory == 0;
-  record_transformer(tape, model, record_options(shape, false, memory));
+  record_model(tape, model, record_options(shape, false, memory));
   const std::vector<bool> none = passes::mark_gradients(tape, kNone);
   MemoryPlan plan = passes::plan_memory(tape, none, !validates);
   if (reuse) passes::share_value_memory(tape, passes::emit_forward(tape), plan);
@@ -85,7 +85,7 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
                        bool reuse_gradients) {
   Store store(backend);  // declares only: it never materializes
   Tape tape(store);
-  const ModelValues model = record_transformer(tape, config, record_options(shape, true, config.memory));
+  const ModelValues model = record_model(tape, config, record_options(shape, true, config.memory));
   const std::vector<bool> needs_gradient = passes::mark_gradients(tape, model.loss);
   const MemoryPlan plan = passes::plan_memory(tape, needs_gradient);
   MemoryPlan reused = plan;

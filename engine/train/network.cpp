@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string_view>
 
 #include "engine/core/error.h"
 #include "engine/io/safetensors.h"
+#include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
 
 namespace normscope {
@@ -78,7 +80,7 @@ Program training_program(Network& network, const RunSpec& spec, const BatchShape
                          ModelValues* values) {
   Tape tape(network.store);
   const ModelValues recorded =
-      record_transformer(tape, spec.model, record_options(shape, true, spec.model.memory));
+      record_model(tape, spec.model, record_options(shape, true, spec.model.memory));
   if (!network.store.materialized()) network.store.materialize(spec.seed);
   if (values) *values = recorded;
   return seal(tape, {.loss = recorded.loss,
@@ -87,6 +89,12 @@ Program training_program(Network& network, const RunSpec& spec, const BatchShape
                      .clip = true,
                      .reuse_memory = spec.train.reuse_gradients,
                      .keep_probabilities = false});
+}
+
+std::span<int32_t> input_if_there(Program& program, std::string_view name) {
+  const auto& values = program.data().values;
+  const auto named = [&](const ValueInfo& v) { return v.name == name; };
+  return std::any_of(values.begin(), values.end(), named) ? program.tokens(name) : std::span<int32_t>();
 }
 
 std::string without(std::string_view name, std::string_view ending, std::string_view instead) {
@@ -123,14 +131,11 @@ RecordOptions record_options(const BatchShape& shape, bool training, int32_t mem
 
 BatchView inputs_of(Program& program, const BatchShape& shape) {
   BatchView view;
-  view.tokens = program.tokens("tokens");
+  view.tokens = input_if_there(program, "tokens");  // images have none
   view.targets = program.tokens("targets");
   if (shape.source_length > 0) view.source = program.tokens("source");
   if (shape.padded) view.key_lengths = program.tokens("key_lengths");
-  const auto& values = program.data().values;  // an evaluation has no probes and so no use for these
-  const auto at = std::find_if(values.begin(), values.end(),
-                               [](const ValueInfo& v) { return v.name == "target_lengths"; });
-  if (at != values.end()) view.target_lengths = program.tokens("target_lengths");
+  view.target_lengths = input_if_there(program, "target_lengths");  // without probes nobody asks for them
   return view;
 }
 

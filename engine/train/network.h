@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/model/transformer.h"
+#include "engine/model/record_model.h"
 #include "engine/spec/spec.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"

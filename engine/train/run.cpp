@@ -15,9 +15,7 @@ namespace {
 
 RunSpec with_vocabulary(RunSpec spec, const Task* task) {
   if (!task) fail("run", "there is no data: expected a task");
-  spec.model.vocabulary = task->vocabulary();
-  spec.model.classes = task->classes();
-  complete(spec);
+  fit_to_data(spec, *task);
   return spec;
 }
 
@@ -131,7 +129,7 @@ void Run::Impl::measure_live(int64_t step) {
   const std::span<double> out = std::span(numbers).subspan(network->program->stats().size());
   if (!live)
     std::fill(out.begin(), out.end(), kUnknown);
-  else if (backend->name() == "CPU" || step % kDeviceInterval == 1 || std::isnan(out[0]))
+  else if (backend->name() == "CPU" || step % kDeviceInterval == 1 || out.empty() || std::isnan(out[0]))
     network->measured->measure(out);
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/measure/step/step_player.h"
+#include "engine/model/record_model.h"
 #include "engine/spec/update_rule.h"
 #include "engine/train/run_impl.h"
 
@@ -19,7 +20,7 @@ std::unique_ptr<StepPlayer> Run::play_next(Backend& on) const {
   const BatchShape shape = run.task->shape(spec.seed, number, Split::Train, B, T);
   std::vector<LayerMemory> layers;
   const auto record = [&](Tape& tape) {
-    ModelValues values = record_transformer(tape, spec.model, record_options(shape, true, spec.model.memory));
+    ModelValues values = record_model(tape, spec.model, record_options(shape, true, spec.model.memory));
     layers = std::move(values.memories);
     return values.loss;
   };

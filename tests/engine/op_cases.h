@@ -90,6 +90,7 @@ std::vector<OpCase> norm_cases();
 std::vector<OpCase> elementwise_cases();
 std::vector<OpCase> loss_cases();
 std::vector<OpCase> pool_cases();
+std::vector<OpCase> image_cases();
 
 /// The element is kept when its Philox word reaches the threshold.
 std::vector<uint8_t> dropout_mask(int64_t elements, const StepInputs& step, DropoutKind kind, uint32_t site);

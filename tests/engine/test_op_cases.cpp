@@ -147,6 +147,10 @@ TEST_CASE("kernels: softmax cross-entropy equals the reference", "[ops]") { chec
 
 TEST_CASE("kernels: the mean over a row equals the reference", "[ops]") { check_cases(pool_cases()); }
 
+TEST_CASE("kernels: convolution and the largest under a window equal the reference", "[ops]") {
+  check_cases(image_cases());
+}
+
 TEST_CASE("kernels: every op hands NaN on", "[ops]") {
   on_each_instruction_set([] {
     for (const OpCase& c : op_cases()) check_nan_case(c);

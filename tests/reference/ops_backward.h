@@ -248,6 +248,38 @@ inline Values mean_pool_backward(const std::vector<int32_t>& lengths, const Valu
   return g;
 }
 
+struct Conv2dGradients {
+  Values x, weight, bias;
+};
+inline Conv2dGradients conv2d_backward(const Values& x, const Values& weight, const Values& dy,
+                                       const ImageWindow& w) {
+  const int64_t images = static_cast<int64_t>(x.size()) / w.numbers();
+  const int64_t O = static_cast<int64_t>(weight.size()) / w.patch();
+  Conv2dGradients g{Values(x.size(), 0.0), Values(weight.size(), 0.0), Values(at(O), 0.0)};
+  for (int64_t b = 0; b < images; ++b)
+    for (int64_t r = 0; r < w.windows(); ++r) {
+      const Values patch = patch_of(x, w, b, r / w.columns(), r % w.columns());
+      for (int64_t o = 0; o < O; ++o) {
+        const double d = dy[at((b * w.windows() + r) * O + o)];
+        g.bias[at(o)] += d;
+        for (int64_t k = 0; k < w.patch(); ++k) {
+          g.weight[at(k * O + o)] += d * patch[at(k)];
+          const int64_t tap = k / w.channels,
+                        pixel = pixel_under(w, r / w.columns(), r % w.columns(), tap / w.size, tap % w.size);
+          if (pixel >= 0) g.x[at(b * w.numbers() + pixel + k % w.channels)] += d * weight[at(k * O + o)];
+        }
+      }
+    }
+  return g;
+}
+
+inline Values max_pool_backward(const Values& x, const Values& dy, const ImageWindow& w) {
+  Values g(x.size(), 0.0);
+  const std::vector<size_t> from = largest_under(x, w);
+  for (size_t i = 0; i < from.size(); ++i) g[from[i]] += dy[i];
+  return g;
+}
+
 /// dlogit_v = dloss w_r (p_v - (1-e) [v = target] - e/V).
 inline Values softmax_xent_backward(const Values& logits, const std::vector<int32_t>& targets,
                                     const Values& weight, double smoothing, double dloss) {

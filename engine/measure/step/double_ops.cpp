@@ -4,9 +4,11 @@
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
 #include "engine/ops/attention/attention.h"
+#include "engine/ops/conv2d/conv2d.h"
 #include "engine/ops/dropout/dropout.h"
 #include "engine/ops/embedding/embedding.h"
 #include "engine/ops/linear/linear.h"
+#include "engine/ops/max_pool/max_pool.h"
 #include "engine/ops/reference.h"
 #include "engine/ops/relative_attention/relative_attention.h"
 
@@ -154,6 +156,11 @@ std::vector<double> forward_in_double(const Node& node, const Inputs& in, const 
       return loss_of(in, step);
     case OpKind::MeanPool:
       return reference::mean_pool<double>(x, in[1].integers, shape[0], shape[1], shape[2]);
+    case OpKind::Conv2d:
+      return reference::conv2d<double>(x, in[1].numbers, in[2].numbers,
+                                       node.attributes.as<Conv2dSpec>().window);
+    case OpKind::MaxPool:
+      return reference::max_pool<double>(x, node.attributes.as<MaxPoolSpec>().window);
     default:
       return {};
   }
