@@ -11,6 +11,7 @@
 #include "engine/data/labels_task.h"
 #include "engine/data/masked_task.h"
 #include "engine/data/pairs_task.h"
+#include "engine/data/parsing_task.h"
 #include "engine/data/sequence_task.h"
 #include "engine/data/translation_task.h"
 
@@ -84,6 +85,7 @@ Batch::Batch(int32_t rows, int32_t positions)
 Batch::Batch(const BatchShape& shape) : Batch(shape.rows, shape.length) {
   const auto rows = static_cast<size_t>(shape.rows);
   source.resize(rows * static_cast<size_t>(shape.source_length));
+  if (shape.one_target) targets.resize(rows);
   if (!shape.padded) return;
   key_lengths.resize(rows);
   if (shape.source_length > 0) target_lengths.resize(rows);
@@ -115,12 +117,14 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec) {
   if (spec.name == "text") return make_text_task(TextSource::load(spec.text_path), spec.context);
   if (spec.name == "pairs") return make_pairs_task(spec);
   if (spec.name == "labels") return make_labels_task(spec);
+  if (spec.name == "treebank") return make_parsing_task(spec);
   if (spec.name == "translation") return make_grammar_translation(spec.context);
   if (const auto rule = sequence_rule(spec.name))
     return spec.form == TaskForm::Translate ? make_sequence_translation(*rule, spec.context)
                                             : make_sequence_task(*rule, spec.context);
   fail("data",
-       "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs or labels",
+       "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs, labels or "
+       "treebank",
        spec.name);
 }
 

@@ -22,6 +22,7 @@ enum class TaskForm : uint8_t {
   Masked,      // encoder: the symbols that were hidden (masked language model)
   Classify,    // encoder: the class of a row, asked at its first position
   Translate,   // encoder-decoder: a target row from a source row
+  Parse,       // parser: the next transition, a class a row, from the features of a state
 };
 
 // Which program a batch needs: one is sealed for each shape that occurs.
@@ -29,18 +30,19 @@ struct BatchShape {
   int32_t rows = 0, length = 0;
   int32_t source_length = 0;  // Translate: positions of the source rows
   bool padded = false;        // rows have lengths of their own: key_lengths (and target_lengths) count
+  bool one_target = false;    // Parse: targets are (rows), one a row
   auto operator<=>(const BatchShape&) const = default;
 };
 
 // Where a batch goes: the inputs of a program, or a Batch. What a shape does not have is empty.
 struct BatchView {
-  std::span<int32_t> tokens, targets;  // (rows, length); a target of -1 counts for nothing
+  std::span<int32_t> tokens, targets;  // (rows, length), or targets (rows); a target of -1 counts for nothing
   std::span<int32_t> source;           // (rows, source_length)
   std::span<int32_t> key_lengths;      // (rows): visible positions of the source, or of a single stack's row
   std::span<int32_t> target_lengths;   // (rows): positions of the target row that are not padding
 };
 
-// Tokens and targets of one batch, (B,T) row-major. A target of -1 counts for nothing.
+// Tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
 struct Batch {
   int32_t B = 0, T = 0;
   std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths;
@@ -53,16 +55,19 @@ struct Batch {
 };
 
 struct DataSpec {
-  std::string name = "corpus";  // corpus | text | copy | reverse | sort | translation | pairs | labels
-  std::string text_path;        // for name == "text"
-  std::string pairs_path;       // for name == "pairs": source<TAB>target, one pair a line
-  std::string labels_path;      // for name == "labels": label<TAB>text, one a line
-  std::string valid_path;       // pairs and labels: the same for validation; empty: the end of the file
+  // corpus | text | copy | reverse | sort | translation | pairs | labels | treebank
+  std::string name = "corpus";
+  std::string text_path;      // for name == "text"
+  std::string pairs_path;     // for name == "pairs": source<TAB>target, one pair a line
+  std::string labels_path;    // for name == "labels": label<TAB>text, one a line
+  std::string treebank_path;  // treebank: CoNLL-U; empty: the made-up trees
+  std::string valid_path;     // pairs, labels, treebank: the same for validation; empty: the end of the file
   std::string
       tokenizer_path;  // pairs: the SentencePiece model; empty, or no such file: the pieces are learned
   int32_t vocabulary = 8000;             // pairs: of both languages together
   TaskForm form = TaskForm::NextSymbol;  // what the architecture asks for
-  uint64_t data_seed = 1;                // of the generated corpus
+  uint64_t data_seed = 1;                // of the generated corpus and of the made-up trees
+  bool punctuation = true;               // treebank: whether it counts in attachment scores
   int32_t context = 64;                  // the T that the data must be long enough for
 
   bool operator==(const DataSpec&) const = default;
@@ -74,7 +79,7 @@ class Task {
 
   virtual int32_t vocabulary() const = 0;
   virtual TaskForm form() const { return TaskForm::NextSymbol; }
-  virtual int32_t classes() const { return 0; }  // Classify: how many
+  virtual int32_t classes() const { return 0; }  // Classify, Parse: how many
   virtual std::string class_name(int32_t) const { return {}; }
   // Fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
   // windows of T + 1 symbols, or if the spans have another size than B*T.
