@@ -51,6 +51,9 @@ std::string_view place_of(const Field& field) {
   if (field.key == "model.placement") return "diagram/preset";  // and a row where the runs differ in it
   for (const char* file : {"data.text", "data.pairs", "data.labels"})  // in the list of the data
     if (field.key == file) return "settings/data.name";
+  for (const char* parsed :
+       {"data.treebank", "data.punctuation"})  // of a parser, which the Lab does not train
+    if (field.key == parsed) return "settings/data.name";
   return "";
 }
 

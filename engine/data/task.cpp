@@ -11,9 +11,9 @@
 #include "engine/data/labels_task.h"
 #include "engine/data/masked_task.h"
 #include "engine/data/pairs_task.h"
-#include "engine/data/parsing_task.h"
 #include "engine/data/sequence_task.h"
 #include "engine/data/translation_task.h"
+#include "engine/data/treebank/parsing_task.h"
 
 namespace normscope {
 namespace {

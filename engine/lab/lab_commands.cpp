@@ -13,7 +13,6 @@
 namespace normscope {
 namespace {
 
-
 // A comparison is about one set of data and one seed.
 bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
 
@@ -29,6 +28,8 @@ LabEntry& LabTrainer::entry(int32_t index) const {
 std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
   for (const auto& [spec, task] : tasks_)
     if (spec == data) return task;
+  if (data.name == "treebank")
+    fail("lab", "a parser is no transformer, which is what the Lab draws: expected normscope train for it");
   auto task = make_task(data);
   if (tasks_.size() >= kMostRuns) tasks_.erase(tasks_.begin());
   tasks_.emplace_back(data, task);

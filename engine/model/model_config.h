@@ -10,7 +10,8 @@
 
 namespace normscope {
 
-enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder };
+/// Parser: no transformer but the transition classifier of model/parser.h.
+enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder, Parser };
 /// The activations of model/activations.def.
 enum class Activation : uint8_t {
 #define ACTIVATION(Name, op) Name,
@@ -33,7 +34,8 @@ struct ModelConfig {
   int32_t layers = 6, d_model = 64, heads = 4, feed_forward = 256;
   int32_t sequence = 64;   ///< T: positions of the training batches
   int32_t vocabulary = 0;  ///< V: comes from the data
-  int32_t classes = 0;  ///< encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none
+  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. Parser: transitions.
+  int32_t classes = 0;
   Pooling pooling = Pooling::First;  ///< with classes only
   Activation activation = Activation::Relu;
   Positions positions = Positions::Learned;
@@ -65,7 +67,8 @@ void validate(const ModelConfig& config);
 /// Rough bytes of a training program: parameters, moments, activations and gradients for a batch.
 int64_t estimated_bytes(const ModelConfig& config, int32_t batch);
 /// Arithmetic of a training step: 6(L(4d^2 + 2df) + dV)BT + 12 L B T^2 d, attention counted dense; in an
-/// encoder-decoder summed over both stacks, a decoder layer with a second attention (4d^2 and 12 B T^2 d more).
+/// encoder-decoder summed over both stacks, a decoder layer with a second attention (4d^2 and 12 B T^2 d more). Of a
+/// parser 6 B (T d f + (L-1) f^2 + f classes).
 double step_flop(const ModelConfig& config, int32_t batch);
 
 }  // namespace normscope

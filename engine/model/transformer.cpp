@@ -7,6 +7,8 @@
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
+#include "engine/model/blocks.h"
+#include "engine/model/parser.h"
 #include "engine/ops/ops.h"
 
 namespace normscope {
@@ -16,7 +18,7 @@ namespace {
 class Recorder {
  public:
   Recorder(Tape& tape, const ModelConfig& config, const RecordOptions& options)
-      : tape_(tape), store_(tape.store()), config_(config), options_(options) {}
+      : tape_(tape), config_(config), options_(options) {}
 
   ModelValues record() {
     const int64_t B = options_.batch, T = options_.sequence;
@@ -36,6 +38,8 @@ class Recorder {
         decode(lengths, options_.key_lengths && options_.probes
                             ? tape_.input("target_lengths", {B}, DType::I32)
                             : kNone);
+        break;
+      case Architecture::Parser:  // model/parser.h
         break;
     }
     if (config_.classes > 0 && config_.pooling == Pooling::Mean)
@@ -226,15 +230,7 @@ class Recorder {
                    gains_.second * wiring.init_gain, inner, gains_.mirrored ? Mirror::Rows : Mirror::None);
   }
 
-  ValueId activated(const std::string& name, ValueId x) {
-    using Record = ValueId (*)(Tape&, const std::string&, ValueId);
-    static constexpr Record kRecord[] = {
-#define ACTIVATION(Name, op) op,
-#include "engine/model/activations.def"
-#undef ACTIVATION
-    };
-    return kRecord[static_cast<size_t>(config_.activation)](tape_, name, x);
-  }
+  ValueId activated(const std::string& name, ValueId x) { return record_activation(tape_, config_, name, x); }
 
   /// FixUp's scalar shift, from 0.
   ValueId shift(const std::string& name, const Inner& inner, ValueId x) {
@@ -277,16 +273,7 @@ class Recorder {
 
   /// With heads > 1 each head's part of a row is normalised by itself.
   ValueId norm(const std::string& name, NormKind kind, ValueId x, int32_t heads = 1) {
-    if (kind == NormKind::None) return x;
-    const int64_t D = tape_.shape(x).cols() / heads;
-    const ValueId gain = has_gain(kind) ? parameter(name + ".gain", {D}, {Init::Kind::Constant, 1.0}) : kNone;
-    const ValueId bias = has_bias(kind) ? parameter(name + ".bias", {D}, {Init::Kind::Zeros, 0.0}) : kNone;
-    const NormExtras extras{
-        .alpha = has_alpha(kind) ? parameter(name + ".alpha", {1}, {Init::Kind::Constant, config_.dyt_alpha})
-                                 : kNone,
-        .scale = config_.adanorm_scale,
-        .slope = config_.adanorm_slope};
-    return layer_norm(tape_, name, kind, x, gain, bias, config_.eps, heads, extras);
+    return record_norm(tape_, config_, name, kind, x, layer_, heads);
   }
 
   bool left_out(const std::string& name) const {
@@ -305,12 +292,10 @@ class Recorder {
   }
 
   ValueId parameter(const std::string& name, Shape shape, Init init, bool trainable = true) {
-    store_.declare(name, shape, init, trainable, layer_);
-    return tape_.parameter(name);
+    return record_parameter(tape_, name, shape, init, layer_, trainable);
   }
 
   Tape& tape_;
-  Store& store_;
   const ModelConfig& config_;
   const RecordOptions& options_;
   ModelValues values_;
@@ -347,6 +332,7 @@ std::string output_table(const ModelConfig& config) {
 
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
   check_length(config, options);
+  if (config.architecture == Architecture::Parser) return record_parser(tape, config, options);
   return Recorder(tape, config, options).record();
 }
 

@@ -54,7 +54,8 @@ struct RecordOptions {
   std::vector<std::string> left_out = {};
 };
 
-/// Declares the parameters in the tape's Store and records embedding, layers, output and loss.
+/// Declares the parameters in the tape's Store and records embedding, layers, output and loss; of a parser what
+/// record_parser (model/parser.h) says.
 /// Inputs of the batch: "tokens" (B,T), "targets" (B,T; -1 ignored), "source" (B,Ts) of an encoder-decoder,
 /// "weights" and "key_lengths" on request; "x" (B,T,D) instead of "tokens" for a Gaussian input.
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options);

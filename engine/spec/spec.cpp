@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/core/error.h"
+#include "engine/data/treebank/parse_features.h"
 #include "engine/io/input_value.h"
 #include "engine/spec/limits.h"
 #include "engine/spec/nearest.h"
@@ -263,8 +264,10 @@ void complete(RunSpec& spec) {
     for (LayerWiring& layer : spec.model.decoder.layers) layer.cross = layer.attention;
   spec.data.form = both                                    ? TaskForm::Translate
                    : architecture == Architecture::Decoder ? TaskForm::NextSymbol
+                   : architecture == Architecture::Parser  ? TaskForm::Parse
                    : spec.data.name == "labels"            ? TaskForm::Classify
                                                            : TaskForm::Masked;
+  if (architecture == Architecture::Parser) spec.model.sequence = spec.data.context = kParseFeatures;
 }
 
 namespace {
@@ -281,7 +284,8 @@ void check_data_fits(const RunSpec& spec) {
       {Architecture::Encoder, "an encoder", {"corpus", "text", "labels"}},
       {Architecture::EncoderDecoder,
        "an encoder-decoder",
-       {"translation", "pairs", "copy", "reverse", "sort"}}};
+       {"translation", "pairs", "copy", "reverse", "sort"}},
+      {Architecture::Parser, "a parser", {"treebank"}}};
   for (const Fit& fit : fits)
     if (fit.architecture == spec.model.architecture &&
         std::find(fit.data.begin(), fit.data.end(), spec.data.name) == fit.data.end())

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none"};
 constexpr std::string_view kPoolings[] = {"first", "mean"};
-constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder"};
+constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder", "parser"};
 constexpr std::string_view kSame = "same";
 
 // Enumerations whose values count up from zero in the order of their names.
@@ -63,7 +63,8 @@ Field architecture_field() {
       FieldType::Choice,
       {"model.architecture", "architecture", "",
        "A decoder predicts the next symbol, an encoder sees the whole row and fills in what is hidden or "
-       "names its class, an encoder-decoder writes one row after reading another."});
+       "names its class, an encoder-decoder writes one row after reading another. A parser is no transformer: "
+       "a feed-forward network that chooses the transitions which build a dependency tree."});
   field.choices = {std::begin(kArchitectures), std::end(kArchitectures)};
   field.get = [](const RunSpec& spec) {
     return std::string(kArchitectures[static_cast<size_t>(spec.model.architecture)]);
@@ -157,6 +158,7 @@ Field sequence_field() {
     if (!parse_integer(text, value)) return;
     spec.model.sequence = static_cast<int32_t>(value);
     spec.data.context = spec.model.sequence;
+    complete(spec);
   };
   return field;
 }

@@ -48,10 +48,16 @@ bool falls_from_reference(const RunSpec& s) { return row_of(s.train.schedule.kin
 bool ends(const RunSpec& s) { return row_of(s.train.schedule.kind).has_end; }
 bool has_steps(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_milestones; }
 bool classifies(const RunSpec& s) { return s.data.name == "labels"; }
-bool predicts_symbols(const RunSpec& s) { return !classifies(s); }
+bool parses(const RunSpec& s) { return s.data.name == "treebank"; }
+bool is_transformer(const RunSpec& s) { return s.model.architecture != Architecture::Parser; }
+bool predicts_symbols(const RunSpec& s) { return !classifies(s) && !parses(s); }
 bool reads_pairs(const RunSpec& s) { return s.data.name == "pairs"; }
-bool reads_lines(const RunSpec& s) { return reads_pairs(s) || classifies(s); }
-bool reads_corpus(const RunSpec& s) { return s.data.name == "corpus"; }
+bool reads_lines(const RunSpec& s) {
+  return reads_pairs(s) || classifies(s) || (parses(s) && !s.data.treebank_path.empty());
+}
+bool is_made_up(const RunSpec& s) {
+  return s.data.name == "corpus" || (parses(s) && s.data.treebank_path.empty());
+}
 
 struct Condition {
   std::string_view key;
@@ -59,17 +65,25 @@ struct Condition {
   std::string_view because;        ///< the field that decides
   std::string_view expected = "";  ///< empty: those of its choices under which the setting is read
 };
+constexpr std::string_view kTransformers = "a transformer";
 constexpr Condition kConditions[] = {
     {"model.encoder_layers", has_both, "model.architecture", "encoder-decoder"},
     {"model.encoder_placement", has_both, "model.architecture", "encoder-decoder"},
     {"model.shared_embedding", has_both, "model.architecture", "encoder-decoder"},
+    {"model.heads", is_transformer, "model.architecture", kTransformers},
+    {"model.sequence", is_transformer, "model.architecture", kTransformers},
+    {"model.init", is_transformer, "model.architecture", kTransformers},
+    {"model.positions", is_transformer, "model.architecture", kTransformers},
+    {"model.output_projection", is_transformer, "model.architecture", kTransformers},
+    {"model.dropout_residual", is_transformer, "model.architecture", kTransformers},
+    {"model.dropout_attention", is_transformer, "model.architecture", kTransformers},
     {"model.norm", has_norm, "model.placement", "one with norms"},
     {"model.eps", has_epsilon, "model.norm", "a norm that divides"},
     {"model.adanorm_scale", has_adanorm, "model.norm", "adanorm"},
     {"model.adanorm_slope", has_adanorm, "model.norm", "adanorm"},
     {"model.dyt_alpha", has_dyt, "model.norm", "dyt"},
     {"model.pooling", classifies, "data.name", "labels"},
-    {"model.tied", predicts_symbols, "data.name", "another than labels"},
+    {"model.tied", predicts_symbols, "data.name", "another than labels or treebank"},
     {"train.reference", falls_from_reference, "train.schedule"},
     {"train.decay_end", ends, "train.schedule"},
     {"train.decay_factor", has_steps, "train.schedule"},
@@ -79,10 +93,11 @@ constexpr Condition kConditions[] = {
     {"train.eps", has_moments, "train.optimizer"},
     {"train.bias_correction", may_leave_out_correction, "train.optimizer"},
     {"train.momentum", has_momentum, "train.optimizer"},
-    {"data.valid", reads_lines, "data.name", "pairs or labels"},
+    {"data.valid", reads_lines, "data.name", "pairs or labels, or a treebank from a file"},
+    {"data.punctuation", parses, "data.name", "treebank"},
     {"data.tokenizer", reads_pairs, "data.name", "pairs"},
     {"data.vocabulary", reads_pairs, "data.name", "pairs"},
-    {"data.seed", reads_corpus, "data.name", "corpus"},
+    {"data.seed", is_made_up, "data.name", "corpus, or treebank without a file"},
 };
 
 /// The choices of the field that decides under which the setting is read: "linear or cosine".

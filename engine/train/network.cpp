@@ -203,7 +203,8 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
   network->shape =
       task.shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
   network->program.emplace(training_program(*network, spec, network->shape, &network->values));
-  network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
+  if (!network->values.sublayers.empty())
+    network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
   bool new_wiring = true;
   if (older) {
     transfer_weights(*older, network->store,

@@ -127,6 +127,7 @@ void Run::Impl::measure_live(int64_t step) {
   constexpr int64_t kDeviceInterval = 16;
   if (step <= silent_until) return;
   numbers.resize(history->layout().size(), kUnknown);
+  if (!network->measured) return;
   const std::span<double> out = std::span(numbers).subspan(network->program->stats().size());
   if (!live)
     std::fill(out.begin(), out.end(), kUnknown);
@@ -136,8 +137,10 @@ void Run::Impl::measure_live(int64_t step) {
 
 std::shared_ptr<History> Run::Impl::new_history() const {
   std::vector<StatInfo> layout = network->program->data().stats;
-  const std::vector<StatInfo>& more = network->measured->layout();
-  layout.insert(layout.end(), more.begin(), more.end());
+  if (network->measured) {
+    const std::vector<StatInfo>& more = network->measured->layout();
+    layout.insert(layout.end(), more.begin(), more.end());
+  }
   return std::make_shared<History>(std::move(layout), frames_budget);
 }
 

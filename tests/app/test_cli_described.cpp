@@ -15,10 +15,10 @@ using namespace normscope::test;
 
 namespace {
 
-const char* const kCommands[] = {"train",      "compare", "screenshot", "verify", "translate",
-                                 "bleu",       "measure", "average",    "zoo",    "admin-fold",
-                                 "lesson",     "bench",   "man",        "tape",   "merge",
-                                 "completion", "sweep",   "record",     "open",   "film"};
+const char* const kCommands[] = {"train",   "compare", "screenshot", "verify",     "translate", "bleu",
+                                 "measure", "average", "zoo",        "admin-fold", "lesson",    "bench",
+                                 "man",     "tape",    "merge",      "completion", "sweep",     "record",
+                                 "open",    "film",    "parse"};
 
 /// What bash offers behind these words, the last of them begun.
 std::string completed(const Folder& folder, const std::string& words) {

@@ -1,5 +1,5 @@
 // See parsing_task.h.
-#include "engine/data/parsing_task.h"
+#include "engine/data/treebank/parsing_task.h"
 
 #include <algorithm>
 #include <utility>
