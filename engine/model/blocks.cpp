@@ -16,18 +16,14 @@ ValueId record_norm(Tape& tape, const ModelConfig& config, const std::string& na
                     int32_t layer, int32_t heads) {
   if (kind == NormKind::None) return x;
   const int64_t D = tape.shape(x).cols() / heads;
-  const auto parameter = [&](bool there, const char* part, int64_t size, double start) {
-    if (!there) return kNone;
-    const Init init = start == 0 ? Init{Init::Kind::Zeros, 0.0} : Init{Init::Kind::Constant, start};
-    return record_parameter(tape, name + part, {size}, init, layer);
+  const auto parameter = [&](bool has, const char* part, int64_t size, double start) {
+    const Init init = start == 0 ? Init{} : Init{Init::Kind::Constant, start};
+    return has ? record_parameter(tape, name + part, {size}, init, layer) : kNone;
   };
-  const ValueId gain = parameter(has_gain(kind), ".gain", D, 1.0);
-  const ValueId bias = parameter(has_bias(kind), ".bias", D, 0.0);
-  const Init slope{Init::Kind::Constant, static_cast<double>(config.dyt_alpha)};
-  const NormExtras extras{
-      .alpha = has_alpha(kind) ? record_parameter(tape, name + ".alpha", {1}, slope, layer) : kNone,
-      .scale = config.adanorm_scale,
-      .slope = config.adanorm_slope};
+  const ValueId gain = parameter(has_gain(kind), ".gain", D, 1);
+  const ValueId bias = parameter(has_bias(kind), ".bias", D, 0);
+  const ValueId alpha = parameter(has_alpha(kind), ".alpha", 1, static_cast<double>(config.dyt_alpha));
+  const NormExtras extras{.alpha = alpha, .scale = config.adanorm_scale, .slope = config.adanorm_slope};
   return layer_norm(tape, name, kind, x, gain, bias, config.eps, heads, extras);
 }
 

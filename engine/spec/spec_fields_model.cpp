@@ -133,11 +133,12 @@ void set_norm(RunSpec& spec, NormKind kind) {
 }
 
 Field layers_field() {
-  Field field =
-      field_of(FieldType::Integer,
-               {"model.layers", "layers", "",
-                "How many layers are stacked; each is attention followed by a feed-forward network."},
-               1, 256);
+  Field field = field_of(
+      FieldType::Integer,
+      {"model.layers", "layers", "",
+       "How many layers are stacked; each is attention followed by a feed-forward network, of a parser a hidden "
+       "layer."},
+      1, 256);
   field.get = [](const RunSpec& spec) { return std::to_string(spec.model.layers); };
   field.set = [](RunSpec& spec, std::string_view text) {
     int64_t value = 0;

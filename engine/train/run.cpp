@@ -125,9 +125,8 @@ void Run::Impl::record(const Program& program, int64_t step, double rate) {
 // between.
 void Run::Impl::measure_live(int64_t step) {
   constexpr int64_t kDeviceInterval = 16;
-  if (step <= silent_until) return;
   numbers.resize(history->layout().size(), kUnknown);
-  if (!network->measured) return;
+  if (step <= silent_until || !network->measured) return;
   const std::span<double> out = std::span(numbers).subspan(network->program->stats().size());
   if (!live)
     std::fill(out.begin(), out.end(), kUnknown);
