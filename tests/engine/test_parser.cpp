@@ -2,8 +2,7 @@
 // learn nothing, greedy parsing that does not depend on what else is parsed, a saved run that goes on.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <memory>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -149,6 +148,31 @@ TEST_CASE("parser: loss and gradients equal the double reference's, with every k
   }
 }
 
+TEST_CASE("made-up treebank: the features of a state decide its transition", "[parser]") {
+  // So a perfect score on its projective trees is possible: what a parser gets wrong it has not learned.
+  const std::vector<DependencyTree> trees = made_treebank(1, 0, kMadeTraining);
+  const ParseVocabulary vocabulary(trees, "made");
+  std::map<ParseFeatures, int32_t> decided;
+  size_t contradictions = 0;
+  for (const DependencyTree& tree : trees) {
+    const auto moves = static_oracle(heads_of(tree));
+    if (!moves) continue;
+    const EncodedSentence sentence = vocabulary.encode(tree);
+    ParseState state(static_cast<int32_t>(tree.words.size()));
+    for (const Move move : *moves) {
+      const auto child = static_cast<size_t>(state.stack(move == Move::Left ? 1 : 0));
+      const int32_t label = move == Move::Shift ? -1 : vocabulary.find_label(tree.words[child - 1].label);
+      const int32_t transition = ParseVocabulary::transition(move, label);
+      CHECK(vocabulary.allowed(state, transition));
+      contradictions +=
+          decided.emplace(vocabulary.features(state, sentence), transition).first->second != transition;
+      state.apply(move, label);
+    }
+  }
+  CHECK(contradictions == 0);
+  CHECK(decided.size() > 10'000);  // most states occur once: they are not learned by heart
+}
+
 TEST_CASE("parser: what does not belong to it is refused, and what it does not read is said", "[parser]") {
   RunSpec spec = preset_run("parser");
   CHECK_NOTHROW(validate(spec));
@@ -183,8 +207,9 @@ TEST_CASE("parser: what does not belong to it is refused, and what it does not r
 }
 
 TEST_CASE("parser: trained for a moment it leaves rules without learning far behind", "[parser]") {
-  // The baselines know nothing of words or tags: every word on its neighbour. The better one of the two is what a parser
-  // must beat that has learned anything; 20 points more are asked for, about what determiners and subjects give.
+  // The baselines know nothing of words or tags: every word on its neighbour. The better one of the two, each word on the
+  // next, is right about 37 % of the words of this grammar, and a parser that has learned anything is above it; 20 points
+  // more are asked for, so that luck with frequent relations is not enough.
   const auto run = make_run(small_parser());
   const std::vector<DependencyTree> gold = first_trees(*run, 100);
   const double baseline = std::max(attachment(gold, chained(gold, true)).unlabelled(),

@@ -74,6 +74,11 @@ class Maker {
   bool chance(uint32_t percent) { return below(100) < percent; }
   std::string_view draw(WordList words) { return words[below(static_cast<uint32_t>(words.size()))]; }
   Kind kind() { return chance(50) ? Kind::Person : Kind::Thing; }
+  /// So weighted that a phrase goes to the verb about as often as to the noun.
+  Verb transitive() {
+    const uint32_t tenth = below(10);
+    return tenth < 5 ? Verb::Handling : tenth < 8 ? Verb::Putting : Verb::Knowing;
+  }
 
   int32_t put(std::string_view form, std::string_view tag) {
     TreeWord word;
@@ -115,7 +120,7 @@ class Maker {
     if (chance(50)) {
       verb = put(draw(kResting), "VERB");
     } else {
-      verb = put(draw(verbs(static_cast<Verb>(below(3)))), "VERB");
+      verb = put(draw(verbs(transitive())), "VERB");
       attach(noun(nouns(kind()), 1), verb, "obj");
     }
     attach(pronoun, verb, "nsubj");
@@ -132,7 +137,7 @@ class Maker {
   int32_t subject() {
     const Kind first = kind();
     const int32_t head = noun(nouns(first), 2);
-    if (!chance(40)) return head;
+    if (!chance(50)) return head;
     const int32_t second = phrase("of", nouns(other(first)));
     attach(second, head, "nmod");
     const Kind meant = kind();  // the one of the two that what follows belongs to
@@ -150,12 +155,12 @@ class Maker {
     const int32_t head = noun(nouns(first), 1);
     attach(head, verb, "obj");
     if (chance(20)) return join(head, first);
-    if (!chance(75)) return;
+    if (!chance(85)) return;
     const uint32_t which = below(10);
     int32_t after = 0;
     bool to_verb = false;
     if (which < 5) {
-      const bool tool = chance(60);
+      const bool tool = chance(80);
       after = phrase("with", tool ? WordList(kTools) : WordList(kParts));
       to_verb = tool && of == Verb::Handling;
     } else if (which < 9) {
@@ -175,7 +180,7 @@ class Maker {
       verb = put(draw(kResting), "VERB");
       if (chance(40)) attach(phrase(draw(kWhere), kPlaces), verb, "obl");
     } else {
-      const Verb kind = static_cast<Verb>(below(3));
+      const Verb kind = transitive();
       verb = put(draw(verbs(kind)), "VERB");
       object(verb, kind);
     }
