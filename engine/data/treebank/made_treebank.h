@@ -1,6 +1,6 @@
 // A made-up treebank: the embedded default of the parser, drawn from a grammar of this program.
 //
-// Sentences of about fourteen words in the relations of Universal Dependencies. Where a phrase attaches is decided by
+// Sentences of about fifteen words in the relations of Universal Dependencies. Where a phrase attaches is decided by
 // the classes of the words and never by their tags, so that a parser has to learn the words:
 //   "V the N1 with the N2": to the verb if the verb handles things (repairs) and N2 is a tool (hammer), else to N1;
 //   "V the N1 in the N2":   to the verb if the verb puts things somewhere (leaves), else to N1; "of" always to N1;
