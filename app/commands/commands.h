@@ -25,6 +25,7 @@ void add_screenshot(CLI::App& app, Command& command);
 void add_film(CLI::App& app, Command& command);
 void add_verify(CLI::App& app, Command& command);
 void add_translate(CLI::App& app, Command& command);
+void add_parse(CLI::App& app, Command& command);
 void add_bleu(CLI::App& app, Command& command);
 void add_evaluate(CLI::App& app, Command& command);
 void add_measure(CLI::App& app, Command& command);

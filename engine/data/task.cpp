@@ -15,6 +15,7 @@
 #include "engine/data/pairs_task.h"
 #include "engine/data/sequence_task.h"
 #include "engine/data/translation_task.h"
+#include "engine/data/treebank/parsing_task.h"
 
 namespace normscope {
 namespace {
@@ -137,6 +138,7 @@ Batch::Batch(int32_t rows, int32_t positions)
 Batch::Batch(const BatchShape& shape) : Batch(shape.rows, shape.length) {
   const auto rows = static_cast<size_t>(shape.rows);
   source.resize(rows * static_cast<size_t>(shape.source_length));
+  if (shape.one_target) targets.resize(rows);
   if (!shape.padded) return;
   key_lengths.resize(rows);
   if (shape.source_length > 0) target_lengths.resize(rows);
@@ -171,15 +173,15 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec) {
   if (spec.name == "labels") return make_labels_task(spec);
   if (spec.name == "digits") return make_digits_task(spec);
   if (spec.name == "idx") return make_idx_task(spec);
+  if (spec.name == "treebank") return make_parsing_task(spec);
   if (spec.name == "translation") return make_grammar_translation(spec.context);
   if (const auto rule = sequence_rule(spec.name))
     return spec.form == TaskForm::Translate ? make_sequence_translation(*rule, spec.context)
                                             : make_sequence_task(*rule, spec.context);
-  fail(
-      "data",
-      "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs, labels, digits or "
-      "idx",
-      spec.name);
+  fail("data",
+       "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs, labels, digits, "
+       "idx or treebank",
+       spec.name);
 }
 
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,

@@ -23,6 +23,7 @@ enum class TaskForm : uint8_t {
   Classify,    // encoder: the class of a row, asked at its first position
   Translate,   // encoder-decoder: a target row from a source row
   Image,       // convolutional network: the class of an image
+  Parse,       // parser: the next transition, a class a row, from the features of a state
 };
 
 // Which program a batch needs: one is sealed for each shape that occurs.
@@ -30,18 +31,19 @@ struct BatchShape {
   int32_t rows = 0, length = 0;
   int32_t source_length = 0;  // Translate: positions of the source rows; Image: pixels
   bool padded = false;        // rows have lengths of their own: key_lengths (and target_lengths) count
+  bool one_target = false;    // Parse: targets are (rows), one a row
   auto operator<=>(const BatchShape&) const = default;
 };
 
 // Where a batch goes: the inputs of a program, or a Batch. What a shape does not have is empty.
 struct BatchView {
-  std::span<int32_t> tokens, targets;  // (rows, length); a target of -1 counts for nothing
+  std::span<int32_t> tokens, targets;  // (rows, length), or targets (rows); a target of -1 counts for nothing
   std::span<int32_t> source;           // (rows, source_length)
   std::span<int32_t> key_lengths;      // (rows): visible positions of the source, or of a single stack's row
   std::span<int32_t> target_lengths;   // (rows): positions of the target row that are not padding
 };
 
-// Tokens and targets of one batch, (B,T) row-major. A target of -1 counts for nothing.
+// Tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
 struct Batch {
   int32_t B = 0, T = 0;
   std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths;
@@ -54,12 +56,13 @@ struct Batch {
 };
 
 struct DataSpec {
-  // corpus | text | copy | reverse | sort | translation | pairs | labels | digits | idx
+  // corpus | text | copy | reverse | sort | translation | pairs | labels | digits | idx | treebank
   std::string name = "corpus";
-  std::string text_path;    // for name == "text"
-  std::string pairs_path;   // for name == "pairs": source<TAB>target, one pair a line
-  std::string labels_path;  // for name == "labels": label<TAB>text, one a line
-  std::string valid_path;   // pairs and labels: the same for validation; empty: the end of the file
+  std::string text_path;      // for name == "text"
+  std::string pairs_path;     // for name == "pairs": source<TAB>target, one pair a line
+  std::string labels_path;    // for name == "labels": label<TAB>text, one a line
+  std::string treebank_path;  // treebank: CoNLL-U; empty: the made-up trees
+  std::string valid_path;     // pairs, labels, treebank: the same for validation; empty: the end of the file
   std::string
       tokenizer_path;  // pairs: the SentencePiece model; empty, or no such file: the pieces are learned
   int32_t vocabulary = 8000;             // pairs: of both languages together
@@ -67,7 +70,8 @@ struct DataSpec {
   std::string image_labels_path;         // and their labels
   int32_t digits = 6000;                 // for name == "digits": images, those that validate among them
   TaskForm form = TaskForm::NextSymbol;  // what the architecture asks for
-  uint64_t data_seed = 1;                // of the generated corpus, of the drawn digits
+  uint64_t data_seed = 1;                // of the generated corpus, the drawn digits, the made-up trees
+  bool punctuation = true;               // treebank: whether it counts in attachment scores
   bool consecutive =
       false;             // corpus and text of a decoder: each row goes on where it ended in the step before
   int32_t context = 64;  // the T that the data must be long enough for
@@ -85,7 +89,7 @@ class Task {
 
   virtual int32_t vocabulary() const = 0;
   virtual TaskForm form() const { return TaskForm::NextSymbol; }
-  virtual int32_t classes() const { return 0; }  // Classify, Image: how many
+  virtual int32_t classes() const { return 0; }  // Classify, Image, Parse: how many
   virtual std::string class_name(int32_t) const { return {}; }
   virtual ImageSize images() const { return {}; }  // Image
   // Fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "engine/core/error.h"
 #include "engine/cpu/measure_rows.h"
 #include "engine/ops/ops.h"
 
@@ -62,6 +63,7 @@ LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& mo
                                    const ModelConfig& config, int32_t sequences)
     : program_(&program), width_(static_cast<size_t>(config.d_model)) {
   describe(model);
+  if (sublayers_.empty()) fail("measure", "the model has no sub-layers");
   const auto shape = [&](ValueId v) { return program.data().values[static_cast<size_t>(v)].shape; };
   // The stacks of an encoder-decoder may differ in length: buffers take the longer one.
   size_t longest = 0;

@@ -32,7 +32,6 @@ namespace normscope {
 ///   NormFormer's λ) or of the branch (ReZero's α, FixUp's s), where there is one.
 class LiveMeasurements {
  public:
-  /// Of a model without sub-layers nothing is measured.
   /// `sequences`: how many sequences of the batch are measured, from the first.
   LiveMeasurements(const Program& program, const ModelValues& model, const ModelConfig& config,
                    int32_t sequences = 1);

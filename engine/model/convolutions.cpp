@@ -90,11 +90,6 @@ class ConvolutionRecorder : ModelParts {
     return {Init::Kind::Normal, fixed > 0 ? fixed : std::sqrt(2.0 / fans)};
   }
 
-  void begin(int32_t layer) {
-    layer_ = layer;
-    tape_.set_layer(layer);
-  }
-
   const Wiring& wiring_;
   ModelValues values_;
 };

@@ -10,7 +10,11 @@
 
 namespace normscope {
 
-enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder, Convolutional };
+/// Two are no transformers: the network of model/convolutions.h and the transition classifier of model/parser.h.
+enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder, Convolutional, Parser };
+inline bool is_transformer(Architecture a) {
+  return a != Architecture::Convolutional && a != Architecture::Parser;
+}
 /// A convolutional network: see convolutions.h. Only that architecture reads it.
 struct ImageConfig {
   int32_t channels = 20, channels_2 = 50;  ///< that the convolutions write (Xu et al. 2019)
@@ -44,8 +48,10 @@ struct ModelConfig {
   /// them; no gradient goes there. Decoder with relative positions only; 0: none.
   int32_t memory = 0;
   int32_t vocabulary = 0;  ///< V: comes from the data
-  int32_t classes = 0;  ///< encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none
-  ImageConfig images;   ///< convolutional network
+  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. Convolutional network: of the
+  /// images. Parser: transitions.
+  int32_t classes = 0;
+  ImageConfig images;                ///< convolutional network
   Pooling pooling = Pooling::First;  ///< with classes only
   Activation activation = Activation::Relu;
   Positions positions = Positions::Learned;
@@ -81,7 +87,7 @@ int64_t estimated_bytes(const ModelConfig& config, int32_t batch);
 /// Arithmetic of a training step: 6(L(4d^2 + 2df) + dV)BT + 12 L B T^2 d, attention counted dense; in an
 /// encoder-decoder summed over both stacks, a decoder layer with a second attention (4d^2 and 12 B T^2 d more).
 /// Relative positions over a memory M: 18 L B T (T+M) d for attention's 12 L B T^2 d, and 8 L B M d^2 for keys and
-/// values of the memory (their inputs have no gradient).
+/// values of the memory (their inputs have no gradient). Of a parser 6 B (T d f + (L-1) f^2 + f classes).
 double step_flop(const ModelConfig& config, int32_t batch);
 
 }  // namespace normscope

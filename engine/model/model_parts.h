@@ -1,5 +1,6 @@
 // The parts that a recorder of models is put together from: parameters as they start, products, norms, dropout,
-// activations, scales, by the config's rules. Called by transformer.cpp and convolutions.cpp.
+// activations, scales, by the config's rules. Called by transformer.cpp,
+// convolutions.cpp and parser.cpp.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +18,12 @@ class ModelParts {
       : tape_(tape), store_(tape.store()), config_(config), options_(options) {}
 
  protected:
+  /// Of what is recorded from here on; 0: of no layer.
+  void begin(int32_t layer) {
+    layer_ = layer;
+    tape_.set_layer(layer);
+  }
+
   ValueId activated(const std::string& name, ValueId x) {
     using Record = ValueId (*)(Tape&, const std::string&, ValueId);
     static constexpr Record kRecord[] = {

@@ -6,7 +6,7 @@
 
 namespace normscope {
 
-/// record_transformer or record_convolutions.
+/// record_transformer, record_convolutions or record_parser.
 ModelValues record_model(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
 }  // namespace normscope

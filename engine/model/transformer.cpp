@@ -39,6 +39,7 @@ class Recorder : ModelParts {
                             : kNone);
         break;
       case Architecture::Convolutional:
+      case Architecture::Parser:
         break;  // refused before
     }
     if (config_.classes > 0 && config_.pooling == Pooling::Mean)
@@ -147,8 +148,7 @@ class Recorder : ModelParts {
   ValueId layer(const Stack& s, int32_t l, ValueId x) {
     const std::string name = fmt::format("{}L{:02}", s.prefix, l);
     if (left_out(name)) return x;
-    layer_ = l;
-    tape_.set_layer(l);
+    begin(l);
     layer_input_ = x;
     const LayerWiring& w = s.wiring.layers[static_cast<size_t>(l - 1)];
     const ValueId past = memory_of(name, w.attention, x);
@@ -161,8 +161,7 @@ class Recorder : ModelParts {
       });
     x = sublayer(name + ".ffn", w.feed_forward, x,
                  [&](const std::string& n, ValueId h) { return feed_forward_block(n, w.feed_forward, h); });
-    layer_ = 0;
-    tape_.set_layer(0);
+    begin(0);
     return x;
   }
 
@@ -312,8 +311,8 @@ class Recorder : ModelParts {
 
 void check_length(const ModelConfig& config, const RecordOptions& options) {
   validate(config);
-  if (config.architecture == Architecture::Convolutional)
-    fail("model", "the network is convolutional: expected a transformer");
+  if (!is_transformer(config.architecture))
+    fail("model", "it is no transformer: expected a decoder, an encoder or both");
   const int32_t longest = std::max(options.sequence, options.source_sequence);
   if (longest > config.sequence)
     fail("model", "{} positions are asked of a model that has {}: expected at most as many", longest,

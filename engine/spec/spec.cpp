@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/core/error.h"
+#include "engine/data/treebank/parse_features.h"
 #include "engine/io/input_value.h"
 #include "engine/spec/limits.h"
 #include "engine/spec/nearest.h"
@@ -262,10 +263,12 @@ void complete(RunSpec& spec) {
   if (!both)
     for (LayerWiring& layer : spec.model.decoder.layers) layer.cross = layer.attention;
   spec.data.form = architecture == Architecture::Convolutional ? TaskForm::Image
+                   : architecture == Architecture::Parser      ? TaskForm::Parse
                    : both                                      ? TaskForm::Translate
                    : architecture == Architecture::Decoder     ? TaskForm::NextSymbol
                    : spec.data.name == "labels"                ? TaskForm::Classify
                                                                : TaskForm::Masked;
+  if (architecture == Architecture::Parser) spec.model.sequence = spec.data.context = kParseFeatures;
 }
 
 void fit_to_data(RunSpec& spec, const Task& task) {
@@ -291,7 +294,8 @@ void check_data_fits(const RunSpec& spec) {
       {Architecture::EncoderDecoder,
        "an encoder-decoder",
        {"translation", "pairs", "copy", "reverse", "sort"}},
-      {Architecture::Convolutional, "a convolutional network", {"digits", "idx"}}};
+      {Architecture::Convolutional, "a convolutional network", {"digits", "idx"}},
+      {Architecture::Parser, "a parser", {"treebank"}}};
   for (const Fit& fit : fits)
     if (fit.architecture == spec.model.architecture &&
         std::find(fit.data.begin(), fit.data.end(), spec.data.name) == fit.data.end())

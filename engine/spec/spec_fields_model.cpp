@@ -8,7 +8,8 @@ namespace {
 
 constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none", "relative"};
 constexpr std::string_view kPoolings[] = {"first", "mean"};
-constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder", "convolutional"};
+constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder", "convolutional",
+                                               "parser"};
 constexpr std::string_view kSame = "same";
 
 // Enumerations whose values count up from zero in the order of their names.
@@ -63,8 +64,9 @@ Field architecture_field() {
       FieldType::Choice,
       {"model.architecture", "architecture", "",
        "A decoder predicts the next symbol, an encoder sees the whole row and fills in what is hidden or "
-       "names its class, an encoder-decoder writes one row after reading another. A convolutional network "
-       "names the class of an image."});
+       "names its class, an encoder-decoder writes one row after reading another. Two are no transformers: a "
+       "convolutional network names the class of an image, a parser is a feed-forward network that chooses the "
+       "transitions which build a dependency tree."});
   field.choices = {std::begin(kArchitectures), std::end(kArchitectures)};
   field.get = [](const RunSpec& spec) {
     return std::string(kArchitectures[static_cast<size_t>(spec.model.architecture)]);
@@ -133,11 +135,12 @@ void set_norm(RunSpec& spec, NormKind kind) {
 }
 
 Field layers_field() {
-  Field field =
-      field_of(FieldType::Integer,
-               {"model.layers", "layers", "",
-                "How many layers are stacked; each is attention followed by a feed-forward network."},
-               1, 256);
+  Field field = field_of(
+      FieldType::Integer,
+      {"model.layers", "layers", "",
+       "How many layers are stacked; each is attention followed by a feed-forward network, of a parser a hidden "
+       "layer."},
+      1, 256);
   field.get = [](const RunSpec& spec) { return std::to_string(spec.model.layers); };
   field.set = [](RunSpec& spec, std::string_view text) {
     int64_t value = 0;
@@ -158,6 +161,7 @@ Field sequence_field() {
     if (!parse_integer(text, value)) return;
     spec.model.sequence = static_cast<int32_t>(value);
     spec.data.context = spec.model.sequence;
+    complete(spec);
   };
   return field;
 }

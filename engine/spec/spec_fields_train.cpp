@@ -152,15 +152,27 @@ Field images_file_field() {
   return field;
 }
 
+Field treebank_file_field() {
+  Field field = file_field<[](RunSpec& s) -> std::string& {
+    return s.data.treebank_path;
+  }>({"data.treebank", "treebank", "",
+      "A CoNLL-U file of sentences with their dependency trees, for a parser; empty, data treebank is made up."});
+  field.set = [](RunSpec& spec, std::string_view path) {
+    spec.data.treebank_path = trimmed(path);
+    if (!spec.data.treebank_path.empty()) spec.data.name = "treebank";
+  };
+  return field;
+}
+
 Field data_name_field() {
   Field field =
       field_of(FieldType::Choice,
                {"data.name", "data", "",
                 "What is learned: built-in sentences, a text file, to copy, reverse or sort "
                 "a row of symbols, a small made-up translation, sentence pairs, or labels; the class of "
-                "drawn digits, or of images in IDX files."});
-  field.choices = {"corpus",      "text",  "copy",   "reverse", "sort",
-                   "translation", "pairs", "labels", "digits",  "idx"};
+                "drawn digits, or of images in IDX files; the dependency trees of sentences."});
+  field.choices = {"corpus", "text",   "copy",   "reverse", "sort",    "translation",
+                   "pairs",  "labels", "digits", "idx",     "treebank"};
   field.get = [](const RunSpec& spec) { return spec.data.name; };
   field.set = [](RunSpec& spec, std::string_view name) {
     spec.data.name = trimmed(name);
@@ -196,9 +208,10 @@ void add_data_fields(std::vector<Field>& fields) {
   fields.push_back(file_field<[](RunSpec& s) -> std::string& { return s.data.image_labels_path; }>(
       {"data.image_labels", "image labels", "",
        "The IDX file with the labels of the images, such as MNIST's train-labels-idx1-ubyte."}));
+  fields.push_back(treebank_file_field());
   fields.push_back(file_field<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
       {"data.valid", "validation file", "",
-       "Pairs or labelled texts to validate on; empty takes the end of the training file."}));
+       "Pairs, labelled texts or trees to validate on; empty takes the end of the training file."}));
   fields.push_back(file_field<[](RunSpec& s) -> std::string& {
     return s.data.tokenizer_path;
   }>({"data.tokenizer", "tokenizer", "",
@@ -218,8 +231,14 @@ void add_data_fields(std::vector<Field>& fields) {
       "Each row of a batch goes on where it ended in the step before, instead of anywhere in the text; a memory "
       "needs it."}));
   fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.data.data_seed; }>(
-      {"data.seed", "data seed", "", "Which of the endless built-in texts, or of the drawn digits, is used."},
+      {"data.seed", "data seed", "",
+       "Which of the endless built-in texts, made-up treebanks or sets of drawn digits is used."},
       0, 9007199254740992.0));
+  fields.push_back(flag<[](RunSpec& s) -> bool& {
+    return s.data.punctuation;
+  }>({"data.punctuation", "punctuation counts", "",
+      "Whether attachment scores count punctuation, as the evaluation of CoNLL-U does; off, they leave it out, "
+      "as is usual on the Penn Treebank. What is learned is the same."}));
   fields.push_back(text<[](RunSpec& s) -> std::string& { return s.name; }>(
       {"run.name", "name", "", "What the run is called; empty names it after its settings.", true}));
   fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.seed; }>(

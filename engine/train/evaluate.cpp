@@ -57,7 +57,8 @@ constexpr int32_t kSourceBatches = 4;  // enough for a difference of a tenth of 
 
 BatchShape shape_of(const Batch& batch) {
   const int32_t source = batch.B > 0 ? static_cast<int32_t>(batch.source.size()) / batch.B : 0;
-  return {batch.B, batch.T, source, !batch.key_lengths.empty()};
+  const bool one_target = batch.targets.size() < batch.tokens.size();
+  return {batch.B, batch.T, source, !batch.key_lengths.empty(), one_target};
 }
 
 void put(const Batch& batch, Program& program) {
@@ -124,6 +125,7 @@ double Validator::mean_loss(bool exchanged) {
   int64_t targets = 0, correct = 0;
   SegmentMemory memory;
   for (Drawn& drawn : batches_) {
+    if (drawn.targets == 0) continue;  // its mean would be none
     put(exchanged ? with_exchanged_sources(drawn.batch) : drawn.batch, *drawn.program);
     memory.fill(*drawn.program, memories_, drawn.goes_on);
     drawn.program->replay({});
@@ -221,9 +223,13 @@ bool Writer::advance_translation() {
   return ended();
 }
 
-// One pass: the symbols asked for take their places, or the class stands alone.
+// One pass: the symbols asked for take their places, or the class (a parser's transition) stands alone.
 bool Writer::fill_in() {
   program_->replay({});
+  if (form_ == TaskForm::Parse) {
+    line_ = {most_probable(0)};
+    return true;
+  }
   line_ = row_.tokens;
   for (size_t t = 0; t < line_.size(); ++t)
     if (row_.targets[t] >= 0) line_[t] = most_probable(static_cast<int32_t>(t));
@@ -232,14 +238,14 @@ bool Writer::fill_in() {
 
 int32_t Writer::most_probable(int32_t row) const {
   const std::vector<float> logits = program_->read("logits");
-  const size_t outcomes = logits.size() / row_.tokens.size();
+  const size_t outcomes = logits.size() / row_.targets.size();
   const auto at = logits.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(row) * outcomes);
   return static_cast<int32_t>(std::max_element(at, at + static_cast<std::ptrdiff_t>(outcomes)) - at);
 }
 
 std::string Writer::text(const Task& task) const {
   if (form_ == TaskForm::Translate) return task.decode(line_) + " \u2190 " + task.decode(row_.source);
-  if (form_ == TaskForm::Classify)
+  if (form_ == TaskForm::Classify || form_ == TaskForm::Parse)
     return task.class_name(line_.front()) + " \u2190 " + task.decode(row_.tokens);
   if (form_ == TaskForm::Image)
     return task.class_name(line_.front()) + " \u2190 an image of " + task.class_name(row_.targets.front());

@@ -32,8 +32,8 @@ Program evaluation_program(Store& store, const ModelConfig& model, const BatchSh
                            const std::vector<std::string>& left_out, std::vector<LayerMemory>& memories);
 
 /// Mean cross-entropy per target (without label smoothing) over the task's fixed validation batches; of a
-/// classifier also how many targets have the largest logit. A model with a memory begins each measurement with an empty
-/// one and carries it from batch to batch.
+/// classifier (a parser is one of transitions) also how many targets have the largest logit. A model with a memory
+/// begins each measurement with an empty one and carries it from batch to batch.
 class Validator {
  public:
   /// `left_out`: see RecordOptions. At most `most` batches of the fixed ones.
@@ -73,7 +73,7 @@ double source_use(Store& store, const ModelConfig& model, const Task& task, uint
 /// changes is the model alone; the prompt is the start of a validation sequence, one symbol of a text (not
 /// shown) or the question of a sequence task. An encoder-decoder translates a validation row, "target <-
 /// source" (what it wrote stands first, for a narrow place), each time the most probable symbol. An encoder
-/// fills in or classifies a validation row at once.
+/// fills in or classifies a validation row at once, a parser names the transition of a validation state.
 class Writer {
  public:
   Writer(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t line_length);

@@ -79,8 +79,7 @@ void profile(Network& network, const RunSpec& spec, const Task& task, int32_t st
 Program training_program(Network& network, const RunSpec& spec, const BatchShape& shape,
                          ModelValues* values) {
   Tape tape(network.store);
-  const ModelValues recorded =
-      record_model(tape, spec.model, record_options(shape, true, spec.model.memory));
+  const ModelValues recorded = record_model(tape, spec.model, record_options(shape, true, spec.model.memory));
   if (!network.store.materialized()) network.store.materialize(spec.seed);
   if (values) *values = recorded;
   return seal(tape, {.loss = recorded.loss,
@@ -211,7 +210,8 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
   network->shape =
       task.shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
   network->program.emplace(training_program(*network, spec, network->shape, &network->values));
-  network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
+  if (!network->values.sublayers.empty())
+    network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
   bool new_wiring = true;
   if (older) {
     transfer_weights(*older, network->store,

@@ -44,7 +44,7 @@ struct Network {
   std::map<BatchShape, Program>
       others;                 ///< the same for the other shapes that occurred: one Store, one stats layout
   Program* newest = nullptr;  ///< that of the last step; nullptr before the first
-  std::optional<MeasuredSequence> measured;
+  std::optional<MeasuredSequence> measured;  ///< of a transformer: others have no sub-layers
   /// The training program for a shape; sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);
   std::vector<FiniteCheck> checks;  ///< in execution order

@@ -124,19 +124,21 @@ void Run::Impl::record(const Program& program, int64_t step, double rate) {
 // between.
 void Run::Impl::measure_live(int64_t step) {
   constexpr int64_t kDeviceInterval = 16;
-  if (step <= silent_until) return;
   numbers.resize(history->layout().size(), kUnknown);
+  if (step <= silent_until || !network->measured) return;
   const std::span<double> out = std::span(numbers).subspan(network->program->stats().size());
   if (!live)
     std::fill(out.begin(), out.end(), kUnknown);
-  else if (backend->name() == "CPU" || step % kDeviceInterval == 1 || out.empty() || std::isnan(out[0]))
+  else if (backend->name() == "CPU" || step % kDeviceInterval == 1 || std::isnan(out[0]))
     network->measured->measure(out);
 }
 
 std::shared_ptr<History> Run::Impl::new_history() const {
   std::vector<StatInfo> layout = network->program->data().stats;
-  const std::vector<StatInfo>& more = network->measured->layout();
-  layout.insert(layout.end(), more.begin(), more.end());
+  if (network->measured) {
+    const std::vector<StatInfo>& more = network->measured->layout();
+    layout.insert(layout.end(), more.begin(), more.end());
+  }
   return std::make_shared<History>(std::move(layout), frames_budget);
 }
 

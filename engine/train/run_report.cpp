@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/tape/seal.h"
 #include "engine/model/record_model.h"
+#include "engine/tape/seal.h"
 #include "engine/train/run_impl.h"
 
 namespace normscope {

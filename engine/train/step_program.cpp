@@ -10,8 +10,7 @@ namespace normscope {
 StepProgram::StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend)
     : store_(backend) {
   Tape tape(store_);
-  const ValueId loss =
-      record_model(tape, spec.model, record_options(shape, true, spec.model.memory)).loss;
+  const ValueId loss = record_model(tape, spec.model, record_options(shape, true, spec.model.memory)).loss;
   store_.materialize(spec.seed);
   program_.emplace(seal(tape, {.loss = loss,
                                .backward = true,

@@ -34,7 +34,8 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
                     remembering = folder.file("remembering.safetensors"),
                     text = folder.write("text", "to be or not to be\n"),
                     broken = folder.write("broken", std::string(64, '\xff')), none = folder.file("none"),
-                    log = folder.file("log"), picture = folder.file("lab.png"), zoo = folder.file("zoo");
+                    log = folder.file("log"), picture = folder.file("lab.png"), zoo = folder.file("zoo"),
+                    parser = folder.file("parser.safetensors");
   const std::string small =
       " --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32 --set model.sequence=16"
       " --set train.batch=4";
@@ -77,6 +78,15 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
       {"train --resume " + remembering + " --steps 5", 0},
       {"evaluate " + remembering + " --memory 0,16,40 --batches 3", 0},
       {"train --set data.name=copy --set data.consecutive=true", 2},
+      {"train --preset parser --set model.layers=1 --set model.d_model=4 --set model.feed_forward=8"
+       " --set train.batch=16 --steps 2 --save " +
+           parser,
+       0},
+      {"train --treebank " + broken, 3},
+      {"parse " + parser + " --out " + folder.file("trees.conllu"), 0},
+      {"parse " + parser + " --input " + text, 3},
+      {"parse " + saved, 3},
+      {"parse " + broken, 3},
       {"average " + saved + " " + saved + " --out " + folder.file("mean.safetensors"), 0},
       {"bleu " + text + " " + text, 0},
       {"lesson list", 0},

@@ -14,7 +14,7 @@
 #include "engine/helpers.h"
 #include "engine/model/convolutions.h"
 #include "engine/model/record_model.h"
-#include "engine/ops/reference.h"
+#include "engine/ops/reference_images.h"
 #include "engine/small_runs.h"
 #include "engine/spec/unused_settings.h"
 #include "engine/tape/program.h"

@@ -10,6 +10,7 @@
 #include "engine/ops/linear/linear.h"
 #include "engine/ops/max_pool/max_pool.h"
 #include "engine/ops/reference.h"
+#include "engine/ops/reference_images.h"
 #include "engine/ops/relative_attention/relative_attention.h"
 
 namespace normscope {
