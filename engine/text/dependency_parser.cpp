@@ -11,7 +11,7 @@
 namespace normscope {
 namespace {
 
-constexpr int32_t kSentences = 128;  // at a time
+constexpr int32_t kParsed = 128;  // at a time
 
 /// A sentence that is being parsed.
 struct Row {
@@ -34,7 +34,7 @@ DependencyParser::Logits DependencyParser::logits_of(Store& store, const ModelCo
   if (model.architecture != Architecture::Parser || model.sequence != kParseFeatures)
     fail("parse", "the model is no parser of {} features: expected one", kParseFeatures);
   Tape tape(store);
-  const ValueId logits = record_transition_logits(tape, model, kSentences);
+  const ValueId logits = record_transition_logits(tape, model, kParsed);
   return {tape.value(logits).name, seal(tape, {.backward = false, .reuse_memory = true})};
 }
 
@@ -62,7 +62,7 @@ std::vector<DependencyTree> DependencyParser::parse(std::span<const DependencyTr
   std::vector<Row> rows;
   size_t next = 0, done = 0;
   while (done < out.size()) {
-    for (; next < out.size() && rows.size() < static_cast<size_t>(kSentences); ++next)
+    for (; next < out.size() && rows.size() < static_cast<size_t>(kParsed); ++next)
       rows.push_back(
           {next, vocabulary_->encode(out[next]), ParseState(static_cast<int32_t>(out[next].words.size()))});
     for (size_t r = 0; r < rows.size(); ++r) {

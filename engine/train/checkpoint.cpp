@@ -176,7 +176,7 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
 
   auto made = std::make_unique<Impl>(saved.spec, std::move(task), backend);
   made->origin = saved.origin;
-  made->origin.model.vocabulary = made->spec.model.vocabulary;
+  fit_to_data(made->origin, *made->task);
   made->edits = std::move(saved.edits);
   made->scheduled = std::move(saved.scheduled);
   made->steps = saved.step;

@@ -50,6 +50,7 @@ class Reader {
 
   void line(std::string_view text, size_t number) {
     number_ = number;
+    while (text.ends_with('\r')) text.remove_suffix(1);  // each_line() leaves those before the last
     if (text.empty()) return end_sentence();
     if (text.front() == '#') return comment(text);
     const Columns columns = split(text);

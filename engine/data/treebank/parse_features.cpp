@@ -11,15 +11,15 @@
 namespace normscope {
 namespace {
 
-constexpr size_t kPlaces = 3;        // of stack and buffer
+constexpr size_t kNear = 3;          // of stack and buffer
 constexpr int32_t kOftenEnough = 2;  // occurrences that make a word known
 
 /// The words that the features speak of, in their order.
 std::array<int32_t, kParseWords> words_read(const ParseState& state) {
   std::array<int32_t, kParseWords> words{};
   size_t at = 0;
-  for (size_t i = 0; i < kPlaces; ++i) words[at++] = state.stack(i);
-  for (size_t i = 0; i < kPlaces; ++i) words[at++] = state.buffer(i);
+  for (size_t i = 0; i < kNear; ++i) words[at++] = state.stack(i);
+  for (size_t i = 0; i < kNear; ++i) words[at++] = state.buffer(i);
   for (size_t i = 0; i < 2; ++i) {
     const int32_t word = state.stack(i), left = state.left_child(word, 0), right = state.right_child(word, 0);
     words[at++] = left;
@@ -115,9 +115,9 @@ ParseFeatures ParseVocabulary::features(const ParseState& state, const EncodedSe
     const size_t place = there ? static_cast<size_t>(words[i]) : 0;
     out[i] = there ? sentence.words[place] : no_word_;
     out[kParseWords + i] = there ? sentence.tags[place] : no_tag_;
-    if (i < 2 * kPlaces) continue;  // stack and buffer: their labels are not known yet
+    if (i < 2 * kNear) continue;  // stack and buffer: their labels are not known yet
     const int32_t label = there ? state.label(words[i]) : -1;
-    out[2 * kParseWords + i - 2 * kPlaces] = label < 0 ? no_label_ : first_label_ + label;
+    out[2 * kParseWords + i - 2 * kNear] = label < 0 ? no_label_ : first_label_ + label;
   }
   return out;
 }
