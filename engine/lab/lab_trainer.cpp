@@ -31,7 +31,6 @@ std::string data_name(const DataSpec& data) {
   if (data.name == "text") return file(data.text_path);
   if (data.name == "pairs") return file(data.pairs_path);
   if (data.name == "labels") return file(data.labels_path);
-  if (data.name == "idx") return file(data.images_path);
   if (data.name == "translation") return "made-up translation";
   return data.name == "corpus" ? "built-in sentences" : data.name;
 }
