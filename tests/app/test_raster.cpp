@@ -37,14 +37,14 @@ void turn_triangles(ImDrawData& data) {
     }
 }
 
-struct Difference {
+struct Deviation {
   int pixels = 0;  // that differ at all
   int most = 0;    // in one channel
 };
 
-Difference difference(const raster::Image& a, const raster::Image& b) {
+Deviation difference(const raster::Image& a, const raster::Image& b) {
   REQUIRE(a.pixels.size() == b.pixels.size());
-  Difference d;
+  Deviation d;
   for (size_t i = 0; i < a.pixels.size(); ++i) {
     d.pixels += a.pixels[i] != b.pixels[i];
     for (int shift = 0; shift < 24; shift += 8)
@@ -140,7 +140,7 @@ TEST_CASE("glyphs come out alike by their own way and as any triangles") {
         });
         INFO(at.x << " " << at.y << ", " << size << " px");
         CHECK(256 * 128 - count(fast, white) > 500);
-        const Difference d = difference(fast, general);
+        const Deviation d = difference(fast, general);
         CAPTURE(d.pixels, d.most);
         // At a broken size texels lie anywhere between pixels, and two ways to interpolate round apart.
         CHECK(d.most <= (size == std::floor(size) ? 0 : 1));
@@ -159,7 +159,7 @@ TEST_CASE("thick lines and boxes come out alike by their own way and as any tria
     d.AddRectFilled({10, 90}, {100, 120}, half_red);
   });
   CHECK(256 * 128 - count(fast, white) > 3000);
-  const Difference d = difference(fast, general);
+  const Deviation d = difference(fast, general);
   CAPTURE(d.pixels, d.most);
   CHECK(d.most == 0);
 }
