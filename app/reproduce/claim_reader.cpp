@@ -33,12 +33,23 @@ bool is_name(const std::string& id) {
   });
 }
 
+/// Where a key stands in the order in which settings must be set; wiring.* after all that makes the layers.
+size_t order_of_field(std::string_view key) {
+  const Field* field = find_field(key);
+  return field ? static_cast<size_t>(field - spec_fields().data()) : spec_fields().size();
+}
+
 lessons::LessonRun read_claim_run(const std::string& id, Table t) {
   lessons::LessonRun run;
   run.id = id;
   run.name = t.text("name");
   const std::vector<std::string> edits = t.texts("edits");
-  for (const auto& [key, value] : t.rest()) {
+  // In the order of the table: a placement of all stacks must not undo that of one.
+  auto fields = t.rest();
+  std::stable_sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) {
+    return order_of_field(a.first) < order_of_field(b.first);
+  });
+  for (const auto& [key, value] : fields) {
     try {
       set_field(run.spec, key, value);
     } catch (const Error& error) {
