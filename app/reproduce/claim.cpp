@@ -5,7 +5,8 @@
 namespace normscope::reproduce {
 
 const char* to_string(Finding finding) {
-  constexpr const char* kFindings[] = {"not run", "reproduced", "not at this scale", "contradicted here"};
+  constexpr const char* kFindings[] = {"not run", "reproduced", "not at this scale", "contradicted here",
+                                       "no system yet"};
   return kFindings[static_cast<size_t>(finding)];
 }
 

@@ -72,10 +72,10 @@ struct Opposite {
   bool holds(double value) const { return (!low || value >= *low) && (!high || value <= *high); }
 };
 
-/// What became of a claim. Unknown: runs are missing.
-enum class Finding : uint8_t { Unknown, Reproduced, NotAtThisScale, Contradicted };
-const char* to_string(
-    Finding finding);  ///< "reproduced", "not at this scale", "contradicted here", "not run"
+/// What became of a claim. Unknown: runs are missing. Beyond: the program has no system that could show it.
+enum class Finding : uint8_t { Unknown, Reproduced, NotAtThisScale, Contradicted, Beyond };
+/// "not run", "reproduced", "not at this scale", "contradicted here", "no system yet".
+const char* to_string(Finding finding);
 
 /// Curves drawn beside the paper's numbers.
 struct Drawn {
@@ -93,6 +93,7 @@ struct Claim {
   Source source;
   std::string says;     ///< the paper's claim, a sentence
   std::string setting;  ///< the paper's setting and ours, where they differ
+  std::string beyond;   ///< what the program lacks to show it: such a claim has no runs; empty for all others
   int32_t seeds = 5, quick_seeds = 1;
   std::vector<Stated> numbers;
   std::vector<Beside> besides;

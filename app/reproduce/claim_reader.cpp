@@ -265,6 +265,12 @@ Claim parse_claim(std::string_view source, const std::string& file) {
   where.done();
   claim.says = t.text("claim");
   claim.setting = t.text("setting");
+  if (t.has("beyond")) {
+    claim.beyond = t.text("beyond");
+    for (Table& child : t.tables("number")) claim.numbers.push_back(read_stated(child, claim.language));
+    t.done();
+    return claim;
+  }
   claim.seeds = t.whole("seeds", 1, kMostSeeds, 5);
   claim.quick_seeds = t.whole("quick_seeds", 1, claim.seeds, 1);
   read_measured(claim, t);

@@ -43,6 +43,11 @@ void conclude(Outcome& outcome, const std::string& why) {
     opposite = opposite || checked.opposite;
     outcome.checks.push_back(std::move(checked));
   }
+  if (!claim.beyond.empty()) {
+    outcome.finding = Finding::Beyond;
+    outcome.sentence = claim.beyond;
+    return;
+  }
   outcome.finding = !known     ? Finding::Unknown
                     : opposite ? Finding::Contradicted
                     : holds    ? Finding::Reproduced

@@ -211,12 +211,13 @@ Outcome judge_claim(const Claim& claim, int32_t seeds, const TakenRuns& runs,
 Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
             const RunnerOptions& options, const OnProgress& on_progress) {
   Visit out;
-  const TakenRuns runs = train_runs(runs_of_claims(claims, seeds), store, options, on_progress);
+  FreshModels fresh(claims, seeds, store, options);
+  TakenRuns runs;
+  runs.complete = fresh.measure(on_progress);
+  if (runs.complete) runs = train_runs(runs_of_claims(claims, seeds), store, options, on_progress);
   out.trained = runs.trained;
   out.stored = runs.stored;
   out.complete = runs.complete;
-  FreshModels fresh(claims, seeds, store, options);
-  if (out.complete) out.complete = fresh.measure(on_progress);
   std::vector<std::vector<lessons::CurveSet>> curves;
   for (const Claim* claim : claims) curves.emplace_back(static_cast<size_t>(seeds.of(*claim)));
   for (const FreshJob& job : fresh.jobs())

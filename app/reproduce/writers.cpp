@@ -180,8 +180,8 @@ std::string to_text(const Outcome& outcome) {
 std::string summary_text(const std::vector<Outcome>& outcomes) {
   std::string out = fmt::format("{} claim{}:", outcomes.size(), outcomes.size() == 1 ? "" : "s");
   const char* between = " ";
-  for (const Finding finding :
-       {Finding::Reproduced, Finding::NotAtThisScale, Finding::Contradicted, Finding::Unknown}) {
+  for (const Finding finding : {Finding::Reproduced, Finding::NotAtThisScale, Finding::Contradicted,
+                                Finding::Unknown, Finding::Beyond}) {
     const int32_t count = count_of(outcomes, finding);
     if (count == 0) continue;
     out += fmt::format("{}{} {}", between, count, to_string(finding));

@@ -87,7 +87,7 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
       {"sweep --axis train.lr=1e-3,1e-2 --stored --steps 4" + small + " --store " + zoo + "/sweep", 0},
       {"sweep warmup --print-command slurm", 0},
       {"sweep --axis train.lr=1e-3:nothing", 2},
-      {"reproduce list --store " + zoo + "/claims", 0},
+      {"reproduce list --quick --store " + zoo + "/claims", 0},
       {"reproduce nothing", 2},
       {"reproduce list --claims " + none, 3},
       {"merge " + zoo + "/runs --store " + folder.file("merged"), 0},

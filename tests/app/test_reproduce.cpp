@@ -156,6 +156,12 @@ TEST_CASE("reproduce: every shipped claim is read, and its checks exclude their 
   CHECK(all.claims.size() >= 56);
   for (const Claim& claim : all.claims) {
     INFO(claim.file);
+    if (!claim.beyond.empty()) {
+      CHECK(experiments_of(claim, 1).empty());
+      CHECK(judge(claim, {}, 5).finding == Finding::Beyond);
+      CHECK(judge(claim, {}, 5).sentence == claim.beyond);
+      continue;
+    }
     CHECK(std::filesystem::path(claim.file).stem() == claim.id);
     CHECK(all.find(claim.id) == &claim);
     CHECK_FALSE((claim.numbers.empty() && claim.besides.empty() && claim.drawings.empty() &&
@@ -207,6 +213,7 @@ TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
   const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/claims");
   for (const Claim& claim : all.claims) {
     INFO(claim.id);
+    if (!claim.beyond.empty()) continue;
     std::map<std::string, std::vector<double>> good, bad;
     for (const lessons::Measure& m : claim.language.measures) good[m.id] = bad[m.id] = {0.5};
     for (const lessons::Check& check : claim.language.checks)
