@@ -28,6 +28,23 @@ std::string filled_in(const std::string& sentence, const Claim& claim, const les
   return out;
 }
 
+/// A neighbour whose value, where it is measured, lies in the band of the check.
+std::string passing_neighbour(const Claim& claim, const lessons::Check& check,
+                              const lessons::Results& results) {
+  for (const lessons::Neighbour& neighbour : check.excludes) {
+    const lessons::Measure& measure = *claim.language.measure(check.measure);
+    const bool of_curve = !neighbour.curve.empty() || !neighbour.law.empty();
+    const auto missing = [&](const std::string& curve) {
+      const auto it = results.curves.find(curve);
+      return !curve.empty() && (it == results.curves.end() || it->second.mean.empty());
+    };
+    if (of_curve && (missing(measure.curve) || missing(neighbour.curve))) continue;
+    for (const double value : values_of(claim.language, check, neighbour, results))
+      if (lessons::holds(check, {{value}, {value, value, value}})) return neighbour.what;
+  }
+  return {};
+}
+
 void conclude(Outcome& outcome, const std::string& why) {
   const Claim& claim = *outcome.claim;
   bool known = why.empty(), holds = true, opposite = false;
@@ -38,8 +55,9 @@ void conclude(Outcome& outcome, const std::string& why) {
     checked.measured = outcome.results.measures[checked.check->measure];
     checked.holds = lessons::holds(*checked.check, checked.measured);
     checked.opposite = all_opposite(claim.opposites[i], checked.measured);
+    checked.not_excluded = passing_neighbour(claim, *checked.check, outcome.results);
     known = known && static_cast<int32_t>(checked.measured.values.size()) >= outcome.seeds;
-    holds = holds && checked.holds;
+    holds = holds && checked.holds && checked.not_excluded.empty();
     opposite = opposite || checked.opposite;
     outcome.checks.push_back(std::move(checked));
   }

@@ -1,4 +1,5 @@
-// From what was measured to what became of a claim. Reproduced: every check holds with every seed. Contradicted here: with
+// From what was measured to what became of a claim. Reproduced: every check holds with every
+// seed, and lies where none of its neighbouring hypotheses would. Contradicted here: with
 // every seed some check's measure lies where the claim's opposite does. Not at this scale: neither, so the effect is absent,
 // too small, or not there with every seed. Called by the trainer, the writers and the tests.
 #pragma once
@@ -20,6 +21,9 @@ struct Checked {
   lessons::Measured measured;
   bool holds = false;
   bool opposite = false;  ///< every seed lies in the opposite band
+  /// The neighbouring hypothesis that the check does not tell the claim from, as it was measured: its value lies in the
+  /// band too. Empty: there is none.
+  std::string not_excluded{};
 };
 
 struct Outcome {

@@ -23,6 +23,7 @@ std::string capital(Finding finding) {
 
 std::string state_of(const Checked& checked) {
   if (checked.measured.values.empty()) return "not run";
+  if (checked.holds && !checked.not_excluded.empty()) return "does not exclude: " + checked.not_excluded;
   return checked.holds ? "holds" : checked.opposite ? "the opposite" : "does not hold";
 }
 
@@ -52,6 +53,7 @@ Json check_json(const Checked& checked, const std::optional<Opposite>& opposite)
                {"band", band_json(checked.check->low, checked.check->high)},
                {"holds", checked.holds},
                {"opposite_seen", checked.opposite},
+               {"not_excluded", checked.not_excluded},
                {"excludes", Json::array()}};
   if (opposite) json["opposite"] = band_json(opposite->low, opposite->high);
   for (const lessons::Neighbour& neighbour : checked.check->excludes)

@@ -209,13 +209,25 @@ TEST_CASE("reproduce: each verdict follows from made-up runs") {
   CHECK(judge(claim, {}, 2, "it could not be trained").sentence == "it could not be trained");
 }
 
+TEST_CASE("reproduce: a check that a measured neighbour passes too speaks for nothing") {
+  const Claim claim = parse_claim(changed("value = 0 }]", "measure = \"shares\" }]"), kFile);
+  using Values = std::map<std::string, std::vector<double>>;
+  const Values apart{{"lead", {0.6}}, {"shares", {0.1}}}, alike{{"lead", {0.6}}, {"shares", {0.7}}};
+  CHECK(judge_values(claim, apart, 1).finding == Finding::Reproduced);
+  const Outcome outcome = judge_values(claim, alike, 1);
+  CHECK(outcome.finding == Finding::NotAtThisScale);
+  CHECK(outcome.checks[0].holds);
+  CHECK(outcome.checks[0].not_excluded == "they end alike");
+  CHECK(holds_text(to_text(outcome), "does not exclude: they end alike"));
+}
+
 TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
   const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/claims");
   for (const Claim& claim : all.claims) {
     INFO(claim.id);
     if (!claim.beyond.empty()) continue;
     std::map<std::string, std::vector<double>> good, bad;
-    for (const lessons::Measure& m : claim.language.measures) good[m.id] = bad[m.id] = {0.5};
+    for (const lessons::Measure& m : claim.language.measures) good[m.id] = bad[m.id] = {kUnknown};
     for (const lessons::Check& check : claim.language.checks)
       good[check.measure] = {check.low.value_or(check.high.value_or(0))};
     CHECK(judge_values(claim, good, 1).finding == Finding::Reproduced);
