@@ -41,8 +41,10 @@ struct ReproduceOptions {
 
 Claims claims_of(const ReproduceOptions& options) {
   Claims all = reproduce::read_claims(options.folder.empty() ? reproduce::claims_folder() : options.folder);
+  if (all.claims.empty())
+    throw CommandError(Exit::Input,
+                       all.broken.empty() ? "reproduce: there is no claim" : all.broken.front().error);
   for (const reproduce::BrokenClaim& broken : all.broken) complain(broken.error);
-  if (all.claims.empty()) throw CommandError(Exit::Input, "reproduce: there is no claim that can be read");
   return all;
 }
 
