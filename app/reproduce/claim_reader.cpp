@@ -344,8 +344,10 @@ Claims read_claims(const std::string& folder) {
   for (const std::string& paper : files_in(folder, kMostClaimFiles, error)) {
     std::error_code failure;  // of a link that leads nowhere or in circles
     if (!fs::is_directory(paper, failure)) continue;
-    for (const std::string& file : files_in(paper, kMostClaimFiles, error))
+    std::string unread;
+    for (const std::string& file : files_in(paper, kMostClaimFiles, unread))
       if (file.ends_with(".toml") && files.size() < kMostClaims) files.push_back(file);
+    if (!unread.empty()) all.broken.push_back({paper, fmt::format("{}: {}", paper, unread)});
   }
   if (!error.empty()) all.broken.push_back({folder, fmt::format("{}: {}", folder, error)});
   for (const std::string& file : files) {
