@@ -18,7 +18,8 @@ namespace {
 const char* const kCommands[] = {"train",      "compare", "screenshot", "verify", "translate",
                                  "bleu",       "measure", "average",    "zoo",    "admin-fold",
                                  "lesson",     "bench",   "man",        "tape",   "merge",
-                                 "completion", "sweep",   "record",     "open",   "film"};
+                                 "completion", "sweep",   "record",     "open",   "film",
+                                 "reproduce"};
 
 /// What bash offers behind these words, the last of them begun.
 std::string completed(const Folder& folder, const std::string& words) {
