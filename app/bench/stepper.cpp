@@ -2,6 +2,7 @@
 
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/model/record_model.h"
 #include "engine/spec/update_rule.h"
 #include "engine/train/network.h"
 
@@ -49,12 +50,24 @@ BatchShape shape_of(const Model& m) {
   return {m.batch, m.sequence, m.architecture == Architecture::EncoderDecoder ? m.sequence : 0, false};
 }
 
+ModelConfig convolutions_config() {
+  ModelConfig c;
+  c.architecture = Architecture::Convolutional;
+  c.vocabulary = 256;
+  c.classes = 10;
+  c.images.height = c.images.width = 28;
+  set_placement(c, Placement::Post);
+  return c;
+}
+
+BatchShape convolutions_shape() { return {32, 1, 28 * 28, false}; }
+
 double gflop_of(const Model& m) { return 1e-9 * step_flop(config_of(m), m.batch); }
 
 Stepper::Stepper(const ModelConfig& model, const BatchShape& shape, int threads, const SealOptions& options)
     : backend(make_cpu_backend(threads)), store(*backend), config(model) {
   Tape tape(store);
-  values = record_transformer(tape, model, record_options(shape, true));
+  values = record_model(tape, model, record_options(shape, true));
   store.materialize(1);
   SealOptions seal_options = options;
   seal_options.loss = values.loss;
@@ -64,8 +77,9 @@ Stepper::Stepper(const ModelConfig& model, const BatchShape& shape, int threads,
   uint32_t purpose = 0;
   for (const std::span<int32_t> rows : {batch.tokens, batch.targets, batch.source}) {
     uint32_t i = 0;
-    for (int32_t& t : rows)
-      t = static_cast<int32_t>(philox({i++, 1, purpose, 0}, 3)[0] % static_cast<uint32_t>(model.vocabulary));
+    const bool classes = model.classes > 0 && rows.data() == batch.targets.data();
+    const auto outcomes = static_cast<uint32_t>(classes ? model.classes : model.vocabulary);
+    for (int32_t& t : rows) t = static_cast<int32_t>(philox({i++, 1, purpose, 0}, 3)[0] % outcomes);
     ++purpose;
   }
   inputs.lr = 1e-4f;

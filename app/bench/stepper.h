@@ -33,6 +33,11 @@ BatchShape shape_of(const Model& model);
 /// FLOP of a step, in units of 1e9: see step_flop().
 double gflop_of(const Model& model);
 
+/// The convolutional network of Xu et al. (2019) on images of 28 x 28 in ten classes, 32 a batch, LayerNorm before the
+/// activation; and the shape of its batch.
+ModelConfig convolutions_config();
+BatchShape convolutions_shape();
+
 struct Stepper {
   std::unique_ptr<Backend> backend;
   Store store;

@@ -186,8 +186,9 @@ Part bench_ops(const Settings& settings, const Machine& machine) {
     fmt::print(
         "\nOps inside a step (two layers; dropout on): all instances together, beside the roofline of FMA "
         "peak and triad; above\n"
-        "100 % the data comes from cache. Arithmetic is counted for linear and attention (dense), bytes for "
-        "the others.\n"
+        "100 % the data comes from cache. Arithmetic is counted for linear, conv2d and attention (dense), "
+        "bytes for the others; images: the\n"
+        "convolutional network at batch 32.\n"
         "{:6} {:13} {:9} {:>4} {:>9} {:>14} {:>7}\n",
         "size", "op", "phase", "n", "ms", "rate", "roof");
   for (const auto& [label, model] : {std::pair{"d64", models()[0]}, std::pair{"d256", models()[2]}}) {
@@ -203,6 +204,9 @@ Part bench_ops(const Settings& settings, const Machine& machine) {
       add_ops(label, stepper, settings, machine, measured, part);
     }
   }
+  Stepper stepper(convolutions_config(), convolutions_shape(), settings.threads);
+  std::set<OpKind> measured;
+  add_ops("images", stepper, settings, machine, measured, part);
   return part;
 }
 

@@ -45,9 +45,15 @@ std::shared_ptr<const Task> task_of(const RunSpec& spec) {
 }
 
 std::vector<NamedFile> files_of(const RunSpec& spec) {
-  return {{"data.text", spec.data.text_path},           {"data.pairs", spec.data.pairs_path},
-          {"data.labels", spec.data.labels_path},       {"data.valid", spec.data.valid_path},
-          {"data.tokenizer", spec.data.tokenizer_path}, {"train.init_from", spec.train.init_from}};
+  return {{"data.text", spec.data.text_path},
+          {"data.pairs", spec.data.pairs_path},
+          {"data.labels", spec.data.labels_path},
+          {"data.treebank", spec.data.treebank_path},
+          {"data.valid", spec.data.valid_path},
+          {"data.tokenizer", spec.data.tokenizer_path},
+          {"train.init_from", spec.train.init_from},
+          {"data.images", spec.data.images_path},
+          {"data.image_labels", spec.data.image_labels_path}};
 }
 
 void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {

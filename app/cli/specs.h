@@ -13,6 +13,7 @@ namespace normscope::cli {
 
 /// What learns data that the command line names alone.
 inline constexpr const char* kUsualPreset = "pre";
+inline constexpr const char* kParserPreset = "parser";
 
 /// The runs of a configuration file, or the three of the default comparison (letters A, B, C).
 /// Throws CommandError(usage); a missing configuration file is one too.

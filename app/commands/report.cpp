@@ -46,7 +46,9 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
   out.spec = spec;
   out.edits = std::move(edits);
   out.name = spec.name.empty() ? default_name(spec) : spec.name;
-  out.wiring = normscope::label(placement_of(spec.model.stack(), context_of(spec.model, true)));
+  out.wiring = spec.model.architecture == Architecture::Parser
+                   ? "parser"
+                   : normscope::label(placement_of(spec.model.stack(), context_of(spec.model, true)));
   out.state = to_string(state);
   out.verdict = verdict_text(state, history, source_use);
   out.validation = validation;
@@ -72,14 +74,21 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
 std::string table(const std::vector<RunResult>& results) {
   std::vector<std::vector<std::string>> rows = {{"run", "seed", "wiring", "warm-up", "verdict", "last steps",
                                                  "loss", "unigram", "difference", "validation", "ms/step"}};
+  const bool parsed = std::any_of(results.begin(), results.end(),
+                                  [](const RunResult& r) { return r.attachment.has_value(); });
+  if (parsed) rows.front().insert(rows.front().end(), {"UAS", "LAS"});
   for (const RunResult& r : results) {
     rows.push_back({std::string(1, r.label.letter), std::to_string(r.label.seed), r.wiring,
                     std::to_string(r.spec.train.schedule.warmup), r.verdict,
                     fmt::format("{}-{}", r.step - r.window + 1, r.step), number(r.loss, "{:.3f}"),
                     number(r.unigram, "{:.3f}"), number(r.loss - r.unigram, "{:+.3f}"),
                     number(r.validation, "{:.3f}"), number(r.milliseconds, "{:.1f}")});
+    if (!parsed) continue;
+    const Attachment score = r.attachment.value_or(Attachment{});
+    rows.back().push_back(number(score.unlabelled(), "{:.2f}"));
+    rows.back().push_back(number(score.labelled(), "{:.2f}"));
   }
-  return text_table(rows, "lrlrlrrrrrr");
+  return text_table(rows, parsed ? "lrlrlrrrrrrrr" : "lrlrlrrrrrr");
 }
 
 }  // namespace normscope::cli

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/data/task.h"
+#include "engine/data/treebank/attachment.h"
 #include "engine/measure/history.h"
 #include "engine/spec/spec.h"
 #include "engine/train/run.h"
@@ -34,6 +36,7 @@ struct RunResult {
   double unigram = 0;       ///< unigram cross-entropy of exactly their tokens, nats; smoothed as the loss is
   double validation = 0;    ///< NaN when not measured
   double milliseconds = 0;  ///< a step of this run; NaN when not known
+  std::optional<Attachment> attachment = {};  ///< of a parser: its validation trees
 };
 
 /// Reads the result off a run's history. `validation` NaN when not measured; `source_use` (evaluate.h) NaN
@@ -42,7 +45,7 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
                     const History& history, const Task& task, double validation, double milliseconds,
                     double source_use = std::numeric_limits<double>::quiet_NaN());
 
-/// The table as text, a line a result, with a head.
+/// The table as text, a line a result, with a head; with columns for attachment scores where a result has them.
 std::string table(const std::vector<RunResult>& results);
 
 }  // namespace normscope::cli

@@ -28,6 +28,15 @@ void put(std::string& out, Real value) {
     out += "null";
 }
 
+/// `,"uas":91.2,"las":88.1`, per cent.
+void put_scores(std::string& out, const std::optional<Attachment>& attachment) {
+  if (!attachment) return;
+  out += ",\"uas\":";
+  put(out, static_cast<float>(attachment->unlabelled()));
+  out += ",\"las\":";
+  put(out, static_cast<float>(attachment->labelled()));
+}
+
 /// A weight matrix: what biases, gains and scales are not.
 bool is_matrix(std::string_view parameter) {
   const std::string_view last = parameter.substr(parameter.rfind('.') + 1);
@@ -86,7 +95,7 @@ RunLog::RunLog(const std::string& path, bool go_on) {
 
 void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
                   std::span<const StatInfo> layout, std::span<const float> stats,
-                  std::optional<double> validation) {
+                  std::optional<double> validation, const std::optional<Attachment>& attachment) {
   if (!file_) return;
   std::string out =
       fmt::format("{{\"run\":\"{}\",\"seed\":{},\"step\":{},\"loss\":", run.letter, run.seed, step);
@@ -97,6 +106,7 @@ void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
     out += ",\"validation\":";
     put(out, static_cast<float>(*validation));
   }
+  put_scores(out, attachment);
   put_stats(out, "grad_norm", ".grad_norm", true, layout, stats);
   put_stats(out, "mean_square", ".mean_square", false, layout, stats);
   file_.line(out + '}');
@@ -113,6 +123,7 @@ void RunLog::result(const RunResult& r) {
   put(out, r.unigram);
   out += ",\"validation\":";
   put(out, r.validation);
+  put_scores(out, r.attachment);
   out += ",\"ms_per_step\":";
   put(out, r.milliseconds);
   out += "},\"spec\":{";

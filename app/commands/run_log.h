@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/commands/report.h"
+#include "engine/data/treebank/attachment.h"
 #include "engine/io/line_file.h"
 #include "engine/tape/program.h"
 
@@ -22,7 +23,8 @@ class RunLog {
   explicit RunLog(const std::string& path, bool go_on = false);
 
   void step(const RunLabel& run, int32_t step, double loss, double rate, std::span<const StatInfo> layout,
-            std::span<const float> stats, std::optional<double> validation);
+            std::span<const float> stats, std::optional<double> validation,
+            const std::optional<Attachment>& attachment = std::nullopt);
   void result(const RunResult& result);
   /// At the end: throws Error when something could not be written.
   void check() const;

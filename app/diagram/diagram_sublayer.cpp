@@ -51,10 +51,21 @@ void SublayerPainter::branch(const SublayerLayout& s, int layer) {
   p.polygon(head, t.wire);
 }
 
+// A memory stands in the box that reads it, where there is room for its words.
+void SublayerPainter::add_memory(std::vector<std::string>& inside, float width) const {
+  const int32_t memory = run.spec->model.memory;
+  if (memory == 0) return;
+  std::string line = fmt::format("memory {}", memory);
+  for (const std::string& word : inside) line += "  " + word;
+  if (p.text_width({Face::Sans, type::tick}, line) + 6 <= width)
+    inside.insert(inside.begin(), fmt::format("memory {}", memory));
+}
+
 void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   p.fill(s.box, solid(), 6);
   p.outline(s.box, t.wire, line::box, 6);
-  const std::vector<std::string> inside = inner_words(wiring(layer, s.sub).inner);
+  std::vector<std::string> inside = inner_words(wiring(layer, s.sub).inner);
+  if (s.sub == Sub::Attention) add_memory(inside, s.box.w);
   const bool small = compact || d.narrow;
   Rect words = s.box;
   if (!inside.empty()) {

@@ -2,7 +2,9 @@
 // diagram_picture.cpp only.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "app/diagram/diagram_tokens.h"
 
@@ -29,11 +31,12 @@ struct SublayerPainter : TokenPainter {
   // Skip scale on the residual stream; scale of the branch, LayerNorm Scaling's factor and DeepNorm's init gain
   // beside it.
   void scales(const SublayerLayout&, int layer);
-  void size_bar(const ui::Rect&, int layer, Sub sub);      // variance of the residual stream, log, 0.01 to 100
+  void size_bar(const ui::Rect&, int layer, Sub sub);  // variance of the residual stream, log, 0.01 to 100
   void gradient_bar(const ui::Rect&, int layer, Sub sub);  // norm, log, a millionth to 3
 
  private:
   float branch_width(Sub sub, int layer) const;
+  void add_memory(std::vector<std::string>& inside, float width) const;
   void pill(const ui::Rect&, const std::string& text);
 };
 

@@ -51,6 +51,12 @@ std::string_view place_of(const Field& field) {
   if (field.key == "model.placement") return "diagram/preset";  // and a row where the runs differ in it
   for (const char* file : {"data.text", "data.pairs", "data.labels"})  // in the list of the data
     if (field.key == file) return "settings/data.name";
+  // The window shows transformers alone: what others read stands on the command line and in files.
+  for (const char* of_others :
+       {"data.images", "data.image_labels", "data.digits", "data.treebank", "data.punctuation"})
+    if (field.key == of_others) return "settings/data.name";
+  for (const char* of_others : {"model.channels", "model.channels_2", "model.window"})
+    if (field.key == of_others) return "settings/model.architecture";
   return "";
 }
 
@@ -196,6 +202,7 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
   if (!ui.popup_open(name)) return;
   std::vector<std::string> values(field.choices.begin(), field.choices.end());
   if (field.type == FieldType::Flag) values = {"true", "false"};
+  for (const char* of_others : {"convolutional", "parser"}) std::erase(values, of_others);  // see place_of()
   const std::string now = field.get(*view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec);
   float width = 0;
   for (const std::string& value : values)

@@ -138,7 +138,10 @@ std::string forward_sentence(StepPlayer& player, const Shown& shown) {
                : "";
     case OpKind::Dropout:
       return fmt::format("{} of what it hands on is 0.", percent(share_of_zeros(player, y)));
+    case OpKind::Concat:
+      return fmt::format("It puts {} rows behind each other.", grouped(y.shape.rows()));
     case OpKind::Attention:
+    case OpKind::RelativeAttention:
       if (const ShownTensor* v = signed_as(shown.reads, "v")) return change_words("v", *v, y) + ".";
       return "";
     case OpKind::Add:

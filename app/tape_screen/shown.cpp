@@ -22,7 +22,7 @@ struct Sign {
 };
 
 struct Signs {
-  std::array<Sign, 4> in{};
+  std::array<Sign, 6> in{};
   const char* out = "y";
   std::array<Sign, 2> saved{};
 };
@@ -40,9 +40,16 @@ Signs signs_of(const Node& node) {
     case OpKind::Embedding:
       return {{{{"token"}, {"E", "table"}, {"P", "positions"}, {}}}, "y", {}};
     case OpKind::Linear:
+    case OpKind::Conv2d:
       return {{{{"x"}, {"W", "weight"}, {"b", "bias"}, {}}}, "y", {}};
     case OpKind::Attention:
       return {{{{"q"}, {"k"}, {"v"}, {"lengths"}}}, "y", {{{"P"}, {}}}};
+    case OpKind::RelativeAttention:
+      return {{{{"c", "q + u"}, {"k"}, {"v"}, {"e", "q + v"}, {"r", "distances"}, {"lengths"}}},
+              "y",
+              {{{"P"}, {}}}};
+    case OpKind::Concat:
+      return {{{{"a"}, {"b"}}}, "y", {}};
     case OpKind::LayerNorm:
       return signs_of_norm(node);
     case OpKind::Add:

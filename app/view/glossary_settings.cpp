@@ -22,6 +22,11 @@ constexpr Term kSettingTerms[] = {
      "How many symbols stand before the model at once. Attention can look back no further, and its "
      "cost grows with the square.",
      "Vaswani et al. 2017, section 4", "settings/model.sequence"},
+    {"memory", "memory of segments",
+     "The states that each layer had for the symbols before the row stay, and attention looks back at them, "
+     "though nothing is learned through them. It needs relative positions and a text that goes on from batch to "
+     "batch.",
+     "Dai et al. 2019, Transformer-XL", "settings/model.memory|settings/data.consecutive"},
     {"init", "initialization",
      "How the weights start, before the first step: their size decides how signals and gradients grow or "
      "shrink from layer to layer. Here normal(0.02) leaves the embedding at unit variance, unlike BERT, and "
@@ -65,7 +70,8 @@ constexpr Term kSettingTerms[] = {
      "settings/model.activation"},
     {"positions", "positional encoding",
      "Attention alone does not know which symbol came first, so each position gets a mark of its "
-     "place. It is a fixed wave or a learned vector that is added to the embedding.",
+     "place. It is a fixed wave or a learned vector that is added to the embedding; relative positions tell "
+     "attention how far back each symbol is instead.",
      "Vaswani et al. 2017, section 3.5", "settings/model.positions"},
     {"embedding", "embedding",
      "A table with one learned vector a symbol: what enters the stream at the bottom. The output layer "

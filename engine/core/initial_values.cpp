@@ -69,6 +69,10 @@ std::vector<float> initial_values(std::string_view name, const Shape& shape, con
     case Init::Kind::Sinusoid:
       fill_sinusoid(values, shape);
       break;
+    case Init::Kind::Ramp:
+      for (size_t i = 1; i < values.size(); ++i)
+        values[i] = static_cast<float>(static_cast<double>(i) / static_cast<double>(values.size() - 1));
+      break;
   }
   return values;
 }

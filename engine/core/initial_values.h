@@ -10,7 +10,8 @@
 namespace normscope {
 
 struct Init {
-  enum class Kind : uint8_t { Zeros, Constant, Normal, Sinusoid } kind = Kind::Zeros;
+  enum class Kind : uint8_t { Zeros, Constant, Normal, Sinusoid, Ramp } kind = Kind::Zeros;
+  /// Ramp: even steps from 0 to 1 (grey levels).
   double value = 0.0;  ///< Constant: the value; Normal: the standard deviation
   /// Normal: the second half of the columns, or of the rows, is minus the first half (LookLinear).
   enum class Mirror : uint8_t { None, Columns, Rows } mirror = Mirror::None;

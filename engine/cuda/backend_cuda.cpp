@@ -15,6 +15,7 @@
 #include "engine/cuda/loader.h"
 #include "engine/cuda/schedule.h"
 #include "engine/ops/attention/attention.h"
+#include "engine/ops/conv2d/conv2d.h"
 #include "engine/ops/probe/probe.h"
 #include "engine/tape/store.h"
 
@@ -104,8 +105,15 @@ class CudaExecutable final : public Executable {
         fail("cuda", "{} {} has more than 2^31 elements: expected a smaller batch", v.name,
              to_string(v.shape));
     for (const Node& n : program_.nodes)
+      if (n.op == OpKind::Conv2d && patch_numbers(n) >= int64_t{1} << 31)
+        fail("cuda", "the windows of {} read more than 2^31 numbers: expected a smaller batch", n.name);
+    for (const Node& n : program_.nodes)
       if (n.op == OpKind::Attention && batch_heads(n) > 65535)
         fail("cuda", "{} has {} heads in the batch: expected at most 65535", n.name, batch_heads(n));
+  }
+  int64_t patch_numbers(const Node& n) const {
+    const ImageWindow window = n.attributes.as<Conv2dSpec>().window;
+    return program_.values[static_cast<size_t>(n.in[0])].shape[0] * window.windows() * window.patch();
   }
   int64_t batch_heads(const Node& n) const {
     return program_.values[static_cast<size_t>(n.in[0])].shape[0] * n.attributes.as<AttentionSpec>().heads;
@@ -279,8 +287,9 @@ class CudaBackend final : public Backend {
   CudaBackend(std::shared_ptr<Driver> driver, const CudaOptions& options)
       : driver_(std::move(driver)), options_(options) {}
   std::string_view name() const override { return "CUDA"; }
-  bool in_order() const override { return false; }       // see cuda/schedule.h
-  bool supports(OpKind) const override { return true; }  // ops.def fails to link without a kernel of each
+  bool in_order() const override { return false; }  // see cuda/schedule.h
+  /// Every op that has kernels here: ops.def fails to link without an entry of each, and one entry is empty.
+  bool supports(OpKind op) const override { return op != OpKind::RelativeAttention; }
   bool recomputes_probabilities() const override { return true; }
   std::unique_ptr<Memory> allocate(size_t floats) override {
     return std::make_unique<CudaMemory>(driver_, floats);

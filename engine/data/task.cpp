@@ -3,23 +3,58 @@
 
 #include "engine/data/unigram.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 #include "engine/core/error.h"
 #include "engine/data/corpus.h"
+#include "engine/data/images/image_task.h"
 #include "engine/data/labels_task.h"
 #include "engine/data/masked_task.h"
 #include "engine/data/pairs_task.h"
 #include "engine/data/sequence_task.h"
 #include "engine/data/translation_task.h"
+#include "engine/data/treebank/parsing_task.h"
 
 namespace normscope {
 namespace {
 
+// How consecutive text is cut. A split is divided into B tracks of equal length, one a row; a pass reads each track
+// from a place near its beginning, drawn from (seed, pass, row), T symbols a step. Within a pass the segment of step
+// s + 1 begins where that of step s ends, in every row at once, and no row leaves its track.
+struct Tracks {
+  uint64_t length = 0;    // symbols of a track
+  uint64_t segments = 1;  // of T symbols in a pass
+  uint64_t width = 0;     // T
+
+  static uint64_t before(uint64_t step) { return step > 0 ? step - 1 : 0; }
+  uint64_t pass(uint64_t step) const { return before(step) / segments; }
+  uint64_t segment(uint64_t step) const { return before(step) % segments; }
+  // Where the row's segment of the step begins; `draws` are those of (seed, pass, split, row). One segment's room is
+  // left over, and what is left of it is where a pass may begin.
+  size_t begin(int32_t row, uint64_t step, BatchDraws& draws) const {
+    const uint64_t first = static_cast<uint64_t>(row) * length + draws.below(length - segments * width);
+    return static_cast<size_t>(first + segment(step) * width);
+  }
+};
+
+Tracks tracks_in(size_t symbols, int32_t B, int32_t T, const std::string& where) {
+  const auto rows = static_cast<uint64_t>(B), width = static_cast<uint64_t>(T);
+  const uint64_t length = static_cast<uint64_t>(symbols) / rows, needed = 2 * width + 1;
+  if (length < needed)
+    fail(
+        where,
+        "{} symbols are {} for each of {} consecutive rows: expected at least {}, two segments of {} and one "
+        "more, or fewer rows or a shorter context",
+        symbols, length, rows, needed, width);
+  return {length, (length - 1) / width - 1, width};
+}
+
 class TextTask final : public Task {
  public:
-  TextTask(TextSource source, std::string unit) : source_(std::move(source)), unit_(std::move(unit)) {
+  TextTask(TextSource source, std::string unit, bool consecutive)
+      : source_(std::move(source)), unit_(std::move(unit)), consecutive_(consecutive) {
     probabilities_.assign(source_.unigram().begin(), source_.unigram().end());
   }
 
@@ -38,15 +73,28 @@ class TextTask final : public Task {
     const std::span<const uint16_t> text = source_.tokens(split);
     const size_t window = static_cast<size_t>(T) + 1;
     if (text.size() < window) source_.require_context(T);  // throws, with the numbers
+    const Tracks tracks = consecutive_ ? tracks_of(split, B, T) : Tracks{};
     for (int32_t row = 0; row < B; ++row) {
-      BatchDraws draws(seed, step, split, row);
-      const uint16_t* from = text.data() + draws.below(text.size() - window + 1);
+      BatchDraws draws(seed, consecutive_ ? tracks.pass(step) : step, split, row);
+      const size_t at = consecutive_ ? tracks.begin(row, step, draws) : draws.below(text.size() - window + 1);
+      const uint16_t* from = text.data() + at;
       for (int32_t t = 0; t < T; ++t) {
         const size_t at = static_cast<size_t>(row) * static_cast<size_t>(T) + static_cast<size_t>(t);
         tokens[at] = from[t];
         targets[at] = from[t + 1];
       }
     }
+  }
+
+  bool goes_on(uint64_t step, Split split, int32_t B, int32_t T) const override {
+    return consecutive_ && tracks_of(split, B, T).segment(step) > 0;
+  }
+
+  // Consecutive: as many as one pass has, but no more than tell runs apart with a memory that fills slowly.
+  int32_t validation_batches(int32_t B, int32_t T) const override {
+    constexpr uint64_t kMost = 8;
+    if (!consecutive_) return Task::validation_batches(B, T);
+    return static_cast<int32_t>(std::min(tracks_of(Split::Validation, B, T).segments, kMost));
   }
 
   void require_context(int32_t T) const override { source_.require_context(T); }
@@ -59,15 +107,21 @@ class TextTask final : public Task {
   std::string unit() const override { return unit_; }
 
  private:
+  Tracks tracks_of(Split split, int32_t B, int32_t T) const {
+    return tracks_in(source_.tokens(split).size(), B, T, "text " + source_.name());
+  }
+
   TextSource source_;
   std::string unit_;
+  bool consecutive_;
   std::vector<double> probabilities_;
   std::optional<double> entropy_rate_;
 };
 
 std::shared_ptr<const Task> make_corpus_task(const DataSpec& spec) {
   auto task = std::make_shared<TextTask>(
-      TextSource(corpus_text(spec.data_seed, kCorpusLetters), "of the built-in corpus"), "letter");
+      TextSource(corpus_text(spec.data_seed, kCorpusLetters), "of the built-in corpus"), "letter",
+      spec.consecutive);
   task->set_grammar(corpus_grammar());
   task->require_context(spec.context);
   return task;
@@ -84,6 +138,7 @@ Batch::Batch(int32_t rows, int32_t positions)
 Batch::Batch(const BatchShape& shape) : Batch(shape.rows, shape.length) {
   const auto rows = static_cast<size_t>(shape.rows);
   source.resize(rows * static_cast<size_t>(shape.source_length));
+  if (shape.one_target) targets.resize(rows);
   if (!shape.padded) return;
   key_lengths.resize(rows);
   if (shape.source_length > 0) target_lengths.resize(rows);
@@ -101,9 +156,9 @@ void Task::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
 
 double Task::unigram_entropy() const { return entropy_of(unigram()); }
 
-std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context) {
+std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, bool consecutive) {
   source.require_context(context);
-  return std::make_shared<TextTask>(std::move(source), "character");
+  return std::make_shared<TextTask>(std::move(source), "character", consecutive);
 }
 
 std::shared_ptr<const Task> make_task(const DataSpec& spec) {
@@ -112,15 +167,20 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec) {
     fail("data", "the task \"text\" needs a file: give the path of a UTF-8 text");
   if (spec.form == TaskForm::Masked) return make_masked_task(spec);
   if (spec.name == "corpus") return make_corpus_task(spec);
-  if (spec.name == "text") return make_text_task(TextSource::load(spec.text_path), spec.context);
+  if (spec.name == "text")
+    return make_text_task(TextSource::load(spec.text_path), spec.context, spec.consecutive);
   if (spec.name == "pairs") return make_pairs_task(spec);
   if (spec.name == "labels") return make_labels_task(spec);
+  if (spec.name == "digits") return make_digits_task(spec);
+  if (spec.name == "idx") return make_idx_task(spec);
+  if (spec.name == "treebank") return make_parsing_task(spec);
   if (spec.name == "translation") return make_grammar_translation(spec.context);
   if (const auto rule = sequence_rule(spec.name))
     return spec.form == TaskForm::Translate ? make_sequence_translation(*rule, spec.context)
                                             : make_sequence_task(*rule, spec.context);
   fail("data",
-       "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs or labels",
+       "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs, labels, digits, "
+       "idx or treebank",
        spec.name);
 }
 

@@ -19,9 +19,12 @@ void check_line(std::string_view line, const std::string& name, size_t number) {
   }
 }
 
-// Calls use(line, number) for every line, numbered from 1.
-template <typename Use>
-void each_line(std::string_view text, const std::string& name, Use use) {
+bool blank(std::string_view text) { return text.find_first_not_of(" ") == text.npos; }
+
+}  // namespace
+
+void each_line(std::string_view text, const std::string& name,
+               const std::function<void(std::string_view, size_t)>& use) {
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   for (size_t number = 1; !text.empty(); ++number) {
     const size_t end = text.find('\n');
@@ -33,10 +36,6 @@ void each_line(std::string_view text, const std::string& name, Use use) {
     use(line, number);
   }
 }
-
-bool blank(std::string_view text) { return text.find_first_not_of(" ") == text.npos; }
-
-}  // namespace
 
 std::vector<TsvRow> parse_tsv(std::string_view text, const std::string& name, std::string_view columns) {
   std::vector<TsvRow> rows;

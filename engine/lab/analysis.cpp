@@ -54,14 +54,14 @@ void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backwa
     auto at = programs.find(shape);
     if (at == programs.end()) {
       Tape tape(run.store());
-      ModelValues values = record_transformer(tape, spec.model, record_options(shape, false));
+      ModelValues values = record_model(tape, spec.model, record_options(shape, false));
       Program program = seal(tape, {.loss = values.loss, .backward = backward, .update = kNoOp});
       at = programs.emplace(shape, Sealed{std::move(values), std::move(program)}).first;
     }
     Batch batch(shape);
     task.fill(spec.seed, number, split, spec.train.batch, spec.model.sequence, batch.view());
     const BatchView to = inputs_of(at->second.program, shape);
-    std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
+    if (!to.tokens.empty()) std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
     std::copy(batch.targets.begin(), batch.targets.end(), to.targets.begin());
     if (!to.source.empty()) std::copy(batch.source.begin(), batch.source.end(), to.source.begin());
     if (!to.key_lengths.empty())
@@ -128,6 +128,31 @@ void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
         }
       }
     }
+}
+
+/// The same with relative positions, of a segment by itself: these programs have no memory.
+void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) {
+  const std::vector<float> q = at.read(node.in[0]), k = at.read(node.in[1]), e = at.read(node.in[3]),
+                           r = at.read(node.in[4]);
+  const Shape& s = at.shape(node.in[0]);
+  const auto B = static_cast<size_t>(s[0]), T = static_cast<size_t>(s[1]), D = static_cast<size_t>(s[2]),
+             H = static_cast<size_t>(node.attributes.as<RelativeAttentionSpec>().heads), width = D / H;
+  for (size_t b = 0; b < B; ++b)
+    for (size_t t = 0; t < T; ++t)
+      for (size_t key = 0; key <= t; ++key)
+        for (size_t h = 0; h < H; ++h) {
+          const size_t query = (b * T + t) * D + h * width;
+          double logit = 0;
+          for (size_t j = 0; j < width; ++j)
+            logit +=
+                static_cast<double>(q[query + j]) *
+                    static_cast<double>(k[(b * T + key) * D + h * width + j]) +
+                static_cast<double>(e[query + j]) * static_cast<double>(r[(t - key) * D + h * width + j]);
+          logit /= std::sqrt(static_cast<double>(width));
+          sums.largest = std::max(sums.largest, logit);
+          sums.square += logit * logit;
+          sums.count += 1;
+        }
 }
 
 /// The spectral norm of every row's Jacobian. Row r of the norm belongs to position r / (rows of a position).
@@ -209,12 +234,13 @@ std::vector<LogitSize> logit_sizes(Run& run) {
   each_validation_batch(run, [&](const Replayed& at) {
     size_t i = 0;
     for (const Node& node : at.program.data().nodes) {
-      if (node.op != OpKind::Attention) continue;
+      const bool relative = node.op == OpKind::RelativeAttention;
+      if (node.op != OpKind::Attention && !relative) continue;
       if (all.size() <= i) {
         all.push_back({parent_of(node.name), node.layer});
         sums.emplace_back();
       }
-      add_logits(at, node, sums[i++]);
+      (relative ? add_relative_logits : add_logits)(at, node, sums[i++]);
     }
   });
   for (size_t i = 0; i < all.size(); ++i) {

@@ -1,8 +1,8 @@
 // Run::finished and Run::resume: what a run leaves behind in the store of finished runs, and how it goes on
 // from there. See run_cache.h.
 #include "engine/core/error.h"
-#include "engine/tape/backend.h"
 #include "engine/lab/run_cache.h"
+#include "engine/tape/backend.h"
 #include "engine/train/run_impl.h"
 
 namespace normscope {
@@ -31,6 +31,7 @@ FinishedRun Run::finished(bool with_weights) const {
   end->step = run.steps;
   end->edits = run.edits.size();
   end->plateau = run.plateau.state();
+  end->memory = run.memory.state();
   end->values = block_of(store, Store::Block::Value);
   end->m = block_of(store, Store::Block::M);
   end->v = block_of(store, Store::Block::V);
@@ -53,6 +54,7 @@ std::unique_ptr<Run> Run::resume(const FinishedRun& from, std::shared_ptr<const 
   restore(*from.end, made->network->store);
   made->history = from.history->copy();
   made->plateau.restore(from.end->plateau);
+  made->memory.restore(from.end->memory);
   made->losses = from.losses;
   made->broken = from.broken;
   const Series validation = made->history->validation();

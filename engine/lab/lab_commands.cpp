@@ -26,6 +26,8 @@ LabEntry& LabTrainer::entry(int32_t index) const {
 }
 
 std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
+  if (data.form == TaskForm::Image || data.form == TaskForm::Parse)
+    fail("lab", "the window shows transformers: expected another model, or normscope train for this one");
   for (const auto& [spec, task] : tasks_)
     if (spec == data) return task;
   auto task = make_task(data);

@@ -10,7 +10,17 @@
 
 namespace normscope {
 
-enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder };
+/// Two are no transformers: the network of model/convolutions.h and the transition classifier of model/parser.h.
+enum class Architecture : uint8_t { Decoder, Encoder, EncoderDecoder, Convolutional, Parser };
+inline bool is_transformer(Architecture a) {
+  return a != Architecture::Convolutional && a != Architecture::Parser;
+}
+/// A convolutional network: see convolutions.h. Only that architecture reads it.
+struct ImageConfig {
+  int32_t channels = 20, channels_2 = 50;  ///< that the convolutions write (Xu et al. 2019)
+  int32_t window = 5;                      ///< height and width of theirs
+  int32_t height = 0, width = 0;           ///< of the images: come from the data
+};
 /// The activations of model/activations.def.
 enum class Activation : uint8_t {
 #define ACTIVATION(Name, op) Name,
@@ -22,7 +32,9 @@ inline constexpr std::string_view kActivations[] = {
 #include "engine/model/activations.def"
 #undef ACTIVATION
 };
-enum class Positions : uint8_t { Learned, Sinusoidal, None };
+/// Relative: nothing is added to the symbols; attention compares queries with the distance of each key
+/// (Transformer-XL, Dai et al. 2019).
+enum class Positions : uint8_t { Learned, Sinusoidal, None, Relative };
 /// What the head of a classifier reads: the state of the first position (BERT's [CLS]) or the mean over all
 /// positions that are no padding.
 enum class Pooling : uint8_t { First, Mean };
@@ -31,9 +43,15 @@ struct ModelConfig {
   Architecture architecture = Architecture::Decoder;
   int32_t encoder_layers = 0;  ///< encoder-decoder: 0 = as many as the decoder's `layers`
   int32_t layers = 6, d_model = 64, heads = 4, feed_forward = 256;
-  int32_t sequence = 64;   ///< T: positions of the training batches
+  int32_t sequence = 64;  ///< T: positions of the training batches
+  /// M: of each layer's input the states of so many positions before the segment stay, and attention looks back at
+  /// them; no gradient goes there. Decoder with relative positions only; 0: none.
+  int32_t memory = 0;
   int32_t vocabulary = 0;  ///< V: comes from the data
-  int32_t classes = 0;  ///< encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none
+  /// Encoder: logits (B,T,classes) from a head of its own instead of symbols; 0 = none. Convolutional network: of the
+  /// images. Parser: transitions.
+  int32_t classes = 0;
+  ImageConfig images;                ///< convolutional network
   Pooling pooling = Pooling::First;  ///< with classes only
   Activation activation = Activation::Relu;
   Positions positions = Positions::Learned;
@@ -56,6 +74,8 @@ struct ModelConfig {
   const StackWiring& stack() const { return architecture == Architecture::Encoder ? encoder : decoder; }
 };
 
+inline constexpr int32_t kMostMemory = 4096;
+
 StackContext context_of(const ModelConfig& config, bool decoder);
 /// Fills both stacks with a preset at the config's depth and norm kind.
 void set_placement(ModelConfig& config, Placement placement);
@@ -66,6 +86,8 @@ void validate(const ModelConfig& config);
 int64_t estimated_bytes(const ModelConfig& config, int32_t batch);
 /// Arithmetic of a training step: 6(L(4d^2 + 2df) + dV)BT + 12 L B T^2 d, attention counted dense; in an
 /// encoder-decoder summed over both stacks, a decoder layer with a second attention (4d^2 and 12 B T^2 d more).
+/// Relative positions over a memory M: 18 L B T (T+M) d for attention's 12 L B T^2 d, and 8 L B M d^2 for keys and
+/// values of the memory (their inputs have no gradient). Of a parser 6 B (T d f + (L-1) f^2 + f classes).
 double step_flop(const ModelConfig& config, int32_t batch);
 
 }  // namespace normscope

@@ -7,22 +7,23 @@
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
+#include "engine/model/model_parts.h"
 #include "engine/ops/ops.h"
 
 namespace normscope {
 namespace {
 
 /// Records one model. Each function is one box of the architecture diagram.
-class Recorder {
+class Recorder : ModelParts {
  public:
-  Recorder(Tape& tape, const ModelConfig& config, const RecordOptions& options)
-      : tape_(tape), store_(tape.store()), config_(config), options_(options) {}
+  using ModelParts::ModelParts;
 
   ModelValues record() {
     const int64_t B = options_.batch, T = options_.sequence;
     if (!config_.gaussian_input) values_.tokens = tape_.input("tokens", {B, T}, DType::I32);
     values_.targets = tape_.input("targets", {B, T}, DType::I32);
     const ValueId lengths = options_.key_lengths ? tape_.input("key_lengths", {B}, DType::I32) : kNone;
+    if (options_.memory > 0) memory_lengths_ = tape_.input("memory_lengths", {B}, DType::I32);
     switch (config_.architecture) {
       case Architecture::Decoder:
         values_.hidden = stack({.wiring = config_.decoder, .causal = true}, values_.tokens, T);
@@ -37,6 +38,9 @@ class Recorder {
                             ? tape_.input("target_lengths", {B}, DType::I32)
                             : kNone);
         break;
+      case Architecture::Convolutional:
+      case Architecture::Parser:
+        break;  // refused before
     }
     if (config_.classes > 0 && config_.pooling == Pooling::Mean)
       values_.hidden = mean_pool(tape_, "pool", values_.hidden, lengths);
@@ -133,6 +137,9 @@ class Recorder {
       positions = parameter(name + ".positions", {config_.sequence, D}, {Init::Kind::Normal, size});
     if (config_.positions == Positions::Sinusoidal)
       positions = parameter(name + ".positions", {config_.sequence, D}, {Init::Kind::Sinusoid, 0.0}, false);
+    if (config_.positions == Positions::Relative)
+      distances_ =
+          parameter("distances", {config_.sequence + config_.memory, D}, {Init::Kind::Sinusoid, 0.0}, false);
     ValueId x = embedding(tape_, s.prefix + "emb", tokens, table, positions, static_cast<float>(root));
     x = norm(s.prefix + "emb.norm", s.wiring.embedding, x);
     return drop(s.prefix + "emb.drop", DropoutKind::Residual, config_.dropout_residual, x);
@@ -141,12 +148,12 @@ class Recorder {
   ValueId layer(const Stack& s, int32_t l, ValueId x) {
     const std::string name = fmt::format("{}L{:02}", s.prefix, l);
     if (left_out(name)) return x;
-    layer_ = l;
-    tape_.set_layer(l);
+    begin(l);
     layer_input_ = x;
     const LayerWiring& w = s.wiring.layers[static_cast<size_t>(l - 1)];
+    const ValueId past = memory_of(name, w.attention, x);
     x = sublayer(name + ".attn", w.attention, x, [&](const std::string& n, ValueId h) {
-      return attention_block(n, w.attention, h, h, s.key_lengths, s.causal);
+      return attention_block(n, w.attention, h, h, s.key_lengths, s.causal, past);
     });
     if (s.memory != kNone)
       x = sublayer(name + ".cross", w.cross, x, [&](const std::string& n, ValueId h) {
@@ -154,9 +161,28 @@ class Recorder {
       });
     x = sublayer(name + ".ffn", w.feed_forward, x,
                  [&](const std::string& n, ValueId h) { return feed_forward_block(n, w.feed_forward, h); });
-    layer_ = 0;
-    tape_.set_layer(0);
+    begin(0);
     return x;
+  }
+
+  /// What the layer remembers of earlier segments, as attention's own input is made of the stream: by the same norms.
+  ValueId memory_of(const std::string& layer, const Wiring& wiring, ValueId x) {
+    const std::string name = layer + ".attn";
+    if (options_.memory == 0 || left_out(name)) return kNone;
+    const ValueId past =
+        tape_.input(layer + ".memory", {options_.batch, options_.memory, config_.d_model}, DType::F32);
+    values_.memories.push_back({layer + ".memory", past, x});
+    twin_ = kOfMemory;
+    const ValueId h = before(name, wiring, norm(name + ".enter", wiring.enter, past));
+    twin_.clear();
+    return h;
+  }
+
+  /// What a branch begins with.
+  ValueId before(const std::string& name, const Wiring& wiring, ValueId entered) {
+    const ValueId h = norm(name + ".before", wiring.before, entered);
+    if (wiring.pre_scale == 1.0f) return h;
+    return affine(tape_, name + ".depth" + twin_, h, wiring.pre_scale, kNone, kNone);
   }
 
   /// h = N_enter(x),  y = N_stream( skip h + branch N_after( f( depth N_before(h) ) ) + [bottom] x_0 )
@@ -165,9 +191,7 @@ class Recorder {
     if (left_out(name)) return x;
     SublayerValues s{.name = name, .layer = layer_, .input = x};
     s.entered = norm(name + ".enter", wiring.enter, x);
-    ValueId h = norm(name + ".before", wiring.before, s.entered);
-    if (wiring.pre_scale != 1.0f) h = affine(tape_, name + ".depth", h, wiring.pre_scale, kNone, kNone);
-    h = f(name, h);
+    ValueId h = f(name, before(name, wiring, s.entered));
     s.probabilities = tape_.find(name + ".heads.probabilities");  // kNone for feed-forward
     h = drop(name + ".drop", DropoutKind::Residual, config_.dropout_residual, h);
     s.branch = norm(name + ".after", wiring.after, h);
@@ -189,27 +213,62 @@ class Recorder {
     return s.output;
   }
 
-  /// Queries from x, keys and values from `source` (x itself in self-attention).
+  /// Queries from x, keys and values from `source` (x itself in self-attention), and before those from `past`.
   ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, ValueId source,
-                          ValueId key_lengths, bool causal) {
+                          ValueId key_lengths, bool causal, ValueId past = kNone) {
     const int64_t D = config_.d_model;
     const Inner& inner = wiring.inner;
     const ValueId in = shift(n + ".shift_in", inner, x), from = source == x ? in : source;
     const ValueId q =
         norm(n + ".q_norm", inner.query, project(n, "q", in, D, gains_.query, inner), config_.heads);
-    const ValueId k =
-        norm(n + ".k_norm", inner.key, project(n, "k", from, D, gains_.key, inner), config_.heads);
-    const ValueId v = norm(n + ".v_norm", inner.value,
-                           project(n, "v", from, D, gains_.value * wiring.init_gain, inner), config_.heads);
-    AttentionSpec spec{.heads = config_.heads, .causal = causal};
-    if (options_.training && config_.dropout_attention > 0) spec.dropout_site = site_of(n + ".heads");
-    ValueId heads = attention(tape_, n + ".heads", q, k, v, key_lengths, spec);
+    ValueId k = keys_of(n, inner, from), v = values_of(n, wiring, from);
+    if (past != kNone) {
+      twin_ = kOfMemory;
+      const ValueId of = shift(n + ".shift_in", inner, past), past_k = keys_of(n, inner, of),
+                    past_v = values_of(n, wiring, of);
+      twin_.clear();
+      k = concat(tape_, n + ".keys", past_k, k);
+      v = concat(tape_, n + ".values", past_v, v);
+    }
+    const uint32_t site =
+        options_.training && config_.dropout_attention > 0 ? site_of(n + ".heads") : uint32_t{0};
+    ValueId heads = config_.positions == Positions::Relative
+                        ? relative_heads(n, q, k, v, site)
+                        : attention(tape_, n + ".heads", q, k, v, key_lengths,
+                                    {.heads = config_.heads, .causal = causal, .dropout_site = site});
     if (inner.head_scale)
       heads = affine(tape_, n + ".scaled", heads, 1.0f,
                      parameter(n + ".head_scale", {config_.heads}, {Init::Kind::Constant, 1.0}), kNone);
     heads = norm(n + ".output", inner.output, heads);
     if (!config_.output_projection) return heads;
     return project(n, "o", shift(n + ".shift_out", inner, heads), D, gains_.output * wiring.init_gain, inner);
+  }
+
+  ValueId keys_of(const std::string& n, const Inner& inner, ValueId x) {
+    return norm(n + ".k_norm", inner.key, project(n, "k", x, config_.d_model, gains_.key, inner),
+                config_.heads);
+  }
+  ValueId values_of(const std::string& n, const Wiring& wiring, ValueId x) {
+    return norm(n + ".v_norm", wiring.inner.value,
+                project(n, "v", x, config_.d_model, gains_.value * wiring.init_gain, wiring.inner),
+                config_.heads);
+  }
+
+  /// Scores (q + u) k + (q + v) W_R R of the distance (Dai et al. 2019, section 3.3). u and v are each layer's own and
+  /// start at zero.
+  ValueId relative_heads(const std::string& n, ValueId q, ValueId k, ValueId v, uint32_t dropout_site) {
+    const int64_t D = config_.d_model;
+    const auto plus = [&](const char* which, const char* bias) {
+      return affine(tape_, n + which, q, 1.0f, kNone, parameter(n + bias, {D}, {Init::Kind::Zeros, 0.0}));
+    };
+    const ValueId w = parameter(n + ".wr", {D, D}, matrix_init(D, D, gains_.key));
+    const RelativeAttentionInputs in{.content = plus(".content", ".content_bias"),
+                                     .position = plus(".position", ".position_bias"),
+                                     .keys = k,
+                                     .values = v,
+                                     .distances = linear(tape_, n + ".r", distances_, w, kNone),
+                                     .memory_lengths = memory_lengths_};
+    return relative_attention(tape_, n + ".heads", in, {config_.heads, dropout_site});
   }
 
   ValueId feed_forward_block(const std::string& n, const Wiring& wiring, ValueId x) {
@@ -224,39 +283,6 @@ class Recorder {
     h = norm(n + ".output", inner.output, h);
     return project(n, "2", shift(n + ".shift_out", inner, h), config_.d_model,
                    gains_.second * wiring.init_gain, inner, gains_.mirrored ? Mirror::Rows : Mirror::None);
-  }
-
-  ValueId activated(const std::string& name, ValueId x) {
-    using Record = ValueId (*)(Tape&, const std::string&, ValueId);
-    static constexpr Record kRecord[] = {
-#define ACTIVATION(Name, op) op,
-#include "engine/model/activations.def"
-#undef ACTIVATION
-    };
-    return kRecord[static_cast<size_t>(config_.activation)](tape_, name, x);
-  }
-
-  /// FixUp's scalar shift, from 0.
-  ValueId shift(const std::string& name, const Inner& inner, ValueId x) {
-    if (!inner.shifts) return x;
-    return affine(tape_, name, x, 1.0f, kNone, parameter(name + ".b", {1}, {Init::Kind::Zeros, 0.0}));
-  }
-
-  /// x W + b with W named n.w<suffix>, started by the config's rule times gain. Shifts stand for the bias.
-  ValueId project(const std::string& n, const std::string& suffix, ValueId x, int64_t out, double gain,
-                  const Inner& inner, Init::Mirror mirror = Init::Mirror::None) {
-    const int64_t in = tape_.shape(x).cols();
-    Init init = matrix_init(in, out, gain);
-    init.mirror = mirror;
-    const ValueId w = parameter(n + ".w" + suffix, {in, out}, init);
-    const ValueId b = inner.shifts ? kNone : parameter(n + ".b" + suffix, {out}, {Init::Kind::Zeros, 0.0});
-    return linear(tape_, n + "." + suffix, x, w, b);
-  }
-
-  Init matrix_init(int64_t in, int64_t out, double gain) const {
-    if (gain == 0) return {Init::Kind::Zeros, 0.0};
-    const double xavier = std::sqrt(2.0 / static_cast<double>(in + out));
-    return {Init::Kind::Normal, gain * (gains_.deviation > 0 ? gains_.deviation : xavier)};
   }
 
   ValueId output(ValueId hidden) {
@@ -275,58 +301,25 @@ class Recorder {
     return linear(tape_, "logits", hidden, w, kNone);
   }
 
-  /// With heads > 1 each head's part of a row is normalised by itself.
-  ValueId norm(const std::string& name, NormKind kind, ValueId x, int32_t heads = 1) {
-    if (kind == NormKind::None) return x;
-    const int64_t D = tape_.shape(x).cols() / heads;
-    const ValueId gain = has_gain(kind) ? parameter(name + ".gain", {D}, {Init::Kind::Constant, 1.0}) : kNone;
-    const ValueId bias = has_bias(kind) ? parameter(name + ".bias", {D}, {Init::Kind::Zeros, 0.0}) : kNone;
-    const NormExtras extras{
-        .alpha = has_alpha(kind) ? parameter(name + ".alpha", {1}, {Init::Kind::Constant, config_.dyt_alpha})
-                                 : kNone,
-        .scale = config_.adanorm_scale,
-        .slope = config_.adanorm_slope};
-    return layer_norm(tape_, name, kind, x, gain, bias, config_.eps, heads, extras);
-  }
-
-  bool left_out(const std::string& name) const {
-    return std::find(options_.left_out.begin(), options_.left_out.end(), name) != options_.left_out.end();
-  }
-
-  ValueId drop(const std::string& name, DropoutKind kind, float probability, ValueId x) {
-    return options_.training && probability > 0 ? dropout(tape_, name, x, kind) : x;
-  }
-
-  ResidualScale scale(const std::string& name, const Scale& s) {
-    if (s.kind == Scale::Kind::One) return {};
-    if (s.kind == Scale::Kind::Constant) return {s.value, kNone};
-    const int64_t size = s.kind == Scale::Kind::LearnedScalar ? 1 : config_.d_model;
-    return {1.0f, parameter(name, {size}, {Init::Kind::Constant, s.value})};
-  }
-
-  ValueId parameter(const std::string& name, Shape shape, Init init, bool trainable = true) {
-    store_.declare(name, shape, init, trainable, layer_);
-    return tape_.parameter(name);
-  }
-
-  Tape& tape_;
-  Store& store_;
-  const ModelConfig& config_;
-  const RecordOptions& options_;
   ModelValues values_;
-  int32_t layer_ = 0;
   ValueId probe_lengths_ = kNone;
-  InitGains gains_;              ///< of the stack that is recorded
   ValueId layer_input_ = kNone;  ///< of the layer that is recorded
   ValueId second_ = kNone;       ///< ResiDual's second stream so far
+  ValueId distances_ = kNone;    ///< the table of relative positions
+  ValueId memory_lengths_ = kNone;
 };
 
 void check_length(const ModelConfig& config, const RecordOptions& options) {
   validate(config);
+  if (!is_transformer(config.architecture))
+    fail("model", "it is no transformer: expected a decoder, an encoder or both");
   const int32_t longest = std::max(options.sequence, options.source_sequence);
   if (longest > config.sequence)
     fail("model", "{} positions are asked of a model that has {}: expected at most as many", longest,
          config.sequence);
+  if (options.memory > config.memory)
+    fail("model", "a memory of {} is asked of a model that has {}: expected at most as many", options.memory,
+         config.memory);
 }
 
 ModelValues record_part(Tape& tape, const ModelConfig& config, RecordOptions options, bool encoder) {

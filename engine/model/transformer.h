@@ -1,5 +1,6 @@
 // Records a transformer from a ModelConfig: the architecture as you would read it in a paper.
 // Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2},
+// with relative positions L03.attn.{wr,content_bias,position_bias} (W_R, u, v) and the table of distances,
 // norms L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,trunk}.{gain,bias}, scales
 // L03.attn.{skip,branch,head_scale}, FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
 // end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), out.w.
@@ -31,6 +32,13 @@ struct SublayerValues {
   ValueId probabilities = kNone;  ///< attention only
 };
 
+/// What a layer remembers: the batch input that holds it, and the value whose last positions come next.
+struct LayerMemory {
+  std::string name;        ///< "L03.memory"
+  ValueId input = kNone;   ///< (B,M,D), no gradient
+  ValueId states = kNone;  ///< (B,T,D): the layer's input
+};
+
 struct ModelValues {
   ValueId tokens = kNone, targets = kNone;
   ValueId source = kNone, memory = kNone;  ///< encoder-decoder: the source tokens and the encoder's output
@@ -39,6 +47,7 @@ struct ModelValues {
   ValueId logits = kNone;                  ///< kNone where only a part of the model was recorded
   ValueId loss = kNone;
   std::vector<SublayerValues> sublayers;
+  std::vector<LayerMemory> memories;  ///< RecordOptions::memory > 0: of each layer
 };
 
 struct RecordOptions {
@@ -47,6 +56,9 @@ struct RecordOptions {
   /// An input "key_lengths" (B): keys of the encoder at or beyond it are masked, probes leave such rows out.
   /// An encoder-decoder has "target_lengths" (B) beside it, for the decoder's probes.
   bool key_lengths = false;
+  /// Positions of the memory, at most the config's: inputs "L01.memory" (B,M,D) and "memory_lengths" (B), how many
+  /// of them count, the last ones. 0: a segment by itself.
+  int32_t memory = 0;
   bool training = true;      ///< dropout nodes are recorded only when training and p > 0
   bool row_weights = false;  ///< an input "weights" (B*T): a weight per row of the loss
   bool probes = true;        ///< mean square of every sub-layer output (and branch)

@@ -120,6 +120,72 @@ AttentionResult<S> attention(const Array<S>& q, const Array<S>& k, const Array<S
   return r;
 }
 
+/// Of a segment of Tq positions over Tk keys, the first Tk - Tq of them a memory.
+struct RelativeShape : AttentionShape {
+  std::vector<int32_t> memory_lengths = {};  ///< (B), or empty: all of it counts
+
+  int64_t memory() const { return Tk - Tq; }
+  int64_t counted(int64_t b) const {
+    return memory_lengths.empty() ? memory() : std::clamp<int64_t>(memory_lengths[at(b)], 0, memory());
+  }
+  bool visible(int64_t b, int64_t t, int64_t s) const {
+    return s <= t + memory() && s >= memory() - counted(b);
+  }
+  /// Of the row of distances that is for query t and key s.
+  size_t r(int64_t t, int64_t s, int64_t h, int64_t j) const {
+    return at((t + memory() - s) * D + h * width() + j);
+  }
+};
+
+/// content, position (B,Tq,D), keys and values (B,Tk,D), distances (P,D).
+template <class S>
+AttentionResult<S> relative_attention(const Array<S>& content, const Array<S>& k, const Array<S>& v,
+                                      const Array<S>& position, const Array<S>& distances,
+                                      const RelativeShape& a) {
+  AttentionResult<S> r{Array<S>(at(a.B * a.Tq * a.D), S(0.0)), Array<S>(at(a.B * a.H * a.Tq * a.Tk), S(0.0))};
+  for (int64_t b = 0; b < a.B; ++b)
+    for (int64_t h = 0; h < a.H; ++h)
+      for (int64_t t = 0; t < a.Tq; ++t) {
+        double largest = -std::numeric_limits<double>::infinity();
+        for (int64_t s = 0; s < a.Tk; ++s) {
+          if (!a.visible(b, t, s)) continue;
+          S score(0.0);
+          for (int64_t j = 0; j < a.width(); ++j)
+            score += content[a.q(b, t, h, j)] * k[a.k(b, s, h, j)] +
+                     position[a.q(b, t, h, j)] * distances[a.r(t, s, h, j)];
+          r.probabilities[a.p(b, h, t, s)] = score * S(a.scale());
+          largest = std::max(largest, value_of(r.probabilities[a.p(b, h, t, s)]));
+        }
+        S sum(0.0);
+        for (int64_t s = 0; s < a.Tk; ++s)
+          if (a.visible(b, t, s)) {
+            S& p = r.probabilities[a.p(b, h, t, s)];
+            p = exp(p - S(largest));
+            sum += p;
+          }
+        for (int64_t s = 0; s < a.Tk; ++s)
+          if (a.visible(b, t, s)) {
+            S& p = r.probabilities[a.p(b, h, t, s)];
+            p /= sum;
+            for (int64_t j = 0; j < a.width(); ++j)
+              r.out[a.q(b, t, h, j)] += p * S(a.kept(a.p(b, h, t, s))) * v[a.k(b, s, h, j)];
+          }
+      }
+  return r;
+}
+
+/// a (B,Ta,D), then b (B,Tb,D), in each of `rows` rows.
+template <class S>
+Array<S> concat(const Array<S>& a, const Array<S>& b, int64_t rows) {
+  Array<S> out;
+  const size_t each_a = a.size() / at(rows), each_b = b.size() / at(rows);
+  for (size_t row = 0; row < at(rows); ++row) {
+    for (size_t i = 0; i < each_a; ++i) out.push_back(a[row * each_a + i]);
+    for (size_t i = 0; i < each_b; ++i) out.push_back(b[row * each_b + i]);
+  }
+  return out;
+}
+
 template <class S>
 struct NormResult {
   Array<S> out, mean, inverse_sigma;

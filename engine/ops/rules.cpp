@@ -14,7 +14,10 @@ namespace {
 constexpr OpRule kRules[] = {
 #define RULE(Kind, variant, title, formula, shapes, rule, source, r0, r1, r2, r3, saved) \
   {OpKind::Kind, variant, title, formula, shapes, rule, source, {r0, r1, r2, r3}, saved},
+#define RULE_OF_SIX(Kind, variant, title, formula, shapes, rule, source, r0, r1, r2, r3, r4, r5, saved) \
+  {OpKind::Kind, variant, title, formula, shapes, rule, source, {r0, r1, r2, r3, r4, r5}, saved},
 #include "engine/ops/rules.def"
+#undef RULE_OF_SIX
 #undef RULE
 };
 

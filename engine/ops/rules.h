@@ -21,7 +21,7 @@ struct OpRule {
   const char* shapes = "";
   const char* rule = "";           ///< local derivative; empty where nothing has a gradient
   const char* source = "";         ///< where it was published; may be empty
-  std::array<uint8_t, 4> reads{};  ///< inputs that the gradient of input k is computed from, a bit each
+  std::array<uint8_t, 6> reads{};  ///< inputs that the gradient of input k is computed from, a bit each
   uint8_t saved = 0;               ///< inputs whose gradient reads the saved tensors, a bit each
 };
 
@@ -33,7 +33,7 @@ const OpRule& rule_of(const Node& node);
 /// What a backward instruction reads beside the gradient of its output: the values that its kernels look at, not all
 /// that they are given. No backward kernel reads its forward output.
 struct BackwardReads {
-  std::array<bool, 4> inputs{};
+  std::array<bool, 6> inputs{};
   bool saved = false;
 };
 BackwardReads backward_reads(const Instruction& instruction);

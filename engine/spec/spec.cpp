@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/core/error.h"
+#include "engine/data/treebank/parse_features.h"
 #include "engine/io/input_value.h"
 #include "engine/spec/limits.h"
 #include "engine/spec/nearest.h"
@@ -261,10 +262,21 @@ void complete(RunSpec& spec) {
   for (LayerWiring& layer : spec.model.encoder.layers) layer.cross = layer.attention;
   if (!both)
     for (LayerWiring& layer : spec.model.decoder.layers) layer.cross = layer.attention;
-  spec.data.form = both                                    ? TaskForm::Translate
-                   : architecture == Architecture::Decoder ? TaskForm::NextSymbol
-                   : spec.data.name == "labels"            ? TaskForm::Classify
-                                                           : TaskForm::Masked;
+  spec.data.form = architecture == Architecture::Convolutional ? TaskForm::Image
+                   : architecture == Architecture::Parser      ? TaskForm::Parse
+                   : both                                      ? TaskForm::Translate
+                   : architecture == Architecture::Decoder     ? TaskForm::NextSymbol
+                   : spec.data.name == "labels"                ? TaskForm::Classify
+                                                               : TaskForm::Masked;
+  if (architecture == Architecture::Parser) spec.model.sequence = spec.data.context = kParseFeatures;
+}
+
+void fit_to_data(RunSpec& spec, const Task& task) {
+  spec.model.vocabulary = task.vocabulary();
+  spec.model.classes = task.classes();
+  spec.model.images.height = task.images().height;
+  spec.model.images.width = task.images().width;
+  complete(spec);
 }
 
 namespace {
@@ -281,12 +293,27 @@ void check_data_fits(const RunSpec& spec) {
       {Architecture::Encoder, "an encoder", {"corpus", "text", "labels"}},
       {Architecture::EncoderDecoder,
        "an encoder-decoder",
-       {"translation", "pairs", "copy", "reverse", "sort"}}};
+       {"translation", "pairs", "copy", "reverse", "sort"}},
+      {Architecture::Convolutional, "a convolutional network", {"digits", "idx"}},
+      {Architecture::Parser, "a parser", {"treebank"}}};
   for (const Fit& fit : fits)
     if (fit.architecture == spec.model.architecture &&
         std::find(fit.data.begin(), fit.data.end(), spec.data.name) == fit.data.end())
       fail("data.name", "{} cannot learn {}: expected data.name {}, or another model.architecture", fit.name,
            spec.data.name, fmt::join(fit.data, ", "));
+}
+
+// Rows that go on are rows of a text that a decoder reads.
+void check_consecutive(const RunSpec& spec) {
+  const bool text = spec.data.name == "corpus" || spec.data.name == "text";
+  if (spec.data.consecutive && (!text || spec.model.architecture != Architecture::Decoder))
+    fail("data.consecutive",
+         "only a text that a decoder reads goes on: expected data.name corpus or text, and "
+         "model.architecture decoder, or data.consecutive = false");
+  if (spec.model.memory > 0 && !spec.data.consecutive)
+    fail("model.memory",
+         "{} positions of another place would be remembered: expected data.consecutive = true",
+         spec.model.memory);
 }
 
 }  // namespace
@@ -300,12 +327,16 @@ void validate(const RunSpec& spec) {
     fail("train.decay_end", "{} lies within the warm-up: expected more than {} steps", schedule.end,
          schedule.warmup);
   check_data_fits(spec);
+  check_consecutive(spec);
   if (spec.data.name == "text" && spec.data.text_path.empty())
     fail("data.text", "no file is named: expected a path, because data.name is text");
   if (spec.data.name == "pairs" && spec.data.pairs_path.empty())
     fail("data.pairs", "no file is named: expected a path, because data.name is pairs");
   if (spec.data.name == "labels" && spec.data.labels_path.empty())
     fail("data.labels", "no file is named: expected a path, because data.name is labels");
+  if (spec.data.name == "idx" && (spec.data.images_path.empty() || spec.data.image_labels_path.empty()))
+    fail(spec.data.images_path.empty() ? "data.images" : "data.image_labels",
+         "no file is named: expected a path, because data.name is idx");
   if (spec.model.pooling == Pooling::Mean && spec.data.name != "labels")
     fail("model.pooling", "mean is for a classifier: expected data.name labels, or pooling first");
   if (spec.data.name == "translation" && spec.model.sequence % 4 != 0)

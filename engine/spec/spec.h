@@ -89,8 +89,11 @@ std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t 
 Edit edit_from(std::string_view text);
 std::string to_string(const Edit& edit);
 /// Fills in what follows from the rest: where there is no cross-attention it is wired as attention is, as the
-/// presets have it, so that equal models are equal values; the form of the data follows the architecture.
+/// presets have it, so that equal models are equal values; the form of the data follows the architecture, and a
+/// parser's rows are as long as its features are many.
 void complete(RunSpec& spec);
+/// What the model takes from its data: vocabulary, classes, size of images; then as complete().
+void fit_to_data(RunSpec& spec, const Task& task);
 /// Checks the whole: combinations that no single field can see. Throws Error.
 void validate(const RunSpec& spec);
 std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"

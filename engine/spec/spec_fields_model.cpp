@@ -6,9 +6,10 @@
 namespace normscope {
 namespace {
 
-constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none"};
+constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none", "relative"};
 constexpr std::string_view kPoolings[] = {"first", "mean"};
-constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder"};
+constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder", "convolutional",
+                                               "parser"};
 constexpr std::string_view kSame = "same";
 
 // Enumerations whose values count up from zero in the order of their names.
@@ -63,7 +64,9 @@ Field architecture_field() {
       FieldType::Choice,
       {"model.architecture", "architecture", "",
        "A decoder predicts the next symbol, an encoder sees the whole row and fills in what is hidden or "
-       "names its class, an encoder-decoder writes one row after reading another."});
+       "names its class, an encoder-decoder writes one row after reading another. Two are no transformers: a "
+       "convolutional network names the class of an image, a parser is a feed-forward network that chooses the "
+       "transitions which build a dependency tree."});
   field.choices = {std::begin(kArchitectures), std::end(kArchitectures)};
   field.get = [](const RunSpec& spec) {
     return std::string(kArchitectures[static_cast<size_t>(spec.model.architecture)]);
@@ -132,11 +135,12 @@ void set_norm(RunSpec& spec, NormKind kind) {
 }
 
 Field layers_field() {
-  Field field =
-      field_of(FieldType::Integer,
-               {"model.layers", "layers", "",
-                "How many layers are stacked; each is attention followed by a feed-forward network."},
-               1, 256);
+  Field field = field_of(
+      FieldType::Integer,
+      {"model.layers", "layers", "",
+       "How many layers are stacked; each is attention followed by a feed-forward network, of a parser a hidden "
+       "layer."},
+      1, 256);
   field.get = [](const RunSpec& spec) { return std::to_string(spec.model.layers); };
   field.set = [](RunSpec& spec, std::string_view text) {
     int64_t value = 0;
@@ -157,6 +161,28 @@ Field sequence_field() {
     if (!parse_integer(text, value)) return;
     spec.model.sequence = static_cast<int32_t>(value);
     spec.data.context = spec.model.sequence;
+    complete(spec);
+  };
+  return field;
+}
+
+// A memory asks for what it needs; model.positions and data.consecutive stand after it and have the last word.
+Field memory_field() {
+  Field field =
+      field_of(FieldType::Integer,
+               {"model.memory", "memory", "symbols",
+                "How many symbols before the row a decoder still sees, as the states that each layer "
+                "had for them; nothing is learned through them (Transformer-XL). It needs relative "
+                "positions and consecutive text, and asks for both. 0 is none."},
+               0, kMostMemory);
+  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.memory); };
+  field.set = [](RunSpec& spec, std::string_view text) {
+    int64_t value = 0;
+    if (!parse_integer(text, value)) return;
+    spec.model.memory = static_cast<int32_t>(value);
+    if (value == 0) return;
+    spec.model.positions = Positions::Relative;
+    spec.data.consecutive = true;
   };
   return field;
 }
@@ -207,9 +233,25 @@ void add_shape_fields(std::vector<Field>& fields) {
        "Width of the hidden layer of each feed-forward network; four times the width is usual."},
       1, 65536));
   fields.push_back(sequence_field());
+  fields.push_back(memory_field());
   fields.push_back(norm_field());
   fields.push_back(placement_field());
   fields.push_back(encoder_placement_field());
+}
+
+void add_image_fields(std::vector<Field>& fields) {
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.images.channels; }>(
+      {"model.channels", "channels", "",
+       "Convolutional network: how many pictures the first convolution makes of an image."},
+      1, 1024));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.images.channels_2; }>(
+      {"model.channels_2", "channels, layer 2", "",
+       "Convolutional network: how many pictures the second convolution makes of those."},
+      1, 1024));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.images.window; }>(
+      {"model.window", "window", "pixels",
+       "Convolutional network: height and width of the part of an image that a convolution looks at."},
+      1, 31));
 }
 
 void add_part_fields(std::vector<Field>& fields) {
@@ -230,7 +272,9 @@ void add_part_fields(std::vector<Field>& fields) {
   fields.push_back(choice<[](RunSpec& s) -> Positions& { return s.model.positions; },
                           [](Positions p) { return kPositions[static_cast<size_t>(p)]; },
                           [](std::string_view name) { return enum_from<Positions>(kPositions, name); }>(
-      {"model.positions", "positions", "", "How the model is told the place of a symbol in the sequence."},
+      {"model.positions", "positions", "",
+       "How the model is told the place of a symbol in the sequence. relative, for a decoder, adds nothing to the "
+       "symbols: attention is told how far back each one is."},
       all(kPositions)));
   fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.tied_output; }>(
       {"model.tied", "tied output", "",
@@ -279,6 +323,7 @@ void add_number_fields(std::vector<Field>& fields) {
 
 void add_model_fields(std::vector<Field>& fields) {
   add_shape_fields(fields);
+  add_image_fields(fields);
   add_part_fields(fields);
   add_number_fields(fields);
 }

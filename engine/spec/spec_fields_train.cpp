@@ -1,4 +1,5 @@
 // Field table, second part: how a run is trained (mostly live: these act on the next step) and on what.
+#include "engine/data/images/digits.h"
 #include "engine/spec/limits.h"
 #include "engine/spec/spec_fields.h"
 #include "engine/spec/update_rule.h"
@@ -140,12 +141,38 @@ Field labels_file_field() {
   return field;
 }
 
+Field images_file_field() {
+  Field field = file_field<[](RunSpec& s) -> std::string& { return s.data.images_path; }>(
+      {"data.images", "images", "",
+       "An IDX file of images, such as MNIST's train-images-idx3-ubyte, for a convolutional network."});
+  field.set = [](RunSpec& spec, std::string_view path) {
+    spec.data.images_path = trimmed(path);
+    if (!spec.data.images_path.empty()) spec.data.name = "idx";
+  };
+  return field;
+}
+
+Field treebank_file_field() {
+  Field field = file_field<[](RunSpec& s) -> std::string& {
+    return s.data.treebank_path;
+  }>({"data.treebank", "treebank", "",
+      "A CoNLL-U file of sentences with their dependency trees, for a parser; empty, data treebank is made up."});
+  field.set = [](RunSpec& spec, std::string_view path) {
+    spec.data.treebank_path = trimmed(path);
+    if (!spec.data.treebank_path.empty()) spec.data.name = "treebank";
+  };
+  return field;
+}
+
 Field data_name_field() {
-  Field field = field_of(FieldType::Choice,
-                         {"data.name", "data", "",
-                          "What is learned: built-in sentences, a text file, to copy, reverse or sort "
-                          "a row of symbols, a small made-up translation, sentence pairs, or labels."});
-  field.choices = {"corpus", "text", "copy", "reverse", "sort", "translation", "pairs", "labels"};
+  Field field =
+      field_of(FieldType::Choice,
+               {"data.name", "data", "",
+                "What is learned: built-in sentences, a text file, to copy, reverse or sort "
+                "a row of symbols, a small made-up translation, sentence pairs, or labels; the class of "
+                "drawn digits, or of images in IDX files; the dependency trees of sentences."});
+  field.choices = {"corpus", "text",   "copy",   "reverse", "sort",    "translation",
+                   "pairs",  "labels", "digits", "idx",     "treebank"};
   field.get = [](const RunSpec& spec) { return spec.data.name; };
   field.set = [](RunSpec& spec, std::string_view name) {
     spec.data.name = trimmed(name);
@@ -177,9 +204,14 @@ void add_data_fields(std::vector<Field>& fields) {
   fields.push_back(text_file_field());
   fields.push_back(pairs_file_field());
   fields.push_back(labels_file_field());
+  fields.push_back(images_file_field());
+  fields.push_back(file_field<[](RunSpec& s) -> std::string& { return s.data.image_labels_path; }>(
+      {"data.image_labels", "image labels", "",
+       "The IDX file with the labels of the images, such as MNIST's train-labels-idx1-ubyte."}));
+  fields.push_back(treebank_file_field());
   fields.push_back(file_field<[](RunSpec& s) -> std::string& { return s.data.valid_path; }>(
       {"data.valid", "validation file", "",
-       "Pairs or labelled texts to validate on; empty takes the end of the training file."}));
+       "Pairs, labelled texts or trees to validate on; empty takes the end of the training file."}));
   fields.push_back(file_field<[](RunSpec& s) -> std::string& {
     return s.data.tokenizer_path;
   }>({"data.tokenizer", "tokenizer", "",
@@ -189,10 +221,24 @@ void add_data_fields(std::vector<Field>& fields) {
   }>({"data.vocabulary", "vocabulary", "pieces",
       "How many pieces both languages of the pairs are cut into together; fewer where the text has no more."},
      20, 100000));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.data.digits; }>(
+      {"data.digits", "digits", "images", "How many digits are drawn; the last twelfth of them validates."},
+      24, kMostDigits));
   fields.push_back(data_name_field());
+  fields.push_back(flag<[](RunSpec& s) -> bool& {
+    return s.data.consecutive;
+  }>({"data.consecutive", "consecutive", "",
+      "Each row of a batch goes on where it ended in the step before, instead of anywhere in the text; a memory "
+      "needs it."}));
   fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.data.data_seed; }>(
-      {"data.seed", "corpus seed", "", "Which of the endless built-in texts is used."}, 0,
-      9007199254740992.0));
+      {"data.seed", "data seed", "",
+       "Which of the endless built-in texts, made-up treebanks or sets of drawn digits is used."},
+      0, 9007199254740992.0));
+  fields.push_back(flag<[](RunSpec& s) -> bool& {
+    return s.data.punctuation;
+  }>({"data.punctuation", "punctuation counts", "",
+      "Whether attachment scores count punctuation, as the evaluation of CoNLL-U does; off, they leave it out, "
+      "as is usual on the Penn Treebank. What is learned is the same."}));
   fields.push_back(text<[](RunSpec& s) -> std::string& { return s.name; }>(
       {"run.name", "name", "", "What the run is called; empty names it after its settings.", true}));
   fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.seed; }>(

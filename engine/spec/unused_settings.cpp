@@ -47,11 +47,24 @@ bool has_momentum(const RunSpec& s) { return rule_of(s.train.optimizer).reads_mo
 bool falls_from_reference(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_reference; }
 bool ends(const RunSpec& s) { return row_of(s.train.schedule.kind).has_end; }
 bool has_steps(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_milestones; }
+bool convolves(const RunSpec& s) { return s.model.architecture == Architecture::Convolutional; }
+bool parses(const RunSpec& s) { return s.model.architecture == Architecture::Parser; }
+bool transforms(const RunSpec& s) { return is_transformer(s.model.architecture); }
+bool is_decoder(const RunSpec& s) { return s.model.architecture == Architecture::Decoder; }
+bool has_hidden_layers(const RunSpec& s) { return !convolves(s); }
+bool starts_by_rule(const RunSpec& s) { return !parses(s); }
 bool classifies(const RunSpec& s) { return s.data.name == "labels"; }
-bool predicts_symbols(const RunSpec& s) { return !classifies(s); }
+bool predicts_symbols(const RunSpec& s) { return transforms(s) && !classifies(s); }
+bool reads_text(const RunSpec& s) { return s.data.name == "corpus" || s.data.name == "text"; }
 bool reads_pairs(const RunSpec& s) { return s.data.name == "pairs"; }
-bool reads_lines(const RunSpec& s) { return reads_pairs(s) || classifies(s); }
-bool reads_corpus(const RunSpec& s) { return s.data.name == "corpus"; }
+bool reads_idx(const RunSpec& s) { return s.data.name == "idx"; }
+bool reads_trees(const RunSpec& s) { return s.data.name == "treebank"; }
+bool draws_digits(const RunSpec& s) { return s.data.name == "digits"; }
+bool makes_trees_up(const RunSpec& s) { return reads_trees(s) && s.data.treebank_path.empty(); }
+bool reads_valid(const RunSpec& s) {
+  return reads_pairs(s) || classifies(s) || (reads_trees(s) && !makes_trees_up(s));
+}
+bool is_made_up(const RunSpec& s) { return s.data.name == "corpus" || draws_digits(s) || makes_trees_up(s); }
 
 struct Condition {
   std::string_view key;
@@ -59,17 +72,33 @@ struct Condition {
   std::string_view because;        ///< the field that decides
   std::string_view expected = "";  ///< empty: those of its choices under which the setting is read
 };
+constexpr std::string_view kTransformer = "a transformer", kLayers = "a transformer or parser";
 constexpr Condition kConditions[] = {
+    {"model.layers", has_hidden_layers, "model.architecture", kLayers},
+    {"model.d_model", has_hidden_layers, "model.architecture", kLayers},
+    {"model.feed_forward", has_hidden_layers, "model.architecture", kLayers},
+    {"model.dropout_activation", has_hidden_layers, "model.architecture", kLayers},
+    {"model.heads", transforms, "model.architecture", kTransformer},
+    {"model.sequence", transforms, "model.architecture", kTransformer},
+    {"model.positions", transforms, "model.architecture", kTransformer},
+    {"model.output_projection", transforms, "model.architecture", kTransformer},
+    {"model.dropout_residual", transforms, "model.architecture", kTransformer},
+    {"model.dropout_attention", transforms, "model.architecture", kTransformer},
+    {"model.init", starts_by_rule, "model.architecture", "another than parser"},
+    {"model.channels", convolves, "model.architecture", "convolutional"},
+    {"model.channels_2", convolves, "model.architecture", "convolutional"},
+    {"model.window", convolves, "model.architecture", "convolutional"},
     {"model.encoder_layers", has_both, "model.architecture", "encoder-decoder"},
     {"model.encoder_placement", has_both, "model.architecture", "encoder-decoder"},
     {"model.shared_embedding", has_both, "model.architecture", "encoder-decoder"},
+    {"model.memory", is_decoder, "model.architecture", "decoder"},
     {"model.norm", has_norm, "model.placement", "one with norms"},
     {"model.eps", has_epsilon, "model.norm", "a norm that divides"},
     {"model.adanorm_scale", has_adanorm, "model.norm", "adanorm"},
     {"model.adanorm_slope", has_adanorm, "model.norm", "adanorm"},
     {"model.dyt_alpha", has_dyt, "model.norm", "dyt"},
     {"model.pooling", classifies, "data.name", "labels"},
-    {"model.tied", predicts_symbols, "data.name", "another than labels"},
+    {"model.tied", predicts_symbols, "data.name", "symbols to predict"},
     {"train.reference", falls_from_reference, "train.schedule"},
     {"train.decay_end", ends, "train.schedule"},
     {"train.decay_factor", has_steps, "train.schedule"},
@@ -79,10 +108,14 @@ constexpr Condition kConditions[] = {
     {"train.eps", has_moments, "train.optimizer"},
     {"train.bias_correction", may_leave_out_correction, "train.optimizer"},
     {"train.momentum", has_momentum, "train.optimizer"},
-    {"data.valid", reads_lines, "data.name", "pairs or labels"},
+    {"data.valid", reads_valid, "data.name", "pairs or labels, or a treebank from a file"},
+    {"data.punctuation", reads_trees, "data.name", "treebank"},
     {"data.tokenizer", reads_pairs, "data.name", "pairs"},
     {"data.vocabulary", reads_pairs, "data.name", "pairs"},
-    {"data.seed", reads_corpus, "data.name", "corpus"},
+    {"data.image_labels", reads_idx, "data.name", "idx"},
+    {"data.digits", draws_digits, "data.name", "digits"},
+    {"data.consecutive", reads_text, "data.name", "corpus or text"},
+    {"data.seed", is_made_up, "data.name", "corpus or digits, or treebank without a file"},
 };
 
 /// The choices of the field that decides under which the setting is read: "linear or cosine".

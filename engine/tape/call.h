@@ -14,7 +14,7 @@ namespace cpu {
 struct GemmChoice;
 }
 
-inline constexpr int kMaxInputs = 4;
+inline constexpr int kMaxInputs = 6;
 inline constexpr int kMaxSaved = 2;
 
 /// A tensor with its address. Integer tensors use i32().
@@ -39,9 +39,9 @@ struct Call {
   Tensor in[kMaxInputs];
   Tensor out;
   Tensor saved[kMaxSaved];
-  Tensor dout;             ///< gradient of out (backward)
-  Tensor din[kMaxInputs];  ///< gradients of in (backward); empty where skipped
-  Write write[kMaxInputs] = {Write::Skip, Write::Skip, Write::Skip, Write::Skip};
+  Tensor dout;                   ///< gradient of out (backward)
+  Tensor din[kMaxInputs];        ///< gradients of in (backward); empty where skipped
+  Write write[kMaxInputs] = {};  ///< all Skip
   /// Shared by all stages of this instruction, undefined on entry, 64-byte aligned.
   float* workspace = nullptr;
   /// What this node's forward instruction leaves to its backward one beside the saved tensors, 64-byte aligned; null

@@ -166,6 +166,15 @@ void lay_out_stats(const Tape& tape, const std::vector<bool>& needs_gradient, Pr
   }
 }
 
+namespace {
+
+bool saves_probabilities(const Tape& tape, int32_t node) {
+  const OpKind op = tape.nodes()[static_cast<size_t>(node)].op;
+  return op == OpKind::Attention || op == OpKind::RelativeAttention;
+}
+
+}  // namespace
+
 MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient, bool keep_probabilities) {
   MemoryPlan plan;
   const size_t n = tape.values().size();
@@ -174,9 +183,7 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
   for (size_t v = 0; v < n; ++v) {
     const ValueInfo& info = tape.values()[v];
     const size_t floats = info.shape.padded();
-    if (!keep_probabilities && info.role == Role::Saved &&
-        tape.nodes()[static_cast<size_t>(info.node)].op == OpKind::Attention)
-      continue;
+    if (!keep_probabilities && info.role == Role::Saved && saves_probabilities(tape, info.node)) continue;
     if (info.role == Role::Parameter) {
       plan.value_offset[v] = tape.store().parameters()[static_cast<size_t>(info.parameter)].offset;
     } else {

@@ -1,7 +1,8 @@
 // Run::image, Run::save and Run::load: a run as a safetensors file.
 //
 // Tensors: NAME (weights), m/NAME and v/NAME (optimizer state), history/steps, history/losses, history/rates,
-// validation/steps, validation/losses, losses (those before a fork included), plateau/window, plateau/blocks,
+// validation/steps, validation/losses, losses (those before a fork included), plateau/window, plateau/blocks, of a run
+// with a memory memory/lengths (B) and memory/states (of each layer (B,M,D)),
 // and the frames of the history, thinned to a few MB: frames/steps, frames/stats, frames/gone,
 // frames/gone_values, frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the
 // specification as [key, value] pairs), edits and scheduled ([step, key, value]), plateau, events, stats (the names
@@ -92,6 +93,7 @@ struct RunImage::Data {
   Series loss, rate, validation;
   std::vector<float> losses;
   std::vector<double> window, blocks;  // of the plateau
+  MemoryState memory;
   int32_t step = 0;
   std::map<std::string, std::string> metadata;
 };
@@ -114,6 +116,7 @@ void RunImage::write(const std::string& path, size_t frame_bytes) const {
   file.add("losses", row(data_->losses), std::span(data_->losses));
   file.add("plateau/window", row(data_->window), std::span(data_->window));
   file.add("plateau/blocks", row(data_->blocks), std::span(data_->blocks));
+  add_memory(file, data_->memory);
   file.add("frames/steps", row(frames.steps), std::span(frames.steps));
   file.add("frames/stats", row(frames.stats), std::span(frames.stats));
   file.add("frames/gone", row(frames.gone), std::span(frames.gone));
@@ -142,6 +145,7 @@ std::shared_ptr<const RunImage> Run::image() const {
   const Plateau::State plateau = run.plateau.state();
   data->window.assign(plateau.window.begin(), plateau.window.end());
   data->blocks.assign(plateau.blocks.begin(), plateau.blocks.end());
+  data->memory = run.memory.state();
   data->metadata = {{"format", kSavedRunFormat},
                     {"step", std::to_string(run.steps)},
                     {"data_hash", fmt::format("{:016x}", run.task->hash())},
@@ -167,12 +171,12 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
     fail(kWhere, "{} was trained on other data (hash {}): expected the data at hand (hash {})", file.path(),
          saved.data_hash, hash);
   RunSpec sized = saved.spec;
-  if (task) sized.model.vocabulary = task->vocabulary();
+  if (task) fit_to_data(sized, *task);
   require_memory(file.path(), std::max(saved.bytes, estimated_bytes(sized)));
 
   auto made = std::make_unique<Impl>(saved.spec, std::move(task), backend);
   made->origin = saved.origin;
-  made->origin.model.vocabulary = made->spec.model.vocabulary;
+  fit_to_data(made->origin, *made->task);
   made->edits = std::move(saved.edits);
   made->scheduled = std::move(saved.scheduled);
   made->steps = saved.step;
@@ -194,6 +198,7 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
   made->losses = std::move(saved.losses);
   made->history->add_event({made->steps, RunEvent::Kind::Resumed, "resumed"});
   made->plateau.restore(saved.plateau);
+  made->memory.restore(std::move(saved.memory));
   made->broken = std::move(saved.broken);
   made->refresh_level();
   return std::unique_ptr<Run>(new Run(std::move(made)));

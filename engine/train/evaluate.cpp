@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "engine/core/philox.h"
-#include "engine/model/transformer.h"
+#include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
 #include "engine/train/network.h"
+#include "engine/train/recurrence/segment_memory.h"
 
 namespace normscope {
 namespace {
@@ -55,12 +57,13 @@ constexpr int32_t kSourceBatches = 4;  // enough for a difference of a tenth of 
 
 BatchShape shape_of(const Batch& batch) {
   const int32_t source = batch.B > 0 ? static_cast<int32_t>(batch.source.size()) / batch.B : 0;
-  return {batch.B, batch.T, source, !batch.key_lengths.empty()};
+  const bool one_target = batch.targets.size() < batch.tokens.size();
+  return {batch.B, batch.T, source, !batch.key_lengths.empty(), one_target};
 }
 
 void put(const Batch& batch, Program& program) {
   const BatchView to = inputs_of(program, shape_of(batch));
-  std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
+  if (!to.tokens.empty()) std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
   std::copy(batch.targets.begin(), batch.targets.end(), to.targets.begin());
   std::copy(batch.source.begin(), batch.source.end(), to.source.begin());
   std::copy(batch.key_lengths.begin(), batch.key_lengths.end(), to.key_lengths.begin());
@@ -80,9 +83,20 @@ Program evaluation_program(Store& store, const ModelConfig& model, const BatchSh
   Tape tape(store);
   RecordOptions options = record_options(shape, false);
   options.left_out = left_out;
-  const ModelValues values = record_transformer(tape, model, options);
+  const ModelValues values = record_model(tape, model, options);
   return seal(tape,
               {.loss = values.loss, .backward = false, .reuse_memory = true, .keep_probabilities = false});
+}
+
+Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
+                           const std::vector<std::string>& left_out, std::vector<LayerMemory>& memories) {
+  if (model.memory == 0) return evaluation_program(store, model, shape, left_out);
+  Tape tape(store);
+  RecordOptions options = record_options(shape, false, model.memory);
+  options.left_out = left_out;
+  ModelValues values = record_model(tape, model, options);
+  memories = std::move(values.memories);
+  return seal(tape, {.loss = values.loss, .backward = false, .keep_probabilities = false});
 }
 
 Validator::Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch,
@@ -94,8 +108,9 @@ Validator::Validator(Store& store, const ModelConfig& model, const Task& task, u
     const BatchShape shape = task.shape(seed, step, Split::Validation, batch, model.sequence);
     auto program = programs_.find(shape);
     if (program == programs_.end())
-      program = programs_.emplace(shape, evaluation_program(store, model, shape, left_out)).first;
-    Drawn& drawn = batches_.emplace_back(Drawn{Batch(shape), &program->second, 0});
+      program = programs_.emplace(shape, evaluation_program(store, model, shape, left_out, memories_)).first;
+    Drawn& drawn = batches_.emplace_back(Drawn{Batch(shape), &program->second, 0,
+                                               task.goes_on(step, Split::Validation, batch, model.sequence)});
     task.fill(seed, step, Split::Validation, batch, model.sequence, drawn.batch.view());
     drawn.targets = std::count_if(drawn.batch.targets.begin(), drawn.batch.targets.end(),
                                   [](int32_t t) { return t >= 0; });
@@ -108,9 +123,13 @@ double Validator::measure_exchanged() { return mean_loss(true); }
 double Validator::mean_loss(bool exchanged) {
   double sum = 0;
   int64_t targets = 0, correct = 0;
+  SegmentMemory memory;
   for (Drawn& drawn : batches_) {
+    if (drawn.targets == 0) continue;  // its mean would be none
     put(exchanged ? with_exchanged_sources(drawn.batch) : drawn.batch, *drawn.program);
+    memory.fill(*drawn.program, memories_, drawn.goes_on);
     drawn.program->replay({});
+    memory.take(*drawn.program, memories_);
     sum += drawn.program->loss() * static_cast<double>(drawn.targets);
     targets += drawn.targets;
     if (classes_ > 0) correct += right(drawn);
@@ -204,9 +223,13 @@ bool Writer::advance_translation() {
   return ended();
 }
 
-// One pass: the symbols asked for take their places, or the class stands alone.
+// One pass: the symbols asked for take their places, or the class (a parser's transition) stands alone.
 bool Writer::fill_in() {
   program_->replay({});
+  if (form_ == TaskForm::Parse) {
+    line_ = {most_probable(0)};
+    return true;
+  }
   line_ = row_.tokens;
   for (size_t t = 0; t < line_.size(); ++t)
     if (row_.targets[t] >= 0) line_[t] = most_probable(static_cast<int32_t>(t));
@@ -215,15 +238,17 @@ bool Writer::fill_in() {
 
 int32_t Writer::most_probable(int32_t row) const {
   const std::vector<float> logits = program_->read("logits");
-  const size_t outcomes = logits.size() / row_.tokens.size();
+  const size_t outcomes = logits.size() / row_.targets.size();
   const auto at = logits.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(row) * outcomes);
   return static_cast<int32_t>(std::max_element(at, at + static_cast<std::ptrdiff_t>(outcomes)) - at);
 }
 
 std::string Writer::text(const Task& task) const {
   if (form_ == TaskForm::Translate) return task.decode(line_) + " \u2190 " + task.decode(row_.source);
-  if (form_ == TaskForm::Classify)
+  if (form_ == TaskForm::Classify || form_ == TaskForm::Parse)
     return task.class_name(line_.front()) + " \u2190 " + task.decode(row_.tokens);
+  if (form_ == TaskForm::Image)
+    return task.class_name(line_.front()) + " \u2190 an image of " + task.class_name(row_.targets.front());
   if (form_ == TaskForm::Masked) return task.decode(line_);
   const size_t hidden = prompt_length_ > 1 ? 0 : 1;  // a single symbol is no question worth showing
   return task.decode(std::span(line_).subspan(hidden));

@@ -10,6 +10,7 @@
 
 #include "engine/data/task.h"
 #include "engine/model/model_config.h"
+#include "engine/model/transformer.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
 
@@ -26,8 +27,13 @@ void put(const Batch& batch, Program& program);
 Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
                            const std::vector<std::string>& left_out = {});
 
+/// The same over a memory of model.memory positions, whose places `memories` takes; its values stay readable.
+Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
+                           const std::vector<std::string>& left_out, std::vector<LayerMemory>& memories);
+
 /// Mean cross-entropy per target (without label smoothing) over the task's fixed validation batches; of a
-/// classifier also how many targets have the largest logit.
+/// classifier (a parser is one of transitions) also how many targets have the largest logit. A model with a memory
+/// begins each measurement with an empty one and carries it from batch to batch.
 class Validator {
  public:
   /// `left_out`: see RecordOptions. At most `most` batches of the fixed ones.
@@ -45,11 +51,13 @@ class Validator {
     Batch batch;
     Program* program;
     int64_t targets;
+    bool goes_on;  ///< from the batch before
   };
   int64_t right(const Drawn& drawn) const;
   double mean_loss(bool exchanged);
 
   std::map<BatchShape, Program> programs_;
+  std::vector<LayerMemory> memories_;
   std::vector<Drawn> batches_;
   int32_t classes_;
   double accuracy_;
@@ -65,7 +73,7 @@ double source_use(Store& store, const ModelConfig& model, const Task& task, uint
 /// changes is the model alone; the prompt is the start of a validation sequence, one symbol of a text (not
 /// shown) or the question of a sequence task. An encoder-decoder translates a validation row, "target <-
 /// source" (what it wrote stands first, for a narrow place), each time the most probable symbol. An encoder
-/// fills in or classifies a validation row at once.
+/// fills in or classifies a validation row at once, a parser names the transition of a validation state.
 class Writer {
  public:
   Writer(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t line_length);

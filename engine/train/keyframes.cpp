@@ -23,15 +23,17 @@ void copy_block(const Store& store, Store::Block block, std::vector<float>& to) 
 
 }  // namespace
 
-void Keyframes::after_step(int32_t step, size_t edits, const Store& store, const Plateau::State& plateau) {
+void Keyframes::after_step(int32_t step, size_t edits, const Store& store, const Plateau::State& plateau,
+                           const MemoryState& memory) {
   if (step % kInterval != 0) return;
-  const size_t bytes = sizeof(Keyframe) + 3 * store.size() * sizeof(float);
+  const size_t bytes = sizeof(Keyframe) + 3 * store.size() * sizeof(float) + memory.bytes();
   if (bytes > budget_) return;
   while (!frames_.empty() && this->bytes() + bytes > budget_) drop_one();
   auto frame = std::make_shared<Keyframe>();
   frame->step = step;
   frame->edits = edits;
   frame->plateau = plateau;
+  frame->memory = memory;
   copy_block(store, Store::Block::Value, frame->values);
   copy_block(store, Store::Block::M, frame->m);
   copy_block(store, Store::Block::V, frame->v);
@@ -115,6 +117,7 @@ void write_keyframe(const Keyframe& frame, const std::string& path) {
   file.add("plateau/window", row(window), std::span(window));
   file.add("plateau/blocks", row(blocks), std::span(blocks));
   file.add("numbers", row(numbers), std::span(numbers));
+  add_memory(file, frame.memory);
   file.write(path);
 }
 
@@ -143,6 +146,7 @@ std::shared_ptr<const Keyframe> read_keyframe(const SafetensorsFile& file) {
   frame->values = file.floats("values");
   frame->m = file.floats("m");
   frame->v = file.floats("v");
+  frame->memory = memory_from(file);
   for (const auto& [name, block] : {std::pair{"m", &frame->m}, {"v", &frame->v}})
     if (block->size() != frame->values.size())
       fail(where, "{} has {} numbers: expected {}, as many as values", name, block->size(),

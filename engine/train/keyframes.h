@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "engine/io/safetensors.h"
-#include "engine/tape/store.h"
 #include "engine/measure/plateau.h"
+#include "engine/tape/store.h"
+#include "engine/train/recurrence/segment_memory.h"
 
 namespace normscope {
 
@@ -20,7 +21,10 @@ struct Keyframe {
   size_t edits = 0;                 ///< how many of the run's edits were in force
   std::vector<float> values, m, v;  ///< the Store's blocks
   Plateau::State plateau;
-  size_t bytes() const { return sizeof(Keyframe) + (values.size() + m.size() + v.size()) * sizeof(float); }
+  MemoryState memory;  ///< what a decoder remembers of the segment of `step`
+  size_t bytes() const {
+    return sizeof(Keyframe) + (values.size() + m.size() + v.size()) * sizeof(float) + memory.bytes();
+  }
 };
 
 /// Keyframes of one run, unless it has to share (see LabTrainer::share_memory).
@@ -29,7 +33,8 @@ inline constexpr size_t kKeyframeBudget = size_t{36} << 20;
 class Keyframes {
  public:
   /// Takes one when it is time to and a keyframe of this size fits.
-  void after_step(int32_t step, size_t edits, const Store& store, const Plateau::State& plateau);
+  void after_step(int32_t step, size_t edits, const Store& store, const Plateau::State& plateau,
+                  const MemoryState& memory = {});
   void set_budget(size_t bytes);
   /// The newest at or before a step; nullptr when there is none.
   const Keyframe* before(int32_t step) const;

@@ -1,6 +1,7 @@
 // See measured_sequence.h.
 #include "engine/train/measured_sequence.h"
 
+#include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/network.h"
@@ -17,7 +18,7 @@ MeasuredSequence::Recorded MeasuredSequence::record(Store& store, const ModelCon
   Tape tape(store);
   RecordOptions options = record_options(shape_of(row), false);
   options.probes = true;  // they bring the length of a padded target row with them
-  ModelValues values = record_transformer(tape, model, options);
+  ModelValues values = record_model(tape, model, options);
   Program program = seal(tape, {.loss = values.loss, .backward = false});
   put(row, program);
   return {std::move(values), std::move(program)};

@@ -7,7 +7,7 @@
 #include "engine/cpu/arena.h"
 #include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/kernel.h"
-#include "engine/model/transformer.h"
+#include "engine/model/record_model.h"
 #include "engine/tape/seal_passes.h"
 #include "engine/tape/store.h"
 #include "engine/train/network.h"
@@ -67,11 +67,14 @@ void collect_tensors(const Tape& tape, const std::vector<bool>& needs_gradient,
   }
 }
 
-size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShape& shape, bool reuse) {
+/// A program over a memory keeps its values: see evaluation_program.
+size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShape& shape, bool validates) {
   Tape tape(store);
-  record_transformer(tape, model, record_options(shape, false));
+  const int32_t memory = validates ? model.memory : 0;
+  const bool reuse = validates && memory == 0;
+  record_model(tape, model, record_options(shape, false, memory));
   const std::vector<bool> none = passes::mark_gradients(tape, kNone);
-  MemoryPlan plan = passes::plan_memory(tape, none, !reuse);
+  MemoryPlan plan = passes::plan_memory(tape, none, !validates);
   if (reuse) passes::share_value_memory(tape, passes::emit_forward(tape), plan);
   return plan.inputs + plan.activations + workspace_floats(tape, none, kNone);
 }
@@ -82,7 +85,7 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
                        bool reuse_gradients) {
   Store store(backend);  // declares only: it never materializes
   Tape tape(store);
-  const ModelValues model = record_transformer(tape, config, record_options(shape, true));
+  const ModelValues model = record_model(tape, config, record_options(shape, true, config.memory));
   const std::vector<bool> needs_gradient = passes::mark_gradients(tape, model.loss);
   const MemoryPlan plan = passes::plan_memory(tape, needs_gradient);
   MemoryPlan reused = plan;

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string_view>
 
 #include "engine/core/error.h"
 #include "engine/io/safetensors.h"
+#include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
 
 namespace normscope {
@@ -77,7 +79,7 @@ void profile(Network& network, const RunSpec& spec, const Task& task, int32_t st
 Program training_program(Network& network, const RunSpec& spec, const BatchShape& shape,
                          ModelValues* values) {
   Tape tape(network.store);
-  const ModelValues recorded = record_transformer(tape, spec.model, record_options(shape, true));
+  const ModelValues recorded = record_model(tape, spec.model, record_options(shape, true, spec.model.memory));
   if (!network.store.materialized()) network.store.materialize(spec.seed);
   if (values) *values = recorded;
   return seal(tape, {.loss = recorded.loss,
@@ -86,6 +88,12 @@ Program training_program(Network& network, const RunSpec& spec, const BatchShape
                      .clip = true,
                      .reuse_memory = spec.train.reuse_gradients,
                      .keep_probabilities = false});
+}
+
+std::span<int32_t> input_if_there(Program& program, std::string_view name) {
+  const auto& values = program.data().values;
+  const auto named = [&](const ValueInfo& v) { return v.name == name; };
+  return std::any_of(values.begin(), values.end(), named) ? program.tokens(name) : std::span<int32_t>();
 }
 
 std::string without(std::string_view name, std::string_view ending, std::string_view instead) {
@@ -110,25 +118,23 @@ void transfer_weights(const Store& from, Store& to, bool moments) {
   for (const char* part : {"gain", "bias", "alpha"}) carry_moved(from, to, part, moments);
 }
 
-RecordOptions record_options(const BatchShape& shape, bool training) {
+RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory) {
   return {.batch = shape.rows,
           .sequence = shape.length,
           .source_sequence = shape.source_length,
           .key_lengths = shape.padded,
+          .memory = memory,
           .training = training,
           .probes = training};
 }
 
 BatchView inputs_of(Program& program, const BatchShape& shape) {
   BatchView view;
-  view.tokens = program.tokens("tokens");
+  view.tokens = input_if_there(program, "tokens");  // images have none
   view.targets = program.tokens("targets");
   if (shape.source_length > 0) view.source = program.tokens("source");
   if (shape.padded) view.key_lengths = program.tokens("key_lengths");
-  const auto& values = program.data().values;  // an evaluation has no probes and so no use for these
-  const auto at = std::find_if(values.begin(), values.end(),
-                               [](const ValueInfo& v) { return v.name == "target_lengths"; });
-  if (at != values.end()) view.target_lengths = program.tokens("target_lengths");
+  view.target_lengths = input_if_there(program, "target_lengths");  // without probes nobody asks for them
   return view;
 }
 
@@ -149,7 +155,8 @@ int32_t load_weights(const std::string& path, Store& store) {
     const TensorShape shape(info.shape.dim, info.shape.dim + info.shape.rank);
     if (file.shape(info.name) != shape) {
       // Another set of classes or another length is a new task; anything else is another model.
-      if (info.name.starts_with("class.") || info.name.ends_with("emb.positions")) continue;
+      if (info.name.starts_with("class.") || info.name.ends_with("emb.positions") || info.name == "distances")
+        continue;
       fail("train.init_from", "{} has {} in another shape: expected a model of the same sizes", path,
            info.name);
     }
@@ -203,7 +210,8 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
   network->shape =
       task.shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
   network->program.emplace(training_program(*network, spec, network->shape, &network->values));
-  network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
+  if (!network->values.sublayers.empty())
+    network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
   bool new_wiring = true;
   if (older) {
     transfer_weights(*older, network->store,

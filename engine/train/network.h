@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/model/transformer.h"
+#include "engine/model/record_model.h"
 #include "engine/spec/spec.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
@@ -28,7 +28,8 @@ struct FiniteCheck {
 };
 
 /// How a batch of that shape is recorded, and where its program takes it.
-RecordOptions record_options(const BatchShape& shape, bool training);
+/// `memory`: positions before the segment, RecordOptions::memory.
+RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory = 0);
 BatchView inputs_of(Program& program, const BatchShape& shape);
 
 struct Network {
@@ -43,7 +44,7 @@ struct Network {
   std::map<BatchShape, Program>
       others;                 ///< the same for the other shapes that occurred: one Store, one stats layout
   Program* newest = nullptr;  ///< that of the last step; nullptr before the first
-  std::optional<MeasuredSequence> measured;
+  std::optional<MeasuredSequence> measured;  ///< of a transformer: others have no sub-layers
   /// The training program for a shape; sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);
   std::vector<FiniteCheck> checks;  ///< in execution order

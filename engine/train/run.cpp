@@ -15,9 +15,7 @@ namespace {
 
 RunSpec with_vocabulary(RunSpec spec, const Task* task) {
   if (!task) fail("run", "there is no data: expected a task");
-  spec.model.vocabulary = task->vocabulary();
-  spec.model.classes = task->classes();
-  complete(spec);
+  fit_to_data(spec, *task);
   return spec;
 }
 
@@ -82,6 +80,7 @@ Program& Run::Impl::program_with_batch(int64_t step) {
   const BatchShape shape = task->shape(spec.seed, number, Split::Train, B, T);
   Program& program = network->program_for(shape, spec);
   task->fill(spec.seed, number, Split::Train, B, T, inputs_of(program, shape));
+  memory.fill(program, network->values.memories, task->goes_on(number, Split::Train, B, T));
   return program;
 }
 
@@ -125,8 +124,8 @@ void Run::Impl::record(const Program& program, int64_t step, double rate) {
 // between.
 void Run::Impl::measure_live(int64_t step) {
   constexpr int64_t kDeviceInterval = 16;
-  if (step <= silent_until) return;
   numbers.resize(history->layout().size(), kUnknown);
+  if (step <= silent_until || !network->measured) return;
   const std::span<double> out = std::span(numbers).subspan(network->program->stats().size());
   if (!live)
     std::fill(out.begin(), out.end(), kUnknown);
@@ -136,8 +135,10 @@ void Run::Impl::measure_live(int64_t step) {
 
 std::shared_ptr<History> Run::Impl::new_history() const {
   std::vector<StatInfo> layout = network->program->data().stats;
-  const std::vector<StatInfo>& more = network->measured->layout();
-  layout.insert(layout.end(), more.begin(), more.end());
+  if (network->measured) {
+    const std::vector<StatInfo>& more = network->measured->layout();
+    layout.insert(layout.end(), more.begin(), more.end());
+  }
   return std::make_shared<History>(std::move(layout), frames_budget);
 }
 
@@ -211,13 +212,15 @@ void Run::step() {
   const StepInputs inputs = run.inputs(step);
   run.measure_live(step);
   program.replay(inputs);
+  run.memory.take(program, run.network->values.memories);
   run.require_backend();  // of a step that failed nothing is kept
   run.steps = step;
   run.network->newest = &program;
   run.record(program, step, static_cast<double>(inputs.lr));
   run.recognise(step, program.loss());
   run.check_finite(program, step);
-  run.keyframes.after_step(step, run.edits.size(), run.network->store, run.plateau.state());
+  run.keyframes.after_step(step, run.edits.size(), run.network->store, run.plateau.state(),
+                           run.memory.state());
   run.keep_snapshot();
   if (step == run.spec.train.steps && step > run.silent_until)
     run.history->add_event({step, RunEvent::Kind::Finished, "finished"});
@@ -291,6 +294,8 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   made->plateau = from.plateau;
   made->plateau.begin_anew();
   made->losses = from.losses;
+  // What a changed network would remember was another's: it begins with an empty memory, here and in a replay.
+  if (!made->any_structural_since(from.edits.size())) made->memory = from.memory;
   made->refresh_level();
   return std::unique_ptr<Run>(new Run(std::move(made)));
 }

@@ -63,6 +63,10 @@ bool Run::Impl::edit_again(const std::string& key, const std::string& value) {
   return true;
 }
 
+bool Run::Impl::any_structural_since(size_t edit) const {
+  return any_structural({edits.begin() + static_cast<std::ptrdiff_t>(edit), edits.end()});
+}
+
 void Run::Impl::apply(const Edit& edit) {
   const std::string before = get_field(spec, edit.key);
   set_field(spec, edit.key, edit.value);
@@ -88,6 +92,7 @@ void Run::Impl::apply_due_edits() {
       base_spec = before;
     }
     rebuild();
+    memory.forget();
     plateau.begin_anew();
   }
   if (any_structural(due) && edits.size() > noted) {

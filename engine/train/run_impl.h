@@ -11,6 +11,7 @@
 #include "engine/train/evaluate.h"
 #include "engine/train/keyframes.h"
 #include "engine/train/network.h"
+#include "engine/train/recurrence/segment_memory.h"
 #include "engine/train/run.h"
 
 namespace normscope {
@@ -26,8 +27,9 @@ struct Run::Impl {
 
   // Edits.
   void apply_due_edits();
-  void apply(const Edit& edit);  ///< one edit to the spec and the records, not to the network
-  void rebuild();                ///< the network as the spec now says
+  bool any_structural_since(size_t edit) const;  ///< among the edits from that one on
+  void apply(const Edit& edit);                  ///< one edit to the spec and the records, not to the network
+  void rebuild();                                ///< the network as the spec now says
   void note_edit(const Edit& edit, const std::string& before);
   bool noting(const Edit& edit) const;  ///< whether the history records it
   std::string value_before(size_t edit) const;
@@ -63,6 +65,8 @@ struct Run::Impl {
   // result is that of the final specification alone, which is what a replay of the edits builds.
   std::shared_ptr<const Store> base;
   RunSpec base_spec;
+
+  SegmentMemory memory;  ///< of the last step's segment; a change of the network empties it: see fork()
 
   std::unique_ptr<Validator> validator;
   std::unique_ptr<Writer> line_writer;

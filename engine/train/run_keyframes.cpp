@@ -29,6 +29,7 @@ std::unique_ptr<Run> Run::at(int32_t step) const {
   if (frame) {
     restore(*frame, made.network->store);
     made.plateau.restore(frame->plateau);
+    made.memory.restore(frame->memory);
     made.losses.assign(from.losses.begin(), from.losses.begin() + start);
   } else {
     made.start_from_weights();

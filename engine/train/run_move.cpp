@@ -40,6 +40,7 @@ void Run::Impl::keep_snapshot() {
   taken->step = steps;
   taken->edits = edits.size();
   taken->plateau = plateau.state();
+  taken->memory = memory.state();
   for (auto [block, to] : {std::pair{Store::Block::Value, &taken->values},
                            {Store::Block::M, &taken->m},
                            {Store::Block::V, &taken->v}}) {
@@ -109,7 +110,11 @@ void Run::recover_on(Backend& to, const std::string& why) {
   run.silent_until = until;
   run.losses.resize(static_cast<size_t>(start));
   run.plateau = {};
-  if (frame) run.plateau.restore(frame->plateau);
+  run.memory.forget();
+  if (frame) {
+    run.plateau.restore(frame->plateau);
+    run.memory.restore(frame->memory);
+  }
   run.refresh_level();
 }
 

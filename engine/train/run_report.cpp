@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
 #include "engine/train/run_impl.h"
 
@@ -65,7 +66,7 @@ std::shared_ptr<const BatchMeasurement> Run::measure_batch() {
   const auto number = static_cast<uint64_t>(std::max(run.steps, 1));
   const BatchShape shape = run.task->shape(run.spec.seed, number, Split::Train, B, T);
   Tape tape(run.network->store);
-  const ModelValues values = record_transformer(tape, model, record_options(shape, false));
+  const ModelValues values = record_model(tape, model, record_options(shape, false));
   Program program = seal(tape, {.loss = values.loss, .backward = false});
   BatchView to = inputs_of(program, shape);
   Batch batch(shape);  // what an evaluation has no use for goes here

@@ -184,6 +184,8 @@ SavedRun read_saved_run(const SafetensorsFile& file) {
   run.plateau.stuck = plateau.at("stuck").flag();
   run.plateau.learning_since = plateau.at("learning_since").whole(0, run.step);
   run.broken = report_from(metadata(file, "non_finite"), run.step);
+  run.memory = memory_from(file);
+  require_memory_of(where_of(file), run.memory, run.spec.model, run.spec.train.batch);
   return run;
 }
 

@@ -14,6 +14,7 @@
 #include "engine/io/safetensors.h"
 #include "engine/measure/history.h"
 #include "engine/measure/plateau.h"
+#include "engine/train/recurrence/segment_memory.h"
 #include "engine/train/run.h"
 
 namespace normscope {
@@ -30,6 +31,7 @@ struct SavedRun {
   std::vector<float> losses;
   std::vector<RunEvent> events;
   Plateau::State plateau;
+  MemoryState memory;
   std::optional<NonFiniteReport> broken;
   int64_t bytes =
       0;  ///< estimated, of the largest network on the way from `origin` to the last scheduled edit

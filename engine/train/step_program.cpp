@@ -1,6 +1,6 @@
 #include "engine/train/step_program.h"
 
-#include "engine/model/transformer.h"
+#include "engine/model/record_model.h"
 #include "engine/spec/update_rule.h"
 #include "engine/tape/seal.h"
 #include "engine/train/network.h"
@@ -10,7 +10,7 @@ namespace normscope {
 StepProgram::StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend)
     : store_(backend) {
   Tape tape(store_);
-  const ValueId loss = record_transformer(tape, spec.model, record_options(shape, true)).loss;
+  const ValueId loss = record_model(tape, spec.model, record_options(shape, true, spec.model.memory)).loss;
   store_.materialize(spec.seed);
   program_.emplace(seal(tape, {.loss = loss,
                                .backward = true,

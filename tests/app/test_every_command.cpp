@@ -31,9 +31,11 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
   const std::string config =
       folder.write("tiny.toml", std::string(kTiny) + "[run.A]\n[run.B]\nmodel.placement = \"pre\"\n");
   const std::string saved = folder.file("run.safetensors"),
+                    remembering = folder.file("remembering.safetensors"),
                     text = folder.write("text", "to be or not to be\n"),
                     broken = folder.write("broken", std::string(64, '\xff')), none = folder.file("none"),
-                    log = folder.file("log"), picture = folder.file("lab.png"), zoo = folder.file("zoo");
+                    log = folder.file("log"), picture = folder.file("lab.png"), zoo = folder.file("zoo"),
+                    parser = folder.file("parser.safetensors");
   const std::string small =
       " --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32 --set model.sequence=16"
       " --set train.batch=4";
@@ -69,6 +71,22 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
       {"verify " + broken, 3},
       {"measure " + saved + " --what loss", 0},
       {"measure " + broken + " --what loss", 3},
+      {"evaluate " + saved + " --batches 2 --json", 0},
+      {"evaluate " + saved + " --memory 8", 2},  // no relative positions
+      {"evaluate " + broken, 3},
+      {"train --run A=post" + small + " --set model.memory=16 --steps 3 --save " + remembering, 0},
+      {"train --resume " + remembering + " --steps 5", 0},
+      {"evaluate " + remembering + " --memory 0,16,40 --batches 3", 0},
+      {"train --set data.name=copy --set data.consecutive=true", 2},
+      {"train --preset parser --set model.layers=1 --set model.d_model=4 --set model.feed_forward=8"
+       " --set train.batch=16 --steps 2 --save " +
+           parser,
+       0},
+      {"train --treebank " + broken, 3},
+      {"parse " + parser + " --out " + folder.file("trees.conllu"), 0},
+      {"parse " + parser + " --input " + text, 3},
+      {"parse " + saved, 3},
+      {"parse " + broken, 3},
       {"average " + saved + " " + saved + " --out " + folder.file("mean.safetensors"), 0},
       {"bleu " + text + " " + text, 0},
       {"lesson list", 0},

@@ -353,6 +353,8 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
   };
   const std::pair<const char*, InputKind> rows[] = {{"text to learn", input::kText},
                                                     {"pairs, labels, sentences", input::kTable},
+                                                    {"images and their labels", input::kIdx},
+                                                    {"treebank", input::kTable},
                                                     {"tokenizer", input::kTokenizer},
                                                     {"configuration", input::kConfig},
                                                     {"`session.json`", input::kSession},

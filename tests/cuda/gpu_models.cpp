@@ -270,7 +270,7 @@ TEST_CASE("gpu models: shadow finds no difference in any instruction of any plac
     }
     for (const Instruction& i : cpu.program->data().instructions) seen.insert(i.op);
   }
-  // What no model here has must at least have a case of its own (gpu_ops.cpp runs them all).
+  // What no model here has must at least have a case of its own (gpu_ops.cpp runs all that the backend has).
   for (const OpCase& c : op_cases()) seen.insert(c.op);
   CHECK(seen.size() == static_cast<size_t>(OpKind::Count));
 }

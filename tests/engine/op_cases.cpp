@@ -67,27 +67,29 @@ std::vector<OpCase> embedding_cases() {
   std::vector<OpCase> cases;
   struct Size {
     int64_t B, T, D, V;
-    bool positions;
+    bool positions, joined = false;
   };
   for (const Size s : {Size{1, 1, 1, 1, true},
                        {2, 3, 31, 5, true},
                        {3, 31, 33, 17, true},
                        {4, 33, 3, 70, false},
                        {3, 7, 64, 2, true},
-                       {8, 65, 40, 30, true}}) {
+                       {8, 65, 40, 30, true},
+                       {5, 12, 7, 19, false, true},
+                       {3, 48, 50, 40, true, true}}) {
     Random random(static_cast<uint64_t>(s.D * 131 + s.V));
     OpCase c;
     c.op = OpKind::Embedding;
-    c.name =
-        fmt::format("embedding B{} T{} D{} V{}{}", s.B, s.T, s.D, s.V, s.positions ? "" : " no positions");
-    const EmbeddingSpec spec{1.7f};
+    c.name = fmt::format("embedding B{} T{} D{} V{}{}{}", s.B, s.T, s.D, s.V,
+                         s.positions ? "" : " no positions", s.joined ? " joined" : "");
+    const EmbeddingSpec spec{1.7f, s.joined};
     c.attributes = spec;
     const int64_t P =
         s.positions ? s.T + 2 : 0;  // a table longer than the batch: the rest gets a zero gradient
     c.in = {random.integers({s.B, s.T}, 0, static_cast<int32_t>(s.V - 1)), random.normal({s.V, s.D}),
             s.positions ? random.normal({P, s.D}) : absent()};
     c.in[1].terms = c.in[2].terms = static_cast<double>(s.B * s.T);
-    c.out = {s.B, s.T, s.D};
+    c.out = s.joined ? Shape{s.B, s.T * s.D} : Shape{s.B, s.T, s.D};
     const std::vector<int32_t> tokens = c.in[0].ints;
     const double scale = static_cast<double>(spec.scale);
     c.set_forward([=]<class S>(const Inputs<S>& in) {
@@ -349,8 +351,9 @@ std::vector<OpCase> elementwise_cases() {
 const std::vector<OpCase>& op_cases() {
   static const std::vector<OpCase> all = [] {
     std::vector<OpCase> cases;
-    for (auto part : {embedding_cases(), linear_cases(), attention_cases(), norm_cases(), elementwise_cases(),
-                      loss_cases(), pool_cases()})
+    for (auto part :
+         {embedding_cases(), linear_cases(), attention_cases(), relative_attention_cases(), concat_cases(),
+          norm_cases(), elementwise_cases(), loss_cases(), pool_cases(), image_cases()})
       for (OpCase& c : part) cases.push_back(std::move(c));
     return cases;
   }();

@@ -84,10 +84,13 @@ const std::vector<OpCase>& op_cases();
 std::vector<OpCase> embedding_cases();
 std::vector<OpCase> linear_cases();
 std::vector<OpCase> attention_cases();
+std::vector<OpCase> relative_attention_cases();
+std::vector<OpCase> concat_cases();
 std::vector<OpCase> norm_cases();
 std::vector<OpCase> elementwise_cases();
 std::vector<OpCase> loss_cases();
 std::vector<OpCase> pool_cases();
+std::vector<OpCase> image_cases();
 
 /// The element is kept when its Philox word reaches the threshold.
 std::vector<uint8_t> dropout_mask(int64_t elements, const StepInputs& step, DropoutKind kind, uint32_t site);

@@ -1,7 +1,10 @@
-// Cases of linear, attention, the mean over a row and the loss: see op_cases.h. Sizes stand around the
+// Cases of linear, attention, relative attention, concatenation, the mean over a row and the loss: see op_cases.h. Sizes stand around the
 // register tiles (12, 32), the vector lengths and the blocks of the packed product, and include long sums in
 // each of the three directions (forward, dx, dW).
 #include <fmt/format.h>
+
+#include <array>
+#include <utility>
 
 #include "engine/core/philox.h"
 #include "engine/op_cases.h"
@@ -74,7 +77,99 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
   return c;
 }
 
+/// `beyond`: rows of distances that no key is away.
+OpCase relative_case(std::string name, reference::RelativeShape a, int64_t beyond = 0, double dropout = 0) {
+  Random random(static_cast<uint64_t>(a.B * 1013 + a.Tq * 37 + a.Tk * 5 + a.D));
+  OpCase c;
+  c.op = OpKind::RelativeAttention;
+  c.name = fmt::format("relative_attention {} B{} H{} Tq{} Tk{} D{}", name, a.B, a.H, a.Tq, a.Tk, a.D);
+  RelativeAttentionSpec spec{.heads = static_cast<int32_t>(a.H)};
+  c.in = {random.normal({a.B, a.Tq, a.D}, 0.3), random.normal({a.B, a.Tk, a.D}, -0.2),
+          random.normal({a.B, a.Tk, a.D}),      random.normal({a.B, a.Tq, a.D}, -0.4),
+          random.normal({a.Tk + beyond, a.D}),  absent()};
+  if (!a.memory_lengths.empty()) {
+    c.in[5] = random.integers({a.B}, 0, 0);
+    c.in[5].ints = a.memory_lengths;
+  }
+  if (dropout > 0) {
+    spec.dropout_site = site_of("L02.attn.heads");
+    c.step.seed = 98;
+    c.step.step = 6;
+    c.step.dropout[static_cast<int>(DropoutKind::Attention)] = dropout_inputs(dropout);
+    a.keep = dropout_mask(a.B * a.H * a.Tq * a.Tk, c.step, DropoutKind::Attention, spec.dropout_site);
+    a.keep_scale = static_cast<double>(c.step.dropout[static_cast<int>(DropoutKind::Attention)].scale);
+  }
+  c.attributes = spec;
+  for (const size_t i : {0, 1, 3, 4}) c.in[i].zero_gradient = a.Tk == 1;
+  for (const size_t i : {0, 1, 2, 3}) c.in[i].terms = static_cast<double>(a.Tq + a.Tk + a.width());
+  c.in[4].terms = static_cast<double>(a.B * a.Tq + a.Tk + a.width());
+  c.out = {a.B, a.Tq, a.D};
+  c.saved = {{a.B, a.H, a.Tq, a.Tk}};
+  c.terms = static_cast<double>(a.Tk + 2 * a.width());
+  c.set_forward([=]<class S>(const Inputs<S>& in) {
+    auto r = reference::relative_attention<S>(in[0], in[1], in[2], in[3], in[4], a);
+    return std::vector<Array<S>>{r.out, r.probabilities};
+  });
+  c.backward = [=](const Inputs<double>& in, const Values& dy) {
+    const auto p = reference::relative_attention<double>(in[0], in[1], in[2], in[3], in[4], a).probabilities;
+    auto g = reference::relative_attention_backward(in[0], in[1], in[2], in[3], in[4], p, dy, a);
+    return std::vector<Values>{g.content, g.k, g.v, g.position, g.distances, {}};
+  };
+  return c;
+}
+
 }  // namespace
+
+std::vector<OpCase> relative_attention_cases() {
+  std::vector<OpCase> cases;
+  const auto shape = [](int64_t B, int64_t H, int64_t Tq, int64_t Tk, int64_t D,
+                        std::vector<int32_t> lengths = {}) {
+    return reference::RelativeShape{{B, H, Tq, Tk, D}, std::move(lengths)};
+  };
+  cases.push_back(relative_case("one key", shape(1, 1, 1, 1, 1)));
+  cases.push_back(relative_case("no memory", shape(2, 1, 3, 3, 3)));
+  cases.push_back(relative_case("no memory", shape(2, 3, 31, 31, 33), 2));
+  cases.push_back(relative_case("no memory", shape(1, 4, 64, 64, 64)));
+  cases.push_back(relative_case("memory", shape(2, 2, 5, 9, 8)));
+  cases.push_back(relative_case("memory", shape(3, 2, 33, 66, 34)));
+  cases.push_back(relative_case("memory", shape(1, 2, 65, 82, 16), 7));
+  cases.push_back(relative_case("memory longer than the segment", shape(2, 3, 7, 40, 21)));
+  cases.push_back(relative_case("lengths", shape(4, 2, 13, 30, 10, {0, 17, 5, 1})));
+  cases.push_back(relative_case("lengths", shape(2, 4, 32, 64, 64, {31, 32})));
+  cases.push_back(relative_case("lengths beyond the memory", shape(2, 1, 6, 11, 7, {9, -3}), 3));
+  // Several blocks of queries, and more keys than a packed panel holds.
+  cases.push_back(relative_case("blocks", shape(1, 1, 200, 220, 5)));
+  cases.push_back(relative_case("blocks of lengths", shape(2, 1, 130, 300, 3, {170, 40})));
+  cases.push_back(relative_case("long memory", shape(1, 2, 3, 1100, 6)));
+  cases.push_back(relative_case("dropout", shape(2, 2, 13, 26, 14), 0, 0.3));
+  cases.push_back(relative_case("dropout lengths", shape(3, 3, 9, 17, 15, {8, 0, 3}), 1, 0.2));
+  cases.push_back(relative_case("dropout blocks", shape(1, 1, 190, 201, 4), 0, 0.3));
+  return cases;
+}
+
+std::vector<OpCase> concat_cases() {
+  std::vector<OpCase> cases;
+  for (const auto& [B, Ta, Tb, D] :
+       {std::array<int64_t, 4>{1, 1, 1, 1}, {2, 3, 1, 31}, {3, 1, 33, 5}, {4, 17, 16, 16}, {2, 64, 65, 33}}) {
+    Random random(static_cast<uint64_t>(B * 19 + Ta * 7 + Tb * 3 + D));
+    OpCase c;
+    c.op = OpKind::Concat;
+    c.name = fmt::format("concat B{} Ta{} Tb{} D{}", B, Ta, Tb, D);
+    c.in = {random.normal({B, Ta, D}), random.normal({B, Tb, D}, -0.4)};
+    c.out = {B, Ta + Tb, D};
+    const int64_t rows = B;
+    const size_t each_a = at(Ta * D), each_b = at(Tb * D);
+    c.set_forward([=]<class S>(const Inputs<S>& in) {
+      return std::vector<Array<S>>{reference::concat<S>(in[0], in[1], rows)};
+    });
+    c.backward = [=](const Inputs<double>&, const Values& dy) {
+      auto g = reference::concat_backward(dy, each_a, each_b);
+      return std::vector<Values>{g.a, g.b};
+    };
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
 
 std::vector<OpCase> linear_cases() {
   std::vector<OpCase> cases;

@@ -23,6 +23,7 @@ inline RunSpec small_spec(const std::string& preset = "post", uint64_t seed = 1)
                                                         {"train.batch", "4"},
                                                         {"train.steps", "60"}})
     set_field(spec, key, value);
+  if (preset == "convnet") set_field(spec, "data.digits", "240");
   if (spec.train.schedule.warmup > 0) spec.train.schedule.warmup = 10;
   spec.seed = seed;
   return spec;

@@ -77,7 +77,7 @@ TEST_CASE("a resumed run goes on bit for bit", "[checkpoint]") {
     steps(*first, 13);
     const double validation = first->validation_loss();
     first->save(folder.file("a.safetensors"));
-    const auto resumed = load(folder.file("a.safetensors"));
+    const auto resumed = Run::load(folder.file("a.safetensors"), small_task(spec.data), shared_backend());
     CHECK(resumed->steps_done() == 13);
     CHECK(resumed->last_validation_loss() == Approx(validation).epsilon(1e-6));
     CHECK(first_difference(first->store(), resumed->store()) == "");

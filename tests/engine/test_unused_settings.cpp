@@ -60,6 +60,7 @@ TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") 
                                                      {"model.heads", "4"},
                                                      {"model.feed_forward", "40"},
                                                      {"model.sequence", "12"},
+                                                     {"model.memory", "8"},
                                                      {"model.norm", "rms"},
                                                      {"model.placement", "pre"},
                                                      {"model.init", "normal002"},
@@ -84,12 +85,13 @@ TEST_CASE("fields: every one that is read changes the bits of a run", "[spec]") 
                                                      {"train.clip", "0.01"},
                                                      {"train.label_smoothing", "0.1"},
                                                      {"data.name", "copy"},
+                                                     {"data.consecutive", "true"},
                                                      {"data.seed", "2"},
                                                      {"run.seed", "2"}};
   // Names, budgets and files; another architecture wants other data; the same numbers in less memory.
-  const std::set<std::string> apart = {"model.architecture",    "train.steps", "train.init_from",
-                                       "train.reuse_gradients", "data.text",   "data.pairs",
-                                       "data.labels",           "run.name"};
+  const std::set<std::string> apart = {
+      "model.architecture", "train.steps", "train.init_from", "train.reuse_gradients", "data.text",
+      "data.pairs",         "data.labels", "data.images",     "data.treebank",         "run.name"};
   const RunSpec spec = small_spec("post");
   for (const Field& field : spec_fields()) {
     const std::string key(field.key);
@@ -253,7 +255,7 @@ TEST_CASE("unused settings: the reason names what decides and the way out", "[sp
   // Most fields count in every run, and none of the table has a name that is no field.
   int unused_here = 0;
   for (const Field& field : spec_fields()) unused_here += !unused_reason(small_spec(), field.key).empty();
-  CHECK(unused_here == 15);
+  CHECK(unused_here == 21);
   CHECK(unused_reason(small_spec(), "wiring.L01.attn").empty());
 }
 

@@ -82,7 +82,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     // A model may take what the machine has, and its data be read from where the file says: not here.
     const DataSpec& from = saved.spec.data;
     if (saved.bytes > kMostBytes || !from.text_path.empty() || !from.pairs_path.empty() ||
-        !from.labels_path.empty())
+        !from.labels_path.empty() || !from.treebank_path.empty() || !from.images_path.empty() ||
+        !from.image_labels_path.empty())
       fail("fuzz", "too large, or with data of its own");
   });
   if (!small) return 0;

@@ -2,4 +2,5 @@
 #pragma once
 
 #include "engine/ops/reference.h"
+#include "engine/ops/reference_images.h"
 #include "reference/dual.h"

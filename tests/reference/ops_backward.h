@@ -76,6 +76,56 @@ inline AttentionGradients attention_backward(const Values& q, const Values& k, c
   return g;
 }
 
+struct RelativeGradients {
+  Values content, k, v, position, distances;
+};
+/// As attention's, with every score's gradient handed on to both of its products.
+inline RelativeGradients relative_attention_backward(const Values& content, const Values& k, const Values& v,
+                                                     const Values& position, const Values& distances,
+                                                     const Values& probabilities, const Values& dy,
+                                                     const RelativeShape& a) {
+  RelativeGradients g{Values(content.size(), 0.0), Values(k.size(), 0.0), Values(v.size(), 0.0),
+                      Values(position.size(), 0.0), Values(distances.size(), 0.0)};
+  Values dp(at(a.Tk));
+  for (int64_t b = 0; b < a.B; ++b)
+    for (int64_t h = 0; h < a.H; ++h)
+      for (int64_t t = 0; t < a.Tq; ++t) {
+        double mean = 0;
+        for (int64_t s = 0; s < a.Tk; ++s) {
+          if (!a.visible(b, t, s)) continue;
+          const double p = probabilities[a.p(b, h, t, s)], kept = a.kept(a.p(b, h, t, s));
+          double dot = 0;
+          for (int64_t j = 0; j < a.width(); ++j) {
+            dot += dy[a.q(b, t, h, j)] * v[a.k(b, s, h, j)];
+            g.v[a.k(b, s, h, j)] += p * kept * dy[a.q(b, t, h, j)];
+          }
+          dp[at(s)] = kept * dot;
+          mean += p * dp[at(s)];
+        }
+        for (int64_t s = 0; s < a.Tk; ++s) {
+          if (!a.visible(b, t, s)) continue;
+          const double d = probabilities[a.p(b, h, t, s)] * (dp[at(s)] - mean) * a.scale();
+          for (int64_t j = 0; j < a.width(); ++j) {
+            g.content[a.q(b, t, h, j)] += d * k[a.k(b, s, h, j)];
+            g.k[a.k(b, s, h, j)] += d * content[a.q(b, t, h, j)];
+            g.position[a.q(b, t, h, j)] += d * distances[a.r(t, s, h, j)];
+            g.distances[a.r(t, s, h, j)] += d * position[a.q(b, t, h, j)];
+          }
+        }
+      }
+  return g;
+}
+
+struct ConcatGradients {
+  Values a, b;
+};
+/// each: numbers of a row of a and of b.
+inline ConcatGradients concat_backward(const Values& dy, size_t each_a, size_t each_b) {
+  ConcatGradients g;
+  for (size_t i = 0; i < dy.size(); ++i) (i % (each_a + each_b) < each_a ? g.a : g.b).push_back(dy[i]);
+  return g;
+}
+
 struct NormGradients {
   Values x, gain, bias;
 };
@@ -195,6 +245,38 @@ inline Values mean_pool_backward(const std::vector<int32_t>& lengths, const Valu
       for (int64_t t = 0; t < T; ++t) sum += dy[at((b * T + t) * D + j)];
       for (int64_t s = 0; s < n; ++s) g[at((b * T + s) * D + j)] = sum / static_cast<double>(n);
     }
+  return g;
+}
+
+struct Conv2dGradients {
+  Values x, weight, bias;
+};
+inline Conv2dGradients conv2d_backward(const Values& x, const Values& weight, const Values& dy,
+                                       const ImageWindow& w) {
+  const int64_t images = static_cast<int64_t>(x.size()) / w.numbers();
+  const int64_t O = static_cast<int64_t>(weight.size()) / w.patch();
+  Conv2dGradients g{Values(x.size(), 0.0), Values(weight.size(), 0.0), Values(at(O), 0.0)};
+  for (int64_t b = 0; b < images; ++b)
+    for (int64_t r = 0; r < w.windows(); ++r) {
+      const Values patch = patch_of(x, w, b, r / w.columns(), r % w.columns());
+      for (int64_t o = 0; o < O; ++o) {
+        const double d = dy[at((b * w.windows() + r) * O + o)];
+        g.bias[at(o)] += d;
+        for (int64_t k = 0; k < w.patch(); ++k) {
+          g.weight[at(k * O + o)] += d * patch[at(k)];
+          const int64_t tap = k / w.channels,
+                        pixel = pixel_under(w, r / w.columns(), r % w.columns(), tap / w.size, tap % w.size);
+          if (pixel >= 0) g.x[at(b * w.numbers() + pixel + k % w.channels)] += d * weight[at(k * O + o)];
+        }
+      }
+    }
+  return g;
+}
+
+inline Values max_pool_backward(const Values& x, const Values& dy, const ImageWindow& w) {
+  Values g(x.size(), 0.0);
+  const std::vector<size_t> from = largest_under(x, w);
+  for (size_t i = 0; i < from.size(); ++i) g[from[i]] += dy[i];
   return g;
 }
 

@@ -53,7 +53,13 @@ struct Sealed {
   }
 
   Listing listing(const std::string& program) const {
-    if (program == "measurement") return list(network->measured->program().data());
+    if (program == "measurement") {
+      if (!network->measured)
+        throw CommandError(
+            Exit::Usage,
+            "--program measurement: expected a transformer: this model has no sub-layers that are measured");
+      return list(network->measured->program().data());
+    }
     if (program == "training") return list(network->program->data());
     const BatchShape shape =
         task->shape(spec.seed, 1, Split::Validation, spec.train.batch, spec.model.sequence);

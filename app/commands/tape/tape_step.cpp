@@ -157,9 +157,7 @@ void add_instructions(Looked& looked, const TapeOptions& options, StepReport& re
 }  // namespace
 
 RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend, bool copies) {
-  spec.model.vocabulary = task.vocabulary();
-  spec.model.classes = task.classes();
-  complete(spec);
+  fit_to_data(spec, task);
   const size_t need = with_exit(Exit::Usage, [&] {
     return std::max(memory_need(spec, task, backend).peak(),
                     copies ? played_need(spec, task, backend) : size_t{0});

@@ -22,7 +22,7 @@ void add_sources(CLI::App& sub, TrainOptions& options) {
   CLI::Option* preset = sub.add_option("--preset", options.preset, "a run by name")
                             ->type_name("PRESET")
                             ->excludes(config)
-                            ->default_str("pre with --text, --pairs or --labels");
+                            ->default_str("pre with --text, --pairs or --labels, parser with --treebank");
   add_runs(sub, options.runs, options.set, options.edits);
   sub.get_option("--run")->excludes(config, preset);
   sub.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
@@ -31,7 +31,9 @@ void add_sources(CLI::App& sub, TrainOptions& options) {
       ->type_name("FILE");
   sub.add_option("--labels", options.labels, "labelled texts, label<TAB>text: an encoder that classifies")
       ->type_name("FILE");
-  sub.add_option("--valid", options.valid, "pairs or labelled texts to validate on")->type_name("FILE");
+  sub.add_option("--treebank", options.treebank, "dependency trees in CoNLL-U: a parser")->type_name("FILE");
+  sub.add_option("--valid", options.valid, "pairs, labelled texts or trees to validate on")
+      ->type_name("FILE");
   sub.add_option("--init-from", options.init_from, "a saved run whose weights are taken over: fine-tuning")
       ->type_name("FILE");
   sub.add_option("--tokens", options.tokens,
@@ -67,8 +69,8 @@ void add_course(CLI::App& sub, TrainOptions& options) {
 void add_resume(CLI::App& sub, TrainOptions& options) {
   CLI::Option* resume =
       sub.add_option("--resume", options.resume, "go on from a checkpoint")->type_name("FILE");
-  for (const char* name :
-       {"--config", "--preset", "--run", "--pairs", "--labels", "--valid", "--init-from", "--tokens"})
+  for (const char* name : {"--config", "--preset", "--run", "--pairs", "--labels", "--treebank", "--valid",
+                           "--init-from", "--tokens"})
     resume->excludes(sub.get_option(name));
 }
 
@@ -80,9 +82,12 @@ double source_use_of(Run& run) {
 RunResult result_of(Job& job) {
   const int32_t trained = job.run->steps_done() - job.first_step;
   if (std::isnan(job.validation) && trained > 0) job.validation = job.run->validation_loss();
-  return result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(), *job.run->history(),
-                   *job.task, job.validation, trained > 0 ? job.seconds * 1e3 / trained : NAN,
-                   source_use_of(*job.run));
+  if (!job.attachment) job.attachment = attachment_of(*job.run);
+  RunResult result = result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(),
+                               *job.run->history(), *job.task, job.validation,
+                               trained > 0 ? job.seconds * 1e3 / trained : NAN, source_use_of(*job.run));
+  result.attachment = job.attachment;
+  return result;
 }
 
 Exit train(const TrainOptions& options) {

@@ -6,6 +6,7 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "app/commands/report.h"
 #include "app/commands/run_log.h"
 #include "app/files/config_file.h"
+#include "engine/data/treebank/attachment.h"
 #include "engine/train/run.h"
 
 namespace normscope::cli {
@@ -22,7 +24,7 @@ namespace normscope::cli {
 struct TrainOptions {
   std::string config, preset, text, log, save, resume;
   std::vector<std::string> runs, set, edits;
-  std::string pairs, labels, valid, init_from;
+  std::string pairs, labels, treebank, valid, init_from;
   int32_t steps = 0;   ///< 0: as configured
   int32_t tokens = 0;  ///< of a batch; 0: train.batch rows
   int32_t validate_every = 50;
@@ -48,6 +50,7 @@ struct Job {
   int32_t first_step = 0;
   double seconds = 0;  ///< spent in Run::step
   double validation = std::numeric_limits<double>::quiet_NaN();
+  std::optional<Attachment> attachment;  ///< of a parser, measured with it
 
   int32_t budget() const { return run->spec().train.steps; }
   bool active() const { return run->steps_done() < budget() && run->state() != RunState::NonFinite; }
@@ -62,6 +65,9 @@ std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>
 /// refused before anything is allocated.
 void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend);
 Exit profile_all(std::vector<Job>& jobs);
+
+/// The score of the validation trees as the run parses them now; nothing of what is no parser.
+std::optional<Attachment> attachment_of(Run& run);
 
 /// True when the budget was reached, false when interrupted.
 bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log,

@@ -5,22 +5,35 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numbers>
 #include <optional>
 #include <span>
 
 #include "app/commands/train/train.h"
+#include "engine/data/treebank/parsing_task.h"
+#include "engine/text/dependency_parser.h"
 
 namespace normscope::cli {
 namespace {
 
-/// What a validation says of a model whose text is worth a line of its own.
+/// What a validation says of a model whose text is worth a line of its own, or that remembers.
 void show(const Job& job, size_t runs) {
   const TaskForm form = job.task->form();
-  if (form == TaskForm::NextSymbol) return;
+  const bool remembers = job.run->spec().model.memory > 0;
+  if (form == TaskForm::NextSymbol && !remembers) return;
   const std::string letter = runs > 1 ? fmt::format(" {}", job.letter) : "";
+  if (remembers) {
+    const std::string bits = job.task->of_characters() ? fmt::format("  {:.3f} bits per character",
+                                                                     job.validation / std::numbers::ln2)
+                                                       : "";
+    say("step {}{}  validation {:.3f}{}\n", job.run->steps_done(), letter, job.validation, bits);
+    flush();
+    return;
+  }
   const double accuracy = job.run->validation_accuracy();
-  say("step {}{}  validation {:.3f}{}  {}\n", job.run->steps_done(), letter, job.validation,
+  say("step {}{}  validation {:.3f}{}{}  {}\n", job.run->steps_done(), letter, job.validation,
       std::isfinite(accuracy) ? fmt::format("  accuracy {:.1f} %", 100 * accuracy) : "",
+      job.attachment ? "  " + to_string(*job.attachment) : "",
       job.run->sample(job.run->spec().model.sequence));
   flush();
 }
@@ -56,7 +69,10 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
   const int32_t step = run.steps_done();
   const bool measured = step % options.validate_every == 0 || !job.active();
   if (measured) {
-    with_fall_back(machine, jobs, progress, [&] { job.validation = run.validation_loss(); });
+    with_fall_back(machine, jobs, progress, [&] {
+      job.validation = run.validation_loss();
+      job.attachment = attachment_of(run);
+    });
     progress.finish();
     show(job, runs);
   }
@@ -64,7 +80,7 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
   const std::span<const double> stats = run.program().stats();
   log.step(job.label(), step, run.last_loss(), learning_rate(run.spec().train.schedule, step),
            run.program().data().stats, std::vector<float>(stats.begin(), stats.end()),
-           measured ? std::optional(job.validation) : std::nullopt);
+           measured ? std::optional(job.validation) : std::nullopt, measured ? job.attachment : std::nullopt);
 }
 
 std::string progress_note(const std::vector<Job>& jobs) {
@@ -75,6 +91,13 @@ std::string progress_note(const std::vector<Job>& jobs) {
 }
 
 }  // namespace
+
+std::optional<Attachment> attachment_of(Run& run) {
+  const auto* task = dynamic_cast<const ParsingTask*>(&run.task());
+  if (!task) return std::nullopt;
+  DependencyParser parser(run.store(), run.spec().model, task->parse_vocabulary());
+  return attachment(task->validation(), parser.parse(task->validation()), task->punctuation());
+}
 
 bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log,
                Closing& closing) {

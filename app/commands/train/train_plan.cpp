@@ -13,9 +13,7 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
   MemoryNeed largest;
   for (const Planned& p : planned) {
     RunSpec spec = p.config.spec;
-    spec.model.vocabulary = p.task->vocabulary();
-    spec.model.classes = p.task->classes();
-    complete(spec);
+    fit_to_data(spec, *p.task);
     const MemoryNeed need = with_exit(Exit::Usage, [&] { return memory_need(spec, *p.task, backend); });
     if (options.plan) say("run {}\n{}{}", p.config.letter, memory_table(need), largest_table(need));
     sum += need.peak();

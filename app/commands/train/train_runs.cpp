@@ -26,8 +26,8 @@ Assignment parse_assignment(const std::string& text) {
 /// What the options for data and start say, before --set has the last word.
 void apply_files(const TrainOptions& options, RunSpec& spec) {
   with_exit(Exit::Usage, [&] {
-    if (!options.pairs.empty() && !options.labels.empty())
-      throw CommandError(Exit::Usage, "--pairs and --labels: expected one of them");
+    if (!options.pairs.empty() + !options.labels.empty() + !options.treebank.empty() > 1)
+      throw CommandError(Exit::Usage, "--pairs, --labels, --treebank: expected one of them");
     if (!options.pairs.empty()) {
       set_field(spec, "model.architecture", "encoder-decoder");
       set_field(spec, "data.pairs", options.pairs);
@@ -35,6 +35,10 @@ void apply_files(const TrainOptions& options, RunSpec& spec) {
     if (!options.labels.empty()) {
       set_field(spec, "model.architecture", "encoder");
       set_field(spec, "data.labels", options.labels);
+    }
+    if (!options.treebank.empty()) {
+      set_field(spec, "model.architecture", "parser");
+      set_field(spec, "data.treebank", options.treebank);
     }
     if (!options.valid.empty()) set_field(spec, "data.valid", options.valid);
     if (!options.init_from.empty()) set_field(spec, "train.init_from", options.init_from);
@@ -53,15 +57,16 @@ void apply_tokens(const TrainOptions& options, RunSpec& spec) {
 
 std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
   std::vector<ConfigRun> runs;
-  const bool has_data = !options.text.empty() || !options.pairs.empty() || !options.labels.empty();
-  const std::string preset = options.preset.empty() && has_data ? kUsualPreset : options.preset;
+  const bool has_text = !options.text.empty() || !options.pairs.empty() || !options.labels.empty();
+  const std::string usual = !options.treebank.empty() ? kParserPreset : has_text ? kUsualPreset : "";
+  const std::string preset = options.preset.empty() && options.runs.empty() ? usual : options.preset;
   if (!options.config.empty())
     runs = runs_of(options.config);
   else if (preset.empty() && options.runs.empty())
     throw CommandError(
         Exit::Usage,
         "train: expected --config, --preset, --run or --resume, or data to learn (--text, --pairs, "
-        "--labels)");
+        "--labels, --treebank)");
   else if (options.runs.empty())
     runs.push_back({'A', with_exit(Exit::Usage, [&] { return preset_run(preset); }), {}});
   apply_arguments(runs, options.runs, {}, {});

@@ -36,9 +36,19 @@ double flop_of(const ProgramData& program, const Instruction& i) {
     if (!backward) return product;
     return product * ((i.write[0] != Write::Skip) + (i.write[1] != Write::Skip));
   }
+  if (i.op == OpKind::Conv2d) {  // a product over patches of as many numbers as the weight has rows
+    const Shape& weight = program.values[static_cast<size_t>(i.in[1])].shape;
+    const double product = 2 * floats_of(program, i.out) * static_cast<double>(weight.rows());
+    if (!backward) return product;
+    return product * ((i.write[0] != Write::Skip) + (i.write[1] != Write::Skip));
+  }
   if (i.op == OpKind::Attention) {
     const Shape& keys = program.values[static_cast<size_t>(i.in[1])].shape;  // (B,T,D)
     return (backward ? 8 : 4) * floats_of(program, i.out) * static_cast<double>(keys[1]);
+  }
+  if (i.op == OpKind::RelativeAttention) {  // scores are sums of two products
+    const Shape& keys = program.values[static_cast<size_t>(i.in[1])].shape;
+    return (backward ? 12 : 6) * floats_of(program, i.out) * static_cast<double>(keys[1]);
   }
   return 0;
 }

@@ -8,7 +8,7 @@
 
 namespace normscope {
 
-/// Arithmetic is counted for products and attention (dense, the masked half too); the other ops are counted
+/// Arithmetic is counted for products, convolutions and attention (dense, the masked half too); the other ops are counted
 /// by the bytes that they have to read and write once.
 struct Cost {
   double flop = 0, bytes = 0;

@@ -4,10 +4,14 @@
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
 #include "engine/ops/attention/attention.h"
+#include "engine/ops/conv2d/conv2d.h"
 #include "engine/ops/dropout/dropout.h"
 #include "engine/ops/embedding/embedding.h"
 #include "engine/ops/linear/linear.h"
+#include "engine/ops/max_pool/max_pool.h"
 #include "engine/ops/reference.h"
+#include "engine/ops/reference_images.h"
+#include "engine/ops/relative_attention/relative_attention.h"
 
 namespace normscope {
 namespace {
@@ -48,6 +52,19 @@ Array<double> attention_of(const AttentionSpec& spec, const Inputs& in, const St
     a.keep_scale = scale_of(step, DropoutKind::Attention);
   }
   return reference::attention<double>(in[0].numbers, in[1].numbers, in[2].numbers, a).out;
+}
+
+Array<double> relative_attention_of(const RelativeAttentionSpec& spec, const Inputs& in,
+                                    const StepInputs& step) {
+  const Shape &q = in[0].shape, &k = in[1].shape;
+  reference::RelativeShape a{{q[0], spec.heads, q[1], k[1], q[2]}, in[5].integers};
+  if (spec.dropout_site != 0) {
+    a.keep = kept(a.B * a.H * a.Tq * a.Tk, step, DropoutKind::Attention, spec.dropout_site);
+    a.keep_scale = scale_of(step, DropoutKind::Attention);
+  }
+  return reference::relative_attention<double>(in[0].numbers, in[1].numbers, in[2].numbers, in[3].numbers,
+                                               in[4].numbers, a)
+      .out;
 }
 
 /// The kinds that hold something constant, with that taken from `held`.
@@ -111,6 +128,10 @@ std::vector<double> forward_in_double(const Node& node, const Inputs& in, const 
       return linear_of(node.attributes.as<LinearSpec>(), in);
     case OpKind::Attention:
       return attention_of(node.attributes.as<AttentionSpec>(), in, step);
+    case OpKind::RelativeAttention:
+      return relative_attention_of(node.attributes.as<RelativeAttentionSpec>(), in, step);
+    case OpKind::Concat:
+      return reference::concat<double>(x, in[1].numbers, shape[0]);
     case OpKind::LayerNorm:
       return norm_of(node.attributes.as<NormSpec>(), in, held);
     case OpKind::Relu:
@@ -136,6 +157,11 @@ std::vector<double> forward_in_double(const Node& node, const Inputs& in, const 
       return loss_of(in, step);
     case OpKind::MeanPool:
       return reference::mean_pool<double>(x, in[1].integers, shape[0], shape[1], shape[2]);
+    case OpKind::Conv2d:
+      return reference::conv2d<double>(x, in[1].numbers, in[2].numbers,
+                                       node.attributes.as<Conv2dSpec>().window);
+    case OpKind::MaxPool:
+      return reference::max_pool<double>(x, node.attributes.as<MaxPoolSpec>().window);
     default:
       return {};
   }

@@ -6,7 +6,7 @@
 namespace normscope {
 
 ValueId embedding(Tape& tape, const std::string& name, ValueId tokens, ValueId table, ValueId positions,
-                  float scale) {
+                  float scale, bool joined) {
   const Shape &ids = tape.shape(tokens), &rows = tape.shape(table);
   const std::string where = "embedding " + name;
   if (tape.value(tokens).dtype != DType::I32 || ids.rank != 2)
@@ -17,8 +17,9 @@ ValueId embedding(Tape& tape, const std::string& name, ValueId tokens, ValueId t
     fail(where, "positions {} do not cover {} tokens of width {}: expected (>=T,D)",
          to_string(tape.shape(positions)), ids[1], rows.cols());
   Node node{.op = OpKind::Embedding, .name = name, .in = {tokens, table, positions}};
-  node.attributes = EmbeddingSpec{scale};
-  return tape.add_node(std::move(node), {ids[0], ids[1], rows.cols()});
+  node.attributes = EmbeddingSpec{scale, joined};
+  const int64_t B = ids[0], T = ids[1], D = rows.cols();
+  return tape.add_node(std::move(node), joined ? Shape{B, T * D} : Shape{B, T, D});
 }
 
 }  // namespace normscope

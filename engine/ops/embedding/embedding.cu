@@ -1,4 +1,4 @@
-// embedding on CUDA:  out[b,t] = scale table[token] + positions[t].
+// embedding on CUDA:  out[b,t] = scale table[token] + positions[t], a row a token whatever the shape of out.
 //   dtable[v] = scale times the sum of dout over the rows whose token is v, in the order of the rows: a block
 //   gathers the rows of one v, so no atomics and the same bits always.  dpositions[t] = sum of dout over b.
 #include "engine/cuda/device.cuh"
@@ -24,7 +24,7 @@ void forward(const Call& c, Context& context) {
   const int64_t n = c.out.shape.size();
   launch(context, for_each<Lookup>, elementwise(n), n,
          Lookup{c.in[0].i32(), c.in[1].p, c.in[2].p, c.out.p, c.attributes.as<EmbeddingSpec>().scale,
-                static_cast<uint32_t>(c.in[0].shape[1]), static_cast<uint32_t>(c.out.shape.cols())});
+                static_cast<uint32_t>(c.in[0].shape[1]), static_cast<uint32_t>(c.in[1].shape.cols())});
 }
 
 struct Gradient {
@@ -92,8 +92,8 @@ void backward(const Call& c, Context& context) {
   launch(context, gather, embedding_gradient(vocabulary, positions),
          Gradient{c.in[0].i32(), c.dout.p, c.din[1].p, c.din[2].p, c.write[1] == Write::Add,
                   c.write[2] == Write::Add, c.attributes.as<EmbeddingSpec>().scale,
-                  static_cast<uint32_t>(c.dout.shape.rows()), static_cast<uint32_t>(c.in[0].shape[1]),
-                  static_cast<uint32_t>(c.dout.shape.cols()), static_cast<uint32_t>(vocabulary)});
+                  static_cast<uint32_t>(c.in[0].shape.size()), static_cast<uint32_t>(c.in[0].shape[1]),
+                  static_cast<uint32_t>(c.in[1].shape.cols()), static_cast<uint32_t>(vocabulary)});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The sum of a token row and a position row.
+// The sum of a token row and a position row, or the token rows of a state joined into one.
 #pragma once
 
 #include "engine/tape/tape.h"
@@ -7,12 +7,13 @@ namespace normscope {
 
 struct EmbeddingSpec {
   static constexpr OpKind kOp = OpKind::Embedding;
-  float scale = 1.0f;  ///< token rows are multiplied by it
+  float scale = 1.0f;   ///< token rows are multiplied by it
+  bool joined = false;  ///< the rows of b stand one behind the other: out (B,T*D), the same numbers
 };
 
 /// out (B,T,D) = scale * table[tokens] + positions[t].  tokens (B,T) i32, table (V,D), positions (>=T,D) or
-/// kNone.
+/// kNone. Joined: out (B,T*D), what an op that works on rows sees as one row.
 ValueId embedding(Tape&, const std::string& name, ValueId tokens, ValueId table, ValueId positions,
-                  float scale);
+                  float scale, bool joined = false);
 
 }  // namespace normscope

@@ -1,4 +1,4 @@
-// embedding on the CPU:  out (B,T,D) = scale * table[tokens] + positions[t].
+// embedding on the CPU:  out (B,T,D) = scale * table[tokens] + positions[t]; joined, out is (B,T*D): the same numbers.
 //   dtable[v] = scale * sum of dout rows with token v        dpositions[t] = sum over b of dout[b,t]
 // Backward is cut by columns (table) and by positions, so every sum runs in row order and needs no atomics.
 // A token outside the table reads as a zero row and has no gradient.
@@ -14,14 +14,18 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-Cut row_cut(const Call& call) { return cut(call.out.shape.rows(), kFlatChunk / call.out.shape.cols()); }
+// A row is that of one token, whatever the shape of the output.
+int64_t token_rows(const Call& call) { return call.in[0].shape.size(); }
+int64_t row_width(const Call& call) { return call.in[1].shape.cols(); }
+
+Cut row_cut(const Call& call) { return cut(token_rows(call), kFlatChunk / row_width(call)); }
 
 void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const DF d;
-  const int64_t width = call.out.shape.cols(), t = call.in[0].shape[1], vocabulary = call.in[1].shape.rows();
+  const int64_t width = row_width(call), t = call.in[0].shape[1], vocabulary = call.in[1].shape.rows();
   const Cut c = row_cut(call);
   const VF scale = hn::Set(d, call.attributes.as<EmbeddingSpec>().scale);
-  for (int64_t r = c.begin(chunk); r < c.end(chunk, call.out.shape.rows()); ++r) {
+  for (int64_t r = c.begin(chunk); r < c.end(chunk, token_rows(call)); ++r) {
     const int32_t token = call.in[0].i32()[r];
     const float* row = token >= 0 && token < vocabulary ? call.in[1].p + token * width : nullptr;
     const float* position = call.in[2] ? call.in[2].p + r % t * width : nullptr;
@@ -37,8 +41,7 @@ constexpr int64_t kColumns = 16;  // of a table chunk: one cache line
 
 void table_columns(const Call& call, int64_t j0) {
   const DF d;
-  const int64_t width = call.dout.shape.cols(), rows = call.dout.shape.rows(),
-                vocabulary = call.in[1].shape.rows();
+  const int64_t width = row_width(call), rows = token_rows(call), vocabulary = call.in[1].shape.rows();
   const int64_t cols = smaller(kColumns, width - j0);
   float* table = call.din[1].p + j0;
   const float* dout = call.dout.p + j0;
@@ -56,13 +59,11 @@ void table_columns(const Call& call, int64_t j0) {
   }
 }
 
-Cut position_cut(const Call& call) {
-  return cut(call.in[2].shape.rows(), kFlatChunk / 4 / call.dout.shape.cols());
-}
+Cut position_cut(const Call& call) { return cut(call.in[2].shape.rows(), kFlatChunk / 4 / row_width(call)); }
 
 void position_rows(const Call& call, int64_t chunk) {
   const DF d;
-  const int64_t width = call.dout.shape.cols(), batch = call.in[0].shape[0], t = call.in[0].shape[1];
+  const int64_t width = row_width(call), batch = call.in[0].shape[0], t = call.in[0].shape[1];
   const Cut c = position_cut(call);
   const bool add = call.write[2] == Write::Add;
   for (int64_t i = c.begin(chunk); i < c.end(chunk, call.in[2].shape.rows()); ++i) {
@@ -77,7 +78,7 @@ void position_rows(const Call& call, int64_t chunk) {
 }
 
 int64_t table_chunks(const Call& call) {
-  return call.write[1] == Write::Skip ? 0 : div_up(call.dout.shape.cols(), kColumns);
+  return call.write[1] == Write::Skip ? 0 : div_up(row_width(call), kColumns);
 }
 
 void backward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {

@@ -1,0 +1,138 @@
+// normscope evaluate: how well a saved run predicts what it was not trained on, a text with any memory.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/cli/options.h"
+#include "app/cli/specs.h"
+#include "app/cli/terminal.h"
+#include "app/commands/commands.h"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/train/recurrence/text_loss.h"
+#include "engine/train/run.h"
+
+namespace normscope::cli {
+namespace {
+
+struct EvaluateOptions {
+  std::string file;
+  std::vector<int32_t> memory;  ///< none: as the run has it
+  int32_t batches = 0;          ///< 0: a whole pass
+  bool json = false;
+  int32_t threads = 0;
+};
+
+bool reads_text(const RunSpec& spec) {
+  return spec.model.architecture == Architecture::Decoder &&
+         (spec.data.name == "corpus" || spec.data.name == "text");
+}
+
+struct Row {
+  int32_t memory = 0;
+  TextLoss loss;
+};
+
+nlohmann::json json_of(const Row& row, const RunSpec& spec, const Task& task) {
+  nlohmann::json one = {{"memory", row.memory},        {"segment", spec.model.sequence},
+                        {"batches", row.loss.batches}, {"targets", row.loss.targets},
+                        {"loss", row.loss.loss},       {"perplexity", std::exp(row.loss.loss)}};
+  if (task.of_characters()) one["bits_per_character"] = row.loss.bits();
+  return one;
+}
+
+void print(const std::vector<Row>& rows, const Task& task) {
+  const bool characters = task.of_characters();
+  say("{:>8} {:>10} {:>10} {:>10} {:>12}{}\n", "memory", "batches", "targets", "loss", "perplexity",
+      characters ? "  bits per character" : "");
+  for (const Row& row : rows) {
+    say("{:>8} {:>10} {:>10} {:>10.4f} {:>12.4f}", row.memory, row.loss.batches, row.loss.targets,
+        row.loss.loss, std::exp(row.loss.loss));
+    if (characters) say("{:>20.4f}", row.loss.bits());
+    say("\n");
+  }
+}
+
+std::vector<Row> rows_of(Run& run, const RunSpec& spec, const Task& task, const EvaluateOptions& options) {
+  const std::vector<int32_t> wanted =
+      options.memory.empty() ? std::vector<int32_t>{spec.model.memory} : options.memory;
+  const int32_t most = options.batches > 0 ? options.batches : 1'000'000;
+  std::vector<Row> rows;
+  for (const int32_t memory : wanted)
+    rows.push_back({memory, with_exit(options.memory.empty() ? Exit::Input : Exit::Usage, [&] {
+                      return text_loss(run.store(), spec, task, memory, most,
+                                       [](int32_t) { return !InterruptGuard::interrupted(); });
+                    })});
+  return rows;
+}
+
+/// What is no text that a decoder reads has its fixed validation batches.
+std::vector<Row> fixed_batches(Run& run, const EvaluateOptions& options) {
+  if (!options.memory.empty() || options.batches > 0)
+    throw CommandError(
+        Exit::Usage, fmt::format("{} does not go on from batch to batch: expected a decoder's run on a text, "
+                                 "or neither --memory nor --batches",
+                                 options.file));
+  Row row;
+  row.loss.loss = run.validation_loss();
+  return {row};
+}
+
+Exit evaluate(const EvaluateOptions& options) {
+  const InterruptGuard guard;
+  const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
+  RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.file); });
+  const bool text = reads_text(spec);
+  spec.data.consecutive = text;
+  const std::shared_ptr<const Task> task = task_of(spec);
+  const auto run = with_exit(Exit::Input, [&] { return Run::load(options.file, task, *backend); });
+  spec.model = run->spec().model;  // with the size of the vocabulary
+  const std::vector<Row> rows = text ? rows_of(*run, spec, *task, options) : fixed_batches(*run, options);
+  if (InterruptGuard::interrupted()) return Exit::Interrupted;
+  if (!options.json) {
+    if (text)
+      print(rows, *task);
+    else
+      say("validation loss {:.4f}\n", rows[0].loss.loss);
+    return Exit::Ok;
+  }
+  nlohmann::json result = {{"run", spec.name.empty() ? default_name(spec) : spec.name},
+                           {"step", run->steps_done()},
+                           {"unit", task->unit()}};
+  if (text)
+    for (const Row& row : rows) result["rows"].push_back(json_of(row, spec, *task));
+  else
+    result["loss"] = rows[0].loss.loss;
+  say("{}\n", result.dump(2));
+  return Exit::Ok;
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<EvaluateOptions>();
+  CLI::App& sub = *app.add_subcommand(
+      "evaluate", "Measure a saved run on its validation data: loss, bits per character, any memory");
+  sub.footer(kFooter);
+  sub.add_option("run", options->file, "a saved run")->type_name("FILE")->required();
+  sub.add_option(
+         "--memory", options->memory,
+         "symbols before the segment that are seen, one or several: 0,64,256; longer than in training too")
+      ->delimiter(',')
+      ->check(CLI::Range(0, kMostMemory))
+      ->type_name("N")
+      ->default_str("as the run has it");
+  sub.add_option("--batches", options->batches, "only the first so many batches")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N")
+      ->default_str("all");
+  sub.add_flag("--json", options->json, "one JSON object instead of a table");
+  add_threads(sub, options->threads);
+  sub.callback([options, &command] { command = [options] { return evaluate(*options); }; });
+}
+
+}  // namespace normscope::cli

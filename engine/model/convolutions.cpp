@@ -1,0 +1,176 @@
+#include "engine/model/convolutions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "engine/core/error.h"
+#include "engine/model/model_parts.h"
+#include "engine/ops/ops.h"
+
+namespace normscope {
+namespace {
+
+constexpr int32_t kUsualSide = 28;  // pixels of MNIST's images
+constexpr int64_t kLevels = 256;    // of grey
+
+int32_t channels_of(const ModelConfig& config, int32_t layer) {
+  return layer == 0 ? 1 : layer == 1 ? config.images.channels : config.images.channels_2;
+}
+
+/// Features that the linear layer reads.
+int64_t flat_features(const ModelConfig& config) {
+  const ImageWindow pooled = pooling_window(config, kConvolutions);
+  return pooled.windows() * pooled.channels;
+}
+
+ModelConfig of_usual_size(ModelConfig config) {
+  if (config.images.height == 0) config.images.height = config.images.width = kUsualSide;
+  return config;
+}
+
+/// Each function is one box of the diagram at the head of convolutions.h.
+class ConvolutionRecorder : ModelParts {
+ public:
+  ConvolutionRecorder(Tape& tape, const ModelConfig& config, const RecordOptions& options)
+      : ModelParts(tape, config, options), wiring_(config.stack().layers.front().attention) {}
+
+  ModelValues record() {
+    const int64_t B = options_.batch, pixels = int64_t{config_.images.height} * config_.images.width;
+    values_.source = tape_.input("source", {B, pixels}, DType::I32);
+    values_.targets = tape_.input("targets", {B, 1}, DType::I32);
+    const ValueId levels = parameter("pixels.levels", {kLevels, 1}, {Init::Kind::Ramp, 0.0}, false);
+    ValueId x = values_.embedding = embedding(tape_, "pixels", values_.source, levels, kNone, 1.0f);
+    for (int32_t layer = 1; layer <= kConvolutions; ++layer) x = convolution(layer, x);
+    values_.hidden = x;
+    values_.logits = output(x);
+    const ValueId weights = options_.row_weights ? tape_.input("weights", {B, 1}, DType::F32) : kNone;
+    values_.loss = softmax_xent(tape_, "loss", values_.logits, values_.targets, weights);
+    return values_;
+  }
+
+ private:
+  ValueId convolution(int32_t layer, ValueId x) {
+    const std::string name = fmt::format("L{:02}.conv", layer);
+    begin(layer);
+    const ImageWindow window = convolution_window(config_, layer);
+    const int64_t channels = channels_of(config_, layer);
+    if (layer > 1) x = norm(name + ".before", wiring_.before, x);
+    const Shape shape{window.patch(), channels};
+    const ValueId w = parameter(name + ".w", shape, weights_of(shape, window));
+    const ValueId b = parameter(name + ".b", {channels}, {Init::Kind::Zeros, 0.0});
+    x = conv2d(tape_, name + ".product", x, w, b, window);
+    x = norm(name + ".trunk", wiring_.stream, x);
+    x = activated(name + ".hidden", x);
+    x = max_pool(tape_, name + ".out", x, pooling_window(config_, layer));
+    if (options_.probes)
+      tape_.probe({name + ".out.mean_square", ProbeSpec{ProbeKind::MeanSquare}, x, false, layer, kNone});
+    begin(0);
+    return x;
+  }
+
+  ValueId output(ValueId x) {
+    begin(kConvolutions + 1);
+    x = norm(fmt::format("L{:02}.class.before", kConvolutions + 1), wiring_.before, x);
+    const int64_t features = tape_.shape(x).cols(), classes = config_.classes;
+    const double deviation = 1.0 / std::sqrt(static_cast<double>(features));
+    const ValueId w = parameter("class.w", {features, classes}, {Init::Kind::Normal, deviation}),
+                  b = parameter("class.b", {classes}, {Init::Kind::Zeros, 0.0});
+    x = linear(tape_, "logits", x, w, b);
+    begin(0);
+    return x;
+  }
+
+  /// Xavier's deviation for what goes into and out of a number; or BERT's.
+  Init weights_of(const Shape& shape, const ImageWindow& window) const {
+    const auto fans = static_cast<double>(shape[0] + int64_t{window.size} * window.size * shape[1]);
+    const double fixed = init_gains(config_.init, context_of(config_, true)).deviation;
+    return {Init::Kind::Normal, fixed > 0 ? fixed : std::sqrt(2.0 / fans)};
+  }
+
+  const Wiring& wiring_;
+  ModelValues values_;
+};
+
+}  // namespace
+
+ImageWindow convolution_window(const ModelConfig& config, int32_t layer) {
+  ImageWindow window;
+  window.height = config.images.height;
+  window.width = config.images.width;
+  if (layer > 1) {
+    const ImageWindow before = pooling_window(config, layer - 1);
+    window.height = static_cast<int32_t>(before.rows());
+    window.width = static_cast<int32_t>(before.columns());
+  }
+  window.channels = channels_of(config, layer - 1);
+  window.size = config.images.window;
+  return window;
+}
+
+ImageWindow pooling_window(const ModelConfig& config, int32_t layer) {
+  const ImageWindow convolved = convolution_window(config, layer);
+  ImageWindow window;
+  window.height = static_cast<int32_t>(convolved.rows());
+  window.width = static_cast<int32_t>(convolved.columns());
+  window.channels = channels_of(config, layer);
+  window.size = window.stride = kPooled;
+  return window;
+}
+
+void validate_convolutions(const ModelConfig& config) {
+  const Placement placement = placement_of(config.stack(), context_of(config, true));
+  if (placement != Placement::None && placement != Placement::Post && placement != Placement::Pre)
+    fail("model.placement", "a convolutional network has no residual branches: expected none, post or pre");
+  if (config.init != InitRule::Xavier && config.init != InitRule::Normal002)
+    fail("model.init", "{} is for transformers: expected xavier or normal002 in a convolutional network",
+         kInitRules[static_cast<size_t>(config.init)]);
+  if (config.norm == NormKind::None)
+    fail("model", "norm is none: choose placement none for a model without norms");
+  if (config.images.channels < 1 || config.images.channels_2 < 1 || config.images.window < 1)
+    fail("model", "{} and {} channels, a window of {}: expected at least 1 each", config.images.channels,
+         config.images.channels_2, config.images.window);
+  const ModelConfig sized = of_usual_size(config);
+  for (int32_t layer = 1; layer <= kConvolutions; ++layer)
+    if (!convolution_window(sized, layer).fits() || !pooling_window(sized, layer).fits())
+      fail("model.window", "{} is too large for images of {} x {} in layer {}: expected a smaller window",
+           config.images.window, sized.images.height, sized.images.width, layer);
+}
+
+ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+  validate_convolutions(config);
+  if (config.images.height < 1 || config.images.width < 1 || config.classes < 2)
+    fail("model", "images of {} x {} in {} classes: expected those of the data", config.images.height,
+         config.images.width, config.classes);
+  return ConvolutionRecorder(tape, config, options).record();
+}
+
+int64_t convolution_bytes(const ModelConfig& given, int32_t batch) {
+  const ModelConfig config = of_usual_size(given);
+  int64_t parameters = 0, activations = 0;
+  for (int32_t layer = 1; layer <= kConvolutions; ++layer) {
+    const ImageWindow window = convolution_window(config, layer);
+    const int64_t features = window.windows() * channels_of(config, layer);
+    parameters += window.patch() * channels_of(config, layer) + 2 * features;  // a gain and a bias
+    // Product, norm and activation with their gradients, what is read, and the patches of either direction.
+    activations += batch * (7 * features + 2 * window.numbers() + 2 * window.windows() * window.patch());
+  }
+  parameters += flat_features(config) * std::max(config.classes, 10);
+  return 4 * (4 * parameters + activations);
+}
+
+double convolution_flop(const ModelConfig& given, int32_t batch) {
+  const ModelConfig config = of_usual_size(given);
+  double flop = 6.0 * static_cast<double>(flat_features(config)) * config.classes;
+  for (int32_t layer = 1; layer <= kConvolutions; ++layer) {
+    const ImageWindow window = convolution_window(config, layer);
+    const double product =
+        static_cast<double>(window.windows() * window.patch()) * channels_of(config, layer);
+    flop += (layer == 1 ? 4 : 6) * product;  // nobody asks for the gradient of the image
+  }
+  return flop * batch;
+}
+
+}  // namespace normscope

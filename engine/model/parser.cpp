@@ -1,0 +1,92 @@
+// See parser.h.
+#include "engine/model/parser.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string>
+
+#include "engine/core/error.h"
+#include "engine/model/model_parts.h"
+#include "engine/ops/ops.h"
+
+namespace normscope {
+namespace {
+
+/// Each function is one line of the formulas at the head of parser.h.
+class ParserRecorder : ModelParts {
+ public:
+  using ModelParts::ModelParts;
+
+  ModelValues up_to_logits() {
+    ModelValues values;
+    values.tokens = tape_.input("tokens", {options_.batch, config_.sequence}, DType::I32);
+    ValueId x = values.embedding = joined_features(values.tokens);
+    for (int32_t l = 1; l <= config_.layers; ++l) x = hidden_layer(l, x);
+    values.hidden = x;
+    values.logits = product("class", "logits", x, config_.classes);
+    return values;
+  }
+
+  ModelValues record() {
+    const int64_t B = options_.batch;
+    ModelValues values = up_to_logits();
+    values.targets = tape_.input("targets", {B}, DType::I32);
+    const ValueId weights = options_.row_weights ? tape_.input("weights", {B}, DType::F32) : kNone;
+    values.loss = softmax_xent(tape_, "loss", values.logits, values.targets, weights);
+    return values;
+  }
+
+ private:
+  /// The rows of the features, of unit variance at the start like a transformer's tokens, side by side.
+  ValueId joined_features(ValueId tokens) {
+    const double root = std::sqrt(static_cast<double>(config_.d_model));
+    const ValueId table =
+        parameter("emb.tokens", {config_.vocabulary, config_.d_model}, {Init::Kind::Normal, 1.0 / root});
+    return embedding(tape_, "emb", tokens, table, kNone, static_cast<float>(root), true);
+  }
+
+  ValueId hidden_layer(int32_t l, ValueId x) {
+    const std::string name = fmt::format("L{:02}.hidden", l);
+    begin(l);
+    const Wiring& wiring = config_.stack().layers[static_cast<size_t>(l - 1)].feed_forward;
+    x = product(name, name + ".1", x, config_.feed_forward);
+    x = norm(name + ".norm", wiring.before, x);
+    x = activated(name + ".act", x);
+    x = drop(name + ".drop", DropoutKind::Activation, config_.dropout_activation, x);
+    if (options_.probes)
+      tape_.probe({name + ".out.mean_square", ProbeSpec{ProbeKind::MeanSquare}, x, false, l, kNone});
+    begin(0);
+    return x;
+  }
+
+  ValueId product(const std::string& name, const std::string& node, ValueId x, int64_t out) {
+    const int64_t in = tape_.shape(x).cols();
+    const ValueId w = parameter(name + ".w", {in, out}, matrix_init(in, out, 1));
+    const ValueId b = parameter(name + ".b", {out}, {Init::Kind::Zeros, 0.0});
+    return linear(tape_, node, x, w, b);
+  }
+};
+
+void check(const ModelConfig& config) {
+  validate(config);
+  if (config.classes < 1) fail("model", "a parser without transitions: expected the classes of its data");
+}
+
+}  // namespace
+
+ModelValues record_parser(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+  check(config);
+  if (options.sequence != config.sequence)
+    fail("model", "rows of {} features for a parser that reads {}: expected as many", options.sequence,
+         config.sequence);
+  return ParserRecorder(tape, config, options).record();
+}
+
+ValueId record_transition_logits(Tape& tape, const ModelConfig& config, int32_t rows) {
+  check(config);
+  const RecordOptions options{.batch = rows, .training = false, .probes = false};
+  return ParserRecorder(tape, config, options).up_to_logits().logits;
+}
+
+}  // namespace normscope

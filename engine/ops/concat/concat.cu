@@ -1,0 +1,57 @@
+// concat on CUDA:  out[b] = a[b], then b[b];  da and db are the parts of dout. A thread an element of the output.
+#include "engine/cuda/device.cuh"
+
+namespace normscope::cuda {
+namespace {
+
+/// Which element of which input an element of the output is.
+struct Parts {
+  uint32_t a, b;  // floats of a row of each
+  __device__ bool first(uint32_t i) const { return i % (a + b) < a; }
+  __device__ uint32_t at(uint32_t i) const {
+    const uint32_t row = i / (a + b), rest = i % (a + b);
+    return rest < a ? row * a + rest : row * b + (rest - a);
+  }
+};
+
+struct Concat {
+  const float *a, *b;
+  float* out;
+  Parts parts;
+  __device__ void operator()(uint32_t i) const { out[i] = (parts.first(i) ? a : b)[parts.at(i)]; }
+};
+
+struct ConcatGradient {
+  const float* dout;
+  float *da, *db;
+  bool add_a, add_b;
+  Parts parts;
+  __device__ void operator()(uint32_t i) const {
+    const bool first = parts.first(i);
+    float* to = first ? da : db;
+    if (to) write_to(to + parts.at(i), dout[i], first ? add_a : add_b);
+  }
+};
+
+Parts parts_of(const Call& c) {
+  const int64_t width = c.in[0].shape[2];
+  return {static_cast<uint32_t>(c.in[0].shape[1] * width), static_cast<uint32_t>(c.in[1].shape[1] * width)};
+}
+
+void forward(const Call& c, Context& context) {
+  const int64_t n = c.out.shape.size();
+  launch(context, for_each<Concat>, elementwise(n), n, Concat{c.in[0].p, c.in[1].p, c.out.p, parts_of(c)});
+}
+
+void backward(const Call& c, Context& context) {
+  const int64_t n = c.dout.shape.size();
+  launch(context, for_each<ConcatGradient>, elementwise(n), n,
+         ConcatGradient{c.dout.p, c.din[0].p, c.din[1].p, c.write[0] == Write::Add, c.write[1] == Write::Add,
+                        parts_of(c)});
+}
+
+}  // namespace
+
+Kernels concat_kernels() { return {forward, backward}; }
+
+}  // namespace normscope::cuda

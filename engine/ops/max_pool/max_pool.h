@@ -1,0 +1,19 @@
+// The largest number of each channel under a window.
+#pragma once
+
+#include "engine/ops/image_window.h"
+#include "engine/tape/tape.h"
+
+namespace normscope {
+
+struct MaxPoolSpec {
+  static constexpr OpKind kOp = OpKind::MaxPool;
+  ImageWindow window;  ///< without padding
+};
+
+/// y (B, rows x columns x channels) = for every window and channel the largest x under it; x (B, ..) of height x width
+/// x channels numbers an image. Of equal ones the first, row by row, gets the gradient. Windows that do not fit wholly
+/// are left out. Throws Error where none fits, and for a padding.
+ValueId max_pool(Tape&, const std::string& name, ValueId x, const ImageWindow& window);
+
+}  // namespace normscope

@@ -1,0 +1,31 @@
+// Multi-head attention with relative positions, over a memory of earlier segments (Transformer-XL).
+#pragma once
+
+#include "engine/tape/tape.h"
+
+namespace normscope {
+
+struct RelativeAttentionSpec {
+  static constexpr OpKind kOp = OpKind::RelativeAttention;
+  int32_t heads = 1;
+  uint32_t dropout_site = 0;  ///< probabilities are dropped out there; 0 = not at all
+};
+
+/// What relative_attention reads beside the heads.
+struct RelativeAttentionInputs {
+  ValueId content = kNone;               ///< q + u (B,T,D): is compared with the keys
+  ValueId position = kNone;              ///< q + v (B,T,D): is compared with the distances
+  ValueId keys = kNone, values = kNone;  ///< (B,M+T,D): those of the memory, then the segment's own
+  ValueId distances = kNone;             ///< W_R R (P,D), P >= M+T: row i is for a key i positions back
+  ValueId memory_lengths = kNone;        ///< (B) i32: of the M keys before the segment the last so many count
+};
+
+/// Causal attention of a segment over itself and what went before it (Dai et al. 2019, section 3.3 and appendix B):
+/// in each head out_t = sum_s softmax_s((content_t k_s + position_t r_{t+M-s}) / sqrt(D/H)) v_s over s <= t + M.
+/// out (B,T,D); heads are contiguous slices of D. Without memory_lengths (kNone) all M keys of the memory
+/// count. saved[0] = probabilities (B,H,T,M+T), before dropout. Throws Error for shapes that do not fit, and for
+/// a value that serves as queries and as keys or values.
+ValueId relative_attention(Tape&, const std::string& name, const RelativeAttentionInputs&,
+                           RelativeAttentionSpec);
+
+}  // namespace normscope

@@ -1,0 +1,41 @@
+// Parses sentences greedily with a trained parser: in every state the transition with the largest logit among those that
+// are allowed, so that every sentence of n words gets a tree after 2n of them. Many sentences at a time, a row each; what
+// one becomes does not depend on the others. It has its own program over the run's Store and changes no bit of it.
+// Called by normscope train for its validation, by normscope parse and by tests.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/data/treebank/parse_features.h"
+#include "engine/model/model_config.h"
+#include "engine/tape/program.h"
+
+namespace normscope {
+
+class DependencyParser {
+ public:
+  /// `vocabulary` is that of the training trees and outlives the parser. Throws Error where the model is none.
+  DependencyParser(Store& store, const ModelConfig& model, const ParseVocabulary& vocabulary);
+
+  /// The same sentences with heads and labels of the parser's; forms and tags are read, and no head. `progress` is told
+  /// how many are done and says whether to go on: what is left then keeps what it had.
+  std::vector<DependencyTree> parse(std::span<const DependencyTree> sentences,
+                                    const std::function<bool(size_t)>& progress = {});
+
+ private:
+  struct Logits {
+    std::string name;
+    Program program;
+  };
+  static Logits logits_of(Store& store, const ModelConfig& model);
+  /// The allowed transition with the largest logit; the first allowed one where none is a number.
+  int32_t best(const ParseState& state, std::span<const float> logits) const;
+
+  const ParseVocabulary* vocabulary_;
+  Logits logits_;
+};
+
+}  // namespace normscope

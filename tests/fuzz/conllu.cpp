@@ -1,0 +1,17 @@
+// Dependency trees in CoNLL-U: what is read and written is read back equal.
+#include "engine/data/treebank/conllu.h"
+
+#include "fuzz.h"
+
+using namespace normscope;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  for (const TreeColumns columns : {TreeColumns::Required, TreeColumns::Unparsed})
+    fuzz::accepts([&] {
+      const std::vector<DependencyTree> trees =
+          parse_conllu(fuzz::text_of(data, size), "fuzz.conllu", columns);
+      fuzz::require(parse_conllu(conllu_text(trees), "again", columns) == trees,
+                    "what is written reads back as other trees");
+    });
+  return 0;
+}
