@@ -47,7 +47,7 @@ bench-window: build
 screenshots: build
 	@scripts/screenshots.sh
 
-# Program, lessons, completion of three shells and manual page.
+# Program, lessons, claims, completion of three shells and manual page.
 PREFIX ?= /usr/local
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"

@@ -1,4 +1,4 @@
-# cmake --install: the program, the CUDA backend where it was built, the lessons, and what the program prints of itself:
+# cmake --install: the program, the CUDA backend where it was built, lessons, claims, and what the program prints of itself:
 # completion for three shells and the manual page. Fonts are those of the system.
 include(GNUInstallDirs)
 
@@ -7,6 +7,7 @@ if(TARGET normscope_cuda)
   install(TARGETS normscope_cuda LIBRARY DESTINATION "${CMAKE_INSTALL_BINDIR}")  # opened at run time, beside the program
 endif()
 install(DIRECTORY "${CMAKE_SOURCE_DIR}/lessons/" DESTINATION "${CMAKE_INSTALL_DATADIR}/normscope/lessons")
+install(DIRECTORY "${CMAKE_SOURCE_DIR}/claims/" DESTINATION "${CMAKE_INSTALL_DATADIR}/normscope/claims")
 install(FILES "${CMAKE_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 
 # normscope_printed(DESTINATION FILE ARGUMENT...): a file with what the program prints.

@@ -39,6 +39,7 @@ void add_tape(CLI::App& app, Command& command);
 void add_record(CLI::App& app, Command& command);
 void add_zoo(CLI::App& app, Command& command);
 void add_sweep(CLI::App& app, Command& command);
+void add_reproduce(CLI::App& app, Command& command);
 void add_merge(CLI::App& app, Command& command);
 /// completion and man, which tell of everything that `app` has.
 void add_described(CLI::App& app, Command& command);

@@ -30,7 +30,7 @@ std::shared_ptr<const History> LiveRuns::history_of(const std::shared_ptr<const 
   return reruns_.emplace(losses, std::move(history)).first->second;
 }
 
-std::optional<Compared> LiveRuns::take(const LabView& view, char letter) {
+std::optional<Compared> LiveRuns::take(const LabView& view, char letter, bool clock) {
   const RunView* run = run_of(view, letter);
   if (!run) return {};
   const RunSpec& spec = run->origin ? *run->origin : *run->spec;
@@ -43,9 +43,12 @@ std::optional<Compared> LiveRuns::take(const LabView& view, char letter) {
   result.letter = letter;
   const double unigram = view.unigram_entropy > 0 ? view.unigram_entropy : kUnknown;
   const double tokens = static_cast<double>(spec.train.batch) * spec.model.sequence;
-  // The session says how long a step of all runs together takes; of one alone nothing is known.
-  result.seeds.push_back(
-      {.seed = spec.seed, .history = run->history, .unigram = unigram, .tokens_per_step = tokens});
+  const bool timed = clock && run->seconds_per_step > 0;
+  result.seeds.push_back({.seed = spec.seed,
+                          .history = run->history,
+                          .unigram = unigram,
+                          .tokens_per_step = tokens,
+                          .seconds_per_step = timed ? run->seconds_per_step : kUnknown});
   if (run->spread)
     for (const RunSpread::Seed& rerun : run->spread->each)
       if (rerun.seed != spec.seed && rerun.losses && !rerun.losses->empty())

@@ -17,8 +17,9 @@ namespace normscope::comparison {
 
 class LiveRuns {
  public:
-  /// The run with this letter; none where the view has no such run, or it has no history.
-  std::optional<Compared> take(const LabView& view, char letter);
+  /// The run with this letter; none where the view has no such run, or it has no history. `clock` false: without what
+  /// depends on the machine's speed (reproducible pictures).
+  std::optional<Compared> take(const LabView& view, char letter, bool clock = true);
 
  private:
   std::shared_ptr<const History> history_of(const std::shared_ptr<const std::vector<float>>& losses);

@@ -68,6 +68,10 @@ std::string loss_words(const EndRow& row) {
              : loss;
 }
 
+std::string update_words(const EndRow& row) {
+  return std::isfinite(row.update_ratio) ? ui::number(row.update_ratio, 2) : "–";
+}
+
 std::string leaves_words(const EndRow& row) {
   if (!row.leaves) return "–";
   return *row.leaves > 0 ? std::to_string(*row.leaves) : "never";
@@ -108,7 +112,7 @@ std::vector<std::vector<std::string>> end_table(const Comparison& all) {
                      std::to_string(row.last_step), loss_words(row),
                      baseline ? "–" : signed_decimals(difference.end),
                      baseline ? "baseline" : difference.words(), row.verdict.empty() ? "–" : row.verdict,
-                     leaves_words(row), fixed(row.update_ratio, 4), fixed(row.tokens_per_second, 0)});
+                     leaves_words(row), update_words(row), fixed(row.tokens_per_second, 0)});
   }
   return table;
 }

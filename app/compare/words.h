@@ -29,6 +29,8 @@ std::string seeds_of_baseline(const Comparison& all);
 std::string seed_words(const OneSeed& seed);
 /// "0.96 ± 0.01", "0.96".
 std::string loss_words(const EndRow& row);
+/// "0.0049", "4.9×10⁻⁵", "–".
+std::string update_words(const EndRow& row);
 /// "22", "never", "–".
 std::string leaves_words(const EndRow& row);
 /// A setting's value, or that it is not said: "not in its log".

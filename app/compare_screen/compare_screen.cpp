@@ -21,6 +21,17 @@ namespace {
 
 constexpr int kMatricesShown = 6;  // of one stack
 
+/// For the timeline.
+std::vector<lab::TimelineMark> parting_places(const Comparison& all) {
+  std::vector<lab::TimelineMark> marks;
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (all.places[run].parts)
+      marks.push_back({all.colour(run), all.places[run].step,
+                       fmt::format("parts from {}", all.letter(all.baseline())),
+                       std::string(1, all.letter(run)), true});
+  return marks;
+}
+
 }  // namespace
 
 CompareScreen::CompareScreen(std::function<void()> wake) : side_(wake), comparing_(wake) {}
@@ -93,7 +104,7 @@ void CompareScreen::draw(Ui& ui, const LabView& view, lab::TransportState& trans
     const std::string chosen =
         fmt::format("{} {} {} {} {} {}", choice.baseline, align_, matrix_, lab::info(metric_).id, factor_,
                     range_ ? fmt::format("{}-{}", range_->first, range_->second) : "");
-    shown_ = comparing_.newest(side_.key(view), chosen, choice, [&] { return side_.runs(view); });
+    shown_ = comparing_.newest(side_.key(view), chosen, choice, [&] { return side_.runs(view, clock); });
   } else {
     shown_.reset();
   }
@@ -126,7 +137,8 @@ void CompareScreen::draw(Ui& ui, const LabView& view, lab::TransportState& trans
     ui.mark("compare/none", rest, why, "Why nothing is compared.");
   }
   const std::optional<int> before = transport.pinned_step;
-  lab::draw_transport(ui, transport, view, bar, f.size, clock, commands);
+  lab::draw_transport(ui, transport, view, bar, f.size, clock, commands,
+                      f.has() ? parting_places(f.all()) : std::vector<lab::TimelineMark>{});
   if (transport.pinned_step != before) beyond_.reset();
   keys(f, transport);
 }

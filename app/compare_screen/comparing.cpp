@@ -14,7 +14,7 @@ namespace normscope::comparison {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double kRest = 3;  // times what a comparison took, between two of a run that trains
+constexpr double kRest = 15;  // times what a comparison took, between two of a run that trains
 constexpr double kLeastRest = 0.1, kMostRest = 2;  // seconds
 
 double seconds_since(Clock::time_point begin) {

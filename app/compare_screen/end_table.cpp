@@ -151,7 +151,7 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
     p.text_in({loss.x, line.centre().y, loss.w, line.h / 2 - 2}, {Face::Mono, type::tick}, t.ink3,
               fmt::format("± {}", fixed(row.deviation, row.deviation < 0.01 ? 3 : 2)), Align::Right);
   p.text_in(leaves, kNumber, t.ink, leaves_words(row), Align::Right);
-  if (wide) p.text_in(update, kNumber, t.ink, fixed(row.update_ratio, 4), Align::Right);
+  if (wide) p.text_in(update, kNumber, t.ink, update_words(row), Align::Right);
   const double speed_of = row.tokens_per_second;
   if (wide)
     p.text_in(speed, kNumber, t.ink,

@@ -95,12 +95,13 @@ std::array<SideBySide::Place, kMost> SideBySide::places(const LabView& view) con
   return result;
 }
 
-std::vector<Compared> SideBySide::runs(const LabView& view) {
+std::vector<Compared> SideBySide::runs(const LabView& view, bool clock) {
   std::vector<Compared> result;
   const std::array<Place, kMost> all = places(view);
   for (size_t i = 0; i < kMost; ++i) {
     if (all[i].live) {
-      if (std::optional<Compared> run = live_.take(view, all[i].letter)) result.push_back(std::move(*run));
+      if (std::optional<Compared> run = live_.take(view, all[i].letter, clock))
+        result.push_back(std::move(*run));
     } else if (all[i].recorded) {
       result.push_back(slots_[i].file->runs[slots_[i].run]);
       result.back().letter = all[i].letter;

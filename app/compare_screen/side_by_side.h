@@ -43,8 +43,8 @@ class SideBySide {
   /// Once a frame: what the files have gained.
   void update(const LabView& view);
   std::array<Place, kMost> places(const LabView& view) const;
-  /// Those that can be compared, in the order of their places.
-  std::vector<Compared> runs(const LabView& view);
+  /// Those that can be compared, in the order of their places. `clock` as for LiveRuns::take.
+  std::vector<Compared> runs(const LabView& view, bool clock = true);
   /// Changes whenever runs() would.
   std::string key(const LabView& view) const;
 

@@ -17,36 +17,6 @@ namespace {
 
 int32_t seeds_of(const Curve& curve, Tier tier) { return tier == Tier::Full ? kFullSeeds : curve.fast_seeds; }
 
-/// Curves that a seed has; a measure exists for the seeds that all its curves have.
-bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
-  if (m.curve.empty())
-    return complete_for(lesson, *lesson.measure(m.first), curves) &&
-           complete_for(lesson, *lesson.measure(m.second), curves);
-  const auto known = [&](const std::string& other) {
-    return other.empty() || is_scale(other) || is_law(other) || curves.contains(other);
-  };
-  return curves.contains(m.curve) && known(m.against) && known(m.law) &&
-         std::all_of(m.rivals.begin(), m.rivals.end(), known) &&
-         (m.offset.empty() || complete_for(lesson, *lesson.measure(m.offset), curves));
-}
-
-CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds) {
-  CurveBand band;
-  for (size_t i = 0;; ++i) {
-    std::vector<double> values;
-    for (const CurveSet& set : seeds)
-      if (const auto it = set.find(curve.id); it != set.end() && i < it->second.y.size()) {
-        if (values.empty()) band.x.push_back(it->second.x[i]);
-        values.push_back(it->second.y[i]);
-      }
-    if (values.empty()) return band;
-    const Spread s = spread_of(values, curve.mean);
-    band.mean.push_back(s.mean);
-    band.low.push_back(s.low);
-    band.high.push_back(s.high);
-  }
-}
-
 void keep_runs(const Lesson& lesson, RunStore& store, Results& out, const OnStep& on_step) {
   for (const LessonRun& run : lesson.runs) {
     const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(),
@@ -109,6 +79,23 @@ bool inside(const Check& check, double value) {
 }
 
 }  // namespace
+
+CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds) {
+  CurveBand band;
+  for (size_t i = 0;; ++i) {
+    std::vector<double> values;
+    for (const CurveSet& set : seeds)
+      if (const auto it = set.find(curve.id); it != set.end() && i < it->second.y.size()) {
+        if (values.empty()) band.x.push_back(it->second.x[i]);
+        values.push_back(it->second.y[i]);
+      }
+    if (values.empty()) return band;
+    const Spread s = spread_of(values, curve.mean);
+    band.mean.push_back(s.mean);
+    band.low.push_back(s.low);
+    band.high.push_back(s.high);
+  }
+}
 
 bool holds(const Check& check, const Measured& measured) {
   return !measured.values.empty() && std::all_of(measured.values.begin(), measured.values.end(),

@@ -25,6 +25,9 @@ struct CurveBand {
   std::vector<double> x, mean, low, high;
 };
 
+/// One curve over the seeds that have it.
+CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds);
+
 /// What a lesson came to: from a check, or from measured.json.
 struct Results {
   int32_t seeds = 0;

@@ -112,6 +112,18 @@ double misfit(const std::vector<double>& law, const std::vector<double>& y) {
   return std::sqrt(std::max(0.0, 1 - fy * fy / (ff * yy)));
 }
 
+bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
+  if (m.curve.empty())
+    return complete_for(lesson, *lesson.measure(m.first), curves) &&
+           complete_for(lesson, *lesson.measure(m.second), curves);
+  const auto known = [&](const std::string& other) {
+    return other.empty() || is_scale(other) || is_law(other) || curves.contains(other);
+  };
+  return curves.contains(m.curve) && known(m.against) && known(m.law) &&
+         std::all_of(m.rivals.begin(), m.rivals.end(), known) &&
+         (m.offset.empty() || complete_for(lesson, *lesson.measure(m.offset), curves));
+}
+
 double evaluate(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
   if (m.curve.empty()) {
     const double a = evaluate(lesson, *lesson.measure(m.first), curves),

@@ -19,6 +19,8 @@ std::vector<double> law_values(std::string_view law, const std::vector<double>& 
 /// squares. 0: y is in proportion to the law.
 double misfit(const std::vector<double>& law, const std::vector<double>& y);
 
+/// Whether a seed has all curves that a measure is made of.
+bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves);
 /// Of one seed. NaN where the curve has nothing to say; +inf for a first_below that never comes.
 double evaluate(const Lesson& lesson, const Measure& measure, const CurveSet& curves);
 

@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/course/curves.h"
 #include "app/course/reader_checks.h"
+#include "app/course/reading/measure_tables.h"
 #include "app/files/input_kinds.h"
 #include "app/files/toml_table.h"
 #include "engine/core/boundary.h"
@@ -20,19 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostFiles = 10'000, kMostLessons = 200;
-constexpr size_t kMostPoints = 100;
-constexpr int32_t kLastStep = 100'000;  // of a curve
-constexpr double kDeepest = 256;        // layers
-constexpr double kLargest = 1e6;        // of the steps of a knob or slider
+constexpr double kLargest = 1e6;  // of the steps of a knob or slider
 
 std::string read_file(const std::string& path, const InputKind& kind) {
   auto text = read_input_file_if_there(path, kind);
   if (!text) throw Error(fmt::format("{}:1: the file is missing: expected {}", path, kind.expected));
   return *std::move(text);
-}
-
-Mean mean_of(Table& t) {
-  return t.choice("mean", {"arithmetic", "geometric"}, 0) == 1 ? Mean::Geometric : Mean::Arithmetic;
 }
 
 LessonRun read_run(const std::string& id, Table t) {
@@ -58,120 +51,6 @@ LessonRun read_run(const std::string& id, Table t) {
     t.refuse("", error.what());
   }
   return run;
-}
-
-Curve read_curve(const std::string& id, Table t) {
-  Curve c;
-  c.id = id;
-  c.of = static_cast<Curve::Of>(t.choice("of", {"run", "sweep", "depth", "layers", "shares"}));
-  c.run = t.text("run");
-  c.y = t.text("y");
-  c.mean = mean_of(t);
-  c.fast_seeds = t.whole("fast_seeds", 1, 5, 1);
-  switch (c.of) {
-    case Curve::Of::Run: {
-      const std::vector<double> steps = t.numbers("steps");
-      if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
-        t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
-      c.from = static_cast<int32_t>(steps[0]);
-      c.to = static_cast<int32_t>(steps[1]);
-      c.relative = t.flag("relative", false);
-      break;
-    }
-    case Curve::Of::Sweep:
-      c.field = t.text("field");
-      if (!find_field(c.field))
-        t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", c.field));
-      [[fallthrough]];
-    case Curve::Of::Depth:
-      c.xs = t.numbers("xs");
-      if (c.xs.size() < 2 || c.xs.size() > kMostPoints || !std::is_sorted(c.xs.begin(), c.xs.end()))
-        t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
-      if (c.of == Curve::Of::Depth && (c.xs.front() < 1 || c.xs.back() > kDeepest))
-        t.refuse("xs", fmt::format("expected depths from 1 to {}", kDeepest));
-      if (c.of == Curve::Of::Sweep) break;
-      [[fallthrough]];
-    case Curve::Of::Layers:
-      c.theory = t.flag("theory", false);
-      c.feed_forward = t.whole("feed_forward", 0, 65536, 0);
-      c.positions = t.whole("positions", 0, 64, 8);
-      c.noise = t.number("noise", 0.01);
-      c.models = t.whole("models", 1, 256, 1);
-      break;
-    case Curve::Of::Shares:
-      c.at_start = t.choice("at", {"start", "end"}, 0) == 0;
-      break;
-  }
-  if (const std::string expected = unknown_quantity(c); !expected.empty())
-    t.refuse("y", fmt::format("'{}' is not measured there: expected {}", c.y, expected));
-  t.done();
-  return c;
-}
-
-Measure read_measure(const std::string& id, Table t) {
-  Measure m;
-  m.id = id;
-  m.label = t.text("label");
-  const std::vector<std::string_view> takes{"at",          "mean",     "min",       "max",   "fall",
-                                            "first_below", "exponent", "r2",        "slope", "misfit",
-                                            "lead",        "ratio",    "difference"};
-  m.take = takes[t.choice("take", takes)];
-  if (m.take == "ratio" || m.take == "difference") {
-    m.first = t.text("first");
-    m.second = t.text("second");
-  } else {
-    m.curve = t.text("curve");
-    m.a = t.number(m.take == "fall"          ? "from"
-                   : m.take == "at"          ? "x"
-                   : m.take == "first_below" ? "limit"
-                                             : "from",
-                   0);
-    m.b = t.number("to", m.a);
-    if (m.take == "r2" || m.take == "slope") m.against = t.text("against", "x");
-    if (m.take == "misfit" || m.take == "lead") {
-      m.law = t.text("law");
-      m.offset = t.text("offset", "");
-    }
-    if (m.take == "lead") {
-      m.rivals = t.texts("rivals");
-      if (m.rivals.empty()) t.refuse("rivals", "is empty: expected one law or curve at least");
-    }
-  }
-  m.mean = mean_of(t);
-  m.digits = t.whole("digits", 1, 6, 2);
-  m.unit = t.text("unit", "");
-  t.done();
-  return m;
-}
-
-Neighbour read_neighbour(Table t) {
-  Neighbour n;
-  n.what = t.text("what");
-  n.value = t.maybe("value");
-  n.measure = t.text("measure", "");
-  n.curve = t.text("curve", "");
-  n.law = t.text("law", "");
-  if (n.value.has_value() + !n.measure.empty() + !n.curve.empty() + !n.law.empty() != 1)
-    t.refuse("what",
-             "stands without what the measure would be then: expected one of value, measure, curve, law");
-  t.done();
-  return n;
-}
-
-Check read_check(Table t) {
-  Check c;
-  c.measure = t.text("measure");
-  c.low = t.maybe("low");
-  c.high = t.maybe("high");
-  c.says = t.text("says");
-  for (Table& neighbour : t.tables("excludes")) c.excludes.push_back(read_neighbour(neighbour));
-  if (c.excludes.empty())
-    t.refuse("excludes",
-             "is missing: expected a neighbouring hypothesis that the check tells the claim from");
-  if (!c.low && !c.high) t.refuse("", "has no band: expected low, high or both");
-  if (c.low && c.high && *c.low > *c.high) t.refuse("low", "is above high: expected a band");
-  t.done();
-  return c;
 }
 
 FigureAxis read_axis(Table t) {

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "app/course/labels.h"
-#include "app/course/measures.h"
+#include "app/course/reading/measure_tables.h"
 #include "engine/core/error.h"
 
 namespace normscope::lessons {
@@ -36,8 +36,7 @@ class Checker {
       need(lesson_.run(c.run), "curve." + c.id, "run", c.run, "a run");
       if (c.of == Curve::Of::Run) probe_exists(c);
     }
-    for (const Measure& m : lesson_.measures) measure(m);
-    for (const Check& c : lesson_.checks) check(c);
+    check_measures(lesson_, root_);
     for (const std::string& id : lesson_.effect)
       if (std::none_of(lesson_.checks.begin(), lesson_.checks.end(),
                        [&](const Check& c) { return c.measure == id; }))
@@ -80,48 +79,6 @@ class Checker {
         refuse("curve." + c.id, "y",
                fmt::format("'{}' is of layer {}: expected L01 to L{:02}", c.y, layer, layers));
     }
-  }
-
-  void measure(const Measure& m) const {
-    const std::string table = "measure." + m.id;
-    if (m.curve.empty()) {
-      need(lesson_.measure(m.first), table, "first", m.first, "a measure");
-      need(lesson_.measure(m.second), table, "second", m.second, "a measure");
-      if (depth(m, 0) > 8) refuse(table, "first", "refers to itself: expected measures of curves at the end");
-      return;
-    }
-    need(lesson_.curve(m.curve), table, "curve", m.curve, "a curve");
-    if (!m.against.empty() && !is_scale(m.against))
-      need(lesson_.curve(m.against), table, "against", m.against, "x, log x or a curve");
-    if (m.law.empty()) return;
-    bool log = m.law == "log";
-    for (const std::string& law : m.rivals) {
-      log |= law == "log";
-      if (!is_law(law)) need(lesson_.curve(law), table, "rivals", law, "line, root, log or a curve");
-    }
-    if (!is_law(m.law)) need(lesson_.curve(m.law), table, "law", m.law, "line, root, log or a curve");
-    if (log) need(lesson_.measure(m.offset), table, "offset", m.offset, "the measure that is N0 of the log");
-  }
-
-  void check(const Check& c) const {
-    const Measure* measure = lesson_.measure(c.measure);
-    need(measure, "check", "measure", c.measure, "a measure");
-    for (const Neighbour& n : c.excludes) {
-      if (!n.measure.empty())
-        need(lesson_.measure(n.measure), "check", "excludes.measure", n.measure, "a measure");
-      if (!n.curve.empty()) need(lesson_.curve(n.curve), "check", "excludes.curve", n.curve, "a curve");
-      if (!n.law.empty() && !is_law(n.law))
-        refuse("check", "excludes.law", fmt::format("'{}': expected line, root or log", n.law));
-      if ((!n.curve.empty() || !n.law.empty()) && measure->curve.empty())
-        refuse("check", "excludes",
-               fmt::format("'{}' is not of a curve: expected value or measure", measure->id));
-    }
-  }
-
-  int depth(const Measure& m, int level) const {
-    if (level > 8 || m.first.empty()) return level;
-    const Measure *first = lesson_.measure(m.first), *second = lesson_.measure(m.second);
-    return std::max(first ? depth(*first, level + 1) : 0, second ? depth(*second, level + 1) : 0);
   }
 
   void figure(const Figure& f) const {

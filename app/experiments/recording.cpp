@@ -180,4 +180,11 @@ Recorded record_runs(const std::string& name, std::vector<Experiment> experiment
   return recorded;
 }
 
+Record record_of(const Run& run) {
+  Record record;
+  take_gradients(run, record);
+  conclude(run, record);
+  return record;
+}
+
 }  // namespace normscope::experiments

@@ -1,6 +1,6 @@
 // Trains runs with the runner of experiments and measures a Record of each (record.h): one measurement for all who
 // ask, so that a run is trained once. A run of which a lesson kept the state is measured after the fact. Called by
-// zoo/trainer.cpp, sweep/trainer.cpp and the tests.
+// zoo/trainer.cpp, sweep/trainer.cpp, reproduce/taken.cpp and the tests.
 #pragma once
 
 #include <functional>
@@ -31,5 +31,9 @@ using OnRecord = std::function<void(size_t, const Record&)>;
 Recorded record_runs(const std::string& name, std::vector<Experiment> experiments, ResultStore& store,
                      const RunnerOptions& options, const std::function<bool(const Progress&)>& on_progress,
                      const OnRecord& on_record = {});
+
+/// Of a run at its end, what its losses and its history say: all but beta2, which only a fresh model has, and the
+/// gradients where the history has no frame of their step any more.
+Record record_of(const Run& run);
 
 }  // namespace normscope::experiments

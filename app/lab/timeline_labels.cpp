@@ -126,7 +126,7 @@ struct Placing {
 
 }  // namespace
 
-std::vector<TimelineMark> timeline_marks(const LabView& view) {
+std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<TimelineMark>& found) {
   std::vector<TimelineMark> marks;
   for (const RunView& run : view.runs) {
     if (!run.history) continue;
@@ -143,6 +143,7 @@ std::vector<TimelineMark> timeline_marks(const LabView& view) {
         marks.push_back({run.letter - 'A', event.step, std::move(text), std::string(1, run.letter)});
     }
   }
+  marks.insert(marks.end(), found.begin(), found.end());
   for (TimelineMark& mark : marks) mark.text = subject_of(mark) + mark.text;
   std::stable_sort(marks.begin(), marks.end(),
                    [](const TimelineMark& a, const TimelineMark& b) { return a.step < b.step; });

@@ -15,9 +15,10 @@ struct TimelineMark {
   int run, step;
   std::string text;     // "B leaves the plateau", "Runs A–C: learning rate 0.003 → 0.001"
   std::string letters;  // of the runs that it is of
+  bool found = false;   // by a comparison, not something that the run did: a ring
 };
-// What the runs did, in the order of its steps.
-std::vector<TimelineMark> timeline_marks(const LabView& view);
+// What the runs did, and what was found of them, in the order of the steps.
+std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<TimelineMark>& found = {});
 
 struct TimelineRoom {
   ui::Rect bar;

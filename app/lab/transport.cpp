@@ -77,8 +77,15 @@ struct Timeline {
     if (last % distance) p.text({bar.right(), bar.bottom() + 17}, style, t.ink3, grouped(last), Align::Right);
   }
 
-  void events(float playhead) {
-    std::vector<TimelineMark> marks = timeline_marks(view);
+  void marker(const TimelineMark& mark, Vec at) {
+    const RunLook& look = t.runs[static_cast<size_t>(mark.run)];
+    if (!mark.found) return p.marker(at, look.marker, 5.5f, look.line, t.panel);
+    p.ring(at, 6, t.panel, 5);
+    p.ring(at, 6, look.line, 2);
+  }
+
+  void events(float playhead, const std::vector<TimelineMark>& found) {
+    std::vector<TimelineMark> marks = timeline_marks(view, found);
     std::erase_if(marks, [&](const TimelineMark& mark) { return mark.step > last; });
     if (size != Size::Compact) {
       TimelineRoom room{bar, playhead, playhead - room_left, playhead + room_right, {}};
@@ -96,11 +103,11 @@ struct Timeline {
     std::string said;  // events under the mouse, for those whose label is only a letter or a marker
     for (const TimelineMark& mark : marks) {
       const Vec at{x_of(mark.step), bar.centre().y};
-      const RunLook& look = t.runs[static_cast<size_t>(mark.run)];
       const Rect place = centred(at, 14, 14);
       ui.mark(fmt::format("timeline/event{}", n++), place, fmt::format("{} {}", mark.step, mark.text),
-              "Something the runs did, at the step where it was seen.");
-      p.marker(at, look.marker, 5.5f, look.line, t.panel);
+              mark.found ? "Where the run parts from the baseline."
+                         : "Something the runs did, at the step where it was seen.");
+      marker(mark, at);
       if (place.contains(ui.mouse()))
         said += fmt::format("{}{} at step {}", said.empty() ? "" : "; ", mark.text, grouped(mark.step));
     }
@@ -308,7 +315,7 @@ void step_cursor(TransportState& state, const LabView& view, int by) {
 }
 
 void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Rect& rect, Size size,
-                    bool clock, std::vector<Command>& commands) {
+                    bool clock, std::vector<Command>& commands, const std::vector<TimelineMark>& found) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   p.fill(rect, t.panel);
@@ -349,7 +356,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   timeline.input({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28});
   const float playhead = timeline.x_of(cursor_step(state, view));
   timeline.track();
-  timeline.events(playhead);
+  timeline.events(playhead, found);
   timeline.bookmarks();
   timeline.playhead(playhead);
 }

@@ -7,8 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "app/view/commands.h"
 #include "app/lab/run_cards.h"
+#include "app/lab/timeline_labels.h"
+#include "app/view/commands.h"
 
 namespace normscope::lab {
 
@@ -34,9 +35,10 @@ int cursor_step(const TransportState&, const LabView&);
 void pin_cursor(TransportState&, const LabView&, int step);
 void step_cursor(TransportState&, const LabView&, int by);
 
-// `clock` false: figures that depend on the machine's speed print as a dash (reproducible pictures).
+// `clock` false: figures that depend on the machine's speed print as a dash (reproducible pictures). `found`: places
+// of the runs that a screen has to show beside their events.
 void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, Size, bool clock,
-                    std::vector<Command>&);
+                    std::vector<Command>&, const std::vector<TimelineMark>& found = {});
 // Space, Left, Right, End and the like, while nothing is being typed. Without `bookmarks` B is somebody else's.
 void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<Command>&, bool bookmarks = true);
 

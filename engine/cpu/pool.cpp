@@ -64,9 +64,11 @@ class Turns {
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr auto kTurn = std::chrono::microseconds(300), kRest = std::chrono::microseconds(500);
-  static constexpr auto kWindow = std::chrono::milliseconds(100);
-  static constexpr int64_t kOften = 9;  // in a window: beside a busy process twelve, else about two
-  static constexpr auto kBelieve = std::chrono::milliseconds(500);  // then it is tried again
+  // Long enough that a window that is drawn four times a second does not count as busy: a frame takes the core ten
+  // times in 40 ms, and then not for 200.
+  static constexpr auto kWindow = std::chrono::milliseconds(500);
+  static constexpr int64_t kOften = 48;  // in a window: beside a busy process 60, a drawn window 30, else 10
+  static constexpr auto kBelieve = std::chrono::milliseconds(2500);  // then it is tried again
 
   void look_around(Clock::time_point now) noexcept {
     const int64_t taken = cores_taken();

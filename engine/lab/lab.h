@@ -54,11 +54,12 @@ struct RunView {
   std::string badge;  ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
   std::string note;   ///< the error text under a badge that needs one
   int32_t step = 0;
-  double loss = 0;             ///< mean of the last shown_window(step) steps
-  int32_t learning_since = 0;  ///< step at which it left the plateau; 0 = not (yet)
-  double validation_loss = 0;  ///< NaN until measured
-  std::string writes;          ///< what the model writes now
-  int32_t writes_step = -1;    ///< of `writes` at an earlier step, 0 without one; -1: now
+  double seconds_per_step = 0;  ///< of this run alone, smoothed; 0: none was taken here
+  double loss = 0;              ///< mean of the last shown_window(step) steps
+  int32_t learning_since = 0;   ///< step at which it left the plateau; 0 = not (yet)
+  double validation_loss = 0;   ///< NaN until measured
+  std::string writes;           ///< what the model writes now
+  int32_t writes_step = -1;     ///< of `writes` at an earlier step, 0 without one; -1: now
   std::shared_ptr<const std::vector<Sample>> samples;  ///< what it wrote on the way, by step; or nullptr
   /// Mean of each sub-layer's scale (learned or constant), in order: of its skip, of its branch.
   std::vector<float> skip_scales, branch_scales;

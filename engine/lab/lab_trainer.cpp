@@ -22,6 +22,10 @@ constexpr double kTextShare = 0.04;  // of the training time
 constexpr auto kRoundInterval = std::chrono::milliseconds(500);
 constexpr double kSmoothing = 0.1;  // weight of the newest step in the figures shown
 
+void smooth(double& figure, double newest) {
+  figure = figure > 0 ? figure + kSmoothing * (newest - figure) : newest;
+}
+
 double seconds_between(LabTrainer::Clock::time_point from, LabTrainer::Clock::time_point to) {
   return std::chrono::duration<double>(to - from).count();
 }
@@ -230,7 +234,9 @@ void LabTrainer::share_memory() {
 
 void LabTrainer::step_entry(LabEntry& entry) {
   Run& run = *entry.run;
+  const auto begin = Clock::now();
   run.step();
+  smooth(entry.seconds_per_step, seconds_between(begin, Clock::now()));
   const int32_t every = options_.validation_every;
   if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_))
     run.validation_loss();
@@ -259,9 +265,8 @@ void LabTrainer::step_all() {
   }
   ++step_;
   const double seconds = seconds_between(begin, Clock::now());
-  const double weight = seconds_per_step_ > 0 ? kSmoothing : 1.0;
-  seconds_per_step_ += weight * (seconds - seconds_per_step_);
-  if (seconds > 0) tokens_per_second_ += weight * (tokens / seconds - tokens_per_second_);
+  smooth(seconds_per_step_, seconds);
+  if (seconds > 0) smooth(tokens_per_second_, tokens / seconds);
   if (limit_ > 0) {
     const auto interval =
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1.0 / limit_));
@@ -312,6 +317,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.badge = lags(entry) ? "catching up" : badge_of(entry, budget_, playing_);
   if (run.non_finite()) view.note = "first in " + run.non_finite()->tensor;
   view.step = run.steps_done();
+  view.seconds_per_step = entry.seconds_per_step;
   view.loss = run.mean_loss(shown_window(view.step));
   view.learning_since = run.learning_since();
   view.validation_loss = run.last_validation_loss();

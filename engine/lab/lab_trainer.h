@@ -33,6 +33,7 @@ struct LabEntry {
   std::shared_ptr<std::vector<Sample>> samples;  ///< what it wrote so far, thinned with age
   int32_t budget_before = 0;                     ///< of a fork that raised the budget; 0 = it did not
   uint64_t born = 0;                             ///< the later a run was made, the larger
+  double seconds_per_step = 0;                   ///< smoothed; 0: none was taken here
   // Copies for the views, renewed when the run's revision changed.
   std::shared_ptr<const RunSpec> published, published_origin;
   std::string published_name;

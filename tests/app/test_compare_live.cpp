@@ -56,6 +56,21 @@ TEST_CASE("live: a run of a session is compared under its own letter, with its r
   CHECK(live.take(*view, 'A')->seeds[1].history == runs[0].seeds[1].history);
 }
 
+TEST_CASE("live: a run has its own tokens a second, and none where there is no clock") {
+  const auto view = with_reruns(1);
+  view->runs[0].seconds_per_step = 0.25;
+  LiveRuns live;
+  const RunSpec& spec = *view->runs[0].spec;
+  const double tokens = static_cast<double>(spec.train.batch) * spec.model.sequence;
+  const auto speed_of = [&](bool clock) {
+    const Comparison all = compare({*live.take(*view, 'A', clock), *live.take(*view, 'B', clock)});
+    const EndRow& row = all.rows[all.rows[0].run == 0 ? 0 : 1];
+    return row.tokens_per_second;
+  };
+  CHECK(speed_of(true) == Approx(tokens / 0.25));
+  CHECK(std::isnan(speed_of(false)));
+}
+
 TEST_CASE("live: reruns without gradients leave the map and the first place to the seed that has them") {
   const auto view = with_reruns(2);
   LiveRuns live;

@@ -122,6 +122,12 @@ TEST_CASE("compare screen: one cursor with the Lab; a parting place moves it, P 
   compare.driver.frames(2);
   REQUIRE(cursor);
   const int place = *cursor;
+  // The timeline has a ring there.
+  const std::string ring = fmt::format("{} A parts from B", place);
+  bool found = false;
+  for (const ui::Control& c : compare.ui.registry().all())
+    found = found || (c.name.starts_with("timeline/event") && c.value == ring);
+  CHECK(found);
   CHECK(holds(compare.driver.value("compare/place/A"), fmt::format("at step {}", place)));
   CHECK(holds(compare.driver.value("compare/loupe"), "of A"));
   compare.driver.key("Shift+Right");

@@ -68,6 +68,8 @@ constexpr Room kRooms[] = {
     {"app/zoo", "engine/core engine/spec app/ui app/plot app/experiments"},
     {"app/sweep",
      "engine/core engine/io engine/data engine/spec engine/train app/files app/ui app/plot app/view app/experiments"},
+    {"app/reproduce",
+     "engine/core engine/io engine/data engine/spec engine/train engine/text engine/lab app/files app/ui app/plot app/experiments app/course app/sweep"},
     {"app/tape", "engine/measure app/ui app/plot"},
     {"app/tape_screen",
      "engine/core engine/ops engine/measure engine/train engine/lab app/ui app/plot app/tex app/bench app/view app/tape"},
@@ -78,7 +80,7 @@ constexpr Room kRooms[] = {
     {"app/cli",
      "engine/core engine/io engine/data engine/cpu engine/spec app/files app/experiments app/shell"},
     {"app/commands",
-     "engine/core engine/io engine/data engine/tape engine/ops engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files app/headless app/bench app/experiments app/course app/lessons app/records app/zoo app/sweep app/compare app/tape app/tape_screen app/shell app/window app/cli"},
+     "engine/core engine/io engine/data engine/tape engine/ops engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files app/headless app/bench app/experiments app/course app/lessons app/records app/zoo app/sweep app/reproduce app/compare app/tape app/tape_screen app/shell app/window app/cli"},
     {"app", "app/commands"},
 };
 

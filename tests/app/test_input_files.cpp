@@ -359,6 +359,7 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
                                                     {"configuration", input::kConfig},
                                                     {"`session.json`", input::kSession},
                                                     {"`lesson.toml`", input::kLesson},
+                                                    {"a claim", input::kClaim},
                                                     {"a lesson's Markdown", input::kProse},
                                                     {"`measured.json`", input::kMeasured},
                                                     {"`lessons.json`", input::kProgress},

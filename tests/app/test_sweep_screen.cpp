@@ -230,7 +230,14 @@ TEST_CASE("sweep screen: an axis is typed, spaced, dragged and given up, and a w
   s.driver.click("sweep/up/setting/none");
   s.driver.frames(2);
   CHECK(s.screen().plan().axes.size() == 1);
-  CHECK(s.ui.registry().find("sweep/line"));
+  const ui::Rect line = s.driver.control("sweep/line").rect;
+  CHECK(!s.screen().brush());
+  s.driver.drag_by("sweep/line", {line.w / 4, 0});
+  REQUIRE(s.screen().brush());
+  CHECK(s.screen().brush()->column0 == 3);  // the middle of seven
+  CHECK(s.screen().brush()->column1 >= 5);
+  CHECK(s.screen().brush()->rows().last == 0);
+  CHECK(s.ui.registry().find("sweep/region/seeds"));
   s.driver.click("sweep/up/setting");
   s.driver.frames(2);
   s.driver.click("sweep/up/setting/search");

@@ -52,6 +52,7 @@ TEST_CASE("runs go in lockstep to the budget, each as it would alone", "[lab]") 
   CHECK(view->unigram_entropy == Approx(small_task()->unigram_entropy()));
   CHECK(view->entropy_rate > 0.5);
   CHECK(view->seconds_per_step > 0);
+  for (const RunView& run : view->runs) CHECK(run.seconds_per_step > 0);
 }
 
 TEST_CASE("pause, one step, play to a step and on: the same bits", "[lab]") {

@@ -141,9 +141,10 @@ void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
                 p, small, note.w,
                 {"Under a cell stand its seeds. Dashed: not trained yet. Drag over the grid for a region.",
                  "Under a cell: its seeds. Drag over the grid for a region.", "Drag: a region"})
-          : fitting(p, small, note.w,
-                    {"A mark a seed, a line through their means. Click a value: open it in the Lab.",
-                     "A mark a seed. Click a value to open it.", "A mark a seed"});
+          : fitting(
+                p, small, note.w,
+                {"A mark a seed, a line through their means. Click a value: open it in the Lab. Drag: a region.",
+                 "A mark a seed. Click a value to open it, drag for a region.", "Drag: a region"});
   if (!hint.empty()) p.text_in(note, small, t.ink3, hint);
 }
 

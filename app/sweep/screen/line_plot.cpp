@@ -1,5 +1,7 @@
-// One axis alone: the metric over it, a mark a seed, the verdict as a sign at each value.
+// One axis alone: the metric over it, a mark a seed, the verdict as a sign at each value; a drag chooses a region of
+// values.
 #include <fmt/format.h>
+#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
@@ -54,6 +56,20 @@ plot::Axis up(Metric metric, const Points& points) {
   return y;
 }
 
+/// The region from the first of its values to the last, over the whole height.
+plot::Band band_of(const Span& columns, const plot::Axis& y) {
+  plot::Band band;
+  band.id = "region";
+  const auto low = static_cast<float>(y.lo), high = static_cast<float>(y.hi);
+  band.x =
+      plot::Column::of({static_cast<float>(columns.first) - 0.5f, static_cast<float>(columns.last) + 0.5f});
+  band.lo = plot::Column::of({low, low});
+  band.hi = plot::Column::of({high, high});
+  band.ink = {plot::Ink::Role::Ink2, 0, 1};
+  band.theory = true;  // the paler of the two
+  return band;
+}
+
 plot::Series series_of(std::string id, Points points) {
   plot::Series series;
   series.id = std::move(id);
@@ -98,6 +114,7 @@ plot::PlotSpec SweepScreen::line_plot() const {
   spec.title = info(metric_).title;
   spec.x = across(plan_.axes[0]);
   spec.y = up(metric_, all);
+  if (brush_) spec.bands.push_back(band_of(brush_->columns(), spec.y));
   if (const std::optional<Place> lit = shown_cell()) {
     plot::RefLine& chosen = spec.lines.emplace_back();
     chosen.value = static_cast<double>(lit->column);
@@ -119,8 +136,17 @@ plot::PlotSpec SweepScreen::line_plot() const {
 
 void SweepScreen::draw_line_plot(Ui& ui, const Rect& rect) {
   const plot::PlotHit hit = plot::draw_plot(ui, "sweep/line", rect, line_plot(), line_view_,
-                                            "The metric over the axis; a mark a seed.");
+                                            "The metric over the axis; a mark a seed. Drag for a region.");
   const double column = std::round(hit.x);
+  const Place nearest{static_cast<size_t>(std::clamp(column, 0.0, static_cast<double>(plan_.columns()) - 1)),
+                      0};
+  // Where it is zoomed a drag moves the plot.
+  if (hit.pressed && !line_view_.zoomed()) drag_from_ = nearest;
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) drag_from_.reset();
+  if (drag_from_ && ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
+    brush_ = Brush{drag_from_->column, 0, nearest.column, 0};
+    right_tab_ = 1;
+  }
   std::optional<Place> under;
   if (hit.hovered && column >= 0 && column < static_cast<double>(plan_.columns()))
     under = Place{static_cast<size_t>(column), 0};

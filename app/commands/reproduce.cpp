@@ -1,0 +1,221 @@
+// normscope reproduce: figures, tables and theorems of the papers, trained here and judged. Resumable and shared out over
+// machines: finished runs are kept, interrupted ones go on from their step.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/cli/machine.h"
+#include "app/cli/options.h"
+#include "app/cli/products.h"
+#include "app/cli/results.h"
+#include "app/cli/specs.h"
+#include "app/cli/terminal.h"
+#include "app/commands/commands.h"
+#include "app/reproduce/claim_reader.h"
+#include "app/reproduce/trainer.h"
+#include "app/reproduce/writers.h"
+#include "app/sweep/trainer.h"
+
+namespace normscope::cli {
+namespace {
+
+using reproduce::Claim, reproduce::Claims;
+
+struct ReproduceOptions {
+  std::vector<std::string> ids;  ///< claims, papers, "all" or "list"
+  std::string folder;            ///< of the claims; empty: the program's
+  bool quick = false, stored = false, dry_run = false;
+  int32_t seeds = 0;  ///< 0: as each claim says
+  std::string json, csv, page, out;
+  StoreOptions store{};
+  BackendOptions backend{};
+  int32_t threads = 0;
+};
+
+Claims claims_of(const ReproduceOptions& options) {
+  Claims all = reproduce::read_claims(options.folder.empty() ? reproduce::claims_folder() : options.folder);
+  if (all.claims.empty())
+    throw CommandError(Exit::Input,
+                       all.broken.empty() ? "reproduce: there is no claim" : all.broken.front().error);
+  for (const reproduce::BrokenClaim& broken : all.broken) complain(broken.error);
+  return all;
+}
+
+/// By its name, or all of a folder: "xiong-2020".
+bool is_asked(const Claim& claim, const std::string& name) {
+  return claim.id == name || std::filesystem::path(claim.file).parent_path().filename() == name;
+}
+
+std::vector<const Claim*> chosen_claims(const Claims& all, const std::vector<std::string>& ids) {
+  std::vector<const Claim*> chosen;
+  for (const Claim& claim : all.claims)
+    for (const std::string& id : ids)
+      if (id == "all" || id == "list" || is_asked(claim, id)) {
+        chosen.push_back(&claim);
+        break;
+      }
+  for (const std::string& id : ids) {
+    if (id == "all" || id == "list") continue;
+    if (std::none_of(all.claims.begin(), all.claims.end(),
+                     [&](const Claim& claim) { return is_asked(claim, id); }))
+      throw CommandError(
+          Exit::Usage,
+          fmt::format("reproduce: '{}' is no claim and no folder of claims: expected all or names of "
+                      "`normscope reproduce list`",
+                      id));
+  }
+  return chosen;
+}
+
+std::string place_of(const ReproduceOptions& options, const std::string& asked, const char* name) {
+  return !asked.empty() || options.out.empty() ? asked : options.out + "/" + name;
+}
+
+/// The line that makes the same page, without what only names files of this machine.
+std::string page_command(const ReproduceOptions& options) {
+  std::string line = "normscope reproduce " + fmt::format("{}", fmt::join(options.ids, " "));
+  if (options.quick) line += " --quick";
+  if (options.seeds > 0) line += fmt::format(" --seeds {}", options.seeds);
+  if (std::filesystem::path(options.page).is_relative()) line += " --page " + options.page;
+  return line;
+}
+
+void write_outcomes(const ReproduceOptions& options, const std::vector<reproduce::Outcome>& outcomes,
+                    Closing& closing) {
+  closing.save(place_of(options, options.json, "reproduction.json"), "reproduce",
+               [&] { return reproduce::to_json(outcomes).dump(1) + "\n"; });
+  closing.save(place_of(options, options.csv, "reproduction.csv"), "reproduce",
+               [&] { return reproduce::to_csv(outcomes); });
+  if (!options.out.empty())
+    for (const reproduce::Outcome& outcome : outcomes)
+      closing.save(options.out + "/" + outcome.claim->id + ".svg", "reproduce",
+                   [&] { return reproduce::to_svg(outcome); });
+  closing.save(options.page, "reproduce",
+               [&] { return reproduce::to_markdown(outcomes, page_command(options)); });
+}
+
+void check_reproduce_outputs(const ReproduceOptions& options, const std::vector<const Claim*>& claims) {
+  std::vector<NamedFile> outputs{{"--json", place_of(options, options.json, "reproduction.json")},
+                                 {"--csv", place_of(options, options.csv, "reproduction.csv")},
+                                 {"--page", options.page}};
+  std::vector<NamedFile> inputs;
+  for (const Claim* claim : claims) {
+    inputs.push_back({"a claim", claim->file});
+    for (const lessons::LessonRun& run : claim->language.runs)
+      for (NamedFile& file : files_of(run.spec)) inputs.push_back(std::move(file));
+    if (!options.out.empty()) outputs.push_back({"--out", options.out + "/" + claim->id + ".svg"});
+  }
+  check_outputs(outputs, inputs);
+}
+
+Exit guess_reproduce(const std::vector<const Claim*>& claims, const reproduce::Seeds& seeds,
+                     experiments::ResultStore& store, const experiments::RunnerOptions& runner) {
+  const std::vector<RunSpec> missing = reproduce::missing_runs(claims, seeds, store, runner);
+  const int32_t cores = runner.runs_at_a_time > 0 ? runner.runs_at_a_time
+                        : runner.backend.cuda     ? 1
+                                                  : experiments::default_runs_at_a_time();
+  say("{} claims: {} runs are to be trained here\n", claims.size(), missing.size());
+  if (!missing.empty())
+    say("about {} on {} core{}, and fresh models beside them\n",
+        sweep::duration_words(sweep::estimated_seconds(missing, cores, runner.backend)), cores,
+        cores == 1 ? "" : "s");
+  return Exit::Ok;
+}
+
+Exit train_claims(const ReproduceOptions& options, const Claims& all, const std::vector<const Claim*>& claims,
+                  const experiments::RunnerOptions& runner) {
+  const reproduce::Seeds seeds{options.seeds, options.quick};
+  const bool list = options.ids == std::vector<std::string>{"list"};
+  if (!list) make_folder(options.out, Access::Shared, "reproduce");
+  check_reproduce_outputs(options, claims);
+  const bool beside = options.store.folder.empty() && !options.out.empty();
+  experiments::ResultStore store(
+      results_folder(beside ? options.out + "/runs" : options.store.folder, runner.stored_only));
+  if (options.dry_run) return guess_reproduce(claims, seeds, store, runner);
+  const InterruptGuard guard;
+  if (!runner.stored_only) use_fastest_products();
+  Bars bars;
+  const reproduce::Visit visit = reproduce::visit(claims, seeds, store, runner, std::ref(bars));
+  bars.finish();
+  complain_of(store.damaged());
+  const Exit read = all.broken.empty() ? Exit::Ok : Exit::Input;
+  if (list) {
+    say("{}", reproduce::list_text(visit.outcomes));
+    return read;
+  }
+  if (runner.shard.count == 1) {
+    for (const reproduce::Outcome& outcome : visit.outcomes) say("{}\n", reproduce::to_text(outcome));
+    say("{}\n", reproduce::summary_text(visit.outcomes));
+  }
+  say("{} runs trained, {} taken from {}\n", visit.trained, visit.stored,
+      store.folder().empty() ? "nowhere" : store.folder());
+  Closing closing;
+  write_outcomes(options, visit.outcomes, closing);
+  if (visit.complete) return closing.code(read);
+  complain(store.folder().empty() ? "interrupted" : "interrupted; the same command goes on from here");
+  return closing.code(Exit::Interrupted);
+}
+
+Exit reproduce_command(const ReproduceOptions& options) {
+  if (options.ids.size() > 1 && std::count(options.ids.begin(), options.ids.end(), "list") > 0)
+    throw CommandError(Exit::Usage, "reproduce: list stands alone: expected no claims beside it");
+  const Claims all = claims_of(options);
+  const std::vector<const Claim*> claims = chosen_claims(all, options.ids);
+  experiments::RunnerOptions runner;
+  runner.runs_at_a_time = options.threads;
+  runner.threads_each = 0;
+  runner.stored_only = options.stored || options.ids == std::vector<std::string>{"list"};
+  runner.shard = shard_of(options.store);
+  runner.backend = backend_of(options.backend);
+  if (runner.shard.count > 1 && !options.page.empty())
+    throw CommandError(Exit::Usage,
+                       "--page: expected no --shard with it (a part of the runs judges nothing)");
+  return train_claims(options, all, claims, runner);
+}
+
+}  // namespace
+
+void add_reproduce(CLI::App& app, Command& command) {
+  const auto options = std::make_shared<ReproduceOptions>();
+  CLI::App& sub = *app.add_subcommand(
+      "reproduce", "Figures, tables and theorems of the papers, trained here and judged; can be resumed");
+  sub.footer(kFooter);
+  sub.add_option("claims", options->ids,
+                 "list, all, or names of claims or of folders of claims (reproduce list)")
+      ->type_name("CLAIM")
+      ->required();
+  sub.add_flag("--quick", options->quick, "one seed, or as many as a claim needs at least");
+  sub.add_option("--seeds", options->seeds, "seeds 1 to N for every claim")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N")
+      ->default_str("as the claim says, mostly 5");
+  sub.add_flag("--stored", options->stored, "the verdicts of what was trained before; train nothing");
+  sub.add_flag("--dry-run", options->dry_run, "count the runs and guess their time; train none to its end");
+  sub.add_option("--json", options->json, "write the measures and verdicts as JSON (docs/log-format.md)")
+      ->type_name("FILE");
+  sub.add_option("--csv", options->csv, "one line a measure and seed")->type_name("FILE");
+  sub.add_option("--page", options->page, "a page of all of them")->type_name("FILE");
+  sub.add_option(
+         "--out", options->out,
+         "a folder for JSON, CSV, a picture a claim, and for the runs, which are otherwise kept in the user's "
+         "cache")
+      ->type_name("DIR");
+  sub.add_option("--claims", options->folder, "another folder of claims")->type_name("DIR");
+  add_store(sub, options->store);
+  sub.add_option(
+         "--threads", options->threads,
+         "runs side by side, or threads of the last ones; 0: one per physical core (never changes a result)")
+      ->check(CLI::Range(0, 256))
+      ->type_name("N");
+  add_backend(sub, options->backend);
+  sub.callback([options, &command] { command = [options] { return reproduce_command(*options); }; });
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,204 @@
+#include "app/course/reading/measure_tables.h"
+
+#include <algorithm>
+
+#include "app/course/curves.h"
+#include "app/course/measures.h"
+#include "engine/core/error.h"
+
+namespace normscope::lessons {
+namespace {
+
+constexpr size_t kMostPoints = 100;
+constexpr int32_t kLastStep = 100'000;  // of a curve
+constexpr double kDeepest = 256;        // layers
+
+Neighbour read_neighbour(Table t) {
+  Neighbour n;
+  n.what = t.text("what");
+  n.value = t.maybe("value");
+  n.measure = t.text("measure", "");
+  n.curve = t.text("curve", "");
+  n.law = t.text("law", "");
+  if (n.value.has_value() + !n.measure.empty() + !n.curve.empty() + !n.law.empty() != 1)
+    t.refuse("what",
+             "stands without what the measure would be then: expected one of value, measure, curve, law");
+  t.done();
+  return n;
+}
+
+/// What [measure.NAME] and [[check]] refer to is there.
+class MeasureChecker {
+ public:
+  MeasureChecker(const Lesson& lesson, const Table& root) : lesson_(lesson), root_(root) {}
+
+  void all() const {
+    for (const Measure& m : lesson_.measures) measure(m);
+    for (const Check& c : lesson_.checks) check(c);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& table, const std::string& key, const std::string& what) const {
+    throw Error(fmt::format("{}:1: [{}.{}] {}", root_.file(), table, key, what));
+  }
+
+  void need(const void* found, const std::string& table, const std::string& key, const std::string& name,
+            const char* what) const {
+    if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
+  }
+
+  void measure(const Measure& m) const {
+    const std::string table = "measure." + m.id;
+    if (m.curve.empty()) {
+      need(lesson_.measure(m.first), table, "first", m.first, "a measure");
+      need(lesson_.measure(m.second), table, "second", m.second, "a measure");
+      if (depth(m, 0) > 8) refuse(table, "first", "refers to itself: expected measures of curves at the end");
+      return;
+    }
+    need(lesson_.curve(m.curve), table, "curve", m.curve, "a curve");
+    if (!m.against.empty() && !is_scale(m.against))
+      need(lesson_.curve(m.against), table, "against", m.against, "x, log x or a curve");
+    if (m.law.empty()) return;
+    bool log = m.law == "log";
+    for (const std::string& law : m.rivals) {
+      log |= law == "log";
+      if (!is_law(law)) need(lesson_.curve(law), table, "rivals", law, "line, root, log or a curve");
+    }
+    if (!is_law(m.law)) need(lesson_.curve(m.law), table, "law", m.law, "line, root, log or a curve");
+    if (log) need(lesson_.measure(m.offset), table, "offset", m.offset, "the measure that is N0 of the log");
+  }
+
+  void check(const Check& c) const {
+    const Measure* measure = lesson_.measure(c.measure);
+    need(measure, "check", "measure", c.measure, "a measure");
+    for (const Neighbour& n : c.excludes) {
+      if (!n.measure.empty())
+        need(lesson_.measure(n.measure), "check", "excludes.measure", n.measure, "a measure");
+      if (!n.curve.empty()) need(lesson_.curve(n.curve), "check", "excludes.curve", n.curve, "a curve");
+      if (!n.law.empty() && !is_law(n.law))
+        refuse("check", "excludes.law", fmt::format("'{}': expected line, root or log", n.law));
+      if ((!n.curve.empty() || !n.law.empty()) && measure->curve.empty())
+        refuse("check", "excludes",
+               fmt::format("'{}' is not of a curve: expected value or measure", measure->id));
+    }
+  }
+
+  int depth(const Measure& m, int level) const {
+    if (level > 8 || m.first.empty()) return level;
+    const Measure *first = lesson_.measure(m.first), *second = lesson_.measure(m.second);
+    return std::max(first ? depth(*first, level + 1) : 0, second ? depth(*second, level + 1) : 0);
+  }
+
+  const Lesson& lesson_;
+  const Table& root_;
+};
+
+}  // namespace
+
+Mean mean_of(Table& t) {
+  return t.choice("mean", {"arithmetic", "geometric"}, 0) == 1 ? Mean::Geometric : Mean::Arithmetic;
+}
+
+Curve read_curve(const std::string& id, Table t) {
+  Curve c;
+  c.id = id;
+  c.of = static_cast<Curve::Of>(t.choice("of", {"run", "sweep", "depth", "layers", "shares"}));
+  c.run = t.text("run");
+  c.y = t.text("y");
+  c.mean = mean_of(t);
+  c.fast_seeds = t.whole("fast_seeds", 1, 5, 1);
+  switch (c.of) {
+    case Curve::Of::Run: {
+      const std::vector<double> steps = t.numbers("steps");
+      if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastStep)
+        t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastStep));
+      c.from = static_cast<int32_t>(steps[0]);
+      c.to = static_cast<int32_t>(steps[1]);
+      c.relative = t.flag("relative", false);
+      break;
+    }
+    case Curve::Of::Sweep:
+      c.field = t.text("field");
+      if (!find_field(c.field))
+        t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", c.field));
+      [[fallthrough]];
+    case Curve::Of::Depth:
+      c.xs = t.numbers("xs");
+      if (c.xs.size() < 2 || c.xs.size() > kMostPoints || !std::is_sorted(c.xs.begin(), c.xs.end()))
+        t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
+      if (c.of == Curve::Of::Depth && (c.xs.front() < 1 || c.xs.back() > kDeepest))
+        t.refuse("xs", fmt::format("expected depths from 1 to {}", kDeepest));
+      if (c.of == Curve::Of::Sweep) break;
+      [[fallthrough]];
+    case Curve::Of::Layers:
+      c.theory = t.flag("theory", false);
+      c.feed_forward = t.whole("feed_forward", 0, 65536, 0);
+      c.positions = t.whole("positions", 0, 64, 8);
+      c.noise = t.number("noise", 0.01);
+      c.models = t.whole("models", 1, 256, 1);
+      break;
+    case Curve::Of::Shares:
+      c.at_start = t.choice("at", {"start", "end"}, 0) == 0;
+      break;
+  }
+  if (const std::string expected = unknown_quantity(c); !expected.empty())
+    t.refuse("y", fmt::format("'{}' is not measured there: expected {}", c.y, expected));
+  t.done();
+  return c;
+}
+
+Measure read_measure(const std::string& id, Table t) {
+  Measure m;
+  m.id = id;
+  m.label = t.text("label");
+  const std::vector<std::string_view> takes{"at",          "mean",     "min",       "max",   "fall",
+                                            "first_below", "exponent", "r2",        "slope", "misfit",
+                                            "lead",        "ratio",    "difference"};
+  m.take = takes[t.choice("take", takes)];
+  if (m.take == "ratio" || m.take == "difference") {
+    m.first = t.text("first");
+    m.second = t.text("second");
+  } else {
+    m.curve = t.text("curve");
+    m.a = t.number(m.take == "fall"          ? "from"
+                   : m.take == "at"          ? "x"
+                   : m.take == "first_below" ? "limit"
+                                             : "from",
+                   0);
+    m.b = t.number("to", m.a);
+    if (m.take == "r2" || m.take == "slope") m.against = t.text("against", "x");
+    if (m.take == "misfit" || m.take == "lead") {
+      m.law = t.text("law");
+      m.offset = t.text("offset", "");
+    }
+    if (m.take == "lead") {
+      m.rivals = t.texts("rivals");
+      if (m.rivals.empty()) t.refuse("rivals", "is empty: expected one law or curve at least");
+    }
+  }
+  m.mean = mean_of(t);
+  m.digits = t.whole("digits", 1, 6, 2);
+  m.unit = t.text("unit", "");
+  t.done();
+  return m;
+}
+
+Check read_check(Table t) {
+  Check c;
+  c.measure = t.text("measure");
+  c.low = t.maybe("low");
+  c.high = t.maybe("high");
+  c.says = t.text("says");
+  for (Table& neighbour : t.tables("excludes")) c.excludes.push_back(read_neighbour(neighbour));
+  if (c.excludes.empty())
+    t.refuse("excludes",
+             "is missing: expected a neighbouring hypothesis that the check tells the claim from");
+  if (!c.low && !c.high) t.refuse("", "has no band: expected low, high or both");
+  if (c.low && c.high && *c.low > *c.high) t.refuse("low", "is above high: expected a band");
+  t.done();
+  return c;
+}
+
+void check_measures(const Lesson& lesson, const Table& root) { MeasureChecker(lesson, root).all(); }
+
+}  // namespace normscope::lessons

@@ -1,0 +1,22 @@
+// The tables that say what is measured and when it holds, [curve.NAME], [measure.NAME] and [[check]]: one language for
+// lessons and for the claims of papers. Called by the readers of both (course/reader.h, reproduce/claim_reader.h). Errors as
+// reader.h has them.
+#pragma once
+
+#include <string>
+
+#include "app/course/lesson.h"
+#include "app/files/toml_table.h"
+
+namespace normscope::lessons {
+
+Mean mean_of(Table& t);  ///< its key "mean"
+Curve read_curve(const std::string& id, Table t);
+Measure read_measure(const std::string& id, Table t);
+/// With its neighbouring hypotheses. Keys of the table that were read before it are not unknown to it.
+Check read_check(Table t);
+
+/// Every curve and measure that a measure or a check names is in the lesson. Throws Error.
+void check_measures(const Lesson& lesson, const Table& root);
+
+}  // namespace normscope::lessons

@@ -1,0 +1,114 @@
+// One figure, table or theorem of a paper as a value: what claims/PAPER/ID.toml says. No behaviour: the reader fills it
+// in (claim_reader.h), plan.h says which runs it needs, finding.h judges it, the writers show it.
+//
+// Runs, measures and checks are those of the lessons, in the lessons' own tables (course/lesson.h), so that a claim and a
+// lesson say the same thing with the same words. A claim's curves are Lines: of trained runs, of which Taken keeps what
+// lines can ask (taken.h), or of fresh models, which the lessons measure.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/course/lesson.h"
+#include "app/sweep/axis.h"
+
+namespace normscope::reproduce {
+
+/// Where the paper says it.
+struct Source {
+  std::string paper;    ///< "Xiong et al. 2020"
+  std::string item;     ///< "Figure 2(a)"
+  std::string version;  ///< "ICML 2020 and arXiv 2002.04745": whose numbering it is
+};
+
+/// A number of the paper, and which measure of ours stands beside it.
+struct Stated {
+  std::string what;       ///< "Post-LN, no warm-up"
+  double value = 0;       ///< in `unit`; of another task and size than ours
+  std::string unit;       ///< "BLEU"
+  bool read_off = false;  ///< off a picture; otherwise the text states it
+  std::string measure;    ///< ours; empty: nothing of ours compares
+};
+
+/// A row of the picture without a number of the paper: what its text or figure says in words.
+struct Beside {
+  std::string what, measure;
+};
+
+/// A curve over x for every seed.
+struct Line {
+  enum class Of : uint8_t {
+    Run,  ///< a number of one run over its steps: every step for loss and excess, those of ladder() for the others
+    Runs,  ///< a number at the end of each of several runs; x: 1, 2, ...
+    Grid,  ///< the same of one run under every pair of values of its axes; x: the value of a single numeric axis,
+           ///< else the cell's number from 1, the first axis fastest
+    Profile,  ///< a number of every layer of a run; x: the layer
+    Shares,   ///< beta^2 of every sub-layer of a run; x: the sub-layer
+    LeftOut,  ///< rise of the validation loss without a layer, or without all above; x: the layer, or how many
+    Fresh,    ///< a number of fresh models: the lessons' depth and layers
+  };
+  std::string id{};
+  Of of = Of::Run;
+  std::vector<std::string> runs{};  ///< one; Runs: at least two
+  std::string y{};                  ///< see unknown_number() of claim_reader.h
+  std::string stack{};              ///< "", "enc.", "dec.": Profile (in y itself), Shares, LeftOut
+  bool relative = false;            ///< Run: divided by its first value
+  int32_t from = 1, to = 0;         ///< Run
+  std::vector<sweep::Axis> axes{};  ///< Grid: one or two
+  int32_t step = kEnd;              ///< Profile, Shares: kStart, kEnd, or a step of ladder()
+  lessons::Curve fresh{};           ///< Fresh
+  lessons::Mean mean = lessons::Mean::Arithmetic;
+
+  static constexpr int32_t kStart = 0, kEnd = -1;
+};
+
+/// Values of a check's measure that say the opposite of the claim.
+struct Opposite {
+  std::optional<double> low, high;
+  bool holds(double value) const { return (!low || value >= *low) && (!high || value <= *high); }
+};
+
+/// What became of a claim. Unknown: runs are missing. Beyond: the program has no system that could show it.
+enum class Finding : uint8_t { Unknown, Reproduced, NotAtThisScale, Contradicted, Beyond };
+/// "not run", "reproduced", "not at this scale", "contradicted here", "no system yet".
+const char* to_string(Finding finding);
+
+/// Curves drawn beside the paper's numbers.
+struct Drawn {
+  std::string title{}, x{}, y{};
+  bool log_x = false, log_y = false;
+  struct Trace {
+    std::string line, name;
+  };
+  std::vector<Trace> lines{};
+};
+
+struct Claim {
+  std::string file;  ///< of the TOML
+  std::string id;    ///< its name in commands and files: "xiong-fig2a"
+  Source source;
+  std::string says;     ///< the paper's claim, a sentence
+  std::string setting;  ///< the paper's setting and ours, where they differ
+  std::string beyond;   ///< what the program lacks to show it: such a claim has no runs; empty for all others
+  int32_t seeds = 5, quick_seeds = 1;
+  std::vector<Stated> numbers;
+  std::vector<Beside> besides;
+  std::vector<Line> lines;
+  std::vector<std::optional<Opposite>> opposites;  ///< one a check
+  std::array<std::string, 3> sentences;  ///< Reproduced, NotAtThisScale, Contradicted; may hold {MEASURE}
+  std::vector<Drawn> drawings;
+  /// Runs, measures and checks; and of every line a curve of that name, which only says how seeds are averaged.
+  lessons::Lesson language;
+
+  const Line* line(std::string_view line_id) const;
+  const std::string& sentence(Finding finding) const { return sentences[static_cast<size_t>(finding) - 1]; }
+};
+
+/// Steps at which a run's numbers by layer are kept, beside its last one.
+std::vector<int32_t> ladder();
+
+}  // namespace normscope::reproduce

@@ -1,0 +1,366 @@
+// The reader of claim_reader.h: one function a table of the file.
+#include "app/reproduce/claim_reader.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
+#include <limits>
+#include <regex>
+
+#include "app/course/reading/measure_tables.h"
+#include "app/files/input_kinds.h"
+#include "app/files/toml_table.h"
+#include "app/reproduce/plan.h"
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+
+namespace normscope::reproduce {
+namespace {
+
+namespace fs = std::filesystem;
+using lessons::Table;
+
+constexpr size_t kMostClaimFiles = 10'000, kMostClaims = 500;
+constexpr int32_t kLastClaimStep = 100'000, kMostSeeds = 100;
+constexpr size_t kMostCells = 200;
+
+bool is_name(const std::string& id) {
+  return !id.empty() && std::all_of(id.begin(), id.end(), [](unsigned char c) {
+    return std::islower(c) || std::isdigit(c) || c == '-' || c == '_';
+  });
+}
+
+/// Where a key stands in the order in which settings must be set; wiring.* after all that makes the layers.
+size_t order_of_field(std::string_view key) {
+  const Field* field = find_field(key);
+  return field ? static_cast<size_t>(field - spec_fields().data()) : spec_fields().size();
+}
+
+lessons::LessonRun read_claim_run(const std::string& id, Table t) {
+  lessons::LessonRun run;
+  run.id = id;
+  run.name = t.text("name");
+  const std::vector<std::string> edits = t.texts("edits");
+  // In the order of the table: a placement of all stacks must not undo that of one.
+  auto fields = t.rest();
+  std::stable_sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) {
+    return order_of_field(a.first) < order_of_field(b.first);
+  });
+  for (const auto& [key, value] : fields) {
+    try {
+      set_field(run.spec, key, value);
+    } catch (const Error& error) {
+      t.refuse(key.substr(0, key.find('.')), error.what());
+    }
+  }
+  try {
+    for (const std::string& edit : edits) run.edits.push_back(edit_from(edit));
+    run.spec.data.context = run.spec.model.sequence;
+    complete(run.spec);
+    validate(run.spec);
+  } catch (const Error& error) {
+    t.refuse("", error.what());
+  }
+  return run;
+}
+
+/// "start", "end" (the default) or a step of the ladder.
+int32_t read_moment(Table& t) {
+  if (!t.has("step")) return t.choice("at", {"start", "end"}, 1) == 0 ? Line::kStart : Line::kEnd;
+  const int32_t step = t.whole("step", 1, kLastClaimStep);
+  const std::vector<int32_t> kept = ladder();
+  if (std::find(kept.begin(), kept.end(), step) == kept.end())
+    t.refuse("step", fmt::format("{} is not kept: expected one of {}", step, fmt::join(kept, ", ")));
+  return step;
+}
+
+void read_steps(Line& line, Table& t) {
+  const std::vector<double> steps = t.numbers("steps");
+  if (steps.size() != 2 || steps[0] < 1 || steps[1] < steps[0] || steps[1] > kLastClaimStep)
+    t.refuse("steps", fmt::format("expected [first, last], from 1 to {}", kLastClaimStep));
+  line.from = static_cast<int32_t>(steps[0]);
+  line.to = static_cast<int32_t>(steps[1]);
+  line.relative = t.flag("relative", false);
+}
+
+const lessons::LessonRun& run_of(const lessons::Lesson& language, const std::string& id, const char* key,
+                                 const Table& t) {
+  const lessons::LessonRun* run = language.run(id);
+  if (!run) t.refuse(key, fmt::format("'{}' is not in this claim: expected a run of it", id));
+  return *run;
+}
+
+void read_axes(Line& line, const lessons::Lesson& language, Table& t) {
+  const RunSpec& base = run_of(language, line.runs[0], "run", t).spec;
+  size_t cells = 1;
+  for (const std::string& text : t.texts("axes")) {
+    try {
+      line.axes.push_back(sweep::axis_from(text, base));
+    } catch (const Error& error) {
+      t.refuse("axes", error.what());
+    }
+    cells *= line.axes.back().values.size();
+  }
+  if (line.axes.empty() || line.axes.size() > 2)
+    t.refuse("axes", "expected one or two texts, as \"train.lr=1e-3,3e-3\"");
+  if (cells > kMostCells) t.refuse("axes", fmt::format("{} cells: expected at most {}", cells, kMostCells));
+}
+
+/// Depth and layers are the lessons' own.
+Line read_fresh(const std::string& id, Table t, const lessons::Lesson& language) {
+  Line line;
+  line.id = id;
+  line.of = Line::Of::Fresh;
+  line.fresh = lessons::read_curve(id, t);
+  line.runs = {line.fresh.run};
+  line.y = line.fresh.y;
+  line.mean = line.fresh.mean;
+  run_of(language, line.runs[0], "run", t);
+  return line;
+}
+
+Line read_line(const std::string& id, Table t, const lessons::Lesson& language) {
+  using Of = Line::Of;
+  const size_t of =
+      t.choice("of", {"run", "runs", "grid", "profile", "shares", "left_out", "depth", "layers"});
+  if (of >= static_cast<size_t>(Of::Fresh)) return read_fresh(id, t, language);
+  Line line;
+  line.id = id;
+  line.of = static_cast<Of>(of);
+  line.y = t.text("y");
+  line.mean = lessons::mean_of(t);
+  if (line.of == Of::Runs)
+    line.runs = t.texts("runs");
+  else
+    line.runs = {t.text("run")};
+  if (line.of == Of::Runs && line.runs.size() < 2) t.refuse("runs", "expected the names of two runs or more");
+  for (const std::string& run : line.runs) run_of(language, run, line.of == Of::Runs ? "runs" : "run", t);
+  if (line.of == Of::Run) read_steps(line, t);
+  if (line.of == Of::Grid) read_axes(line, language, t);
+  if (line.of == Of::Profile || line.of == Of::Shares) line.step = read_moment(t);
+  if (line.of == Of::Shares && line.step > 0)
+    t.refuse("step", "shares are measured before and after training: expected at = \"start\" or \"end\"");
+  if (line.of == Of::Shares || line.of == Of::LeftOut) {
+    const std::vector<std::string_view> stacks{"only", "encoder", "decoder"};
+    constexpr const char* kPrefixes[] = {"", "enc.", "dec."};
+    line.stack = kPrefixes[t.choice("stack", stacks, 0)];
+  }
+  if (const std::string expected = unknown_number(line); !expected.empty())
+    t.refuse("y", fmt::format("'{}' is not measured there: expected {}", line.y, expected));
+  t.done();
+  return line;
+}
+
+Stated read_stated(Table t, const lessons::Lesson& language) {
+  Stated s;
+  s.what = t.text("what");
+  s.value = t.number("value");
+  s.unit = t.text("unit", "");
+  s.read_off = t.flag("read_off", false);
+  s.measure = t.text("measure", "");
+  if (!s.measure.empty() && !language.measure(s.measure))
+    t.refuse("measure", fmt::format("'{}' is not in this claim: expected a measure of it", s.measure));
+  t.done();
+  return s;
+}
+
+Beside read_beside(Table t, const lessons::Lesson& language) {
+  Beside b{t.text("what"), t.text("measure")};
+  if (!language.measure(b.measure))
+    t.refuse("measure", fmt::format("'{}' is not in this claim: expected a measure of it", b.measure));
+  t.done();
+  return b;
+}
+
+std::optional<Opposite> read_opposite(Table& check) {
+  if (!check.has("opposite")) return std::nullopt;
+  Table t = check.table("opposite");
+  Opposite o{t.maybe("low"), t.maybe("high")};
+  if (!o.low && !o.high) t.refuse("", "has no band: expected low, high or both");
+  t.done();
+  return o;
+}
+
+/// A value cannot speak for the claim and for its opposite.
+void refuse_overlap(const lessons::Check& check, const std::optional<Opposite>& opposite, const Table& t) {
+  if (!opposite) return;
+  constexpr double kAll = std::numeric_limits<double>::infinity();
+  if (std::max(check.low.value_or(-kAll), opposite->low.value_or(-kAll)) <=
+      std::min(check.high.value_or(kAll), opposite->high.value_or(kAll)))
+    t.refuse("opposite", "shares values with the check's own band: expected two bands apart");
+}
+
+Drawn read_drawn(Table t, const Claim& claim) {
+  Drawn d;
+  d.title = t.text("title");
+  d.x = t.text("x");
+  d.y = t.text("y");
+  d.log_x = t.flag("log_x", false);
+  d.log_y = t.flag("log_y", false);
+  for (Table& one : t.tables("lines")) {
+    Drawn::Trace trace{one.text("line"), one.text("name")};
+    if (!claim.line(trace.line))
+      one.refuse("line", fmt::format("'{}' is not in this claim: expected a curve of it", trace.line));
+    one.done();
+    d.lines.push_back(std::move(trace));
+  }
+  if (d.lines.empty()) t.refuse("lines", "is empty: expected one line at least");
+  t.done();
+  return d;
+}
+
+/// Names between braces in a sentence.
+void check_sentence(const std::string& key, const std::string& text, const Claim& claim, const Table& t) {
+  static const std::regex name(R"(\{([^{}]*)\})");
+  for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at)
+    if (!claim.language.measure((*at)[1].str()))
+      t.refuse(key, fmt::format("'{{{}}}' is not in this claim: expected a measure of it", (*at)[1].str()));
+}
+
+void read_verdicts(Claim& claim, Table t) {
+  constexpr const char* keys[] = {"reproduced", "not_at_this_scale", "contradicted"};
+  for (size_t i = 0; i < claim.sentences.size(); ++i) {
+    claim.sentences[i] = t.text(keys[i]);
+    check_sentence(keys[i], claim.sentences[i], claim, t);
+  }
+  t.done();
+}
+
+void read_measured(Claim& claim, Table& t) {
+  lessons::Lesson& language = claim.language;
+  for (auto& [id, child] : t.children("run")) language.runs.push_back(read_claim_run(id, child));
+  if (language.runs.empty()) t.refuse("run", "is missing: expected [run.NAME], one at least");
+  for (auto& [id, child] : t.children("curve")) {
+    claim.lines.push_back(read_line(id, child, language));
+    lessons::Curve curve = claim.lines.back().fresh;
+    curve.id = id;
+    curve.mean = claim.lines.back().mean;
+    language.curves.push_back(std::move(curve));
+  }
+  for (auto& [id, child] : t.children("measure"))
+    language.measures.push_back(lessons::read_measure(id, child));
+  for (Table& child : t.tables("check")) {
+    claim.opposites.push_back(read_opposite(child));
+    language.checks.push_back(lessons::read_check(child));
+    refuse_overlap(language.checks.back(), claim.opposites.back(), child);
+  }
+  if (language.checks.empty()) t.refuse("check", "is missing: expected [[check]], one at least");
+}
+
+}  // namespace
+
+Claim parse_claim(std::string_view source, const std::string& file) {
+  const toml::table root = parse_toml(source, file);
+  Table t(root, file, "");
+  Claim claim;
+  claim.file = file;
+  claim.id = t.text("id");
+  if (!is_name(claim.id))
+    t.refuse("id", fmt::format("'{}' is no name: expected small letters, digits, - and _", claim.id));
+  Table where = t.table("source");
+  claim.source = {where.text("paper"), where.text("item"), where.text("version")};
+  where.done();
+  claim.says = t.text("claim");
+  claim.setting = t.text("setting");
+  if (t.has("beyond")) {
+    claim.beyond = t.text("beyond");
+    for (Table& child : t.tables("number")) claim.numbers.push_back(read_stated(child, claim.language));
+    t.done();
+    return claim;
+  }
+  claim.seeds = t.whole("seeds", 1, kMostSeeds, 5);
+  claim.quick_seeds = t.whole("quick_seeds", 1, claim.seeds, 1);
+  read_measured(claim, t);
+  for (Table& child : t.tables("number")) claim.numbers.push_back(read_stated(child, claim.language));
+  for (Table& child : t.tables("beside")) claim.besides.push_back(read_beside(child, claim.language));
+  for (Table& child : t.tables("drawing")) claim.drawings.push_back(read_drawn(child, claim));
+  read_verdicts(claim, t.table("verdict"));
+  t.done();
+  check_measures(claim.language, t);
+  try {
+    experiments_of(claim, 1);  // every cell of every grid is a run that can be made
+  } catch (const Error& error) {
+    t.refuse("curve", error.what());
+  }
+  return claim;
+}
+
+Claim read_claim(const std::string& file) {
+  auto text = read_input_file_if_there(file, input::kClaim);
+  if (!text) throw Error(fmt::format("{}:1: the file is missing: expected {}", file, input::kClaim.expected));
+  return parse_claim(*text, file);
+}
+
+std::string unknown_number(const Line& line) {
+  using Of = Line::Of;
+  const auto among = [&](std::initializer_list<const char*> names) -> std::string {
+    if (std::find(names.begin(), names.end(), line.y) != names.end()) return {};
+    return fmt::format("{}", fmt::join(names, ", "));
+  };
+  switch (line.of) {
+    case Of::Run:
+      if (line.y == "loss" || line.y == "excess" || is_number_of_a_step(line.y, false)) return {};
+      return "loss, excess, a number of a step as dec.L01.ffn.w2.grad_norm, or two as 'a / b'";
+    case Of::Profile:
+      if (is_number_of_a_step(line.y, true)) return {};
+      return "a number of a layer with L* in the layer's place, as L*.ffn.w2.grad_norm, or two as 'a / b'";
+    case Of::Runs:
+    case Of::Grid:
+      return among({"final_loss", "final_excess", "learns", "since", "finite", "validation_loss",
+                    "validation_bits", "validation_gap", "accuracy", "bleu", "own_shares"});
+    case Of::Shares:
+      return among({"own", "sum", "input"});
+    case Of::LeftOut:
+      return among({"layer", "top"});
+    case Of::Fresh:
+      return {};
+  }
+  return "another kind of line";
+}
+
+std::string claims_folder() {
+  if (const char* set = std::getenv("NORMSCOPE_CLAIMS"); set && *set) return set;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  if (!error)
+    for (const fs::path& beside :
+         {program.parent_path() / "claims", program.parent_path() / "../share/normscope/claims"})
+      if (fs::is_directory(beside, error)) return beside.string();
+  return NORMSCOPE_SOURCE_DIR "/claims";
+}
+
+const Claim* Claims::find(std::string_view id) const {
+  const auto it = std::find_if(claims.begin(), claims.end(), [&](const Claim& c) { return c.id == id; });
+  return it == claims.end() ? nullptr : &*it;
+}
+
+Claims read_claims(const std::string& folder) {
+  Claims all;
+  std::string error;
+  std::vector<std::string> files;
+  for (const std::string& paper : files_in(folder, kMostClaimFiles, error)) {
+    std::error_code failure;  // of a link that leads nowhere or in circles
+    if (!fs::is_directory(paper, failure)) continue;
+    std::string unread;
+    for (const std::string& file : files_in(paper, kMostClaimFiles, unread))
+      if (file.ends_with(".toml") && files.size() < kMostClaims) files.push_back(file);
+    if (!unread.empty()) all.broken.push_back({paper, fmt::format("{}: {}", paper, unread)});
+  }
+  if (!error.empty()) all.broken.push_back({folder, fmt::format("{}: {}", folder, error)});
+  for (const std::string& file : files) {
+    try {
+      Claim claim = read_claim(file);
+      if (all.find(claim.id))
+        throw Error(fmt::format("{}:1: [id] '{}' is another claim's: expected its own", file, claim.id));
+      all.claims.push_back(std::move(claim));
+    } catch (...) {
+      all.broken.push_back({file, describe_exception(file)});
+    }
+  }
+  return all;
+}
+
+}  // namespace normscope::reproduce

@@ -1,0 +1,35 @@
+// Reads claims from claims/PAPER/ID.toml (claims/README.md). Errors say file, line, key, what stands there and what was
+// expected, as those of lessons do. A broken claim does not stop the others. Called by the command and the tests.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/reproduce/claim.h"
+
+namespace normscope::reproduce {
+
+/// Throws Error.
+Claim read_claim(const std::string& file);
+/// The same from memory; `file` stands for it.
+Claim parse_claim(std::string_view toml, const std::string& file);
+
+/// What is measured for that kind of line, when line.y is not among it; empty when it is.
+std::string unknown_number(const Line& line);
+
+struct BrokenClaim {
+  std::string file, error;
+};
+struct Claims {
+  std::vector<Claim> claims;  ///< by folder, then by file
+  std::vector<BrokenClaim> broken;
+  const Claim* find(std::string_view id) const;
+};
+/// Every FOLDER/PAPER/ID.toml. A folder that cannot be read gives no claims and one entry in broken.
+Claims read_claims(const std::string& folder);
+
+/// The folder claims/ beside the program, or that of the sources; NORMSCOPE_CLAIMS overrides both.
+std::string claims_folder();
+
+}  // namespace normscope::reproduce

@@ -1,0 +1,268 @@
+#include "app/reproduce/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <numbers>
+#include <set>
+#include <utility>
+
+#include "app/experiments/run_store.h"
+#include "engine/core/error.h"
+
+namespace normscope::reproduce {
+namespace {
+
+using experiments::Experiment, experiments::Verdict;
+using lessons::CurveData;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// The runs of a grid, the first axis fastest.
+std::vector<Experiment> cells_of(const Line& line, const Experiment& base) {
+  std::vector<Experiment> cells{base};
+  for (auto axis = line.axes.rbegin(); axis != line.axes.rend(); ++axis) {
+    std::vector<Experiment> more;
+    for (const Experiment& cell : cells)
+      for (const std::string& value : axis->values) {
+        more.push_back(cell);
+        set_field(more.back().spec, axis->key, value);
+      }
+    cells = std::move(more);
+  }
+  for (Experiment& cell : cells) {
+    complete(cell.spec);
+    validate(cell.spec);
+  }
+  return cells;
+}
+
+/// The values of a single axis of numbers; else 1, 2, ...
+std::vector<double> xs_of(const Line& line, size_t count) {
+  std::vector<double> xs;
+  if (line.of == Line::Of::Grid && line.axes.size() == 1)
+    for (const std::string& value : line.axes[0].values) {
+      char* end = nullptr;
+      xs.push_back(std::strtod(value.c_str(), &end));
+      if (end == value.c_str() || *end != '\0') {
+        xs.clear();
+        break;
+      }
+    }
+  for (size_t i = xs.size(); i < count; ++i) xs.push_back(static_cast<double>(i + 1));
+  return xs;
+}
+
+double sum_of_own(const Numbers& start) {
+  double sum = 0;
+  bool any = false;
+  for (size_t i = 0; i < start.names.size(); ++i) {
+    const std::string& name = start.names[i];
+    const size_t beta = name.find("beta2.");
+    if (beta == name.npos || name.ends_with(".sum") || name.ends_with(".0")) continue;
+    sum += start.values[i];
+    any = true;
+  }
+  return any ? sum : kUnknown;
+}
+
+double at_end(const Taken& taken, const std::string& y) {
+  const experiments::Record& record = taken.record;
+  if (y == "final_loss") return record.loss;
+  if (y == "final_excess") return record.loss - record.level;
+  if (y == "learns") return record.verdict == Verdict::Learns ? 1 : 0;
+  if (y == "since") return record.verdict == Verdict::Learns ? record.since : kNever;
+  if (y == "finite") return record.verdict == Verdict::NotFinite ? 0 : 1;
+  if (y == "validation_loss") return taken.validation;
+  if (y == "validation_bits") return taken.validation / std::numbers::ln2;
+  if (y == "validation_gap") return taken.validation - record.loss;
+  if (y == "accuracy") return taken.accuracy;
+  if (y == "bleu") return taken.bleu;
+  return sum_of_own(taken.start);
+}
+
+[[noreturn]] void refuse_number(const Line& line, const std::string& name) {
+  fail("curve." + line.id, "the run has no number {}: expected one of its layers and matrices", name);
+}
+
+/// A number at every step at which it is kept.
+CurveData over_steps(const Line& line, const Taken& taken, const std::string& name) {
+  const Frames& frames = taken.frames;
+  const auto it = std::find(frames.names.begin(), frames.names.end(), name);
+  if (it == frames.names.end() && !frames.steps.empty()) refuse_number(line, name);
+  CurveData data;
+  for (size_t i = 0; i < frames.steps.size(); ++i) {
+    if (frames.steps[i] < line.from || frames.steps[i] > line.to) continue;
+    data.x.push_back(frames.steps[i]);
+    data.y.push_back(frames.rows[i][static_cast<size_t>(it - frames.names.begin())]);
+  }
+  return data;
+}
+
+CurveData losses_of(const Line& line, const Taken& taken) {
+  CurveData data;
+  const experiments::Record& record = taken.record;
+  for (size_t i = 0; i < record.curve.size(); ++i) {
+    const int32_t step = std::min(static_cast<int32_t>(i + 1) * record.stride, record.steps);
+    if (step < line.from || step > line.to) continue;
+    data.x.push_back(step);
+    data.y.push_back(record.curve[i] - (line.y == "excess" ? record.level : 0));
+  }
+  return data;
+}
+
+CurveData run_curve(const Line& line, const Taken& taken) {
+  CurveData data;
+  if (line.y == "loss" || line.y == "excess") {
+    data = losses_of(line, taken);
+  } else {
+    const auto [top, below] = names_in(line.y);
+    data = over_steps(line, taken, top);
+    if (!below.empty()) {
+      const CurveData other = over_steps(line, taken, below);
+      for (size_t i = 0; i < data.y.size(); ++i) data.y[i] /= other.y[i];
+    }
+  }
+  if (line.relative && !data.y.empty()) {
+    const double first = data.y[0];
+    for (double& y : data.y) y /= first;
+  }
+  return data;
+}
+
+/// A number at the moment that the line asks for; NaN where it is not there.
+double at_moment(const Line& line, const Taken& taken, const std::string& name) {
+  if (line.step == Line::kStart) return taken.start.at(name);
+  const Frames& frames = taken.frames;
+  const auto column = std::find(frames.names.begin(), frames.names.end(), name);
+  if (column == frames.names.end()) return line.step == Line::kEnd ? taken.end.at(name) : kUnknown;
+  const size_t at = static_cast<size_t>(column - frames.names.begin());
+  if (line.step == Line::kEnd) return frames.rows.empty() ? kUnknown : frames.rows.back()[at];
+  const auto row = std::find(frames.steps.begin(), frames.steps.end(), line.step);
+  return row == frames.steps.end() ? kUnknown
+                                   : frames.rows[static_cast<size_t>(row - frames.steps.begin())][at];
+}
+
+std::string of_layer(std::string name, int32_t layer) {
+  const size_t star = name.find("L*");
+  return name.replace(star, 2, fmt::format("L{:02}", layer));
+}
+
+CurveData profile_of(const Line& line, const Taken& taken, int32_t layers) {
+  const auto [top, below] = names_in(line.y);
+  CurveData data;
+  for (int32_t layer = 1; layer <= layers; ++layer) {
+    double y = at_moment(line, taken, of_layer(top, layer));
+    if (!below.empty()) y /= at_moment(line, taken, of_layer(below, layer));
+    data.x.push_back(layer);
+    data.y.push_back(y);
+  }
+  if (std::all_of(data.y.begin(), data.y.end(), [](double y) { return std::isnan(y); }) &&
+      taken.record.verdict != Verdict::NotFinite)
+    refuse_number(line, line.y);
+  return data;
+}
+
+CurveData shares_of(const Line& line, const Taken& taken) {
+  const Numbers& moment = line.step == Line::kStart ? taken.start : taken.end;
+  CurveData data;
+  for (int32_t row = 1;; ++row) {
+    const std::string name = fmt::format("{}beta2.{}.{}", line.stack, row,
+                                         line.y == "own"   ? std::to_string(row)
+                                         : line.y == "sum" ? "sum"
+                                                           : "0");
+    const double y = moment.at(name);
+    if (std::isnan(y)) break;
+    data.x.push_back(row);
+    data.y.push_back(y);
+  }
+  return data;
+}
+
+CurveData left_out_of(const Line& line, const Taken& taken) {
+  CurveData data;
+  for (const LeftOutRise& rise : taken.left_out) {
+    if (rise.stack != line.stack) continue;
+    data.y = line.y == "layer" ? rise.layers : rise.top;
+  }
+  for (size_t i = 0; i < data.y.size(); ++i) data.x.push_back(static_cast<double>(i + 1));
+  return data;
+}
+
+/// Of the stack that the line's names are of.
+int32_t layers_of(const Line& line, const ModelConfig& model) {
+  const StackWiring& stack = line.y.starts_with("enc.") || model.architecture == Architecture::Encoder
+                                 ? model.encoder
+                                 : model.decoder;
+  return static_cast<int32_t>(stack.layers.size());
+}
+
+}  // namespace
+
+int32_t Seeds::of(const Claim& claim) const {
+  if (count > 0) return count;
+  return quick ? claim.quick_seeds : claim.seeds;
+}
+
+std::vector<Experiment> experiments_of(const Claim& claim, const Line& line, uint64_t seed) {
+  std::vector<Experiment> runs;
+  if (line.of == Line::Of::Fresh) return runs;
+  for (const std::string& id : line.runs) {
+    const lessons::LessonRun& run = *claim.language.run(id);
+    runs.push_back({lessons::spec_of(claim.language, id, seed), run.edits});
+  }
+  return line.of == Line::Of::Grid ? cells_of(line, runs[0]) : runs;
+}
+
+std::vector<Experiment> experiments_of(const Claim& claim, uint64_t seed) {
+  std::vector<Experiment> runs;
+  std::set<std::string> keys;
+  for (const Line& line : claim.lines)
+    for (Experiment& run : experiments_of(claim, line, seed))
+      if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
+  return runs;
+}
+
+std::string key_of_run(const Experiment& run) { return lessons::RunStore::key_of(run.spec, run.edits); }
+
+std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
+                                  const FindTaken& find) {
+  const std::vector<Experiment> runs = experiments_of(claim, line, seed);
+  std::vector<const Taken*> taken;
+  for (const Experiment& run : runs) {
+    taken.push_back(find(key_of_run(run)));
+    if (!taken.back()) return std::nullopt;
+  }
+  if (taken.empty()) return std::nullopt;
+  switch (line.of) {
+    case Line::Of::Run:
+      return run_curve(line, *taken[0]);
+    case Line::Of::Profile:
+      return profile_of(line, *taken[0], layers_of(line, runs[0].spec.model));
+    case Line::Of::Shares:
+      return shares_of(line, *taken[0]);
+    case Line::Of::LeftOut:
+      return left_out_of(line, *taken[0]);
+    case Line::Of::Runs:
+    case Line::Of::Grid:
+    case Line::Of::Fresh:
+      break;
+  }
+  CurveData data{xs_of(line, taken.size()), {}};
+  for (const Taken* one : taken) data.y.push_back(at_end(*one, line.y));
+  return data;
+}
+
+Cost cost_of(const Claim& claim, int32_t seeds) {
+  Cost cost;
+  for (const Experiment& run : experiments_of(claim, 1)) {
+    cost.runs += seeds;
+    cost.steps += int64_t{seeds} * run.spec.train.steps;
+  }
+  return cost;
+}
+
+}  // namespace normscope::reproduce

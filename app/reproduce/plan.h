@@ -1,0 +1,46 @@
+// Which runs a claim needs, and its lines from what was taken of them. Called by the reader (can every cell be made?),
+// trainer.h and the tests.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/course/curves.h"
+#include "app/experiments/result_store.h"
+#include "app/reproduce/claim.h"
+#include "app/reproduce/taken.h"
+
+namespace normscope::reproduce {
+
+/// How many seeds, from 1, a claim is measured with.
+struct Seeds {
+  int32_t count = 0;   ///< 0: as each claim says
+  bool quick = false;  ///< as each claim says for a quick look
+  int32_t of(const Claim& claim) const;
+};
+
+/// The trained runs of one line, in the order of its x; none of a line of fresh models. Throws Error for values that do
+/// not go together.
+std::vector<experiments::Experiment> experiments_of(const Claim& claim, const Line& line, uint64_t seed);
+/// Those of all lines, each once.
+std::vector<experiments::Experiment> experiments_of(const Claim& claim, uint64_t seed);
+/// What stands for a run in the calls above and below.
+std::string key_of_run(const experiments::Experiment& run);
+
+/// What was taken of a run by key_of_run(); nullptr where it is not there.
+using FindTaken = std::function<const Taken*(const std::string&)>;
+/// The line of one seed, of whose runs all are there; otherwise, and for fresh models, nothing. Throws Error where a run
+/// has no such number ("[curve.g1] the run has no number L09.ffn.w2.grad_norm").
+std::optional<lessons::CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
+                                           const FindTaken& find);
+
+/// Runs and steps that a claim takes with so many seeds.
+struct Cost {
+  int32_t runs = 0;
+  int64_t steps = 0;
+};
+Cost cost_of(const Claim& claim, int32_t seeds);
+
+}  // namespace normscope::reproduce

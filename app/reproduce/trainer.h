@@ -1,0 +1,31 @@
+// Trains what claims need and judges them, through the runner of experiments and its store: what is there is not trained
+// again, an interrupted run goes on from its step, a shard trains its part. Numbers of fresh models are kept there too.
+// Called by the command and the tests.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "app/experiments/runner.h"
+#include "app/reproduce/finding.h"
+#include "app/reproduce/plan.h"
+
+namespace normscope::reproduce {
+
+struct Visit {
+  std::vector<Outcome> outcomes;    ///< one a claim
+  int32_t trained = 0, stored = 0;  ///< different runs
+  bool complete = true;             ///< false: stopped
+};
+
+/// A run that could not be trained leaves its claims Unknown, with why. Throws Error when the store cannot be written.
+Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, experiments::ResultStore& store,
+            const experiments::RunnerOptions& options,
+            const std::function<bool(const experiments::Progress&)>& on_progress);
+
+/// Specifications of the runs that the store lacks and this shard trains: to guess at their time.
+std::vector<RunSpec> missing_runs(const std::vector<const Claim*>& claims, const Seeds& seeds,
+                                  experiments::ResultStore& store, experiments::RunnerOptions options);
+
+}  // namespace normscope::reproduce

@@ -1,0 +1,243 @@
+#include "app/reproduce/writers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/experiments/result_store.h"
+#include "app/plot/plot.h"
+#include "engine/core/text_table.h"
+
+namespace normscope::reproduce {
+namespace {
+
+using Json = nlohmann::json;
+using experiments::number_json;
+
+std::string capital(Finding finding) {
+  std::string text = to_string(finding);
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
+
+std::string state_of(const Checked& checked) {
+  if (checked.measured.values.empty()) return "not run";
+  if (checked.holds && !checked.not_excluded.empty()) return "does not exclude: " + checked.not_excluded;
+  return checked.holds ? "holds" : checked.opposite ? "the opposite" : "does not hold";
+}
+
+std::string stated_text(const Stated& stated) {
+  return fmt::format("{:g}{}{}", stated.value, stated.unit.empty() ? "" : " " + stated.unit,
+                     stated.read_off ? " (read off the picture)" : "");
+}
+
+int32_t count_of(const std::vector<Outcome>& outcomes, Finding finding) {
+  return static_cast<int32_t>(std::count_if(outcomes.begin(), outcomes.end(),
+                                            [&](const Outcome& one) { return one.finding == finding; }));
+}
+
+Json values_json(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(number_json(value));
+  return list;
+}
+
+Json band_json(std::optional<double> low, std::optional<double> high) {
+  return {{"low", low ? Json(*low) : Json()}, {"high", high ? Json(*high) : Json()}};
+}
+
+Json check_json(const Checked& checked, const std::optional<Opposite>& opposite) {
+  Json json = {{"measure", checked.check->measure},
+               {"says", checked.check->says},
+               {"band", band_json(checked.check->low, checked.check->high)},
+               {"holds", checked.holds},
+               {"opposite_seen", checked.opposite},
+               {"not_excluded", checked.not_excluded},
+               {"excludes", Json::array()}};
+  if (opposite) json["opposite"] = band_json(opposite->low, opposite->high);
+  for (const lessons::Neighbour& neighbour : checked.check->excludes)
+    json["excludes"].push_back(neighbour.what);
+  return json;
+}
+
+Json claim_json(const Outcome& outcome) {
+  const Claim& claim = *outcome.claim;
+  Json json = {{"id", claim.id},
+               {"paper", claim.source.paper},
+               {"item", claim.source.item},
+               {"version", claim.source.version},
+               {"claim", claim.says},
+               {"setting", claim.setting},
+               {"seeds", outcome.seeds},
+               {"verdict", to_string(outcome.finding)},
+               {"why", outcome.sentence},
+               {"numbers", Json::array()},
+               {"measures", Json::object()},
+               {"checks", Json::array()},
+               {"curves", Json::object()}};
+  for (const Stated& stated : claim.numbers)
+    json["numbers"].push_back({{"what", stated.what},
+                               {"value", stated.value},
+                               {"unit", stated.unit},
+                               {"read_off", stated.read_off},
+                               {"measure", stated.measure}});
+  for (const lessons::Measure& m : claim.language.measures) {
+    const lessons::Measured& measured = outcome.results.measures.at(m.id);
+    json["measures"][m.id] = {{"label", m.label},
+                              {"unit", m.unit},
+                              {"averaged", to_string(m.mean)},
+                              {"mean", number_json(measured.spread.mean)},
+                              {"low", number_json(measured.spread.low)},
+                              {"high", number_json(measured.spread.high)},
+                              {"values", values_json(measured.values)}};
+  }
+  for (size_t i = 0; i < outcome.checks.size(); ++i)
+    json["checks"].push_back(check_json(outcome.checks[i], claim.opposites[i]));
+  for (const auto& [id, band] : outcome.results.curves)
+    json["curves"][id] = {{"x", values_json(band.x)},
+                          {"mean", values_json(band.mean)},
+                          {"low", values_json(band.low)},
+                          {"high", values_json(band.high)}};
+  return json;
+}
+
+/// In a cell of Markdown.
+std::string cell(std::string text) {
+  for (size_t bar = text.find('|'); bar != text.npos; bar = text.find('|', bar + 2)) text.insert(bar, "\\");
+  return text;
+}
+
+std::string page_row(const Outcome& outcome) {
+  const Claim& claim = *outcome.claim;
+  std::string measured;
+  for (const Checked& checked : outcome.checks) {
+    const std::string one = checked.measure->label + ": " + measured_text(outcome, checked.measure->id);
+    if (measured.find(one) == measured.npos) measured += (measured.empty() ? "" : "<br>") + cell(one);
+  }
+  return fmt::format("| `{}` | {} | {} | {} | {}{}{}. {} |\n", claim.id, cell(claim.source.item),
+                     cell(claim.says), measured, outcome.finding == Finding::Reproduced ? "**" : "",
+                     to_string(outcome.finding), outcome.finding == Finding::Reproduced ? "**" : "",
+                     cell(outcome.sentence));
+}
+
+/// Everything of one paper: its claims as a table, then setting and the paper's numbers of each.
+std::string page_section(const std::vector<Outcome>& outcomes, const std::string& paper) {
+  std::string rows, notes;
+  for (const Outcome& outcome : outcomes) {
+    const Claim& claim = *outcome.claim;
+    if (claim.source.paper != paper) continue;
+    rows += page_row(outcome);
+    notes += fmt::format("- `{}` ({}). {}", claim.id, claim.source.version, claim.setting);
+    for (size_t i = 0; i < claim.numbers.size(); ++i)
+      notes += fmt::format("{}{} {}", i == 0 ? " The paper: " : "; ", claim.numbers[i].what,
+                           stated_text(claim.numbers[i]));
+    notes += claim.numbers.empty() ? "\n" : ".\n";
+  }
+  return fmt::format(
+      "\n## {}\n\n| | where | the paper's claim | measured here: mean, range over the seeds | verdict |\n"
+      "|--|--|--|--|--|\n{}\n{}",
+      paper, rows, notes);
+}
+
+}  // namespace
+
+std::string measured_text(const Outcome& outcome, const std::string& id) {
+  const lessons::Measure& measure = *outcome.claim->language.measure(id);
+  const lessons::Measured& measured = outcome.results.measures.at(id);
+  if (measured.values.empty()) return "–";
+  const std::string mean = lessons::shown(measured.spread.mean, measure);
+  if (measured.values.size() == 1) return mean + ", one seed";
+  return fmt::format("{}, {} over {} seeds", mean, lessons::range_text(measured.spread, measure),
+                     measured.values.size());
+}
+
+std::string list_text(const std::vector<Outcome>& outcomes) {
+  std::vector<std::vector<std::string>> rows{{"claim", "source", "where", "runs", "steps", "state"}};
+  for (const Outcome& outcome : outcomes) {
+    const Cost cost = cost_of(*outcome.claim, outcome.seeds);
+    rows.push_back({outcome.claim->id, outcome.claim->source.paper, outcome.claim->source.item,
+                    std::to_string(cost.runs), std::to_string(cost.steps), to_string(outcome.finding)});
+  }
+  return text_table(rows, "lllrrl");
+}
+
+std::string to_text(const Outcome& outcome) {
+  const Claim& claim = *outcome.claim;
+  std::string out =
+      fmt::format("{}: {}, {} ({})\n  claim    {}\n  setting  {}\n", claim.id, claim.source.paper,
+                  claim.source.item, claim.source.version, claim.says, claim.setting);
+  for (const Stated& stated : claim.numbers)
+    out += fmt::format("  paper    {}: {}{}\n", stated.what, stated_text(stated),
+                       stated.measure.empty() ? "" : "; here: " + measured_text(outcome, stated.measure));
+  for (const Beside& beside : claim.besides)
+    out += fmt::format("  here     {}: {}\n", beside.what, measured_text(outcome, beside.measure));
+  for (const Checked& checked : outcome.checks)
+    out += fmt::format("  check    {} [{}: {}; expected {}: {}]\n", checked.check->says,
+                       checked.measure->label, measured_text(outcome, checked.measure->id),
+                       lessons::band_text(*checked.check), state_of(checked));
+  return out + fmt::format("  verdict  {}: {}\n", capital(outcome.finding), outcome.sentence);
+}
+
+std::string summary_text(const std::vector<Outcome>& outcomes) {
+  std::string out = fmt::format("{} claim{}:", outcomes.size(), outcomes.size() == 1 ? "" : "s");
+  const char* between = " ";
+  for (const Finding finding : {Finding::Reproduced, Finding::NotAtThisScale, Finding::Contradicted,
+                                Finding::Unknown, Finding::Beyond}) {
+    const int32_t count = count_of(outcomes, finding);
+    if (count == 0) continue;
+    out += fmt::format("{}{} {}", between, count, to_string(finding));
+    between = ", ";
+  }
+  return out;
+}
+
+Json to_json(const std::vector<Outcome>& outcomes) {
+  Json json = {{"format", "normscope reproduction 1"}, {"claims", Json::array()}};
+  for (const Outcome& outcome : outcomes) json["claims"].push_back(claim_json(outcome));
+  return json;
+}
+
+std::string to_csv(const std::vector<Outcome>& outcomes) {
+  std::string out = "claim,paper,item,verdict,measure,unit,seed,value\n";
+  for (const Outcome& outcome : outcomes) {
+    const Claim& claim = *outcome.claim;
+    for (const lessons::Measure& m : claim.language.measures) {
+      const std::vector<double>& values = outcome.results.measures.at(m.id).values;
+      for (size_t seed = 0; seed < values.size(); ++seed)
+        out += fmt::format("{},{},{},{},{},{},{},{}\n", claim.id, plot::csv_field(claim.source.paper),
+                           plot::csv_field(claim.source.item), to_string(outcome.finding), m.id,
+                           plot::csv_field(m.unit), seed + 1,
+                           std::isfinite(values[seed]) ? fmt::format("{}", values[seed]) : "");
+    }
+  }
+  return out;
+}
+
+std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string& command) {
+  std::vector<std::string> papers;
+  double seconds = 0;
+  Cost all;
+  for (const Outcome& outcome : outcomes) {
+    const std::string& paper = outcome.claim->source.paper;
+    if (std::find(papers.begin(), papers.end(), paper) == papers.end()) papers.push_back(paper);
+    seconds += outcome.seconds;
+    const Cost cost = cost_of(*outcome.claim, outcome.seeds);
+    all.runs += cost.runs;
+    all.steps += cost.steps;
+  }
+  std::string out = fmt::format(
+      "# Reproduction\n\n"
+      "What became of figures, tables and theorems of the papers at this program's scale. Written by the program, not "
+      "by hand:\n\n```\n{}\n```\n\n"
+      "**reproduced**: every check of the claim holds with every seed. *not at this scale*: some check does not, and no "
+      "seed shows the opposite throughout. *contradicted here*: with every seed some measure lies where the opposite of "
+      "the claim does. Losses are nats; each claim says its setting, and a verdict is of that setting alone. Claims are "
+      "files: [claims/README.md](../claims/README.md).\n\n{}. {} runs, {} steps (a run that several claims ask for "
+      "counts in each); {:.0f} minutes of one core.\n",
+      command, summary_text(outcomes), all.runs, all.steps, seconds / 60);
+  for (const std::string& paper : papers) out += page_section(outcomes, paper);
+  return out;
+}
+
+}  // namespace normscope::reproduce

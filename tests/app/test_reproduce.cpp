@@ -1,0 +1,276 @@
+// Claims of papers as files: what the reader takes and refuses, what the shipped ones promise, how a verdict is found
+// from made-up measurements, and what is written of it. Nothing is trained here.
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/reproduce/claim_reader.h"
+#include "app/reproduce/finding.h"
+#include "app/reproduce/plan.h"
+#include "app/reproduce/writers.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "engine/io/input_value.h"
+#include "reproduce_fixture.h"
+#include "test_paths.h"
+
+namespace test_reproduce {
+namespace {
+
+using namespace normscope;
+using namespace normscope::reproduce;
+using fixture::kTinyClaim;
+
+constexpr const char* kFile = "claims/test/tiny.toml";
+
+Claim tiny() { return parse_claim(kTinyClaim, kFile); }
+
+std::string changed(const std::string& from, const std::string& to) {
+  std::string text = kTinyClaim;
+  const size_t at = text.find(from);
+  REQUIRE(at != text.npos);
+  return text.replace(at, from.size(), to);
+}
+
+/// A change that breaks the claim, and what the refusal must name.
+struct Broken {
+  const char *from, *to, *names;
+};
+
+/// What a reader says of it; empty when it takes it.
+std::string refusal(const std::string& text) {
+  try {
+    parse_claim(text, kFile);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+/// What judges a pair of losses by seed, by way of made-up runs.
+Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>& losses) {
+  std::map<std::string, Taken> taken;
+  std::vector<lessons::CurveSet> curves(losses.size());
+  for (size_t i = 0; i < losses.size(); ++i) {
+    const auto runs = experiments_of(claim, *claim.line("end"), i + 1);
+    taken[key_of_run(runs[0])].record.loss = losses[i].first;
+    taken[key_of_run(runs[1])].record.loss = losses[i].second;
+  }
+  const FindTaken find = [&](const std::string& key) {
+    const auto it = taken.find(key);
+    return it == taken.end() ? nullptr : &it->second;
+  };
+  for (size_t i = 0; i < losses.size(); ++i)
+    if (auto data = curve_of(claim, *claim.line("end"), i + 1, find)) curves[i]["end"] = *std::move(data);
+  return judge(claim, curves, 2);
+}
+
+bool holds_text(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("reproduce: a claim is read with all it says") {
+  const Claim claim = tiny();
+  CHECK(claim.id == "tiny");
+  CHECK(claim.source.item == "Figure 1");
+  CHECK(claim.language.runs.size() == 2);
+  CHECK(claim.lines.size() == 9);
+  CHECK(claim.line("rates")->axes[0].values.size() == 2);
+  CHECK(claim.line("gradients")->step == 10);
+  CHECK(claim.line("branches")->step == Line::kStart);
+  CHECK(claim.line("without")->step == Line::kEnd);
+  CHECK(claim.line("depth")->of == Line::Of::Fresh);
+  REQUIRE(claim.opposites.size() == 1);
+  CHECK(*claim.opposites[0]->high == -0.5);
+  CHECK(claim.numbers[1].read_off);
+  CHECK(claim.sentence(Finding::Contradicted) == "Pre-LN ends higher: {lead}.");
+  // Post-LN at its own rate is a cell of the grid too.
+  CHECK(experiments_of(claim, 1).size() == 3);
+  CHECK(cost_of(claim, 2).runs == 6);
+  CHECK(cost_of(claim, 2).steps == 72);
+  CHECK(Seeds{}.of(claim) == 2);
+  CHECK(Seeds{0, true}.of(claim) == 1);
+  CHECK(Seeds{7, true}.of(claim) == 7);
+}
+
+TEST_CASE("reproduce: every broken field is refused in one line that names it") {
+  const Broken broken[] = {
+      {"id = \"tiny\"", "id = \"Tiny one\"", "[id]"},
+      {"id = \"tiny\"", "", "id"},
+      {"claim = \"Post", "claims = \"Post", "claim"},
+      {"seeds = 2", "seeds = 0", "seeds"},
+      {"quick_seeds = 1", "quick_seeds = 3", "quick_seeds"},
+      {"item = \"Figure 1\"\n", "", "source.item"},
+      {"model.placement = \"pre\"", "model.placement = \"prae\"", "run.pre"},
+      {"train.steps = 12", "train.stepps = 12", "run.post"},
+      {"of = \"run\"\n", "of = \"walk\"\n", "curve.loss"},
+      {"y = \"loss\"", "y = \"lossy\"", "curve.loss.y"},
+      {"steps = [1, 12]", "steps = [12, 1]", "curve.loss.steps"},
+      {"run = \"post\"\ny = \"loss\"", "run = \"past\"\ny = \"loss\"", "curve.loss.run"},
+      {"runs = [\"post\", \"pre\"]", "runs = [\"post\"]", "curve.end.runs"},
+      {"runs = [\"post\", \"pre\"]", "runs = [\"post\", \"none\"]", "'none'"},
+      {"y = \"final_loss\"", "y = \"last_loss\"", "curve.end.y"},
+      {"train.lr=1e-3,3e-3", "train.lr=1e-3,fast", "curve.rates.axes"},
+      {"train.lr=1e-3,3e-3", "model.heads=2,3", "[curve]"},
+      {"step = 10", "step = 11", "curve.gradients.step"},
+      {"y = \"L*.ffn.w2.grad_norm\"", "y = \"L01.ffn.w2.grad_norm\"", "curve.gradients.y"},
+      {"at = \"start\"\n\n[curve.own]", "at = \"begin\"\n\n[curve.own]", "curve.branches.at"},
+      {"y = \"own\"", "y = \"mine\"", "curve.own.y"},
+      {"y = \"top\"", "y = \"bottom\"", "curve.without.y"},
+      {"xs = [1, 2]", "xs = [2, 1]", "curve.depth.xs"},
+      {"curve = \"end\"", "curve = \"start\"", "measure.post.curve"},
+      {"take = \"difference\"", "take = \"sum\"", "measure.lead.take"},
+      {"second = \"pre\"", "second = \"none\"", "measure.lead.second"},
+      {"measure = \"lead\"", "measure = \"leed\"", "check.measure"},
+      {"low = 0.5\n", "", "check"},
+      {"excludes = [{ what = \"they end alike\", value = 0 }]", "", "check 1.excludes"},
+      {"opposite = { high = -0.5 }", "opposite = { high = 0.5 }", "check 1.opposite"},
+      {"opposite = { high = -0.5 }", "opposite = { above = 1 }", "opposite"},
+      {"value = 8.5", "value = \"many\"", "number 1.value"},
+      {"unit = \"BLEU\"\nmeasure = \"post\"", "unit = \"BLEU\"\nmeasure = \"past\"", "number 1.measure"},
+      {"measure = \"shares\"\n\n[[drawing]]", "measure = \"share\"\n\n[[drawing]]", "beside 1.measure"},
+      {"line = \"loss\"", "line = \"losses\"", "line"},
+      {"contradicted = \"Pre-LN ends higher: {lead}.\"\n", "", "verdict.contradicted"},
+      {"only.\"", "only {by}.\"", "'{by}'"},
+      {"[verdict]", "[verdicts]", "verdict"},
+  };
+  for (const Broken& one : broken) {
+    const std::string said = refusal(changed(one.from, one.to));
+    INFO(one.from << " -> " << one.to << "\n" << said);
+    CHECK(said.starts_with(std::string(kFile) + ":"));
+    CHECK(holds_text(said, one.names));
+    CHECK_FALSE(holds_text(said, "\n"));
+  }
+  CHECK(refusal(kTinyClaim).empty());
+  CHECK(refusal("id = [").starts_with(std::string(kFile) + ":1"));
+}
+
+TEST_CASE("reproduce: every shipped claim is read, and its checks exclude their neighbours") {
+  const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/claims");
+  for (const BrokenClaim& broken : all.broken) FAIL_CHECK(broken.error);
+  CHECK(all.claims.size() >= 56);
+  for (const Claim& claim : all.claims) {
+    INFO(claim.file);
+    if (!claim.beyond.empty()) {
+      CHECK(experiments_of(claim, 1).empty());
+      CHECK(judge(claim, {}, 5).finding == Finding::Beyond);
+      CHECK(judge(claim, {}, 5).sentence == claim.beyond);
+      continue;
+    }
+    CHECK(std::filesystem::path(claim.file).stem() == claim.id);
+    CHECK(all.find(claim.id) == &claim);
+    CHECK_FALSE((claim.numbers.empty() && claim.besides.empty() && claim.drawings.empty() &&
+                 claim.language.measures.empty()));
+    std::set<std::string> measured;
+    for (const lessons::Check& check : claim.language.checks) {
+      measured.insert(check.measure);
+      for (const lessons::Neighbour& neighbour : check.excludes)
+        if (neighbour.value)
+          CHECK_FALSE(lessons::holds(
+              check, {{*neighbour.value}, {*neighbour.value, *neighbour.value, *neighbour.value}}));
+    }
+    CHECK_FALSE(measured.empty());
+    for (const lessons::LessonRun& run : claim.language.runs) {
+      CHECK(run.spec.data.text_path.empty());
+      CHECK(run.spec.data.pairs_path.empty());
+      CHECK(run.spec.data.labels_path.empty());
+    }
+  }
+}
+
+TEST_CASE("reproduce: a hybrid keeps the placement of its encoder, whatever the order of its keys") {
+  const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/claims");
+  const Claim* claim = all.find("liu-table1");
+  REQUIRE(claim);
+  const RunSpec& hybrid = claim->language.run("post_pre")->spec;
+  CHECK(get_field(hybrid, "model.encoder_placement") == "post");
+  CHECK(get_field(hybrid, "model.placement") == "pre");
+}
+
+TEST_CASE("reproduce: each verdict follows from made-up runs") {
+  const Claim claim = tiny();
+  const Outcome yes = judged(claim, {{3.0, 2.0}, {2.9, 2.0}});
+  CHECK(yes.finding == Finding::Reproduced);
+  CHECK(yes.sentence == "They differ by 0.95.");
+  CHECK(judged(claim, {{3.0, 2.0}, {2.1, 2.0}}).finding == Finding::NotAtThisScale);  // not with every seed
+  CHECK(judged(claim, {{2.0, 2.0}, {2.0, 2.0}}).finding == Finding::NotAtThisScale);
+  CHECK(judged(claim, {{2.0, 3.0}, {3.0, 2.0}}).finding == Finding::NotAtThisScale);  // both are seen
+  CHECK(judged(claim, {{2.0, 3.0}, {2.0, 2.9}}).finding == Finding::Contradicted);
+  CHECK(judged(claim, {{kUnknown, 2.0}, {3.0, 2.0}}).finding ==
+        Finding::NotAtThisScale);  // one was not finite
+  const Outcome missing = judged(claim, {{3.0, 2.0}});
+  CHECK(missing.finding == Finding::Unknown);
+  CHECK(missing.sentence == "Not all of its runs are there yet.");
+  CHECK(judge(claim, {}, 2, "it could not be trained").sentence == "it could not be trained");
+}
+
+TEST_CASE("reproduce: a check that a measured neighbour passes too speaks for nothing") {
+  const Claim claim = parse_claim(changed("value = 0 }]", "measure = \"shares\" }]"), kFile);
+  using Values = std::map<std::string, std::vector<double>>;
+  const Values apart{{"lead", {0.6}}, {"shares", {0.1}}}, alike{{"lead", {0.6}}, {"shares", {0.7}}};
+  CHECK(judge_values(claim, apart, 1).finding == Finding::Reproduced);
+  const Outcome outcome = judge_values(claim, alike, 1);
+  CHECK(outcome.finding == Finding::NotAtThisScale);
+  CHECK(outcome.checks[0].holds);
+  CHECK(outcome.checks[0].not_excluded == "they end alike");
+  CHECK(holds_text(to_text(outcome), "does not exclude: they end alike"));
+}
+
+TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
+  const Claims all = read_claims(NORMSCOPE_SOURCE_DIR "/claims");
+  for (const Claim& claim : all.claims) {
+    INFO(claim.id);
+    if (!claim.beyond.empty()) continue;
+    std::map<std::string, std::vector<double>> good, bad;
+    for (const lessons::Measure& m : claim.language.measures) good[m.id] = bad[m.id] = {kUnknown};
+    for (const lessons::Check& check : claim.language.checks)
+      good[check.measure] = {check.low.value_or(check.high.value_or(0))};
+    CHECK(judge_values(claim, good, 1).finding == Finding::Reproduced);
+    std::map<std::string, std::vector<double>> nothing = good;
+    for (const lessons::Check& check : claim.language.checks) nothing[check.measure] = {kUnknown};
+    CHECK(judge_values(claim, nothing, 1).finding == Finding::NotAtThisScale);
+    bool opposite = false;
+    for (size_t i = 0; i < claim.opposites.size(); ++i) {
+      if (!claim.opposites[i]) continue;
+      bad[claim.language.checks[i].measure] = {
+          claim.opposites[i]->low.value_or(claim.opposites[i]->high.value_or(0))};
+      opposite = true;
+    }
+    CHECK(opposite);
+    if (opposite) CHECK(judge_values(claim, bad, 1).finding == Finding::Contradicted);
+  }
+}
+
+TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
+  const Claim claim = tiny();
+  const std::vector<Outcome> outcomes{judged(claim, {{3.0, 2.0}, {2.9, 2.0}})};
+  CHECK(holds_text(to_text(outcomes[0]), "REPRODUCED: They differ by 0.95."));
+  CHECK(holds_text(to_text(outcomes[0]), "34 BLEU (read off the picture)"));
+  CHECK(holds_text(list_text(outcomes), "tiny"));
+  CHECK(summary_text(outcomes) == "1 claim: 1 reproduced");
+  const nlohmann::json json = to_json(outcomes);
+  CHECK(json["format"] == "normscope reproduction 1");
+  const nlohmann::json& one = json["claims"][0];
+  CHECK(one["verdict"] == "reproduced");
+  CHECK(one["measures"]["post"]["values"] == nlohmann::json({3.0, 2.9}));
+  CHECK(one["measures"]["shares"]["mean"].is_null());
+  CHECK(one["checks"][0]["opposite"]["high"] == -0.5);
+  const std::string csv = to_csv(outcomes);
+  CHECK(csv.starts_with("claim,paper,item,verdict,measure,unit,seed,value\n"));
+  CHECK(holds_text(csv, "tiny,Nobody 2026,Figure 1,reproduced,post,nats,2,2.9\n"));
+  const std::string svg = to_svg(outcomes[0]);
+  CHECK(svg.starts_with("<?xml"));
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(holds_text(svg, "8.5 BLEU"));
+  CHECK(svg.find("nan") == svg.npos);
+  const std::string page = to_markdown(outcomes, "normscope reproduce tiny");
+  CHECK(holds_text(page, "## Nobody 2026"));
+  CHECK(holds_text(page, "**reproduced**. They differ by 0.95."));
+}
+
+}  // namespace test_reproduce

@@ -1,0 +1,215 @@
+// normscope reproduce with models that take no time: trained twice, stopped and resumed, shared out and merged, and as a
+// user calls it.
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/program.h"
+#include "app/reproduce/claim_reader.h"
+#include "app/reproduce/trainer.h"
+#include "app/reproduce/writers.h"
+#include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/data/task.h"
+#include "engine/train/run.h"
+#include "reproduce_fixture.h"
+
+namespace test_reproduce_runs {
+namespace {
+
+using namespace normscope;
+using namespace normscope::reproduce;
+using experiments::Progress, experiments::ResultStore;
+using test::Folder;
+
+bool carry_on(const Progress&) { return true; }
+
+Claim tiny() { return parse_claim(fixture::kTinyClaim, "claims/test/tiny.toml"); }
+
+Visit visit_tiny(const Claim& claim, ResultStore& store,
+                 experiments::RunnerOptions options = {.runs_at_a_time = 2}) {
+  return visit({&claim}, {}, store, options, carry_on);
+}
+
+std::string json_of(const Visit& visit) { return to_json(visit.outcomes).dump(); }
+
+}  // namespace
+
+TEST_CASE("reproduce: trained twice, one run at a time or two, a claim gives the same JSON") {
+  const Claim claim = tiny();
+  ResultStore none("");
+  const Visit one = visit_tiny(claim, none, {.runs_at_a_time = 1}), two = visit_tiny(claim, none);
+  CHECK(one.trained == 6);
+  CHECK(one.complete);
+  CHECK(json_of(one) == json_of(two));
+  const Outcome& outcome = one.outcomes[0];
+  CHECK(outcome.finding != Finding::Unknown);
+  CHECK(outcome.seconds > 0);
+  for (const Line& line : claim.lines) {
+    INFO(line.id);
+    CHECK_FALSE(outcome.results.curves.at(line.id).mean.empty());
+  }
+  const auto& curves = outcome.results.curves;
+  CHECK(curves.at("loss").x.size() == 12);
+  CHECK(curves.at("norms").x == std::vector<double>{1, 2, 3, 5, 10, 12});
+  CHECK(curves.at("norms").mean[0] == 1);
+  CHECK(curves.at("rates").x == std::vector<double>{0.001, 0.003});
+  CHECK(curves.at("gradients").x == std::vector<double>{1, 2});
+  CHECK(curves.at("own").x.size() == 4);
+  CHECK(curves.at("without").x.size() == 2);
+  CHECK(curves.at("depth").x == std::vector<double>{2, 4});
+}
+
+TEST_CASE("reproduce: a line is what a run of the same specification shows") {
+  const Claim claim = tiny();
+  ResultStore none("");
+  const Visit all = visit_tiny(claim, none);
+  const auto runs = experiments_of(claim, *claim.line("end"), 1);
+  const auto backend = make_cpu_backend(1);
+  Run run(runs[0].spec, make_task(runs[0].spec.data), *backend);
+  while (run.steps_done() < 12) run.step();
+  CHECK(all.outcomes[0].results.measures.at("post").values[0] == run.mean_loss(experiments::Record::kWindow));
+}
+
+TEST_CASE("reproduce: what is there is not trained again, and a stopped visit goes on to the same JSON") {
+  const Claim claim = tiny();
+  ResultStore none("");
+  const std::string straight = json_of(visit_tiny(claim, none));
+  const Folder folder;
+  ResultStore store(folder.file("runs"));
+  const Visit nothing = visit({&claim}, {}, store, {.stored_only = true}, carry_on);
+  CHECK(nothing.outcomes[0].finding == Finding::Unknown);
+  const Visit stopped = visit({&claim}, {}, store, {.runs_at_a_time = 1},
+                              [](const Progress& at) { return at.looking || at.note == "fresh models"; });
+  CHECK_FALSE(stopped.complete);
+  const Visit rest = visit_tiny(claim, store);
+  CHECK(rest.trained + rest.stored == 6);
+  CHECK(json_of(rest) == straight);
+  const Visit again = visit_tiny(claim, store);
+  CHECK(again.trained == 0);
+  CHECK(json_of(again) == straight);
+  CHECK(missing_runs({&claim}, {}, store, {}).empty());
+  CHECK(missing_runs({&claim}, {3, false}, store, {}).size() == 3);
+}
+
+TEST_CASE("reproduce: a run that was killed between two steps ends as a straight one") {
+  const Claim claim = tiny();
+  ResultStore none("");
+  const std::string straight = json_of(visit_tiny(claim, none));
+  const Folder folder;
+  ResultStore store(folder.file("runs"));
+  for (const experiments::Experiment& one : experiments_of(claim, 1)) {
+    const auto backend = make_cpu_backend(1);
+    Run run(one.spec, make_task(one.spec.data), *backend);
+    run.measure_live(false);
+    const std::unique_ptr<experiments::Measurement> taking = make_taking();
+    taking->begin(run);
+    while (run.steps_done() < 7) {
+      run.step();
+      taking->after_step(run);
+    }
+    const std::string key = experiments::key_of(one, run.task().hash(), *backend);
+    run.save(store.partial_state_path(key, kTaking));
+    store.put_partial(key, kTaking, {{"steps", 7}, {"so_far", taking->so_far()}});
+  }
+  std::atomic<int64_t> least{1000};
+  const Visit rest = visit({&claim}, {1, false}, store, {.runs_at_a_time = 3}, [&](const Progress& at) {
+    if (!at.looking && at.note != "fresh models" && at.done > 0) least = std::min<int64_t>(least, at.done);
+    return true;
+  });
+  CHECK(least >= 7);
+  CHECK(rest.trained == 3);
+  CHECK(json_of(visit_tiny(claim, store)) == straight);
+}
+
+TEST_CASE("reproduce: two shards, merged, are the whole") {
+  const Claim claim = tiny();
+  ResultStore none("");
+  const std::string straight = json_of(visit_tiny(claim, none));
+  const Folder folder;
+  ResultStore one(folder.file("one")), two(folder.file("two"));
+  const Visit first = visit_tiny(claim, one, {.runs_at_a_time = 2, .shard = {0, 2}}),
+              second = visit_tiny(claim, two, {.runs_at_a_time = 2, .shard = {1, 2}});
+  CHECK(first.trained == 3);
+  CHECK(second.trained == 3);
+  CHECK(first.outcomes[0].finding == Finding::Unknown);
+  experiments::merge(folder.file("all"), {folder.file("one"), folder.file("two")});
+  ResultStore all(folder.file("all"));
+  const Visit whole = visit_tiny(claim, all, {.stored_only = true});
+  CHECK(whole.trained == 0);
+  CHECK(json_of(whole) == straight);
+}
+
+TEST_CASE("reproduce: the made-up translation has BLEU, and lines of either stack") {
+  std::string text = fixture::kTinyClaim;
+  for (size_t at = text.find("train.batch = 4"); at != text.npos; at = text.find("train.batch = 4", at + 1))
+    text.replace(at, 15,
+                 "train.batch = 4\nmodel.architecture = \"encoder-decoder\"\ndata.name = \"translation\"");
+  const auto swap = [&](const std::string& from, const std::string& to) {
+    const size_t at = text.find(from);
+    REQUIRE(at != text.npos);
+    text.replace(at, from.size(), to);
+  };
+  swap("L01.ffn.w2.grad_norm / L02.ffn.w2.grad_norm",
+       "dec.L01.cross.wq.grad_norm / enc.L02.ffn.w2.grad_norm");
+  swap("y = \"L*.ffn.w2", "y = \"dec.L*.ffn.w2");
+  swap("\"L*.ffn.branch.variance / L*.ffn.input.variance\"",
+       "\"enc.L*.ffn.branch.variance / enc.L*.ffn.input.variance\"");
+  swap("y = \"own\"", "y = \"own\"\nstack = \"decoder\"");
+  swap("y = \"top\"", "y = \"top\"\nstack = \"encoder\"");
+  swap("y = \"validation_bits\"", "y = \"bleu\"");
+  swap("[curve.depth]\nof = \"depth\"\nrun = \"pre\"\ny = \"own_shares\"\nxs = [1, 2]",
+       "[curve.depth]\nof = \"grid\"\nrun = \"pre\"\naxes = [\"train.warmup=2,4\"]\ny = \"learns\"");
+  const Claim claim = parse_claim(text, "claims/test/tiny.toml");
+  ResultStore none("");
+  const Visit all = visit({&claim}, {1, false}, none, {.runs_at_a_time = 2}, carry_on);
+  INFO(all.outcomes[0].sentence);
+  CHECK(all.outcomes[0].finding != Finding::Unknown);
+  const auto& curves = all.outcomes[0].results.curves;
+  for (const double bleu : curves.at("rates").mean) CHECK((bleu >= 0 && bleu <= 100));
+  CHECK(curves.at("own").x.size() == 6);  // a decoder layer has three sub-layers
+  CHECK(curves.at("without").x.size() == 2);
+  CHECK(curves.at("gradients").x.size() == 2);
+}
+
+TEST_CASE("reproduce: as a user calls it") {
+  using test::run_program, test::read_all, test::is_one_error_line;
+  const Folder folder;
+  std::filesystem::create_directories(folder.file("claims/test"));
+  folder.write("claims/test/tiny.toml", fixture::kTinyClaim);
+  const std::string claims = " --claims " + folder.file("claims"), out = folder.file("out");
+  const test::Outcome list = run_program("reproduce list" + claims + " --store " + folder.file("none"));
+  INFO(list.out << list.err);
+  CHECK(list.code == 0);
+  CHECK(test::holds(list.out, "not run"));
+  const test::Outcome first =
+      run_program("reproduce all" + claims + " --out " + out + " --page " + folder.file("page.md"));
+  INFO(first.out << first.err);
+  REQUIRE(first.code == 0);
+  CHECK(test::holds(first.out, "6 runs trained"));
+  for (const char* name : {"reproduction.json", "reproduction.csv", "tiny.svg"})
+    CHECK(std::filesystem::exists(out + "/" + name));
+  CHECK(test::holds(read_all(folder.file("page.md")), "# Reproduction"));
+  const std::string json = read_all(out + "/reproduction.json");
+  CHECK(run_program("reproduce tiny --stored" + claims + " --out " + out).code == 0);
+  CHECK(read_all(out + "/reproduction.json") == json);
+  CHECK(run_program("reproduce test --quick --dry-run" + claims + " --out " + out).code == 0);
+  const std::string bad[] = {"reproduce nothing" + claims, "reproduce", "reproduce list tiny" + claims,
+                             "reproduce all --shard 0/2 --page x.md" + claims, "reproduce all --seeds 0"};
+  for (const std::string& arguments : bad) {
+    const test::Outcome outcome = run_program(arguments);
+    INFO(arguments << "\n" << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+  }
+  folder.write("claims/test/broken.toml", "id = 3\n");
+  const test::Outcome broken = run_program("reproduce tiny --stored" + claims + " --out " + out);
+  CHECK(broken.code == 3);
+  CHECK(is_one_error_line(broken));
+}
+
+}  // namespace test_reproduce_runs
