@@ -16,7 +16,6 @@
 using namespace normscope;
 using fixture::SweepDriver;
 using sweep::Brush;
-using sweep::Place;
 
 namespace {
 
@@ -107,7 +106,7 @@ TEST_CASE("sweep screen: the keys choose, brush, open, clear, train and copy") {
   SweepDriver s;
   for (const char* key : {"Right", "Right", "Right", "Up"}) s.driver.key(key);
   REQUIRE(s.screen().chosen());
-  CHECK(*s.screen().chosen() == Place{2, 1});
+  CHECK(*s.screen().chosen() == sweep::Place{2, 1});
   s.driver.key("Shift+Right");
   s.driver.key("Shift+Up");
   REQUIRE(s.screen().brush());
