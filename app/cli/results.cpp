@@ -36,9 +36,10 @@ void complain_of(const std::vector<std::string>& damaged) {
 }
 
 bool Bars::operator()(const experiments::Progress& at) {
-  if (!bar_ || at.looking != looking_) {
+  if (!bar_ || at.looking != looking_ || at.total != total_) {
     if (bar_) bar_->finish();
     looking_ = at.looking;
+    total_ = at.total;
     bar_.emplace(at.looking ? "looking through the store" : "training", at.total);
   }
   if (at.total > 0) bar_->update(at.done, at.note);

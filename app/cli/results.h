@@ -30,6 +30,7 @@ class Bars {
  private:
   std::optional<Progress> bar_;
   bool looking_ = false;
+  int64_t total_ = 0;
 };
 
 }  // namespace normscope::cli

@@ -115,7 +115,7 @@ void Progress::update(int64_t done, const std::string& note) {
   if (done < total_ && now - last_ < kRedraw) return;
   last_ = now;
   drawn_ = true;
-  const auto filled = static_cast<size_t>(done * kBarWidth / total_);
+  const auto filled = std::min<size_t>(kBarWidth, static_cast<size_t>(done * kBarWidth / total_));
   const double left =
       done > 0 ? seconds() * static_cast<double>(total_ - done) / static_cast<double>(done) : 0;
   say("\r\x1b[K{} [{}{}] {}/{}  {}  {:.0f} s left", title_, std::string(filled, '#'),

@@ -57,13 +57,21 @@ void print(const std::vector<Row>& rows, const Task& task) {
   }
 }
 
+/// Only that the model cannot have a memory is the command line's fault; the rest lies in the data.
+void require_memory(const RunSpec& spec, int32_t memory, const EvaluateOptions& options) {
+  ModelConfig model = spec.model;
+  model.memory = memory;
+  with_exit(options.memory.empty() ? Exit::Input : Exit::Usage, [&] { validate(model); });
+}
+
 std::vector<Row> rows_of(Run& run, const RunSpec& spec, const Task& task, const EvaluateOptions& options) {
   const std::vector<int32_t> wanted =
       options.memory.empty() ? std::vector<int32_t>{spec.model.memory} : options.memory;
   const int32_t most = options.batches > 0 ? options.batches : 1'000'000;
+  for (const int32_t memory : wanted) require_memory(spec, memory, options);
   std::vector<Row> rows;
   for (const int32_t memory : wanted)
-    rows.push_back({memory, with_exit(options.memory.empty() ? Exit::Input : Exit::Usage, [&] {
+    rows.push_back({memory, with_exit(Exit::Input, [&] {
                       return text_loss(run.store(), spec, task, memory, most,
                                        [](int32_t) { return !InterruptGuard::interrupted(); });
                     })});
@@ -87,9 +95,12 @@ Exit evaluate(const EvaluateOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.file); });
   const bool text = reads_text(spec);
-  spec.data.consecutive = text;
-  const std::shared_ptr<const Task> task = task_of(spec);
+  std::shared_ptr<const Task> task = task_of(spec);
   const auto run = with_exit(Exit::Input, [&] { return Run::load(options.file, task, *backend); });
+  if (text && !spec.data.consecutive) {
+    spec.data.consecutive = true;
+    task = task_of(spec);
+  }
   spec.model = run->spec().model;  // with the size of the vocabulary
   const std::vector<Row> rows = text ? rows_of(*run, spec, *task, options) : fixed_batches(*run, options);
   if (InterruptGuard::interrupted()) return Exit::Interrupted;

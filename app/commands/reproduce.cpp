@@ -157,7 +157,8 @@ Exit train_claims(const ReproduceOptions& options, const Claims& all, const std:
   say("{} runs trained, {} taken from {}\n", visit.trained, visit.stored,
       store.folder().empty() ? "nowhere" : store.folder());
   Closing closing;
-  write_outcomes(options, visit.outcomes, closing);
+  // A shard judges nothing, and what was stopped leaves the verdicts of before.
+  if (visit.complete && runner.shard.count == 1) write_outcomes(options, visit.outcomes, closing);
   if (visit.complete) return closing.code(read);
   complain(store.folder().empty() ? "interrupted" : "interrupted; the same command goes on from here");
   return closing.code(Exit::Interrupted);
@@ -166,17 +167,27 @@ Exit train_claims(const ReproduceOptions& options, const Claims& all, const std:
 Exit reproduce_command(const ReproduceOptions& options) {
   if (options.ids.size() > 1 && std::count(options.ids.begin(), options.ids.end(), "list") > 0)
     throw CommandError(Exit::Usage, "reproduce: list stands alone: expected no claims beside it");
+  const bool list = options.ids == std::vector<std::string>{"list"};
   const Claims all = claims_of(options);
   const std::vector<const Claim*> claims = chosen_claims(all, options.ids);
   experiments::RunnerOptions runner;
   runner.runs_at_a_time = options.threads;
   runner.threads_each = 0;
-  runner.stored_only = options.stored || options.ids == std::vector<std::string>{"list"};
+  runner.stored_only = options.stored || list;
   runner.shard = shard_of(options.store);
   runner.backend = backend_of(options.backend);
-  if (runner.shard.count > 1 && !options.page.empty())
-    throw CommandError(Exit::Usage,
-                       "--page: expected no --shard with it (a part of the runs judges nothing)");
+  for (const auto& [option, value] :
+       {std::pair{"--page", &options.page}, {"--json", &options.json}, {"--csv", &options.csv}}) {
+    if (value->empty()) continue;
+    if (runner.shard.count > 1)
+      throw CommandError(
+          Exit::Usage,
+          fmt::format("{}: expected no --shard with it (a part of the runs judges nothing)", option));
+    if (list)
+      throw CommandError(Exit::Usage, fmt::format("{}: expected claims to write of, not list", option));
+  }
+  if (list && (runner.shard.count > 1 || !options.out.empty()))
+    throw CommandError(Exit::Usage, "reproduce: list takes neither --shard nor --out");
   return train_claims(options, all, claims, runner);
 }
 

@@ -117,7 +117,7 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   const Comparison& all = f.all();
   const bool head = row.run >= all.runs.size(), wide = line.w > 540;
   Rect rest = line;
-  Rect speed = wide ? rest.take_right(60) : Rect{}, update = wide ? rest.take_right(66) : Rect{};
+  Rect speed = wide ? rest.take_right(60) : Rect{}, update = wide ? rest.take_right(78) : Rect{};
   Rect leaves = rest.take_right(62), strip = rest.take_right(wide ? 136.f : 116.f, 12);
   Rect loss = rest.take_right(54, 10);
   if (head) {

@@ -310,7 +310,7 @@ std::string unknown_number(const Line& line) {
     case Of::Runs:
     case Of::Grid:
       return among({"final_loss", "final_excess", "learns", "since", "finite", "validation_loss",
-                    "validation_bits", "validation_gap", "accuracy", "bleu", "own_shares"});
+                    "validation_bits", "validation_gap", "accuracy", "uas", "bleu", "own_shares"});
     case Of::Shares:
       return among({"own", "sum", "input"});
     case Of::LeftOut:

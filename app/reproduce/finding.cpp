@@ -48,6 +48,9 @@ std::string passing_neighbour(const Claim& claim, const lessons::Check& check,
 void conclude(Outcome& outcome, const std::string& why) {
   const Claim& claim = *outcome.claim;
   bool known = why.empty(), holds = true, opposite = false;
+  // A neighbour's measure too, and what the sentence names.
+  for (const auto& [id, measured] : outcome.results.measures)
+    known = known && static_cast<int32_t>(measured.values.size()) >= outcome.seeds;
   for (size_t i = 0; i < claim.language.checks.size(); ++i) {
     Checked checked;
     checked.check = &claim.language.checks[i];
@@ -56,7 +59,6 @@ void conclude(Outcome& outcome, const std::string& why) {
     checked.holds = lessons::holds(*checked.check, checked.measured);
     checked.opposite = all_opposite(claim.opposites[i], checked.measured);
     checked.not_excluded = passing_neighbour(claim, *checked.check, outcome.results);
-    known = known && static_cast<int32_t>(checked.measured.values.size()) >= outcome.seeds;
     holds = holds && checked.holds && checked.not_excluded.empty();
     opposite = opposite || checked.opposite;
     outcome.checks.push_back(std::move(checked));
@@ -85,8 +87,11 @@ Outcome judge(const Claim& claim, const std::vector<lessons::CurveSet>& curves, 
   outcome.results.seeds = seeds;
   for (const lessons::Measure& m : claim.language.measures) {
     lessons::Measured& measured = outcome.results.measures[m.id];
-    for (const lessons::CurveSet& set : curves)
-      if (complete_for(claim.language, m, set)) measured.values.push_back(evaluate(claim.language, m, set));
+    for (size_t i = 0; i < curves.size(); ++i) {
+      if (!complete_for(claim.language, m, curves[i])) continue;
+      measured.values.push_back(evaluate(claim.language, m, curves[i]));
+      outcome.seeds_of[m.id].push_back(static_cast<int32_t>(i) + 1);
+    }
     measured.spread = spread_of(measured.values, m.mean);
   }
   for (const lessons::Curve& curve : claim.language.curves)
@@ -104,6 +109,8 @@ Outcome judge_values(const Claim& claim, const std::map<std::string, std::vector
   for (const lessons::Measure& m : claim.language.measures) {
     lessons::Measured& measured = outcome.results.measures[m.id];
     if (const auto it = values.find(m.id); it != values.end()) measured.values = it->second;
+    for (size_t i = 0; i < measured.values.size(); ++i)
+      outcome.seeds_of[m.id].push_back(static_cast<int32_t>(i) + 1);
     measured.spread = spread_of(measured.values, m.mean);
   }
   conclude(outcome, "");

@@ -30,6 +30,7 @@ struct Outcome {
   const Claim* claim = nullptr;
   int32_t seeds = 0;         ///< asked for
   lessons::Results results;  ///< measures and curves of the seeds that there are
+  std::map<std::string, std::vector<int32_t>> seeds_of{};  ///< of a measure's values: whose they are
   std::vector<Checked> checks;
   Finding finding = Finding::Unknown;
   std::string sentence;  ///< the claim's, with its numbers filled in; of Unknown what is missing

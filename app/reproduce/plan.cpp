@@ -69,8 +69,14 @@ double sum_of_own(const Numbers& start) {
   return any ? sum : kUnknown;
 }
 
+/// The loss of a run that was not finite counts as infinite, and its scores as 0.
 double at_end(const Taken& taken, const std::string& y) {
   const experiments::Record& record = taken.record;
+  if (record.verdict == Verdict::NotFinite) {
+    if (y == "final_loss" || y == "final_excess" || y == "validation_loss" || y == "validation_bits")
+      return kNever;
+    if (y == "accuracy" || y == "uas" || y == "bleu") return 0;
+  }
   if (y == "final_loss") return record.loss;
   if (y == "final_excess") return record.loss - record.level;
   if (y == "learns") return record.verdict == Verdict::Learns ? 1 : 0;
@@ -80,12 +86,13 @@ double at_end(const Taken& taken, const std::string& y) {
   if (y == "validation_bits") return taken.validation / std::numbers::ln2;
   if (y == "validation_gap") return taken.validation - record.loss;
   if (y == "accuracy") return taken.accuracy;
+  if (y == "uas") return taken.attachment;
   if (y == "bleu") return taken.bleu;
   return sum_of_own(taken.start);
 }
 
 [[noreturn]] void refuse_number(const Line& line, const std::string& name) {
-  fail("curve." + line.id, "the run has no number {}: expected one of its layers and matrices", name);
+  fail("curve." + line.id, "the run has no number {}: expected one that a run of this kind has", name);
 }
 
 /// A number at every step at which it is kept.
@@ -151,6 +158,11 @@ std::string of_layer(std::string name, int32_t layer) {
   return name.replace(star, 2, fmt::format("L{:02}", layer));
 }
 
+/// What a finite run does not have was never measured: no verdict follows from it.
+void require_number(const Line& line, const Taken& taken, bool there) {
+  if (!there && taken.record.verdict != Verdict::NotFinite) refuse_number(line, line.y);
+}
+
 CurveData profile_of(const Line& line, const Taken& taken, int32_t layers) {
   const auto [top, below] = names_in(line.y);
   CurveData data;
@@ -160,9 +172,8 @@ CurveData profile_of(const Line& line, const Taken& taken, int32_t layers) {
     data.x.push_back(layer);
     data.y.push_back(y);
   }
-  if (std::all_of(data.y.begin(), data.y.end(), [](double y) { return std::isnan(y); }) &&
-      taken.record.verdict != Verdict::NotFinite)
-    refuse_number(line, line.y);
+  require_number(line, taken,
+                 std::any_of(data.y.begin(), data.y.end(), [](double y) { return !std::isnan(y); }));
   return data;
 }
 
@@ -179,6 +190,7 @@ CurveData shares_of(const Line& line, const Taken& taken) {
     data.x.push_back(row);
     data.y.push_back(y);
   }
+  require_number(line, taken, !data.y.empty());
   return data;
 }
 
@@ -189,6 +201,7 @@ CurveData left_out_of(const Line& line, const Taken& taken) {
     data.y = line.y == "layer" ? rise.layers : rise.top;
   }
   for (size_t i = 0; i < data.y.size(); ++i) data.x.push_back(static_cast<double>(i + 1));
+  require_number(line, taken, !data.y.empty());
   return data;
 }
 
@@ -252,7 +265,10 @@ std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t
       break;
   }
   CurveData data{xs_of(line, taken.size()), {}};
-  for (const Taken* one : taken) data.y.push_back(at_end(*one, line.y));
+  for (const Taken* one : taken) {
+    data.y.push_back(at_end(*one, line.y));
+    require_number(line, *one, !std::isnan(data.y.back()));
+  }
   return data;
 }
 

@@ -17,6 +17,7 @@
 #include "engine/lab/ablation.h"
 #include "engine/spec/limits.h"
 #include "engine/text/bleu.h"
+#include "engine/text/dependency_parser.h"
 #include "engine/text/translator.h"
 #include "engine/train/run.h"
 
@@ -104,6 +105,7 @@ Frames read_frames(const InputValue& json) {
 /// Nothing of a model that lies outside the definitions (two streams, for instance).
 Numbers moment_of(Run& run) {
   Numbers numbers;
+  if (!is_transformer(run.spec().model.architecture)) return numbers;
   if (run.spec().model.stack().second != NormKind::None) return numbers;
   try {
     const std::shared_ptr<const BatchMeasurement> batch = run.measure_batch();
@@ -173,6 +175,7 @@ double bleu_of(Run& run) {
 
 /// Each layer alone, and the last k of its stack together.
 void take_left_out(Run& run, Taken& taken) {
+  if (!is_transformer(run.spec().model.architecture)) return;
   const double whole = loss_without(run, {});
   std::vector<std::vector<std::string>> stacks;  // the layers' names
   for (const std::string& name : ablation_names(run.spec().model)) {
@@ -209,6 +212,8 @@ class Taking final : public experiments::Measurement {
       taken_.end = moment_of(run);
       taken_.validation = short_number(run.validation_loss());
       taken_.accuracy = short_number(run.validation_accuracy());
+      if (const auto score = attachment_of(run.store(), run.spec().model, run.task()))
+        taken_.attachment = short_number(score->unlabelled());
       if (run.task().form() == TaskForm::Translate) taken_.bleu = short_number(bleu_of(run));
       take_left_out(run, taken_);
     }
@@ -252,6 +257,7 @@ Json to_json(const Taken& taken) {
       {"record", experiments::to_json(taken.record)},
       {"validation", number_json(taken.validation)},
       {"accuracy", number_json(taken.accuracy)},
+      {"attachment", number_json(taken.attachment)},
       {"bleu", number_json(taken.bleu)},
       {"frames", {{"names", taken.frames.names}, {"steps", taken.frames.steps}, {"rows", std::move(rows)}}},
       {"start", numbers_json(taken.start)},
@@ -265,6 +271,7 @@ Taken taken_from(const InputValue& json) {
   taken.record = experiments::record_from(json.at("record"));
   taken.validation = number_from(json.at("validation"));
   taken.accuracy = number_from(json.at("accuracy"));
+  taken.attachment = number_from(json.at("attachment"));
   taken.bleu = number_from(json.at("bleu"));
   taken.frames = read_frames(json.at("frames"));
   taken.start = read_numbers(json.at("start"));

@@ -46,6 +46,7 @@ struct Taken {
   experiments::Record record;    ///< verdict, losses, level, when it began to learn
   double validation = kUnknown;  ///< nats a target, without label smoothing
   double accuracy = kUnknown;    ///< of a classifier, 0 to 1
+  double attachment = kUnknown;  ///< of a parser, UAS of the validation trees, 0 to 100
   double bleu = kUnknown;        ///< of an encoder-decoder, greedy, of the first validation rows
   Frames frames;
   Numbers start, end;  ///< of measure/step_metrics.h over one batch, before training and after it

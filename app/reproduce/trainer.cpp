@@ -79,6 +79,7 @@ struct FreshJob {
   const Line* line = nullptr;
   int32_t seed = 1;
   std::optional<CurveData> data{};
+  std::string failed{};  ///< why it could not be measured
 };
 
 /// All that decides its numbers, beside the run's key.
@@ -161,7 +162,15 @@ class FreshModels {
       }
     }
     if (options_.stored_only) return;
-    job.data = lessons::measure_curve(claim.language, job.line->fresh, static_cast<uint64_t>(job.seed), own);
+    try {
+      job.data =
+          lessons::measure_curve(claim.language, job.line->fresh, static_cast<uint64_t>(job.seed), own);
+    } catch (const DeviceError&) {
+      throw;
+    } catch (const Error& error) {  // its claim has no verdict; the others go on
+      job.failed = error.what();
+      return;
+    }
     nlohmann::json x = nlohmann::json::array(), y = nlohmann::json::array();
     for (const double value : job.data->x) x.push_back(experiments::number_json(value));
     for (const double value : job.data->y) y.push_back(experiments::number_json(value));
@@ -181,17 +190,20 @@ class FreshModels {
 
 /// Curves of one claim by seed, what could not be trained, and what its runs took.
 Outcome judge_claim(const Claim& claim, int32_t seeds, const TakenRuns& runs,
-                    std::vector<lessons::CurveSet> curves) {
+                    std::vector<lessons::CurveSet> curves, std::string why) {
   const FindTaken find = [&](const std::string& key) {
     const auto it = runs.taken.find(key);
     return it == runs.taken.end() ? nullptr : &it->second;
   };
-  std::string why;
   double seconds = 0;
+  bool finite = true;
   for (int32_t seed = 1; seed <= seeds; ++seed) {
     for (const Experiment& run : experiments_of(claim, static_cast<uint64_t>(seed))) {
       const std::string key = key_of_run(run);
-      if (const Taken* taken = find(key)) seconds += taken->seconds;
+      if (const Taken* taken = find(key)) {
+        seconds += taken->seconds;
+        finite = finite && taken->record.verdict != experiments::Verdict::NotFinite;
+      }
       if (const auto it = runs.failed.find(key); it != runs.failed.end() && why.empty()) why = it->second;
     }
     for (const Line& line : claim.lines) try {
@@ -202,6 +214,12 @@ Outcome judge_claim(const Claim& claim, int32_t seeds, const TakenRuns& runs,
       }
   }
   Outcome outcome = judge(claim, curves, seeds, why);
+  // Of finite runs every measure is a number, or it asks for what its curve does not have.
+  for (const auto& [id, measured] : outcome.results.measures)
+    if (finite && why.empty() &&
+        std::any_of(measured.values.begin(), measured.values.end(), [](double v) { return std::isnan(v); }))
+      why = fmt::format("measure.{}: its curve has no such point", id);
+  if (!why.empty()) outcome = judge(claim, curves, seeds, why);
   outcome.seconds = seconds;
   return outcome;
 }
@@ -220,10 +238,14 @@ Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultS
   out.complete = runs.complete;
   std::vector<std::vector<lessons::CurveSet>> curves;
   for (const Claim* claim : claims) curves.emplace_back(static_cast<size_t>(seeds.of(*claim)));
-  for (const FreshJob& job : fresh.jobs())
+  std::vector<std::string> failed(claims.size());
+  for (const FreshJob& job : fresh.jobs()) {
     if (job.data) curves[job.claim][static_cast<size_t>(job.seed - 1)][job.line->id] = *job.data;
+    if (failed[job.claim].empty()) failed[job.claim] = job.failed;
+  }
   for (size_t i = 0; i < claims.size(); ++i)
-    out.outcomes.push_back(judge_claim(*claims[i], seeds.of(*claims[i]), runs, std::move(curves[i])));
+    out.outcomes.push_back(
+        judge_claim(*claims[i], seeds.of(*claims[i]), runs, std::move(curves[i]), failed[i]));
   return out;
 }
 

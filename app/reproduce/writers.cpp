@@ -7,6 +7,7 @@
 
 #include "app/experiments/result_store.h"
 #include "app/plot/plot.h"
+#include "app/sweep/trainer.h"
 #include "engine/core/text_table.h"
 
 namespace normscope::reproduce {
@@ -61,6 +62,12 @@ Json check_json(const Checked& checked, const std::optional<Opposite>& opposite)
   return json;
 }
 
+/// The seeds of a measure's values; empty: it has none.
+std::vector<int32_t> seeds_of(const Outcome& outcome, const std::string& id) {
+  const auto it = outcome.seeds_of.find(id);
+  return it == outcome.seeds_of.end() ? std::vector<int32_t>{} : it->second;
+}
+
 Json claim_json(const Outcome& outcome) {
   const Claim& claim = *outcome.claim;
   Json json = {{"id", claim.id},
@@ -90,6 +97,7 @@ Json claim_json(const Outcome& outcome) {
                               {"mean", number_json(measured.spread.mean)},
                               {"low", number_json(measured.spread.low)},
                               {"high", number_json(measured.spread.high)},
+                              {"seeds", seeds_of(outcome, m.id)},
                               {"values", values_json(measured.values)}};
   }
   for (size_t i = 0; i < outcome.checks.size(); ++i)
@@ -153,13 +161,16 @@ std::string measured_text(const Outcome& outcome, const std::string& id) {
 }
 
 std::string list_text(const std::vector<Outcome>& outcomes) {
-  std::vector<std::vector<std::string>> rows{{"claim", "source", "where", "runs", "steps", "state"}};
+  std::vector<std::vector<std::string>> rows{
+      {"claim", "source", "where", "runs", "steps", "of a core", "state"}};
   for (const Outcome& outcome : outcomes) {
     const Cost cost = cost_of(*outcome.claim, outcome.seeds);
     rows.push_back({outcome.claim->id, outcome.claim->source.paper, outcome.claim->source.item,
-                    std::to_string(cost.runs), std::to_string(cost.steps), to_string(outcome.finding)});
+                    std::to_string(cost.runs), std::to_string(cost.steps),
+                    outcome.seconds > 0 ? sweep::duration_words(outcome.seconds) : "–",
+                    to_string(outcome.finding)});
   }
-  return text_table(rows, "lllrrl");
+  return text_table(rows, "lllrrrl");
 }
 
 std::string to_text(const Outcome& outcome) {
@@ -204,11 +215,12 @@ std::string to_csv(const std::vector<Outcome>& outcomes) {
     const Claim& claim = *outcome.claim;
     for (const lessons::Measure& m : claim.language.measures) {
       const std::vector<double>& values = outcome.results.measures.at(m.id).values;
-      for (size_t seed = 0; seed < values.size(); ++seed)
+      const std::vector<int32_t> seeds = seeds_of(outcome, m.id);
+      for (size_t i = 0; i < seeds.size(); ++i)
         out += fmt::format("{},{},{},{},{},{},{},{}\n", claim.id, plot::csv_field(claim.source.paper),
                            plot::csv_field(claim.source.item), to_string(outcome.finding), m.id,
-                           plot::csv_field(m.unit), seed + 1,
-                           std::isfinite(values[seed]) ? fmt::format("{}", values[seed]) : "");
+                           plot::csv_field(m.unit), seeds[i],
+                           std::isfinite(values[i]) ? fmt::format("{}", values[i]) : "");
     }
   }
   return out;
@@ -230,9 +242,10 @@ std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string&
       "# Reproduction\n\n"
       "What became of figures, tables and theorems of the papers at this program's scale. Written by the program, not "
       "by hand:\n\n```\n{}\n```\n\n"
-      "**reproduced**: every check of the claim holds with every seed. *not at this scale*: some check does not, and no "
-      "seed shows the opposite throughout. *contradicted here*: with every seed some measure lies where the opposite of "
-      "the claim does. Losses are nats; each claim says its setting, and a verdict is of that setting alone. Claims are "
+      "**reproduced**: every check of the claim holds with every seed. *contradicted here*: with every seed some "
+      "measure lies where the opposite of the claim does. *not at this scale*: neither; some check does not hold with "
+      "every seed, or does not tell the claim from a neighbouring hypothesis. *no system yet*: the program lacks "
+      "what the claim is about. Losses are nats; each claim says its setting, and a verdict is of that setting alone. Claims are "
       "files: [claims/README.md](../claims/README.md).\n\n{}. {} runs, {} steps (a run that several claims ask for "
       "counts in each); {:.0f} minutes of one core.\n",
       command, summary_text(outcomes), all.runs, all.steps, seconds / 60);

@@ -129,9 +129,13 @@ std::string forward_sentence(StepPlayer& player, const Shown& shown) {
   switch (shown.op) {
     case OpKind::SoftmaxXent:
       return fmt::format("The loss of this batch is {} nats.", number(y.summary.mean, 4));
-    case OpKind::Embedding:
-      return fmt::format("It looks up {} tokens: root mean square {}.", grouped(y.shape.rows()),
+    case OpKind::Embedding: {
+      // A parser's features of a state are joined in one row: the rows of y are no count of what was looked up.
+      const ShownTensor* tokens = signed_as(shown.reads, "token");
+      return fmt::format("It looks up {} tokens: root mean square {}.",
+                         grouped(tokens ? tokens->shape.size() : y.shape.rows()),
                          number(root_mean_square_of(y)));
+    }
     case OpKind::Relu:
       return x ? fmt::format("It keeps the {} of the numbers that are above 0 and makes the others 0.",
                              percent(share_above_zero(player, *x)))

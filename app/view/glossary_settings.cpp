@@ -19,8 +19,8 @@ constexpr Term kSettingTerms[] = {
      " another looks for the last space.",
      "Vaswani et al. 2017, section 3.2.2", "settings/model.heads"},
     {"context", "sequence length",
-     "How many symbols stand before the model at once. Attention can look back no further, and its "
-     "cost grows with the square.",
+     "How many symbols the model sees at once. Attention looks back no further, unless there is a memory, "
+     "and its cost grows with the square.",
      "Vaswani et al. 2017, section 4", "settings/model.sequence"},
     {"memory", "memory of segments",
      "The states that each layer had for the symbols before the row stay, and attention looks back at them, "

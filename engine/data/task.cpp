@@ -39,17 +39,8 @@ struct Tracks {
   }
 };
 
-Tracks tracks_in(size_t symbols, int32_t B, int32_t T, const std::string& where) {
-  const auto rows = static_cast<uint64_t>(B), width = static_cast<uint64_t>(T);
-  const uint64_t length = static_cast<uint64_t>(symbols) / rows, needed = 2 * width + 1;
-  if (length < needed)
-    fail(
-        where,
-        "{} symbols are {} for each of {} consecutive rows: expected at least {}, two segments of {} and one "
-        "more, or fewer rows or a shorter context",
-        symbols, length, rows, needed, width);
-  return {length, (length - 1) / width - 1, width};
-}
+// Symbols that a track needs: a segment, the room for where it begins, and the target of the last one.
+uint64_t least_track(int32_t T) { return 2 * static_cast<uint64_t>(T) + 1; }
 
 class TextTask final : public Task {
  public:
@@ -90,6 +81,10 @@ class TextTask final : public Task {
     return consecutive_ && tracks_of(split, B, T).segment(step) > 0;
   }
 
+  int32_t consecutive_rows(Split split, int32_t T) const override {
+    return consecutive_ ? static_cast<int32_t>(source_.tokens(split).size() / least_track(T)) : 0;
+  }
+
   // Consecutive: as many as one pass has, but no more than tell runs apart with a memory that fills slowly.
   int32_t validation_batches(int32_t B, int32_t T) const override {
     constexpr uint64_t kMost = 8;
@@ -98,6 +93,11 @@ class TextTask final : public Task {
   }
 
   void require_context(int32_t T) const override { source_.require_context(T); }
+  void require_batch(int32_t B, int32_t T) const override {
+    require_context(T);
+    if (!consecutive_) return;
+    for (const Split split : {Split::Train, Split::Validation}) tracks_of(split, B, T);
+  }
   std::span<const double> unigram() const override { return probabilities_; }
   std::optional<double> entropy_rate() const override { return entropy_rate_; }
   std::string decode(std::span<const int32_t> tokens) const override {
@@ -107,8 +107,17 @@ class TextTask final : public Task {
   std::string unit() const override { return unit_; }
 
  private:
+  // Asked at every step: words are put together only where it fails.
   Tracks tracks_of(Split split, int32_t B, int32_t T) const {
-    return tracks_in(source_.tokens(split).size(), B, T, "text " + source_.name());
+    const uint64_t symbols = source_.tokens(split).size(), length = symbols / static_cast<uint64_t>(B);
+    if (length < least_track(T))
+      fail(
+          "text " + source_.name(),
+          "{} symbols to {} are {} for each of {} consecutive rows: expected at least {}, two segments of {} "
+          "and one more, or fewer rows or a shorter context",
+          symbols, split == Split::Train ? "learn" : "validate", length, B, least_track(T), T);
+    const auto width = static_cast<uint64_t>(T);
+    return {length, (length - 1) / width - 1, width};
   }
 
   TextSource source_;

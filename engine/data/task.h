@@ -103,6 +103,8 @@ class Task {
   // Whether the rows of a step's batch begin where those of the step before ended; otherwise nothing that was read
   // before belongs to them. False for step 1.
   virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }
+  // The most rows that can go on so over segments of T symbols; 0 where nothing goes on.
+  virtual int32_t consecutive_rows(Split, int32_t) const { return 0; }
   // How many validation batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there are.
   virtual int32_t validation_batches(int32_t, int32_t) const { return 2; }
   // Translate: the symbol that a target row starts with, and the one that ends it (-1: all rows are full).
@@ -110,6 +112,9 @@ class Task {
   virtual int32_t end() const { return -1; }
   // Throws Error if the data is too short to be split and drawn from in windows of T + 1 symbols.
   virtual void require_context(int32_t T) const = 0;
+  // The same, and where rows go on from batch to batch: unless each split is long enough for B of them; the message
+  // names the split.
+  virtual void require_batch(int32_t, int32_t T) const { require_context(T); }
 
   // Probability of each symbol among the targets, and its entropy: nats per symbol, the loss of a model that
   // knows frequencies only.

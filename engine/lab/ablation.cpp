@@ -34,7 +34,16 @@ std::vector<const char*> parts_of(const Stack& stack_layout) {
   return {".attn", ".ffn"};
 }
 
+void require_branches(const ModelConfig& model) {
+  if (is_transformer(model.architecture)) return;
+  const bool convolves = model.architecture == Architecture::Convolutional;
+  fail("ablation",
+       "a {} has no residual branches to leave out: expected a transformer, or --what loss without --without",
+       convolves ? "convolutional network" : "parser");
+}
+
 void check_names(const ModelConfig& model, const std::vector<std::string>& names) {
+  if (!names.empty()) require_branches(model);
   const std::vector<std::string> known = ablation_names(model);
   for (const std::string& name : names)
     if (std::find(known.begin(), known.end(), name) == known.end()) {
@@ -65,6 +74,7 @@ double loss_without(Run& run, const std::vector<std::string>& names) {
 
 Ablation layer_ablation(Run& run, std::vector<std::string> chosen) {
   const ModelConfig& model = run.spec().model;
+  require_branches(model);
   check_names(model, chosen);
   Ablation a;
   a.step = run.steps_done();

@@ -33,7 +33,8 @@ struct Ablation {
 /// Names that can be left out: layers, then sub-layers, in the order of the model.
 std::vector<std::string> ablation_names(const ModelConfig& model);
 
-/// Each alone, the top of each stack together, and `chosen` together. Throws Error for an unknown name.
+/// Each alone, the top of each stack together, and `chosen` together. Throws Error for an unknown name and
+/// for a model that is no transformer, which has no branches.
 Ablation layer_ablation(Run& run, std::vector<std::string> chosen = {});
 
 /// The loss with all of them left out; none: the whole model.

@@ -177,7 +177,9 @@ std::vector<double> jacobians(const Replayed& at, const Node& node) {
 template <typename F>
 void each_row(const Replayed& at, const Node& node, size_t rows, F f) {
   const Shape& shape = at.shape(node.out);
-  const int64_t positions = shape[1], each = static_cast<int64_t>(rows) / (shape[0] * positions);
+  // What a convolutional network or a parser normalises is (B, features): a row of the batch is one position.
+  const int64_t positions = shape.rank < 3 ? 1 : shape[1];
+  const int64_t each = static_cast<int64_t>(rows) / (shape[0] * positions);
   const std::span<const int32_t> lengths = at.lengths(node.name, reads_memory(at, node.in[0]));
   for (int64_t r = 0; r < static_cast<int64_t>(rows); ++r)
     if (counts(lengths, r / each / positions, r / each % positions)) f(static_cast<size_t>(r));

@@ -28,6 +28,9 @@ Objection of_model(const ModelConfig& c) {
   if (c.activation != Activation::Relu) return "the activation is not ReLU";
   if (c.norm != NormKind::LayerNorm && c.norm != NormKind::Simple && c.norm != NormKind::Rms)
     return "rows do not leave this norm with mean square one";
+  // No derivation here has a term of position in the logits: they take attention for nearly even over the positions that
+  // a query sees, and no network with relative ones was held against a line.
+  if (c.positions == Positions::Relative) return "attention weighs keys by their distance";
   if (c.dropout_residual != 0 || c.dropout_attention != 0 || c.dropout_activation != 0)
     return "dropout adds variance";
   return kNone;

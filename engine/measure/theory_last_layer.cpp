@@ -52,15 +52,17 @@ class OutputGradients {
   double p_ = 0;    // probability that it gives its own symbol for that
 };
 
+// Relative positions are left out because States takes attention for even over the positions that a query sees: a term
+// of distance in the logits is in none of its sums. Sinusoidal ones are correlated with each other.
 bool applies(const ModelConfig& config) {
+  const bool even = config.positions == Positions::Learned || config.positions == Positions::None;
   const Placement placement = placement_of_stack(config, true);
   const bool unit_rows =
       config.norm == NormKind::LayerNorm || config.norm == NormKind::Simple || config.norm == NormKind::Rms;
   return config.architecture == Architecture::Decoder && config.classes == 0 && !config.gaussian_input &&
          config.output_projection && (placement == Placement::Post || placement == Placement::Pre) &&
-         config.init == InitRule::Xavier && config.activation == Activation::Relu && unit_rows &&
-         config.positions != Positions::Sinusoidal && config.dropout_residual == 0 &&
-         config.dropout_attention == 0 && config.dropout_activation == 0;
+         config.init == InitRule::Xavier && config.activation == Activation::Relu && unit_rows && even &&
+         config.dropout_residual == 0 && config.dropout_attention == 0 && config.dropout_activation == 0;
 }
 
 }  // namespace

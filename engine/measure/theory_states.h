@@ -22,7 +22,7 @@ class States {
  public:
   /// same_token: how often two places hold the same symbol; a Gaussian input has no symbols.
   States(const ModelConfig& config, bool decoder, double same_token);
-  /// Even attention over the positions that a query sees.
+  /// Even attention over the positions that a query sees: no position weighs more by its distance.
   void attend();
   /// `hidden`: correlation of the hidden units.
   void feed_forward(Pairs<double>& hidden);

@@ -140,6 +140,7 @@ void validate_convolutions(const ModelConfig& config) {
 }
 
 ModelValues record_convolutions(Tape& tape, const ModelConfig& config, const RecordOptions& options) {
+  if (config.stack().layers.empty()) fail("model", "there is no wiring: expected set_placement() first");
   validate_convolutions(config);
   if (config.images.height < 1 || config.images.width < 1 || config.classes < 2)
     fail("model", "images of {} x {} in {} classes: expected those of the data", config.images.height,

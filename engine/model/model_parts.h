@@ -1,6 +1,5 @@
 // The parts that a recorder of models is put together from: parameters as they start, products, norms, dropout,
-// activations, scales, by the config's rules. Called by transformer.cpp,
-// convolutions.cpp and parser.cpp.
+// activations, scales, by the config's rules. Called by transformer.cpp, convolutions.cpp and parser.cpp.
 #pragma once
 
 #include <algorithm>

@@ -20,6 +20,7 @@ struct ImageWindow {
   int64_t rows() const { return (int64_t{height} + 2 * padding - size) / stride + 1; }
   int64_t columns() const { return (int64_t{width} + 2 * padding - size) / stride + 1; }
   int64_t windows() const { return rows() * columns(); }
+  friend bool operator==(const ImageWindow&, const ImageWindow&) = default;
   int64_t patch() const { return int64_t{size} * size * channels; }  ///< numbers under a window
   bool fits() const {
     return height >= 1 && width >= 1 && channels >= 1 && size >= 1 && stride >= 1 && padding >= 0 &&

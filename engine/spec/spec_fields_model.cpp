@@ -153,7 +153,8 @@ Field layers_field() {
 Field sequence_field() {
   Field field = field_of(FieldType::Integer,
                          {"model.sequence", "sequence", "symbols",
-                          "How many symbols the model sees at once; attention can look back no further."},
+                          "How many symbols the model sees at once; attention looks back no further, "
+                          "unless there is a memory."},
                          2, 4096);
   field.get = [](const RunSpec& spec) { return std::to_string(spec.model.sequence); };
   field.set = [](RunSpec& spec, std::string_view text) {

@@ -4,14 +4,12 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "engine/core/shape.h"
 #include "engine/ops/registry.h"
+#include "engine/tape/attributes.h"
 #include "engine/tape/step_inputs.h"
 
 namespace normscope {
@@ -33,31 +31,6 @@ struct ValueInfo {
   Role role = Role::Activation;
   int32_t parameter = -1;  ///< index in the Store when role == Parameter
   int32_t node = -1;       ///< the node that writes it, or -1
-};
-
-/// The structural constants of a node, frozen by seal: a small plain struct that belongs to its op and names
-/// it as kOp. The core only carries them. A node without any has the defaults.
-class Attributes {
- public:
-  Attributes() = default;
-  template <class Spec>
-  Attributes(const Spec& spec) : op_(Spec::kOp) {  // NOLINT: implicit on purpose
-    static_assert(sizeof(Spec) <= sizeof bytes_ && std::is_trivially_copyable_v<Spec>);
-    std::memcpy(bytes_, &spec, sizeof spec);
-  }
-  friend bool operator==(const Attributes&, const Attributes&) = default;
-  template <class Spec>
-  Spec as() const {
-    if (op_ == OpKind::Count) return {};
-    if (op_ != Spec::kOp) std::abort();  // an op read another's constants
-    Spec spec;
-    std::memcpy(&spec, bytes_, sizeof spec);
-    return spec;
-  }
-
- private:
-  OpKind op_ = OpKind::Count;
-  alignas(8) unsigned char bytes_[24] = {};
 };
 
 struct Node {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/data/treebank/parsing_task.h"
 #include "engine/model/parser.h"
 #include "engine/tape/seal.h"
 
@@ -82,6 +83,13 @@ std::vector<DependencyTree> DependencyParser::parse(std::span<const DependencyTr
     if (progress && !progress(done)) break;
   }
   return out;
+}
+
+std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task) {
+  const auto* trees = dynamic_cast<const ParsingTask*>(&task);
+  if (!trees) return std::nullopt;
+  DependencyParser parser(store, model, trees->parse_vocabulary());
+  return attachment(trees->validation(), parser.parse(trees->validation()), trees->punctuation());
 }
 
 }  // namespace normscope

@@ -1,14 +1,17 @@
 // Parses sentences greedily with a trained parser: in every state the transition with the largest logit among those that
 // are allowed, so that every sentence of n words gets a tree after 2n of them. Many sentences at a time, a row each; what
 // one becomes does not depend on the others. It has its own program over the run's Store and changes no bit of it.
-// Called by normscope train for its validation, by normscope parse and by tests.
+// Called by normscope train and reproduce for their validation, by normscope parse and by tests.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "engine/data/task.h"
+#include "engine/data/treebank/attachment.h"
 #include "engine/data/treebank/parse_features.h"
 #include "engine/model/model_config.h"
 #include "engine/tape/program.h"
@@ -37,5 +40,8 @@ class DependencyParser {
   const ParseVocabulary* vocabulary_;
   Logits logits_;
 };
+
+/// The score of the task's validation trees as the model parses them; none where they are no trees.
+std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task);
 
 }  // namespace normscope

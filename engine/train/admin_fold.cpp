@@ -29,11 +29,14 @@ bool is_record(const std::string& name) {
   return false;
 }
 bool is_moment(const std::string& name) { return name.starts_with("m/") || name.starts_with("v/"); }
+// States of the network before: the folded one has others, and begins with an empty memory.
+bool is_memory(const std::string& name) { return name.starts_with("memory/"); }
 
 Weights weights_of(const SafetensorsFile& file) {
   Weights weights;
   for (const std::string& name : file.names())
-    if (!is_record(name) && !is_moment(name)) weights[name] = {file.shape(name), file.floats(name)};
+    if (!is_record(name) && !is_moment(name) && !is_memory(name))
+      weights[name] = {file.shape(name), file.floats(name)};
   return weights;
 }
 

@@ -16,9 +16,9 @@ struct AdminFold {
 };
 
 /// x' = omega x in the place of x: gain and bias of the norm that makes x are multiplied by omega, and the rows of
-/// every matrix that reads x are divided by it. Moments of the optimizer start at zero and edits end; losses and
-/// steps stay. Throws Error for a file that is no saved run, has no stack in the placements admin or admin-paper,
-/// whose norms have no gain, or with an omega of zero.
+/// every matrix that reads x are divided by it. Moments of the optimizer start at zero, the memory of earlier segments
+/// is empty and edits end; losses and steps stay. Throws Error for a file that is no saved run, has no stack in the
+/// placements admin or admin-paper, whose norms have no gain, or with an omega of zero.
 AdminFold fold_admin(const std::string& in, const std::string& out);
 
 }  // namespace normscope

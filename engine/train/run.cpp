@@ -59,7 +59,7 @@ Run::Impl::Impl(RunSpec given, std::shared_ptr<const Task> data, Backend& machin
       backend(&machine),
       validation(kUnknown) {
   normscope::validate(spec);
-  task->require_context(spec.model.sequence);
+  task->require_batch(spec.train.batch, spec.model.sequence);
   origin = spec;
 }
 

@@ -87,6 +87,7 @@ void Run::Impl::apply_due_edits() {
   validate(spec);
   if (any_structural(due)) {
     require_same_data(before, spec);
+    task->require_batch(spec.train.batch, spec.model.sequence);
     if (!base) {
       base = std::shared_ptr<const Store>(network, &network->store);
       base_spec = before;
@@ -125,7 +126,9 @@ void Run::schedule_edits(std::vector<Edit> edits) {
     if (edits[i].step <= impl_->steps)
       fail("edit", "{} lies in the past: expected a step after {}", to_string(edits[i]), impl_->steps);
     set_field(trial, edits[i].key, edits[i].value);
-    if (i + 1 == edits.size() || edits[i + 1].step != edits[i].step) validate(trial);
+    if (i + 1 < edits.size() && edits[i + 1].step == edits[i].step) continue;  // made together
+    validate(trial);
+    impl_->task->require_batch(trial.train.batch, trial.model.sequence);
   }
   require_same_data(impl_->spec, trial);
   ++impl_->revision;

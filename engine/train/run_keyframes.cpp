@@ -29,6 +29,8 @@ std::unique_ptr<Run> Run::at(int32_t step) const {
   if (frame) {
     restore(*frame, made.network->store);
     made.plateau.restore(frame->plateau);
+    require_memory_of(fmt::format("keyframe of step {}", start), frame->memory, made.spec.model,
+                      made.spec.train.batch);
     made.memory.restore(frame->memory);
     made.losses.assign(from.losses.begin(), from.losses.begin() + start);
   } else {

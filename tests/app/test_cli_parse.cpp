@@ -1,4 +1,5 @@
 // The command line on treebanks: train --treebank with its scores in output, log and table, parse, and what is refused.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,35 @@ TEST_CASE("a parser is trained on CoNLL-U, scored and asked to parse") {
   CHECK(run_program("parse " + run).code == 3);
 }
 
+TEST_CASE("trees that are not projective are counted once before training, sentences without tags refused") {
+  const Folder folder;
+  std::vector<DependencyTree> trees = made_treebank(2, 0, 20);
+  DependencyTree& crossed = trees.emplace_back();
+  for (const int32_t head : {3, 4, 0, 3})
+    crossed.words.push_back({.form = "word", .upos = "X", .head = head, .label = head == 0 ? "root" : "dep"});
+  const auto crossing = std::count_if(
+      trees.begin(), trees.end(), [](const DependencyTree& tree) { return !is_projective(heads_of(tree)); });
+  REQUIRE(crossing > 0);
+  const std::string run = folder.file("run-A.safetensors"),
+                    valid = folder.write("valid.conllu", conllu_text(made_treebank(2, 60, 5)));
+  const Outcome trained = run_program(
+      "train --treebank " + folder.write("train.conllu", conllu_text(trees)) + " --valid " + valid + kSmall +
+      "--run A=parser --run B=parser --steps 1 --save " + folder.file("run.safetensors"));
+  INFO(trained.out << trained.err);
+  const std::string said =
+      std::to_string(crossing) + " of 21 trees are not projective and are left out of training\n";
+  CHECK(trained.code == 0);
+  CHECK(trained.out.find(said) < trained.out.find("validation"));
+  CHECK(trained.out.find(said) == trained.out.rfind(said));
+
+  std::vector<DependencyTree> bare = made_treebank(2, 60, 3);
+  for (TreeWord& word : bare[1].words) word.upos = word.xpos = "_";
+  refuses("parse " + run + " --input " + folder.write("bare.conllu", conllu_text(bare)), 3,
+          "sentence 2 of 3");
+  bare[1].words.back().xpos = "NN";
+  CHECK(run_program("parse " + run + " --input " + folder.write("bare.conllu", conllu_text(bare))).code == 0);
+}
+
 TEST_CASE("what is no treebank, and what is no parser, is refused in one line") {
   const Folder folder;
   const std::string trees = folder.write("t.conllu", conllu_text(made_treebank(2, 0, 20)));
@@ -86,6 +116,8 @@ TEST_CASE("what is no treebank, and what is no parser, is refused in one line") 
   refuses("train --treebank " + trees + " --labels x", 2, "expected one of them");
   refuses("train --preset pre --set data.name=treebank", 2, "a decoder cannot learn treebank");
   refuses("train --preset parser --set model.heads=2", 2, "would change nothing");
+  refuses("train --preset parser --valid " + trees, 2, "--valid would change nothing: data.name is treebank");
+  refuses("train --preset pre --valid " + trees, 2, "--valid would change nothing: data.name is corpus");
   refuses("train --preset parser --resume x", 2, "");
   refuses("tape --preset parser --program measurement", 2, "no sub-layers");
 }

@@ -58,8 +58,13 @@ Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>&
   std::vector<lessons::CurveSet> curves(losses.size());
   for (size_t i = 0; i < losses.size(); ++i) {
     const auto runs = experiments_of(claim, *claim.line("end"), i + 1);
-    taken[key_of_run(runs[0])].record.loss = losses[i].first;
-    taken[key_of_run(runs[1])].record.loss = losses[i].second;
+    const double both[] = {losses[i].first, losses[i].second};
+    for (size_t k = 0; k < 2; ++k) {
+      experiments::Record& record = taken[key_of_run(runs[k])].record;
+      record.loss = both[k];
+      if (std::isnan(both[k])) record.verdict = experiments::Verdict::NotFinite;
+    }
+    curves[i]["depth"] = {{2, 4}, {0.5, 0.7}};
   }
   const FindTaken find = [&](const std::string& key) {
     const auto it = taken.find(key);
@@ -201,8 +206,10 @@ TEST_CASE("reproduce: each verdict follows from made-up runs") {
   CHECK(judged(claim, {{2.0, 2.0}, {2.0, 2.0}}).finding == Finding::NotAtThisScale);
   CHECK(judged(claim, {{2.0, 3.0}, {3.0, 2.0}}).finding == Finding::NotAtThisScale);  // both are seen
   CHECK(judged(claim, {{2.0, 3.0}, {2.0, 2.9}}).finding == Finding::Contradicted);
-  CHECK(judged(claim, {{kUnknown, 2.0}, {3.0, 2.0}}).finding ==
-        Finding::NotAtThisScale);  // one was not finite
+  // A run that was not finite is worse than any other; of two of them neither is.
+  CHECK(judged(claim, {{kUnknown, 2.0}, {3.0, 2.0}}).finding == Finding::Reproduced);
+  CHECK(judged(claim, {{2.0, kUnknown}, {2.0, 3.0}}).finding == Finding::Contradicted);
+  CHECK(judged(claim, {{kUnknown, kUnknown}, {3.0, 2.0}}).finding == Finding::NotAtThisScale);
   const Outcome missing = judged(claim, {{3.0, 2.0}});
   CHECK(missing.finding == Finding::Unknown);
   CHECK(missing.sentence == "Not all of its runs are there yet.");
@@ -212,8 +219,14 @@ TEST_CASE("reproduce: each verdict follows from made-up runs") {
 TEST_CASE("reproduce: a check that a measured neighbour passes too speaks for nothing") {
   const Claim claim = parse_claim(changed("value = 0 }]", "measure = \"shares\" }]"), kFile);
   using Values = std::map<std::string, std::vector<double>>;
-  const Values apart{{"lead", {0.6}}, {"shares", {0.1}}}, alike{{"lead", {0.6}}, {"shares", {0.7}}};
+  const auto values = [](double shares) {
+    return Values{{"lead", {0.6}}, {"shares", {shares}}, {"post", {2.6}}, {"pre", {2.0}}};
+  };
+  const Values apart = values(0.1), alike = values(0.7);
   CHECK(judge_values(claim, apart, 1).finding == Finding::Reproduced);
+  // What was never measured excludes nothing, and is not excluded.
+  CHECK(judge_values(claim, Values{{"lead", {0.6}}, {"post", {2.6}}, {"pre", {2.0}}}, 1).finding ==
+        Finding::Unknown);
   const Outcome outcome = judge_values(claim, alike, 1);
   CHECK(outcome.finding == Finding::NotAtThisScale);
   CHECK(outcome.checks[0].holds);

@@ -198,8 +198,13 @@ TEST_CASE("reproduce: as a user calls it") {
   CHECK(run_program("reproduce tiny --stored" + claims + " --out " + out).code == 0);
   CHECK(read_all(out + "/reproduction.json") == json);
   CHECK(run_program("reproduce test --quick --dry-run" + claims + " --out " + out).code == 0);
-  const std::string bad[] = {"reproduce nothing" + claims, "reproduce", "reproduce list tiny" + claims,
-                             "reproduce all --shard 0/2 --page x.md" + claims, "reproduce all --seeds 0"};
+  const std::string bad[] = {"reproduce nothing" + claims,
+                             "reproduce",
+                             "reproduce list tiny" + claims,
+                             "reproduce all --shard 0/2 --page x.md" + claims,
+                             "reproduce all --seeds 0",
+                             "reproduce all --shard 0/2 --json x.json" + claims,
+                             "reproduce list --csv x.csv" + claims};
   for (const std::string& arguments : bad) {
     const test::Outcome outcome = run_program(arguments);
     INFO(arguments << "\n" << outcome.err);

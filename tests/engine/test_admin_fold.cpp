@@ -128,6 +128,18 @@ TEST_CASE("admin-fold: the paper's rule, RMS norms, an encoder, one stack of two
   CHECK(one.distance <= 1e-5);
 }
 
+TEST_CASE("admin-fold: a run with a memory, which begins empty", "[fold]") {
+  RunSpec spec = spec_of("admin");
+  set_field(spec, "model.memory", "8");
+  const Folded folded(spec);
+  CHECK(folded.distance <= 1e-5);
+  CHECK(SafetensorsFile::load(kRun).contains("memory/lengths"));
+  CHECK_FALSE(SafetensorsFile::load(kFolded).contains("memory/lengths"));
+  CHECK_FALSE(SafetensorsFile::load(kFolded).contains("m/memory/lengths"));
+  steps(*folded.loaded, 2);
+  CHECK(std::isfinite(folded.loaded->mean_loss(1)));
+}
+
 TEST_CASE("admin-fold: what it refuses, in one line", "[fold]") {
   RunSpec simple = spec_of("admin");
   set_field(simple, "model.norm", "simple");

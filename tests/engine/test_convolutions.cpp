@@ -186,6 +186,18 @@ TEST_CASE("convolutions: where norms stand, and what each has", "[images][model]
         std::vector<std::string>{"L02.conv.before.gain", "L03.class.before.gain"});
 }
 
+TEST_CASE("convolutions: a model that nobody has wired is refused", "[images][model]") {
+  for (const int32_t layers : {0, 3}) {
+    ModelConfig c = small_config(Placement::Post, NormKind::LayerNorm);
+    c.layers = layers;
+    c.decoder = {};
+    Store store(shared_backend());
+    Tape tape(store);
+    CHECK(error_of([&] { record_model(tape, c, {.batch = 2}); }) ==
+          "[model] there is no wiring: expected set_placement() first");
+  }
+}
+
 TEST_CASE("convolutions: a run learns two hundred digits, says how many it gets right, and resumes",
           "[images][run]") {
   const RunSpec spec = small_run();

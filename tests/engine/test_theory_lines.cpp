@@ -342,6 +342,11 @@ TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else", "[
   };
   CHECK(drawn([](ModelConfig&) {}) == 1);
   CHECK(drawn([](ModelConfig& c) { c.dropout_residual = 0.1f; }) == 0);
+  const auto relative_positions = [](ModelConfig& c) { c.positions = Positions::Relative; };
+  CHECK(drawn(relative_positions) == 0);
+  ModelConfig relative_pre = decoder(Placement::Pre);
+  relative_positions(relative_pre);
+  CHECK(lines(relative_pre, {.subject = Subject::StreamSquare}).empty());
   const auto dyt = [](ModelConfig& c) {
     c.norm = NormKind::DyT;
     set_placement(c, Placement::Pre);

@@ -28,6 +28,20 @@ struct ParseOptions {
 
 bool has_tree(const DependencyTree& tree) { return tree.words.front().head != kNoHead; }
 
+/// Tags are a third of what the parser reads: trees of words alone would look like any others.
+void require_tags(const std::vector<DependencyTree>& sentences, const std::string& path) {
+  for (size_t i = 0; i < sentences.size(); ++i) {
+    const std::vector<TreeWord>& words = sentences[i].words;
+    if (std::any_of(words.begin(), words.end(), [](const TreeWord& word) { return tag_of(word) != "_"; }))
+      continue;
+    throw CommandError(
+        Exit::Input,
+        fmt::format("{}: sentence {} of {}, which begins with '{}', has no tags: expected UPOS or "
+                    "XPOS of its words",
+                    path, i + 1, sentences.size(), words.front().form));
+  }
+}
+
 /// Both counts, of the sentences that came with a tree. Not on standard output where the trees are.
 void say_scores(const std::vector<DependencyTree>& sentences, const std::vector<DependencyTree>& parsed,
                 bool beside_trees) {
@@ -68,6 +82,7 @@ Exit parse(const ParseOptions& options) {
       options.input.empty()
           ? trees->validation()
           : with_exit(Exit::Input, [&] { return read_conllu(options.input, TreeColumns::Unparsed); });
+  if (!options.input.empty()) require_tags(sentences, options.input);
   DependencyParser parser(run->store(), run->spec().model, trees->parse_vocabulary());
   Progress progress("parsing", static_cast<int64_t>(sentences.size()));
   const std::vector<DependencyTree> parsed = parser.parse(sentences, [&](size_t done) {

@@ -10,6 +10,7 @@
 #include "app/cli/products.h"
 #include "app/commands/commands.h"
 #include "engine/spec/spec.h"
+#include "engine/text/dependency_parser.h"
 #include "engine/train/evaluate.h"
 
 namespace normscope::cli {
@@ -82,7 +83,8 @@ double source_use_of(Run& run) {
 RunResult result_of(Job& job) {
   const int32_t trained = job.run->steps_done() - job.first_step;
   if (std::isnan(job.validation) && trained > 0) job.validation = job.run->validation_loss();
-  if (!job.attachment) job.attachment = attachment_of(*job.run);
+  Run& run = *job.run;
+  if (!job.attachment) job.attachment = attachment_of(run.store(), run.spec().model, run.task());
   RunResult result = result_of(job.label(), job.run->spec(), job.run->edits(), job.run->state(),
                                *job.run->history(), *job.task, job.validation,
                                trained > 0 ? job.seconds * 1e3 / trained : NAN, source_use_of(*job.run));

@@ -66,9 +66,6 @@ std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>
 void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend);
 Exit profile_all(std::vector<Job>& jobs);
 
-/// The score of the validation trees as the run parses them now; nothing of what is no parser.
-std::optional<Attachment> attachment_of(Run& run);
-
 /// True when the budget was reached, false when interrupted.
 bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log,
                Closing& closing);

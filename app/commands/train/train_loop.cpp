@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "app/commands/train/train.h"
@@ -71,7 +72,7 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
   if (measured) {
     with_fall_back(machine, jobs, progress, [&] {
       job.validation = run.validation_loss();
-      job.attachment = attachment_of(run);
+      job.attachment = attachment_of(run.store(), run.spec().model, run.task());
     });
     progress.finish();
     show(job, runs);
@@ -90,17 +91,23 @@ std::string progress_note(const std::vector<Job>& jobs) {
   return note;
 }
 
-}  // namespace
-
-std::optional<Attachment> attachment_of(Run& run) {
-  const auto* task = dynamic_cast<const ParsingTask*>(&run.task());
-  if (!task) return std::nullopt;
-  DependencyParser parser(run.store(), run.spec().model, task->parse_vocabulary());
-  return attachment(task->validation(), parser.parse(task->validation()), task->punctuation());
+/// Once for each data set.
+void say_left_out(const std::vector<Job>& jobs) {
+  std::set<const Task*> said;
+  for (const Job& job : jobs) {
+    const auto* data = dynamic_cast<const ParsingTask*>(job.task.get());
+    if (!data || data->left_out(Split::Train) == 0 || !said.insert(data).second) continue;
+    say("{} of {} trees are not projective and are left out of training\n", data->left_out(Split::Train),
+        data->trees(Split::Train));
+    flush();
+  }
 }
+
+}  // namespace
 
 bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log,
                Closing& closing) {
+  say_left_out(jobs);
   int64_t total = 0, done = 0;
   for (const Job& job : jobs) total += std::max(0, job.budget() - job.first_step);
   Progress progress("training", total);

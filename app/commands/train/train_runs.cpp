@@ -7,6 +7,7 @@
 #include "app/commands/train/train.h"
 #include "app/files/command_text.h"
 #include "engine/io/safetensors.h"
+#include "engine/spec/unused_settings.h"
 
 namespace normscope::cli {
 namespace {
@@ -45,6 +46,13 @@ void apply_files(const TrainOptions& options, RunSpec& spec) {
   });
 }
 
+/// After --set, which may have chosen the data: validation data that nothing would read are refused like a --set.
+void require_valid_read(const TrainOptions& options, const RunSpec& spec) {
+  const std::string reason = options.valid.empty() ? "" : unused_reason(spec, "data.valid");
+  if (!reason.empty())
+    throw CommandError(Exit::Usage, fmt::format("--valid would change nothing: {}", reason));
+}
+
 void apply_tokens(const TrainOptions& options, RunSpec& spec) {
   if (options.tokens == 0) return;
   const int32_t rows = options.tokens / spec.model.sequence;
@@ -77,6 +85,7 @@ std::vector<ConfigRun> configured_runs(const TrainOptions& options) {
     place_tokenizer(options, run.spec);
   }
   override_runs(runs, options.text, options.steps, options.seed);
+  for (const ConfigRun& run : runs) require_valid_read(options, run.spec);
   return runs;
 }
 

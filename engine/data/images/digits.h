@@ -1,4 +1,4 @@
-// Hand-drawn looking digits, made up by the program: the images that the data set "digits" learns from.
+// Digits that look drawn by hand, made up by the program: the images that the data set "digits" learns from.
 //
 // Each digit has one to three skeletons of curves, drawn for this program. An image is one of them bent, turned, slanted,
 // stretched and shifted at random, traced by a pen of random width and darkness, with random noise on the paper. All in

@@ -1,10 +1,10 @@
 // Sentences and their dependency trees in CoNLL-U (https://universaldependencies.org/format): read, checked, written.
 //
-// Promises: every fault is reported in one line with file, line and column, counted from 1 (not UTF-8, not ten
-// columns, an empty one, an ID out of order, a HEAD outside the sentence, no root or several, a circle); what is
-// read and written again is the same, but for what is left out: multiword tokens (ID 1-2), empty nodes (ID 8.1) and
-// the enhanced graph (DEPS), which are no part of the tree of words. Called by the parsing task and by normscope
-// parse.
+// Promises: every fault is reported in one line with file and line, and with the column where one is at fault, counted
+// from 1 (not UTF-8, not ten columns, an empty one, an ID out of order, a HEAD outside the sentence, no root or several,
+// a circle); what is read and written again is the same, but for what is left out: multiword tokens (ID 1-2), empty
+// nodes (ID 8.1) and the enhanced graph (DEPS), which are no part of the tree of words. Called by the parsing task and
+// by normscope parse.
 #pragma once
 
 #include <cstdint>

@@ -41,6 +41,7 @@ ParsingTask::ParsingTask(std::vector<DependencyTree> train, std::vector<Dependen
 
 ParsingTask::States ParsingTask::states_in(std::span<const DependencyTree> trees) const {
   States states;
+  states.trees = trees.size();
   for (const DependencyTree& tree : trees) add_states(tree, states);
   return states;
 }

@@ -45,6 +45,7 @@ class ParsingTask final : public Task {
   const std::vector<DependencyTree>& validation() const { return validation_; }
   bool punctuation() const { return punctuation_; }
   size_t transitions(Split split) const { return states_of(split).targets.size(); }
+  size_t trees(Split split) const { return states_of(split).trees; }
   size_t left_out(Split split) const { return states_of(split).left_out; }  ///< trees that are not projective
 
  private:
@@ -52,7 +53,7 @@ class ParsingTask final : public Task {
   struct States {
     std::vector<ParseFeatures> features;
     std::vector<int32_t> targets;  // -1: a label that is no class
-    size_t left_out = 0;
+    size_t trees = 0, left_out = 0;
   };
   const States& states_of(Split split) const { return split == Split::Train ? train_ : valid_; }
   States states_in(std::span<const DependencyTree> trees) const;

@@ -8,6 +8,7 @@ namespace normscope {
 struct AddSpec {
   static constexpr OpKind kOp = OpKind::Add;
   float skip = 1.0f, branch = 1.0f;  ///< constant scales (learned ones are inputs)
+  friend bool operator==(const AddSpec&, const AddSpec&) = default;
 };
 
 /// out = skip * x + branch * f: the residual sum of a sub-layer. Each scale is a constant, or a learned

@@ -8,6 +8,7 @@ namespace normscope {
 struct AffineSpec {
   static constexpr OpKind kOp = OpKind::Affine;
   float constant = 1.0f;
+  friend bool operator==(const AffineSpec&, const AffineSpec&) = default;
 };
 
 /// out = c gain x + shift over rows (D). gain and shift hold one number for each of as many equal parts of a

@@ -10,6 +10,7 @@ struct AttentionSpec {
   int32_t heads = 1;
   bool causal = false;
   uint32_t dropout_site = 0;  ///< probabilities are dropped out there; 0 = not at all
+  friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
 };
 
 /// Multi-head attention (Vaswani et al. 2017, eq. 1): per head h, out_h = softmax(q_h k_h^T / sqrt(D/H)) v_h.

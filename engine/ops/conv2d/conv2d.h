@@ -9,6 +9,7 @@ namespace normscope {
 struct Conv2dSpec {
   static constexpr OpKind kOp = OpKind::Conv2d;
   ImageWindow window;
+  friend bool operator==(const Conv2dSpec&, const Conv2dSpec&) = default;
 };
 
 /// y (B, rows x columns x O) = W over every window of x, plus b; cross-correlation, as networks have it. x (B, ..) of

@@ -9,6 +9,7 @@ struct DropoutSpec {
   static constexpr OpKind kOp = OpKind::Dropout;
   DropoutKind kind = DropoutKind::Residual;
   uint32_t site = 0;  ///< site_of(name)
+  friend bool operator==(const DropoutSpec&, const DropoutSpec&) = default;
 };
 
 /// out = x * keep * StepInputs.dropout[kind].scale, keep by Philox at site_of(name), the same in both

@@ -9,6 +9,7 @@ struct EmbeddingSpec {
   static constexpr OpKind kOp = OpKind::Embedding;
   float scale = 1.0f;   ///< token rows are multiplied by it
   bool joined = false;  ///< the rows of b stand one behind the other: out (B,T*D), the same numbers
+  friend bool operator==(const EmbeddingSpec&, const EmbeddingSpec&) = default;
 };
 
 /// out (B,T,D) = scale * table[tokens] + positions[t].  tokens (B,T) i32, table (V,D), positions (>=T,D) or

@@ -46,6 +46,7 @@ struct NormSpec {
   int32_t heads = 1;  ///< parts of a row, each a row of its own
   float eps = 1e-5f;
   float scale = 1.0f, slope = 0.1f;  ///< AdaNorm's C and k (Xu et al. 2019, section 4.2)
+  friend bool operator==(const NormSpec&, const NormSpec&) = default;
 };
 
 /// The norm family over the last dimension; see NormKind. gain (D) and bias (D) as the kind has them, else

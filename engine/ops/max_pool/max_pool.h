@@ -9,6 +9,7 @@ namespace normscope {
 struct MaxPoolSpec {
   static constexpr OpKind kOp = OpKind::MaxPool;
   ImageWindow window;  ///< without padding
+  friend bool operator==(const MaxPoolSpec&, const MaxPoolSpec&) = default;
 };
 
 /// y (B, rows x columns x channels) = for every window and channel the largest x under it; x (B, ..) of height x width

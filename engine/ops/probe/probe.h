@@ -10,6 +10,7 @@ enum class ProbeKind : uint8_t { MeanSquare, Variance, Mean };
 struct ProbeSpec {
   static constexpr OpKind kOp = OpKind::Probe;
   ProbeKind kind = ProbeKind::Mean;
+  friend bool operator==(const ProbeSpec&, const ProbeSpec&) = default;
 };
 
 }  // namespace normscope

@@ -20,10 +20,13 @@ void check_shapes(const Tape& tape, const std::string& where, const RelativeAtte
   const ValueId lengths = in.memory_lengths;
   if (lengths != kNone && (tape.value(lengths).dtype != DType::I32 || tape.shape(lengths).size() != q[0]))
     fail(where, "memory lengths {} must be {} integers, one a row", to_string(tape.shape(lengths)), q[0]);
-  // Gradients of keys are written before later queries' are, so the two cannot be one tensor.
+  // Queries are worked on in blocks, each of which writes gradients of queries, keys and values: what a block assigns
+  // to one of them would take away what an earlier one left in the other, so no two can be one tensor.
   for (const ValueId query : {in.content, in.position})
     if (query == in.keys || query == in.values)
       fail(where, "{} serves as queries and as keys: expected two values", tape.value(query).name);
+  if (in.keys == in.values)
+    fail(where, "{} serves as keys and as values: expected two values", tape.value(in.keys).name);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@ struct RelativeAttentionSpec {
   static constexpr OpKind kOp = OpKind::RelativeAttention;
   int32_t heads = 1;
   uint32_t dropout_site = 0;  ///< probabilities are dropped out there; 0 = not at all
+  friend bool operator==(const RelativeAttentionSpec&, const RelativeAttentionSpec&) = default;
 };
 
 /// What relative_attention reads beside the heads.

@@ -33,10 +33,15 @@ TextLoss text_loss(const Store& weights, const RunSpec& spec, const Task& task, 
   ModelConfig model = spec.model;
   model.memory = memory;
   validate(model);
-  const int32_t B = spec.train.batch, T = model.sequence;
-  if (!task.goes_on(2, Split::Validation, B, T))
-    fail("evaluate", "the validation text has no second segment for {} rows of {}: expected consecutive text",
-         B, T);
+  const int32_t T = model.sequence, most_rows = task.consecutive_rows(Split::Validation, T);
+  if (most_rows < 1)
+    fail("evaluate", "the validation data does not go on in segments of {}: expected consecutive text", T);
+  const int32_t B = std::min(spec.train.batch, most_rows);
+  if (memory > 0 && !task.goes_on(2, Split::Validation, B, T))
+    fail(
+        "evaluate",
+        "the validation text has one segment of {} for each of {} rows: expected a longer text, or --memory 0",
+        T, B);
   const BatchShape shape = task.shape(spec.seed, 1, Split::Validation, B, T);
   Store store = with_memory(weights, model, shape, spec.seed);
   std::vector<LayerMemory> layers;

@@ -18,9 +18,10 @@ struct TextLoss {
   double bits() const;  ///< the same in bits a symbol
 };
 
-/// Over consecutive batches of the validation split, of the specification's size, from an empty memory on. `task` gives
-/// consecutive batches and `weights` are those of a run of `spec`; they are copied. `go_on` is asked before each
-/// batch with the number done. Throws Error for a memory that the model cannot have.
+/// Over consecutive batches of the validation split, from an empty memory on: of the specification's rows, or of as many
+/// as a short text has. `task` gives consecutive batches and `weights` are those of a run of `spec`; they are copied.
+/// `go_on` is asked before each batch with the number done. Throws Error for a memory that the model cannot have, and
+/// for one where no row has a second segment.
 TextLoss text_loss(const Store& weights, const RunSpec& spec, const Task& task, int32_t memory,
                    int32_t most_batches, const std::function<bool(int32_t)>& go_on = {});
 
