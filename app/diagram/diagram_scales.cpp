@@ -51,8 +51,8 @@ ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
   // As their papers write it: Admin, NormFormer.
   const char* symbol = scale.profile == Scale::Profile::None ? "λ" : "ω";
   return {fmt::format("{} {}", symbol, number_of(now)),
-          fmt::format("{}, learned: what the skip path is multiplied by before the sum, {} {}. {}", symbol, what,
-                      when(scales), start)};
+          fmt::format("{}, learned: what the skip path is multiplied by before the sum, {} {}. {}", symbol,
+                      what, when(scales), start)};
 }
 
 ScaleWords branch_words(const Wiring& wiring, const ScalesNow& scales) {
@@ -68,8 +68,8 @@ ScaleWords branch_words(const Wiring& wiring, const ScalesNow& scales) {
                       symbol, number_of(now, kFine), when(scales), scale.value)};
 }
 
-void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& input, const StackLayout& stack_layout,
-                 const Stacks& stacks, const ui::Rect& clip) {
+void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& input,
+                 const StackLayout& stack_layout, const Stacks& stacks, const ui::Rect& clip) {
   const RunView& run = input.view.runs[static_cast<size_t>(shown_run(state, input.view))];
   const auto tell = [&](const ui::Rect& pill, const ScaleWords& words, const std::string& name) {
     if (words.text.empty() || !clip.contains(pill.centre())) return;
@@ -79,11 +79,11 @@ void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& inpu
   for (const RowLayout& row : stack_layout.rows)
     for (const SublayerLayout& s : row.subs) {
       const Wiring& wiring = wiring_of(stacks.wiring(stack_layout.side), row.row.first, s.sub);
-      const ScalesNow now = state.pending
-                                ? ScalesNow{}
-                                : scales_at(input.data, run, stack_layout.side, row.row.first, s.sub, input.step);
-      const std::string place =
-          fmt::format("diagram/{}layer{}/{}/", side_prefix(stack_layout.side), row.row.first + 1, to_string(s.sub));
+      const ScalesNow now =
+          state.pending ? ScalesNow{}
+                        : scales_at(input.data, run, stack_layout.side, row.row.first, s.sub, input.step);
+      const std::string place = fmt::format("diagram/{}layer{}/{}/", side_prefix(stack_layout.side),
+                                            row.row.first + 1, to_string(s.sub));
       tell(s.pill, skip_words(wiring, now), place + "skip-scale");
       tell(s.branch_pill, branch_words(wiring, now), place + "branch-scale");
     }

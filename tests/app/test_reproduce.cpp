@@ -271,7 +271,8 @@ TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
   const nlohmann::json& one = json["claims"][0];
   CHECK(one["verdict"] == "reproduced");
   CHECK(one["measures"]["post"]["values"] == nlohmann::json({3.0, 2.9}));
-  CHECK(one["measures"]["shares"]["mean"].is_null());
+  CHECK(one["measures"]["post"]["seeds"] == nlohmann::json({1, 2}));
+  CHECK(one["measures"]["shares"]["mean"] == 0.7);
   CHECK(one["checks"][0]["opposite"]["high"] == -0.5);
   const std::string csv = to_csv(outcomes);
   CHECK(csv.starts_with("claim,paper,item,verdict,measure,unit,seed,value\n"));

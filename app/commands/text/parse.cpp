@@ -86,7 +86,7 @@ Exit parse(const ParseOptions& options) {
   DependencyParser parser(run->store(), run->spec().model, trees->parse_vocabulary());
   Progress progress("parsing", static_cast<int64_t>(sentences.size()));
   const std::vector<DependencyTree> parsed = parser.parse(sentences, [&](size_t done) {
-    progress.update(static_cast<int64_t>(done), "");
+    if (!options.out.empty()) progress.update(static_cast<int64_t>(done), "");  // else the trees are printed
     return !InterruptGuard::interrupted();
   });
   progress.finish();
