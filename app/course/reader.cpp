@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
 #include "app/course/reader_checks.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/files/input_kinds.h"
+#include "app/files/shipped_folder.h"
 #include "app/files/toml_table.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -28,29 +28,10 @@ std::string read_file(const std::string& path, const InputKind& kind) {
   return *std::move(text);
 }
 
-LessonRun read_run(const std::string& id, Table t) {
+LessonRun read_lettered_run(const std::string& id, Table t) {
   if (id.size() != 1 || id[0] < 'A' || id[0] > 'D')
     t.refuse("", fmt::format("'{}' is no letter of a run: expected A, B, C or D", id));
-  LessonRun run;
-  run.id = id;
-  run.name = t.text("name");
-  const std::vector<std::string> edits = t.texts("edits");
-  for (const auto& [key, value] : t.rest()) {
-    try {
-      set_field(run.spec, key, value);
-    } catch (const Error& error) {
-      t.refuse(key.substr(0, key.find('.')), error.what());
-    }
-  }
-  try {
-    for (const std::string& edit : edits) run.edits.push_back(edit_from(edit));
-    run.spec.data.context = run.spec.model.sequence;
-    complete(run.spec);
-    validate(run.spec);
-  } catch (const Error& error) {
-    t.refuse("", error.what());
-  }
-  return run;
+  return read_run(id, std::move(t));
 }
 
 FigureAxis read_axis(Table t) {
@@ -205,7 +186,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   lesson.minutes = t.whole("minutes", 1, 60);
   lesson.sources = t.texts("sources");
   lesson.spotlight = t.text("spotlight");
-  for (auto& [id, child] : t.children("run")) lesson.runs.push_back(read_run(id, child));
+  for (auto& [id, child] : t.children("run")) lesson.runs.push_back(read_lettered_run(id, child));
   for (auto& [id, child] : t.children("curve")) lesson.curves.push_back(read_curve(id, child));
   for (auto& [id, child] : t.children("measure")) lesson.measures.push_back(read_measure(id, child));
   for (Table& child : t.tables("check")) lesson.checks.push_back(read_check(child));
@@ -229,16 +210,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   return lesson;
 }
 
-std::string lessons_folder() {
-  if (const char* set = std::getenv("NORMSCOPE_LESSONS"); set && *set) return set;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error)
-    for (const fs::path& beside :
-         {program.parent_path() / "lessons", program.parent_path() / "../share/normscope/lessons"})
-      if (fs::is_directory(beside, error)) return beside.string();
-  return NORMSCOPE_SOURCE_DIR "/lessons";
-}
+std::string lessons_folder() { return shipped_folder("lessons", "NORMSCOPE_LESSONS"); }
 
 const Lesson* Course::find(std::string_view key) const {
   for (const Lesson& lesson : lessons)

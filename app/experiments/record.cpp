@@ -33,8 +33,7 @@ Json to_table_json(const Record& r) {
 Json to_json(const Record& r) {
   Json json = to_table_json(r);
   json["stride"] = r.stride;
-  json["curve"] = Json::array();
-  for (const double loss : r.curve) json["curve"].push_back(number_json(loss));
+  json["curve"] = list_json(r.curve);
   return json;
 }
 

@@ -141,6 +141,12 @@ std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& ba
 
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+Json list_json(const std::vector<double>& values) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(number_json(value));
+  return list;
+}
+
 double number_from(const InputValue& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.number(-1e300, 1e300);
 }

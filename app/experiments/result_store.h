@@ -84,6 +84,7 @@ Merged merge(const std::string& into, const std::vector<std::string>& folders);
 
 /// A number, or null where it is not finite; and back: NaN for null.
 nlohmann::json number_json(double value);
+nlohmann::json list_json(const std::vector<double>& values);
 double number_from(const InputValue& json);
 
 }  // namespace normscope::experiments

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <regex>
 
 #include "app/course/reading/measure_tables.h"
 #include "app/files/input_kinds.h"
+#include "app/files/shipped_folder.h"
 #include "app/files/toml_table.h"
 #include "app/reproduce/plan.h"
 #include "engine/core/boundary.h"
@@ -31,40 +31,6 @@ bool is_name(const std::string& id) {
   return !id.empty() && std::all_of(id.begin(), id.end(), [](unsigned char c) {
     return std::islower(c) || std::isdigit(c) || c == '-' || c == '_';
   });
-}
-
-/// Where a key stands in the order in which settings must be set; wiring.* after all that makes the layers.
-size_t order_of_field(std::string_view key) {
-  const Field* field = find_field(key);
-  return field ? static_cast<size_t>(field - spec_fields().data()) : spec_fields().size();
-}
-
-lessons::LessonRun read_claim_run(const std::string& id, Table t) {
-  lessons::LessonRun run;
-  run.id = id;
-  run.name = t.text("name");
-  const std::vector<std::string> edits = t.texts("edits");
-  // In the order of the table: a placement of all stacks must not undo that of one.
-  auto fields = t.rest();
-  std::stable_sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) {
-    return order_of_field(a.first) < order_of_field(b.first);
-  });
-  for (const auto& [key, value] : fields) {
-    try {
-      set_field(run.spec, key, value);
-    } catch (const Error& error) {
-      t.refuse(key.substr(0, key.find('.')), error.what());
-    }
-  }
-  try {
-    for (const std::string& edit : edits) run.edits.push_back(edit_from(edit));
-    run.spec.data.context = run.spec.model.sequence;
-    complete(run.spec);
-    validate(run.spec);
-  } catch (const Error& error) {
-    t.refuse("", error.what());
-  }
-  return run;
 }
 
 /// "start", "end" (the default) or a step of the ladder.
@@ -231,7 +197,7 @@ void read_verdicts(Claim& claim, Table t) {
 
 void read_measured(Claim& claim, Table& t) {
   lessons::Lesson& language = claim.language;
-  for (auto& [id, child] : t.children("run")) language.runs.push_back(read_claim_run(id, child));
+  for (auto& [id, child] : t.children("run")) language.runs.push_back(lessons::read_run(id, child));
   if (language.runs.empty()) t.refuse("run", "is missing: expected [run.NAME], one at least");
   for (auto& [id, child] : t.children("curve")) {
     claim.lines.push_back(read_line(id, child, language));
@@ -321,16 +287,7 @@ std::string unknown_number(const Line& line) {
   return "another kind of line";
 }
 
-std::string claims_folder() {
-  if (const char* set = std::getenv("NORMSCOPE_CLAIMS"); set && *set) return set;
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error)
-    for (const fs::path& beside :
-         {program.parent_path() / "claims", program.parent_path() / "../share/normscope/claims"})
-      if (fs::is_directory(beside, error)) return beside.string();
-  return NORMSCOPE_SOURCE_DIR "/claims";
-}
+std::string claims_folder() { return shipped_folder("claims", "NORMSCOPE_CLAIMS"); }
 
 const Claim* Claims::find(std::string_view id) const {
   const auto it = std::find_if(claims.begin(), claims.end(), [&](const Claim& c) { return c.id == id; });

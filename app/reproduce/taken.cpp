@@ -25,7 +25,7 @@ namespace normscope::reproduce {
 namespace {
 
 using Json = nlohmann::json;
-using experiments::number_from, experiments::number_json;
+using experiments::list_json, experiments::number_from, experiments::number_json;
 
 constexpr size_t kLongestName = 200, kMostNames = 100'000, kMostFrames = 1000, kMostStacks = 2;
 constexpr int32_t kTranslated = 48;  // rows; a beam of one
@@ -61,12 +61,6 @@ bool kept_at_moments(const std::string& name) {
 /// Five digits: a store of thousands of runs stays small, and no claim looks closer.
 double short_number(double value) {
   return std::isfinite(value) ? std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr) : kUnknown;
-}
-
-Json list_json(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (const double value : values) list.push_back(number_json(value));
-  return list;
 }
 
 std::vector<double> numbers_from(const InputValue& json, size_t least, size_t most) {

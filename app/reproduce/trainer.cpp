@@ -171,10 +171,8 @@ class FreshModels {
       job.failed = error.what();
       return;
     }
-    nlohmann::json x = nlohmann::json::array(), y = nlohmann::json::array();
-    for (const double value : job.data->x) x.push_back(experiments::number_json(value));
-    for (const double value : job.data->y) y.push_back(experiments::number_json(value));
-    store_.put(key, kFresh, {{"x", std::move(x)}, {"y", std::move(y)}});
+    store_.put(key, kFresh,
+               {{"x", experiments::list_json(job.data->x)}, {"y", experiments::list_json(job.data->y)}});
   }
 
   const std::vector<const Claim*>& claims_;

@@ -14,7 +14,7 @@ namespace normscope::reproduce {
 namespace {
 
 using Json = nlohmann::json;
-using experiments::number_json;
+using experiments::list_json, experiments::number_json;
 
 std::string capital(Finding finding) {
   std::string text = to_string(finding);
@@ -36,12 +36,6 @@ std::string stated_text(const Stated& stated) {
 int32_t count_of(const std::vector<Outcome>& outcomes, Finding finding) {
   return static_cast<int32_t>(std::count_if(outcomes.begin(), outcomes.end(),
                                             [&](const Outcome& one) { return one.finding == finding; }));
-}
-
-Json values_json(const std::vector<double>& values) {
-  Json list = Json::array();
-  for (const double value : values) list.push_back(number_json(value));
-  return list;
 }
 
 Json band_json(std::optional<double> low, std::optional<double> high) {
@@ -98,15 +92,15 @@ Json claim_json(const Outcome& outcome) {
                               {"low", number_json(measured.spread.low)},
                               {"high", number_json(measured.spread.high)},
                               {"seeds", seeds_of(outcome, m.id)},
-                              {"values", values_json(measured.values)}};
+                              {"values", list_json(measured.values)}};
   }
   for (size_t i = 0; i < outcome.checks.size(); ++i)
     json["checks"].push_back(check_json(outcome.checks[i], claim.opposites[i]));
   for (const auto& [id, band] : outcome.results.curves)
-    json["curves"][id] = {{"x", values_json(band.x)},
-                          {"mean", values_json(band.mean)},
-                          {"low", values_json(band.low)},
-                          {"high", values_json(band.high)}};
+    json["curves"][id] = {{"x", list_json(band.x)},
+                          {"mean", list_json(band.mean)},
+                          {"low", list_json(band.low)},
+                          {"high", list_json(band.high)}};
   return json;
 }
 

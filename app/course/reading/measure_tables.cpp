@@ -13,6 +13,12 @@ constexpr size_t kMostPoints = 100;
 constexpr int32_t kLastStep = 100'000;  // of a curve
 constexpr double kDeepest = 256;        // layers
 
+/// Where a key stands in the order in which settings must be set; wiring.* after all that makes the layers.
+size_t order_of_field(std::string_view key) {
+  const Field* field = find_field(key);
+  return field ? static_cast<size_t>(field - spec_fields().data()) : spec_fields().size();
+}
+
 Neighbour read_neighbour(Table t) {
   Neighbour n;
   n.what = t.text("what");
@@ -97,6 +103,34 @@ class MeasureChecker {
 
 Mean mean_of(Table& t) {
   return t.choice("mean", {"arithmetic", "geometric"}, 0) == 1 ? Mean::Geometric : Mean::Arithmetic;
+}
+
+LessonRun read_run(const std::string& id, Table t) {
+  LessonRun run;
+  run.id = id;
+  run.name = t.text("name");
+  const std::vector<std::string> edits = t.texts("edits");
+  // In the order of the table: a placement of all stacks must not undo that of one.
+  auto fields = t.rest();
+  std::stable_sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) {
+    return order_of_field(a.first) < order_of_field(b.first);
+  });
+  for (const auto& [key, value] : fields) {
+    try {
+      set_field(run.spec, key, value);
+    } catch (const Error& error) {
+      t.refuse(key.substr(0, key.find('.')), error.what());
+    }
+  }
+  try {
+    for (const std::string& edit : edits) run.edits.push_back(edit_from(edit));
+    run.spec.data.context = run.spec.model.sequence;
+    complete(run.spec);
+    validate(run.spec);
+  } catch (const Error& error) {
+    t.refuse("", error.what());
+  }
+  return run;
 }
 
 Curve read_curve(const std::string& id, Table t) {

@@ -1,5 +1,5 @@
-// The tables that say what is measured and when it holds, [curve.NAME], [measure.NAME] and [[check]]: one language for
-// lessons and for the claims of papers. Called by the readers of both (course/reader.h, reproduce/claim_reader.h). Errors as
+// The tables that say what is trained, what is measured and when it holds, [run.NAME], [curve.NAME], [measure.NAME] and
+// [[check]]: one language for lessons and for the claims of papers. Called by the readers of both (course/reader.h, reproduce/claim_reader.h). Errors as
 // reader.h has them.
 #pragma once
 
@@ -10,6 +10,8 @@
 
 namespace normscope::lessons {
 
+/// Its name, its edits, and any field of the specification, set in the order of the table of fields.
+LessonRun read_run(const std::string& id, Table t);
 Mean mean_of(Table& t);  ///< its key "mean"
 Curve read_curve(const std::string& id, Table t);
 Measure read_measure(const std::string& id, Table t);
