@@ -29,7 +29,8 @@ struct Experiment {
 };
 
 /// All that decides its bits, a line each: specification and edits (run_key), hash of the data, numbers_of(). A
-/// setting that the run does not read (spec/unused_settings.h) stands there with its default, whatever it is.
+/// setting that the run does not read (spec/unused_settings.h) stands there with its default, whatever it is, and so
+/// does the name of a file of sentence pairs: their hash counts.
 std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend);
 
 class ResultStore {

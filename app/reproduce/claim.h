@@ -94,6 +94,9 @@ struct Claim {
   std::string says;     ///< the paper's claim, a sentence
   std::string setting;  ///< the paper's setting and ours, where they differ
   std::string beyond;   ///< what the program lacks to show it: such a claim has no runs; empty for all others
+  /// Of a claim on sentence pairs: "On the sentence pairs", or "On the made-up translation" where a file of them was
+  /// missing when the claim was read, and which; empty for all others.
+  std::string data, missing;
   int32_t seeds = 5, quick_seeds = 1;
   std::vector<Stated> numbers;
   std::vector<Beside> besides;

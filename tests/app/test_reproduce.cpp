@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/program.h"
 #include "app/reproduce/claim_reader.h"
 #include "app/reproduce/finding.h"
 #include "app/reproduce/plan.h"
@@ -186,6 +187,36 @@ TEST_CASE("reproduce: every shipped claim is read, and its checks exclude their 
       CHECK(run.spec.data.labels_path.empty());
     }
   }
+}
+
+TEST_CASE("reproduce: a claim on sentence pairs takes made-up ones where a file is missing") {
+  const test::Folder folder;
+  const std::string& text = fixture::kPairsClaim;
+  const auto read = [&] { return parse_claim(text, kFile, folder.file("")); };
+  CHECK(parse_claim(text, kFile).missing == "train.tsv");
+  folder.write("train.tsv", "Hund\tdog\n");
+  const Claim without = read();
+  CHECK(without.missing == folder.file("test.tsv"));
+  CHECK(without.data == "On the made-up translation");
+  CHECK(without.language.run("post")->spec.data.name == "translation");
+  folder.write("test.tsv", "Katze\tcat\n");
+  const Claim there = read();
+  CHECK(there.missing.empty());
+  CHECK(there.language.run("pre")->spec.data.pairs_path == folder.file("train.tsv"));
+  CHECK(there.language.run("pre")->spec.data.valid_path == folder.file("test.tsv"));
+  CHECK(judge_values(there, {{"post", {25.0}}}, 1).sentence == "On the sentence pairs: 25.");
+  CHECK(judge_values(without, {{"post", {25.0}}}, 1).sentence == "On the made-up translation: 25.");
+
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    const size_t at = changed.find(from);
+    REQUIRE(at != changed.npos);
+    return refusal(changed.replace(at, from.size(), to));
+  };
+  CHECK(holds_text(with("\"train.tsv\"", "\"../train.tsv\""), "[run] '../train.tsv' names a folder"));
+  CHECK(holds_text(with("[made_up.pre]", "[made_up.other]"), "expected [made_up.NAME] for every [run.NAME]"));
+  CHECK(holds_text(refusal(std::string(kTinyClaim) + "[made_up.post]\nname = \"Post-LN\"\n"),
+                   "expected [made_up.NAME] for every [run.NAME]"));
 }
 
 TEST_CASE("reproduce: a hybrid keeps the placement of its encoder, whatever the order of its keys") {

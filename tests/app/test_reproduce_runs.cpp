@@ -15,6 +15,7 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/data/task.h"
+#include "engine/data/tokenizer.h"
 #include "engine/train/run.h"
 #include "reproduce_fixture.h"
 
@@ -174,6 +175,51 @@ TEST_CASE("reproduce: the made-up translation has BLEU, and lines of either stac
   CHECK(curves.at("own").x.size() == 6);  // a decoder layer has three sub-layers
   CHECK(curves.at("without").x.size() == 2);
   CHECK(curves.at("gradients").x.size() == 2);
+}
+
+TEST_CASE("reproduce: on sentence pairs, which count by what they hold, or without them") {
+  using test::run_program, test::holds, test::is_one_error_line;
+  if (!tokenizer_unavailable().empty()) return;
+  const Folder folder;
+  namespace fs = std::filesystem;
+  const std::string pairs = folder.file("normscope/pairs"), moved = folder.file("moved");
+  fs::create_directories(folder.file("claims/test"));
+  fs::create_directories(pairs);
+  folder.write("claims/test/pairs.toml", fixture::kPairsClaim);
+  std::string text;
+  for (const char* words : {"Hund\tdog", "Katze und Hund\tcat and dog", "das große Haus\tthe big house"})
+    for (const char* mark : {"", ".", "!", "?"}) text += std::string(words) + mark + "\n";
+  folder.write("normscope/pairs/train.tsv", text);
+  folder.write("normscope/pairs/test.tsv", "Hund und Katze\tdog and cat\n");
+  const std::string claims = "reproduce all --claims " + folder.file("claims"),
+                    out = " --out " + folder.file("out"), user = "env XDG_DATA_HOME=" + folder.file("");
+  const auto says = [&](const test::Outcome& outcome, const char* data, const char* trained) {
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(holds(outcome.out, data));
+    CHECK(holds(outcome.out, trained));
+    return outcome.err;
+  };
+  CHECK_FALSE(holds(says(run_program(claims + out, user), "On the sentence pairs: ", "2 runs trained"),
+                    "is missing"));
+  fs::rename(pairs, moved);
+  says(run_program(claims + out + " --pairs " + moved), "On the sentence pairs: ", "0 runs trained, 2 taken");
+  folder.write("moved/test.tsv", "Haus und Katze\thouse and cat\n");
+  says(run_program(claims + out + " --pairs " + moved), "On the sentence pairs: ", "2 runs trained");
+  CHECK(holds(says(run_program(claims + out, user), "On the made-up translation: ", "2 runs trained"),
+              "normscope: " + pairs + "/train.tsv is missing"));
+  fs::rename(moved, pairs);  // a quick look does not take them
+  CHECK_FALSE(holds(
+      says(run_program(claims + out + " --quick", user), "On the made-up translation: ", "0 runs trained"),
+      "is missing"));
+
+  const test::Outcome nowhere = run_program(claims + out + " --pairs " + folder.file("none"));
+  CHECK(nowhere.code == 3);
+  CHECK(is_one_error_line(nowhere));
+  folder.write("normscope/pairs/test.tsv", "no tab\n");
+  const test::Outcome broken = run_program(claims + out, user);
+  CHECK(broken.code == 3);
+  CHECK(is_one_error_line(broken));
 }
 
 TEST_CASE("reproduce: as a user calls it") {
