@@ -80,6 +80,23 @@ __device__ inline void softmax_row(float* row, int first, int visible, float* pr
   for (int s = first + lane; s < keys; s += 32) put(s, s < visible ? row[s] * inverse : 0.0f);
 }
 
+/// Rows of a tile of queries: weights (m, k) times rows of `source`, k from `begin` to `end`.
+template <class Out, class Weights>
+__device__ void mix_rows(const Attention& a, const Head& head, int t0, int rows, int begin, int end,
+                         const Weights& weights, const float* source, float* to, bool add, float* stage) {
+  for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
+    Out tile;
+    tile.clear();
+    tile.template multiply<true, false>(begin, end, stage, weights, [&](int k, int n) {
+      return j0 + n < a.width ? source[static_cast<size_t>(k) * a.D + j0 + n] : 0.0f;
+    });
+    each(tile, [&](int m, int j, float v) {
+      if (m < rows && j0 + j < a.width)
+        write_to(to + head.qo + static_cast<size_t>(t0 + m) * a.D + j0 + j, v, add);
+    });
+  }
+}
+
 /// Without `out` the probabilities alone.
 template <class Out, bool kRelative>
 __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
@@ -109,40 +126,10 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
                 stored ? probabilities + static_cast<size_t>(m) * a.Tk : nullptr, a.Tk);
   __syncthreads();
   if (a.out == nullptr) return;
-  for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
-    Out tile;
-    tile.clear();
-    tile.template multiply<true, false>(
-        head.first, seen, shared,
-        [&](int m, int s) {
-          return m < rows ? scores[m * pitch + s] * keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + s)
-                          : 0.0f;
-        },
-        [&](int s, int n) {
-          return j0 + n < a.width ? head.v[static_cast<size_t>(s) * a.D + j0 + n] : 0.0f;
-        });
-    each(tile, [&](int m, int j, float v) {
-      if (m < rows && j0 + j < a.width) a.out[head.qo + static_cast<size_t>(t0 + m) * a.D + j0 + j] = v;
-    });
-  }
-}
-
-/// Gradients of a tile of queries: weights (m, k) times rows of `source`, k from `begin` to `end`.
-template <class Out, class Weights>
-__device__ void gradient_of_queries(const Attention& a, const Head& head, int t0, int rows, int begin,
-                                    int end, const Weights& weights, const float* source, float* to, bool add,
-                                    float* stage) {
-  for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
-    Out tile;
-    tile.clear();
-    tile.template multiply<true, false>(begin, end, stage, weights, [&](int k, int n) {
-      return j0 + n < a.width ? source[static_cast<size_t>(k) * a.D + j0 + n] : 0.0f;
-    });
-    each(tile, [&](int m, int j, float v) {
-      if (m < rows && j0 + j < a.width)
-        write_to(to + head.qo + static_cast<size_t>(t0 + m) * a.D + j0 + j, v, add);
-    });
-  }
+  const auto kept = [&](int m, int s) {
+    return m < rows ? scores[m * pitch + s] * keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + s) : 0.0f;
+  };
+  mix_rows<Out>(a, head, t0, rows, head.first, seen, kept, head.v, a.out, false, shared);
 }
 
 /// dscores of a tile of queries, and from them dq and de.
@@ -184,7 +171,7 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
   }
   __syncthreads();
   if (a.dq != nullptr)
-    gradient_of_queries<Out>(
+    mix_rows<Out>(
         a, head, t0, rows, head.first, seen,
         [&](int m, int s) { return m < rows ? scores[m * pitch + s] : 0.0f; }, head.k, a.dq, a.add_q, shared);
   if constexpr (kRelative) {
@@ -193,8 +180,8 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
       const int s = t0 + m + a.memory - d;
       return m < rows && s >= head.first ? scores[m * pitch + s] : 0.0f;
     };
-    gradient_of_queries<Out>(a, head, t0, rows, 0, seen - head.first, by_distance,
-                             a.distances + head.h * a.width, a.dposition, a.add_position, shared);
+    mix_rows<Out>(a, head, t0, rows, 0, seen - head.first, by_distance, a.distances + head.h * a.width,
+                  a.dposition, a.add_position, shared);
   }
 }
 
