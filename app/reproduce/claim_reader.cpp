@@ -75,7 +75,7 @@ void read_axes(Line& line, const lessons::Lesson& language, Table& t) {
   if (cells > kMostCells) t.refuse("axes", fmt::format("{} cells: expected at most {}", cells, kMostCells));
 }
 
-/// Depth and layers are the lessons' own.
+/// Depth, layers, norm and wiring are the lessons' own.
 Line read_fresh(const std::string& id, Table t, const lessons::Lesson& language) {
   Line line;
   line.id = id;
@@ -90,8 +90,8 @@ Line read_fresh(const std::string& id, Table t, const lessons::Lesson& language)
 
 Line read_line(const std::string& id, Table t, const lessons::Lesson& language) {
   using Of = Line::Of;
-  const size_t of =
-      t.choice("of", {"run", "runs", "grid", "profile", "shares", "left_out", "depth", "layers"});
+  const size_t of = t.choice(
+      "of", {"run", "runs", "grid", "profile", "shares", "left_out", "depth", "layers", "norm", "wiring"});
   if (of >= static_cast<size_t>(Of::Fresh)) return read_fresh(id, t, language);
   Line line;
   line.id = id;
@@ -195,12 +195,32 @@ void read_verdicts(Claim& claim, Table t) {
   t.done();
 }
 
+/// What a run starts from is a run of the claim that starts afresh itself.
+void read_runs(Claim& claim, Table& t) {
+  lessons::Lesson& language = claim.language;
+  for (auto& [id, child] : t.children("run")) {
+    if (std::string from = child.text("from", ""); !from.empty()) claim.starts[id] = std::move(from);
+    language.runs.push_back(lessons::read_run(id, child));
+  }
+  if (language.runs.empty()) t.refuse("run", "is missing: expected [run.NAME], one at least");
+  for (auto& [id, child] : t.children("run"))
+    if (const auto start = claim.starts.find(id); start != claim.starts.end()) {
+      run_of(language, start->second, "from", child);
+      if (claim.starts.contains(start->second))
+        child.refuse("from",
+                     fmt::format("'{}' starts from another run itself: expected one that starts afresh",
+                                 start->second));
+    }
+}
+
 void read_measured(Claim& claim, Table& t) {
   lessons::Lesson& language = claim.language;
-  for (auto& [id, child] : t.children("run")) language.runs.push_back(lessons::read_run(id, child));
-  if (language.runs.empty()) t.refuse("run", "is missing: expected [run.NAME], one at least");
+  read_runs(claim, t);
   for (auto& [id, child] : t.children("curve")) {
     claim.lines.push_back(read_line(id, child, language));
+    if (claim.lines.back().of == Line::Of::Fresh && claim.starts.contains(claim.lines.back().runs[0]))
+      child.refuse("run",
+                   "starts from another run: expected one that starts afresh, nothing is trained here");
     lessons::Curve curve = claim.lines.back().fresh;
     curve.id = id;
     curve.mean = claim.lines.back().mean;
