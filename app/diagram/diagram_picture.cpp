@@ -276,9 +276,9 @@ struct Picture : SublayerPainter {
     const bool beside = stacks.both, encoder = beside && d.side == Side::Encoder;
     const bool small = d.narrow || (compact && beside);
     const bool lone_encoder = !beside && run.spec->model.architecture == Architecture::Encoder;
-    const std::string out = !lone_encoder                     ? "next " + unit
-                            : run.spec->data.name == "labels" ? "class"
-                                                              : "hidden " + unit;
+    const std::string out = !lone_encoder                      ? "next " + unit
+                            : is_labelled(run.spec->data.name) ? "class"
+                                                               : "hidden " + unit;
     if (!d.output.empty()) end_box(d.output, encoder ? "Memory" : "Output", small && compact ? "" : out);
     if (beside)
       end_box(d.embedding, encoder ? "Source" : "Target", encoder ? unit + " + position" : "shifted right");

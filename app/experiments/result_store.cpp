@@ -141,8 +141,10 @@ std::string read_settings(const Experiment& experiment) {
 
 }  // namespace
 
-std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend) {
-  return read_settings(experiment) + fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend));
+std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend,
+                   const std::string& start) {
+  return read_settings(experiment) + fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend)) +
+         (start.empty() ? "" : fmt::format("from {:016x}\n", hash_of(start)));
 }
 
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }

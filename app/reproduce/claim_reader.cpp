@@ -75,7 +75,7 @@ void read_axes(Line& line, const lessons::Lesson& language, Table& t) {
   if (cells > kMostCells) t.refuse("axes", fmt::format("{} cells: expected at most {}", cells, kMostCells));
 }
 
-/// Depth and layers are the lessons' own.
+/// Depth, layers, norm and wiring are the lessons' own.
 Line read_fresh(const std::string& id, Table t, const lessons::Lesson& language) {
   Line line;
   line.id = id;
@@ -90,8 +90,8 @@ Line read_fresh(const std::string& id, Table t, const lessons::Lesson& language)
 
 Line read_line(const std::string& id, Table t, const lessons::Lesson& language) {
   using Of = Line::Of;
-  const size_t of =
-      t.choice("of", {"run", "runs", "grid", "profile", "shares", "left_out", "depth", "layers"});
+  const size_t of = t.choice(
+      "of", {"run", "runs", "grid", "profile", "shares", "left_out", "depth", "layers", "norm", "wiring"});
   if (of >= static_cast<size_t>(Of::Fresh)) return read_fresh(id, t, language);
   Line line;
   line.id = id;
@@ -196,12 +196,10 @@ void read_verdicts(Claim& claim, Table t) {
 }
 
 /// Runs on sentence pairs find their files in `folder`, or give way to those on made-up data.
-void read_runs(Claim& claim, Table& t, const std::string& folder) {
+void find_pairs(Claim& claim, Table& t, const std::string& folder) {
   std::vector<lessons::LessonRun>& runs = claim.language.runs;
   std::vector<lessons::LessonRun> made_up;
-  for (auto& [id, child] : t.children("run")) runs.push_back(lessons::read_run(id, child));
   for (auto& [id, child] : t.children("made_up")) made_up.push_back(lessons::read_run(id, child));
-  if (runs.empty()) t.refuse("run", "is missing: expected [run.NAME], one at least");
   bool on_pairs = false;
   for (lessons::LessonRun& run : runs)
     for (std::string* name : {&run.spec.data.pairs_path, &run.spec.data.valid_path}) {
@@ -224,10 +222,32 @@ void read_runs(Claim& claim, Table& t, const std::string& folder) {
   if (!claim.missing.empty()) runs = std::move(made_up);
 }
 
+/// What a run starts from is a run of the claim that starts afresh itself.
+void read_runs(Claim& claim, Table& t, const std::string& pairs) {
+  lessons::Lesson& language = claim.language;
+  for (auto& [id, child] : t.children("run")) {
+    if (std::string from = child.text("from", ""); !from.empty()) claim.starts[id] = std::move(from);
+    language.runs.push_back(lessons::read_run(id, child));
+  }
+  if (language.runs.empty()) t.refuse("run", "is missing: expected [run.NAME], one at least");
+  for (auto& [id, child] : t.children("run"))
+    if (const auto start = claim.starts.find(id); start != claim.starts.end()) {
+      run_of(language, start->second, "from", child);
+      if (claim.starts.contains(start->second))
+        child.refuse("from",
+                     fmt::format("'{}' starts from another run itself: expected one that starts afresh",
+                                 start->second));
+    }
+  find_pairs(claim, t, pairs);
+}
+
 void read_measured(Claim& claim, Table& t) {
   lessons::Lesson& language = claim.language;
   for (auto& [id, child] : t.children("curve")) {
     claim.lines.push_back(read_line(id, child, language));
+    if (claim.lines.back().of == Line::Of::Fresh && claim.starts.contains(claim.lines.back().runs[0]))
+      child.refuse("run",
+                   "starts from another run: expected one that starts afresh, nothing is trained here");
     lessons::Curve curve = claim.lines.back().fresh;
     curve.id = id;
     curve.mean = claim.lines.back().mean;

@@ -18,12 +18,14 @@ namespace {
 struct Source {
   const char *name, *label, *help;
 };
-constexpr std::array<Source, 5> kSources{{
+constexpr std::array<Source, 7> kSources{{
     {"corpus", "built-in sentences", "Endless made-up sentences whose entropy is known exactly."},
     {"copy", "copy a row", "Symbols to say again after a mark: attention has to look back."},
     {"reverse", "reverse a row", "Symbols to say again backwards."},
     {"sort", "sort a row", "Symbols to put in order."},
     {"translation", "made-up translation", "A small grammar into another one, for an encoder-decoder."},
+    {"word-order", "word order", "Made-up sentences, two words swapped in every other one, for an encoder."},
+    {"mood", "mood", "Made-up sentences in five classes by their adjectives, for an encoder."},
 }};
 
 struct FileKind {

@@ -69,7 +69,7 @@ constexpr Room kRooms[] = {
     {"app/sweep",
      "engine/core engine/io engine/data engine/spec engine/train app/files app/ui app/plot app/view app/experiments"},
     {"app/reproduce",
-     "engine/core engine/io engine/data engine/spec engine/train engine/text engine/lab app/files app/ui app/plot app/experiments app/course app/sweep"},
+     "engine/core engine/io engine/data engine/model engine/spec engine/train engine/text engine/lab app/files app/ui app/plot app/experiments app/course app/sweep"},
     {"app/tape", "engine/measure app/ui app/plot"},
     {"app/tape_screen",
      "engine/core engine/ops engine/measure engine/train engine/lab app/ui app/plot app/tex app/bench app/view app/tape"},

@@ -28,6 +28,7 @@ using namespace normscope::reproduce;
 using fixture::kTinyClaim;
 
 constexpr const char* kFile = "claims/test/tiny.toml";
+constexpr const char* kDepth = "of = \"depth\"\nrun = \"pre\"\ny = \"own_shares\"\nxs = [1, 2]";
 
 Claim tiny() { return parse_claim(kTinyClaim, kFile); }
 
@@ -113,6 +114,9 @@ TEST_CASE("reproduce: every broken field is refused in one line that names it") 
       {"quick_seeds = 1", "quick_seeds = 3", "quick_seeds"},
       {"item = \"Figure 1\"\n", "", "source.item"},
       {"model.placement = \"pre\"", "model.placement = \"prae\"", "run.pre"},
+      {"name = \"Pre-LN\"", "name = \"Pre-LN\"\nfrom = \"nobody\"", "run.pre.from"},
+      {"name = \"Pre-LN\"", "name = \"Pre-LN\"\nfrom = \"pre\"", "run.pre.from"},
+      {"name = \"Pre-LN\"", "name = \"Pre-LN\"\nfrom = \"post\"", "curve.depth.run"},
       {"train.steps = 12", "train.stepps = 12", "run.post"},
       {"of = \"run\"\n", "of = \"walk\"\n", "curve.loss"},
       {"y = \"loss\"", "y = \"lossy\"", "curve.loss.y"},
@@ -129,6 +133,18 @@ TEST_CASE("reproduce: every broken field is refused in one line that names it") 
       {"y = \"own\"", "y = \"mine\"", "curve.own.y"},
       {"y = \"top\"", "y = \"bottom\"", "curve.without.y"},
       {"xs = [1, 2]", "xs = [2, 1]", "curve.depth.xs"},
+      {kDepth, "of = \"norm\"\nrun = \"pre\"\ny = \"jacobi\"\nover = \"scale\"\nxs = [1, 2]",
+       "curve.depth.y"},
+      {kDepth, "of = \"norm\"\nrun = \"pre\"\ny = \"jacobian\"\nover = \"size\"\nxs = [1, 2]",
+       "curve.depth.over"},
+      {kDepth, "of = \"norm\"\nrun = \"pre\"\ny = \"jacobian\"\nover = \"width\"\nxs = [2, 4]",
+       "curve.depth.xs"},
+      {kDepth, "of = \"norm\"\nrun = \"pre\"\ny = \"jacobian\"\nover = \"width\"\nxs = [4, 4.5]",
+       "curve.depth.xs"},
+      {kDepth, "of = \"norm\"\nrun = \"pre\"\ny = \"jacobian\"\nover = \"scale\"\nxs = [0, 1]",
+       "curve.depth.xs"},
+      {kDepth, "of = \"wiring\"\nrun = \"pre\"\ny = \"norm\"", "curve.depth.y"},
+      {kDepth, "of = \"wiring\"\nrun = \"pre\"\ny = \"norms\"\nxs = [1, 2]", "curve.depth.xs"},
       {"curve = \"end\"", "curve = \"start\"", "measure.post.curve"},
       {"take = \"difference\"", "take = \"sum\"", "measure.lead.take"},
       {"second = \"pre\"", "second = \"none\"", "measure.lead.second"},
@@ -296,6 +312,12 @@ TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
   CHECK(holds_text(to_text(outcomes[0]), "REPRODUCED: They differ by 0.95."));
   CHECK(holds_text(to_text(outcomes[0]), "34 BLEU (read off the picture)"));
   CHECK(holds_text(list_text(outcomes), "tiny"));
+  CHECK(holds_text(list_text(outcomes), "about 1 s"));
+  // What took 40 s foretells as much of a claim of the same runs.
+  std::vector<Outcome> timed{outcomes[0], judged(claim, {{3.0, 2.0}})};
+  timed[0].seconds = 40;
+  CHECK(holds_text(list_text(timed), " 40 s"));
+  CHECK(holds_text(list_text(timed), "about 4"));  // 40 or, rounded up, 41
   CHECK(summary_text(outcomes) == "1 claim: 1 reproduced");
   const nlohmann::json json = to_json(outcomes);
   CHECK(json["format"] == "normscope reproduction 1");
