@@ -347,6 +347,11 @@ void validate(const RunSpec& spec) {
     fail("model.sequence", "{} differs from the data's context {}", spec.model.sequence, spec.data.context);
 }
 
+double units_of_step(const RunSpec& spec) {
+  const double rows = spec.train.batch;
+  return is_transformer(spec.model.architecture) ? rows * spec.model.sequence : rows;
+}
+
 int64_t estimated_bytes(const RunSpec& spec) {
   ModelConfig model = spec.model;
   model.vocabulary = std::max(model.vocabulary, 2);  // not known before the data is

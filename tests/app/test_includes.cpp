@@ -40,7 +40,7 @@ constexpr Room kRooms[] = {
     {"engine/train",
      "engine/core engine/io engine/data engine/tape engine/cpu engine/model engine/spec engine/measure"},
     {"engine/lab",
-     "engine/core engine/io engine/data engine/tape engine/ops engine/cpu engine/spec engine/measure engine/train"},
+     "engine/core engine/io engine/data engine/tape engine/ops engine/cpu engine/text engine/spec engine/measure engine/train"},
     {"engine", "engine/core engine/tape engine/ops engine/cpu"},
 
     {"app/files", "engine/core engine/io engine/data engine/spec engine/lab"},
@@ -61,7 +61,7 @@ constexpr Room kRooms[] = {
     {"app/compare_screen",
      "engine/core app/files app/ui app/plot app/view app/panels app/records app/compare app/lab"},
     {"app/experiments",
-     "engine/core engine/io engine/data engine/tape engine/cpu engine/model engine/spec engine/measure engine/train engine/lab app/files"},
+     "engine/core engine/io engine/data engine/tape engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files"},
     {"app/course",
      "engine/core engine/io engine/spec engine/measure app/files app/ui app/plot app/tex app/view app/experiments"},
     {"app/lessons", "engine/core engine/io app/files app/ui app/plot app/view app/course"},
