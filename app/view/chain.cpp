@@ -89,8 +89,8 @@ std::string preset_refusal(const ModelConfig& model, Placement placement) {
 std::string chain_caption(const ModelConfig& model) {
   const Placement placement = chain_placement(model, model.stack());
   if (placement == Placement::None) return "no norm";
-  if (convolves(model) && placement == Placement::Pre) return "norm before layer";
-  return "norm before " + activation_name(model);
+  if (convolves(model) && placement == Placement::Pre) return "before layer";
+  return "before " + activation_name(model);
 }
 
 }  // namespace normscope::lab
