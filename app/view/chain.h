@@ -26,7 +26,7 @@ int chain_layers(const ModelConfig& model);
 Placement chain_placement(const ModelConfig& model, const StackWiring& stack);
 // Why a preset cannot stand in a model; empty where it can, and for every transformer.
 std::string preset_refusal(const ModelConfig& model, Placement placement);
-// "norm before ReLU", "norm before layer", "no norm".
+// "before ReLU", "before layer", "no norm".
 std::string chain_caption(const ModelConfig& model);
 
 }  // namespace normscope::lab
