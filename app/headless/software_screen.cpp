@@ -12,7 +12,7 @@ namespace normscope {
 namespace {
 
 // What OpenGL 3 has beyond the 1.1 that its library exports.
-constexpr GLenum kReadFramebuffer = 0x8CA8, kColourAttachment = 0x8CE0;
+constexpr GLenum kReadFramebuffer = 0x8CA8, kColourAttachment = 0x8CE0, kBgra = 0x80E1;
 
 struct Framebuffers {
   void (*generate)(GLsizei, GLuint*) = nullptr;
@@ -64,7 +64,8 @@ void SoftwareScreen::resize(int width, int height) {
   image_.pixels.assign(size_t(width) * height, 0);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
+  // Mesa gives the texture the order of colours asked for here, that of its windows: then it copies where it would draw.
+  glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, kBgra, GL_UNSIGNED_BYTE, nullptr);
   framebuffers().bind(kReadFramebuffer, framebuffer_);
   framebuffers().attach(kReadFramebuffer, kColourAttachment, GL_TEXTURE_2D, texture_, 0);
   framebuffers().bind(kReadFramebuffer, 0);

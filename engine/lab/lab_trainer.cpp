@@ -19,7 +19,7 @@
 namespace normscope {
 namespace {
 
-constexpr double kTextShare = 0.04;  // of the training time
+constexpr double kTextShare = 0.02;  // of the training time
 constexpr auto kRoundInterval = std::chrono::milliseconds(500);
 constexpr double kSmoothing = 0.1;  // weight of the newest step in the figures shown
 
