@@ -136,7 +136,8 @@ LessonRun read_run(const std::string& id, Table t) {
 Curve read_curve(const std::string& id, Table t) {
   Curve c;
   c.id = id;
-  c.of = static_cast<Curve::Of>(t.choice("of", {"run", "sweep", "depth", "layers", "shares"}));
+  c.of = static_cast<Curve::Of>(
+      t.choice("of", {"run", "sweep", "depth", "layers", "shares", "profile", "left_out"}));
   c.run = t.text("run");
   c.y = t.text("y");
   c.mean = mean_of(t);
@@ -173,6 +174,11 @@ Curve read_curve(const std::string& id, Table t) {
       break;
     case Curve::Of::Shares:
       c.at_start = t.choice("at", {"start", "end"}, 0) == 0;
+      break;
+    case Curve::Of::Profile:
+      c.from = c.to = t.whole("step", 1, kLastStep);
+      break;
+    case Curve::Of::LeftOut:
       break;
   }
   if (const std::string expected = unknown_quantity(c); !expected.empty())
