@@ -2,7 +2,8 @@
 # make bench-peers: the twins of the benchmark's models in PyTorch, TensorFlow and JAX, in a virtual environment under build/peers.
 # One JSON line a row, with the keys of normscope bench --json; scripts/performance_table.py makes the tables of docs/performance.md and the README.
 # Installs them where a package index is reachable, and says so where it is not. Arguments go to all of them.
-# PyTorch also multiplies the matrices of normscope bench --gemm, which tells their shapes.
+# PyTorch also multiplies the matrices of normscope bench --gemm, which tells their shapes, and does the ops of torch_ops.py.
+# The systems that are no plain transformers (memory, convnet, parser) have twins in PyTorch alone.
 # The peer in plain loops is part of the program: normscope bench --micro prints its steps at the end, on standard error; the tables take them
 # from normscope bench --json.
 set -eu
@@ -32,7 +33,7 @@ peer() {
   ran=1
 }
 
-peer PyTorch torch torch torch_cpu.py --products "$environment/products.json" "$@"
+peer PyTorch torch torch torch_cpu.py --products "$environment/products.json" --ops "$@"
 peer TensorFlow tensorflow tensorflow-cpu tensorflow_cpu.py "$@"
 peer JAX jax jax jax_cpu.py "$@"
 build/release/normscope bench --micro >&2

@@ -23,6 +23,9 @@ SIZES = {
     "wide": "decoder L6 d256 f1024 T128 B16 V256",
     "base": "decoder L6 d512 f2048 T128 B32 V10000",
     "encdec": "encoder-decoder 6-6 d512 f1024 T64 B64 V10000",
+    "memory": "`lesson` with relative positions over a memory of 64",
+    "convnet": "two 5 × 5 convolutions and a linear layer, B32; images/s",
+    "parser": "MLP of 48·50, 512, 512, 75, B1024 V10000; transitions/s",
 }
 
 
@@ -144,6 +147,25 @@ def op_lines(now, before):
             f"just before them: {roofs[0]} before, {roofs[1]} now; above 1 the data comes from cache.", "", *lines]
 
 
+def peer_op_lines(engine, peers):
+    """Ops that a peer has too (torch_ops.py), ours beside its fastest way of doing them."""
+    ours = {(row["size"], row["op"], row["phase"]): row for row in engine.get("ops", [])}
+    theirs = {}
+    for row in peers:
+        key = row.get("size"), row.get("op"), row.get("phase")
+        if key in ours and row["threads"] == engine["machine"]["threads"] and row["ms"] < theirs.get(key, {"ms": float("inf")})["ms"]:
+            theirs[key] = row
+    if not theirs:
+        return []
+    lines = ["| op | size | phase | instances | ms | the peer's, ms | theirs over ours |", "|--|--|--|--:|--:|--:|--:|"]
+    for key, row in theirs.items():
+        if row["count"] != ours[key]["count"]:
+            sys.exit(f"{key[1]}, {key[2]}: {row['count']} instances in {row['framework']}, expected {ours[key]['count']}")
+        lines.append(f"| {key[1]} | {key[0]} | {key[2]} | {row['count']} | {ours[key]['ms']:.3f} | {row['ms']:.3f} ({row['framework'].split('+')[0]}, "
+                     f"{row['mode']}) | **{row['ms'] / ours[key]['ms']:.2f}×** |")
+    return ["Ops of the other systems, all instances together, each alone:", "", *lines]
+
+
 def check_comparable(path, before, now):
     if "ops" not in before or "ops" not in now:
         sys.exit(f"{path}: expected ops in it and in what it is compared with; make both with normscope bench --ops --json")
@@ -184,7 +206,7 @@ def machine_line(engine, peers):
 
 def table(engine, peers, ops):
     lines = [machine_line(engine, peers)]
-    for more in (model_table(engine, peers), gemm_lines(engine, peers), micro_lines(engine), scaling_lines(engine), crowd_lines(engine), ops):
+    for more in (model_table(engine, peers), peer_op_lines(engine, peers), gemm_lines(engine, peers), micro_lines(engine), scaling_lines(engine), crowd_lines(engine), ops):
         if more:
             lines += ["", *more]
     return "\n".join(lines)

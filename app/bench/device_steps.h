@@ -10,7 +10,7 @@
 
 namespace normscope::bench {
 
-/// The listed ones of bench/stepper.h.
+/// The listed ones of bench/stepper.h that tests/bench/peers/torch_cuda.py has too: no memory, no other systems.
 std::vector<std::string> device_models();
 
 /// One row: median of many steps with all probes on and all norms read back.

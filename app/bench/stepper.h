@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/data/task.h"
@@ -22,21 +23,22 @@ struct Model {
   bool tied = false;
   Placement placement = Placement::Pre;
   Architecture architecture = Architecture::Decoder;
+  int32_t memory = 0;  ///< positions of the segment before, with relative positions
 };
 /// lesson and deep first. encdec is what the sources train (Xiong et al. 2020, section 3): 6-6, d=512,
-/// f=1024, 4096 tokens, 10,000 pieces.
+/// f=1024, 4096 tokens, 10,000 pieces. The last three listed are the other systems of Xu et al. (2019): `memory`, lesson
+/// over a full memory; `convnet`, their network on images of 28 x 28 in ten classes, LayerNorm before the activation; and
+/// `parser`, theirs of two layers over 48 features, the 37 relations of Universal Dependencies either way, and shift.
 std::span<const Model> models();
 std::vector<std::string> model_names();  ///< that --model takes
+const Model& model_of(std::string_view name);
 
 ModelConfig config_of(const Model& model);
 BatchShape shape_of(const Model& model);
+/// Outcomes that a step learns from: symbols, images or transitions.
+int64_t targets_of(const Model& model);
 /// FLOP of a step, in units of 1e9: see step_flop().
 double gflop_of(const Model& model);
-
-/// The convolutional network of Xu et al. (2019) on images of 28 x 28 in ten classes, 32 a batch, LayerNorm before the
-/// activation; and the shape of its batch.
-ModelConfig convolutions_config();
-BatchShape convolutions_shape();
 
 struct Stepper {
   std::unique_ptr<Backend> backend;
@@ -52,6 +54,9 @@ struct Stepper {
   void step() { program->replay(inputs); }
   size_t bytes() const;
   size_t parameters() const;
+
+ private:
+  void fill(const BatchShape& shape);
 };
 
 }  // namespace normscope::bench

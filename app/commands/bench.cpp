@@ -150,7 +150,7 @@ void add_bench(CLI::App& app, Command& command) {
   sub.add_option("--model", options->model, "training steps of one model, after its memory plan")
       ->check(CLI::IsMember(bench::model_names()))
       ->type_name("NAME")
-      ->default_str("all five");
+      ->default_str("all eight");
   sub.add_option("--budget", options->budget, "seconds a timing")
       ->check(CLI::Range(0.001, 60.0))
       ->type_name("SECONDS");

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,7 +22,10 @@
 #include "app/reproduce/claim_reader.h"
 #include "app/reproduce/trainer.h"
 #include "app/reproduce/writers.h"
+#include "app/shell/settings.h"
 #include "app/sweep/trainer.h"
+#include "engine/data/tokenizer.h"
+#include "engine/data/tsv.h"
 
 namespace normscope::cli {
 namespace {
@@ -31,6 +35,7 @@ using reproduce::Claim, reproduce::Claims;
 struct ReproduceOptions {
   std::vector<std::string> ids;  ///< claims, papers, "all" or "list"
   std::string folder;            ///< of the claims; empty: the program's
+  std::string pairs;             ///< the folder of the sentence pairs; empty: that in the user's data
   bool quick = false, stored = false, dry_run = false;
   int32_t seeds = 0;  ///< 0: as each claim says
   std::string json, csv, page, out;
@@ -39,8 +44,16 @@ struct ReproduceOptions {
   int32_t threads = 0;
 };
 
+/// Empty: claims on sentence pairs take the made-up translation. A quick look does, unless it is told where they are.
+std::string pairs_folder(const ReproduceOptions& options) {
+  if (!options.pairs.empty()) return options.pairs;
+  const std::string data = data_folder();
+  return options.quick || data.empty() || !tokenizer_unavailable().empty() ? "" : data + "/pairs";
+}
+
 Claims claims_of(const ReproduceOptions& options) {
-  Claims all = reproduce::read_claims(options.folder.empty() ? reproduce::claims_folder() : options.folder);
+  Claims all = reproduce::read_claims(options.folder.empty() ? reproduce::claims_folder() : options.folder,
+                                      pairs_folder(options));
   if (all.claims.empty())
     throw CommandError(Exit::Input,
                        all.broken.empty() ? "reproduce: there is no claim" : all.broken.front().error);
@@ -115,6 +128,28 @@ void check_reproduce_outputs(const ReproduceOptions& options, const std::vector<
   check_outputs(outputs, inputs);
 }
 
+/// Before anything is trained: sentence pairs that are missing, or cannot be used.
+void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*>& claims) {
+  std::string missing;
+  std::set<std::string> files;
+  for (const Claim* claim : claims) {
+    if (!claim->missing.empty()) missing = claim->missing;
+    for (const lessons::LessonRun& run : claim->language.runs)
+      files.insert({run.spec.data.pairs_path, run.spec.data.valid_path});
+  }
+  files.erase("");
+  for (const std::string& file : files) with_exit(Exit::Input, [&] { read_tsv(file, "source<TAB>target"); });
+  if (missing.empty() || (options.quick && options.pairs.empty())) return;
+  if (!options.pairs.empty())
+    throw CommandError(
+        Exit::Input,
+        fmt::format("--pairs: {} is missing: expected what scripts/debian_pairs.py makes", missing));
+  const std::string without = tokenizer_unavailable();
+  complain(
+      fmt::format("{}; claims on sentence pairs take the made-up translation",
+                  without.empty() ? missing + " is missing (scripts/debian_pairs.py makes it)" : without));
+}
+
 Exit guess_reproduce(const std::vector<const Claim*>& claims, const reproduce::Seeds& seeds,
                      experiments::ResultStore& store, const experiments::RunnerOptions& runner) {
   const std::vector<RunSpec> missing = reproduce::missing_runs(claims, seeds, store, runner);
@@ -170,6 +205,7 @@ Exit reproduce_command(const ReproduceOptions& options) {
   const bool list = options.ids == std::vector<std::string>{"list"};
   const Claims all = claims_of(options);
   const std::vector<const Claim*> claims = chosen_claims(all, options.ids);
+  check_pairs(options, claims);
   experiments::RunnerOptions runner;
   runner.runs_at_a_time = options.threads;
   runner.threads_each = 0;
@@ -219,6 +255,9 @@ void add_reproduce(CLI::App& app, Command& command) {
          "cache")
       ->type_name("DIR");
   sub.add_option("--claims", options->folder, "another folder of claims")->type_name("DIR");
+  sub.add_option("--pairs", options->pairs, "the folder of the sentence pairs (scripts/debian_pairs.py)")
+      ->type_name("DIR")
+      ->default_str("pairs in the user's data; with --quick made-up ones");
   add_store(sub, options->store);
   sub.add_option(
          "--threads", options->threads,

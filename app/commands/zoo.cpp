@@ -51,7 +51,11 @@ zoo::Plan plan_of(const ZooOptions& options) {
 Exit list(const zoo::Plan& plan) {
   const zoo::Group* group = nullptr;
   for (const zoo::Entry& entry : plan.entries) {
-    if (!group || *group != entry.group) say("{} ({})\n", zoo::title(entry.group), to_string(entry.group));
+    if (!group || *group != entry.group) {
+      say("{} ({})\n", zoo::title(entry.group), to_string(entry.group));
+      if (const zoo::System* system = zoo::system_of(entry.group))
+        say("  preset {}: {}\n", system->preset, system->what);
+    }
     group = &entry.group;
     say("  {:<22} {:<44} {}\n  {:<22}   {}\n", entry.name, entry.title, entry.source, "",
         fmt::join(entry.set, "  "));

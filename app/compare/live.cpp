@@ -42,7 +42,7 @@ std::optional<Compared> LiveRuns::take(const LabView& view, char letter, bool cl
   result.edits = run->edits;
   result.letter = letter;
   const double unigram = view.unigram_entropy > 0 ? view.unigram_entropy : kUnknown;
-  const double tokens = static_cast<double>(spec.train.batch) * spec.model.sequence;
+  const double tokens = units_of_step(spec);
   const bool timed = clock && run->seconds_per_step > 0;
   result.seeds.push_back({.seed = spec.seed,
                           .history = run->history,

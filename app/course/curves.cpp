@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "app/experiments/probes.h"
+#include "engine/measure/single_norm.h"
 #include "engine/measure/theory.h"
 
 namespace normscope::lessons {
@@ -193,6 +194,7 @@ std::vector<double> by_layer(const Curve& curve, Fresh model) {
   if (curve.y == "skip") return skip_scales(model.store, model.config);
   if (curve.y == "stream") return stream_squares(model.store, model.config, model.batch, "ffn");
   if (curve.y == "attention_stream") return stream_squares(model.store, model.config, model.batch, "attn");
+  if (curve.y == "above_tenth") return shares_above_tenth(model.store, model.config, model.batch, "ffn");
   std::vector<double> y;
   if (curve.y == "between_bounds") {
     y = stream_squares(model.store, model.config, model.batch, "ffn");
@@ -223,6 +225,33 @@ CurveData shares(const Curve& curve, const RunResult& run) {
   for (const std::vector<double>& row : curve.at_start ? run.shares_start : run.shares_end)
     y.push_back(curve.y == "own" ? row.back() : std::accumulate(row.begin(), row.end(), 0.0));
   return numbered(std::move(y));
+}
+
+double of_norm(const std::string& y, const ModelConfig& config, const GaussianRows& rows, Backend& backend) {
+  if (y == "activation_share") return activation_share(backend, config, rows);
+  if (y == "jacobian") return norm_jacobian(backend, config, rows).spectral;
+  if (y == "jacobian_product") return norm_jacobian(backend, config, rows).product;
+  const NormGradient gradient = norm_gradient(backend, config, rows);
+  return y == "gradient_mean" ? gradient.mean : gradient.variance;
+}
+
+CurveData norm(const Curve& curve, const RunSpec& spec, RunStore& runs) {
+  CurveData data;
+  for (const double x : curve.xs) {
+    GaussianRows rows{.width = spec.model.d_model, .seed = spec.seed};
+    if (curve.over == "width") rows.width = static_cast<int32_t>(x);
+    if (curve.over == "scale") rows.scale = x;
+    if (curve.over == "shift") rows.shift = x;
+    data.x.push_back(x);
+    data.y.push_back(of_norm(curve.y, spec.model, rows, runs.backend()));
+  }
+  return data;
+}
+
+CurveData wiring(const RunSpec& spec) {
+  CurveData data{{}, norms_to_the_last(spec.model)};
+  for (size_t i = 0; i < data.y.size(); ++i) data.x.push_back(static_cast<double>(i + 1));
+  return data;
 }
 
 }  // namespace
@@ -264,9 +293,14 @@ std::string unknown_quantity(const Curve& curve) {
     case Curve::Of::Depth:
       return among({"last_gradient", "own_shares", "log_offset", "output_change", "step_change"});
     case Curve::Of::Layers:
-      return among({"stream", "attention_stream", "between_bounds", "gradient", "skip"});
+      return among({"stream", "attention_stream", "between_bounds", "above_tenth", "gradient", "skip"});
     case Curve::Of::Shares:
       return among({"own", "sum"});
+    case Curve::Of::Norm:
+      return among(
+          {"activation_share", "jacobian", "jacobian_product", "gradient_mean", "gradient_variance"});
+    case Curve::Of::Wiring:
+      return among({"norms"});
     case Curve::Of::Profile:
       if (layer_name(top) && (below.empty() || stat_name(of_layer(below, 1)))) return {};
       return "a probe with L* in the layer's place, as L*.ffn.w2.grad_norm, or two as 'a / b', b of L* or of one "
@@ -331,6 +365,10 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
       return layers(curve, spec, store);
     case Curve::Of::Shares:
       return shares(curve, *store.get(spec, edits, on_step));
+    case Curve::Of::Norm:
+      return norm(curve, spec, store);
+    case Curve::Of::Wiring:
+      return wiring(spec);
     case Curve::Of::LeftOut:
       return numbered(store.left_out(spec, edits, curve.y == "top", on_step));
   }

@@ -11,8 +11,14 @@
 //   layers  stream: mean square of the residual sum behind the feed-forward network of each layer;
 //           attention_stream: behind its attention; between_bounds: where the former lies between the bounds
 //           of Lemma 2 for Pre-LN, 0 the lower and 1 the upper; gradient: norm of dL/dW2 of each layer; x:
-//           the layer. skip: mean skip scale (omega); x: the sub-layer
+//           the layer. above_tenth: share of positions whose square there is more than a tenth above their mean.
+//           skip: mean skip scale (omega); x: the sub-layer
 //   shares  own: beta^2_ii; sum: of row i; x: the sub-layer
+//   norm    of the run's norm: jacobian, its spectral norm; jacobian_product, that times |x| over the root of the width;
+//           gradient_mean, gradient_variance: what its backward pass leaves of those of a gradient (see
+//           measure/single_norm.h). Of its activation: activation_share, mean square of what it lets through over that
+//           of what it reads. x: scale, width or shift of the rows; width without: the model's, scale without: 1
+//   wiring  norms: how many the output of each branch passes before it enters the last branch; x: the sub-layer
 //   profile a number of the run's history with L* in the layer's place ("dec.L*.ffn.w2.grad_norm"), or its ratio
 //           to another one or to that of one layer ("... / dec.L01.ffn.w2.grad_norm"), at one step; x: the layer
 //   left_out  layer: rise of the validation loss of the trained run without that layer, nats; top: without the

@@ -37,9 +37,10 @@ std::string in_words(const std::string& key, const std::string& value) {
 
 std::string run_label(const Lesson& lesson, const std::string& run, const Changes& changes,
                       const Curve* curve) {
-  const bool fresh = curve && curve->y != "step_change" &&
-                     (curve->of == Curve::Of::Depth || curve->of == Curve::Of::Layers ||
-                      (curve->of == Curve::Of::Shares && curve->at_start));
+  const bool fresh =
+      curve && curve->y != "step_change" &&
+      (curve->of == Curve::Of::Depth || curve->of == Curve::Of::Layers || curve->of == Curve::Of::Norm ||
+       curve->of == Curve::Of::Wiring || (curve->of == Curve::Of::Shares && curve->at_start));
   std::string label = lesson.run(run)->name;
   if (!lesson.has_letter(run)) return label;
   const RunSpec spec = spec_of(lesson, run, 1, changes);

@@ -67,6 +67,8 @@ std::string definition(const Lesson& lesson) {
                        c.feed_forward, c.positions, c.noise, c.at_start, to_string(c.mean));
   for (const Curve& c : lesson.curves)
     if (c.models != 1) out += fmt::format("models {} {}\n", c.id, c.models);
+  for (const Curve& c : lesson.curves)
+    if (!c.over.empty()) out += fmt::format("over {} {}\n", c.id, c.over);
   for (const Measure& m : lesson.measures)
     out += fmt::format("measure {} {} {} {} {} {} {} {} {}\n", m.id, m.curve, m.take, m.a, m.b, m.against,
                        m.first, m.second, to_string(m.mean));

@@ -38,6 +38,8 @@ struct Curve {
     Depth,    ///< a number of a fresh model against its depth, one of `xs` layers
     Layers,   ///< a number of a fresh model for each layer
     Shares,   ///< a number of the beta^2 map of a run for each sub-layer
+    Norm,     ///< a number of the model's norm or activation alone, on Gaussian rows, over `xs` of `over`
+    Wiring,   ///< a number of every sub-layer but the last, counted from the wiring
     Profile,  ///< a number of one run at the step `from` for each layer: `y` has L* in the layer's place
     LeftOut,  ///< rise of a trained run's validation loss without a layer, or without the top ones
   };
@@ -48,7 +50,8 @@ struct Curve {
   bool relative = false;     ///< Run: divided by the first value
   int32_t from = 1, to = 0;  ///< Profile: both are the step
   std::string field{};       ///< Sweep
-  std::vector<double> xs{};  ///< Sweep, Depth
+  std::vector<double> xs{};  ///< Sweep, Depth, Norm
+  std::string over{};        ///< Norm: "scale", "width" or "shift" of the rows (measure/single_norm.h)
   bool theory =
       false;  ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)
   int32_t feed_forward = 0;  ///< theory: another F; 0 = D

@@ -84,6 +84,12 @@ Footer footer_of(const DiagramState& state, const DiagramInput& input, const Sta
   return {"Drag a norm", "to a slot: identical layers follow. Alt: one. Ctrl: paint."};
 }
 
+Footer chain_footer(const DiagramState& state, const DiagramInput& input) {
+  if (state.pending) return {"Run D", "starts: " + state.pending->note + ".", true};
+  if (input.compact) return {"Drag a norm", "to a free slot. Click: its kind"};
+  return {"Drag a norm", "to a free slot: all norms go there. Click: their kind."};
+}
+
 void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -99,7 +105,7 @@ void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
 }
 
 // What stands where: one stack a stack, or the one that is looked at where two have no room.
-std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool compact) {
+std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool compact, bool segment) {
   std::vector<StackRows> stack_layouts;
   for (Side side : {Side::Encoder, Side::Main}) {
     if (side == Side::Encoder && !stacks.both) continue;
@@ -111,7 +117,7 @@ std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool
     if (compact && stacks.both && side != state.shown) continue;
     stack_layouts.push_back({side, stack.cross, diagram_rows(stack, shown),
                              stacks.wiring(side).embedding != NormKind::None,
-                             stacks.wiring(side).second != NormKind::None});
+                             stacks.wiring(side).second != NormKind::None, segment});
   }
   return stack_layouts;
 }
@@ -208,7 +214,12 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
     state.left_out_of = letter;
   }
   const Stacks stacks = shown_stacks(state, input.view, run);
-  const std::vector<StackRows> stack_layouts = stacks_of(state, stacks, input.compact);
+  if (!has_stream(input.view.runs[static_cast<size_t>(run)])) {
+    draw_chain(ui, state, input, run, stacks, area, commands);
+    return draw_footer(ui, footer, chain_footer(state, input));
+  }
+  const int32_t memory = input.view.runs[static_cast<size_t>(run)].spec->model.memory;
+  const std::vector<StackRows> stack_layouts = stacks_of(state, stacks, input.compact, memory > 0);
 
   DiagramLayout layout = layout_diagram(area, stack_layouts, input.compact);
   const float overflow = std::max(0.f, layout.content_height - area.h);
@@ -223,6 +234,10 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   ui.mark("diagram", area, placement_caption(stacks.of(Side::Main)),
           "The model as it is wired: flow goes up, every branch leaves the residual stream and is "
           "added back. Yellow norms move.");
+  if (memory > 0)
+    ui.mark("diagram/memory", layout.stack_layouts.front().segment, fmt::format("{}", memory),
+            "What the layers' inputs were in the segment before: the attention of every layer reads keys and "
+            "values of them too. They are held constant: no gradient goes there.");
   handle_diagram(ui, state, input, layout, stacks, area, commands);
   const Rect clip{area.x - 8, area.y - 2, area.w + 16, area.h + 4};
   ui.paint().push_clip(clip);

@@ -8,7 +8,8 @@
 // diagram/layer2/attn/{before,after,trunk} (slots, also cross and ffn; value: the norm's kind),
 // diagram/final, diagram/embedding, the same of an encoder beside a decoder with enc/ before layer;
 // diagram/layer2/attn/{skip,branch}-scale (pills); diagram/kind/{lock,ln,rms,...} (the menu);
-// diagram/layer2/skip and diagram/layer2/attn/skip (click away).
+// diagram/layer2/skip and diagram/layer2/attn/skip (click away). Of a model without a residual stream:
+// diagram/layer1/conv/after and the like (diagram_chain.cpp).
 #pragma once
 
 #include <optional>
@@ -100,7 +101,7 @@ struct KindChoice {
   std::optional<NormKind> kind;
   bool lock = false;
 };
-KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked);
+KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked, bool may_lock = true);
 // diagram_leave_out.cpp: layers and sub-layers clicked away. Names are those of lab/ablation.h.
 std::string place_name(const ModelConfig&, Side, int layer, std::optional<Sub> sub = {});
 bool is_left_out(const DiagramState&, const std::string& name);
@@ -114,6 +115,9 @@ LeftOutWords left_out_words(const DiagramState&, const RunView&, bool compact);
 // diagram_scales.cpp: the pills of an open layer tell what they are.
 void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackLayout&, const Stacks&,
                  const ui::Rect& clip);
+// diagram_chain.cpp: a model without a residual stream, drawn and handled.
+void draw_chain(ui::Ui&, DiagramState&, const DiagramInput&, int run, const Stacks&, const ui::Rect& area,
+                std::vector<Command>&);
 // diagram_picture.cpp: draws what is there.
 void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
                    int run);

@@ -217,6 +217,13 @@ StackLayout layout_stack(const Measures& base, const StackRows& t, const Rect& a
   return d;
 }
 
+// The embedding's box makes room for that of a memory.
+void put_segment(StackLayout& d, bool compact) {
+  d.embedding.w = compact ? 118.f : 150.f;
+  const float left = d.embedding.right() + 8;
+  d.segment = {left, d.embedding.y, d.right - left, d.embedding.h};
+}
+
 // Keys and values: up from the encoder, over, down between the stacks, and into the cross-attention.
 void route_memory(DiagramLayout& d) {
   const StackLayout *from = d.stack_layout(Side::Encoder), *to = d.stack_layout(Side::Main);
@@ -263,8 +270,10 @@ DiagramLayout layout_diagram(const Rect& area, const std::vector<StackRows>& sta
                        stack_layouts[i].side == Side::Encoder));
     route_memory(d);
   } else {
-    for (const StackRows& t : stack_layouts)
+    for (const StackRows& t : stack_layouts) {
       d.stack_layouts.push_back(layout_stack(compact ? kCompact : kFull, t, area, false));
+      if (t.segment) put_segment(d.stack_layouts.back(), compact);
+    }
   }
   for (const StackLayout& t : d.stack_layouts)
     d.content_height = std::max(d.content_height, t.content_height);

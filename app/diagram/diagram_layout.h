@@ -64,7 +64,8 @@ struct StackLayout {
   ui::Rect size_head, gradient_head;  // above the columns of bars
   ui::Rect output, embedding;         // output is empty where the residual stream becomes memory
   ui::Rect final_slot, embedding_slot;
-  ui::Rect second;  // the norm of a second stream, left of its line or on it; empty without one
+  ui::Rect segment;  // of a memory: the states of the segment before, beside the embedding; empty without one
+  ui::Rect second;   // the norm of a second stream, left of its line or on it; empty without one
   ui::Vec join;
   float stream_top = 0, stream_bottom = 0;
   std::vector<RowLayout> rows;  // as diagram_rows: bottom up
@@ -86,6 +87,7 @@ struct StackRows {
   std::vector<DiagramRow> rows;
   bool embedding_norm = false;  // wants room under the lowest row
   bool second = false;          // a second stream wants room where it joins the residual stream
+  bool segment = false;         // a memory stands beside the embedding
 };
 
 DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<StackRows>& stack_layouts, bool compact);

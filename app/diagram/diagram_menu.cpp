@@ -67,10 +67,10 @@ bool lock_row(Ui& ui, const Rect& row, bool locked) {
 
 }  // namespace
 
-KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked) {
+KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked, bool may_lock) {
   KindChoice choice;
   const std::vector<NormKind> kinds = locked ? std::vector<NormKind>{} : ordered_kinds();
-  const bool lockable = now != NormKind::None;
+  const bool lockable = may_lock && now != NormKind::None;
   float height = 12 + kRow * static_cast<float>(kinds.size()) + (lockable ? kRow + 5 : 0);
   std::string_view group;
   for (NormKind kind : kinds)

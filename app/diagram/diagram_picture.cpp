@@ -275,15 +275,21 @@ struct Picture : SublayerPainter {
     const std::string unit = input.view.unit.empty() ? "token" : input.view.unit;
     const bool beside = stacks.both, encoder = beside && d.side == Side::Encoder;
     const bool small = d.narrow || (compact && beside);
-    const bool lone_encoder = !beside && run.spec->model.architecture == Architecture::Encoder;
-    const std::string out = !lone_encoder                     ? "next " + unit
-                            : run.spec->data.name == "labels" ? "class"
-                                                              : "hidden " + unit;
+    const ModelConfig& model = run.spec->model;
+    const bool lone_encoder = !beside && model.architecture == Architecture::Encoder;
+    const bool placed = model.positions != Positions::None && model.positions != Positions::Relative;
+    const std::string out = !lone_encoder                      ? "next " + unit
+                            : is_labelled(run.spec->data.name) ? "class"
+                                                               : "hidden " + unit;
     if (!d.output.empty()) end_box(d.output, encoder ? "Memory" : "Output", small && compact ? "" : out);
     if (beside)
       end_box(d.embedding, encoder ? "Source" : "Target", encoder ? unit + " + position" : "shifted right");
     else
-      end_box(d.embedding, "Embedding", lone_encoder ? unit + " + position" : "token + position");
+      end_box(d.embedding, "Embedding", (lone_encoder ? unit : "token") + (placed ? " + position" : ""));
+    if (!d.segment.empty()) {
+      memory_ways();
+      end_box(d.segment, "Memory", memory_words());
+    }
     const TextStyle small_text{Face::Sans, type::tick};
     if (!d.narrow) {
       p.text({d.size_head.x, d.output.centre().y + 4}, small_text, t.ink3, "size");

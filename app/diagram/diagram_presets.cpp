@@ -8,6 +8,7 @@
 
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
+#include "app/view/chain.h"
 
 namespace normscope::lab {
 namespace {
@@ -51,32 +52,35 @@ std::string_view whole_parts(Painter& p, const TextStyle& style, std::string_vie
   return p.text_width(style, formula) > room ? std::string_view{} : formula;
 }
 
-// The next one that is not held, in the direction of the arrow; where there is none, the same.
-int next_preset(const Ui& ui, int from, int by, int first) {
+// The next one that can be chosen, in the direction of the arrow; where there is none, the same.
+int next_preset(const Ui& ui, const ModelConfig& model, int from, int by, int first) {
   const int count = static_cast<int>(std::size(kPresets));
   for (int i = from + by; i >= first && i < count; i += by)
-    if (!preset_held(ui, kPresets[i])) return i;
+    if (!preset_held(ui, kPresets[i]) && preset_refusal(model, kPresets[i]).empty()) return i;
   return from;
 }
 
+// `help` says why where it cannot be chosen.
 bool preset_item(Ui& ui, const std::string& name, const Rect& item, const PlacementRow& row, bool on,
-                 const std::string& help) {
+                 const std::string& help, bool possible) {
   HitOptions options;
   options.radius = radius::field;
+  options.enabled = possible;
   const Hit hit = ui.hit(fmt::format("{}/{}", name, row.short_label), item, on ? "on" : "", help, options);
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  if (hit.hovered) p.fill(item, t.sunk, radius::field);
+  if (hit.hovered && possible) p.fill(item, t.sunk, radius::field);
   Rect line = item.inset(8, 0);
-  p.text_in(line.take_left(134), {on ? Face::Bold : Face::Sans, type::body}, t.ink, row.label);
+  p.text_in(line.take_left(134), {on ? Face::Bold : Face::Sans, type::body}, possible ? t.ink : t.slot,
+            row.label);
   const TextStyle style{Face::Sans, type::tick};
   p.text_in(line, style, t.ink3, whole_parts(p, style, row.formula, line.w));
   return hit.clicked;
 }
 
 // A list of presets from the `first` on, with their formulas; one that is not among them shows as `other`.
-bool preset_list(Ui& ui, const std::string& name, const Rect& rect, int first, const char* other,
-                 int& selected) {
+bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelConfig& model, int first,
+                 const char* other, int& selected) {
   const int count = static_cast<int>(std::size(kPresets));
   const int before = selected;
   const Theme& t = ui.theme();
@@ -86,8 +90,8 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, int first, c
   const Hit box = ui.hit(name, rect, now, kHelp, options);
   if (box.clicked) ui.open_popup(name);
   if (box.arrow_y)
-    selected =
-        next_preset(ui, std::max(selected, first - 1), selected < first || box.arrow_y < 0 ? 1 : -1, first);
+    selected = next_preset(ui, model, std::max(selected, first - 1),
+                           selected < first || box.arrow_y < 0 ? 1 : -1, first);
   Painter& p = ui.paint();
   p.fill(rect, t.field, radius::field);
   p.outline(rect, box.hovered ? t.ink3 : t.border, 1, radius::field);
@@ -107,14 +111,16 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, int first, c
   list.y = std::clamp(list.y, 4.f, std::max(4.f, ui.size().y - 4 - list.h));
   if (!ui.begin_popup(name, list)) return selected != before;
   Rect rest = list.inset(4);
-  for (int i = first; i < count; ++i)
+  for (int i = first; i < count; ++i) {
+    const std::string refusal = preset_refusal(model, kPresets[i]);
     if (preset_item(ui, name, rest.take_top(pitch), row_of(kPresets[i]), i == selected,
-                    preset_help(kPresets[i])) &&
+                    refusal.empty() ? preset_help(kPresets[i]) : refusal, refusal.empty()) &&
         !preset_held(ui, kPresets[i])) {
       selected = i;
       ui.focus(name);
       ui.close_popup();
     }
+  }
   ui.end_popup();
   return selected != before;
 }
@@ -130,14 +136,15 @@ bool has_room(Ui& ui, const std::vector<std::string>& labels, float width) {
 }
 
 // Segments for as many as have room, a list for the others: its box says "more", "custom", or which of them it is.
-bool preset_row(Ui& ui, Rect rect, int& selected) {
-  std::vector<std::string> labels, helps;
+bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected) {
+  std::vector<std::string> labels, helps, refusals;
   for (Placement placement : kPresets) {
     labels.push_back(preset_label(placement));
     helps.push_back(preset_help(placement));
+    refusals.push_back(preset_refusal(model, placement));
   }
   if (has_room(ui, labels, rect.w))
-    return segmented(ui, "diagram/preset", rect, labels, selected, kHelp, helps);
+    return segmented(ui, "diagram/preset", rect, labels, selected, kHelp, helps, refusals);
   const char* other = selected < 0 ? "custom" : "more";
   const auto segments_beside = [&](const std::string& word) {
     std::vector<std::string> fitting = labels;
@@ -151,11 +158,11 @@ bool preset_row(Ui& ui, Rect rect, int& selected) {
   labels.resize(static_cast<size_t>(shown));
   const Rect more = rect.take_right(list_width(ui, word), 6);
   int at = selected < shown ? selected : kCustom;
-  if (segmented(ui, "diagram/preset", rect, labels, at, kHelp, helps)) {
+  if (segmented(ui, "diagram/preset", rect, labels, at, kHelp, helps, refusals)) {
     selected = at;
     return true;
   }
-  return preset_list(ui, "diagram/preset-more", more, shown, other, selected);
+  return preset_list(ui, "diagram/preset-more", more, model, shown, other, selected);
 }
 
 }  // namespace
@@ -180,8 +187,8 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
     const std::string word = selected < 0 ? "custom" : preset_label(kPresets[selected]);
     row.w = std::min(row.w, std::max(150.f, list_width(ui, word)));
   }
-  const bool pressed =
-      list ? preset_list(ui, "diagram/preset", row, 0, "custom", selected) : preset_row(ui, row, selected);
+  const bool pressed = list ? preset_list(ui, "diagram/preset", row, model, 0, "custom", selected)
+                            : preset_row(ui, row, model, selected);
   const std::optional<Placement> asked = std::exchange(state.preset_asked, std::nullopt);
   if (asked) selected = static_cast<int>(std::find(kPresets, std::end(kPresets), *asked) - kPresets);
   if (!(pressed || asked) || selected < 0 || selected == now) return;

@@ -8,6 +8,7 @@
 
 #include "app/diagram/diagram_scales.h"
 #include "app/panels/metrics.h"
+#include "app/ui/widgets.h"
 
 namespace normscope::lab {
 
@@ -133,6 +134,28 @@ void SublayerPainter::second_stream() {
   plus(d.join);
 }
 
+void SublayerPainter::memory_ways() {
+  const float x = d.size_head.x - 5;
+  float top = d.segment.y;
+  for (const RowLayout& r : d.rows) {
+    const float y = r.subs.empty() ? r.small.front().before.centre().y : r.subs.front().box.centre().y;
+    const float end = r.box.right() + 1;
+    p.line({x, y}, {end + 3, y}, t.wire, 2);
+    const Vec head[] = {{end, y}, {end + 5, y - 3.5f}, {end + 5, y + 3.5f}};
+    p.polygon(head, t.wire);
+    top = std::min(top, y);
+  }
+  p.line({x, d.segment.y}, {x, top - 1}, t.wire, 2);
+}
+
+std::string SublayerPainter::memory_words() const {
+  const int32_t states = run.spec->model.memory;
+  const float room = d.segment.w - 31 - p.text_width({Face::Bold, type::body}, "Memory");
+  return fitting(p, {Face::Sans, type::body}, room,
+                 {fmt::format("{} states of the segment before, no gradient", states),
+                  fmt::format("{} states, no gradient", states), fmt::format("{} states", states)});
+}
+
 void SublayerPainter::size_bar(const Rect& r, int layer, Sub sub) {
   if (r.empty()) return;
   p.fill(r, solid(), 2);
@@ -143,12 +166,18 @@ void SublayerPainter::size_bar(const Rect& r, int layer, Sub sub) {
 }
 
 void SublayerPainter::gradient_bar(const Rect& r, int layer, Sub sub) {
-  p.fill(r, solid(), 2);
-  if (input.hover_layer == layer) p.outline(r.inset(-2), t.ink, 1, 3);
-  const float value = input.data.gradient(run, layer, sub, input.step, d.side);
+  paint_gradient_bar(ui, r, input.data.gradient(run, layer, sub, input.step, d.side), layer, layers(),
+                     input.hover_layer == layer);
+}
+
+void paint_gradient_bar(Ui& ui, const Rect& r, float value, int layer, int layers, bool lit) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  p.fill(r, t.dark ? t.field : t.sunk, 2);
+  if (lit) p.outline(r.inset(-2), t.ink, 1, 3);
   if (!std::isfinite(value) || value <= 0) return;
   const float share = std::clamp((std::log10(value) + 6) / (std::log10(3.f) + 6), 0.02f, 1.f);
-  p.fill({r.x, r.y, r.w * share, r.h}, depth_colour(t, layer, layers()), 2);
+  p.fill({r.x, r.y, r.w * share, r.h}, depth_colour(t, layer, layers), 2);
 }
 
 }  // namespace normscope::lab

@@ -1,5 +1,5 @@
 // The parts of one sub-layer in the architecture diagram: branch, function, scales, micro-bars. Used by
-// diagram_picture.cpp only.
+// diagram_picture.cpp; the bar of a gradient by diagram_chain.cpp too.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,9 @@
 #include "app/diagram/diagram_tokens.h"
 
 namespace normscope::lab {
+
+// Log, a millionth to 3, in the colour of the layer (from 0); `lit`: it is under the hand elsewhere.
+void paint_gradient_bar(ui::Ui&, const ui::Rect&, float value, int layer, int layers, bool lit);
 
 // `run` gives the numbers.
 struct SublayerPainter : TokenPainter {
@@ -28,6 +31,9 @@ struct SublayerPainter : TokenPainter {
   void plus(ui::Vec centre);
   // ResiDual: what every branch adds up to, never normalised on the way; one norm, then it joins.
   void second_stream();
+  // From a memory of the segment before, right of the layers, into the attention of each.
+  void memory_ways();
+  std::string memory_words() const;  // as many as have room in its box
   // Skip scale on the residual stream; scale of the branch, LayerNorm Scaling's factor and DeepNorm's init gain
   // beside it.
   void scales(const SublayerLayout&, int layer);

@@ -10,18 +10,27 @@
 namespace normscope::experiments {
 namespace {
 
-void summarise_losses(OverSeeds& arm) {
-  arm.mean = arm.low = arm.high = arm.deviation = kUnknown;
-  std::vector<double> losses;
+/// The finite numbers of the known runs, by seed; their mean, and their deviation where there are two.
+std::vector<double> spread_over(const OverSeeds& arm, double Record::*number, double& mean,
+                                double& deviation) {
+  mean = deviation = kUnknown;
+  std::vector<double> values;
   for (const auto& run : arm.runs)
-    if (run && std::isfinite(run->loss)) losses.push_back(run->loss);
-  if (losses.empty()) return;
-  const double count = static_cast<double>(losses.size());
+    if (run && std::isfinite((*run).*number)) values.push_back((*run).*number);
+  if (values.empty()) return values;
+  const double count = static_cast<double>(values.size());
   double sum = 0, square = 0;
-  for (const double loss : losses) sum += loss;
-  arm.mean = sum / count;
-  for (const double loss : losses) square += (loss - arm.mean) * (loss - arm.mean);
-  arm.deviation = losses.size() > 1 ? std::sqrt(square / (count - 1)) : kUnknown;
+  for (const double value : values) sum += value;
+  mean = sum / count;
+  for (const double value : values) square += (value - mean) * (value - mean);
+  if (values.size() > 1) deviation = std::sqrt(square / (count - 1));
+  return values;
+}
+
+void summarise_losses(OverSeeds& arm) {
+  arm.low = arm.high = kUnknown;
+  const std::vector<double> losses = spread_over(arm, &Record::loss, arm.mean, arm.deviation);
+  if (losses.empty()) return;
   arm.low = *std::min_element(losses.begin(), losses.end());
   arm.high = *std::max_element(losses.begin(), losses.end());
 }
@@ -58,6 +67,7 @@ void OverSeeds::summarise() {
   known = static_cast<int32_t>(
       std::count_if(runs.begin(), runs.end(), [](const auto& run) { return run.has_value(); }));
   summarise_losses(*this);
+  spread_over(*this, &Record::score, score, score_deviation);
   gradient = geometric(*this, [](const Record& r) { return r.gradient_first; });
   ratio = geometric(*this, [](const Record& r) { return r.gradient_first / r.gradient_last; });
   beta2 = mean_beta2(*this);
@@ -103,6 +113,13 @@ std::string loss_text(const OverSeeds& arm) {
   if (!std::isfinite(arm.mean)) return "–";
   const int digits = arm.mean >= 100 ? 0 : arm.mean >= 10 ? 1 : 3;
   return fixed(arm.mean, digits) + (std::isfinite(arm.deviation) ? " ± " + fixed(arm.deviation, digits) : "");
+}
+
+std::string score_text(const OverSeeds& arm) {
+  if (!std::isfinite(arm.score)) return "–";
+  const int digits = arm.score >= 10 ? 1 : 2;
+  return fixed(arm.score, digits) +
+         (std::isfinite(arm.score_deviation) ? " ± " + fixed(arm.score_deviation, digits) : "");
 }
 
 }  // namespace normscope::experiments

@@ -20,8 +20,9 @@ struct OverSeeds {
   /// Of the finite ones, nats: mean, range and standard deviation (of a sample); NaN without.
   double mean = kUnknown, low = kUnknown, high = kUnknown, deviation = kUnknown;
   /// Geometric means over the seeds; zero where one of them is.
-  double gradient = kUnknown, ratio = kUnknown;  ///< layer 1; layer 1 over the last one
-  double beta2 = kUnknown;                       ///< mean over the seeds
+  double gradient = kUnknown, ratio = kUnknown;         ///< layer 1; layer 1 over the last one
+  double beta2 = kUnknown;                              ///< mean over the seeds
+  double score = kUnknown, score_deviation = kUnknown;  ///< mean and standard deviation of Record::score
   /// Fills in everything above from `runs`.
   void summarise();
 };
@@ -29,5 +30,6 @@ struct OverSeeds {
 std::string power(double value);                 ///< "1.8e-04"
 std::string verdict_text(const OverSeeds& arm);  ///< "learns from 46", "stuck (1 seed)" of several
 std::string loss_text(const OverSeeds& arm);     ///< "0.914 ± 0.012", "–"
+std::string score_text(const OverSeeds& arm);    ///< "97.4 ± 0.3", "2.31 ± 0.02", "–"
 
 }  // namespace normscope::experiments

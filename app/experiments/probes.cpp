@@ -53,6 +53,16 @@ struct Forward {
     std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
     program.replay({});
   }
+  /// Of each position, the sum of squares.
+  std::vector<double> squares(ValueId value) const {
+    const std::vector<float> x = program.read(tape.value(value).name);
+    const auto width = tape.shape(value).cols();
+    std::vector<double> sums;
+    for (auto row = x.begin(); row != x.end(); row += width)
+      sums.push_back(std::accumulate(row, row + width, 0.0,
+                                     [](double a, float v) { return a + static_cast<double>(v) * v; }));
+    return sums;
+  }
   double mean_square(ValueId value) const {
     const std::vector<float> x = program.read(tape.value(value).name);
     const double sum = std::accumulate(x.begin(), x.end(), 0.0,
@@ -74,6 +84,44 @@ std::vector<double> stream_squares(Store& store, const ModelConfig& config, cons
   for (const SublayerValues& s : forward.model.sublayers)
     if (s.name.ends_with(sublayer)) squares.push_back(forward.mean_square(s.sum));
   return squares;
+}
+
+std::vector<double> shares_above_tenth(Store& store, const ModelConfig& config, const MeasureBatch& batch,
+                                       std::string_view sublayer) {
+  const Forward forward(store, config, batch);
+  std::vector<double> shares;
+  for (const SublayerValues& s : forward.model.sublayers)
+    if (s.name.ends_with(sublayer)) {
+      const std::vector<double> squares = forward.squares(s.sum);
+      const double mean =
+          std::accumulate(squares.begin(), squares.end(), 0.0) / static_cast<double>(squares.size());
+      shares.push_back(static_cast<double>(std::count_if(squares.begin(), squares.end(),
+                                                         [&](double z) { return z > 1.1 * mean; })) /
+                       static_cast<double>(squares.size()));
+    }
+  return shares;
+}
+
+std::vector<double> norms_to_the_last(const ModelConfig& config) {
+  if (!is_transformer(config.architecture))
+    fail("measure", "a branch meets others in a transformer: expected another model.architecture");
+  const auto count = [](std::initializer_list<NormKind> norms) {
+    return std::count_if(norms.begin(), norms.end(), [](NormKind kind) { return kind != NormKind::None; });
+  };
+  std::vector<const Wiring*> sublayers;
+  for (const LayerWiring& layer : config.stack().layers) {
+    sublayers.push_back(&layer.attention);
+    if (config.architecture == Architecture::EncoderDecoder) sublayers.push_back(&layer.cross);
+    sublayers.push_back(&layer.feed_forward);
+  }
+  std::vector<double> norms;
+  for (size_t branch = 0; branch + 1 < sublayers.size(); ++branch) {
+    auto passed = count({sublayers[branch]->after, sublayers[branch]->stream});
+    for (size_t k = branch + 1; k + 1 < sublayers.size(); ++k)
+      passed += count({sublayers[k]->enter, sublayers[k]->stream});
+    norms.push_back(static_cast<double>(passed + count({sublayers.back()->enter, sublayers.back()->before})));
+  }
+  return norms;
 }
 
 double log_offset(Store& store, const ModelConfig& config, const MeasureBatch& batch) {

@@ -24,6 +24,16 @@ ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward);
 std::vector<double> stream_squares(Store& store, const ModelConfig& config, const MeasureBatch& batch,
                                    std::string_view sublayer);
 
+/// Of the same sums by layer, the share of positions whose |x|^2 is more than a tenth above the mean over the batch: delta
+/// of an (0.1, delta)-bounded norm (Xiong et al. 2020, definition 1).
+std::vector<double> shares_above_tenth(Store& store, const ModelConfig& config, const MeasureBatch& batch,
+                                       std::string_view sublayer);
+
+/// Of every sub-layer but the last, how many norms its branch's output passes before it enters the last sub-layer's
+/// branch, counted from the wiring: its own after the branch and on the stream, those on the stream from there on, that
+/// before the last branch (Liu et al. 2020, figure 6). Throws Error for what is no transformer.
+std::vector<double> norms_to_the_last(const ModelConfig& config);
+
 /// N0 of sum beta^2_ii = log(1 + N/N0) in Pre-LN, foretold and not fitted: of branches with one variance v
 /// and an input with v_0 the sum is sum_i v/(v_0 + i v), about log(1 + N/(v_0/v + 1/2)) (docs/theory.md); v
 /// is the mean over the branches of this model.

@@ -1,5 +1,6 @@
 #include "app/experiments/record.h"
 
+#include <cmath>
 #include <string_view>
 
 #include "app/experiments/result_store.h"
@@ -25,6 +26,7 @@ Json to_table_json(const Record& r) {
                {"beta2", number_json(r.beta2)},
                {"gradient_first", number_json(r.gradient_first)},
                {"gradient_last", number_json(r.gradient_last)}};
+  if (std::isfinite(r.score)) json["score"] = number_json(r.score);
   if (!r.what.empty()) json["what"] = r.what;
   if (!r.beta2_reason.empty()) json["beta2_reason"] = r.beta2_reason;
   return json;
@@ -48,6 +50,7 @@ Record record_from(const InputValue& json) {
   r.beta2 = number_from(json.at("beta2"));
   r.gradient_first = number_from(json.at("gradient_first"));
   r.gradient_last = number_from(json.at("gradient_last"));
+  if (const auto score = json.find("score")) r.score = number_from(*score);
   if (const auto what = json.find("what")) r.what = what->text(kLongest);
   if (const auto reason = json.find("beta2_reason")) r.beta2_reason = reason->text(kLongest);
   r.stride = json.at("stride").whole(1, kMostSteps);

@@ -31,6 +31,9 @@ struct Record {
   std::string beta2_reason;  ///< why there is none
   /// Norm of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
   double gradient_first = kUnknown, gradient_last = kUnknown;
+  /// Of the validation at the end: accuracy of a classifier and UAS of a parser, in percent; bits per character of a
+  /// model with a memory. Others have none.
+  double score = kUnknown;
   /// The losses for a small plot, nats: means of `stride` steps each, one after the other (the last of what is
   /// left), to four digits. At most kCurve of them.
   std::vector<double> curve;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
+#include <numbers>
 
 #include "app/experiments/probes.h"
 #include "app/experiments/run_store.h"
@@ -15,6 +16,7 @@
 #include "engine/measure/step_metrics.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
+#include "engine/text/dependency_parser.h"
 #include "engine/train/run.h"
 
 namespace normscope::experiments {
@@ -27,6 +29,10 @@ constexpr double kShareResidual = 0.01;  ///< of float arithmetic; a wrong wirin
 /// again, the wiring lies outside it and the number would mean nothing.
 void measure_shares(Run& run, Record& record) {
   const ModelConfig& config = run.spec().model;
+  if (!is_transformer(config.architecture)) {
+    record.beta2_reason = "there is no residual stream";
+    return;
+  }
   if (config.stack().second != NormKind::None) {
     record.beta2_reason = "the output has two streams, and the definition knows one";
     return;
@@ -73,9 +79,26 @@ bool take_gradients(const Run& run, Record& record) {
     const int32_t at = history.find(name);
     return at < 0 ? kUnknown : static_cast<double>(frame[static_cast<size_t>(at)]);
   };
-  record.gradient_first = number("L01.ffn.w2.grad_norm");
-  record.gradient_last = number(fmt::format("L{:02}.ffn.w2.grad_norm", run.spec().model.layers));
+  const ModelConfig& model = run.spec().model;
+  if (is_transformer(model.architecture)) {
+    record.gradient_first = number("L01.ffn.w2.grad_norm");
+    record.gradient_last = number(fmt::format("L{:02}.ffn.w2.grad_norm", model.layers));
+  } else {
+    const bool convolves = model.architecture == Architecture::Convolutional;
+    record.gradient_first = number(convolves ? "L01.conv.w.grad_norm" : "L01.hidden.w.grad_norm");
+    record.gradient_last = number("class.w.grad_norm");
+  }
   return true;
+}
+
+/// See Record::score. Changes no bit of the run.
+double score_of(Run& run) {
+  const ModelConfig& model = run.spec().model;
+  if (model.classes == 0 && model.memory == 0) return kUnknown;
+  const double loss = run.validation_loss();
+  if (const auto trees = attachment_of(run.store(), model, run.task())) return trees->unlabelled();
+  if (model.classes > 0) return 100 * run.validation_accuracy();
+  return run.task().of_characters() ? loss / std::numbers::ln2 : kUnknown;
 }
 
 double to_four_digits(double loss) {
@@ -104,7 +127,8 @@ void conclude(const Run& run, Record& record) {
   record.since = run.learning_since();
   const std::optional<NonFiniteReport> broken = run.non_finite();
   if (broken) record.what = fmt::format("{} at step {}", broken->tensor, broken->step);
-  const double guessing = std::log(static_cast<double>(run.spec().model.vocabulary));
+  const ModelConfig& model = run.spec().model;
+  const double guessing = std::log(static_cast<double>(model.classes > 0 ? model.classes : model.vocabulary));
   // As its page says: what has not left by then counts, on its way or not.
   const bool late = record.steps > std::max(Plateau::kPatience, run.spec().train.schedule.warmup);
   record.verdict = broken || !std::isfinite(record.loss) ? Verdict::NotFinite
@@ -141,6 +165,7 @@ class Recording final : public Measurement {
   }
   nlohmann::json end(Run& run) override {
     conclude(run, record_);
+    record_.score = score_of(run);
     listener_->tell(index_, record_);
     return to_json(record_);
   }

@@ -32,8 +32,8 @@ Recorded record_runs(const std::string& name, std::vector<Experiment> experiment
                      const RunnerOptions& options, const std::function<bool(const Progress&)>& on_progress,
                      const OnRecord& on_record = {});
 
-/// Of a run at its end, what its losses and its history say: all but beta2, which only a fresh model has, and the
-/// gradients where the history has no frame of their step any more.
+/// Of a run at its end, what its losses and its history say: all but beta2, which only a fresh model has, the score, and
+/// the gradients where the history has no frame of their step any more.
 Record record_of(const Run& run);
 
 }  // namespace normscope::experiments

@@ -116,6 +116,11 @@ std::string numbers_in(const std::string& key) {
   return at == key.npos ? "" : key.substr(at, key.find('\n', at) - at);
 }
 
+/// Files of sentence pairs count by the hash of what they hold, wherever they lie.
+bool counts_by_hash(const RunSpec& spec, std::string_view key) {
+  return spec.data.name == "pairs" && (key == "data.pairs" || key == "data.valid" || key == "data.tokenizer");
+}
+
 /// run_key() in which what the run does not read has its default, so that it makes no other run of it. An edit may
 /// make a run read what it did not: with edits everything counts.
 std::string read_settings(const Experiment& experiment) {
@@ -123,7 +128,8 @@ std::string read_settings(const Experiment& experiment) {
   if (!experiment.edits.empty()) return key;
   static const RunSpec standard;
   for (const Field& field : spec_fields()) {
-    if (unused_reason(experiment.spec, field.key).empty()) continue;
+    if (!counts_by_hash(experiment.spec, field.key) && unused_reason(experiment.spec, field.key).empty())
+      continue;
     const std::string begin = fmt::format("\n{}=", field.key);
     const size_t at = key.find(begin);
     if (at == key.npos) continue;
@@ -135,8 +141,10 @@ std::string read_settings(const Experiment& experiment) {
 
 }  // namespace
 
-std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend) {
-  return read_settings(experiment) + fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend));
+std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend,
+                   const std::string& start) {
+  return read_settings(experiment) + fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend)) +
+         (start.empty() ? "" : fmt::format("from {:016x}\n", hash_of(start)));
 }
 
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }

@@ -26,11 +26,16 @@ namespace normscope::experiments {
 struct Experiment {
   RunSpec spec;
   std::vector<Edit> edits;
+  /// It starts with the weights that this one ends with, as train.init_from has it. Null: afresh.
+  std::shared_ptr<const Experiment> from{};
 };
 
-/// All that decides its bits, a line each: specification and edits (run_key), hash of the data, numbers_of(). A
-/// setting that the run does not read (spec/unused_settings.h) stands there with its default, whatever it is.
-std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend);
+/// All that decides its bits, a line each: specification and edits (run_key), hash of the data, numbers_of(), and of one
+/// that starts from another a hash of `start`, that one's key. A setting that the run does not read
+/// (spec/unused_settings.h) stands there with its default, whatever it is, and so does the name of a file of sentence
+/// pairs: their hash counts.
+std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend,
+                   const std::string& start = {});
 
 class ResultStore {
  public:

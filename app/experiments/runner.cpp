@@ -7,7 +7,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <filesystem>
 #include <mutex>
+#include <set>
 #include <thread>
 
 #include "engine/core/boundary.h"
@@ -28,9 +30,10 @@ class Session {
       : plan_(plan), store_(store), options_(options) {
     const std::unique_ptr<Backend> backend = make_backend(options.backend, 1);
     for (size_t i = 0; i < plan.experiments.size(); ++i) {
-      keys_.push_back(key_of(plan.experiments[i], task_of(i)->hash(), *backend));
+      keys_.push_back(key_at(plan.experiments[i], *backend));
       if (first_.emplace(keys_.back(), i).second && mine(i)) distinct_.push_back(i);
     }
+    find_starts(*backend);
     results_.resize(plan.experiments.size());
     measured_.resize(plan.experiments.size());
   }
@@ -42,7 +45,13 @@ class Session {
     const auto [shard, count] = options_.shard;
     return static_cast<int32_t>(index % static_cast<size_t>(count)) == shard;
   }
-  std::shared_ptr<const Task> task_of(size_t index);
+  std::shared_ptr<const Task> task_of(const DataSpec& data);
+  std::shared_ptr<const Task> task_of(size_t index) { return task_of(plan_.experiments[index].spec.data); }
+  std::string key_at(const Experiment& experiment, Backend& backend);
+  void find_starts(Backend& backend);
+  std::string state_of(size_t index) const { return store_.state_path(keys_[index], plan_.measurement); }
+  void miss_starts();
+  RunSpec spec_of(size_t index) const;
   void look_up(size_t index, Backend& backend);
   void measure_kept(size_t index, Backend& backend);
   int32_t at_a_time() const;
@@ -62,6 +71,8 @@ class Session {
   std::vector<std::string> keys_;
   std::map<std::string, size_t> first_;  // experiment of each key
   std::vector<size_t> distinct_;
+  std::map<size_t, size_t> start_of_;  // of a distinct one, the experiment that it starts from
+  std::set<size_t> starts_;            // those
   std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
   std::vector<std::optional<InputValue>> results_;  // of distinct ones; each written by one worker
   std::vector<std::optional<std::string>> measured_;
@@ -75,11 +86,46 @@ class Session {
 };
 
 // Before the workers start, and then only found.
-std::shared_ptr<const Task> Session::task_of(size_t index) {
-  const DataSpec& data = plan_.experiments[index].spec.data;
+std::shared_ptr<const Task> Session::task_of(const DataSpec& data) {
   for (const auto& [spec, task] : tasks_)
     if (spec == data) return task;
   return tasks_.emplace_back(data, make_task(data)).second;
+}
+
+std::string Session::key_at(const Experiment& experiment, Backend& backend) {
+  return key_of(experiment, task_of(experiment.spec.data)->hash(), backend,
+                experiment.from ? key_at(*experiment.from, backend) : std::string());
+}
+
+/// What this shard's own runs start from joins them, whoever else trains it.
+void Session::find_starts(Backend& backend) {
+  const std::vector<size_t> own = distinct_;
+  for (const size_t index : own) {
+    const std::shared_ptr<const Experiment>& from = plan_.experiments[index].from;
+    if (!from) continue;
+    const auto start = first_.find(key_at(*from, backend));
+    if (start == first_.end())
+      fail(plan_.name, "a run starts from one that is not in the plan: expected both");
+    start_of_[index] = start->second;
+    if (starts_.insert(start->second).second && !mine(start->second)) distinct_.push_back(start->second);
+  }
+}
+
+/// A start whose weights are gone is trained again, where a run is to start from them.
+void Session::miss_starts() {
+  std::error_code failure;
+  for (const auto& [index, start] : start_of_)
+    if (!results_[index] && !std::filesystem::exists(state_of(start), failure)) results_[start].reset();
+}
+
+RunSpec Session::spec_of(size_t index) const {
+  RunSpec spec = plan_.experiments[index].spec;
+  const auto start = start_of_.find(index);
+  if (start == start_of_.end()) return spec;
+  spec.train.init_from = state_of(start->second);
+  if (spec.train.init_from.empty())
+    fail("run", "it starts from another run, whose weights are kept nowhere: expected a folder for results");
+  return spec;
 }
 
 void Session::look_up(size_t index, Backend& backend) {
@@ -87,12 +133,11 @@ void Session::look_up(size_t index, Backend& backend) {
   if (std::optional<InputValue> known = store_.find(key, plan_.measurement)) {
     try {
       std::unique_ptr<Run> state;
-      if (plan_.keep_state)
-        state = Run::load(store_.state_path(key, plan_.measurement), task_of(index), backend);
+      if (plan_.keep_state) state = Run::load(state_of(index), task_of(index), backend);
       plan_.measure(index)->known(*known, state.get());
       results_[index] = std::move(known);
     } catch (const Error&) {  // its state is gone or damaged, or it is no such result
-      store_.note_damaged(store_.state_path(key, plan_.measurement));
+      store_.note_damaged(state_of(index));
     }
   }
   if (!results_[index] && !plan_.states_of.empty() && !options_.stored_only) measure_kept(index, backend);
@@ -134,7 +179,7 @@ std::unique_ptr<Run> Session::begin(size_t index, Backend& backend, Measurement&
       store_.note_damaged(store_.partial_state_path(keys_[index], plan_.measurement));
     }
   }
-  auto run = std::make_unique<Run>(experiment.spec, task_of(index), backend);
+  auto run = std::make_unique<Run>(spec_of(index), task_of(index), backend);
   run->measure_live(plan_.live);
   run->schedule_edits(experiment.edits);
   measurement.begin(*run);
@@ -152,8 +197,8 @@ void Session::keep_for_later(size_t index, const Run& run, const Measurement& me
 void Session::finish(size_t index, Run& run, Measurement& measurement) {
   const nlohmann::json result = measurement.end(run);
   // The state first: a result promises it.
-  if (plan_.keep_state && !store_.folder().empty())
-    run.save(store_.state_path(keys_[index], plan_.measurement), kHistoryBudget);
+  if ((plan_.keep_state || starts_.contains(index)) && !store_.folder().empty())
+    run.save(state_of(index), kHistoryBudget);
   store_.put(keys_[index], plan_.measurement, result);
   store_.drop_partial(keys_[index], plan_.measurement);
   measured_[index] = result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -219,6 +264,7 @@ void Session::on_workers(const std::vector<size_t>& work, const Each& each, Prog
   done_ = 0;
   const int32_t most = at_a_time(), count = std::min(most, static_cast<int32_t>(work.size()));
   const int32_t shared = options_.threads_each > 0 ? options_.threads_each : most / std::max(1, count);
+  const int64_t before = progress.done;
   const auto worker = [&, threads = alone ? 1 : shared] {
     const std::string& doing = plan_.name;
     try {
@@ -248,7 +294,7 @@ void Session::on_workers(const std::vector<size_t>& work, const Each& each, Prog
       std::unique_lock lock(mutex_);
       while (busy > 0) {
         wake_.wait_for(lock, kTick);
-        progress.done = done_;
+        progress.done = before + done_;
         progress.note = note();
         progress.at_work.clear();
         if (!progress.looking)
@@ -272,19 +318,23 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
         distinct_, [&](size_t index, Backend& backend) { look_up(index, backend); },
         {true, 0, static_cast<int64_t>(distinct_.size()), "", {}}, true, on_progress);
   }
-  std::vector<size_t> missing;
-  int64_t steps = 0;
+  if (!options_.stored_only) miss_starts();
+  std::vector<size_t> missing, first, rest;  // first: what others start from
+  int64_t steps = 0, first_steps = 0;
   for (const size_t index : distinct_) {
     if (results_[index]) continue;
     missing.push_back(index);
+    (starts_.contains(index) ? first : rest).push_back(index);
     steps += plan_.experiments[index].spec.train.steps;
+    if (starts_.contains(index)) first_steps += plan_.experiments[index].spec.train.steps;
   }
   Outcome out;
   out.stored = static_cast<int32_t>(distinct_.size() - missing.size());
-  if (!options_.stored_only && !stop_)
-    on_workers(
-        missing, [&](size_t index, Backend& backend) { train_one(index, backend); },
-        {false, 0, steps, "", {}}, false, on_progress);
+  for (const std::vector<size_t>* part : {&first, &rest})
+    if (!options_.stored_only && !stop_)
+      on_workers(
+          *part, [&](size_t index, Backend& backend) { train_one(index, backend); },
+          {false, part == &first ? 0 : first_steps, steps, "", {}}, false, on_progress);
   for (const size_t index : missing) {
     if (!measured_[index]) continue;
     results_[index] = InputValue::parse(*measured_[index], plan_.experiments[index].spec.name);

@@ -40,7 +40,8 @@ class Measurement {
 struct Plan {
   std::string name;         ///< for messages: "a lesson's runs"
   std::string measurement;  ///< its name and version, "zoo 1": raised when it measures something else
-  std::vector<Experiment> experiments;
+  std::vector<Experiment>
+      experiments;  ///< what one of them starts from (Experiment::from) is one of them too
   std::function<std::unique_ptr<Measurement>(size_t)> measure;  ///< of an experiment, by its index
   bool keep_state = false;  ///< of finished runs, their whole history too, so that more can be asked of them
   /// A measurement under which others keep the states of finished runs: what is there is measured, not trained.
@@ -80,8 +81,9 @@ struct Outcome {
 };
 
 /// `on_progress` is called some ten times a second from the calling thread and returns false to stop: the runs at
-/// hand are kept with their state then. Equal experiments are trained once. Throws Error when the store cannot be
-/// written.
+/// hand are kept with their state then. Equal experiments are trained once. Those that others start from come first and
+/// are kept with their state, which takes a store with a folder; a shard trains them too where it needs them. Throws
+/// Error when the store cannot be written.
 Outcome train(const Plan& plan, ResultStore& store, const RunnerOptions& options,
               const std::function<bool(const Progress&)>& on_progress);
 

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/headless/texels.h"
+
 namespace normscope::raster {
 namespace {
 
@@ -15,80 +17,14 @@ struct Clip {
   int x0, y0, x1, y1;
 };
 
-struct Texture {
-  const uint8_t* pixels = nullptr;
-  int width = 0, height = 0, bytes = 4;
-  bool coloured = false;
-
-  // Texel as 0xAABBGGRR; the edge is repeated.
-  uint32_t texel(int x, int y) const {
-    x = std::clamp(x, 0, width - 1);
-    y = std::clamp(y, 0, height - 1);
-    const uint8_t* p = pixels + (size_t(y) * width + x) * bytes;
-    if (bytes == 1) return uint32_t(*p) << 24 | 0xFFFFFF;
-    return uint32_t(p[0]) | uint32_t(p[1]) << 8 | uint32_t(p[2]) << 16 | uint32_t(p[3]) << 24;
-  }
-  uint32_t alpha(int x, int y) const {
-    x = std::clamp(x, 0, width - 1);
-    y = std::clamp(y, 0, height - 1);
-    return pixels[(size_t(y) * width + x) * bytes + (bytes - 1)];
-  }
-};
-
-uint32_t divide_255(uint32_t v) { return (v + 128 + ((v + 128) >> 8)) >> 8; }
-
-void blend(uint32_t& d, uint32_t s) {
-  uint32_t a = s >> 24;
-  if (a == 255) {
-    d = s;
-  } else if (a) {
-    uint32_t b = 255 - a;
-    uint32_t red_blue = (s & 0xFF00FF) * a + (d & 0xFF00FF) * b + 0x800080;
-    red_blue = ((red_blue + ((red_blue >> 8) & 0xFF00FF)) >> 8) & 0xFF00FF;
-    uint32_t green = (s >> 8 & 0xFF) * a + (d >> 8 & 0xFF) * b;
-    d = 0xFF000000 | red_blue | divide_255(green) << 8;
-  }
-}
-
-uint32_t modulate(uint32_t colour, uint32_t texel) {
-  if (texel == 0xFFFFFFFF) return colour;
-  uint32_t out = 0;
-  for (int shift = 0; shift < 32; shift += 8)
-    out |= divide_255((colour >> shift & 0xFF) * (texel >> shift & 0xFF)) << shift;
-  return out;
-}
-
-// What lies between four texels, weights wx and wy in 1/256.
-uint32_t between(uint32_t a, uint32_t right, uint32_t below, uint32_t across, uint32_t wx, uint32_t wy) {
-  const uint32_t top = a * (256 - wx) + right * wx, low = below * (256 - wx) + across * wx;
-  return (top * (256 - wy) + low * wy + 32768) >> 16;
-}
-
-// Bilinear sample at texel coordinates (texel centres at one half).
-uint32_t sample(const Texture& t, float u, float v) {
-  float fx = u - 0.5f, fy = v - 0.5f;
-  int x = int(std::floor(fx)), y = int(std::floor(fy));
-  const uint32_t wx = uint32_t((fx - float(x)) * 256), wy = uint32_t((fy - float(y)) * 256);
-  if (!t.coloured) {
-    if (x >= 0 && y >= 0 && x + 1 < t.width && y + 1 < t.height) {  // as below, without its clamps
-      const size_t pixel = size_t(t.bytes), line = pixel * size_t(t.width);
-      const uint8_t* p = t.pixels + size_t(y) * line + size_t(x) * pixel + (pixel - 1);
-      return between(p[0], p[pixel], p[line], p[line + pixel], wx, wy) << 24 | 0xFFFFFF;
-    }
-    return between(t.alpha(x, y), t.alpha(x + 1, y), t.alpha(x, y + 1), t.alpha(x + 1, y + 1), wx, wy) << 24 |
-           0xFFFFFF;
-  }
-  uint32_t corner[4] = {t.texel(x, y), t.texel(x + 1, y), t.texel(x, y + 1), t.texel(x + 1, y + 1)}, out = 0;
-  for (int shift = 0; shift < 32; shift += 8)
-    out |= between(corner[0] >> shift & 0xFF, corner[1] >> shift & 0xFF, corner[2] >> shift & 0xFF,
-                   corner[3] >> shift & 0xFF, wx, wy)
-           << shift;
-  return out;
-}
-
 class Canvas {
  public:
-  Canvas(Image& image, ImVec2 origin, ImVec2 scale) : image_(image), origin_(origin), scale_(scale) {}
+  Canvas(Image& image, ImVec2 origin, ImVec2 scale, const Tiles* tiles)
+      : image_(image), origin_(origin), scale_(scale), tiles_(tiles) {}
+
+  void clear(uint32_t colour) {
+    parts({0, 0, image_.width, image_.height}, [&](Clip part) { fill(part, colour); });
+  }
 
   // Of a point in Dear ImGui's coordinates, whose display may start anywhere and count in coarser units.
   ImVec2 pixel(ImVec2 p) const { return {(p.x - origin_.x) * scale_.x, (p.y - origin_.y) * scale_.y}; }
@@ -112,6 +48,27 @@ class Canvas {
  private:
   uint32_t* row(int y) { return image_.pixels.data() + size_t(y) * image_.width; }
 
+  // Hands what is to be drawn of a box to `draw`, in pieces. A pixel's colour must not depend on where a piece begins.
+  template <typename Draw>
+  void parts(Clip box, Draw draw) {
+    if (!tiles_) return draw(box);
+    const int last = (box.x1 - 1) / Tiles::kWidth;
+    for (int line = box.y0 / Tiles::kHeight; line * Tiles::kHeight < box.y1; ++line) {
+      const uint8_t* chosen = tiles_->chosen.data() + size_t(line) * tiles_->columns;
+      for (int i = box.x0 / Tiles::kWidth; i <= last; ++i) {
+        if (!chosen[i]) continue;
+        const int first = i;
+        while (i < last && chosen[i + 1]) ++i;
+        draw(Clip{std::max(box.x0, first * Tiles::kWidth), std::max(box.y0, line * Tiles::kHeight),
+                  std::min(box.x1, (i + 1) * Tiles::kWidth), std::min(box.y1, (line + 1) * Tiles::kHeight)});
+      }
+    }
+  }
+
+  void fill(Clip box, uint32_t colour) {
+    for (int y = box.y0; y < box.y1; ++y) solid(row(y) + box.x0, row(y) + box.x1, colour);
+  }
+
   uint32_t texel_at(ImVec2 uv) const {
     return texture_.pixels ? sample(texture_, uv.x * texture_.width, uv.y * texture_.height) : 0xFFFFFFFF;
   }
@@ -125,28 +82,32 @@ class Canvas {
     if (a.pos.x > c.pos.x || a.pos.y > c.pos.y) return false;
     if (a.uv.y != b.uv.y || b.uv.x != c.uv.x || c.uv.y != d.uv.y || d.uv.x != a.uv.x) return false;
     const ImVec2 low = pixel(a.pos), high = pixel(c.pos);
-    int x0 = std::max(clip_.x0, int(std::ceil(low.x - 0.5f)));
-    int y0 = std::max(clip_.y0, int(std::ceil(low.y - 0.5f)));
-    int x1 = std::min(clip_.x1, int(std::ceil(high.x - 0.5f)));
-    int y1 = std::min(clip_.y1, int(std::ceil(high.y - 0.5f)));
-    if (x0 >= x1 || y0 >= y1) return true;
+    const Clip box{
+        std::max(clip_.x0, int(std::ceil(low.x - 0.5f))), std::max(clip_.y0, int(std::ceil(low.y - 0.5f))),
+        std::min(clip_.x1, int(std::ceil(high.x - 0.5f))), std::min(clip_.y1, int(std::ceil(high.y - 0.5f)))};
+    if (box.x0 >= box.x1 || box.y0 >= box.y1) return true;
     if (a.uv.x == c.uv.x && a.uv.y == c.uv.y) {
       uint32_t colour = modulate(a.col, texel_at(a.uv));
-      for (int y = y0; y < y1; ++y) solid(row(y) + x0, row(y) + x1, colour);
+      parts(box, [&](Clip part) { fill(part, colour); });
       return true;
     }
-    if (glyph(a, c, low, high, {x0, y0, x1, y1})) return true;
+    if (glyph(a, c, low, high, box)) return true;
+    parts(box, [&](Clip part) { stretched(a, c, low, high, part); });
+    return true;
+  }
+
+  // Part of a rectangle whose texels lie anyhow over the pixels.
+  void stretched(const ImDrawVert& a, const ImDrawVert& c, ImVec2 low, ImVec2 high, Clip part) {
     float du = (c.uv.x - a.uv.x) * texture_.width / (high.x - low.x);
     float dv = (c.uv.y - a.uv.y) * texture_.height / (high.y - low.y);
-    for (int y = y0; y < y1; ++y) {
+    for (int y = part.y0; y < part.y1; ++y) {
       float v_here = a.uv.y * texture_.height + (float(y) + 0.5f - low.y) * dv;
       uint32_t* out = row(y);
-      for (int x = x0; x < x1; ++x) {
+      for (int x = part.x0; x < part.x1; ++x) {
         uint32_t t = sample(texture_, a.uv.x * texture_.width + (float(x) + 0.5f - low.x) * du, v_here);
         if (t >> 24) blend(out[x], modulate(a.col, t));
       }
     }
-    return true;
   }
 
   // A glyph at its own size, its texels at a whole number to a pixel: every pixel lies alike between four
@@ -170,15 +131,17 @@ class Canvas {
     const size_t right = size_t(texture_.bytes), next = right * size_t(each),
                  below = wy ? right * size_t(texture_.width) : 0;
     const uint32_t colour = a.col & 0xFFFFFF, opacity = a.col >> 24;
-    for (int y = box.y0; y < box.y1; ++y) {
-      const uint8_t* t = texture_.pixels + (right - 1) +
-                         right * (size_t(line + y - box.y0) * size_t(texture_.width) + size_t(column));
-      uint32_t* out = row(y);
-      for (int x = box.x0; x < box.x1; ++x, t += next) {
-        const uint32_t alpha = between(t[0], t[right], t[below], t[below + right], wx, wy);
-        if (alpha) blend(out[x], divide_255(alpha * opacity) << 24 | colour);
+    parts(box, [&](Clip part) {
+      for (int y = part.y0; y < part.y1; ++y) {
+        const uint8_t* t = texture_.pixels + (right - 1) + next * size_t(part.x0 - box.x0) +
+                           right * (size_t(line + y - box.y0) * size_t(texture_.width) + size_t(column));
+        uint32_t* out = row(y);
+        for (int x = part.x0; x < part.x1; ++x, t += next) {
+          const uint32_t alpha = between(t[0], t[right], t[below], t[below + right], wx, wy);
+          if (alpha) blend(out[x], divide_255(alpha * opacity) << 24 | colour);
+        }
       }
-    }
+    });
     return true;
   }
 
@@ -200,10 +163,10 @@ class Canvas {
     return {-dy * 256, dx * 256, dx * (y - p[1]) - dy * (x - p[0]) - (top_left ? 0 : 1)};
   }
 
-  // First and last of `columns` pixels of a row that are inside all three edges; last < first: none.
-  static std::pair<int64_t, int64_t> inside(const Edge* e, int64_t columns) {
-    int64_t first = 0, last = columns - 1;
-    if (columns <= 8) {  // most of a frame's triangles are slivers of lines: trying is cheaper than dividing
+  // First and last of these pixels of a row that are inside all three edges; last < first: none.
+  static std::pair<int64_t, int64_t> inside(const Edge* e, int64_t first, int64_t last) {
+    if (last - first <
+        8) {  // most of a frame's triangles are slivers of lines: trying is cheaper than dividing
       auto out = [e](int64_t x) {
         return ((e[0].value + x * e[0].step_x) | (e[1].value + x * e[1].step_x) |
                 (e[2].value + x * e[2].step_x)) < 0;
@@ -257,35 +220,45 @@ class Canvas {
     bool one_texel = a.uv.x == b.uv.x && a.uv.x == c.uv.x && a.uv.y == b.uv.y && a.uv.y == c.uv.y;
     uint32_t texel = one_texel ? texel_at(a.uv) : 0;
     uint32_t plain = one_colour && one_texel ? modulate(a.col, texel) : 0;
-    for (int y = y0; y < y1; ++y) {
-      const auto [first, last] = inside(e, x1 - x0);
-      if (first <= last) {
-        uint32_t* out = row(y) + x0;
-        if (one_colour && one_texel)
-          solid(out + first, out + last + 1, plain);
-        else
-          shade(out, int(first), int(last), e, double(area), a, b, c, one_texel, texel);
+    parts({x0, y0, x1, y1}, [&](Clip part) {
+      Edge here[3];  // at the part's first row, and still at the box's first column
+      for (int i = 0; i < 3; ++i)
+        here[i] = {e[i].step_x, e[i].step_y, e[i].value + e[i].step_y * (part.y0 - y0)};
+      for (int y = part.y0; y < part.y1; ++y) {
+        const auto [first, last] = inside(here, part.x0 - x0, part.x1 - x0 - 1);
+        if (first <= last) {
+          uint32_t* out = row(y) + x0;
+          if (one_colour && one_texel)
+            solid(out + first, out + last + 1, plain);
+          else
+            shade(out, int(first), int(last), here, double(area), a, b, c, one_texel, texel);
+        }
+        for (Edge& k : here) k.value += k.step_y;
       }
-      for (Edge& k : e) k.value += k.step_y;
-    }
+    });
   }
+
+  // Weights of b and c at a pixel of the row.
+  struct Weights {
+    float b, step_b, c, step_c;
+    float of_b(int x) const { return b + float(x) * step_b; }
+    float of_c(int x) const { return c + float(x) * step_c; }
+  };
 
   void shade(uint32_t* out, int first, int last, const Edge* e, double area, const ImDrawVert& a,
              const ImDrawVert& b, const ImDrawVert& c, bool one_texel, uint32_t texel) {
-    float wb = float((double(e[1].value) + double(e[1].step_x) * first) / area),
-          db = float(e[1].step_x / area);
-    float wc = float((double(e[2].value) + double(e[2].step_x) * first) / area),
-          dc = float(e[2].step_x / area);
+    const Weights w{float(double(e[1].value) / area), float(double(e[1].step_x) / area),
+                    float(double(e[2].value) / area), float(double(e[2].step_x) / area)};
     const ImU32 cols[3] = {a.col, b.col, c.col};
     if (one_texel && texel == 0xFFFFFFFF && (((a.col ^ b.col) | (a.col ^ c.col)) & 0xFFFFFF) == 0)
-      return fringe(out, first, last, cols, wb, db, wc, dc);
+      return fringe(out, first, last, cols, w);
     const auto uv = [&](float p, float q) {
       return ImVec2{a.uv.x + p * (b.uv.x - a.uv.x) + q * (c.uv.x - a.uv.x),
                     a.uv.y + p * (b.uv.y - a.uv.y) + q * (c.uv.y - a.uv.y)};
     };
     if (a.col == b.col && a.col == c.col) {  // a line whose soft edge is in the texture
-      for (int x = first; x <= last; ++x, wb += db, wc += dc)
-        if (const uint32_t t = texel_at(uv(wb, wc)); t >> 24) blend(out[x], modulate(a.col, t));
+      for (int x = first; x <= last; ++x)
+        if (const uint32_t t = texel_at(uv(w.of_b(x), w.of_c(x))); t >> 24) blend(out[x], modulate(a.col, t));
       return;
     }
     float base[4], slope_b[4], slope_c[4];
@@ -295,31 +268,31 @@ class Canvas {
       slope_b[k] = float(cols[1] >> 8 * k & 0xFF) - va;
       slope_c[k] = float(cols[2] >> 8 * k & 0xFF) - va;
     }
-    for (int x = first; x <= last; ++x, wb += db, wc += dc) {
+    for (int x = first; x <= last; ++x) {
       uint32_t colour = 0;
       for (int k = 0; k < 4; ++k) {
-        float v = base[k] + wb * slope_b[k] + wc * slope_c[k];
+        float v = base[k] + w.of_b(x) * slope_b[k] + w.of_c(x) * slope_c[k];
         colour |= uint32_t(std::clamp(v, 0.f, 255.f) + 0.5f) << 8 * k;
       }
-      if (!one_texel) texel = texel_at(uv(wb, wc));
+      if (!one_texel) texel = texel_at(uv(w.of_b(x), w.of_c(x)));
       blend(out[x], modulate(colour, texel));
     }
   }
 
   // The soft edge of a line: one colour that fades.
-  static void fringe(uint32_t* out, int first, int last, const ImU32* cols, float wb, float db, float wc,
-                     float dc) {
+  static void fringe(uint32_t* out, int first, int last, const ImU32* cols, const Weights& w) {
     const uint32_t colour = cols[0] & 0xFFFFFF;
     const float base = float(cols[0] >> 24), slope_b = float(cols[1] >> 24) - base,
                 slope_c = float(cols[2] >> 24) - base;
-    for (int x = first; x <= last; ++x, wb += db, wc += dc) {
-      const float alpha = std::clamp(base + wb * slope_b + wc * slope_c, 0.f, 255.f) + 0.5f;
+    for (int x = first; x <= last; ++x) {
+      const float alpha = std::clamp(base + w.of_b(x) * slope_b + w.of_c(x) * slope_c, 0.f, 255.f) + 0.5f;
       blend(out[x], uint32_t(alpha) << 24 | colour);
     }
   }
 
   Image& image_;
   ImVec2 origin_, scale_;
+  const Tiles* tiles_;
   Clip clip_{};
   Texture texture_;
 };
@@ -331,21 +304,20 @@ Texture texture_of(const ImDrawCmd& command) {
           data->BytesPerPixel == 4 && data->UseColors};
 }
 
-}  // namespace
+Clip clip_of(const ImDrawCmd& command, const Canvas& canvas, const Image& image) {
+  const ImVec4& r = command.ClipRect;
+  const ImVec2 low = canvas.pixel({r.x, r.y}), high = canvas.pixel({r.z, r.w});
+  return {std::max(0, int(low.x)), std::max(0, int(low.y)), std::min(image.width, int(high.x)),
+          std::min(image.height, int(high.y))};
+}
 
-void rasterise(const ImDrawData& data, uint32_t background, Image& image) {
-  const ImVec2 scale = data.FramebufferScale;
-  image.width = int(data.DisplaySize.x * scale.x);
-  image.height = int(data.DisplaySize.y * scale.y);
-  image.pixels.assign(size_t(image.width) * image.height, background | 0xFF000000);
-  Canvas canvas(image, data.DisplayPos, scale);
+void draw(const ImDrawData& data, uint32_t background, const Tiles* tiles, Image& image) {
+  Canvas canvas(image, data.DisplayPos, data.FramebufferScale, tiles);
+  canvas.clear(background | 0xFF000000);
   for (const ImDrawList* list : data.CmdLists) {
     for (const ImDrawCmd& command : list->CmdBuffer) {
       if (command.UserCallback) continue;
-      const ImVec4& r = command.ClipRect;
-      const ImVec2 low = canvas.pixel({r.x, r.y}), high = canvas.pixel({r.z, r.w});
-      Clip clip{std::max(0, int(low.x)), std::max(0, int(low.y)), std::min(image.width, int(high.x)),
-                std::min(image.height, int(high.y))};
+      const Clip clip = clip_of(command, canvas, image);
       if (clip.x0 >= clip.x1 || clip.y0 >= clip.y1) continue;
       canvas.set(clip, texture_of(command));
       canvas.triangles(list->VtxBuffer.Data + command.VtxOffset, list->IdxBuffer.Data + command.IdxOffset,
@@ -354,10 +326,19 @@ void rasterise(const ImDrawData& data, uint32_t background, Image& image) {
   }
 }
 
+}  // namespace
+
 Image rasterise(const ImDrawData& data, uint32_t background) {
   Image image;
-  rasterise(data, background, image);
+  image.width = int(data.DisplaySize.x * data.FramebufferScale.x);
+  image.height = int(data.DisplaySize.y * data.FramebufferScale.y);
+  image.pixels.resize(size_t(image.width) * image.height);
+  draw(data, background, nullptr, image);
   return image;
+}
+
+void rasterise(const ImDrawData& data, uint32_t background, const Tiles& tiles, Image& image) {
+  draw(data, background, &tiles, image);
 }
 
 }  // namespace normscope::raster

@@ -18,9 +18,17 @@ struct Image {
   friend bool operator==(const Image&, const Image&) = default;
 };
 
+/// A picture in tiles, row by row from the top, and which of them are meant.
+struct Tiles {
+  static constexpr int kWidth = 64, kHeight = 16;  ///< px
+  int columns = 0, rows = 0;
+  std::vector<uint8_t> chosen;
+};
+
 // Draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory (ui::Frame does that).
 Image rasterise(const ImDrawData&, uint32_t background);
-void rasterise(const ImDrawData&, uint32_t background, Image&);  // into memory that is there already
+/// The chosen tiles of an image that has the data's size; every pixel as in the whole.
+void rasterise(const ImDrawData&, uint32_t background, const Tiles&, Image&);
 
 std::vector<uint8_t> encode_png(const Image&);
 // Whole or not at all (AtomicFile). Throws Error with the path.

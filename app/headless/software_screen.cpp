@@ -3,6 +3,9 @@
 #include <GLFW/glfw3.h>
 #include <imgui.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "app/headless/frame.h"
 
 namespace normscope {
@@ -56,8 +59,9 @@ bool SoftwareScreen::prepare() {
 }
 
 void SoftwareScreen::resize(int width, int height) {
-  width_ = width;
-  height_ = height;
+  image_.width = width;
+  image_.height = height;
+  image_.pixels.assign(size_t(width) * height, 0);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
   glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, GL_RGBA, GL_UNSIGNED_BYTE, nullptr);
@@ -66,15 +70,34 @@ void SoftwareScreen::resize(int width, int height) {
   framebuffers().bind(kReadFramebuffer, 0);
 }
 
+// Every row of tiles from the first to the last that changed.
+void SoftwareScreen::upload(const raster::Tiles& changed) {
+  glPixelStorei(GL_UNPACK_ROW_LENGTH, image_.width);
+  for (int row = 0; row < changed.rows; ++row) {
+    const auto begin = changed.chosen.begin() + row * changed.columns, end = begin + changed.columns;
+    const auto first = std::find(begin, end, 1),
+               last = std::find(std::reverse_iterator(end), std::reverse_iterator(first), 1).base();
+    if (first == last) continue;
+    const int x = int(first - begin) * raster::Tiles::kWidth, y = row * raster::Tiles::kHeight;
+    glTexSubImage2D(GL_TEXTURE_2D, 0, x, y,
+                    std::min(int(last - begin) * raster::Tiles::kWidth, image_.width) - x,
+                    std::min(y + raster::Tiles::kHeight, image_.height) - y, GL_RGBA, GL_UNSIGNED_BYTE,
+                    &image_.pixels[size_t(y) * image_.width + x]);
+  }
+  glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+}
+
 bool SoftwareScreen::show(const ImDrawData& data, uint32_t background) {
   if (state_ == State::Fresh) state_ = prepare() ? State::Ready : State::Useless;
   if (state_ == State::Useless) return false;
+  const raster::Tiles& changed = damage_.of(data, background);
   ui::serve_textures();
-  raster::rasterise(data, background, image_);
   glBindTexture(GL_TEXTURE_2D, texture_);
-  const int w = image_.width, h = image_.height;
-  if (w != width_ || h != height_) resize(w, h);
-  glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, w, h, GL_RGBA, GL_UNSIGNED_BYTE, image_.pixels.data());
+  const int w = int(data.DisplaySize.x * data.FramebufferScale.x),
+            h = int(data.DisplaySize.y * data.FramebufferScale.y);
+  if (w != image_.width || h != image_.height) resize(w, h);
+  raster::rasterise(data, background, changed, image_);
+  upload(changed);
   framebuffers().bind(kReadFramebuffer, framebuffer_);
   // Our first row is the uppermost, OpenGL's the lowest.
   framebuffers().blit(0, h, w, 0, 0, 0, w, h, GL_COLOR_BUFFER_BIT, GL_NEAREST);

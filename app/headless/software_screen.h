@@ -1,7 +1,9 @@
 // The window where OpenGL is drawn by the processor: our own rasteriser makes the picture (a third of the
-// time that Mesa's takes for the same triangles, and that time is taken from training), OpenGL only shows it.
+// time that Mesa's takes for the same triangles, and that time is taken from training), and of that only the tiles
+// that changed; OpenGL shows it.
 #pragma once
 
+#include "app/headless/damage.h"
 #include "app/headless/raster.h"
 
 struct ImDrawData;
@@ -22,11 +24,12 @@ class SoftwareScreen {
  private:
   bool prepare();
   void resize(int width, int height);
+  void upload(const raster::Tiles& changed);
 
   enum class State { Fresh, Ready, Useless } state_ = State::Fresh;
-  raster::Image image_;
+  raster::Damage damage_;
+  raster::Image image_;  // as large as the texture
   unsigned texture_ = 0, framebuffer_ = 0;
-  int width_ = 0, height_ = 0;  // of the texture
 };
 
 }  // namespace normscope

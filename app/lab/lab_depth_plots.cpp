@@ -22,6 +22,12 @@ std::string at_step(int step) { return fmt::format("at step {}", grouped(step));
 
 void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const std::string& name) {
   std::vector<std::string> labels;
+  if (!any_stream(f.view)) {
+    int only = 0;
+    choice(f.ui, name, rect, std::vector<std::string>{matrix_label(f.view, 0)}, only,
+           "Each layer of these runs has one matrix.");
+    return;
+  }
   for (const Matrix& matrix : kMatrices)
     if (any_both(f.view) || !std::string_view(matrix.path).starts_with("cross"))
       labels.push_back(matrix.label);
@@ -52,7 +58,7 @@ void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
   const float at_w = p.text_width(small, at);
   if (panel.metric && metric_of(panel) == Metric::Gradient && !any_both(f.view))
     shown.front().sentence.clear();  // stands on the line itself
-  CellOptions options = cell_options(panel);
+  CellOptions options = cell_options(f, panel);
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix;
   const float matrix_w = matrix_width();
   options.right = at_w + (of_matrix ? matrix_w + 16 : 8.f);
@@ -88,7 +94,7 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
   const std::string at = both    ? (whole ? "whole batch" : "")
                          : whole ? fmt::format("whole batch, step {}", grouped(plot_.step))
                                  : at_step(plot_.step);
-  CellOptions options = cell_options(panel);
+  CellOptions options = cell_options(f, panel);
   const float stack_w = both ? kStackWidth + 8 : 0.f, right = rect.right() - space::pad - stack_w;
   const float at_w = p.text_width(small, at) + (whole ? 0.f : 90.f);  // with the button that asks for it
   options.right = at_w + stack_w + (both ? 0.f : 8.f);
@@ -103,9 +109,12 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
 void LabScreen::batch_button(Frame& f, const Panel& panel, const Rect& rect) {
   ButtonOptions look;
   look.style = {Face::Sans, type::tick};
+  look.enabled = any_stream(f.view);
   if (button(
           f.ui, std::string(panel.id) + "/batch", rect, "whole batch",
-          "The triangles follow one sequence, the same at every step. This measures all of the newest step.",
+          look.enabled
+              ? "The triangles follow one sequence, the same at every step. This measures all of the newest step."
+              : kNoStream,
           look)) {
     f.commands.emplace_back(MeasureBatch{});
     transport_.pinned_step.reset();
@@ -142,8 +151,11 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
     plot.sentence.clear();
     if (!plot.heat) {  // its place stays: say why it is empty
       tile(f.ui, {x, inner.y + 2, 16, 16}, f.view.runs[i].letter - 'A');
-      const bool lost = f.view.runs[i].state == RunState::NonFinite;
-      p.text_wrapped({x, inner.y + 24, width, 32}, small, t.ink3, lost ? "not finite" : "not measured yet",
+      const RunView& run = f.view.runs[i];
+      p.text_wrapped({x, inner.y + 24, width, 32}, small, t.ink3,
+                     !has_stream(run)                   ? "no residual stream"
+                     : run.state == RunState::NonFinite ? "not finite"
+                                                        : "not measured yet",
                      16);
       continue;
     }
@@ -182,7 +194,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   segmented(f.ui, "plot/tab", controls.take_left(segmented_width(f.ui, words) - 40, 8), words, plot_tab_,
             "Which plot stands here.");
   const Panel& tab = *tabs[static_cast<size_t>(plot_tab_)];
-  if (tab.metric) metric_button(f.ui, tab.id, controls.take_left(24, 6), metric_of(tab));
+  if (tab.metric) metric_button(f.ui, tab.id, controls.take_left(24, 6), metric_of(tab), any_stream(f.view));
   if (tab.metric && info(metric_of(tab)).of_matrix)
     draw_matrix_choice(f, controls.take_left(matrix_width(), 8), "plot/matrix");
   if (any_both(f.view) && tab.one_stack)

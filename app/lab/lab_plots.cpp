@@ -64,8 +64,9 @@ std::vector<plot::PlotSpec> LabScreen::plots(Frame& f, const Panel& panel) {
   return plots_of(panel, panel.at_cursor ? f.shown : f.view, data_, plot_, metric_of(panel));
 }
 
-CellOptions LabScreen::cell_options(const Panel& panel) {
+CellOptions LabScreen::cell_options(const Frame& f, const Panel& panel) {
   CellOptions options;
+  options.stream = any_stream(f.view);
   options.help = help_of(panel, metric_of(panel));
   options.term = panel.term;
   if (panel.metric) options.metric = &metric_of(panel);
@@ -154,7 +155,7 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   f.pad_right = std::max(
       {f.pad_right, plot::needed_pad_right(f.ui, plot, rect.w - 8), f.compact() ? 0.f : over_time_pad_});
   plot.pad_right = f.pad_right;
-  const plot::PlotHit hit = draw_cell(f.ui, panel.id, rect, plot, cells_, cell_options(panel));
+  const plot::PlotHit hit = draw_cell(f.ui, panel.id, rect, plot, cells_, cell_options(f, panel));
   if (!plot.handles.empty()) rate_handles(f, hit, plot);
   if (!hit.handle) time_hit(f, panel.id, cells_.views[panel.id], hit);
 }
@@ -171,7 +172,7 @@ Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plo
   const TextStyle small{Face::Sans, type::body};
   const float squares = step * static_cast<float>(layers), right = rect.right() - space::pad - 38;
   float x = right - p.text_width(small, last) - 6 - squares;
-  CellOptions options = cell_options(panel);
+  CellOptions options = cell_options(f, panel);
   options.right = rect.right() - x + 52 - space::pad;
   const float matrix_w = matrix_width();
   if (of_matrix) options.right += matrix_w + 10;

@@ -75,7 +75,7 @@ class LabScreen {
   // What a panel shows now, and of which metric.
   std::vector<plot::PlotSpec> plots(Frame&, const Panel&);
   Metric& metric_of(const Panel&);
-  CellOptions cell_options(const Panel&);
+  CellOptions cell_options(const Frame&, const Panel&);
   ui::Rect strips_panel(Frame&, const Panel&, const ui::Rect&, plot::PlotSpec head);
   ui::Rect triangles_panel(Frame&, const Panel&, const ui::Rect&, const plot::PlotSpec& head);
   void triangles_scale(Frame&, const ui::Rect&);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/ui/widgets.h"
+#include "app/view/chain.h"
 #include "app/view/wiring_glyph.h"
 
 namespace normscope::lab {
@@ -47,8 +48,9 @@ Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
   return b;
 }
 
-// "norm on stream"; of an encoder-decoder whose stacks differ "norms mixed".
+// "norm on stream"; of an encoder-decoder whose stacks differ "norms mixed"; of a chain where it stands there.
 std::string card_caption(const ModelConfig& model) {
+  if (!is_transformer(model.architecture)) return chain_caption(model);
   const Stacks stacks = stacks_of(model);
   const std::string caption = placement_caption(stacks.of(Side::Main));
   return !stacks.both || caption == placement_caption(stacks.of(Side::Encoder)) ? caption : "norms mixed";
@@ -78,9 +80,13 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   Rect rest = line;
+  if (const float w = p.text_width({Face::Sans, type::body}, run.score); !run.score.empty() && w < line.w / 2)
+    p.text_in(rest.take_right(w, 4), {Face::Sans, type::body}, t.ink2, run.score);
   if (label) {
+    const bool writes = has_stream(run);
     const std::string lead =
-        run.writes_step > 0 ? fmt::format("wrote at {}", grouped(run.writes_step)) : std::string("writes");
+        run.writes_step > 0 ? fmt::format("{} at {}", writes ? "wrote" : "said", grouped(run.writes_step))
+                            : std::string(writes ? "writes" : "says");
     const float w = p.text_in(rest, {Face::Sans, type::body}, t.ink3, lead);
     rest.take_left(w + 12);
   }
@@ -90,6 +96,12 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
   const std::string text = line_that_fits(written(run.writes), static_cast<size_t>(rest.w / advance));
   const float w = text.empty() ? 0 : p.text_in(rest, mono, t.ink, text);
   p.fill({rest.x + w + 3, line.centre().y - 7, 6, 14}, t.ink2, 1);
+}
+
+// As many parts of a name as have room, each whole.
+std::string name_that_fits(const Painter& p, const TextStyle& style, std::string name, float room) {
+  while (p.text_width(style, name) > room && name.find(", ") != name.npos) name.resize(name.rfind(", "));
+  return name;
 }
 
 std::string loss_text(const RunView& run) {
@@ -108,6 +120,10 @@ std::string card_help(const LabView& view, const RunView& run) {
     for (const RunEvent& event : run.history->events())
       if (event.kind == RunEvent::Kind::Edited && event.step > run.fork_step + 1)
         text += fmt::format(" {} at {}.", event.text, grouped(event.step));
+  if (run.spec && run.spec->model.memory > 0)
+    text += fmt::format(" It remembers {} states of the segment before, and no gradient goes there.",
+                        run.spec->model.memory);
+  if (!run.score.empty()) text += fmt::format(" Held-out data: {}.", run.score);
   return text + " The loss is the mean of its last 20 steps, of fewer at first. Shows it in the diagram.";
 }
 
@@ -154,7 +170,8 @@ struct Card {
       p.text_in({right - 82, card.y + 47, 84, 16}, {Face::Sans, type::tick}, t.ink3, caption);
       right -= 84;
     }
-    p.text_in({left, card.y + (compact() ? 8 : 12), right - left, 18}, name_style, t.ink, run.name);
+    p.text_in({left, card.y + (compact() ? 8 : 12), right - left, 18}, name_style, t.ink,
+              name_that_fits(p, name_style, run.name, right - left));
     const float flash = 1 - ui.ease(fmt::format("badge {} {}", run.letter, badge.text), 1, 400);
     ui::badge(ui, {left, card.y + (compact() ? 27 : 34)}, badge.text, badge.kind, badge.icon, compact(),
               flash);

@@ -176,10 +176,11 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
   const std::string ms =
       known ? fmt::format("{:.1f} ms per step", view.seconds_per_step * 1000) : "– ms per step";
   const double rate = view.tokens_per_second;
-  const std::string tokens = !known        ? "– tokens/s"
-                             : rate >= 1e6 ? fmt::format("{:.1f} M tokens/s", rate / 1e6)
-                             : rate >= 1e3 ? fmt::format("{:.0f} k tokens/s", rate / 1e3)
-                                           : fmt::format("{:.0f} tokens/s", rate);
+  const std::string many = !known        ? "–"
+                           : rate >= 1e6 ? fmt::format("{:.1f} M", rate / 1e6)
+                           : rate >= 1e3 ? fmt::format("{:.0f} k", rate / 1e3)
+                                         : fmt::format("{:.0f}", rate);
+  const std::string tokens = many + (any_stream(view) ? " tokens/s" : " rows/s");
   const std::string threads =
       clock ? fmt::format("{} thread{}", view.threads, view.threads == 1 ? "" : "s") : "– threads";
   float x = line.x;
@@ -189,8 +190,10 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
     p.text({x, line.centre().y + 4}, style, ink, part);
     x += w + 10;
   }
-  ui.mark("transport/clock", line, ms + ", " + tokens + ", " + threads,
-          "Time of one step of all runs together, tokens they read in a second, threads that compute.");
+  ui.mark(
+      "transport/clock", line, ms + ", " + tokens + ", " + threads,
+      "Time of one step of all runs together, tokens they read in a second (images and states of a parse: "
+      "rows), threads that compute.");
 }
 
 void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect& rect,

@@ -83,11 +83,30 @@ std::span<const MetricInfo> metrics() { return kMetrics; }
 
 const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metric)]; }
 
+bool of_any_layer(Metric metric) {
+  return metric == Metric::Gradient || metric == Metric::UpdateRatio || metric == Metric::HiddenNorm;
+}
+
+const char* matrix_label(const LabView& view, int matrix) {
+  return any_stream(view) ? kMatrices[matrix].label : "W";
+}
+
+namespace {
+
+// Behind the layer: "ffn.w2.grad_norm".
+StatNames stat_paths(Metric metric, int matrix) {
+  const std::string path = kMatrices[matrix].path;
+  if (metric == Metric::UpdateRatio) return {path + ".update_norm", path + ".weight_norm"};
+  if (metric == Metric::Gradient) return {path + ".grad_norm"};
+  return {std::string(metric == Metric::AttentionEntropy ? "attn." : "ffn.") + suffix_of(metric)};
+}
+
+}  // namespace
+
 StatNames stat_names(Metric metric, int matrix, int layer, std::string_view stack) {
-  const std::string place = fmt::format("{}L{:02}.", stack, layer), path = kMatrices[matrix].path;
-  if (metric == Metric::UpdateRatio) return {place + path + ".update_norm", place + path + ".weight_norm"};
-  if (metric == Metric::Gradient) return {place + path + ".grad_norm"};
-  return {place + (metric == Metric::AttentionEntropy ? "attn." : "ffn.") + suffix_of(metric)};
+  const std::string place = fmt::format("{}L{:02}.", stack, layer);
+  const StatNames paths = stat_paths(metric, matrix);
+  return {place + paths.value, paths.over.empty() ? "" : place + paths.over};
 }
 
 bool DepthPoints::measured() const {
@@ -141,8 +160,10 @@ DepthPoints along_depth(LabData& data, const RunView& run, Metric metric, int ma
 
 std::shared_ptr<const Line> over_time(LabData& data, const RunView& run, Metric metric, int matrix, int layer,
                                       Side side) {
-  const StatNames names = stat_names(metric, matrix, layer + 1, prefix_of(run, side));
-  return names.over.empty() ? data.stat(run, names.value) : data.quotient(run, names.value, names.over);
+  const StatNames paths = stat_paths(metric, matrix);
+  const std::string value = layer_stat(run, side, layer + 1, paths.value);
+  return paths.over.empty() ? data.stat(run, value)
+                            : data.quotient(run, value, layer_stat(run, side, layer + 1, paths.over));
 }
 
 double Dependency::parts() const {

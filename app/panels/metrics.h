@@ -42,6 +42,10 @@ struct MetricInfo {
 };
 std::span<const MetricInfo> metrics();
 const MetricInfo& info(Metric metric);
+// Whether it is measured where runs have no residual stream, too.
+bool of_any_layer(Metric metric);
+// A matrix as plots name it: by its label, or as the one that a layer has where no run has a residual stream.
+const char* matrix_label(const LabView& view, int matrix);
 
 // The stats of a history that a metric of one layer (1-based; of its last sub-layer that has it) is made of: the
 // value, over another one where it is a ratio. `stack` is what stands before "L01.": "", "dec." or "enc.".

@@ -20,7 +20,7 @@ namespace {
 
 constexpr float kRow = 28;  // of a popup list
 
-void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& chosen) {
+void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& chosen, bool stream) {
   // Name and, after it, what it is; of one width whatever is chosen.
   Painter& p = ui.paint();
   const TextStyle bold{Face::Bold, type::body}, note{Face::Sans, type::tick};
@@ -38,14 +38,16 @@ void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& cho
   for (const MetricInfo& q : metrics()) {
     ButtonOptions options;
     options.quiet = true;
+    options.enabled = stream || of_any_layer(q.metric);
     Rect row = rows.take_top(kRow).inset(0, 1);
-    if (button(ui, fmt::format("{}/{}", name, q.id), row, "", q.help, options)) {
+    if (button(ui, fmt::format("{}/{}", name, q.id), row, "", options.enabled ? q.help : kNoStream,
+               options)) {
       chosen = q.metric;
       ui.close_popup();
     }
     row = row.inset(10, 0);
-    ui.paint().text_in(row, {q.metric == chosen ? Face::Bold : Face::Sans, type::body}, ui.theme().ink,
-                       q.name);
+    ui.paint().text_in(row, {q.metric == chosen ? Face::Bold : Face::Sans, type::body},
+                       options.enabled ? ui.theme().ink : ui.theme().ink3, q.name);
     row.take_left(names + 12);
     ui.paint().text_in(row, note, ui.theme().ink3, q.note);
   }
@@ -95,19 +97,19 @@ Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::P
       p.text_in(row, note, t.ink3, behind);
     if (!plot.sentence.empty())
       p.text_in(inner.take_top(space::sentence_row).moved(0, -7), note, t.ink2, plot.sentence);
-    metric_list(ui, control, title, *options.metric);
+    metric_list(ui, control, title, *options.metric, options.stream);
   }
   // The plot's own padding reaches into the panel's: ticks stand under the title.
   return {rect.x + 4, inner.y, rect.w - 8, rect.bottom() - 4 - inner.y};
 }
 
-void metric_button(Ui& ui, const std::string& name, const Rect& rect, Metric& metric) {
+void metric_button(Ui& ui, const std::string& name, const Rect& rect, Metric& metric, bool stream) {
   const std::string control = name + "/quantity";
   ButtonOptions quiet;
   quiet.quiet = true;
   if (icon_button(ui, control, rect, Icon::ChevronDown, "What this plot shows.", quiet, info(metric).id))
     ui.open_popup(control);
-  metric_list(ui, control, {rect.x - 100, rect.y, rect.w, rect.h}, metric);
+  metric_list(ui, control, {rect.x - 100, rect.y, rect.w, rect.h}, metric, stream);
 }
 
 namespace {

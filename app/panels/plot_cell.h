@@ -28,6 +28,7 @@ struct CellOptions {
   std::string help{};
   float right = 0;           // px of the title row that are taken
   Metric* metric = nullptr;  // the title chooses it
+  bool stream = true;        // of all metrics; else of those that need no residual stream
   std::string term{};        // glossary entry of the title
   std::string highlight{};   // id of a series, hovered elsewhere
 };
@@ -42,7 +43,7 @@ std::span<const MenuEntry> menu_entries(bool heat);
 ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plot::PlotSpec&,
                     const CellOptions&);
 // Where there is no title: a chevron with the same list, NAME/quantity.
-void metric_button(ui::Ui&, const std::string& name, const ui::Rect&, Metric&);
+void metric_button(ui::Ui&, const std::string& name, const ui::Rect&, Metric&, bool stream = true);
 // The three dots in the upper right corner of `panel`, and Ctrl+T while the mouse is over it.
 void cell_menu(ui::Ui&, const std::string& name, const ui::Rect& panel, const std::vector<plot::PlotSpec>&,
                CellState&);

@@ -139,7 +139,7 @@ void put_cursor(PlotSpec& plot, const PlotOptions& options, bool flag) {
 
 // Under the line that no model can pass there is room for its name: a row of text in a small plot, too.
 double floor_of_axis(const LabView& view) {
-  if (view.entropy_rate <= 0) return 0.03;
+  if (view.entropy_rate <= 0) return any_stream(view) ? 0.03 : 0;  // a class can be known for sure
   const double highest = view.unigram_entropy + 1.35;
   return view.entropy_rate - std::max(0.22, 0.095 * (highest - view.entropy_rate));
 }
@@ -167,6 +167,11 @@ std::string short_label(const LabView& view, size_t index) {
 PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
   plot.note = fmt::format("nats per {}, lower is better", view.unit);
+  if (!any_stream(view)) {
+    plot.title = "Loss";
+    plot.question = "how well does it choose?";
+    plot.brief = plot.question;
+  }
   plot.sentence = variability_sentence(view);
   if (plot.sentence.empty()) plot.sentence = loss_sentence(view);
   for (const RunView& run : view.runs) put_spread(plot, run);

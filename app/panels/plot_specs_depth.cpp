@@ -164,13 +164,13 @@ void put_title(PlotSpec& plot, const MetricInfo& about, const char* title) {
 
 PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
-  const Matrix& matrix = kMatrices[options.matrix];
-  const std::string path = std::string(matrix.path) + ".grad_norm";
+  const std::string path = std::string(kMatrices[options.matrix].path) + ".grad_norm";
   plot.id = "gradient-by-layer";
   plot.note = "norm of ∂L/∂W, log scale";
   put_title(plot, info(Metric::Gradient), info(Metric::Gradient).by_layer);
   plot.x = layer_axis(most_layers(view));
-  plot.y.label = fmt::format("norm of the gradient of {} {}", matrix.label, at_step(options));
+  plot.y.label =
+      fmt::format("norm of the gradient of {} {}", matrix_label(view, options.matrix), at_step(options));
   Range range;
   size_t worst = 0;
   double worst_spread = 0;
@@ -255,7 +255,7 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
   if (!growing.empty())
     plot.sentence +=
         any_both(view) ? " from bottom to top." : fmt::format(" from layer 1 to {}.", most_layers(view));
-  else if (range.hi > 0)
+  else if (range.hi > 0 && any_stream(view))
     plot.sentence = "No stream grows with depth.";
   if (range.hi / std::max(range.lo, 1e-30) > 100) {
     log_axis(plot.y, range.lo, range.hi);
@@ -334,7 +334,6 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
 std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const PlotOptions& options,
                                       Metric metric) {
   std::vector<PlotSpec> plots;
-  const Matrix& matrix = kMatrices[options.matrix];
   const MetricInfo& about = info(metric);
   Range range;
   double lowest = 0;
@@ -351,7 +350,8 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
     plot.x.max_ticks = 7;
     plot.x.show_labels = i + 1 == view.runs.size();
     plot.y.label =
-        fmt::format("{}{}, {}: {}", about.axis, about.of_matrix ? std::string(" of ") + matrix.label : "",
+        fmt::format("{}{}, {}: {}", about.axis,
+                    about.of_matrix ? std::string(" of ") + matrix_label(view, options.matrix) : "",
                     run.letter, run.name);
     plot.tile = colour_of(run);
     plot.pad_top = 4;

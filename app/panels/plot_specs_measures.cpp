@@ -31,6 +31,10 @@ double last_finite(const std::vector<float>& values) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+const char* not_measured(const LabView& view) {
+  return any_stream(view) ? "These runs do not measure this." : kNoStream;
+}
+
 // Entropy of attention that looks at all it may see alike: mean over queries of ln(number of keys).
 double even_attention(const ModelConfig& model) {
   const double T = model.sequence;
@@ -91,7 +95,7 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
   plot.x = layer_axis(layers);
   plot.x.lo = 0.4;
   plot.y.label = fmt::format("{}{} at step {}", about.axis,
-                             about.of_matrix ? std::string(" of ") + kMatrices[options.matrix].label : "",
+                             about.of_matrix ? std::string(" of ") + matrix_label(view, options.matrix) : "",
                              ui::grouped(options.step));
   double lo = std::numeric_limits<double>::infinity(), hi = 0, lowest = 0;
   Best last, spread;
@@ -115,7 +119,7 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
     }
   }
   plot.sentence = sentence_of(metric, last, spread, layers);
-  if (plot.series.empty() && view.step > 0) plot.sentence = "These runs do not measure this.";
+  if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view);
   if (metric == Metric::AttentionEntropy && last.run && !any_both(view))
     hi = std::max(hi, add_even_line(plot, last.run->spec->model));
   if (metric == Metric::TokenCosine) add_cosine_theory(plot, view, options.step);
@@ -217,7 +221,7 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, LabData& data, const
     if (!measured.empty())
       plots.front().sentence = lean_sentence(measured);
     else if (view.step > 0)
-      plots.front().sentence = "These runs do not measure this.";
+      plots.front().sentence = not_measured(view);
   }
   return plots;
 }

@@ -58,7 +58,7 @@ RecordedRun saved_run(const std::string& path) {
   run.history = history_of(saved);
   for (const StatInfo& stat : run.history->layout()) run.layers = std::max(run.layers, stat.layer);
   run.verdict = to_string(verdict_of(run.history->events()));
-  run.tokens_per_step = static_cast<double>(saved.spec.train.batch) * saved.spec.model.sequence;
+  run.tokens_per_step = units_of_step(saved.spec);
   if (run.history->layout().empty())
     run.missing.push_back(
         "gradient norms and hidden states: this file does not name its numbers; resume the run and save it again");

@@ -69,8 +69,7 @@ void RunBuilder::describe(RecordedRun& run) const {
   run.tokens_per_step = about_.tokens_per_step;
   run.seconds_per_step = about_.seconds_per_step;
   if (run.spec && run.maker.empty()) run.maker = "normscope";  // logs of before had no header
-  if (run.spec && std::isnan(run.tokens_per_step))
-    run.tokens_per_step = static_cast<double>(run.spec->train.batch) * run.spec->model.sequence;
+  if (run.spec && std::isnan(run.tokens_per_step)) run.tokens_per_step = units_of_step(*run.spec);
   if (std::isnan(run.seconds_per_step) && last_timed_ > first_timed_)
     run.seconds_per_step = (last_seconds_ - first_seconds_) / (last_timed_ - first_timed_);
 }

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,7 +50,7 @@ struct Line {
     Profile,  ///< a number of every layer of a run; x: the layer
     Shares,   ///< beta^2 of every sub-layer of a run; x: the sub-layer
     LeftOut,  ///< rise of the validation loss without a layer, or without all above; x: the layer, or how many
-    Fresh,    ///< a number of fresh models: the lessons' depth and layers
+    Fresh,    ///< a number of no training: the lessons' depth, layers, norm and wiring
   };
   std::string id{};
   Of of = Of::Run;
@@ -94,6 +95,9 @@ struct Claim {
   std::string says;     ///< the paper's claim, a sentence
   std::string setting;  ///< the paper's setting and ours, where they differ
   std::string beyond;   ///< what the program lacks to show it: such a claim has no runs; empty for all others
+  /// Of a claim on sentence pairs: "On the sentence pairs", or "On the made-up translation" where a file of them was
+  /// missing when the claim was read, and which; empty for all others.
+  std::string data, missing;
   int32_t seeds = 5, quick_seeds = 1;
   std::vector<Stated> numbers;
   std::vector<Beside> besides;
@@ -101,6 +105,8 @@ struct Claim {
   std::vector<std::optional<Opposite>> opposites;  ///< one a check
   std::array<std::string, 3> sentences;  ///< Reproduced, NotAtThisScale, Contradicted; may hold {MEASURE}
   std::vector<Drawn> drawings;
+  std::map<std::string, std::string>
+      starts;  ///< of a run that starts with the final weights of another: that one's id
   /// Runs, measures and checks; and of every line a curve of that name, which only says how seeds are averaged.
   lessons::Lesson language;
 

@@ -75,7 +75,7 @@ void read_axes(Line& line, const lessons::Lesson& language, Table& t) {
   if (cells > kMostCells) t.refuse("axes", fmt::format("{} cells: expected at most {}", cells, kMostCells));
 }
 
-/// Depth and layers are the lessons' own.
+/// Depth, layers, norm and wiring are the lessons' own.
 Line read_fresh(const std::string& id, Table t, const lessons::Lesson& language) {
   Line line;
   line.id = id;
@@ -90,8 +90,8 @@ Line read_fresh(const std::string& id, Table t, const lessons::Lesson& language)
 
 Line read_line(const std::string& id, Table t, const lessons::Lesson& language) {
   using Of = Line::Of;
-  const size_t of =
-      t.choice("of", {"run", "runs", "grid", "profile", "shares", "left_out", "depth", "layers"});
+  const size_t of = t.choice(
+      "of", {"run", "runs", "grid", "profile", "shares", "left_out", "depth", "layers", "norm", "wiring"});
   if (of >= static_cast<size_t>(Of::Fresh)) return read_fresh(id, t, language);
   Line line;
   line.id = id;
@@ -195,12 +195,59 @@ void read_verdicts(Claim& claim, Table t) {
   t.done();
 }
 
+/// Runs on sentence pairs find their files in `folder`, or give way to those on made-up data.
+void find_pairs(Claim& claim, Table& t, const std::string& folder) {
+  std::vector<lessons::LessonRun>& runs = claim.language.runs;
+  std::vector<lessons::LessonRun> made_up;
+  for (auto& [id, child] : t.children("made_up")) made_up.push_back(lessons::read_run(id, child));
+  bool on_pairs = false;
+  for (lessons::LessonRun& run : runs)
+    for (std::string* name : {&run.spec.data.pairs_path, &run.spec.data.valid_path}) {
+      if (run.spec.data.name != "pairs" || name->empty()) continue;
+      on_pairs = true;
+      if (name->find('/') != name->npos)
+        t.refuse("run", fmt::format("'{}' names a folder: expected a file among the sentence pairs", *name));
+      std::error_code error;
+      if (!folder.empty()) *name = (fs::path(folder) / *name).string();
+      if (claim.missing.empty() && (folder.empty() || !fs::is_regular_file(*name, error)))
+        claim.missing = *name;
+    }
+  const auto same_id = [](const auto& a, const auto& b) { return a.id == b.id; };
+  if (on_pairs ? !std::equal(runs.begin(), runs.end(), made_up.begin(), made_up.end(), same_id)
+               : !made_up.empty())
+    t.refuse(made_up.empty() ? "run" : "made_up",
+             "expected [made_up.NAME] for every [run.NAME] of a claim on sentence pairs, and no other");
+  if (!on_pairs) return;
+  claim.data = claim.missing.empty() ? "On the sentence pairs" : "On the made-up translation";
+  if (!claim.missing.empty()) runs = std::move(made_up);
+}
+
+/// What a run starts from is a run of the claim that starts afresh itself.
+void read_runs(Claim& claim, Table& t, const std::string& pairs) {
+  lessons::Lesson& language = claim.language;
+  for (auto& [id, child] : t.children("run")) {
+    if (std::string from = child.text("from", ""); !from.empty()) claim.starts[id] = std::move(from);
+    language.runs.push_back(lessons::read_run(id, child));
+  }
+  if (language.runs.empty()) t.refuse("run", "is missing: expected [run.NAME], one at least");
+  for (auto& [id, child] : t.children("run"))
+    if (const auto start = claim.starts.find(id); start != claim.starts.end()) {
+      run_of(language, start->second, "from", child);
+      if (claim.starts.contains(start->second))
+        child.refuse("from",
+                     fmt::format("'{}' starts from another run itself: expected one that starts afresh",
+                                 start->second));
+    }
+  find_pairs(claim, t, pairs);
+}
+
 void read_measured(Claim& claim, Table& t) {
   lessons::Lesson& language = claim.language;
-  for (auto& [id, child] : t.children("run")) language.runs.push_back(lessons::read_run(id, child));
-  if (language.runs.empty()) t.refuse("run", "is missing: expected [run.NAME], one at least");
   for (auto& [id, child] : t.children("curve")) {
     claim.lines.push_back(read_line(id, child, language));
+    if (claim.lines.back().of == Line::Of::Fresh && claim.starts.contains(claim.lines.back().runs[0]))
+      child.refuse("run",
+                   "starts from another run: expected one that starts afresh, nothing is trained here");
     lessons::Curve curve = claim.lines.back().fresh;
     curve.id = id;
     curve.mean = claim.lines.back().mean;
@@ -218,7 +265,7 @@ void read_measured(Claim& claim, Table& t) {
 
 }  // namespace
 
-Claim parse_claim(std::string_view source, const std::string& file) {
+Claim parse_claim(std::string_view source, const std::string& file, const std::string& pairs) {
   const toml::table root = parse_toml(source, file);
   Table t(root, file, "");
   Claim claim;
@@ -239,6 +286,7 @@ Claim parse_claim(std::string_view source, const std::string& file) {
   }
   claim.seeds = t.whole("seeds", 1, kMostSeeds, 5);
   claim.quick_seeds = t.whole("quick_seeds", 1, claim.seeds, 1);
+  read_runs(claim, t, pairs);
   read_measured(claim, t);
   for (Table& child : t.tables("number")) claim.numbers.push_back(read_stated(child, claim.language));
   for (Table& child : t.tables("beside")) claim.besides.push_back(read_beside(child, claim.language));
@@ -254,10 +302,10 @@ Claim parse_claim(std::string_view source, const std::string& file) {
   return claim;
 }
 
-Claim read_claim(const std::string& file) {
+Claim read_claim(const std::string& file, const std::string& pairs) {
   auto text = read_input_file_if_there(file, input::kClaim);
   if (!text) throw Error(fmt::format("{}:1: the file is missing: expected {}", file, input::kClaim.expected));
-  return parse_claim(*text, file);
+  return parse_claim(*text, file, pairs);
 }
 
 std::string unknown_number(const Line& line) {
@@ -294,7 +342,7 @@ const Claim* Claims::find(std::string_view id) const {
   return it == claims.end() ? nullptr : &*it;
 }
 
-Claims read_claims(const std::string& folder) {
+Claims read_claims(const std::string& folder, const std::string& pairs) {
   Claims all;
   std::string error;
   std::vector<std::string> files;
@@ -309,7 +357,7 @@ Claims read_claims(const std::string& folder) {
   if (!error.empty()) all.broken.push_back({folder, fmt::format("{}: {}", folder, error)});
   for (const std::string& file : files) {
     try {
-      Claim claim = read_claim(file);
+      Claim claim = read_claim(file, pairs);
       if (all.find(claim.id))
         throw Error(fmt::format("{}:1: [id] '{}' is another claim's: expected its own", file, claim.id));
       all.claims.push_back(std::move(claim));

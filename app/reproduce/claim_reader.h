@@ -10,10 +10,11 @@
 
 namespace normscope::reproduce {
 
-/// Throws Error.
-Claim read_claim(const std::string& file);
+/// `pairs`: the folder of the sentence pairs that runs name (data.pairs, data.valid); empty: there is none. Where a file is
+/// missing there, [made_up.NAME] stands for [run.NAME]. Throws Error.
+Claim read_claim(const std::string& file, const std::string& pairs = {});
 /// The same from memory; `file` stands for it.
-Claim parse_claim(std::string_view toml, const std::string& file);
+Claim parse_claim(std::string_view toml, const std::string& file, const std::string& pairs = {});
 
 /// What is measured for that kind of line, when line.y is not among it; empty when it is.
 std::string unknown_number(const Line& line);
@@ -27,7 +28,7 @@ struct Claims {
   const Claim* find(std::string_view id) const;
 };
 /// Every FOLDER/PAPER/ID.toml. A folder that cannot be read gives no claims and one entry in broken.
-Claims read_claims(const std::string& folder);
+Claims read_claims(const std::string& folder, const std::string& pairs = {});
 
 /// The folder claims/ beside the program, or that of the sources; NORMSCOPE_CLAIMS overrides both.
 std::string claims_folder();

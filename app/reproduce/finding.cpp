@@ -72,7 +72,8 @@ void conclude(Outcome& outcome, const std::string& why) {
                     : opposite ? Finding::Contradicted
                     : holds    ? Finding::Reproduced
                                : Finding::NotAtThisScale;
-  outcome.sentence = known         ? filled_in(claim.sentence(outcome.finding), claim, outcome.results)
+  const std::string data = claim.data.empty() ? "" : claim.data + ": ";
+  outcome.sentence = known         ? data + filled_in(claim.sentence(outcome.finding), claim, outcome.results)
                      : why.empty() ? "Not all of its runs are there yet."
                                    : why;
 }

@@ -6,12 +6,15 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <memory>
 #include <numbers>
+#include <numeric>
 #include <set>
 #include <utility>
 
 #include "app/experiments/run_store.h"
 #include "engine/core/error.h"
+#include "engine/model/model_config.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -200,6 +203,15 @@ CurveData left_out_of(const Line& line, const Taken& taken) {
   return data;
 }
 
+/// Of one seed; a guess: some curves replay a model many times, others look forward only.
+double flop_of_fresh(const Line& line, const ModelConfig& model) {
+  constexpr int32_t kSequences = 4;
+  if (line.fresh.of == lessons::Curve::Of::Wiring || line.fresh.of == lessons::Curve::Of::Norm) return 0;
+  double layers = model.layers;
+  if (!line.fresh.xs.empty()) layers = std::accumulate(line.fresh.xs.begin(), line.fresh.xs.end(), 0.0);
+  return step_flop(model, kSequences) * line.fresh.models * layers / model.layers;
+}
+
 }  // namespace
 
 int32_t Seeds::of(const Claim& claim) const {
@@ -210,9 +222,13 @@ int32_t Seeds::of(const Claim& claim) const {
 std::vector<Experiment> experiments_of(const Claim& claim, const Line& line, uint64_t seed) {
   std::vector<Experiment> runs;
   if (line.of == Line::Of::Fresh) return runs;
+  const auto run_of = [&](const std::string& id) {
+    return Experiment{lessons::spec_of(claim.language, id, seed), claim.language.run(id)->edits};
+  };
   for (const std::string& id : line.runs) {
-    const lessons::LessonRun& run = *claim.language.run(id);
-    runs.push_back({lessons::spec_of(claim.language, id, seed), run.edits});
+    runs.push_back(run_of(id));
+    if (const auto start = claim.starts.find(id); start != claim.starts.end())
+      runs.back().from = std::make_shared<const Experiment>(run_of(start->second));
   }
   return line.of == Line::Of::Grid ? cells_of(line, runs[0]) : runs;
 }
@@ -221,12 +237,16 @@ std::vector<Experiment> experiments_of(const Claim& claim, uint64_t seed) {
   std::vector<Experiment> runs;
   std::set<std::string> keys;
   for (const Line& line : claim.lines)
-    for (Experiment& run : experiments_of(claim, line, seed))
+    for (Experiment& run : experiments_of(claim, line, seed)) {
+      if (run.from && keys.insert(key_of_run(*run.from)).second) runs.push_back(*run.from);
       if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
+    }
   return runs;
 }
 
-std::string key_of_run(const Experiment& run) { return lessons::RunStore::key_of(run.spec, run.edits); }
+std::string key_of_run(const Experiment& run) {
+  return lessons::RunStore::key_of(run.spec, run.edits) + (run.from ? "from\n" + key_of_run(*run.from) : "");
+}
 
 std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
                                   const FindTaken& find) {
@@ -264,7 +284,11 @@ Cost cost_of(const Claim& claim, int32_t seeds) {
   for (const Experiment& run : experiments_of(claim, 1)) {
     cost.runs += seeds;
     cost.steps += int64_t{seeds} * run.spec.train.steps;
+    cost.flop += seeds * (run.spec.train.steps * step_flop(run.spec.model, run.spec.train.batch));
   }
+  for (const Line& line : claim.lines)
+    if (line.of == Line::Of::Fresh)
+      cost.flop += seeds * flop_of_fresh(line, claim.language.run(line.runs[0])->spec.model);
   return cost;
 }
 

@@ -21,10 +21,10 @@ struct Seeds {
   int32_t of(const Claim& claim) const;
 };
 
-/// The trained runs of one line, in the order of its x; none of a line of fresh models. Throws Error for values that do
+/// The trained runs of one line, in the order of its x; none of a line without training. Throws Error for values that do
 /// not go together.
 std::vector<experiments::Experiment> experiments_of(const Claim& claim, const Line& line, uint64_t seed);
-/// Those of all lines, each once.
+/// Those of all lines, each once and behind what it starts from.
 std::vector<experiments::Experiment> experiments_of(const Claim& claim, uint64_t seed);
 /// What stands for a run in the calls above and below.
 std::string key_of_run(const experiments::Experiment& run);
@@ -36,10 +36,12 @@ using FindTaken = std::function<const Taken*(const std::string&)>;
 std::optional<lessons::CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
                                            const FindTaken& find);
 
-/// Runs and steps that a claim takes with so many seeds.
+/// Runs and steps that a claim takes with so many seeds, and their arithmetic (step_flop); of lines without training that
+/// of a step for each model.
 struct Cost {
   int32_t runs = 0;
   int64_t steps = 0;
+  double flop = 0;
 };
 Cost cost_of(const Claim& claim, int32_t seeds);
 

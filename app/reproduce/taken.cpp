@@ -13,6 +13,7 @@
 #include "app/experiments/result_store.h"
 #include "app/reproduce/claim.h"
 #include "engine/core/error.h"
+#include "engine/data/pairs_task.h"
 #include "engine/io/input_value.h"
 #include "engine/lab/ablation.h"
 #include "engine/spec/limits.h"
@@ -28,7 +29,8 @@ using Json = nlohmann::json;
 using experiments::list_json, experiments::number_from, experiments::number_json;
 
 constexpr size_t kLongestName = 200, kMostNames = 100'000, kMostFrames = 1000, kMostStacks = 2;
-constexpr int32_t kTranslated = 48;  // rows; a beam of one
+constexpr int32_t kTranslated = 48;                                  // rows of made-up data, greedily
+constexpr BeamOptions kPairsBeam{.beam = 5, .length_penalty = 1.2};  // as normscope translate
 
 // Sub-layers of either stack: "L01.attn", "dec.L12.cross". The matrices' norms and mean squares are of every step of
 // the ladder; the rest needs tensors side by side and is measured before training and after it.
@@ -142,29 +144,51 @@ std::string without_padding(const Task& task, std::span<const int32_t> row) {
   return task.decode(symbols);
 }
 
-/// BLEU of greedy translations of the first validation rows.
-double bleu_of(Run& run) {
+/// What is translated and what should come of it.
+struct HeldOut {
+  std::vector<std::vector<int32_t>> sources;
+  std::vector<std::string> references;
+};
+
+HeldOut all_pairs(const PairsTask& task) {
+  HeldOut held;
+  for (const TsvRow& row : task.validation()) {
+    held.sources.push_back(task.tokenizer().encode(row.first));
+    held.sources.back().push_back(task.end());
+    held.references.push_back(row.second);
+  }
+  return held;
+}
+
+HeldOut first_rows(const Run& run) {
   const Task& task = run.task();
   const int32_t T = run.spec().model.sequence;
   Batch batch(task.shape(run.spec().seed, 1, Split::Validation, kTranslated, T));
   task.fill(run.spec().seed, 1, Split::Validation, kTranslated, T, batch.view());
   const auto rows = static_cast<size_t>(batch.B);
   const size_t width = batch.source.size() / rows;
-  std::vector<std::vector<int32_t>> sources;
-  std::vector<std::string> references, written;
+  HeldOut held;
   for (size_t row = 0; row < rows; ++row) {
     const size_t length = batch.key_lengths.empty() ? width : static_cast<size_t>(batch.key_lengths[row]);
     const auto source = std::span(batch.source).subspan(row * width, length);
-    sources.emplace_back(source.begin(), source.end());
-    references.push_back(without_padding(
+    held.sources.emplace_back(source.begin(), source.end());
+    held.references.push_back(without_padding(
         task,
         std::span(batch.targets).subspan(row * static_cast<size_t>(batch.T), static_cast<size_t>(batch.T))));
   }
+  return held;
+}
+
+double bleu_of(Run& run) {
+  const Task& task = run.task();
+  const auto* pairs = dynamic_cast<const PairsTask*>(&task);
+  const HeldOut held = pairs ? all_pairs(*pairs) : first_rows(run);
   Translator translator(run.store(), run.spec().model, task.begin(), task.end(),
-                        {.beam = 1, .length_penalty = 1});
-  for (const std::vector<int32_t>& row : translator.translate(sources))
+                        pairs ? kPairsBeam : BeamOptions{.beam = 1, .length_penalty = 1});
+  std::vector<std::string> written;
+  for (const std::vector<int32_t>& row : translator.translate(held.sources))
     written.push_back(without_padding(task, row));
-  return corpus_bleu(written, references).score;
+  return corpus_bleu(written, held.references).score;
 }
 
 /// Each layer alone, and the last k of its stack together.

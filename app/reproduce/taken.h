@@ -47,7 +47,7 @@ struct Taken {
   double validation = kUnknown;  ///< nats a target, without label smoothing
   double accuracy = kUnknown;    ///< of a classifier, 0 to 1
   double attachment = kUnknown;  ///< of a parser, UAS of the validation trees, 0 to 100
-  double bleu = kUnknown;        ///< of an encoder-decoder, greedy, of the first validation rows
+  double bleu = kUnknown;        ///< of an encoder-decoder; of what, and how: claims/README.md
   Frames frames;
   Numbers start, end;  ///< of measure/step_metrics.h over one batch, before training and after it
   std::vector<LeftOutRise> left_out;

@@ -85,7 +85,8 @@ struct FreshJob {
 /// All that decides its numbers, beside the run's key.
 std::string definition_of(const lessons::Curve& c) {
   return fmt::format("fresh {} {} [{}] theory {} {} positions {} noise {} models {}", static_cast<int>(c.of),
-                     c.y, fmt::join(c.xs, " "), c.theory, c.feed_forward, c.positions, c.noise, c.models);
+                     c.y, fmt::join(c.xs, " "), c.theory, c.feed_forward, c.positions, c.noise, c.models) +
+         (c.over.empty() ? "" : " over " + c.over);
 }
 
 class FreshModels {

@@ -104,6 +104,21 @@ Json claim_json(const Outcome& outcome) {
   return json;
 }
 
+/// Whether all of its runs are there, with the time that they took.
+bool is_timed(const Outcome& outcome) { return outcome.finding != Finding::Unknown && outcome.seconds > 0; }
+
+/// Of a core, measuring included, as the runs that there are have it; without any as those of docs/reproduction.md had it.
+double flop_a_second(const std::vector<Outcome>& outcomes) {
+  constexpr double kUsual = 5e10;
+  double flop = 0, seconds = 0;
+  for (const Outcome& outcome : outcomes) {
+    if (!is_timed(outcome)) continue;
+    flop += cost_of(*outcome.claim, outcome.seeds).flop;
+    seconds += outcome.seconds;
+  }
+  return seconds > 0 ? flop / seconds : kUsual;
+}
+
 /// In a cell of Markdown.
 std::string cell(std::string text) {
   for (size_t bar = text.find('|'); bar != text.npos; bar = text.find('|', bar + 2)) text.insert(bar, "\\");
@@ -157,12 +172,15 @@ std::string measured_text(const Outcome& outcome, const std::string& id) {
 std::string list_text(const std::vector<Outcome>& outcomes) {
   std::vector<std::vector<std::string>> rows{
       {"claim", "source", "where", "runs", "steps", "of a core", "state"}};
+  const double speed = flop_a_second(outcomes);
   for (const Outcome& outcome : outcomes) {
     const Cost cost = cost_of(*outcome.claim, outcome.seeds);
+    const std::string time = outcome.finding == Finding::Beyond ? "–"
+                             : is_timed(outcome)
+                                 ? sweep::duration_words(outcome.seconds)
+                                 : "about " + sweep::duration_words(std::max(cost.flop / speed, 1.0));
     rows.push_back({outcome.claim->id, outcome.claim->source.paper, outcome.claim->source.item,
-                    std::to_string(cost.runs), std::to_string(cost.steps),
-                    outcome.seconds > 0 ? sweep::duration_words(outcome.seconds) : "–",
-                    to_string(outcome.finding)});
+                    std::to_string(cost.runs), std::to_string(cost.steps), time, to_string(outcome.finding)});
   }
   return text_table(rows, "lllrrrl");
 }

@@ -11,7 +11,8 @@
 
 namespace normscope::reproduce {
 
-/// A line a claim: id, source, runs and steps, what became of it.
+/// A line a claim: id, source, runs and steps, the time of a core that they took ("about 40 s" where some are missing: a
+/// guess from their arithmetic), what became of it.
 std::string list_text(const std::vector<Outcome>& outcomes);
 /// Claim, setting, the paper's numbers and ours with their range over seeds, checks, verdict and why.
 std::string to_text(const Outcome& outcome);

@@ -15,7 +15,8 @@ using namespace ui;
 std::vector<const Field*> differing_fields(const LabView& view) {
   std::vector<const Field*> fields;
   for (const Field& field : spec_fields())
-    if ((listed(field) || field.key == "model.placement") && field.key != "run.name" && differs(field, view))
+    if ((has_row(field, view) || field.key == "model.placement") && field.key != "run.name" &&
+        differs(field, view))
       fields.push_back(&field);
   std::stable_partition(fields.begin(), fields.end(),
                         [](const Field* f) { return f->key == "model.placement"; });
@@ -110,13 +111,12 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Pend
   const std::vector<const Field*> first = differing_fields(view);
   std::vector<const Field*> rest;
   auto add = [&](const Field* field) {
-    if (field && !std::count(first.begin(), first.end(), field) &&
+    if (field && has_row(*field, view) && !std::count(first.begin(), first.end(), field) &&
         !std::count(rest.begin(), rest.end(), field))
       rest.push_back(field);
   };
   for (const Field* field : first_fields()) add(field);
-  for (const Field& field : spec_fields())
-    if (listed(field)) add(&field);
+  for (const Field& field : spec_fields()) add(&field);
 
   const float pitch = space::field_pitch, h = space::field_h;
   const float lines = std::ceil(static_cast<float>(rest.size()) / static_cast<float>(columns));

@@ -26,6 +26,8 @@ struct SettingsState {
 
 // A field has a row of its own, settings/KEY, unless another place is named for it.
 bool listed(const Field& field);
+// Whether it has one now: where no run is a transformer, what their architecture reads and nothing else.
+bool has_row(const Field& field, const LabView& view);
 // Where a field without a row is changed: "transport/budget"; empty for those that have one.
 std::string_view place_of(const Field& field);
 // Rows of fields that differ between the runs, in table order (name and budget are not settings).

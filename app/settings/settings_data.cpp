@@ -18,23 +18,28 @@ namespace {
 struct Source {
   const char *name, *label, *help;
 };
-constexpr std::array<Source, 5> kSources{{
+constexpr std::array<Source, 9> kSources{{
     {"corpus", "built-in sentences", "Endless made-up sentences whose entropy is known exactly."},
     {"copy", "copy a row", "Symbols to say again after a mark: attention has to look back."},
     {"reverse", "reverse a row", "Symbols to say again backwards."},
     {"sort", "sort a row", "Symbols to put in order."},
     {"translation", "made-up translation", "A small grammar into another one, for an encoder-decoder."},
+    {"word-order", "word order", "Made-up sentences, two words swapped in every other one, for an encoder."},
+    {"mood", "mood", "Made-up sentences in five classes by their adjectives, for an encoder."},
+    {"digits", "drawn digits", "Images of ten digits, drawn by the program, for a convolutional network."},
+    {"treebank", "made-up treebank", "Sentences of a small grammar with their trees, for a parser."},
 }};
 
 struct FileKind {
   const char *key, *label, *help;
 };
-constexpr std::array<FileKind, 3> kFiles{{
+constexpr std::array<FileKind, 4> kFiles{{
     {"data.text", "a text file of yours",
      "A UTF-8 text to learn from: type its path, or drop it on the window."},
     {"data.pairs", "a file of sentence pairs",
      "One pair a line, a tab between the languages: type its path."},
     {"data.labels", "a file of labelled texts", "One label and text a line, a tab between: type its path."},
+    {"data.treebank", "a treebank of yours", "Sentences with their trees in CoNLL-U: type its path."},
 }};
 
 bool fits(const RunSpec& spec, std::string_view key, std::string_view value) {

@@ -8,8 +8,10 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "app/view/lab_data.h"
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
+#include "engine/spec/unused_settings.h"
 #include "engine/spec/update_rule.h"
 
 namespace normscope::lab {
@@ -32,6 +34,8 @@ constexpr std::array<Shown, 11> kFirst{{
     {"run.seed", "seed", "", 0, 100, 1, false},
 }};
 
+constexpr std::string_view kOfData = "settings/data.name", kOfArchitecture = "settings/model.architecture";
+
 std::string text_of(const Field& field, double value) {
   return field.type == FieldType::Integer ? fmt::format("{}", std::llround(value))
                                           : fmt::format("{:g}", value);
@@ -50,14 +54,28 @@ std::string_view place_of(const Field& field) {
   if (field.key == "train.steps") return "transport/budget";
   if (field.key == "model.placement") return "diagram/preset";  // and a row where the runs differ in it
   for (const char* file : {"data.text", "data.pairs", "data.labels"})  // in the list of the data
-    if (field.key == file) return "settings/data.name";
-  // The window shows transformers alone: what others read stands on the command line and in files.
+    if (field.key == file) return kOfData;
+  // What transformers do not read has a row where a run reads it: see has_row().
   for (const char* of_others :
        {"data.images", "data.image_labels", "data.digits", "data.treebank", "data.punctuation"})
-    if (field.key == of_others) return "settings/data.name";
+    if (field.key == of_others) return kOfData;
   for (const char* of_others : {"model.channels", "model.channels_2", "model.window"})
-    if (field.key == of_others) return "settings/model.architecture";
+    if (field.key == of_others) return kOfArchitecture;
   return "";
+}
+
+bool has_row(const Field& field, const LabView& view) {
+  const auto any_run = [&](auto&& test) {
+    return std::any_of(view.runs.begin(), view.runs.end(),
+                       [&](const RunView& run) { return test(unused_reason(*run.spec, field.key)); });
+  };
+  const std::string_view place = place_of(field);
+  if (place == kOfArchitecture || (place == kOfData && field.type != FieldType::Text))
+    return any_run([](const std::string& reason) { return reason.empty(); });
+  if (!place.empty() || any_stream(view)) return place.empty();
+  return any_run([](const std::string& reason) {
+    return !reason.starts_with("model.architecture") && !reason.starts_with("data.name");
+  });
 }
 
 bool listed(const Field& field) { return place_of(field).empty(); }
@@ -83,6 +101,12 @@ Shown shown_as(const Field& field) {
   shown.hi = field.type == FieldType::Real ? std::min(field.high, 1.0) : field.high;
   if (field.type == FieldType::Real) shown.step = 0.01;
   return shown;
+}
+
+// Images and states of a parse are no texts.
+std::string unit_of(const Shown& shown, const LabView& view) {
+  if (std::string_view(shown.key) == "train.batch" && !any_stream(view)) return "rows";
+  return shown.unit ? shown.unit : view.unit + "s";
 }
 
 std::string display(const Field& field, const std::string& value) {
@@ -170,7 +194,7 @@ FieldOptions Rows::options_of(const Field& field, const Shown& shown) const {
   o.log = shown.log;
   o.integer = field.type == FieldType::Integer;
   o.step = shown.step;
-  o.unit = shown.unit ? shown.unit : view.unit + "s";
+  o.unit = unit_of(shown, view);
   o.track = shown.hi <= 4096 && field.key != "run.seed";
   return o;
 }
@@ -202,7 +226,6 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
   if (!ui.popup_open(name)) return;
   std::vector<std::string> values(field.choices.begin(), field.choices.end());
   if (field.type == FieldType::Flag) values = {"true", "false"};
-  for (const char* of_others : {"convolutional", "parser"}) std::erase(values, of_others);  // see place_of()
   const std::string now = field.get(*view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec);
   float width = 0;
   for (const std::string& value : values)
@@ -223,13 +246,24 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
     const auto place = static_cast<float>(i);
     const float column = std::floor(place / lines), line = place - column * lines;
     const Rect item = Rect{list.x + 6 + column * width, list.y + 6 + line * h, width, h}.inset(0, 1);
+    const bool other = value != now && replaces(field, value);
     if (item.contains(ui.mouse())) predict(field, value, only);
-    if (button(ui, name + "/" + value, item, display(field, value), help(field), o)) {
-      if (value != now) edit(field, value, only);
+    if (button(ui, name + "/" + value, item, display(field, value),
+               other ? "Three such runs, on data of their own, take the place of all." : help(field), o)) {
+      if (value != now && other)
+        commands.emplace_back(ReplaceRuns{.runs = comparison_of(value), .play = view.playing});
+      else if (value != now)
+        edit(field, value, only);
       ui.close_popup();
     }
   }
   ui.end_popup();
+}
+
+// Between a transformer and what is none no data fits both.
+bool Rows::replaces(const Field& field, const std::string& value) const {
+  return field.key == "model.architecture" &&
+         (value == "convolutional" || value == "parser" || (value == "decoder" && !any_stream(view)));
 }
 
 void Rows::shared(const Field& field, const Rect& rect) {
@@ -330,7 +364,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
   const TextStyle mono{Face::Mono, type::body};
   std::vector<std::string> texts;
   float needed = 0;
-  const std::string unit = shown.unit ? shown.unit : view.unit + "s";
+  const std::string unit = unit_of(shown, view);
   auto measure = [&] {
     needed = 0;
     for (const std::string& text : texts) needed += 14 + 4 + std::max(10.f, p.text_width(mono, text)) + 8;

@@ -22,6 +22,7 @@ Shown shown_as(const Field& field);
 std::vector<const Field*> first_fields();
 
 bool differs(const Field& field, const LabView& view);
+std::string unit_of(const Shown& shown, const LabView& view);  // what stands after the number
 // "post" -> "Post-LN", "adam" -> "Adam": names as the rest of the screen writes them.
 std::string display(const Field& field, const std::string& value);
 // Why a text cannot be the value of a field in one of the runs (only: in that one), as one line without the
@@ -57,6 +58,8 @@ struct Rows {
   void choice_field(const Field& field, const std::string& name, const ui::Rect& rect);
   // The list of a choice or a switch, open below its row; only: of one run.
   void choice_list(const Field& field, const std::string& name, const ui::Rect& row, int only);
+  // Whether a choice stands for other runs: comparison_of() that architecture.
+  bool replaces(const Field& field, const std::string& value) const;
   void text_row(const Field& field, const std::string& name, const ui::Rect& rect);
   // The box to type into, open below its row, with the line that says what is wrong with what was typed.
   void text_box(const Field& field, const std::string& name, const ui::Rect& row, int only);

@@ -114,6 +114,8 @@ constexpr ControlWords kParts[] = {
     {"after", "norm after"},      {"trunk", "norm on the stream"},
     {"final", "final norm"},      {"embedding", "norm on the embedding"},
     {"skip", "leave out"},        {"rate", "learning rate"},
+    {"conv", "convolution"},      {"hidden", "hidden layer"},
+    {"class", "classes"},
 };
 
 template <size_t N>

@@ -121,7 +121,7 @@ void put_runs_in_order(std::vector<PaletteItem>& items) {
 }  // namespace
 
 std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::Elsewhere> elsewhere,
-                                       const std::string& no_cuda) {
+                                       const std::string& no_cuda, const LabView* view) {
   std::vector<PaletteItem> items;
   for (const Shortcut& s : shortcuts())
     if (s.command)
@@ -147,7 +147,7 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
   put_runs_in_order(items);
   for (const Field& field : spec_fields()) {
     const std::string name = fmt::format("settings/{}", field.key);
-    if (lab::listed(field) && !ui.registry().find(name))
+    if ((view ? lab::has_row(field, *view) : lab::listed(field)) && !ui.registry().find(name))
       items.push_back(
           {std::string(field.label), "", std::string(field.help), name, {}, {}, {}, other_words(name)});
   }
@@ -231,11 +231,11 @@ void draw_help(ui::Ui& ui, const ui::Rect& foot, std::string help) {
 
 std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
                                         const std::function<std::vector<lab::Elsewhere>()>& elsewhere,
-                                        const std::string& no_cuda) {
+                                        const std::string& no_cuda, const LabView& view) {
   using namespace ui;
   press_pending(ui, state);
   if (!ui.popup_open(kPalettePopup)) return {};
-  const std::vector<PaletteItem> items = palette_items(ui, elsewhere(), no_cuda);
+  const std::vector<PaletteItem> items = palette_items(ui, elsewhere(), no_cuda, &view);
   const float row_h = 26, width = 460;
   const Rect box{(ui.size().x - width) / 2, 60, width, 50 + row_h * kShown + 46};
   if (!ui.begin_popup(kPalettePopup, box)) return {};

@@ -42,9 +42,10 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
 
 // Commands, the enabled controls of the frame and those that are `elsewhere`, settings that stand out of
 // sight, every placement, and the glossary. A chosen control that is out of sight is for the app to bring
-// forth; then it is pressed. `no_cuda`: why CUDA cannot be chosen.
+// forth; then it is pressed. `no_cuda`: why CUDA cannot be chosen. `view`: settings are those that have a row for
+// its runs.
 std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {},
-                                       const std::string& no_cuda = {});
+                                       const std::string& no_cuda = {}, const LabView* view = nullptr);
 // A control in words: "settings/train.lr" -> "learning rate", "diagram/layers3-6" -> "diagram: layers 3 to
 // 6".
 std::string control_title(std::string_view name);
@@ -56,6 +57,6 @@ void open_palette(ui::Ui&, PaletteState&);
 // What was chosen and is for the app to do; a chosen control is pressed by the palette itself.
 std::optional<PaletteItem> draw_palette(ui::Ui&, PaletteState&,
                                         const std::function<std::vector<lab::Elsewhere>()>& elsewhere,
-                                        const std::string& no_cuda);
+                                        const std::string& no_cuda, const LabView& view);
 
 }  // namespace normscope::shell

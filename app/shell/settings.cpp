@@ -77,6 +77,7 @@ bool is_stashed(const fs::path& folder) {
 std::string config_folder() { return xdg("XDG_CONFIG_HOME", ".config"); }
 std::string state_folder() { return xdg("XDG_STATE_HOME", ".local/state"); }
 std::string cache_folder() { return xdg("XDG_CACHE_HOME", ".cache"); }
+std::string data_folder() { return xdg("XDG_DATA_HOME", ".local/share"); }
 
 namespace {
 

@@ -115,6 +115,9 @@ void check_restored(Offers& offers, const LabView& view, std::string& notice) {
 
 // What the screens asked for in this frame can be taken back.
 void note_commands(ShownSession& session, const Shell& shell, char selected, Files& files) {
+  for (lab::Command& command : session.commands)  // a setting that replaces the runs knows of no folder
+    if (auto* other = std::get_if<lab::ReplaceRuns>(&command); other && other->stash.empty())
+      if (!session.view->runs.empty()) other->stash = session.undo.next_slot();
   const std::span<const lab::Command> made = std::span(session.commands).subspan(shell.own_commands);
   const bool held =
       ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
@@ -252,7 +255,7 @@ void draw_shell(AppState& state, Ui& ui) {
   }
   const std::optional<PaletteItem> chosen = draw_palette(
       ui, shell.palette, [&] { return screen.elsewhere(ui.registry(), *state.session.view); },
-      state.backend.no_cuda);
+      state.backend.no_cuda, *state.session.view);
   if (chosen) take_chosen(state, ui, *chosen);
   classroom::draw_teacher(ui, state.teaching, state.session, state.notice);
   classroom::draw_presentation(ui, state.presentation);

@@ -150,9 +150,8 @@ class Picture {
 
   void head() {
     layer_.text(ui::space::pad, 28, 15, "ink", info(metric_).title, "start", true);
-    const std::string unit = metric_ == Metric::Loss
-                                 ? fmt::format("nats a symbol, mean of the last {} steps; ", Record::kWindow)
-                                 : "";
+    const std::string unit =
+        metric_ == Metric::Loss ? fmt::format("nats a symbol, mean of {}; ", loss_window_text(grid_)) : "";
     layer_.text(ui::space::pad, 48, 12, "ink2", unit + setting_text(grid_));
   }
 

@@ -97,15 +97,26 @@ Json cell_json(const Grid& grid, const Cell& cell) {
   return json;
 }
 
+bool steps_vary(const Plan& plan) {
+  return std::any_of(plan.axes.begin(), plan.axes.end(),
+                     [](const Axis& axis) { return axis.key == "train.steps"; });
+}
+
 }  // namespace
+
+std::string loss_window_text(const Grid& grid) {
+  const int32_t steps = base_of(grid.plan).train.steps;
+  if (steps_vary(grid.plan))
+    return fmt::format("the last {} steps, or of all where there are fewer", Record::kWindow);
+  return steps < Record::kWindow ? fmt::format("all {} steps", steps)
+                                 : fmt::format("the last {} steps", Record::kWindow);
+}
 
 std::string setting_text(const Grid& grid) {
   const Plan& plan = grid.plan;
   const RunSpec base = base_of(plan);
   std::string text;
-  const bool steps_vary = std::any_of(plan.axes.begin(), plan.axes.end(),
-                                      [](const Axis& axis) { return axis.key == "train.steps"; });
-  if (!steps_vary) text = fmt::format("{} steps, ", base.train.steps);
+  if (!steps_vary(plan)) text = fmt::format("{} steps, ", base.train.steps);
   text += fmt::format("{} seed{} a cell{}", plan.seeds, plan.seeds == 1 ? "" : "s",
                       plan.more.empty() ? "" : ", more in regions");
   if (!plan.set.empty()) text += fmt::format("; {}", fmt::join(plan.set, " "));
@@ -123,9 +134,9 @@ std::string to_text(const Grid& grid, Metric metric) {
   out += text_table(table, std::string(columns, 'l'));
   out += fmt::format(
       "\n↘ learns, — stuck, ↗ diverges, × not finite, ? seeds disagree, … undecided, ! cannot be trained, "
-      "· not yet{}.\nUnigram entropy (letter frequencies alone): {} nats; best cell: {}. Losses: mean of the last {} steps.\n",
+      "· not yet{}.\nUnigram entropy (letter frequencies alone): {} nats; best cell: {}. Losses: mean of {}.\n",
       plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "", fixed(grid.level),
-      fixed(grid.best), Record::kWindow);
+      fixed(grid.best), loss_window_text(grid));
   for (const Cell& cell : grid.cells)
     if (!cell.refused.empty()) out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
   return out;

@@ -19,5 +19,7 @@ std::string to_svg(const Grid& grid, Metric metric);
 
 /// What is swept, in a line: "300 steps, 3 seeds a cell; model.layers=12".
 std::string setting_text(const Grid& grid);
+/// Of which steps a cell's loss is the mean: "the last 25 steps".
+std::string loss_window_text(const Grid& grid);
 
 }  // namespace normscope::sweep

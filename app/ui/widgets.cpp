@@ -105,7 +105,8 @@ float segmented_width(Ui& ui, std::span<const std::string> labels) {
 }
 
 bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std::string> labels,
-               int& selected, std::string_view help, std::span<const std::string> helps) {
+               int& selected, std::string_view help, std::span<const std::string> helps,
+               std::span<const std::string> refusals) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
   HitOptions outer;
@@ -118,10 +119,13 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
   p.fill(r, t.field, 6);
   p.outline(r, t.border, 1, 6);
   const int before = selected, count = int(labels.size());
+  const auto refusal = [&](int i) {
+    return size_t(i) < refusals.size() ? std::string_view(refusals[size_t(i)]) : std::string_view{};
+  };
   int move = box.arrow_x - box.arrow_y;
   if (move && count) {
     const int next = std::clamp(selected + (move > 0 ? 1 : -1), 0, count - 1);
-    if (!ui.held(std::string(name) + "/" + labels[next])) selected = next;
+    if (refusal(next).empty() && !ui.held(std::string(name) + "/" + labels[next])) selected = next;
   }
 
   std::vector<float> widths;
@@ -133,15 +137,22 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
     Rect segment = rest.take_left(widths[i] + pad);
     HitOptions inner;
     inner.focusable = false;
-    const std::string_view own = size_t(i) < helps.size() ? std::string_view(helps[size_t(i)]) : help;
+    inner.enabled = refusal(i).empty();
+    const std::string_view own = !inner.enabled             ? refusal(i)
+                                 : size_t(i) < helps.size() ? std::string_view(helps[size_t(i)])
+                                                            : help;
     Hit h = ui.hit(std::string(name) + "/" + labels[i], segment, i == selected ? "on" : "", own, inner);
     if (h.clicked) selected = i;
     if (i == selected)
       p.fill(segment, t.inverse, 5);
-    else if (h.hovered)
+    else if (h.hovered && inner.enabled)
       p.fill(segment, t.trough, 5);
     TextStyle style{i == selected ? Face::Bold : Face::Sans, type::body};
-    p.text_in(segment, style, i == selected ? t.on_inverse : t.ink2, labels[i], Align::Centre);
+    p.text_in(segment, style,
+              i == selected   ? t.on_inverse
+              : inner.enabled ? t.ink2
+                              : t.slot,
+              labels[i], Align::Centre);
   }
   return selected != before;
 }

@@ -59,9 +59,10 @@ bool tab(Ui&, std::string_view name, const Rect&, std::string_view label, std::s
 
 // One choice of several in one rounded box. Registers each segment as NAME/LABEL; arrows walk the segments.
 // Returns true on a change. `widths` empty: segments share the width by their labels. selected = -1: none is
-// active. `helps`, when given, is the help of each segment.
+// active. `helps`, when given, is the help of each segment; `refusals` say why one cannot be chosen, empty where it can.
 bool segmented(Ui&, std::string_view name, const Rect&, std::span<const std::string> labels, int& selected,
-               std::string_view help, std::span<const std::string> helps = {});
+               std::string_view help, std::span<const std::string> helps = {},
+               std::span<const std::string> refusals = {});
 // Width that fits the labels with the usual padding.
 float segmented_width(Ui&, std::span<const std::string> labels);
 

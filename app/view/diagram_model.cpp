@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "app/view/chain.h"
+
 namespace normscope::lab {
 namespace {
 
@@ -75,6 +77,7 @@ StackWiring& stack_of(ModelConfig& model, Side side) {
 }
 
 int layers_of(const ModelConfig& model, Side side) {
+  if (!is_transformer(model.architecture)) return chain_layers(model);
   const bool encoder = side == Side::Encoder && has_both(model);
   return encoder && model.encoder_layers > 0 ? model.encoder_layers : model.layers;
 }

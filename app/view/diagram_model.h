@@ -60,6 +60,7 @@ struct Stacks {
 Stacks stacks_of(const ModelConfig& model);
 bool has_both(const ModelConfig& model);
 StackWiring& stack_of(ModelConfig& model, Side side);
+// Of a convolutional network and a parser with that of the classes.
 int layers_of(const ModelConfig& model, Side side);
 // In front of the names of values and parameters: "", "dec." or "enc.".
 const char* name_prefix(const ModelConfig& model, Side side);

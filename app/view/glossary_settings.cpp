@@ -26,7 +26,15 @@ constexpr Term kSettingTerms[] = {
      "The states that each layer had for the symbols before the row stay, and attention looks back at them, "
      "though nothing is learned through them. It needs relative positions and a text that goes on from batch to "
      "batch.",
-     "Dai et al. 2019, Transformer-XL", "settings/model.memory|settings/data.consecutive"},
+     "Dai et al. 2019, Transformer-XL", "settings/model.memory|settings/data.consecutive|diagram/memory"},
+    {"convolution", "convolution",
+     "A small matrix that looks at a square of an image, at every place of it alike. Each of its columns makes one "
+     "picture of the image, a channel.",
+     "LeCun et al. 1998, Gradient-Based Learning Applied to Document Recognition",
+     "settings/model.channels|settings/model.channels_2|settings/model.window|settings/data.digits"},
+    {"attachment", "attachment score",
+     "UAS is the share of words whose head in the tree is right. LAS asks for the relation to it too.",
+     "Zeman et al. 2018, CoNLL 2018 Shared Task: Multilingual Parsing", "settings/data.punctuation"},
     {"init", "initialization",
      "How the weights start, before the first step: their size decides how signals and gradients grow or "
      "shrink from layer to layer. Here normal(0.02) leaves the embedding at unit variance, unlike BERT, and "

@@ -157,10 +157,9 @@ const std::vector<float>& LabData::frame(Cached& c, int step) {
 std::vector<float> LabData::by_layer(const RunView& run, std::string_view path, int step, Side side) {
   Cached& c = cached(run);
   const std::vector<float>& stats = frame(c, step);
-  const std::string prefix = prefix_of(run, side);
   std::vector<float> result(static_cast<size_t>(layers_of(run, side)), kNaN);
   for (size_t layer = 0; layer < result.size(); ++layer) {
-    const int32_t index = find(c, fmt::format("{}L{:02}.{}", prefix, layer + 1, path));
+    const int32_t index = find(c, layer_stat(run, side, static_cast<int>(layer) + 1, path));
     if (index >= 0 && static_cast<size_t>(index) < stats.size())
       result[layer] = stats[static_cast<size_t>(index)];
   }
@@ -265,6 +264,7 @@ RunView run_at(LabData& data, const RunView& run, int step) {
   if (step >= run.step) return then;
   then.step = std::max(step, run.forked_from >= 0 ? run.fork_step : 0);
   then.spec = spec_at(run, then.step);
+  then.score.clear();  // of the newest validation
   then.loss = mean_loss_at(*data.loss(run), then.step);
   apply_events(then, run);
   then.writes.clear();
@@ -295,6 +295,22 @@ int steps_shown(const LabView& view) {
 }
 
 int layers_of(const RunView& run, Side side) { return run.spec ? layers_of(run.spec->model, side) : 0; }
+
+bool has_stream(const RunView& run) { return !run.spec || is_transformer(run.spec->model.architecture); }
+
+bool any_stream(const LabView& view) {
+  return view.runs.empty() || std::any_of(view.runs.begin(), view.runs.end(), has_stream);
+}
+
+std::string layer_stat(const RunView& run, Side side, int layer, std::string_view path) {
+  if (has_stream(run)) return fmt::format("{}L{:02}.{}", prefix_of(run, side), layer, path);
+  const bool convolves = run.spec->model.architecture == Architecture::Convolutional;
+  const std::string of = layer == layers_of(run, side)
+                             ? "class"
+                             : fmt::format("L{:02}.{}", layer, convolves ? "conv" : "hidden");
+  if (path.ends_with("_norm")) return fmt::format("{}.w{}", of, path.substr(path.rfind('.')));
+  return path.ends_with("mean_square") ? of + ".out.mean_square" : "";
+}
 
 std::string prefix_of(const RunView& run, Side side) {
   return run.spec ? name_prefix(run.spec->model, side) : "";

@@ -58,7 +58,7 @@ class LabData {
                                        const std::string& below);
   // One stat at a step (the last frame at or before it); NaN when it is not measured.
   float value(const RunView& run, std::string_view name, int step);
-  // "L..<path>" of every layer at a step (the last one at or before it); NaN where it is not measured.
+  // layer_stat() of every layer at a step (the last one at or before it); NaN where it is not measured.
   std::vector<float> by_layer(const RunView& run, std::string_view path, int step, Side side = Side::Main);
   // Norm of the gradient of all matrices of a sub-layer at a step; NaN where it is not measured.
   float gradient(const RunView& run, int layer, Sub sub, int step, Side side = Side::Main);
@@ -108,6 +108,13 @@ LabView view_at(LabData& data, const LabView& view, int step);
 int steps_shown(const LabView& view);
 
 int layers_of(const RunView& run, Side side = Side::Main);
+bool has_stream(const RunView& run);  // a transformer: sub-layers on a residual stream
+bool any_stream(const LabView& view);
+// What stands where a figure needs one and no run has it.
+inline constexpr const char* kNoStream = "These runs have no residual stream and no attention.";
+// The number `path`, "ffn.w2.grad_norm", of a layer from 1, by its name in a run's history. A layer without sub-layers
+// has one matrix and one output, whichever is asked for: "L01.conv.w.grad_norm"; empty where it has no such number.
+std::string layer_stat(const RunView& run, Side side, int layer, std::string_view path);
 // What stands before "L01." in the names of a run's numbers: "", "dec." or "enc.".
 std::string prefix_of(const RunView& run, Side side);
 bool has_both(const RunView& run);

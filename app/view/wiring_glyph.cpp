@@ -1,12 +1,36 @@
 #include "app/view/wiring_glyph.h"
 
+#include "app/view/chain.h"
 #include "app/view/diagram_model.h"
 
 namespace normscope::lab {
 
 using namespace ui;
 
+namespace {
+
+// Boxes on a line, without a way around them, and the norms between them.
+void draw_chain_glyph(Ui& ui, Vec at, const ModelConfig& model, Colour line) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const float y = at.y + 20;
+  p.fill({at.x, y - 3, 70, 6}, line);
+  const Vec head[] = {{at.x + 70, y - 6.5f}, {at.x + 79, y}, {at.x + 70, y + 6.5f}};
+  p.polygon(head, line);
+  for (const float x : {12.f, 52.f}) {
+    const Rect box = centred({at.x + x, y}, 18, 18);
+    p.fill(box, t.sunk, 3);
+    p.outline(box, t.wire, 1.4f, 3);
+  }
+  if (chain_placement(model, model.stack()) == Placement::None) return;
+  p.fill({at.x + 25, y - 4, 14, 8}, t.panel);
+  p.accent_box(t, centred({at.x + 32, y}, 12, 17), 3.5f);
+}
+
+}  // namespace
+
 void draw_wiring_glyph(Ui& ui, Vec at, const ModelConfig& model, Colour line) {
+  if (!is_transformer(model.architecture)) return draw_chain_glyph(ui, at, model, line);
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const GlyphSlots slots = glyph_slots(stacks_of(model).of(Side::Main));

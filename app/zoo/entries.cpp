@@ -77,6 +77,25 @@ void add_placements(std::vector<Entry>& all) {
   }
 }
 
+/// Each system with every kind of norm of Xu et al. (2019), with RMSNorm and without any.
+void add_systems(std::vector<Entry>& all) {
+  for (const System& system : systems())
+    for (const NormKind kind : kNormKinds) {
+      if (kind == NormKind::DyT) continue;
+      const bool none = kind == NormKind::None;
+      const std::string value = short_name(kind);
+      const ValueWords* words = find_words("model.norm", value);
+      Entry entry;
+      entry.group = system.group;
+      entry.name = fmt::format("{}-{}", system.prefix, value);
+      entry.title = none ? "No norm" : words ? words->title : "LayerNorm";
+      entry.source = none ? "Xu et al. 2019" : words ? words->source : "Ba et al. 2016";
+      if (*system.set) entry.set.emplace_back(system.set);
+      entry.set.push_back(none ? "model.placement=none" : "model.norm=" + value);
+      all.push_back(std::move(entry));
+    }
+}
+
 std::vector<Entry> make_entries() {
   std::vector<Entry> all;
   add_placements(all);
@@ -85,6 +104,7 @@ std::vector<Entry> make_entries() {
   add_missing(all, Group::Inits, "model.init", "xavier");
   add_missing(all, Group::Optimizers, "train.optimizer", "adam");
   add_missing(all, Group::Schedules, "train.schedule", "constant");
+  add_systems(all);
   std::stable_sort(all.begin(), all.end(), [](const Entry& a, const Entry& b) { return a.group < b.group; });
   return all;
 }
@@ -92,14 +112,22 @@ std::vector<Entry> make_entries() {
 }  // namespace
 
 const char* to_string(Group group) {
-  constexpr const char* names[] = {"placements", "norms", "inits", "optimizers", "schedules", "remedies"};
+  constexpr const char* names[] = {"placements", "norms",  "inits",   "optimizers", "schedules",
+                                   "remedies",   "images", "parsing", "memory"};
   return names[static_cast<size_t>(group)];
 }
 
 const char* title(Group group) {
-  constexpr const char* titles[] = {"Placements", "Norms",     "Initialisations",
-                                    "Optimizers", "Schedules", "Remedies on Post-LN"};
+  constexpr const char* titles[] = {
+      "Placements",          "Norms",  "Initialisations",    "Optimizers",          "Schedules",
+      "Remedies on Post-LN", "Images", "Dependency parsing", "A memory of segments"};
   return titles[static_cast<size_t>(group)];
+}
+
+const System* system_of(Group group) {
+  for (const System& system : systems())
+    if (system.group == group) return &system;
+  return nullptr;
 }
 
 const std::vector<Entry>& entries() {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,11 +15,34 @@
 
 namespace normscope::zoo {
 
-enum class Group : uint8_t { Placements, Norms, Inits, Optimizers, Schedules, Remedies };
+/// The last three are other systems than the default model, with the kinds of norm: see System.
+enum class Group : uint8_t {
+  Placements,
+  Norms,
+  Inits,
+  Optimizers,
+  Schedules,
+  Remedies,
+  Images,
+  Parsing,
+  Memory
+};
 inline constexpr Group kGroups[] = {Group::Placements, Group::Norms,     Group::Inits,
-                                    Group::Optimizers, Group::Schedules, Group::Remedies};
+                                    Group::Optimizers, Group::Schedules, Group::Remedies,
+                                    Group::Images,     Group::Parsing,   Group::Memory};
 const char* to_string(Group group);  ///< "placements"; --only takes it for all of them
 const char* title(Group group);      ///< "Initialisations"
+
+/// A network and task of Xu et al. (2019) beside their translations: a preset of the command line and what is changed on
+/// it. It has its own depth, rate and budget, whatever Plan::depths says.
+struct System {
+  Group group;
+  const char *preset, *prefix, *what, *set;  ///< "parser", of the entries' names, in words, KEY=VALUE or ""
+  const char* score;                         ///< what Record::score is: "UAS, %"
+  int32_t steps, warmup;
+};
+std::span<const System> systems();
+const System* system_of(Group group);  ///< nullptr: the default model
 
 struct Entry {
   std::string name;              ///< "pre-rms": unique, lower case

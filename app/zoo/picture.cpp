@@ -31,10 +31,11 @@ std::string style_of(const ui::Theme& theme) {
 class Picture {
  public:
   explicit Picture(const Summary& summary) : summary_(summary) {
+    if (!std::isfinite(summary.level)) return;  // other systems alone: their losses are of other things
     low_ = summary.level;
     for (const Row& row : summary.rows)
       for (const Arm& arm : row.arms)
-        if (std::isfinite(arm.low)) low_ = std::min(low_, arm.low);
+        if (row.layers > 0 && std::isfinite(arm.low)) low_ = std::min(low_, arm.low);
     low_ = std::floor(low_ * 5) / 5;
     high_ = summary.level + kBeyond;
   }
@@ -107,6 +108,7 @@ class Picture {
                 x_of(loss), kTop - 4, bottom);
       front_.text(x_of(loss), kTop - 10, 11, "ink3", fmt::format("{:.1f}", loss), "middle");
     }
+    if (!std::isfinite(summary_.level)) return;
     back_.put(
         "<line class=\"axis\" stroke-width=\"1.2\" stroke-dasharray=\"2 3\" x1=\"{0:.1f}\" y1=\"{1:g}\" "
         "x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n",

@@ -8,14 +8,17 @@
 namespace normscope::zoo {
 namespace {
 
-RunSpec base_of(const Plan& plan, int32_t layers, bool warm) {
-  const BaseSetting setting = base_setting(layers);
+RunSpec base_of(const Plan& plan, const System* system, int32_t layers, bool warm) {
+  const BaseSetting setting =
+      system ? BaseSetting{nullptr, system->steps, system->warmup} : base_setting(layers);
   const int32_t steps = plan.steps > 0 ? plan.steps : setting.steps;
   const int32_t warmup = plan.warmup > 0 ? plan.warmup : setting.warmup;
-  RunSpec spec = preset_run("post");
+  RunSpec spec = preset_run(system ? system->preset : "post");
   const auto set = [&](const char* key, int32_t value) { set_field(spec, key, std::to_string(value)); };
-  set("model.layers", layers);
-  set_field(spec, "train.lr", setting.rate);
+  if (!system) {
+    set("model.layers", layers);
+    set_field(spec, "train.lr", setting.rate);
+  }
   set("train.steps", steps);
   set("train.warmup", warm ? warmup : 0);
   set("train.decay_end", std::max(steps, warmup + 1));
@@ -24,6 +27,7 @@ RunSpec base_of(const Plan& plan, int32_t layers, bool warm) {
 }
 
 bool trained_at(const Plan& plan, const Entry& entry, int32_t layers) {
+  if (system_of(entry.group)) return layers == plan.depths.front();
   return layers <= kShallow || plan.deep.empty() ||
          std::find(plan.deep.begin(), plan.deep.end(), entry.name) != plan.deep.end();
 }
@@ -48,9 +52,11 @@ std::vector<Job> jobs_of(const Plan& plan) {
   for (const int32_t layers : plan.depths)
     for (size_t e = 0; e < plan.entries.size(); ++e) {
       if (!trained_at(plan, plan.entries[e], layers)) continue;
+      const System* system = system_of(plan.entries[e].group);
       for (const bool warm : {false, true})
         for (int32_t seed = 1; seed <= plan.seeds; ++seed) {
-          Job job{e, layers, warm, static_cast<uint64_t>(seed), base_of(plan, layers, warm)};
+          Job job{e, system ? 0 : layers, warm, static_cast<uint64_t>(seed),
+                  base_of(plan, system, layers, warm)};
           for (const std::string& assignment : plan.entries[e].set) change(job.spec, assignment);
           job.spec.seed = job.seed;
           job.spec.name = plan.entries[e].name + (warm ? " with warm-up" : "");
@@ -67,7 +73,7 @@ std::vector<Job> jobs_of(const Plan& plan) {
 }
 
 std::string setting_text(const Plan& plan, int32_t layers) {
-  const RunSpec cold = base_of(plan, layers, false), warm = base_of(plan, layers, true);
+  const RunSpec cold = base_of(plan, nullptr, layers, false), warm = base_of(plan, nullptr, layers, true);
   std::string text = fmt::format(
       "{} layers of width {}, {} heads, feed-forward {}; {} x {} symbols; Adam (beta {}, {}), rate {}, {} steps, "
       "warm-up {} or {}",
@@ -76,6 +82,15 @@ std::string setting_text(const Plan& plan, int32_t layers) {
       get_field(cold, "train.lr"), cold.train.steps, cold.train.schedule.warmup, warm.train.schedule.warmup);
   text += fmt::format("; {} seed{}", plan.seeds, plan.seeds == 1 ? "" : "s");
   return text;
+}
+
+std::string setting_text(const Plan& plan, const System& system) {
+  const RunSpec cold = base_of(plan, &system, 0, false), warm = base_of(plan, &system, 0, true);
+  return fmt::format("preset {}{}, {}; batches of {}, rate {}, {} steps, warm-up {} or {}; {} seed{}",
+                     system.preset, *system.set ? fmt::format(" with {}", system.set) : "", system.what,
+                     cold.train.batch, get_field(cold, "train.lr"), cold.train.steps,
+                     cold.train.schedule.warmup, warm.train.schedule.warmup, plan.seeds,
+                     plan.seeds == 1 ? "" : "s");
 }
 
 }  // namespace normscope::zoo

@@ -35,16 +35,18 @@ struct BaseSetting {
 BaseSetting base_setting(int32_t layers);
 
 struct Job {
-  size_t entry = 0;  ///< in Plan::entries
-  int32_t layers = 0;
+  size_t entry = 0;    ///< in Plan::entries
+  int32_t layers = 0;  ///< 0: of another system, which has its own depth
   bool warm = false;
   uint64_t seed = 1;
   RunSpec spec;
 };
-/// Depth by depth, entry by entry, without warm-up first, seeds last. Throws Error when an entry and the
+/// Depth by depth (other systems with the first), entry by entry, without warm-up first, seeds last. Throws Error when an entry and the
 /// base do not fit together.
 std::vector<Job> jobs_of(const Plan& plan);
 /// "rate 0.003, 300 steps, warm-up 0 or 200, ..."
 std::string setting_text(const Plan& plan, int32_t layers);
+/// "preset convnet, a convolutional network ...; batches of 32, rate 0.001, 300 steps, warm-up 0 or 100; 3 seeds"
+std::string setting_text(const Plan& plan, const System& system);
 
 }  // namespace normscope::zoo

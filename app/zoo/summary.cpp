@@ -76,7 +76,8 @@ Summary summarise(const Plan& plan, const std::vector<Job>& jobs,
     arm.warmup = job.spec.train.schedule.warmup;
     arm.runs.push_back(records[i]);
     summary.complete = summary.complete && records[i].has_value();
-    if (records[i] && std::isfinite(records[i]->level) && !std::isfinite(summary.level))
+    // Other systems guess among other things.
+    if (job.layers > 0 && records[i] && std::isfinite(records[i]->level) && !std::isfinite(summary.level))
       summary.level = records[i]->level;
   }
   for (Row& row : summary.rows) finish(row);

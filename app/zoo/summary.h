@@ -23,7 +23,7 @@ struct Arm : experiments::OverSeeds {
 
 struct Row {
   Entry entry;
-  int32_t layers = 0;
+  int32_t layers = 0;        ///< 0: of another system
   Arm arms[2];               ///< without, with warm-up
   double beta2 = kUnknown;   ///< mean over the seeds
   std::string beta2_reason;  ///< when there is none

@@ -168,6 +168,15 @@ const Entry kRows[] = {
      Group::Remedies},
 };
 
+constexpr System kSystems[] = {
+    {Group::Images, "convnet", "image",
+     "a convolutional network on drawn digits, norms before the activations", "", "accuracy, %", 300, 100},
+    {Group::Parsing, "parser", "parse", "a parser on the made-up treebank, norms before the activations", "",
+     "UAS, %", 200, 100},
+    {Group::Memory, "pre", "memory", "a Pre-LN decoder that remembers 64 states", "model.memory=64",
+     "bits a letter", 300, 200},
+};
+
 constexpr ValueWords kWords[] = {
     {"model.norm", "simple", "LayerNorm without gain and bias", "Xu et al. 2019"},
     {"model.norm", "rms", "RMSNorm", "Zhang and Sennrich 2019"},
@@ -235,6 +244,7 @@ constexpr Claim kClaims[] = {
 }  // namespace
 
 std::span<const Entry> rows() { return kRows; }
+std::span<const System> systems() { return kSystems; }
 std::span<const Claim> claims() { return kClaims; }
 
 const ValueWords* find_words(std::string_view key, std::string_view value) {

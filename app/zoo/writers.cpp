@@ -14,17 +14,48 @@ using Json = nlohmann::json;
 using experiments::number_json;
 using Cells = std::vector<std::string>;
 
-/// Entry, Σβ², then verdict, loss and gradient of each arm.
-constexpr const char* kAlignment = "lrlrrlrr";
+/// Entry, Σβ², then verdict, loss and gradient of each arm; of another system no Σβ², but each arm's score.
+constexpr const char *kAlignment = "lrlrrlrr", *kSystemAlignment = "llrrrlrrr";
 
 Cells cells_of(const Row& row) {
-  Cells cells = {row.entry.name, fixed(row.beta2, 2)};
+  const bool system = row.layers == 0;
+  Cells cells = {row.entry.name};
+  if (!system) cells.push_back(fixed(row.beta2, 2));
   for (const Arm& arm : row.arms) {
     cells.push_back(verdict_text(arm));
     cells.push_back(loss_text(arm));
+    if (system) cells.push_back(score_text(arm));
     cells.push_back(power(arm.gradient));
   }
   return cells;
+}
+
+Cells head_of(const Row& row, const System* system) {
+  Cells cells = {""};
+  if (!system) cells.emplace_back("Σβ²");
+  for (const Arm& arm : row.arms) {
+    cells.push_back(fmt::format("warm-up {}", arm.warmup));
+    cells.emplace_back("loss");
+    if (system) cells.emplace_back(system->score);
+    cells.emplace_back("grad L1");
+  }
+  return cells;
+}
+
+std::string system_tables(const Summary& summary) {
+  std::string out;
+  for (const System& system : systems()) {
+    std::vector<Cells> table;
+    for (const Row& row : summary.rows) {
+      if (row.entry.group != system.group) continue;
+      if (table.empty()) table = {head_of(row, &system), {title(system.group)}};
+      table.push_back(cells_of(row));
+    }
+    if (!table.empty())
+      out +=
+          fmt::format("\n{}\n\n{}", setting_text(summary.plan, system), text_table(table, kSystemAlignment));
+  }
+  return out;
 }
 
 Json arm_json(const Arm& arm) {
@@ -40,6 +71,7 @@ Json arm_json(const Arm& arm) {
                {"gradient_first", number_json(arm.gradient)},
                {"gradient_ratio", number_json(arm.ratio)},
                {"runs", Json::array()}};
+  if (std::isfinite(arm.score)) json["score"] = number_json(arm.score);
   for (size_t i = 0; i < arm.runs.size(); ++i) {
     if (!arm.runs[i]) continue;
     Json run = to_table_json(*arm.runs[i]);
@@ -58,9 +90,7 @@ std::string to_text(const Summary& summary) {
     const Group* group = nullptr;
     for (const Row& row : summary.rows) {
       if (row.layers != layers) continue;
-      if (table.empty())
-        table.push_back({"", "Σβ²", fmt::format("warm-up {}", row.arms[0].warmup), "loss", "grad L1",
-                         fmt::format("warm-up {}", row.arms[1].warmup), "loss", "grad L1"});
+      if (table.empty()) table.push_back(head_of(row, nullptr));
       if (!group || *group != row.entry.group) table.push_back({title(row.entry.group)});
       group = &row.entry.group;
       table.push_back(cells_of(row));
@@ -69,7 +99,9 @@ std::string to_text(const Summary& summary) {
     out += fmt::format("{}{}\n\n{}", out.empty() ? "" : "\n", setting_text(summary.plan, layers),
                        text_table(table, kAlignment));
   }
+  out += system_tables(summary);
   if (out.empty()) return "nothing was trained yet\n";
+  if (out.starts_with('\n')) out.erase(0, 1);
   out += fmt::format(
       "\nUnigram entropy (letter frequencies alone): {} nats. loss: mean of the last {} steps, ± over the seeds. "
       "Σβ²: sum of the\nsub-layers' own shares at initialisation. grad L1: norm of ∂L/∂W2 in layer 1 at step "
@@ -85,6 +117,9 @@ Json to_json(const Summary& summary) {
                {"entries", Json::array()},          {"study", Json::array()}};
   for (const int32_t layers : summary.plan.depths)
     json["settings"].push_back({{"layers", layers}, {"text", setting_text(summary.plan, layers)}});
+  for (const System& system : systems())
+    json["settings"].push_back(
+        {{"group", to_string(system.group)}, {"text", setting_text(summary.plan, system)}});
   for (const Row& row : summary.rows) {
     Json entry = {{"name", row.entry.name},
                   {"title", row.entry.title},
@@ -110,17 +145,17 @@ Json to_json(const Summary& summary) {
 
 std::string to_csv(const Summary& summary) {
   std::string out =
-      "entry,group,layers,warmup,seed,verdict,steps,since,loss,unigram,beta2,gradient_first,gradient_last\n";
+      "entry,group,layers,warmup,seed,verdict,steps,since,loss,unigram,beta2,gradient_first,gradient_last,score\n";
   const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; };
   for (const Row& row : summary.rows)
     for (const Arm& arm : row.arms)
       for (size_t i = 0; i < arm.runs.size(); ++i) {
         if (!arm.runs[i]) continue;
         const Record& r = *arm.runs[i];
-        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.entry.name,
+        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.entry.name,
                            to_string(row.entry.group), row.layers, arm.warmup, i + 1, to_string(r.verdict),
                            r.steps, r.since, number(r.loss), number(r.level), number(r.beta2),
-                           number(r.gradient_first), number(r.gradient_last));
+                           number(r.gradient_first), number(r.gradient_last), number(r.score));
       }
   return out;
 }

@@ -129,6 +129,43 @@ inline void reduce_rows(const float* partials, int64_t count, int64_t stride, in
   });
 }
 
+constexpr int64_t kSumColumns = 4 * kLanes;  // of a chunk of sums over columns
+constexpr int64_t kSumRows = 64;             // summed before they join the total: error grows with rows / 64
+
+/// Sums of up to kVectors vectors of columns of p (rows, cols), side by side, so that whole cache lines are read.
+template <int kVectors>
+void column_vectors(const float* p, int64_t rows, int64_t cols, int64_t j0, float* to, bool add) {
+  const DF d;
+  const int64_t last = smaller(kLanes, cols - j0 - (kVectors - 1) * kLanes);  // columns of the last vector
+  const auto lanes_of = [&](int v) HWY_ATTR { return v + 1 < kVectors ? kLanes : last; };
+  VF total[kVectors], part[kVectors];
+  for (int v = 0; v < kVectors; ++v) total[v] = hn::Zero(d);
+  for (int64_t i0 = 0; i0 < rows; i0 += kSumRows) {
+    for (int v = 0; v < kVectors; ++v) part[v] = hn::Zero(d);
+    for (int64_t i = i0; i < smaller(rows, i0 + kSumRows); ++i) {
+      const float* row = p + i * cols + j0;
+      for (int v = 0; v + 1 < kVectors; ++v) part[v] = hn::Add(part[v], hn::LoadU(d, row + v * kLanes));
+      const float* tail = row + (kVectors - 1) * kLanes;
+      part[kVectors - 1] =
+          hn::Add(part[kVectors - 1], last == kLanes ? hn::LoadU(d, tail) : load_n(d, tail, last));
+    }
+    for (int v = 0; v < kVectors; ++v) total[v] = hn::Add(total[v], part[v]);
+  }
+  for (int v = 0; v < kVectors; ++v) {
+    float* at = to + j0 + v * kLanes;
+    if (add) total[v] = hn::Add(total[v], load_n(d, at, lanes_of(v)));
+    store_n(total[v], d, at, lanes_of(v));
+  }
+}
+
+/// A chunk of the sums over the rows of p (rows, cols), div_up(cols, kSumColumns) of them: assigned or added to `to`.
+inline void sum_columns(const float* p, int64_t rows, int64_t cols, int64_t chunk, float* to, bool add) {
+  const int64_t j0 = chunk * kSumColumns;
+  constexpr void (*kSums[])(const float*, int64_t, int64_t, int64_t, float*, bool) = {
+      column_vectors<1>, column_vectors<2>, column_vectors<3>, column_vectors<4>};
+  kSums[div_up(smaller(kSumColumns, cols - j0), kLanes) - 1](p, rows, cols, j0, to, add);
+}
+
 /// body summed over n floats: float lanes within blocks of 4096, double across them. body(i, lanes) -> VF.
 template <typename Body>
 HWY_INLINE double sum_over(int64_t n, const Body& body) {

@@ -17,6 +17,7 @@
 #include "engine/ops/attention/attention.h"
 #include "engine/ops/conv2d/conv2d.h"
 #include "engine/ops/probe/probe.h"
+#include "engine/ops/relative_attention/relative_attention.h"
 #include "engine/tape/store.h"
 
 namespace normscope::cuda {
@@ -108,15 +109,19 @@ class CudaExecutable final : public Executable {
       if (n.op == OpKind::Conv2d && patch_numbers(n) >= int64_t{1} << 31)
         fail("cuda", "the windows of {} read more than 2^31 numbers: expected a smaller batch", n.name);
     for (const Node& n : program_.nodes)
-      if (n.op == OpKind::Attention && batch_heads(n) > 65535)
+      if (batch_heads(n) > 65535)
         fail("cuda", "{} has {} heads in the batch: expected at most 65535", n.name, batch_heads(n));
   }
   int64_t patch_numbers(const Node& n) const {
     const ImageWindow window = n.attributes.as<Conv2dSpec>().window;
     return program_.values[static_cast<size_t>(n.in[0])].shape[0] * window.windows() * window.patch();
   }
+  /// Of attention of either kind; of other ops none.
   int64_t batch_heads(const Node& n) const {
-    return program_.values[static_cast<size_t>(n.in[0])].shape[0] * n.attributes.as<AttentionSpec>().heads;
+    const int32_t heads = n.op == OpKind::Attention           ? n.attributes.as<AttentionSpec>().heads
+                          : n.op == OpKind::RelativeAttention ? n.attributes.as<RelativeAttentionSpec>().heads
+                                                              : 0;
+    return heads == 0 ? 0 : program_.values[static_cast<size_t>(n.in[0])].shape[0] * heads;
   }
 
   double* stat(int32_t index) const { return index < 0 ? nullptr : stats_.as<double>() + index; }
@@ -288,8 +293,8 @@ class CudaBackend final : public Backend {
       : driver_(std::move(driver)), options_(options) {}
   std::string_view name() const override { return "CUDA"; }
   bool in_order() const override { return false; }  // see cuda/schedule.h
-  /// Every op that has kernels here: ops.def fails to link without an entry of each, and one entry is empty.
-  bool supports(OpKind op) const override { return op != OpKind::RelativeAttention; }
+  /// Every op has kernels here: ops.def fails to link without an entry of each.
+  bool supports(OpKind) const override { return true; }
   bool recomputes_probabilities() const override { return true; }
   std::unique_ptr<Memory> allocate(size_t floats) override {
     return std::make_unique<CudaMemory>(driver_, floats);

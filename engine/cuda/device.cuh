@@ -112,6 +112,22 @@ __global__ void __launch_bounds__(kColumnTile* kRowLanes)
   if (threadIdx.y == 0 && j < cols) write_column(outputs, j, partial[0][threadIdx.x]);
 }
 
+/// The columns of a matrix as it lies.
+struct MatrixColumn {
+  const float* p;
+  uint32_t cols;
+  __device__ float operator()(uint32_t r, uint32_t j) const { return p[r * cols + j]; }
+};
+
+/// to (cols) = the sums over the rows of p (rows, cols), or added to it.
+inline void sum_rows(Context& context, const float* p, int64_t rows, int64_t cols, float* to, bool add) {
+  const auto n = static_cast<uint32_t>(cols);
+  ColumnOutputs outputs;
+  outputs.out[0] = to;
+  outputs.add[0] = add;
+  launch(context, sum_columns<float, MatrixColumn>, column_sums(cols), rows, n, MatrixColumn{p, n}, outputs);
+}
+
 /// *out = sum of f(i), i < n: partial sums by blocks in double, added in order by the last block.
 template <class F>
 __global__ void __launch_bounds__(kThreads)

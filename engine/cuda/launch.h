@@ -94,16 +94,22 @@ inline constexpr int64_t kScorePad = 4;
 inline constexpr size_t kAttentionStage =
     static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kKeyTile + kScorePad));
 
-/// Whether the scores of a query tile stay in shared memory (else they stand where the probabilities will).
-constexpr bool scores_in_shared(int64_t keys) {
-  return (kAttentionStage + static_cast<size_t>(kQueryTile * (keys + 1) + kQueryTile)) * sizeof(float) <=
+/// With relative positions a tile of queries meets more distances than keys: as many as both sides together.
+inline constexpr size_t kRelativeStage =
+    static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kQueryTile + kKeyTile + kScorePad));
+
+/// Whether the scores of a query tile stay in shared memory beside `stage` (else they stand where the probabilities
+/// will).
+constexpr bool scores_in_shared(int64_t keys, size_t stage = kAttentionStage) {
+  return (stage + static_cast<size_t>(kQueryTile * (keys + 1) + kQueryTile)) * sizeof(float) <=
          (size_t{48} << 10);
 }
 
-constexpr Launch attention(int64_t batch_heads, int64_t positions, int64_t keys) {
-  const size_t scores = scores_in_shared(keys) ? static_cast<size_t>(kQueryTile * (keys + 1)) : 0;
+constexpr Launch attention(int64_t batch_heads, int64_t positions, int64_t keys,
+                           size_t stage = kAttentionStage) {
+  const size_t scores = scores_in_shared(keys, stage) ? static_cast<size_t>(kQueryTile * (keys + 1)) : 0;
   return {static_cast<uint32_t>(div_up(positions, kQueryTile)), static_cast<uint32_t>(batch_heads),
-          kAttentionThreads, 1, (kAttentionStage + scores + static_cast<size_t>(kQueryTile)) * sizeof(float)};
+          kAttentionThreads, 1, (stage + scores + static_cast<size_t>(kQueryTile)) * sizeof(float)};
 }
 
 /// Without stored probabilities: two tiles of scores and two numbers a row in shared memory, whatever the

@@ -2,8 +2,11 @@
 #include "engine/data/labels_task.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "engine/core/error.h"
+#include "engine/data/corpus.h"
 #include "engine/data/masked_task.h"
 #include "engine/data/sequence_task.h"
 
@@ -11,6 +14,88 @@ namespace normscope {
 namespace {
 
 constexpr const char* kLabelColumns = "label<TAB>text";
+
+// ---- made-up sets
+
+constexpr size_t kLongestSentence = 62;  // behind FIRST it fits a context of 64
+constexpr size_t kMadeUpTrain = 5000, kMadeUpValid = 1000;
+
+/// Sentences of the built-in grammar, one after the other.
+class Sentences {
+ public:
+  explicit Sentences(uint64_t seed) : seed_(seed) {}
+  std::string next() {
+    std::string text;
+    do {
+      text.clear();
+      corpus_grammar().append_sentence(seed_, index_++, text);
+      text.pop_back();  // the blank behind the full stop
+    } while (text.size() > kLongestSentence);
+    return text;
+  }
+
+ private:
+  uint64_t seed_, index_ = 0;
+};
+
+/// Parts of `text`, without its marks.
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find_first_of(" ,.", at), text.size());
+    if (end > at) words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+TsvRow word_order_line(Sentences& sentences, BatchDraws& draws) {
+  const std::string sentence = sentences.next();
+  if (draws.below(2) == 0) return {"right", sentence};
+  const std::string_view text = sentence;
+  const std::vector<std::string_view> words = words_of(text);
+  size_t at = 0;
+  do at = draws.below(words.size() - 1);
+  while (words[at] == words[at + 1]);  // "a lazy lazy dog" stays what it is
+  const std::string_view first = words[at], second = words[at + 1];
+  const auto begin = static_cast<size_t>(first.data() - text.data()), between = begin + first.size(),
+             next = static_cast<size_t>(second.data() - text.data());
+  return {"swapped",
+          fmt::format("{}{}{}{}{}", text.substr(0, begin), second, text.substr(between, next - between),
+                      first, text.substr(next + second.size()))};
+}
+
+constexpr std::array<std::string_view, 6> kPraise{"brave", "bold", "happy", "clever", "gentle", "jolly"},
+    kBlame{"quiet", "lazy", "tired", "shy", "loud", "tiny"};
+constexpr std::array kMoods{"very negative", "negative", "neutral", "positive", "very positive"};
+
+size_t mood_of(std::string_view text) {
+  std::ptrdiff_t mood = 2;
+  for (const std::string_view word : words_of(text))
+    mood += std::count(kPraise.begin(), kPraise.end(), word) - std::count(kBlame.begin(), kBlame.end(), word);
+  return static_cast<size_t>(std::clamp<std::ptrdiff_t>(mood, 0, 4));
+}
+
+/// The class first, then the next sentence of that class: the rare ones are as many as the others.
+TsvRow mood_line(Sentences& sentences, BatchDraws& draws) {
+  const size_t wanted = draws.below(kMoods.size());
+  std::string text;
+  do text = sentences.next();
+  while (mood_of(text) != wanted);
+  return {kMoods[wanted], text};
+}
+
+std::shared_ptr<const Task> make_made_up_labels(const DataSpec& spec) {
+  const uint64_t seed = hash_bytes(spec.name) ^ spec.data_seed;
+  Sentences sentences(seed);
+  std::vector<TsvRow> train, valid;
+  for (size_t i = 0; i < kMadeUpTrain + kMadeUpValid; ++i) {
+    BatchDraws draws(seed, i, Split::Train, 0);
+    (i < kMadeUpTrain ? train : valid)
+        .push_back(spec.name == "mood" ? mood_line(sentences, draws) : word_order_line(sentences, draws));
+  }
+  return std::make_shared<LabelsTask>(std::move(train), std::move(valid), spec.name, spec.context);
+}
 
 }  // namespace
 
@@ -96,6 +181,7 @@ void LabelsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int3
 std::string LabelsTask::decode(std::span<const int32_t> tokens) const { return decode_bytes(tokens); }
 
 std::shared_ptr<const Task> make_labels_task(const DataSpec& spec) {
+  if (spec.name != "labels") return make_made_up_labels(spec);
   if (spec.labels_path.empty())
     fail("data", "the task \"labels\" needs a file: give one of lines {}", kLabelColumns);
   std::vector<TsvRow> train = read_tsv(spec.labels_path, kLabelColumns), valid;

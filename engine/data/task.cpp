@@ -138,6 +138,8 @@ std::shared_ptr<const Task> make_corpus_task(const DataSpec& spec) {
 
 }  // namespace
 
+bool is_labelled(std::string_view name) { return name == "labels" || name == "word-order" || name == "mood"; }
+
 Batch::Batch(int32_t rows, int32_t positions)
     : B(rows),
       T(positions),
@@ -179,7 +181,7 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec) {
   if (spec.name == "text")
     return make_text_task(TextSource::load(spec.text_path), spec.context, spec.consecutive);
   if (spec.name == "pairs") return make_pairs_task(spec);
-  if (spec.name == "labels") return make_labels_task(spec);
+  if (is_labelled(spec.name)) return make_labels_task(spec);
   if (spec.name == "digits") return make_digits_task(spec);
   if (spec.name == "idx") return make_idx_task(spec);
   if (spec.name == "treebank") return make_parsing_task(spec);
@@ -188,8 +190,8 @@ std::shared_ptr<const Task> make_task(const DataSpec& spec) {
     return spec.form == TaskForm::Translate ? make_sequence_translation(*rule, spec.context)
                                             : make_sequence_task(*rule, spec.context);
   fail("data",
-       "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs, labels, digits, "
-       "idx or treebank",
+       "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs, labels, "
+       "word-order, mood, digits, idx or treebank",
        spec.name);
 }
 

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/data/text_source.h"
@@ -56,7 +57,7 @@ struct Batch {
 };
 
 struct DataSpec {
-  // corpus | text | copy | reverse | sort | translation | pairs | labels | digits | idx | treebank
+  // corpus | text | copy | reverse | sort | translation | pairs | labels | word-order | mood | digits | idx | treebank
   std::string name = "corpus";
   std::string text_path;      // for name == "text"
   std::string pairs_path;     // for name == "pairs": source<TAB>target, one pair a line
@@ -70,14 +71,17 @@ struct DataSpec {
   std::string image_labels_path;         // and their labels
   int32_t digits = 6000;                 // for name == "digits": images, those that validate among them
   TaskForm form = TaskForm::NextSymbol;  // what the architecture asks for
-  uint64_t data_seed = 1;                // of the generated corpus, the drawn digits, the made-up trees
-  bool punctuation = true;               // treebank: whether it counts in attachment scores
+  uint64_t data_seed = 1;   // of the generated corpus and labels, the drawn digits, the made-up trees
+  bool punctuation = true;  // treebank: whether it counts in attachment scores
   bool consecutive =
       false;             // corpus and text of a decoder: each row goes on where it ended in the step before
   int32_t context = 64;  // the T that the data must be long enough for
 
   bool operator==(const DataSpec&) const = default;
 };
+
+// Whether each row of that data has a class: labels of a file, and the made-up sets of labels_task.h.
+bool is_labelled(std::string_view name);
 
 struct ImageSize {
   int32_t height = 0, width = 0;  // pixels

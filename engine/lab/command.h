@@ -109,7 +109,7 @@ struct CheckSeeds {
   bool on = true;  ///< false: stop; what is complete stays
   static const char* doing() { return "reruns with other seeds"; }
 };
-/// The live measurements over the whole batch of the present step, of every run: RunView::batch.
+/// The live measurements over the whole batch of the present step, of every transformer: RunView::batch.
 struct MeasureBatch {
   static const char* doing() { return "measuring the batch"; }
 };

@@ -58,6 +58,7 @@ struct RunView {
   double loss = 0;              ///< mean of the last shown_window(step) steps
   int32_t learning_since = 0;   ///< step at which it left the plateau; 0 = not (yet)
   double validation_loss = 0;   ///< NaN until measured
+  std::string score;            ///< of a classifier or parser, with it: "accuracy 97.4 %"
   std::string writes;           ///< what the model writes now
   int32_t writes_step = -1;     ///< of `writes` at an earlier step, 0 without one; -1: now
   std::shared_ptr<const std::vector<Sample>> samples;  ///< what it wrote on the way, by step; or nullptr

@@ -26,8 +26,6 @@ LabEntry& LabTrainer::entry(int32_t index) const {
 }
 
 std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
-  if (data.form == TaskForm::Image || data.form == TaskForm::Parse)
-    fail("lab", "the window shows transformers: expected another model, or normscope train for this one");
   for (const auto& [spec, task] : tasks_)
     if (spec == data) return task;
   auto task = make_task(data);
@@ -360,7 +358,11 @@ void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::
 
 void LabTrainer::measure_batch() {
   if (runs_.empty()) fail("lab", "there is no run to measure");
-  for (LabEntry* entry : entries())
+  std::vector<LabEntry*> measured = entries();
+  std::erase_if(measured,
+                [](const LabEntry* entry) { return !is_transformer(entry->run->spec().model.architecture); });
+  if (measured.empty()) fail("lab", "no run has sub-layers to measure: expected a transformer");
+  for (LabEntry* entry : measured)
     if (!entry->broken()) entry->batch = entry->run->measure_batch();
 }
 

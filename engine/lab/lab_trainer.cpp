@@ -13,6 +13,7 @@
 #include "engine/cpu/pool.h"
 #include "engine/spec/backend_choice.h"
 #include "engine/spec/limits.h"
+#include "engine/text/dependency_parser.h"
 #include "engine/train/keyframes.h"
 
 namespace normscope {
@@ -35,6 +36,10 @@ std::string data_name(const DataSpec& data) {
   if (data.name == "text") return file(data.text_path);
   if (data.name == "pairs") return file(data.pairs_path);
   if (data.name == "labels") return file(data.labels_path);
+  if (data.name == "idx") return file(data.images_path);
+  if (data.name == "digits") return "drawn digits";
+  if (data.name == "treebank")
+    return data.treebank_path.empty() ? "made-up treebank" : file(data.treebank_path);
   if (data.name == "translation") return "made-up translation";
   return data.name == "corpus" ? "built-in sentences" : data.name;
 }
@@ -60,6 +65,14 @@ std::string badge_of(const LabEntry& entry, int32_t budget, bool playing) {
                          budget - entry.fork_step);
   }
   return "";
+}
+
+// Validates, and returns what that says of a classifier, or of a parser's trees.
+std::string score_of(Run& run) {
+  run.validation_loss();
+  if (const auto trees = attachment_of(run.store(), run.spec().model, run.task())) return to_string(*trees);
+  const double accuracy = run.validation_accuracy();
+  return std::isfinite(accuracy) ? fmt::format("accuracy {:.1f} %", 100 * accuracy) : "";
 }
 
 // What a run began as: with the edits that were made before its first own step. What was changed later is an
@@ -239,7 +252,7 @@ void LabTrainer::step_entry(LabEntry& entry) {
   smooth(entry.seconds_per_step, seconds_between(begin, Clock::now()));
   const int32_t every = options_.validation_every;
   if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_))
-    run.validation_loss();
+    entry.score = score_of(run);
   if (run.steps_done() == budget_ || entry.broken()) keep_finished(entry);
 }
 
@@ -261,7 +274,7 @@ void LabTrainer::step_all() {
     // One that is ahead made this step before the device failed under another.
     if (entry->broken() || entry->run->steps_done() > step_) continue;
     step_entry(*entry);
-    tokens += static_cast<double>(entry->run->spec().train.batch) * entry->run->spec().model.sequence;
+    tokens += units_of_step(entry->run->spec());
   }
   ++step_;
   const double seconds = seconds_between(begin, Clock::now());
@@ -321,6 +334,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.loss = run.mean_loss(shown_window(view.step));
   view.learning_since = run.learning_since();
   view.validation_loss = run.last_validation_loss();
+  view.score = entry.score;
   view.writes = entry.text;
   view.samples = entry.samples;
   view.skip_scales = run.skip_scales();

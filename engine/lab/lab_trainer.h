@@ -28,6 +28,7 @@ struct LabEntry {
   int32_t forked_from = -1, fork_step = 0;
   std::string fork_note;
   std::string text;        ///< what it writes, as shown
+  std::string score;       ///< see RunView::score
   int32_t hold = -1;       ///< a step at which it waits for play before it catches up; -1 = none
   int32_t text_step = -1;  ///< the step at which `text` is complete and current
   std::shared_ptr<std::vector<Sample>> samples;  ///< what it wrote so far, thinned with age

@@ -37,6 +37,7 @@ Objection of_model(const ModelConfig& c) {
 }
 
 Objection of_stack(const ModelConfig& c, const Question& q, Placement placement) {
+  if (!is_transformer(c.architecture)) return "there is no residual stream";
   if (placement_of_stack(c, q.decoder) != placement) return "the stack is wired otherwise";
   if (has_cross(c, q)) return "cross-attention adds a third branch to every layer";
   return of_model(c);

@@ -12,12 +12,21 @@
 
 namespace normscope {
 
+/// Integers of the batch: their names in the program and in the file, and what each may be.
+struct FixtureInput {
+  std::string name, tensor;
+  TensorShape shape;
+  int32_t low = 0, high = 0;
+};
+
 struct Fixture {
   ModelConfig config;
   std::vector<Placement> encoder, decoder;  ///< one a layer, of the stacks that the architecture has
   std::string description;
   int32_t batch = 0, length = 0, source_length = 0, adam_steps = 0;
   bool key_lengths = false;
+  std::vector<FixtureInput> inputs;
+  std::vector<FixtureInput> before;  ///< of the segment whose states are the memory; empty without a memory
   StepInputs step;  ///< learning rate, betas, eps, label smoothing; step and bias corrections change
 
   /// Our parameter for the fixture's: dec.subs.1.norm.g -> L01.ffn.trunk.gain. Throws Error for a foreign name.

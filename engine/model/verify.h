@@ -25,7 +25,7 @@ struct VerifyReport {
   std::string model;  ///< "decoder, post, ln, L=3 d=16 heads=2"
   double loss = 0, expected_loss = 0;
   std::vector<VerifyCheck>
-      checks;  ///< loss, logits, branches, outputs, gradients, adam losses, adam parameters
+      checks;  ///< loss, logits, of transformers branches and outputs, gradients, adam losses, adam parameters
   bool passed() const;
 };
 

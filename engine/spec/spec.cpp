@@ -266,7 +266,7 @@ void complete(RunSpec& spec) {
                    : architecture == Architecture::Parser      ? TaskForm::Parse
                    : both                                      ? TaskForm::Translate
                    : architecture == Architecture::Decoder     ? TaskForm::NextSymbol
-                   : spec.data.name == "labels"                ? TaskForm::Classify
+                   : is_labelled(spec.data.name)               ? TaskForm::Classify
                                                                : TaskForm::Masked;
   if (architecture == Architecture::Parser) spec.model.sequence = spec.data.context = kParseFeatures;
 }
@@ -290,7 +290,7 @@ void check_data_fits(const RunSpec& spec) {
   };
   static const Fit fits[] = {
       {Architecture::Decoder, "a decoder", {"corpus", "text", "copy", "reverse", "sort"}},
-      {Architecture::Encoder, "an encoder", {"corpus", "text", "labels"}},
+      {Architecture::Encoder, "an encoder", {"corpus", "text", "labels", "word-order", "mood"}},
       {Architecture::EncoderDecoder,
        "an encoder-decoder",
        {"translation", "pairs", "copy", "reverse", "sort"}},
@@ -337,13 +337,19 @@ void validate(const RunSpec& spec) {
   if (spec.data.name == "idx" && (spec.data.images_path.empty() || spec.data.image_labels_path.empty()))
     fail(spec.data.images_path.empty() ? "data.images" : "data.image_labels",
          "no file is named: expected a path, because data.name is idx");
-  if (spec.model.pooling == Pooling::Mean && spec.data.name != "labels")
-    fail("model.pooling", "mean is for a classifier: expected data.name labels, or pooling first");
+  if (spec.model.pooling == Pooling::Mean && !is_labelled(spec.data.name))
+    fail("model.pooling",
+         "mean is for a classifier: expected data.name labels, word-order or mood, or pooling first");
   if (spec.data.name == "translation" && spec.model.sequence % 4 != 0)
     fail("model.sequence", "{} is not a multiple of 4: expected whole clauses of four words",
          spec.model.sequence);
   if (spec.data.context != spec.model.sequence)
     fail("model.sequence", "{} differs from the data's context {}", spec.model.sequence, spec.data.context);
+}
+
+double units_of_step(const RunSpec& spec) {
+  const double rows = spec.train.batch;
+  return is_transformer(spec.model.architecture) ? rows * spec.model.sequence : rows;
 }
 
 int64_t estimated_bytes(const RunSpec& spec) {

@@ -97,10 +97,16 @@ void fit_to_data(RunSpec& spec, const Task& task);
 /// Checks the whole: combinations that no single field can see. Throws Error.
 void validate(const RunSpec& spec);
 std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"
+/// What a step reads: symbols of a transformer's rows, images, states of a parse.
+double units_of_step(const RunSpec& spec);
 
 /// The three runs of the default comparison: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN
 /// without.
 std::vector<RunSpec> default_comparison(const DataSpec& data = {}, uint64_t seed = 1);
+/// Three runs of an architecture, "convolutional", "parser", "decoder", on its own data: the default comparison; the
+/// network of Xu et al. (2019) with its norms in one place, in the other, and without; their parser with two kinds, and
+/// without.
+std::vector<RunSpec> comparison_of(std::string_view architecture);
 /// Named single presets for `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
 std::vector<std::string> preset_names();
 RunSpec preset_run(std::string_view name);

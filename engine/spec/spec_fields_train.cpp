@@ -169,10 +169,11 @@ Field data_name_field() {
       field_of(FieldType::Choice,
                {"data.name", "data", "",
                 "What is learned: built-in sentences, a text file, to copy, reverse or sort "
-                "a row of symbols, a small made-up translation, sentence pairs, or labels; the class of "
-                "drawn digits, or of images in IDX files; the dependency trees of sentences."});
-  field.choices = {"corpus", "text",   "copy",   "reverse", "sort",    "translation",
-                   "pairs",  "labels", "digits", "idx",     "treebank"};
+                "a row of symbols, a small made-up translation, sentence pairs, or labels; whether two words "
+                "of a made-up sentence are swapped, or its mood, in five classes; the class of drawn digits, "
+                "or of images in IDX files; the dependency trees of sentences."});
+  field.choices = {"corpus", "text",       "copy", "reverse", "sort", "translation", "pairs",
+                   "labels", "word-order", "mood", "digits",  "idx",  "treebank"};
   field.get = [](const RunSpec& spec) { return spec.data.name; };
   field.set = [](RunSpec& spec, std::string_view name) {
     spec.data.name = trimmed(name);
@@ -232,7 +233,7 @@ void add_data_fields(std::vector<Field>& fields) {
       "needs it."}));
   fields.push_back(integer<[](RunSpec& s) -> uint64_t& { return s.data.data_seed; }>(
       {"data.seed", "data seed", "",
-       "Which of the endless built-in texts, made-up treebanks or sets of drawn digits is used."},
+       "Which of the endless built-in texts, made-up labels or treebanks, or sets of drawn digits is used."},
       0, 9007199254740992.0));
   fields.push_back(flag<[](RunSpec& s) -> bool& {
     return s.data.punctuation;

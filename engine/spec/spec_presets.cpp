@@ -92,6 +92,7 @@ std::string default_name(const RunSpec& spec) {
     name += fmt::format(" ({})", short_name(model.norm));
   if (model.init != InitRule::Xavier && !parser)
     name += fmt::format(", {}", kInitRules[static_cast<size_t>(model.init)]);
+  if (model.memory > 0) name += fmt::format(", memory {}", model.memory);
   const int32_t warmup = spec.train.schedule.warmup;
   return name + (warmup > 0 ? fmt::format(", warm-up {}", warmup) : ", no warm-up");
 }
@@ -104,6 +105,19 @@ std::vector<RunSpec> default_comparison(const DataSpec& data, uint64_t seed) {
     run.data.context = run.model.sequence;
     run.seed = seed;
   }
+  return runs;
+}
+
+std::vector<RunSpec> comparison_of(std::string_view architecture) {
+  const bool convolves = architecture == "convolutional";
+  if (!convolves && architecture != "parser") return default_comparison();
+  std::vector<RunSpec> runs(3, convolves ? convolutional_run() : parser_run());
+  if (convolves)
+    set_placement(runs[1].model, Placement::Pre);
+  else
+    set_field(runs[1], "model.norm", "adanorm");
+  set_placement(runs[2].model, Placement::None);
+  for (RunSpec& run : runs) complete(run);
   return runs;
 }
 

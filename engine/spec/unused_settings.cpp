@@ -53,7 +53,7 @@ bool transforms(const RunSpec& s) { return is_transformer(s.model.architecture);
 bool is_decoder(const RunSpec& s) { return s.model.architecture == Architecture::Decoder; }
 bool has_hidden_layers(const RunSpec& s) { return !convolves(s); }
 bool starts_by_rule(const RunSpec& s) { return !parses(s); }
-bool classifies(const RunSpec& s) { return s.data.name == "labels"; }
+bool classifies(const RunSpec& s) { return is_labelled(s.data.name); }
 bool predicts_symbols(const RunSpec& s) { return transforms(s) && !classifies(s); }
 bool reads_text(const RunSpec& s) { return s.data.name == "corpus" || s.data.name == "text"; }
 bool reads_pairs(const RunSpec& s) { return s.data.name == "pairs"; }
@@ -61,10 +61,14 @@ bool reads_idx(const RunSpec& s) { return s.data.name == "idx"; }
 bool reads_trees(const RunSpec& s) { return s.data.name == "treebank"; }
 bool draws_digits(const RunSpec& s) { return s.data.name == "digits"; }
 bool makes_trees_up(const RunSpec& s) { return reads_trees(s) && s.data.treebank_path.empty(); }
+bool reads_labels(const RunSpec& s) { return s.data.name == "labels"; }
 bool reads_valid(const RunSpec& s) {
-  return reads_pairs(s) || classifies(s) || (reads_trees(s) && !makes_trees_up(s));
+  return reads_pairs(s) || reads_labels(s) || (reads_trees(s) && !makes_trees_up(s));
 }
-bool is_made_up(const RunSpec& s) { return s.data.name == "corpus" || draws_digits(s) || makes_trees_up(s); }
+bool is_made_up(const RunSpec& s) {
+  return s.data.name == "corpus" || draws_digits(s) || makes_trees_up(s) ||
+         (classifies(s) && !reads_labels(s));
+}
 
 struct Condition {
   std::string_view key;
@@ -97,7 +101,7 @@ constexpr Condition kConditions[] = {
     {"model.adanorm_scale", has_adanorm, "model.norm", "adanorm"},
     {"model.adanorm_slope", has_adanorm, "model.norm", "adanorm"},
     {"model.dyt_alpha", has_dyt, "model.norm", "dyt"},
-    {"model.pooling", classifies, "data.name", "labels"},
+    {"model.pooling", classifies, "data.name", "labels, word-order or mood"},
     {"model.tied", predicts_symbols, "data.name", "symbols to predict"},
     {"train.reference", falls_from_reference, "train.schedule"},
     {"train.decay_end", ends, "train.schedule"},
@@ -115,7 +119,7 @@ constexpr Condition kConditions[] = {
     {"data.image_labels", reads_idx, "data.name", "idx"},
     {"data.digits", draws_digits, "data.name", "digits"},
     {"data.consecutive", reads_text, "data.name", "corpus or text"},
-    {"data.seed", is_made_up, "data.name", "corpus or digits, or treebank without a file"},
+    {"data.seed", is_made_up, "data.name", "corpus, word-order, mood or digits, or treebank without a file"},
 };
 
 /// The choices of the field that decides under which the setting is read: "linear or cosine".

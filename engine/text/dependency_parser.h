@@ -1,7 +1,7 @@
 // Parses sentences greedily with a trained parser: in every state the transition with the largest logit among those that
 // are allowed, so that every sentence of n words gets a tree after 2n of them. Many sentences at a time, a row each; what
 // one becomes does not depend on the others. It has its own program over the run's Store and changes no bit of it.
-// Called by normscope train and reproduce for their validation, by normscope parse and by tests.
+// Called by normscope train, reproduce and the Lab for their validation, by normscope parse and by tests.
 #pragma once
 
 #include <functional>

@@ -146,4 +146,65 @@ not_at_this_scale = "They differ by {lead} only."
 contradicted = "Pre-LN ends higher: {lead}."
 )";
 
+/// A claim on sentence pairs, and what it trains where they are missing.
+inline const std::string kPairsClaim = R"(id = "pairs"
+claim = "Post-LN translates."
+setting = "A model of a test."
+seeds = 1
+
+[source]
+paper = "Nobody 2026"
+item = "Figure 2"
+version = "of a test"
+
+[run.post]
+name = "Post-LN"
+model.architecture = "encoder-decoder"
+data.pairs = "train.tsv"
+data.valid = "test.tsv"
+data.vocabulary = 60
+)" + kTinySizes + R"(
+[run.pre]
+name = "Pre-LN"
+model.architecture = "encoder-decoder"
+model.placement = "pre"
+data.pairs = "train.tsv"
+data.valid = "test.tsv"
+data.vocabulary = 60
+)" + kTinySizes + R"(
+[made_up.post]
+name = "Post-LN"
+model.architecture = "encoder-decoder"
+data.name = "translation"
+)" + kTinySizes + R"(
+[made_up.pre]
+name = "Pre-LN"
+model.architecture = "encoder-decoder"
+model.placement = "pre"
+data.name = "translation"
+)" + kTinySizes + R"(
+[curve.bleu]
+of = "runs"
+runs = ["post", "pre"]
+y = "bleu"
+
+[measure.post]
+label = "BLEU"
+curve = "bleu"
+take = "at"
+x = 1
+
+[[check]]
+measure = "post"
+low = 20
+says = "It translates."
+excludes = [{ what = "it does not", value = 0 }]
+opposite = { high = -1 }
+
+[verdict]
+reproduced = "{post}."
+not_at_this_scale = "{post} only."
+contradicted = "{post}."
+)";
+
 }  // namespace normscope::fixture

@@ -1,5 +1,6 @@
 // normscope bench and what train shares with it: the memory plan, its refusal, and the profile.
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -70,6 +71,35 @@ TEST_CASE("every op that ends a step has a cost") {
   }
 }
 
+TEST_CASE("the systems that are no plain transformers step, and their ops have a cost") {
+  std::map<OpKind, double> bytes;
+  for (const char* name : {"memory", "convnet", "parser"}) {
+    INFO(name);
+    bench::Model model = bench::model_of(name);
+    CHECK(bench::targets_of(model) ==
+          std::map<std::string, int64_t>{{"memory", 16 * 64}, {"convnet", 32}, {"parser", 1024}}[name]);
+    CHECK(bench::gflop_of(model) > 0);
+    model.batch = 2;
+    bench::Stepper stepper(model, 1);
+    for (const bench::InstructionProfile& row : bench::profile(*stepper.program, stepper.inputs, 1))
+      if (row.phase != Phase::Update) bytes[row.op] += row.cost.bytes;
+    CHECK(std::isfinite(stepper.program->loss()));
+    CHECK(stepper.program->loss() > 0);
+    if (model.memory > 0) {  // a full one, and not of zeros
+      const auto lengths = stepper.program->tokens("memory_lengths");
+      CHECK(std::vector<int32_t>(lengths.begin(), lengths.end()) == std::vector<int32_t>(2, 64));
+      CHECK(stepper.program->floats("L06.memory").back() != 0);
+    }
+  }
+  for (const OpKind op :
+       {OpKind::Conv2d, OpKind::MaxPool, OpKind::Concat, OpKind::RelativeAttention, OpKind::Embedding}) {
+    INFO(to_string(op));
+    CHECK(bytes[op] > 0);
+  }
+  CHECK_THROWS_WITH(bench::model_of("lessons"),
+                    Catch::Contains("there is no model lessons: expected lesson, deep"));
+}
+
 TEST_CASE("a run that does not fit the machine is refused with the largest tensors") {
   const std::string huge =
       "train --preset pre --set model.layers=24 --set model.d_model=1024 --set model.feed_forward=8192 "
@@ -107,6 +137,16 @@ TEST_CASE("bench prints one JSON object") {
         Approx(plain["plain_us"].get<double>() / plain["ours_us"].get<double>()));
   for (const char* who : {"ours", "ours_all", "plain"})
     CHECK(plain[std::string(who) + "_share_of_core"].get<double>() > 0);
+}
+
+TEST_CASE("bench measures a network without sub-layers, which has no live measurements") {
+  const Outcome outcome = run_program("bench --model convnet --budget 0.001 --threads 2 --json");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  const nlohmann::json row = nlohmann::json::parse(outcome.out)["models"].at(0);
+  CHECK(row["right"] == true);
+  CHECK_FALSE(row.contains("live_ms"));
+  CHECK(row["tokens_per_s"].get<double>() * row["ms"].get<double>() == Approx(1e3 * 32));
 }
 
 TEST_CASE(

@@ -164,6 +164,13 @@ TEST_CASE("a masked language model is fine-tuned on labels") {
               "--set model.d_model=32 --steps 1",
           2, "expected a model of the same sizes");
   refuses("translate " + run, 3, "expected a run on sentence pairs");
+  // The made-up sets are in the same bytes.
+  const Outcome made_up =
+      run_program(std::string("train --preset pre") + kSmall +
+                  "--set model.architecture=encoder --set data.name=mood --init-from " + run + " --steps 3");
+  INFO(made_up.out << made_up.err);
+  CHECK(made_up.code == 0);
+  CHECK(holds(made_up.out, "accuracy"));
 }
 
 TEST_CASE("files and combinations that cannot be are refused in a line") {

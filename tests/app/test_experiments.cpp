@@ -107,6 +107,9 @@ TEST_CASE("experiments: the key holds all that decides a run's bits") {
   CHECK(key_of({tiny_run("pre", 2), {}}, 7, *backend) != key);
   CHECK(key_of(run, 8, *backend) != key);  // other data
   CHECK(key.find("numbers ") != key.npos);
+  // What it starts from.
+  CHECK(key_of(run, 7, *backend, "another") != key);
+  CHECK(key_of(run, 7, *backend, "another") != key_of(run, 7, *backend, "a third"));
   RunSpec named = run.spec;
   named.name = "another name";
   CHECK(key_of({named, {}}, 7, *backend) == key);
@@ -172,6 +175,49 @@ TEST_CASE("experiments: shards share the work, and merged they are the whole") {
   CHECK(values(outcome) == straight);
 }
 
+TEST_CASE("experiments: a run starts with the weights that another ends with, as train.init_from has it") {
+  const Folder folder;
+  const auto start = std::make_shared<const Experiment>(Experiment{tiny_run("pre"), {}});
+  const Experiment tuned{tiny_run("pre", 2), {}, start}, third{tiny_run("pre", 3), {}, start};
+  ResultStore store(folder.file("results"));
+  const experiments::Outcome first =
+      train(plan_of({tuned, *start}), store, {.runs_at_a_time = 2}, carry_on);  // whatever their order
+  CHECK(first.trained == 2);
+  const auto backend = make_cpu_backend(1);
+  Run begun(start->spec, make_task(start->spec.data), *backend);
+  while (begun.steps_done() < 12) begun.step();
+  begun.save(folder.file("begun.safetensors"));
+  RunSpec by_hand = tuned.spec;
+  by_hand.train.init_from = folder.file("begun.safetensors");
+  Run run(by_hand, make_task(by_hand.data), *backend);
+  double sum = 0;
+  while (run.steps_done() < 12) {
+    run.step();
+    sum += run.last_loss();
+  }
+  CHECK(values(first)[0] == sum);
+  // The same settings afresh are another run.
+  const experiments::Outcome afresh = train(plan_of({Experiment{tuned.spec, {}}}), store, {}, carry_on);
+  CHECK(afresh.trained == 1);
+  CHECK(values(afresh)[0] != sum);
+  // Weights that are gone are made again where a run needs them, and only there.
+  for (const auto& file : std::filesystem::directory_iterator(folder.file("results")))
+    if (file.path().extension() == ".safetensors") std::filesystem::remove(file.path());
+  CHECK(train(plan_of({*start, tuned}), store, {}, carry_on).stored == 2);
+  const experiments::Outcome more = train(plan_of({*start, tuned, third}), store, {}, carry_on);
+  CHECK(more.trained == 2);
+  CHECK(more.stored == 1);
+  CHECK(store.damaged().empty());
+  // A shard trains what its own runs start from.
+  ResultStore part(folder.file("part"));
+  CHECK(train(plan_of({*start, tuned}), part, {.shard = shard_from("1/2")}, carry_on).trained == 2);
+  ResultStore none("");
+  const experiments::Outcome nowhere = train(plan_of({*start, tuned}), none, {}, carry_on);
+  CHECK(nowhere.trained == 1);
+  CHECK_THAT(nowhere.failed.at(1), Catch::Contains("expected a folder for results"));
+  CHECK_THROWS_WITH(train(plan_of({tuned}), none, {}, carry_on), Catch::Contains("not in the plan"));
+}
+
 TEST_CASE("experiments: shards count from 0, and overlap where they have a place in common") {
   CHECK(shard_from("0/1") == Shard{0, 1});
   CHECK(shard_from("7/8") == Shard{7, 8});
@@ -202,6 +248,9 @@ TEST_CASE("experiments: what a run does not read makes no other run of it") {
   CHECK(key("train.decay_end", "77") == plain);
   CHECK(key("train.momentum", "0.5") == plain);
   CHECK(key("train.lr", "0.5") != plain);
+  // Sentence pairs count by their hash, wherever they lie.
+  CHECK(key("data.pairs", "/here/a.tsv") == key("data.pairs", "/there/b.tsv"));
+  CHECK(key("data.pairs", "/here/a.tsv") != plain);
   // An edit may make it count.
   const std::vector<Edit> edit = {{5, "train.schedule", "linear"}};
   CHECK(key("train.decay_end", "77", edit) != key("train.decay_end", "78", edit));

@@ -14,6 +14,7 @@
 #include "program.h"
 #include "random_hand.h"
 #include "sweep_fixture.h"
+#include "systems_view.h"
 #include "tape_fixture.h"
 
 using namespace normscope;
@@ -38,15 +39,16 @@ struct PicturesFolder {
 }  // namespace
 
 TEST_CASE("random events, ten thousand under the address sanitizer") {
-  constexpr std::array<unsigned, 5> seeds{1, 2, 3, 4, 5};
+  constexpr std::array<unsigned, 8> seeds{1, 2, 3, 4, 5, 6, 7, 8};
   const int each = events_wanted(kUsual) / static_cast<int>(seeds.size());
   for (unsigned seed : seeds) {
     fixture::LabShape shape;
     shape.fork = seed % 2 == 0;
     shape.layers = seed == 3 ? 2 : 6;
-    const bool both = seed == 5;  // an encoder-decoder
-    LabDriver lab(both ? fixture::both_view() : fixture::lab_view(shape),
-                  seed == 4 ? ui::Vec{1024, 600} : ui::Vec{1600, 1000});
+    const auto view = seed > 5    ? fixture::systems_view(fixture::kSystems[seed - 6])
+                      : seed == 5 ? fixture::both_view()  // an encoder-decoder
+                                  : fixture::lab_view(shape);
+    LabDriver lab(view, seed == 4 ? ui::Vec{1024, 600} : ui::Vec{1600, 1000});
     RandomHand hand{lab.driver, lab.ui, lab.loop, lab.state, std::mt19937(seed)};
     for (int event = 0; event < each; ++event) {
       INFO(fmt::format("seed {}, event {}", seed, event));

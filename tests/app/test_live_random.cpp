@@ -13,6 +13,7 @@
 #include "live_lab.h"
 #include "random_hand.h"
 #include "small_course.h"
+#include "systems_view.h"
 
 using namespace normscope;
 using namespace normscope::fixture;
@@ -80,8 +81,10 @@ void let_loose(RandomHand& hand, unsigned seed, int events) {
 
 TEST_CASE("random events on a Lab that trains") {
   const OwnFolder folder;
-  for (const unsigned seed : seeds({1, 2})) {
-    auto driver = std::make_unique<LiveDriver>(small_runs(seed % 2 == 0 ? 1 : 2));
+  for (const unsigned seed : seeds({1, 2, 3, 4})) {  // 3 and 4: a convolutional network, a parser
+    auto driver = std::make_unique<LiveDriver>(seed == 3   ? small_system("convolutional")
+                                               : seed == 4 ? small_system("parser")
+                                                           : small_runs(seed % 2 == 0 ? 1 : 2));
     driver->state.session.undo.stash_in(folder.folder.file("aside"));
     driver->state.screens.lessons.player = small_player(driver->lab.finished_runs(), folder);
     driver->lab.post(lab::Play{});

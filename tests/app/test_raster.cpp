@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/headless/damage.h"
 #include "app/headless/raster.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
@@ -191,6 +192,64 @@ TEST_CASE("the same frame gives the same pixels") {
     return raster::rasterise(*stage.frame.draw_data(), stage.ui.theme().bg.packed());
   };
   CHECK(shot() == shot());
+}
+
+TEST_CASE("only the tiles that changed are drawn, and give the picture that the whole would") {
+  gallery::Stage stage;
+  const uint32_t background = stage.ui.theme().bg.packed();
+  raster::Damage damage;
+  raster::Image kept = raster::rasterise(*stage.frame.draw_data(), ~background);
+  size_t all = 0, drawn = 0;
+  const auto compare = [&] {
+    const raster::Tiles& changed = damage.of(*stage.frame.draw_data(), background);
+    all += changed.chosen.size();
+    drawn += size_t(std::count(changed.chosen.begin(), changed.chosen.end(), 1));
+    raster::rasterise(*stage.frame.draw_data(), background, changed, kept);
+    if (kept != raster::rasterise(*stage.frame.draw_data(), background)) FAIL("after " << all << " tiles");
+  };
+  compare();
+  CHECK(drawn == all);  // nothing before it
+  const size_t first = drawn;
+  for (int x = 40; x < 1600; x += 90) {
+    stage.driver.move_to({float(x), float(60 + x * 7 % 900)});  // over widgets, plots and their cursors
+    compare();
+  }
+  INFO(drawn << " of " << all << " tiles");
+  CHECK(drawn > first);  // what lights up under the mouse
+  CHECK(drawn < all / 2);
+}
+
+TEST_CASE("a tile is drawn again after every change that could change its pixels") {
+  constexpr ImU32 shade = 0xFF336699;
+  ui::Frame frame({200, 40});
+  raster::Damage damage;
+  frame.step([] {});
+  const auto changed = [&](const std::function<void(ImDrawList&)>& draw, uint32_t background = white) {
+    return damage.of(*frame.step([&] { draw(*ImGui::GetBackgroundDrawList()); }), background).chosen;
+  };
+  using Chosen = std::vector<uint8_t>;  // four columns of 64 px, three rows of 16 px
+  const auto square = [&](ImDrawList& d) { d.AddRectFilled({70, 20}, {80, 28}, shade); };
+  changed(square);
+  CHECK(changed(square) == Chosen(12, 0));
+  CHECK(changed([&](ImDrawList& d) {
+          d.AddRectFilled({70, 20}, {80, 28}, shade + 1);
+        }) == Chosen{0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0});
+  changed(square);
+  CHECK(changed([&](ImDrawList& d) {  // the clip rectangle alone
+          d.PushClipRect({72, 0}, {200, 40});
+          square(d);
+          d.PopClipRect();
+        }) == Chosen{0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0});
+  const auto two = [&](ImDrawList& d, bool swapped) {  // their order alone
+    for (int i = 0; i < 2; ++i) d.AddRectFilled({10, 4}, {20, 12}, (i == 0) != swapped ? red : half_red);
+  };
+  changed([&](ImDrawList& d) { two(d, false); });
+  CHECK(changed([&](ImDrawList& d) { two(d, true); }) == Chosen{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  changed(square);
+  CHECK(changed([](ImDrawList&) {}) == Chosen{0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0});
+  CHECK(changed([](ImDrawList&) {}, red) == Chosen(12, 1));
+  frame.resize({200, 41});
+  CHECK(changed([](ImDrawList&) {}, red) == Chosen(12, 1));
 }
 
 TEST_CASE("a picture of 1600 x 1000 takes a few frames' time") {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/program.h"
 #include "app/reproduce/claim_reader.h"
 #include "app/reproduce/finding.h"
 #include "app/reproduce/plan.h"
@@ -27,6 +28,7 @@ using namespace normscope::reproduce;
 using fixture::kTinyClaim;
 
 constexpr const char* kFile = "claims/test/tiny.toml";
+constexpr const char* kDepth = "of = \"depth\"\nrun = \"pre\"\ny = \"own_shares\"\nxs = [1, 2]";
 
 Claim tiny() { return parse_claim(kTinyClaim, kFile); }
 
@@ -112,6 +114,9 @@ TEST_CASE("reproduce: every broken field is refused in one line that names it") 
       {"quick_seeds = 1", "quick_seeds = 3", "quick_seeds"},
       {"item = \"Figure 1\"\n", "", "source.item"},
       {"model.placement = \"pre\"", "model.placement = \"prae\"", "run.pre"},
+      {"name = \"Pre-LN\"", "name = \"Pre-LN\"\nfrom = \"nobody\"", "run.pre.from"},
+      {"name = \"Pre-LN\"", "name = \"Pre-LN\"\nfrom = \"pre\"", "run.pre.from"},
+      {"name = \"Pre-LN\"", "name = \"Pre-LN\"\nfrom = \"post\"", "curve.depth.run"},
       {"train.steps = 12", "train.stepps = 12", "run.post"},
       {"of = \"run\"\n", "of = \"walk\"\n", "curve.loss"},
       {"y = \"loss\"", "y = \"lossy\"", "curve.loss.y"},
@@ -128,6 +133,18 @@ TEST_CASE("reproduce: every broken field is refused in one line that names it") 
       {"y = \"own\"", "y = \"mine\"", "curve.own.y"},
       {"y = \"top\"", "y = \"bottom\"", "curve.without.y"},
       {"xs = [1, 2]", "xs = [2, 1]", "curve.depth.xs"},
+      {kDepth, "of = \"norm\"\nrun = \"pre\"\ny = \"jacobi\"\nover = \"scale\"\nxs = [1, 2]",
+       "curve.depth.y"},
+      {kDepth, "of = \"norm\"\nrun = \"pre\"\ny = \"jacobian\"\nover = \"size\"\nxs = [1, 2]",
+       "curve.depth.over"},
+      {kDepth, "of = \"norm\"\nrun = \"pre\"\ny = \"jacobian\"\nover = \"width\"\nxs = [2, 4]",
+       "curve.depth.xs"},
+      {kDepth, "of = \"norm\"\nrun = \"pre\"\ny = \"jacobian\"\nover = \"width\"\nxs = [4, 4.5]",
+       "curve.depth.xs"},
+      {kDepth, "of = \"norm\"\nrun = \"pre\"\ny = \"jacobian\"\nover = \"scale\"\nxs = [0, 1]",
+       "curve.depth.xs"},
+      {kDepth, "of = \"wiring\"\nrun = \"pre\"\ny = \"norm\"", "curve.depth.y"},
+      {kDepth, "of = \"wiring\"\nrun = \"pre\"\ny = \"norms\"\nxs = [1, 2]", "curve.depth.xs"},
       {"curve = \"end\"", "curve = \"start\"", "measure.post.curve"},
       {"take = \"difference\"", "take = \"sum\"", "measure.lead.take"},
       {"second = \"pre\"", "second = \"none\"", "measure.lead.second"},
@@ -186,6 +203,36 @@ TEST_CASE("reproduce: every shipped claim is read, and its checks exclude their 
       CHECK(run.spec.data.labels_path.empty());
     }
   }
+}
+
+TEST_CASE("reproduce: a claim on sentence pairs takes made-up ones where a file is missing") {
+  const test::Folder folder;
+  const std::string& text = fixture::kPairsClaim;
+  const auto read = [&] { return parse_claim(text, kFile, folder.file("")); };
+  CHECK(parse_claim(text, kFile).missing == "train.tsv");
+  folder.write("train.tsv", "Hund\tdog\n");
+  const Claim without = read();
+  CHECK(without.missing == folder.file("test.tsv"));
+  CHECK(without.data == "On the made-up translation");
+  CHECK(without.language.run("post")->spec.data.name == "translation");
+  folder.write("test.tsv", "Katze\tcat\n");
+  const Claim there = read();
+  CHECK(there.missing.empty());
+  CHECK(there.language.run("pre")->spec.data.pairs_path == folder.file("train.tsv"));
+  CHECK(there.language.run("pre")->spec.data.valid_path == folder.file("test.tsv"));
+  CHECK(judge_values(there, {{"post", {25.0}}}, 1).sentence == "On the sentence pairs: 25.");
+  CHECK(judge_values(without, {{"post", {25.0}}}, 1).sentence == "On the made-up translation: 25.");
+
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    const size_t at = changed.find(from);
+    REQUIRE(at != changed.npos);
+    return refusal(changed.replace(at, from.size(), to));
+  };
+  CHECK(holds_text(with("\"train.tsv\"", "\"../train.tsv\""), "[run] '../train.tsv' names a folder"));
+  CHECK(holds_text(with("[made_up.pre]", "[made_up.other]"), "expected [made_up.NAME] for every [run.NAME]"));
+  CHECK(holds_text(refusal(std::string(kTinyClaim) + "[made_up.post]\nname = \"Post-LN\"\n"),
+                   "expected [made_up.NAME] for every [run.NAME]"));
 }
 
 TEST_CASE("reproduce: a hybrid keeps the placement of its encoder, whatever the order of its keys") {
@@ -265,6 +312,12 @@ TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
   CHECK(holds_text(to_text(outcomes[0]), "REPRODUCED: They differ by 0.95."));
   CHECK(holds_text(to_text(outcomes[0]), "34 BLEU (read off the picture)"));
   CHECK(holds_text(list_text(outcomes), "tiny"));
+  CHECK(holds_text(list_text(outcomes), "about 1 s"));
+  // What took 40 s foretells as much of a claim of the same runs.
+  std::vector<Outcome> timed{outcomes[0], judged(claim, {{3.0, 2.0}})};
+  timed[0].seconds = 40;
+  CHECK(holds_text(list_text(timed), " 40 s"));
+  CHECK(holds_text(list_text(timed), "about 4"));  // 40 or, rounded up, 41
   CHECK(summary_text(outcomes) == "1 claim: 1 reproduced");
   const nlohmann::json json = to_json(outcomes);
   CHECK(json["format"] == "normscope reproduction 1");

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/experiments/probes.h"
 #include "app/program.h"
 #include "app/reproduce/claim_reader.h"
 #include "app/reproduce/trainer.h"
@@ -15,6 +16,7 @@
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/data/task.h"
+#include "engine/data/tokenizer.h"
 #include "engine/train/run.h"
 #include "reproduce_fixture.h"
 
@@ -174,6 +176,110 @@ TEST_CASE("reproduce: the made-up translation has BLEU, and lines of either stac
   CHECK(curves.at("own").x.size() == 6);  // a decoder layer has three sub-layers
   CHECK(curves.at("without").x.size() == 2);
   CHECK(curves.at("gradients").x.size() == 2);
+}
+
+TEST_CASE("reproduce: on sentence pairs, which count by what they hold, or without them") {
+  using test::run_program, test::holds, test::is_one_error_line;
+  if (!tokenizer_unavailable().empty()) return;
+  const Folder folder;
+  namespace fs = std::filesystem;
+  const std::string pairs = folder.file("normscope/pairs"), moved = folder.file("moved");
+  fs::create_directories(folder.file("claims/test"));
+  fs::create_directories(pairs);
+  folder.write("claims/test/pairs.toml", fixture::kPairsClaim);
+  std::string text;
+  for (const char* words : {"Hund\tdog", "Katze und Hund\tcat and dog", "das große Haus\tthe big house"})
+    for (const char* mark : {"", ".", "!", "?"}) text += std::string(words) + mark + "\n";
+  folder.write("normscope/pairs/train.tsv", text);
+  folder.write("normscope/pairs/test.tsv", "Hund und Katze\tdog and cat\n");
+  const std::string claims = "reproduce all --claims " + folder.file("claims"),
+                    out = " --out " + folder.file("out"), user = "env XDG_DATA_HOME=" + folder.file("");
+  const auto says = [&](const test::Outcome& outcome, const char* data, const char* trained) {
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(holds(outcome.out, data));
+    CHECK(holds(outcome.out, trained));
+    return outcome.err;
+  };
+  CHECK_FALSE(holds(says(run_program(claims + out, user), "On the sentence pairs: ", "2 runs trained"),
+                    "is missing"));
+  fs::rename(pairs, moved);
+  says(run_program(claims + out + " --pairs " + moved), "On the sentence pairs: ", "0 runs trained, 2 taken");
+  folder.write("moved/test.tsv", "Haus und Katze\thouse and cat\n");
+  says(run_program(claims + out + " --pairs " + moved), "On the sentence pairs: ", "2 runs trained");
+  CHECK(holds(says(run_program(claims + out, user), "On the made-up translation: ", "2 runs trained"),
+              "normscope: " + pairs + "/train.tsv is missing"));
+  fs::rename(moved, pairs);  // a quick look does not take them
+  CHECK_FALSE(holds(
+      says(run_program(claims + out + " --quick", user), "On the made-up translation: ", "0 runs trained"),
+      "is missing"));
+
+  const test::Outcome nowhere = run_program(claims + out + " --pairs " + folder.file("none"));
+  CHECK(nowhere.code == 3);
+  CHECK(is_one_error_line(nowhere));
+  folder.write("normscope/pairs/test.tsv", "no tab\n");
+  const test::Outcome broken = run_program(claims + out, user);
+  CHECK(broken.code == 3);
+  CHECK(is_one_error_line(broken));
+}
+
+TEST_CASE(
+    "reproduce: a run starts from another of its claim, and what takes no training is measured beside it") {
+  const std::string tuned =
+      "[run.first]\nname = \"first\"\nmodel.architecture = \"encoder\"\n" + fixture::kTinySizes +
+      "\n[run.tuned]\nname = \"tuned\"\nfrom = \"first\"\nmodel.architecture = \"encoder\"\n"
+      "data.name = \"mood\"\n" +
+      fixture::kTinySizes +
+      "\n[curve.tuned]\nof = \"run\"\nrun = \"tuned\"\ny = \"loss\"\nsteps = [1, 12]\n\n"
+      "[curve.wiring]\nof = \"wiring\"\nrun = \"post\"\ny = \"norms\"\n\n"
+      "[curve.norm]\nof = \"norm\"\nrun = \"post\"\ny = \"jacobian\"\nover = \"scale\"\n"
+      "xs = [1, 10]\n\n"
+      "[curve.far]\nof = \"layers\"\nrun = \"pre\"\ny = \"above_tenth\"\nmodels = 2\n\n";
+  const auto with = [&](std::string more) {
+    std::string text = fixture::kTinyClaim;
+    return parse_claim(text.insert(text.find("[curve.loss]"), more), "claims/test/tiny.toml");
+  };
+  const Claim claim = with(tuned);
+  std::string alone = tuned;
+  const Claim afresh = with(alone.erase(alone.find("from = \"first\"\n"), 15));
+  const auto run = experiments_of(claim, *claim.line("tuned"), 1)[0];
+  REQUIRE(run.from);
+  CHECK(key_of_run(run) != key_of_run(experiments_of(afresh, *afresh.line("tuned"), 1)[0]));
+  CHECK(cost_of(claim, 1).runs == 5);  // the three of the tiny claim, the run, and what it starts from
+  const Folder folder;
+  ResultStore store(folder.file("runs"));
+  const Visit one = visit({&claim}, {1, false}, store, {.runs_at_a_time = 2}, carry_on),
+              other = visit({&afresh}, {1, false}, store, {.runs_at_a_time = 2}, carry_on);
+  INFO(one.outcomes[0].sentence);
+  CHECK(one.trained == 5);
+  CHECK(one.outcomes[0].finding != Finding::Unknown);
+  CHECK(other.trained == 1);  // the three are there, and nothing asks for the first alone
+  const auto& curves = one.outcomes[0].results.curves;
+  CHECK(curves.at("tuned").mean.size() == 12);
+  CHECK(curves.at("tuned").mean[0] != other.outcomes[0].results.curves.at("tuned").mean[0]);
+  CHECK(curves.at("wiring").mean == std::vector<double>{3, 2, 1});
+  CHECK(curves.at("norm").mean[0] == Approx(10 * curves.at("norm").mean[1]).epsilon(1e-3));
+  REQUIRE(curves.at("far").mean.size() == 2);
+  for (const double share : curves.at("far").mean) CHECK((share > 0 && share < 0.6));
+  ResultStore none("");
+  const Visit nowhere = visit({&claim}, {1, false}, none, {.runs_at_a_time = 2}, carry_on);
+  CHECK(nowhere.outcomes[0].finding == Finding::Unknown);
+  CHECK(test::holds(nowhere.outcomes[0].sentence, "expected a folder for results"));
+}
+
+TEST_CASE("reproduce: norms between a branch and the last one, as each placement has them") {
+  const auto norms = [](const char* placement) {
+    RunSpec spec = preset_run("post");
+    set_field(spec, "model.layers", "3");
+    set_field(spec, "model.placement", placement);
+    return lessons::norms_to_the_last(spec.model);
+  };
+  CHECK(norms("post") == std::vector<double>{5, 4, 3, 2, 1});
+  CHECK(norms("pre") == std::vector<double>{1, 1, 1, 1, 1});
+  CHECK(norms("peri") == std::vector<double>{2, 2, 2, 2, 2});  // behind the branch and before the last
+  CHECK(norms("none") == std::vector<double>{0, 0, 0, 0, 0});
+  CHECK_THROWS_WITH(lessons::norms_to_the_last(preset_run("convnet").model),
+                    Catch::Contains("expected another model.architecture"));
 }
 
 TEST_CASE("reproduce: as a user calls it") {

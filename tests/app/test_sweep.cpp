@@ -376,6 +376,19 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
   CHECK(named.find(">does not<") != std::string::npos);
 }
 
+TEST_CASE("a grid says of which steps its losses are the mean") {
+  Grid grid;
+  const auto words = [&](const char* steps, const char* axis) {
+    grid.plan = plan_over({axis});
+    grid.plan.set = {steps};
+    return loss_window_text(grid);
+  };
+  CHECK(words("train.steps=150", "train.lr=1e-3,1e-2") == "the last 25 steps");
+  CHECK(words("train.steps=20", "train.lr=1e-3,1e-2") == "all 20 steps");
+  CHECK(words("train.steps=150", "train.steps=20,150") ==
+        "the last 25 steps, or of all where there are fewer");
+}
+
 TEST_CASE("a first axis that is too long for a line goes down in the table") {
   Plan plan = plan_over({"model.placement=all", "train.lr=1e-3,1e-2"});
   const std::vector<Job> jobs = jobs_of(plan);

@@ -263,6 +263,42 @@ TEST_CASE("a damaged file and another run's file are trained again") {
   CHECK(table_of(plan, mended) == straight);
 }
 
+TEST_CASE("other systems have rows of their own, with their score, at one depth") {
+  Plan plan = tiny_plan("image-ln,parse-none,memory-adanorm");
+  plan.depths = {2, 3};
+  plan.seeds = 1;
+  plan.base.emplace_back("data.digits=60");
+  const std::vector<Job> jobs = jobs_of(plan);
+  REQUIRE(jobs.size() == 6);
+  for (const Job& job : jobs) CHECK(job.layers == 0);
+  CHECK(jobs[0].spec.model.architecture == Architecture::Convolutional);
+  CHECK(jobs[2].spec.model.architecture == Architecture::Parser);
+  CHECK(placement_of(jobs[2].spec.model.stack(), context_of(jobs[2].spec.model, true)) == Placement::None);
+  CHECK(jobs[4].spec.model.memory == 64);
+  CHECK(jobs[4].spec.model.norm == NormKind::AdaNorm);
+  ResultStore none("");
+  const Visit visit = visit_all(plan, none);
+  for (const auto& record : visit.records) {
+    REQUIRE(record);
+    CHECK(record->steps == 24);
+    CHECK(std::isfinite(record->score));
+    CHECK(record->gradient_first > 0);
+    CHECK(record->gradient_last > 0);
+    CHECK(experiments::record_from(InputValue::parse(to_json(*record).dump(), "record")).score ==
+          record->score);
+  }
+  const Summary summary = summarise(plan, jobs, visit.records);
+  CHECK(summary.rows.size() == 3);
+  CHECK(std::isnan(summary.level));  // of letters, which none of them guesses
+  CHECK(to_text(summary).find("UAS, %") != std::string::npos);
+  const std::string page = to_markdown(summary, "zoo.svg", "normscope zoo");
+  for (const char* words : {"## Images", "## Dependency parsing", "## A memory of segments", "bits a letter"})
+    CHECK(page.find(words) != std::string::npos);
+  CHECK(page.find(" layers\n") == std::string::npos);
+  CHECK(to_csv(summary).find(",gradient_last,score\n") != std::string::npos);
+  CHECK(to_svg(summary).find("nan") == std::string::npos);
+}
+
 TEST_CASE("runs that break are reported as such") {
   Plan plan = tiny_plan("none");
   plan.entries = {{"wild",

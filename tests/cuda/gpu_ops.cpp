@@ -79,9 +79,6 @@ void check_case(const OpCase& c, bool stored = true) {
   }
 }
 
-/// What the backend refuses when a program is sealed (CudaBackend::supports).
-bool has_kernels(const OpCase& c) { return c.op != OpKind::RelativeAttention; }
-
 void check_cases(const std::vector<OpCase>& cases) {
   for (const OpCase& c : cases) check_case(c);
 }
@@ -132,6 +129,14 @@ TEST_CASE("gpu ops: attention that computes its probabilities again equals the C
   NEEDS_DEVICE();
   for (const OpCase& c : attention_cases()) check_case(c, false);
 }
+TEST_CASE("gpu ops: relative attention equals the CPU and the reference", "[gpu]") {
+  NEEDS_DEVICE();
+  check_cases(relative_attention_cases());
+}
+TEST_CASE("gpu ops: relative attention whose probabilities have no memory does so too", "[gpu]") {
+  NEEDS_DEVICE();
+  for (const OpCase& c : relative_attention_cases()) check_case(c, false);
+}
 TEST_CASE("gpu ops: the norm family equals the CPU and the reference", "[gpu]") {
   NEEDS_DEVICE();
   check_cases(norm_cases());
@@ -161,11 +166,11 @@ TEST_CASE("gpu ops: convolution and the largest under a window equal the CPU and
 
 TEST_CASE("cuda ops: every case of the registry is among those that run on the device", "[cuda]") {
   std::vector<std::string> here, all;
-  for (const auto& cases : {embedding_cases(), linear_cases(), attention_cases(), norm_cases(),
-                            elementwise_cases(), loss_cases(), pool_cases(), concat_cases(), image_cases()})
+  for (const auto& cases :
+       {embedding_cases(), linear_cases(), attention_cases(), relative_attention_cases(), norm_cases(),
+        elementwise_cases(), loss_cases(), pool_cases(), concat_cases(), image_cases()})
     for (const OpCase& c : cases) here.push_back(c.name);
-  for (const OpCase& c : op_cases())
-    if (has_kernels(c)) all.push_back(c.name);
+  for (const OpCase& c : op_cases()) all.push_back(c.name);
   std::sort(here.begin(), here.end());
   std::sort(all.begin(), all.end());
   CHECK(here == all);
@@ -173,8 +178,7 @@ TEST_CASE("cuda ops: every case of the registry is among those that run on the d
 
 TEST_CASE("gpu ops: every op hands NaN on", "[gpu]") {
   NEEDS_DEVICE();
-  for (const OpCase& c : op_cases())
-    if (has_kernels(c)) check_nan_case(c);
+  for (const OpCase& c : op_cases()) check_nan_case(c);
 }
 
 }  // namespace normscope::test

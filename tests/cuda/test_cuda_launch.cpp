@@ -62,14 +62,19 @@ TEST_CASE("cuda launch: attention covers positions and heads within the shared m
     for (const int64_t positions : {1, 31, 32, 33, 64, 65, 129, 2049})
       for (const int64_t keys : {1, 33, 64, 127, 128, 200, 256, 300, 512, 4097}) {
         INFO(heads << " heads, " << positions << " positions, " << keys << " keys");
-        const Launch l = cuda::attention(heads, positions, keys);
-        check_limits(l, size_t{48} << 10);
-        CHECK(int64_t{l.blocks} * kQueryTile >= positions);
-        CHECK(int64_t{l.blocks_y} == heads);
+        for (const size_t stage : {kAttentionStage, kRelativeStage}) {
+          const Launch l = cuda::attention(heads, positions, keys, stage);
+          check_limits(l, size_t{48} << 10);
+          CHECK(l.shared >= stage * sizeof(float));
+          CHECK(int64_t{l.blocks} * kQueryTile >= positions);
+          CHECK(int64_t{l.blocks_y} == heads);
+        }
       }
   CHECK(scores_in_shared(64));
   CHECK(scores_in_shared(128));
+  CHECK(scores_in_shared(128, kRelativeStage));
   CHECK_FALSE(scores_in_shared(4096));
+  CHECK_FALSE(scores_in_shared(256, kRelativeStage));  // attention's still do
 }
 
 TEST_CASE("cuda launch: attention that stores nothing needs the same shared memory at any length", "[cuda]") {

@@ -143,6 +143,17 @@ TEST_CASE("pairs: every pair once an epoch, in batches of one bucket and about a
   CHECK_THROWS_AS(PairsTask({{"a", "b"}}, {}, some_tokenizer(), "test", 24), Error);
 }
 
+TEST_CASE("pairs: the hash tells other pairs apart, those that validate too", "[pairs]") {
+  if (!tokenizer_unavailable().empty()) return;
+  const auto hash = [](size_t train, size_t valid) {
+    return PairsTask(some_pairs(train), some_pairs(valid), some_tokenizer(), "test", 24).hash();
+  };
+  const uint64_t one = hash(300, 17);
+  CHECK(hash(300, 17) == one);
+  CHECK(hash(299, 17) != one);
+  CHECK(hash(300, 18) != one);
+}
+
 TEST_CASE("pairs: a run trains on all shapes over one Store and goes on bitwise", "[pairs]") {
   if (!tokenizer_unavailable().empty()) return;
   const std::string path = write_pairs("pairs_run.tsv", 200);

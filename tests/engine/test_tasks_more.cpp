@@ -1,8 +1,11 @@
 // Masked language modelling, made-up translation, labelled texts, two-column files: what a batch is, and clear
 // refusals.
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <set>
 
 #include "catch.hpp"
@@ -13,6 +16,7 @@
 #include "engine/data/tsv.h"
 #include "engine/helpers.h"
 #include "engine/small_runs.h"
+#include "engine/spec/unused_settings.h"
 
 namespace normscope::test {
 namespace {
@@ -30,6 +34,37 @@ struct File {
 std::string refusal(const std::string& text) {
   const File file(text);
   return error_of([&] { read_tsv(file.path, "label<TAB>text"); });
+}
+
+DataSpec made_up(const char* name, uint64_t seed = 1) {
+  DataSpec spec;
+  spec.name = name;
+  spec.form = TaskForm::Classify;
+  spec.data_seed = seed;
+  return spec;
+}
+
+/// Sentences with their classes, of the validation lines or of one training batch.
+std::vector<TsvRow> rows_of(const Task& task, Split split, int32_t rows) {
+  Batch batch(task.shape(1, 1, split, rows, 64));
+  task.fill(1, 1, split, rows, 64, batch.view());
+  std::vector<TsvRow> lines;
+  for (size_t r = 0; r < static_cast<size_t>(rows); ++r)
+    lines.push_back(
+        {task.class_name(batch.targets[r * 64]), task.decode(std::span(batch.tokens).subspan(r * 64, 64))});
+  return lines;
+}
+
+std::vector<std::string> words_of(const std::string& sentence) {
+  std::vector<std::string> words(1);
+  for (const char c : sentence) {
+    if (std::isalpha(static_cast<unsigned char>(c)))
+      words.back() += c;
+    else if (!words.back().empty())
+      words.emplace_back();
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
 }
 
 std::vector<TsvRow> labelled(size_t count) {
@@ -140,6 +175,81 @@ TEST_CASE("labels: rows ask at their first position, padding has a length", "[ta
             "1 different labels"));
   CHECK(has(error_of([] { LabelsTask(labelled(9), {{"sideways", "text"}}, "x.tsv", 16); }), "'sideways'"));
   CHECK(has(error_of([] { LabelsTask(labelled(2), {}, "x.tsv", 16); }), "at least 5"));
+}
+
+TEST_CASE("made-up labels: the order of the words tells right from swapped", "[tasks]") {
+  const auto task = make_task(made_up("word-order"));
+  CHECK(task->form() == TaskForm::Classify);
+  CHECK(task->classes() == 2);
+  CHECK(task->vocabulary() == kByteSymbols);
+  CHECK(task->validation_batches(10, 64) == 100);
+  const std::set<std::string> determiners{"the", "a", "my", "our", "his", "her", "one", "no"},
+      others{"finds", "paints", "follows", "watches", "likes", "hears",  "carries", "helps",
+             "calls", "draws",  "sleeps",  "waits",   "sings", "dances", "jumps",   "reads",
+             "near",  "under",  "behind",  "with",    "by",    "on"};
+  int right = 0, swapped = 0, broken = 0;
+  for (const TsvRow& row : rows_of(*task, Split::Validation, 1000)) {
+    CHECK(row.second.size() <= 62);
+    CHECK(row.second.ends_with("."));
+    const std::vector<std::string> words = words_of(row.second);
+    bool breaks = false;  // a determiner stands before no noun
+    for (size_t i = 0; i < words.size(); ++i)
+      breaks = breaks ||
+               (determiners.contains(words[i]) && (i + 1 == words.size() || others.contains(words[i + 1]) ||
+                                                   determiners.contains(words[i + 1])));
+    (row.first == "right" ? right : swapped) += 1;
+    broken += breaks;
+    if (row.first == "right") CHECK_FALSE(breaks);
+  }
+  CHECK(right + swapped == 1000);
+  CHECK(std::abs(right - swapped) < 130);  // four standard deviations
+  CHECK(broken > swapped / 3);
+}
+
+TEST_CASE("made-up labels: a mood is what the adjectives say, and every class as frequent", "[tasks]") {
+  const auto task = make_task(made_up("mood"));
+  CHECK(task->classes() == 5);
+  const std::set<std::string> praise{"brave", "bold", "happy", "clever", "gentle", "jolly"},
+      blame{"quiet", "lazy", "tired", "shy", "loud", "tiny"};
+  const char* moods[] = {"very negative", "negative", "neutral", "positive", "very positive"};
+  std::map<std::string, int> seen;
+  for (const TsvRow& row : rows_of(*task, Split::Validation, 1000)) {
+    int mood = 2;
+    for (const std::string& word : words_of(row.second))
+      mood += static_cast<int>(praise.contains(word)) - static_cast<int>(blame.contains(word));
+    CHECK(row.first == moods[std::clamp(mood, 0, 4)]);
+    ++seen[row.first];
+  }
+  for (const auto& [mood, count] : seen) CHECK(std::abs(count - 200) < 51);  // four standard deviations
+  for (const double p : task->unigram()) CHECK(std::abs(p - 0.2) < 0.025);
+}
+
+TEST_CASE("made-up labels: a seed makes them, and no context is too short to say so", "[tasks]") {
+  for (const char* name : {"word-order", "mood"}) {
+    const auto task = make_task(made_up(name)), again = make_task(made_up(name)),
+               other = make_task(made_up(name, 2));
+    CHECK(task->hash() == again->hash());
+    CHECK(task->hash() != other->hash());
+    const std::vector<TsvRow> rows = rows_of(*task, Split::Train, 8),
+                              others = rows_of(*other, Split::Train, 8);
+    size_t alike = 0;
+    for (size_t i = 0; i < rows.size(); ++i) alike += rows[i].second == others[i].second;
+    CHECK(alike <= 1);
+    RunSpec spec = small_spec("pre");
+    set_field(spec, "model.architecture", "encoder");
+    set_field(spec, "data.name", name);
+    CHECK(spec.data.form == TaskForm::Classify);
+    validate(spec);
+    CHECK(unused_reason(spec, "data.seed").empty());
+    CHECK_FALSE(unused_reason(spec, "data.valid").empty());
+    set_field(spec, "model.pooling", "mean");
+    validate(spec);
+    set_field(spec, "model.architecture", "decoder");
+    CHECK(has(error_of([&] { validate(spec); }), "a decoder cannot learn " + std::string(name)));
+  }
+  DataSpec narrow = made_up("mood");
+  narrow.context = 1;
+  CHECK(has(error_of([&] { make_task(narrow); }), "expected at least 2"));
 }
 
 TEST_CASE("labels: a classifier learns, and says how many it gets right", "[tasks]") {

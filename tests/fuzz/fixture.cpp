@@ -27,8 +27,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const ModelConfig& model = fixture.config;
     // A model may take what the machine has: not here.
     small = 1.0 * fixture.batch * (fixture.length + fixture.source_length) * model.layers *
-                (model.d_model + model.feed_forward + model.vocabulary + model.sequence) <
-            kMost;
+                    (model.d_model + model.feed_forward + model.vocabulary + model.sequence + model.memory) <
+                kMost &&
+            1.0 * estimated_bytes(model, fixture.batch) < 4 * sizeof(float) * kMost;
     for (const std::string& name : file.names())
       if (name.starts_with("param/")) fuzz::accepts([&] { fixture.parameter(name.substr(6)); });
   });

@@ -1,6 +1,7 @@
 #include "app/course/reading/measure_tables.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/course/curves.h"
 #include "app/course/measures.h"
@@ -12,6 +13,7 @@ namespace {
 constexpr size_t kMostPoints = 100;
 constexpr int32_t kLastStep = 100'000;  // of a curve
 constexpr double kDeepest = 256;        // layers
+constexpr double kWidest = 1024;        // of rows through one norm: its Jacobian has as many rows and columns
 
 /// Where a key stands in the order in which settings must be set; wiring.* after all that makes the layers.
 size_t order_of_field(std::string_view key) {
@@ -99,6 +101,24 @@ class MeasureChecker {
   const Table& root_;
 };
 
+void read_points(Curve& c, Table& t) {
+  c.xs = t.numbers("xs");
+  if (c.xs.size() < 2 || c.xs.size() > kMostPoints || !std::is_sorted(c.xs.begin(), c.xs.end()))
+    t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
+}
+
+void read_rows(Curve& c, Table& t) {
+  const std::vector<std::string_view> axes{"scale", "width", "shift"};
+  c.over = axes[t.choice("over", axes)];
+  read_points(c, t);
+  const auto whole = [](double x) { return x == std::floor(x); };
+  if (c.over == "width" &&
+      (c.xs.front() < 3 || c.xs.back() > kWidest || !std::all_of(c.xs.begin(), c.xs.end(), whole)))
+    t.refuse("xs", fmt::format("expected whole widths from 3 to {}", kWidest));
+  if (c.over != "width" && (c.xs.front() < (c.over == "scale" ? 1e-6 : 0) || c.xs.back() > 1e6))
+    t.refuse("xs", fmt::format("expected numbers from {} to 1e6", c.over == "scale" ? "1e-6" : "0"));
+}
+
 }  // namespace
 
 Mean mean_of(Table& t) {
@@ -137,7 +157,7 @@ Curve read_curve(const std::string& id, Table t) {
   Curve c;
   c.id = id;
   c.of = static_cast<Curve::Of>(
-      t.choice("of", {"run", "sweep", "depth", "layers", "shares", "profile", "left_out"}));
+      t.choice("of", {"run", "sweep", "depth", "layers", "shares", "norm", "wiring", "profile", "left_out"}));
   c.run = t.text("run");
   c.y = t.text("y");
   c.mean = mean_of(t);
@@ -158,9 +178,7 @@ Curve read_curve(const std::string& id, Table t) {
         t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", c.field));
       [[fallthrough]];
     case Curve::Of::Depth:
-      c.xs = t.numbers("xs");
-      if (c.xs.size() < 2 || c.xs.size() > kMostPoints || !std::is_sorted(c.xs.begin(), c.xs.end()))
-        t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
+      read_points(c, t);
       if (c.of == Curve::Of::Depth && (c.xs.front() < 1 || c.xs.back() > kDeepest))
         t.refuse("xs", fmt::format("expected depths from 1 to {}", kDeepest));
       if (c.of == Curve::Of::Sweep) break;
@@ -175,9 +193,13 @@ Curve read_curve(const std::string& id, Table t) {
     case Curve::Of::Shares:
       c.at_start = t.choice("at", {"start", "end"}, 0) == 0;
       break;
+    case Curve::Of::Norm:
+      read_rows(c, t);
+      break;
     case Curve::Of::Profile:
       c.from = c.to = t.whole("step", 1, kLastStep);
       break;
+    case Curve::Of::Wiring:
     case Curve::Of::LeftOut:
       break;
   }

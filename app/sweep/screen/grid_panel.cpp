@@ -7,6 +7,7 @@
 #include "app/sweep/border.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/screen/words.h"
+#include "app/sweep/sweep_writers.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::sweep {
@@ -171,9 +172,9 @@ void SweepScreen::draw_grid_panel(Ui& ui, const Rect& rect) {
   const std::string title = info(metric_).title;
   PanelOptions options;
   options.title = capitalised(title.size() < 40 ? title : info(metric_).name);
-  options.note = metric_ == Metric::Loss ? fmt::format("nats per symbol, mean of the last {} of {} steps",
-                                                       experiments::Record::kWindow, base_.train.steps)
-                                         : fmt::format("{} steps", base_.train.steps);
+  options.note = metric_ == Metric::Loss
+                     ? fmt::format("nats per symbol, mean of {}", loss_window_text(*grid_))
+                     : fmt::format("{} steps", base_.train.steps);
   Rect rest = panel(ui, rect, options);
   const Rect sentence = rest.take_top(space::sentence_row);
   const std::string words = grid_sentence(*grid_);

@@ -1,5 +1,5 @@
 // What attention's kernels share: what a block works on, dropout's mask, and the arguments of a call.
-// Included by attention.cu (probabilities are stored) and attention_fused.cu (they are not).
+// Included by attention_stored.cuh (probabilities are stored) and attention_fused.cu (they are not).
 #pragma once
 
 #include "engine/cuda/tile.cuh"
@@ -16,6 +16,13 @@ struct Attention {
   float *dq, *dk, *dv, *dscores;
   float2* rows;  // attention_fused.cu: of each row log(sum exp(score)) and the sum of dout out
   bool add_q, add_k, add_v;
+  // relative_attention: the queries that distances are compared with, rows of distances, and how many keys of a memory
+  // count, the last ones before the segment
+  const float *position, *distances;
+  const int32_t* memory_lengths;
+  float *dposition, *ddistances;  // the latter a part a head: (B,H,Tk,width)
+  bool add_position;
+  int memory;  // keys before the first query's own; attention has none
   const StepInputs* step;
   int heads, Tq, Tk, D, width;
   uint32_t site;
@@ -23,7 +30,7 @@ struct Attention {
   bool causal, has_dropout, in_shared;
 };
 
-/// The head that a block works on: its first elements, and how many keys it may see.
+/// The head that a block works on: its first elements, and which keys it may see.
 struct Head {
   uint32_t b, h;
   const float *q, *k, *v;
@@ -31,6 +38,7 @@ struct Head {
   size_t qo;  // first element of the head in q, out and their gradients
   size_t ko;  // in k, v and theirs
   int keys;
+  int first;  // keys before it, of a memory, count for nothing
 
   __device__ Head(const Attention& a, uint32_t index) {
     b = index / static_cast<uint32_t>(a.heads);
@@ -42,9 +50,12 @@ struct Head {
     v = a.v + ko;
     p = static_cast<size_t>(index) * a.Tq * a.Tk;
     keys = a.key_lengths ? max(0, min(a.Tk, a.key_lengths[b])) : a.Tk;
+    first = a.memory_lengths ? a.memory - max(0, min(a.memory, a.memory_lengths[b])) : 0;
   }
-  /// Keys that query t sees: the first so many.
-  __device__ int visible(const Attention& a, int t) const { return a.causal ? min(keys, t + 1) : keys; }
+  /// Where the keys that query t sees end; they begin with `first`.
+  __device__ int visible(const Attention& a, int t) const {
+    return a.causal ? min(keys, t + 1 + a.memory) : keys;
+  }
 };
 
 /// What dropout multiplies a probability by.
@@ -85,25 +96,33 @@ __device__ void each(const Tile& tile, F f) {
     for (int j = 0; j < Tile::RN; ++j) f(tile.row() + i, tile.column() + j, tile.acc[i][j]);
 }
 
-inline Attention arguments(const Call& c) {
+/// What both ops have: queries, keys and values are their first three inputs.
+template <class Spec>
+Attention arguments(const Call& c, size_t stage) {
+  const Spec spec = c.attributes.as<Spec>();
   Attention a{};
   a.q = c.in[0].p;
   a.k = c.in[1].p;
   a.v = c.in[2].p;
-  a.key_lengths = c.in[3].i32();
   a.out = c.out.p;
   a.probabilities = c.saved[0].p;
+  a.dout = c.dout.p;
+  a.dq = c.din[0].p;
+  a.dk = c.din[1].p;
+  a.dv = c.din[2].p;
+  a.add_q = c.write[0] == Write::Add;
+  a.add_k = c.write[1] == Write::Add;
+  a.add_v = c.write[2] == Write::Add;
   a.step = c.step;
-  a.heads = c.attributes.as<AttentionSpec>().heads;
+  a.heads = spec.heads;
   a.Tq = static_cast<int>(c.in[0].shape[1]);
   a.Tk = static_cast<int>(c.in[1].shape[1]);
   a.D = static_cast<int>(c.in[0].shape[2]);
   a.width = a.D / a.heads;
-  a.site = c.attributes.as<AttentionSpec>().dropout_site;
+  a.site = spec.dropout_site;
   a.scale = static_cast<float>(1.0 / sqrt(static_cast<double>(a.width)));
-  a.causal = c.attributes.as<AttentionSpec>().causal;
-  a.has_dropout = c.attributes.as<AttentionSpec>().dropout_site != 0;
-  a.in_shared = scores_in_shared(a.Tk);
+  a.has_dropout = spec.dropout_site != 0;
+  a.in_shared = scores_in_shared(a.Tk, stage);
   return a;
 }
 

@@ -2,13 +2,6 @@
 // out = (P * keep) v.   Backward, with dP = (dout v^T) * keep:  dS = P (dP - sum_s P dP) / sqrt(dh),
 //   dq = dS k        dk = dS^T q        dv = (P * keep)^T dout
 // Queries go in blocks, so that a block of scores fits the worker's scratch at any length.
-#include <cstdint>
-
-namespace normscope::cpu {
-/// Refuses a call whose block of scores would not fit the scratch. Not compiled per target: it formats a message.
-void check_key_count(int64_t keys, int64_t most);
-}  // namespace normscope::cpu
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/attention/attention_cpu.cpp"
 #include "hwy/foreach_target.h"

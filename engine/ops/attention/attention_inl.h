@@ -14,6 +14,12 @@
 #define NORMSCOPE_OPS_ATTENTION_INL_H_
 #endif
 
+namespace normscope::cpu {
+/// Refuses a call whose block of scores would not fit the scratch. Not compiled per target: it formats a message
+/// (attention_cpu.cpp).
+void check_key_count(int64_t keys, int64_t most);
+}  // namespace normscope::cpu
+
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {

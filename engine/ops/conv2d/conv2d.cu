@@ -112,12 +112,6 @@ struct Gather {
   }
 };
 
-struct Column {
-  const float* p;
-  uint32_t cols;
-  __device__ float operator()(uint32_t r, uint32_t j) const { return p[r * cols + j]; }
-};
-
 void make_patches(const Call& c, Context& context) {
   const Sizes s = sizes_of(c);
   const int64_t n = s.windows * s.patch;
@@ -142,15 +136,9 @@ void backward(const Call& c, Context& context) {
     make_patches(c, context);
     gemm(context, weight_gradient(c), rest);
   }
-  if (c.din[2]) {
-    const Sizes s = sizes_of(c);
-    const uint32_t cols = static_cast<uint32_t>(s.channels);
-    ColumnOutputs outputs;
-    outputs.out[0] = c.din[2].p;
-    outputs.add[0] = c.write[2] == Write::Add;
-    launch(context, sum_columns<float, Column>, column_sums(cols), s.windows, cols, Column{c.dout.p, cols},
-           outputs);
-  }
+  if (c.din[2])
+    sum_rows(context, c.dout.p, sizes_of(c).windows, sizes_of(c).channels, c.din[2].p,
+             c.write[2] == Write::Add);
 }
 
 size_t workspace(const Call& c, Context& context) {

@@ -138,9 +138,6 @@ struct Backward {
   int64_t gradient_at = 0, packed_weight_at = 0, packed_input_at = 0, floats = 0;
 };
 
-constexpr int64_t kBiasColumns = 4 * kLanes;  // of a chunk of db
-constexpr int64_t kBiasRows = 64;             // summed before they join the total: error grows with rows / 64
-
 Cut gather_cut(const Call& call) {
   const ImageWindow w = window_of(call);
   return cut(call.in[0].shape[0] * w.height, kFlatChunk / (int64_t{w.width} * w.channels * w.size * w.size));
@@ -165,23 +162,8 @@ Backward backward_of(const Call& call) {
     b.packed_input_at = b.gradient_at + patch_floats(call);
     b.floats = b.packed_input_at + static_cast<int64_t>(plan.packed_floats());
   }
-  if (call.write[2] != Write::Skip) b.bias = div_up(sizes_of(call).channels, kBiasColumns);
+  if (call.write[2] != Write::Skip) b.bias = div_up(sizes_of(call).channels, kSumColumns);
   return b;
-}
-
-void sum_bias(const Call& call, int64_t chunk) {
-  const Sizes s = sizes_of(call);
-  const int64_t j0 = chunk * kBiasColumns;
-  each_vector(smaller(kBiasColumns, s.channels - j0), [&](int64_t j, auto lanes) HWY_ATTR {
-    VF total = hn::Zero(DF());
-    for (int64_t i0 = 0; i0 < s.windows; i0 += kBiasRows) {
-      VF part = hn::Zero(DF());
-      for (int64_t i = i0; i < smaller(s.windows, i0 + kBiasRows); ++i)
-        part = hn::Add(part, lanes.load(call.dout.p + i * s.channels + j0 + j));
-      total = hn::Add(total, part);
-    }
-    put(lanes, total, call.din[2].p + j0 + j, call.write[2] == Write::Add);
-  });
 }
 
 /// Windows r, in one direction, that a pixel lies under: r stride + offset = pixel + padding, 0 <= offset < size.
@@ -223,7 +205,12 @@ void gather_lines(const Call& call, int64_t chunk, const float* gradient) {
 void backward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const Backward b = backward_of(call);
   if (chunk < b.patches) return make_patches(call, chunk);
-  if (chunk >= b.patches + b.pack_input) return sum_bias(call, chunk - b.patches - b.pack_input);
+  const int64_t column_chunk = chunk - b.patches - b.pack_input;
+  if (column_chunk >= 0) {
+    const Sizes s = sizes_of(call);
+    return sum_columns(call.dout.p, s.windows, s.channels, column_chunk, call.din[2].p,
+                       call.write[2] == Write::Add);
+  }
   const Gemm g = patch_gradient(call, call.workspace + b.gradient_at);
   gemm_pack_chunk(g, plan_gemm(g), chunk - b.patches, call.workspace + b.packed_input_at);
 }

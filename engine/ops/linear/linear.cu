@@ -46,25 +46,14 @@ Gemm weight_gradient(const Call& c) {
   return g;
 }
 
-struct Column {
-  const float* p;
-  uint32_t cols;
-  __device__ float operator()(uint32_t r, uint32_t j) const { return p[r * cols + j]; }
-};
-
 void forward(const Call& c, Context& context) { gemm(context, product(c), c.workspace); }
 
 void backward(const Call& c, Context& context) {
   if (c.din[0]) gemm(context, input_gradient(c), c.workspace);
   if (c.din[1]) gemm(context, weight_gradient(c), c.workspace);
-  if (c.din[2]) {
-    const uint32_t cols = static_cast<uint32_t>(c.dout.shape.cols());
-    ColumnOutputs outputs;
-    outputs.out[0] = c.din[2].p;
-    outputs.add[0] = c.write[2] == Write::Add;
-    launch(context, sum_columns<float, Column>, column_sums(cols), c.dout.shape.rows(), cols,
-           Column{c.dout.p, cols}, outputs);
-  }
+  if (c.din[2])
+    sum_rows(context, c.dout.p, c.dout.shape.rows(), c.dout.shape.cols(), c.din[2].p,
+             c.write[2] == Write::Add);
 }
 
 size_t workspace(const Call& c, Context& context) {

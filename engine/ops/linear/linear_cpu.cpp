@@ -63,36 +63,6 @@ Stages linear_forward(const Call& call) {
 
 // ---- backward --------------------------------------------------------------------------------------------
 
-constexpr int64_t kBiasColumns = 4 * kLanes;  // columns of a chunk of db
-constexpr int64_t kBiasRows = 64;  // rows summed before they join the total: error grows with rows / 64
-
-/// Sums of up to kVectors vectors of columns of dout, side by side, so that whole cache lines are read.
-template <int kVectors>
-void bias_columns(const Call& call, int64_t j0) {
-  const DF d;
-  const int64_t r = call.in[0].shape.rows(), n = call.dout.shape.cols();
-  const int64_t last = smaller(kLanes, n - j0 - (kVectors - 1) * kLanes);  // columns of the last vector
-  const auto lanes_of = [&](int v) HWY_ATTR { return v + 1 < kVectors ? kLanes : last; };
-  VF total[kVectors], part[kVectors];
-  for (int v = 0; v < kVectors; ++v) total[v] = hn::Zero(d);
-  for (int64_t i0 = 0; i0 < r; i0 += kBiasRows) {
-    for (int v = 0; v < kVectors; ++v) part[v] = hn::Zero(d);
-    for (int64_t i = i0; i < smaller(r, i0 + kBiasRows); ++i) {
-      const float* row = call.dout.p + i * n + j0;
-      for (int v = 0; v + 1 < kVectors; ++v) part[v] = hn::Add(part[v], hn::LoadU(d, row + v * kLanes));
-      const float* tail = row + (kVectors - 1) * kLanes;
-      part[kVectors - 1] =
-          hn::Add(part[kVectors - 1], last == kLanes ? hn::LoadU(d, tail) : load_n(d, tail, last));
-    }
-    for (int v = 0; v < kVectors; ++v) total[v] = hn::Add(total[v], part[v]);
-  }
-  for (int v = 0; v < kVectors; ++v) {
-    float* to = call.din[2].p + j0 + v * kLanes;
-    if (call.write[2] == Write::Add) total[v] = hn::Add(total[v], load_n(d, to, lanes_of(v)));
-    store_n(total[v], d, to, lanes_of(v));
-  }
-}
-
 /// What the first backward stage does, in this order of chunks: products of dW, packing for dx, columns of db.
 struct FirstStage {
   int64_t weight = 0, pack = 0, bias = 0;
@@ -111,7 +81,7 @@ FirstStage first_stage(const Call& call) {
     first.pack = plan.pack_chunks();
     first.packed_dx = plan.packed_floats();
   }
-  if (call.write[2] != Write::Skip) first.bias = div_up(call.dout.shape.cols(), kBiasColumns);
+  if (call.write[2] != Write::Skip) first.bias = div_up(call.dout.shape.cols(), kSumColumns);
   return first;
 }
 
@@ -129,10 +99,8 @@ void backward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch 
     const Gemm g = input_gradient(call);
     gemm_pack_chunk(g, plan_gemm(g), chunk - first.weight, call.workspace);
   } else {
-    const int64_t j = (chunk - first.weight - first.pack) * kBiasColumns;
-    constexpr void (*kSums[])(const Call&, int64_t) = {bias_columns<1>, bias_columns<2>, bias_columns<3>,
-                                                       bias_columns<4>};
-    kSums[div_up(smaller(kBiasColumns, call.dout.shape.cols() - j), kLanes) - 1](call, j);
+    sum_columns(call.dout.p, call.in[0].shape.rows(), call.dout.shape.cols(),
+                chunk - first.weight - first.pack, call.din[2].p, call.write[2] == Write::Add);
   }
 }
 

@@ -5,12 +5,6 @@
 // The products e r^T of a block of queries come out by distance, the largest first; row t of them, shifted to the left
 // by as many columns as queries of the block follow it, lies by keys (the relative shift of Dai et al. 2019, appendix
 // B). dT is dS shifted back. Keys of the memory that do not count are left of `first`: neither read nor seen.
-#include <cstdint>
-
-namespace normscope::cpu {
-void check_key_count(int64_t keys, int64_t most);  // ops/attention/attention_cpu.cpp
-}  // namespace normscope::cpu
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/relative_attention/relative_attention_cpu.cpp"
 #include "hwy/foreach_target.h"

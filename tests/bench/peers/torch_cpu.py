@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The models of `normscope bench` in PyTorch on the CPU: a decoder, Pre-LN, ReLU, learned positions, untied output, Adam.
+"""The models of `normscope bench` in PyTorch on the CPU: a decoder, Pre-LN, ReLU, learned positions, untied output, Adam;
+an encoder-decoder, and the other systems, each in a file of its own (torch_encdec.py, torch_memory.py, ...).
 
 Every step reads back the loss and the gradient norm of each parameter, as the Lab does. One JSON line a row, with the
 keys of `normscope bench --json`:
 
-    torch_cpu.py [lesson] [deep] [wide] [base] [encdec] [--threads 2] [--modes eager,compiled] [--seconds 2]
+    torch_cpu.py [lesson] [deep] [wide] [base] [encdec] [memory] [convnet] [parser] [--threads 2] [--modes eager,compiled] [--seconds 2]
 
-With --products FILE, a `normscope bench --gemm --json`, also the sgemm inside PyTorch at the products of that file.
+With --products FILE, a `normscope bench --gemm --json`, also the sgemm inside PyTorch at the products of that file. With
+--ops also the rows of torch_ops.py.
 """
 
 import argparse
@@ -15,16 +17,28 @@ import pathlib
 import statistics
 
 import torch
+import torch_convnet
 import torch_encdec
+import torch_memory
+import torch_ops
+import torch_parser
 from torch_decoder import Decoder
 from twin import SIZES, flop, measure, row
 
 
+OTHERS = {  # the module, its model, the targets of a step
+    "encdec": (torch_encdec, torch_encdec.EncoderDecoder, torch_encdec.B * torch_encdec.T),
+    "memory": (torch_memory, torch_memory.Remembering, torch_memory.B * torch_memory.T),
+    "convnet": (torch_convnet, torch_convnet.Convnet, torch_convnet.B),
+    "parser": (torch_parser, torch_parser.Parser, torch_parser.B),
+}
+
+
 def model_of(name):
     """The model, a batch, its target tokens, and the FLOP of a step."""
-    if name == "encdec":
-        tokens = torch_encdec.B * torch_encdec.T
-        return torch_encdec.EncoderDecoder(), torch_encdec.batch(), tokens, torch_encdec.flop()
+    if name in OTHERS:
+        module, model, targets = OTHERS[name]
+        return model(), module.batch(), targets, module.flop()
     layers, d, heads, f, t, b, v = SIZES[name]
     batch = list(torch.randint(0, v, (2, b, t)))
     return Decoder(layers, d, heads, f, t, v), batch, b * t, flop(layers, d, heads, f, t, b, v)
@@ -74,11 +88,12 @@ def products(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", default=[*SIZES, "encdec"])
+    parser.add_argument("models", nargs="*", default=[*SIZES, *OTHERS])
     parser.add_argument("--modes", default="eager,compiled")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--products", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--ops", action="store_true")
     args = parser.parse_args()
     if args.products:
         products(args.products)
@@ -91,6 +106,8 @@ def main():
                 result = {"framework": f"PyTorch {torch.__version__}", "mode": mode, "name": name,
                           "error": str(error).splitlines()[0]}
             print(json.dumps(result), flush=True)
+    if args.ops:
+        torch_ops.print_rows(args.threads, args.seconds)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,199 @@
+// A convolutional network or a parser in the diagram's place: the boxes of view/chain.h from the bottom up, and between
+// them the slots that the engine has, as controls: diagram/layer1/conv/after, diagram/layer3/class/before. All norms of
+// such a model follow one placement, so a slot that is clicked, or a norm that is dropped there, asks for its preset.
+// See diagram.h.
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/diagram/diagram.h"
+#include "app/diagram/diagram_sublayer.h"
+#include "app/ui/widgets.h"
+#include "app/view/chain.h"
+
+namespace normscope::lab {
+namespace {
+
+using namespace ui;
+
+constexpr float kHead = 16, kBox = 24, kSlot = 18, kLeastGap = 5, kMostGap = 16;  // heights
+constexpr float kToken = 46, kWidest = 300;                                       // widths
+
+struct ChainPainter {
+  Ui& ui;
+  DiagramState& state;
+  const DiagramInput& input;
+  const RunView& run;
+  const Rect& area;
+  std::vector<Command>& commands;
+  const std::vector<ChainPart> parts;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const float key = input.compact ? 16.f : 34.f,
+              bar = input.compact ? 34.f : 50.f;  // columns beside the boxes
+  const int layers = lab::layers_of(run);
+  const std::vector<float> gradients{input.data.by_layer(run, "ffn.w2.grad_norm", input.step)};
+  std::vector<Rect> places{};
+
+  // Whole boxes only: no text is cut where the chain scrolls.
+  bool seen(const Rect& place) const { return area.inset(0, -1).contains(place); }
+  float middle() const { return places.front().centre().x; }
+
+  // The input lowest. What has no room is scrolled to.
+  void lay_out() {
+    float needed = kHead;
+    for (const ChainPart& part : parts) needed += part.slot.empty() ? kBox : kSlot;
+    const float gaps = static_cast<float>(parts.size() - 1);
+    const float gap = std::clamp((area.h - needed) / gaps, kLeastGap, kMostGap);
+    const float overflow = std::max(0.f, needed + gap * gaps - area.h);
+    if (overflow > 0 && area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * 40;
+    state.scroll = std::clamp(state.scroll, 0.f, overflow);
+    const float width = std::min(kWidest, area.w - key - bar - 10);
+    float y = area.y + kHead - state.scroll;
+    for (size_t i = parts.size(); i-- > 0;) {
+      const bool box = parts[i].slot.empty();
+      const float h = box ? kBox : kSlot;
+      places.push_back(centred({area.x + key + width / 2, y + h / 2}, box ? width : kToken, h));
+      y += h + gap;
+    }
+    std::reverse(places.begin(), places.end());
+  }
+
+  void box(const ChainPart& part, const Rect& place) {
+    p.fill(place, t.dark ? t.field : t.sunk, 5);
+    p.outline(place, t.wire, line::box, 5);
+    Rect inside = place.inset(12, 0);
+    inside.take_left(p.text_in(inside, {Face::Bold, type::body}, t.ink, part.title) + 8);
+    const TextStyle note{Face::Sans, type::body};
+    if (p.text_width(note, part.note) <= inside.w) p.text_in(inside, note, t.ink3, part.note);
+  }
+
+  // Its square in the colour of all plots by depth, and the gradient of its matrix.
+  void layer_of(const ChainPart& part, const Rect& place) {
+    const int layer = part.layer - 1;
+    const float y = place.centre().y;
+    if (Rect{area.x, place.y, area.w, place.h}.contains(ui.mouse())) state.hovered_layer = layer;
+    const bool lit = input.hover_layer == layer;
+    depth_square(ui, {area.x, y - 5, 10, 10}, layer, layers);
+    if (lit) p.outline({area.x - 3, y - 8, 16, 16}, t.ink, 1.4f, 4);
+    if (!input.compact)
+      p.text({area.x + 14, y + 4}, {Face::Sans, type::body}, t.ink2, fmt::format("{}", part.layer));
+    paint_gradient_bar(ui, {area.right() - bar, y - 4, bar, 8}, gradients[static_cast<size_t>(layer)], layer,
+                       layers, lit);
+  }
+
+  void ask(Placement placement) {
+    if (!preset_held(ui, placement)) state.preset_asked = placement;
+  }
+
+  void token(Painter& to, const Rect& place, NormKind kind) {
+    to.accent_box(t, place, radius::token);
+    to.text_in(place, {Face::Bold, type::tick}, t.on_accent, token_text(kind), Align::Centre);
+  }
+
+  // The free slot under a norm that is let go.
+  void drop() {
+    for (size_t i = 0; i < parts.size(); ++i)
+      if (!parts[i].slot.empty() && parts[i].norm == NormKind::None &&
+          places[i].inset(-40, -8).contains(ui.mouse()))
+        return ask(parts[i].placement);
+  }
+
+  void slot(size_t i) {
+    const ChainPart& part = parts[i];
+    const Rect& place = places[i];
+    const bool filled = part.norm != NormKind::None;
+    HitOptions options;
+    options.radius = radius::token;
+    const std::string help =
+        filled ? fmt::format(
+                     "{}. All norms of this model stand alike: drag it to a free slot and they go to such "
+                     "slots; a click chooses their kind, or takes them off. Run D starts from there.",
+                     kind_words(part.norm).name)
+               : fmt::format(
+                     "A free slot. A click puts the norms there, in all layers: {}. Run D starts from there.",
+                     label(part.placement));
+    const Hit hit = ui.hit("diagram/" + part.slot, place, short_name(part.norm), help, options);
+    p.fill(place.inset(-2), t.panel);
+    if (filled) {
+      token(p, place, part.norm);
+    } else {
+      p.dashed_outline(place, hit.hovered ? t.ink : t.slot, line::outline, kSlotDash, radius::token);
+      p.text({place.right() + 8, place.centre().y + 4}, {Face::Sans, type::tick}, t.ink3,
+             row_of(part.placement).short_label);
+    }
+    const bool dragged = filled && hit.dragging;
+    if (dragged && hit.held) token(ui.paint_top(), centred(ui.mouse(), 37, 23), part.norm);
+    if (dragged && hit.released) drop();
+    if ((hit.clicked && !dragged) || hit.right_clicked) {
+      if (!filled) return ask(part.placement);
+      state.menu = SlotId{static_cast<int>(i)};
+      ui.open_popup("diagram/kind");
+    }
+  }
+
+  // Another kind of norm stands wherever one stands.
+  void choose(NormKind now, NormKind kind) {
+    if (kind == NormKind::None) return ask(Placement::None);
+    if (kind == now) return;
+    RunSpec spec = *run.spec;
+    set_field(spec, "model.norm", short_name(kind));
+    WiringChange change{spec.model.stack()};
+    change.note = fmt::format("{} everywhere", kind_words(kind).name);
+    commit_change(state, input, &spec.model, change, ui.shift(), ui.time(), commands);
+  }
+
+  void menu() {
+    if (!state.menu) return;
+    const auto i = static_cast<size_t>(state.menu->layer);
+    if (i < parts.size() && parts[i].norm != NormKind::None) {
+      const KindChoice choice = kind_menu(ui, places[i], parts[i].norm, false, false);
+      if (choice.kind) choose(parts[i].norm, *choice.kind);
+    }
+    if (!ui.popup_open("diagram/kind")) state.menu.reset();
+  }
+
+  void draw() {
+    const Rect head{area.right() - bar, area.y, bar, kHead};
+    p.text({head.right(), head.centre().y + 4}, {Face::Sans, type::tick}, t.ink3,
+           input.compact ? "grad." : "gradient", Align::Right);
+    ui.mark("diagram/gradient", head, "",
+            "Norm of the loss's gradient at each layer's matrix: log, a millionth to 3.");
+    p.push_clip({area.x - 8, area.y + kHead - 2, area.w + 16, area.h - kHead + 4});
+    const float top = places.back().centre().y, bottom = places.front().centre().y;
+    p.fill({middle() - line::stream / 2, top, line::stream, bottom - top},
+           t.runs[static_cast<size_t>(state.pending && state.selected == 'D' ? 3 : run.letter - 'A')].line);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (!seen(places[i]) || places[i].y < area.y + kHead - 1) continue;
+      if (!parts[i].slot.empty())
+        slot(i);
+      else
+        box(parts[i], places[i]);
+      if (parts[i].layer > 0) layer_of(parts[i], places[i]);
+    }
+    p.pop_clip();
+  }
+};
+
+}  // namespace
+
+void draw_chain(Ui& ui, DiagramState& state, const DiagramInput& input, int run, const Stacks& stacks,
+                const Rect& area, std::vector<Command>& commands) {
+  const RunView& view = input.view.runs[static_cast<size_t>(run)];
+  const ModelConfig& model = view.spec->model;
+  state.dragging.reset();  // of a transformer that stood here
+  state.preview.reset();
+  state.hovered.reset();
+  state.hovered_layer.reset();
+  ui.mark(
+      "diagram", area, chain_caption(model),
+      "The model as it is: flow goes up, and what has no residual stream has no branches. Yellow norms move.");
+  ChainPainter chain{ui, state, input, view, area, commands, chain_of(model, stacks.main)};
+  chain.lay_out();
+  chain.draw();
+  chain.menu();
+}
+
+}  // namespace normscope::lab

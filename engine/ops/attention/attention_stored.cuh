@@ -1,0 +1,225 @@
+// Attention's kernels where the probabilities are stored, a tile of 32 queries of one head a block:
+//   p = softmax(q k^T / sqrt(d)) over the visible keys, out = (p kept) v
+// The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in the
+// memory of the probabilities themselves), which are written once: backward reads them and a user can look at
+// them. Backward in two launches without atomics: a tile of queries gives dscores and dq, and a tile of keys gives
+// dk and dv.
+//   dp = kept (dout v^T), ds = p (dp - sum_j dout_j out_j) / sqrt(d), dq = ds k, dk = ds^T q, dv = (p kept)^T
+//   dout
+// kRelative: to each score a second product is added, that of e with the distance of the key, and e has a gradient too
+// (relative_attention.cu). Included by that and by attention.cu.
+#pragma once
+
+#include "engine/ops/attention/attention.cuh"
+
+namespace normscope::cuda {
+
+/// Floats of shared memory before the scores.
+template <bool kRelative>
+inline constexpr size_t kStage = kRelative ? kRelativeStage : kAttentionStage;
+
+/// tile += e_m r_d for each query m and key n of the tile, n being d positions back from m. A tile has TM + TN - 1
+/// distances, a thread RM + RN - 1. What lies ahead or beyond the keys counts as zero: nobody looks at its score.
+__device__ inline void add_positions(ScoreTile& tile, const Attention& a, const Head& head, int t0, int rows,
+                                     int s0, float* stage) {
+  constexpr int TM = ScoreTile::TM, TN = ScoreTile::TN, RM = ScoreTile::RM, RN = ScoreTile::RN;
+  constexpr int KC = static_cast<int>(kInner), PE = TM + static_cast<int>(kScorePad),
+                PR = TM + TN + static_cast<int>(kScorePad);
+  constexpr int T = static_cast<int>(kAttentionThreads);
+  const float *e = a.position + head.qo, *r = a.distances + head.h * a.width;
+  float *es = stage, *rs = stage + KC * PE;
+  const int nearest = t0 + a.memory - s0 - (TN - 1);  // from the first query to the last key
+  const int t = static_cast<int>(threadIdx.x), first = tile.row() - tile.column() + TN - RN;
+  for (int j0 = 0; j0 < a.width; j0 += KC) {
+    const int depth = min(KC, a.width - j0);
+    __syncthreads();  // the last round's readers are done
+    for (int i = t; i < KC * TM; i += T) {
+      const int j = i % KC, m = i / KC;
+      if (j < depth) es[j * PE + m] = m < rows ? e[static_cast<size_t>(t0 + m) * a.D + j0 + j] : 0.0f;
+    }
+    for (int i = t; i < KC * (TM + TN); i += T) {
+      const int j = i % KC, u = i / KC, d = nearest + u;
+      if (j < depth) rs[j * PR + u] = d >= 0 && d < a.Tk ? r[static_cast<size_t>(d) * a.D + j0 + j] : 0.0f;
+    }
+    __syncthreads();
+#pragma unroll 4
+    for (int j = 0; j < depth; ++j) {
+      float ev[RM], rv[RM + RN - 1];
+#pragma unroll
+      for (int i = 0; i < RM; ++i) ev[i] = es[j * PE + tile.row() + i];
+#pragma unroll
+      for (int i = 0; i < RM + RN - 1; ++i) rv[i] = rs[j * PR + first + i];
+#pragma unroll
+      for (int i = 0; i < RM; ++i)
+#pragma unroll
+        for (int n = 0; n < RN; ++n) tile.acc[i][n] += ev[i] * rv[i - n + RN - 1];
+    }
+  }
+}
+
+/// One row of scores to probabilities, by a warp, an element always by the same lane. Before `first` and from `visible`
+/// on they are zero; a row that sees nothing is all zero.
+__device__ inline void softmax_row(float* row, int first, int visible, float* probabilities, int keys) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  float largest = visible > first ? row[first] : 0.0f;
+  for (int s = first + lane; s < visible; s += 32) largest = fmaxf(largest, row[s]);
+  largest = warp_max(largest);
+  float sum = 0;
+  for (int s = first + lane; s < visible; s += 32) {
+    const float e = expf(row[s] - largest);
+    row[s] = e;
+    sum += e;
+  }
+  sum = warp_sum(sum);
+  const float inverse = visible > first ? 1.0f / sum : 0.0f;
+  const auto put = [&](int s, float p) {
+    row[s] = p;
+    if (probabilities != nullptr && probabilities != row) probabilities[s] = p;
+  };
+  for (int s = lane; s < first; s += 32) put(s, 0.0f);
+  for (int s = first + lane; s < keys; s += 32) put(s, s < visible ? row[s] * inverse : 0.0f);
+}
+
+/// Rows of a tile of queries: weights (m, k) times rows of `source`, k from `begin` to `end`.
+template <class Out, class Weights>
+__device__ void mix_rows(const Attention& a, const Head& head, int t0, int rows, int begin, int end,
+                         const Weights& weights, const float* source, float* to, bool add, float* stage) {
+  for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
+    Out tile;
+    tile.clear();
+    tile.template multiply<true, false>(begin, end, stage, weights, [&](int k, int n) {
+      return j0 + n < a.width ? source[static_cast<size_t>(k) * a.D + j0 + n] : 0.0f;
+    });
+    each(tile, [&](int m, int j, float v) {
+      if (m < rows && j0 + j < a.width)
+        write_to(to + head.qo + static_cast<size_t>(t0 + m) * a.D + j0 + j, v, add);
+    });
+  }
+}
+
+/// Without `out` the probabilities alone.
+template <class Out, bool kRelative>
+__global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
+  await_inputs();
+  float* const shared = dynamic_shared();
+  const Head head(a, blockIdx.y);
+  const Keep keep(a);
+  const int t0 = static_cast<int>(blockIdx.x * kQueryTile),
+            rows = min(static_cast<int>(kQueryTile), a.Tq - t0);
+  const int seen = head.visible(a, t0 + rows - 1);  // by the tile's last query
+  const bool stored = a.probabilities != nullptr;
+  float* probabilities = stored ? a.probabilities + head.p + static_cast<size_t>(t0) * a.Tk : nullptr;
+  float* scores = a.in_shared ? shared + kStage<kRelative> : probabilities;
+  const size_t pitch = static_cast<size_t>(a.in_shared ? a.Tk + 1 : a.Tk);
+
+  for (int s0 = head.first; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
+    ScoreTile tile;
+    rows_by_rows(tile, head.q, t0, rows, head.k, s0, seen - s0, a.width, a.D, shared);
+    if constexpr (kRelative) add_positions(tile, a, head, t0, rows, s0, shared);
+    each(tile, [&](int m, int n, float score) {
+      if (m < rows && s0 + n < seen) scores[m * pitch + s0 + n] = score * a.scale;
+    });
+  }
+  __syncthreads();
+  for (int m = static_cast<int>(threadIdx.x) / 32; m < rows; m += static_cast<int>(kAttentionThreads) / 32)
+    softmax_row(scores + m * pitch, head.first, head.visible(a, t0 + m),
+                stored ? probabilities + static_cast<size_t>(m) * a.Tk : nullptr, a.Tk);
+  __syncthreads();
+  if (a.out == nullptr) return;
+  const auto kept = [&](int m, int s) {
+    return m < rows ? scores[m * pitch + s] * keep(head.p + static_cast<size_t>(t0 + m) * a.Tk + s) : 0.0f;
+  };
+  mix_rows<Out>(a, head, t0, rows, head.first, seen, kept, head.v, a.out, false, shared);
+}
+
+/// dscores of a tile of queries, and from them dq and de.
+template <class Out, bool kRelative>
+__global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a) {
+  await_inputs();
+  float* const shared = dynamic_shared();
+  const Head head(a, blockIdx.y);
+  const Keep keep(a);
+  const int t0 = static_cast<int>(blockIdx.x * kQueryTile),
+            rows = min(static_cast<int>(kQueryTile), a.Tq - t0);
+  const int seen = head.visible(a, t0 + rows - 1);
+  const size_t first = head.p + static_cast<size_t>(t0) * a.Tk;
+  float* scores = a.in_shared ? shared + kStage<kRelative> : a.dscores + first;
+  const size_t pitch = static_cast<size_t>(a.in_shared ? a.Tk + 1 : a.Tk);
+  float* dots = shared + kStage<kRelative> +
+                (a.in_shared ? kQueryTile * static_cast<size_t>(a.Tk + 1) : 0);  // dout . out
+
+  for (int m = static_cast<int>(threadIdx.x) / 32; m < rows; m += static_cast<int>(kAttentionThreads) / 32) {
+    const size_t at = head.qo + static_cast<size_t>(t0 + m) * a.D;
+    float dot = 0;
+    for (int j = static_cast<int>(threadIdx.x) % 32; j < a.width; j += 32)
+      dot += a.dout[at + j] * a.out[at + j];
+    dot = warp_sum(dot);
+    if (threadIdx.x % 32 == 0) dots[m] = dot;
+  }
+  for (int s0 = head.first; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
+    ScoreTile tile;
+    rows_by_rows(tile, a.dout + head.qo, t0, rows, head.v, s0, seen - s0, a.width, a.D, shared);
+    each(tile, [&](int m, int n, float dp) {
+      const int s = s0 + n;
+      if (m >= rows || s >= seen) return;
+      const size_t at = first + static_cast<size_t>(m) * a.Tk + s;
+      const bool visible = s < head.visible(a, t0 + m);
+      const float ds = visible ? a.probabilities[at] * (keep(at) * dp - dots[m]) * a.scale : 0.0f;
+      scores[m * pitch + s] = ds;
+      if (a.in_shared) a.dscores[at] = ds;
+    });
+  }
+  __syncthreads();
+  if (a.dq != nullptr)
+    mix_rows<Out>(
+        a, head, t0, rows, head.first, seen,
+        [&](int m, int s) { return m < rows ? scores[m * pitch + s] : 0.0f; }, head.k, a.dq, a.add_q, shared);
+  if constexpr (kRelative) {
+    if (a.dposition == nullptr) return;
+    const auto by_distance = [&](int m, int d) {
+      const int s = t0 + m + a.memory - d;
+      return m < rows && s >= head.first ? scores[m * pitch + s] : 0.0f;
+    };
+    mix_rows<Out>(a, head, t0, rows, 0, seen - head.first, by_distance, a.distances + head.h * a.width,
+                  a.dposition, a.add_position, shared);
+  }
+}
+
+/// dk and dv of a tile of keys. Queries before the tile do not see it when causal.
+template <class Out>
+__global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
+  await_inputs();
+  float* const shared = dynamic_shared();
+  const Head head(a, blockIdx.y);
+  const Keep keep(a);
+  const int s0 = static_cast<int>(blockIdx.x * kQueryTile),
+            rows = min(static_cast<int>(kQueryTile), a.Tk - s0);
+  const int t_first = a.causal ? min(max(s0 - a.memory, 0), a.Tq) : 0,
+            t_last = s0 < head.keys ? a.Tq : t_first;
+  for (int which = 0; which < 2; ++which) {
+    float* to = which == 0 ? a.dk : a.dv;
+    if (to == nullptr) continue;
+    const float *source = which == 0 ? a.q : a.dout, *weight = which == 0 ? a.dscores : a.probabilities;
+    for (int j0 = 0; j0 < a.width; j0 += Out::TN) {
+      Out tile;
+      tile.clear();
+      tile.template multiply<false, false>(
+          t_first, t_last, shared,
+          [&](int m, int t) {
+            if (m >= rows || s0 + m < head.first || s0 + m >= head.visible(a, t)) return 0.0f;
+            const size_t at = head.p + static_cast<size_t>(t) * a.Tk + (s0 + m);
+            return which == 0 ? weight[at] : weight[at] * keep(at);
+          },
+          [&](int t, int n) {
+            return j0 + n < a.width ? source[head.qo + static_cast<size_t>(t) * a.D + j0 + n] : 0.0f;
+          });
+      each(tile, [&](int m, int j, float v) {
+        if (m < rows && j0 + j < a.width)
+          write_to(to + head.ko + static_cast<size_t>(s0 + m) * a.D + j0 + j, v,
+                   which == 0 ? a.add_k : a.add_v);
+      });
+    }
+  }
+}
+
+}  // namespace normscope::cuda
