@@ -26,6 +26,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import zlib
 
 NAME = "de-en"
 LONGEST, RATIO, SLACK = 60, 2.0, 20  # words a side; the longer side in letters: at most RATIO * shorter + SLACK
@@ -86,7 +87,7 @@ def read(path):
     try:
         with opened(path, "rb") as file:
             return file.read().decode()
-    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeDecodeError) as error:
         raise Unusable(f"{path}: {getattr(error, 'strerror', None) or error}: expected a Translation index") from error
 
 
@@ -227,6 +228,6 @@ if __name__ == "__main__":
     except Unusable as why:
         sys.exit(print(f"debian_pairs: {why}", file=sys.stderr) or 3)
     except OSError as why:
-        sys.exit(print(f"debian_pairs: {why.filename}: {why.strerror}", file=sys.stderr) or 5)
+        sys.exit(print(f"debian_pairs: {why.filename or 'the pairs'}: {why.strerror}", file=sys.stderr) or 5)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -95,6 +95,7 @@ std::string place_of(const ReproduceOptions& options, const std::string& asked, 
 std::string page_command(const ReproduceOptions& options) {
   std::string line = "normscope reproduce " + fmt::format("{}", fmt::join(options.ids, " "));
   if (options.quick) line += " --quick";
+  if (options.quick && !options.pairs.empty()) line += " --pairs DIR";
   if (options.seeds > 0) line += fmt::format(" --seeds {}", options.seeds);
   if (std::filesystem::path(options.page).is_relative()) line += " --page " + options.page;
   return line;
@@ -138,13 +139,14 @@ void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*
       files.insert({run.spec.data.pairs_path, run.spec.data.valid_path});
   }
   files.erase("");
+  const std::string without = tokenizer_unavailable();
+  if (!files.empty() && !without.empty()) throw CommandError(Exit::Input, "--pairs: " + without);
   for (const std::string& file : files) with_exit(Exit::Input, [&] { read_tsv(file, "source<TAB>target"); });
   if (missing.empty() || (options.quick && options.pairs.empty())) return;
   if (!options.pairs.empty())
     throw CommandError(
         Exit::Input,
         fmt::format("--pairs: {} is missing: expected what scripts/debian_pairs.py makes", missing));
-  const std::string without = tokenizer_unavailable();
   complain(
       fmt::format("{}; claims on sentence pairs take the made-up translation",
                   without.empty() ? missing + " is missing (scripts/debian_pairs.py makes it)" : without));
@@ -205,7 +207,7 @@ Exit reproduce_command(const ReproduceOptions& options) {
   const bool list = options.ids == std::vector<std::string>{"list"};
   const Claims all = claims_of(options);
   const std::vector<const Claim*> claims = chosen_claims(all, options.ids);
-  check_pairs(options, claims);
+  if (!list) check_pairs(options, claims);
   experiments::RunnerOptions runner;
   runner.runs_at_a_time = options.threads;
   runner.threads_each = 0;

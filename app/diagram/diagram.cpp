@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "app/ui/widgets.h"
+#include "app/view/chain.h"
 
 namespace normscope::lab {
 namespace {
@@ -84,8 +85,12 @@ Footer footer_of(const DiagramState& state, const DiagramInput& input, const Sta
   return {"Drag a norm", "to a slot: identical layers follow. Alt: one. Ctrl: paint."};
 }
 
-Footer chain_footer(const DiagramState& state, const DiagramInput& input) {
+Footer chain_footer(const DiagramState& state, const DiagramInput& input, const ModelConfig& model) {
   if (state.pending) return {"Run D", "starts: " + state.pending->note + ".", true};
+  if (chain_placement(model, model.stack()) == Placement::None)
+    return {"Click a free slot", "to put the norms there."};
+  if (model.architecture == Architecture::Parser)
+    return {"Click a norm", "to choose its kind or take all off."};
   if (input.compact) return {"Drag a norm", "to a free slot. Click: its kind"};
   return {"Drag a norm", "to a free slot: all norms go there. Click: their kind."};
 }
@@ -216,7 +221,8 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   const Stacks stacks = shown_stacks(state, input.view, run);
   if (!has_stream(input.view.runs[static_cast<size_t>(run)])) {
     draw_chain(ui, state, input, run, stacks, area, commands);
-    return draw_footer(ui, footer, chain_footer(state, input));
+    return draw_footer(ui, footer,
+                       chain_footer(state, input, input.view.runs[static_cast<size_t>(run)].spec->model));
   }
   const int32_t memory = input.view.runs[static_cast<size_t>(run)].spec->model.memory;
   const std::vector<StackRows> stack_layouts = stacks_of(state, stacks, input.compact, memory > 0);

@@ -14,7 +14,7 @@
 namespace normscope::experiments {
 
 /// The name of the measurement in the store.
-inline constexpr const char* kRecording = "record 1";
+inline constexpr const char* kRecording = "record 2";
 
 struct Recorded {
   std::vector<std::optional<Record>> records;  ///< one an experiment; none: not trained (yet)

@@ -147,7 +147,8 @@ void Session::look_up(size_t index, Backend& backend) {
 /// A run that another plan trained and kept. It ends as one that is trained here does, to the bit.
 void Session::measure_kept(size_t index, Backend& backend) {
   const Experiment& experiment = plan_.experiments[index];
-  if (!store_.find(keys_[index], plan_.states_of)) return;
+  if (experiment.from || !store_.find(keys_[index], plan_.states_of))
+    return;  // begins where another run ends
   const std::string state = store_.state_path(keys_[index], plan_.states_of);
   try {
     const std::unique_ptr<Run> end = Run::load(state, task_of(index), backend);

@@ -138,7 +138,7 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
   PanelOptions options;
   if (!switched) {
     options.title = "Architecture";
-    options.note = any_stream(f.view) ? "drag a norm: identical layers follow" : "drag a norm: all follow";
+    options.note = any_stream(f.view) ? "drag a norm: identical layers follow" : "all norms stand alike";
     options.right = 28.f * static_cast<float>(f.view.runs.size()) + 8;
   }
   panel(f.ui, rect, options);

@@ -235,8 +235,10 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
       for (float v : values) range.add(v);
       const std::string who =
           has_both(run) ? fmt::format("{}'s {}", run.letter, side_word(side)) : letter_of(run);
-      if (values.size() > 1 && usable(values.front()) && values.back() > 2 * values.front())
-        growing.emplace_back(values.back() / values.front(), who);
+      const size_t measured =
+          values.size() - (has_stream(run) ? 0 : 1);  // a chain's last layer is its answer
+      if (measured > 1 && usable(values.front()) && values[measured - 1] > 2 * values.front())
+        growing.emplace_back(values[measured - 1] / values.front(), who);
       plot.series.push_back(layer_line(view, i, options.compact, side));
       plot.series.back().y = Column::of(std::move(values));
     }
@@ -254,7 +256,8 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
                                  plot.sentence.empty() ? "grows " : "", times);
   if (!growing.empty())
     plot.sentence +=
-        any_both(view) ? " from bottom to top." : fmt::format(" from layer 1 to {}.", most_layers(view));
+        any_both(view) ? " from bottom to top."
+                       : fmt::format(" from layer 1 to {}.", most_layers(view) - (any_stream(view) ? 0 : 1));
   else if (range.hi > 0 && any_stream(view))
     plot.sentence = "No stream grows with depth.";
   if (range.hi / std::max(range.lo, 1e-30) > 100) {

@@ -91,14 +91,18 @@ void Rows::data_list(const Rect& place, const std::string& name) {
   if (!ui.begin_popup(name, list)) return;
   Rect rest = list.inset(6);
   for (const Source* source : sources) {
-    const bool now = spec.data.name == source->name;
+    const bool own =
+        spec.data.name == "treebank" && !spec.data.treebank_path.empty();  // a file under that name
+    const bool now = spec.data.name == source->name && !own;
     ButtonOptions o;
     o.quiet = o.left = true;
     o.style = {now ? Face::Bold : Face::Sans, type::body};
     if (!button(ui, fmt::format("{}/{}", name, source->name), rest.take_top(h).inset(0, 1), source->label,
                 source->help, o))
       continue;
-    if (!now) commands.emplace_back(EditField{-1, "data.name", source->name});
+    if (!now)
+      commands.emplace_back(own ? EditField{-1, "data.treebank", ""}
+                                : EditField{-1, "data.name", source->name});
     ui.close_popup();
   }
   for (const FileKind* file : files) {

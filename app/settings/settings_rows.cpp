@@ -247,7 +247,10 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
     const float column = std::floor(place / lines), line = place - column * lines;
     const Rect item = Rect{list.x + 6 + column * width, list.y + 6 + line * h, width, h}.inset(0, 1);
     const bool other = value != now && replaces(field, value);
-    if (item.contains(ui.mouse())) predict(field, value, only);
+    if (item.contains(ui.mouse()) && other)
+      state.restart_hint = "other runs take the place of these";
+    else if (item.contains(ui.mouse()))
+      predict(field, value, only);
     if (button(ui, name + "/" + value, item, display(field, value),
                other ? "Three such runs, on data of their own, take the place of all." : help(field), o)) {
       if (value != now && other)

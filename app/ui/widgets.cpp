@@ -124,8 +124,12 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
   };
   int move = box.arrow_x - box.arrow_y;
   if (move && count) {
-    const int next = std::clamp(selected + (move > 0 ? 1 : -1), 0, count - 1);
-    if (refusal(next).empty() && !ui.held(std::string(name) + "/" + labels[next])) selected = next;
+    const int by = move > 0 ? 1 : -1;  // past what is refused
+    for (int next = selected < 0 ? 0 : selected + by; next >= 0 && next < count; next += by)
+      if (refusal(next).empty() && !ui.held(std::string(name) + "/" + labels[next])) {
+        selected = next;
+        break;
+      }
   }
 
   std::vector<float> widths;

@@ -57,6 +57,7 @@ SavedSession::Entry entry_from(const InputValue& item) {
   entry.forked_from = item.at("forked_from").whole(-1, static_cast<int32_t>(kMostRuns) - 1);
   entry.fork_step = item.at("fork_step").whole(0, kMostSteps);
   entry.fork_note = item.at("fork_note").text(kLongestText);
+  if (const auto score = item.find("score")) entry.score = score->text(kLongestText);
   if (const auto hold = item.find("hold")) entry.hold = hold->whole(-1, kMostSteps);
   if (const auto before = item.find("budget_before")) entry.budget_before = before->whole(0, kMostSteps);
   if (const auto keyframes = item.find("keyframes"))
@@ -136,6 +137,7 @@ void SessionWriter::write(const SessionImage& image) {
                    {"forked_from", entry.forked_from},
                    {"fork_step", entry.fork_step},
                    {"fork_note", entry.fork_note},
+                   {"score", entry.score},
                    {"hold", entry.hold},
                    {"budget_before", entry.budget_before}});
       Json& keyframes = item["keyframes"] = Json::array();
@@ -216,6 +218,7 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
     out.fork_step = entry->fork_step;
     out.hold = entry->hold;
     out.fork_note = entry->fork_note;
+    out.score = entry->score;
     out.budget_before = entry->budget_before;
     out.keyframes = entry->run->lasting_keyframes();
     const uint64_t stamp = stamp_of(*entry->run);
@@ -258,6 +261,7 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder,
   made->forked_from = entry.forked_from;
   made->fork_step = entry.fork_step;
   made->fork_note = entry.fork_note;
+  made->score = entry.score;
   made->hold = entry.hold;
   made->budget_before = entry.budget_before;
   std::vector<std::shared_ptr<const Keyframe>> keyframes;

@@ -28,7 +28,7 @@ struct SessionImage {
     bool empty = false;  ///< an undo or redo that leads to no D at all
     char letter = 'A';
     int32_t forked_from = -1, fork_step = 0, hold = -1, budget_before = 0;
-    std::string fork_note;
+    std::string fork_note, score;
     std::string file;                       ///< its name in the folder
     std::shared_ptr<const RunImage> image;  ///< nullptr: the file is there already
     std::vector<std::shared_ptr<const Keyframe>> keyframes;
@@ -46,7 +46,7 @@ struct SavedSession {
     bool empty = false;
     char letter = 'A';
     int32_t forked_from = -1, fork_step = 0, hold = -1, budget_before = 0;
-    std::string fork_note, file;  ///< the name of a file in the folder
+    std::string fork_note, score, file;  ///< the name of a file in the folder
     std::vector<std::string> keyframes;
   };
   int32_t step = 0, budget = 0;

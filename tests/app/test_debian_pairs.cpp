@@ -174,6 +174,8 @@ TEST_CASE("debian pairs: what is missing is said in one line") {
   const std::string index = folder.write("de", kGerman), files = "--german " + index + " --english ";
   CHECK(refuses(script.run(files + folder.file("none")), 3, "none: No such file or directory"));
   CHECK(refuses(script.run(files + folder.write("en", "\xff\xff")), 3, "expected a Translation index"));
+  const std::string damaged("\x1f\x8b\x08\0\0\0\0\0\0\x03\xff\xff\xff\xff", 14);
+  CHECK(refuses(script.run(files + folder.write("en.gz", damaged)), 3, "en.gz: "));
   CHECK(refuses(script.run(files + folder.write("en", kEnglish)), 3, "7 pairs: expected more than 3000"));
   CHECK(refuses(script.run("--held-out 1 --out " + index + "/x " + files + folder.file("en")), 5, index));
   CHECK(script.run("--german " + index).code == 2);
