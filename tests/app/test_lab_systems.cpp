@@ -203,7 +203,9 @@ TEST_CASE("a session of each system is saved and goes on bit for bit") {
   for (const char* name : fixture::kSystems) {
     INFO(name);
     const test::Folder folder;
-    Lab lab{fixture::quiet_lab()}, other{fixture::quiet_lab()};
+    LabOptions options = fixture::quiet_lab();
+    options.validation_every = 2;
+    Lab lab{options}, other{options};
     lab.post(ReplaceRuns{fixture::small_system(name), {}, false});
     lab.post(PlayTo{4});
     lab.wait_idle();
