@@ -42,8 +42,7 @@ bool textures_change() {
 }  // namespace
 
 const Tiles& Damage::of(const ImDrawData& data, uint32_t background) {
-  const int width = int(data.DisplaySize.x * data.FramebufferScale.x),
-            height = int(data.DisplaySize.y * data.FramebufferScale.y);
+  const auto [width, height] = size_of(data);
   const bool all = width != width_ || height != height_ || background != background_ || textures_change();
   width_ = width;
   height_ = height;

@@ -328,11 +328,14 @@ void draw(const ImDrawData& data, uint32_t background, const Tiles* tiles, Image
 
 }  // namespace
 
+Size size_of(const ImDrawData& data) {
+  return {int(data.DisplaySize.x * data.FramebufferScale.x),
+          int(data.DisplaySize.y * data.FramebufferScale.y)};
+}
+
 Image rasterise(const ImDrawData& data, uint32_t background) {
-  Image image;
-  image.width = int(data.DisplaySize.x * data.FramebufferScale.x);
-  image.height = int(data.DisplaySize.y * data.FramebufferScale.y);
-  image.pixels.resize(size_t(image.width) * image.height);
+  const auto [width, height] = size_of(data);
+  Image image{width, height, std::vector<uint32_t>(size_t(width) * height)};
   draw(data, background, nullptr, image);
   return image;
 }

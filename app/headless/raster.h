@@ -25,6 +25,11 @@ struct Tiles {
   std::vector<uint8_t> chosen;
 };
 
+struct Size {
+  int width, height;  ///< px
+};
+Size size_of(const ImDrawData&);
+
 // Draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory (ui::Frame does that).
 Image rasterise(const ImDrawData&, uint32_t background);
 /// The chosen tiles of an image that has the data's size; every pixel as in the whole.

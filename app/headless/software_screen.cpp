@@ -94,8 +94,7 @@ bool SoftwareScreen::show(const ImDrawData& data, uint32_t background) {
   const raster::Tiles& changed = damage_.of(data, background);
   ui::serve_textures();
   glBindTexture(GL_TEXTURE_2D, texture_);
-  const int w = int(data.DisplaySize.x * data.FramebufferScale.x),
-            h = int(data.DisplaySize.y * data.FramebufferScale.y);
+  const auto [w, h] = raster::size_of(data);
   if (w != image_.width || h != image_.height) resize(w, h);
   raster::rasterise(data, background, changed, image_);
   upload(changed);

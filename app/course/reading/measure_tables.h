@@ -1,6 +1,6 @@
 // The tables that say what is trained, what is measured and when it holds, [run.NAME], [curve.NAME], [measure.NAME] and
-// [[check]]: one language for lessons and for the claims of papers. Called by the readers of both (course/reader.h, reproduce/claim_reader.h). Errors as
-// reader.h has them.
+// [[check]]: one language for lessons and for the claims of papers. Called by the readers of both (course/reader.h,
+// reproduce/claim_reader.h). Errors as reader.h has them.
 #pragma once
 
 #include <string>
