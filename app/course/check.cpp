@@ -69,9 +69,11 @@ void add_runs(const Lesson& lesson, const Curve& curve, uint64_t seed,
               std::vector<experiments::Experiment>& runs) {
   const RunSpec spec = spec_of(lesson, curve.run, seed);
   const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
-  if (curve.of == Curve::Of::Run || curve.of == Curve::Of::Shares) runs.push_back({spec, edits});
-  if (curve.of == Curve::Of::Sweep)
+  if (curve.of == Curve::Of::Sweep) {
     for (double value : curve.xs) runs.push_back({with_value(spec, curve.field, value), edits});
+  } else if (is_trained(curve) || curve.of == Curve::Of::Shares) {
+    runs.push_back({spec, edits});
+  }
 }
 
 bool inside(const Check& check, double value) {

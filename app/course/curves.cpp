@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
 #include <regex>
 
@@ -17,8 +18,13 @@ constexpr int32_t kFinalWindow = 20, kTheoryBatch = 4, kRealBatch = 4, kDraws = 
 
 bool stat_name(const std::string& name) {
   static const std::regex pattern(
-      R"(total\.grad_norm|L\d\d\.(attn\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|L\d\d\.(attn|ffn)\.(out|sum|branch)\.mean_square|L\d\d\.(attn|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance)|L\d\d\.attn\.attention_entropy)");
+      R"(total\.grad_norm|(enc\.|dec\.)?L\d\d\.((attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|(attn|cross|ffn)\.(out|sum|branch)\.mean_square|(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance)|(attn|cross)\.attention_entropy))");
   return std::regex_match(name, pattern);
+}
+
+/// "L*.ffn.w2.grad_norm".
+bool layer_name(const std::string& name) {
+  return name.find("L*") != std::string::npos && stat_name(of_layer(name, 1));
 }
 
 /// "a / b" into a and b; b empty for a single name.
@@ -76,8 +82,31 @@ CurveData history_curve(const Curve& curve, const History& history, double level
   return data;
 }
 
-CurveData of_history(const Curve& curve, const RunResult& run) {
-  return history_curve(curve, *run.history, run.level);
+/// The value that a number of the history had at a step; NaN while there is none.
+double stat_at(const Curve& curve, const History& history, const std::string& name) {
+  const CurveData one = stat_curve(curve, history, name);
+  return one.y.empty() ? std::numeric_limits<double>::quiet_NaN() : one.y.front();
+}
+
+/// Nothing while the run has not come to the step.
+CurveData profile(const Curve& curve, const History& history, const ModelConfig& model) {
+  CurveData data;
+  if (history.last_step() < curve.from) return data;
+  const auto [top, below] = two_names(curve.y);
+  for (int32_t layer = 1; layer <= layers_of(top, model); ++layer) {
+    double y = stat_at(curve, history, of_layer(top, layer));
+    if (!below.empty()) y /= stat_at(curve, history, of_layer(below, layer));
+    data.x.push_back(layer);
+    data.y.push_back(y);
+  }
+  return data;
+}
+
+CurveData numbered(std::vector<double> y) {
+  CurveData data;
+  for (size_t i = 0; i < y.size(); ++i) data.x.push_back(static_cast<double>(i + 1));
+  data.y = std::move(y);
+  return data;
 }
 
 double final_loss(const RunResult& run, bool excess) {
@@ -182,23 +211,20 @@ std::vector<double> by_layer(const Curve& curve, Fresh model) {
 }
 
 CurveData layers(const Curve& curve, const RunSpec& spec, RunStore& runs) {
-  CurveData data;
+  std::vector<double> mean;
   for (int32_t model = 0; model < curve.models; ++model) {
     const std::vector<double> y = by_layer(curve, fresh(curve, model_of(spec, model), runs, 0));
-    data.y.resize(y.size(), 0.0);
-    for (size_t i = 0; i < y.size(); ++i) data.y[i] += y[i] / curve.models;
+    mean.resize(y.size(), 0.0);
+    for (size_t i = 0; i < y.size(); ++i) mean[i] += y[i] / curve.models;
   }
-  for (size_t i = 0; i < data.y.size(); ++i) data.x.push_back(static_cast<double>(i + 1));
-  return data;
+  return numbered(std::move(mean));
 }
 
 CurveData shares(const Curve& curve, const RunResult& run) {
-  CurveData data;
-  for (const std::vector<double>& row : curve.at_start ? run.shares_start : run.shares_end) {
-    data.x.push_back(static_cast<double>(data.x.size() + 1));
-    data.y.push_back(curve.y == "own" ? row.back() : std::accumulate(row.begin(), row.end(), 0.0));
-  }
-  return data;
+  std::vector<double> y;
+  for (const std::vector<double>& row : curve.at_start ? run.shares_start : run.shares_end)
+    y.push_back(curve.y == "own" ? row.back() : std::accumulate(row.begin(), row.end(), 0.0));
+  return numbered(std::move(y));
 }
 
 double of_norm(const std::string& y, const ModelConfig& config, const GaussianRows& rows, Backend& backend) {
@@ -230,14 +256,32 @@ CurveData wiring(const RunSpec& spec) {
 
 }  // namespace
 
+bool is_trained(const Curve& curve) {
+  using Of = Curve::Of;
+  return curve.of == Of::Run || curve.of == Of::Sweep || curve.of == Of::Profile || curve.of == Of::LeftOut ||
+         (curve.of == Of::Shares && !curve.at_start);
+}
+
+bool grows(const Curve& curve) { return curve.of == Curve::Of::Run || curve.of == Curve::Of::Profile; }
+
+std::string of_layer(std::string name, int32_t layer) {
+  const size_t star = name.find("L*");
+  return star == name.npos ? name : name.replace(star, 2, fmt::format("L{:02}", layer));
+}
+
+int32_t layers_of(const std::string& name, const ModelConfig& model) {
+  const bool encoder = name.starts_with("enc.") || model.architecture == Architecture::Encoder;
+  return static_cast<int32_t>((encoder ? model.encoder : model.decoder).layers.size());
+}
+
 std::string unknown_quantity(const Curve& curve) {
   const auto among = [&](std::initializer_list<const char*> names) -> std::string {
     if (std::find(names.begin(), names.end(), curve.y) != names.end()) return {};
     return fmt::format("{}", fmt::join(names, ", "));
   };
+  const auto [top, below] = two_names(curve.y);
   switch (curve.of) {
     case Curve::Of::Run: {
-      const auto [top, below] = two_names(curve.y);
       if (stat_name(top) && (below.empty() || stat_name(below))) return {};
       std::string known = among({"loss", "excess", "token_cosine"});
       if (!known.empty())
@@ -257,6 +301,12 @@ std::string unknown_quantity(const Curve& curve) {
           {"activation_share", "jacobian", "jacobian_product", "gradient_mean", "gradient_variance"});
     case Curve::Of::Wiring:
       return among({"norms"});
+    case Curve::Of::Profile:
+      if (layer_name(top) && (below.empty() || stat_name(of_layer(below, 1)))) return {};
+      return "a probe with L* in the layer's place, as L*.ffn.w2.grad_norm, or two as 'a / b', b of L* or of one "
+             "layer";
+    case Curve::Of::LeftOut:
+      return among({"layer", "top"});
   }
   return "another kind of curve";
 }
@@ -303,7 +353,10 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
   const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
   switch (curve.of) {
     case Curve::Of::Run:
-      return of_history(curve, *store.get(spec, edits, on_step));
+    case Curve::Of::Profile: {
+      const std::shared_ptr<const RunResult> run = store.get(spec, edits, on_step);
+      return partial_curve(curve, spec.model, *run->history, run->level);
+    }
     case Curve::Of::Sweep:
       return sweep(curve, sweep_values(lesson, curve, seed, changes, tried), spec, edits, store, on_step);
     case Curve::Of::Depth:
@@ -316,13 +369,15 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
       return norm(curve, spec, store);
     case Curve::Of::Wiring:
       return wiring(spec);
+    case Curve::Of::LeftOut:
+      return numbered(store.left_out(spec, edits, curve.y == "top", on_step));
   }
   return {};
 }
 
-CurveData partial_curve(const Curve& curve, const History& history, double level) {
-  if (curve.of != Curve::Of::Run) return {};
-  return history_curve(curve, history, level);
+CurveData partial_curve(const Curve& curve, const ModelConfig& model, const History& history, double level) {
+  if (curve.of == Curve::Of::Profile) return profile(curve, history, model);
+  return curve.of == Curve::Of::Run ? history_curve(curve, history, level) : CurveData{};
 }
 
 }  // namespace normscope::lessons

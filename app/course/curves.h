@@ -19,6 +19,10 @@
 //           measure/single_norm.h). Of its activation: activation_share, mean square of what it lets through over that
 //           of what it reads. x: scale, width or shift of the rows; width without: the model's, scale without: 1
 //   wiring  norms: how many the output of each branch passes before it enters the last branch; x: the sub-layer
+//   profile a number of the run's history with L* in the layer's place ("dec.L*.ffn.w2.grad_norm"), or its ratio
+//           to another one or to that of one layer ("... / dec.L01.ffn.w2.grad_norm"), at one step; x: the layer
+//   left_out  layer: rise of the validation loss of the trained run without that layer, nats; top: without the
+//           last x layers
 #pragma once
 
 #include <map>
@@ -33,6 +37,16 @@ struct CurveData {
   std::vector<double> x, y;
 };
 using CurveSet = std::map<std::string, CurveData>;  ///< by the curve's id, of one seed
+
+/// It is measured of runs that are trained to their end, and not of fresh models.
+bool is_trained(const Curve& curve);
+/// It grows while its run trains: see partial_curve().
+bool grows(const Curve& curve);
+
+/// "dec.L03.ffn.w2.grad_norm" of "dec.L*.ffn.w2.grad_norm" (a name of one layer stays), and how many layers the
+/// stack of such a name has.
+std::string of_layer(std::string name, int32_t layer);
+int32_t layers_of(const std::string& name, const ModelConfig& model);
 
 /// What is measured for that kind of curve, when curve.y is not among it; empty when it is.
 std::string unknown_quantity(const Curve& curve);
@@ -55,7 +69,7 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
                         const OnStep& on_step = {}, const Changes& changes = {},
                         const std::vector<Changes>& tried = {});
 
-/// The part of a Run curve that a training has come to.
-CurveData partial_curve(const Curve& curve, const History& history, double level);
+/// The part of a curve that grows() to which a training has come; empty for the others.
+CurveData partial_curve(const Curve& curve, const ModelConfig& model, const History& history, double level);
 
 }  // namespace normscope::lessons

@@ -16,6 +16,9 @@ namespace {
 using namespace plot;
 
 int run_index(const std::string& run) { return run.empty() ? 0 : run[0] - 'A'; }
+Ink ink_of(const FigureLine& line) {
+  return line.run.empty() ? Ink{Ink::Role::Ink2, 0, 1} : Ink::run(run_index(line.run));
+}
 
 Axis axis_of(const FigureAxis& a) {
   Axis axis;
@@ -67,12 +70,11 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   if (data.reference)
     if (const auto it = data.reference->curves.find(line.curve); it != data.reference->curves.end())
       band = &it->second;
-  const int run = run_index(line.run);
   // The five seeds are those of the lesson's own setting, and no range for a run with another.
   if (band && data.reference->seeds > 1 && !data.changes.contains(lesson.curve(line.curve)->run)) {
     Band area;
     area.id = line.curve;
-    area.ink = Ink::run(run);
+    area.ink = ink_of(line);
     area.x = column(band->x);
     area.lo = column(clamped(band->low, figure.y));
     area.hi = column(clamped(band->high, figure.y));
@@ -85,8 +87,8 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   s.id = line.curve;
   s.name =
       line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name;
-  s.letter = lesson.run(line.run) && lesson.curve(line.curve)->of != Curve::Of::Sweep ? line.run : "";
-  s.ink = Ink::run(run);
+  s.letter = letter_of(lesson, line);
+  s.ink = ink_of(line);
   s.value = value_text(end_value(y, figure), figure.y);
   s.x = column(x);
   s.y = column(clamped(y, figure.y));
@@ -150,6 +152,11 @@ PlotSpec map_plot(const Figure& figure, const FigureData& data) {
 }
 
 }  // namespace
+
+std::string letter_of(const Lesson& lesson, const FigureLine& line) {
+  const Curve& curve = *lesson.curve(line.curve);
+  return curve.of != Curve::Of::Sweep && curve.run == line.run && lesson.has_letter(line.run) ? line.run : "";
+}
 
 std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve,
                                                   const FigureData& data) {

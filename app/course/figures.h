@@ -21,6 +21,10 @@ struct FigureData {
   std::vector<double> drawn_x, drawn_y;  ///< the prediction
 };
 
+/// The letter before a line's value: of the run that it is of. Empty for a line over many settings, for one that is
+/// lent another run's look, and for a run without a letter.
+std::string letter_of(const Lesson& lesson, const FigureLine& line);
+
 plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data);
 
 /// The first point of a curve: where a drawn prediction starts.

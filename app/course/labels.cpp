@@ -42,6 +42,7 @@ std::string run_label(const Lesson& lesson, const std::string& run, const Change
       (curve->of == Curve::Of::Depth || curve->of == Curve::Of::Layers || curve->of == Curve::Of::Norm ||
        curve->of == Curve::Of::Wiring || (curve->of == Curve::Of::Shares && curve->at_start));
   std::string label = lesson.run(run)->name;
+  if (!lesson.has_letter(run)) return label;
   const RunSpec spec = spec_of(lesson, run, 1, changes);
   for (const std::string& key : telling(lesson, changes))
     if (!fresh || !key.starts_with("train.")) label += ", " + in_words(key, get_field(spec, key));

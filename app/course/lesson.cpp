@@ -28,7 +28,23 @@ const char* label(StepKind step) {
   return kNames[static_cast<size_t>(step)];
 }
 
-const LessonRun* Lesson::run(std::string_view id) const { return find(runs, id); }
+const LessonRun* Lesson::run(std::string_view id) const {
+  const LessonRun* lettered = find(runs, id);
+  return lettered ? lettered : find(beside, id);
+}
+bool Lesson::has_letter(std::string_view id) const { return find(runs, id) != nullptr; }
+std::vector<const LessonRun*> Lesson::all_runs() const {
+  std::vector<const LessonRun*> all;
+  for (const auto* kind : {&runs, &beside})
+    for (const LessonRun& one : *kind) all.push_back(&one);
+  return all;
+}
+std::vector<LessonRun*> Lesson::all_runs() {
+  std::vector<LessonRun*> all;
+  for (auto* kind : {&runs, &beside})
+    for (LessonRun& one : *kind) all.push_back(&one);
+  return all;
+}
 const Curve* Lesson::curve(std::string_view id) const { return find(curves, id); }
 const Measure* Lesson::measure(std::string_view id) const { return find(measures, id); }
 const Figure* Lesson::figure(std::string_view id) const { return find(figures, id); }
@@ -39,11 +55,11 @@ std::string definition(const Lesson& lesson) {
   // Only what differs from the default model: a field that is new to the engine makes no lesson stale.
   RunSpec standard;
   complete(standard);
-  for (const LessonRun& run : lesson.runs) {
-    out += "run " + run.id + "\n";
-    for (const Edit& edit : edits_between(standard, run.spec, 0))
+  for (const LessonRun* run : lesson.all_runs()) {
+    out += "run " + run->id + "\n";
+    for (const Edit& edit : edits_between(standard, run->spec, 0))
       if (edit.key != "run.name") out += fmt::format("  {} = {}\n", edit.key, edit.value);
-    for (const Edit& edit : run.edits) out += fmt::format("  edit {}\n", to_string(edit));
+    for (const Edit& edit : run->edits) out += fmt::format("  edit {}\n", to_string(edit));
   }
   for (const Curve& c : lesson.curves)
     out += fmt::format("curve {} {} {} {} {} {} {} {} [{}] {} {} {} {} {} {}\n", c.id, static_cast<int>(c.of),

@@ -25,7 +25,7 @@ const char* to_string(Mean mean);
 
 /// A run of the lesson: the default model with some fields set.
 struct LessonRun {
-  std::string id;    ///< "A"; the letter that the player shows
+  std::string id;    ///< "A", the letter that the player shows; of a run for comparison a name: "sgd"
   std::string name;  ///< "Post-LN": what no setting can change; shown with settings, see labels.h
   RunSpec spec;
   std::vector<Edit> edits;
@@ -33,20 +33,22 @@ struct LessonRun {
 
 struct Curve {
   enum class Of : uint8_t {
-    Run,     ///< a number of one run at every step in [from, to]
-    Sweep,   ///< a number of one run at the end, against the values `xs` of the field `field`
-    Depth,   ///< a number of a fresh model against its depth, one of `xs` layers
-    Layers,  ///< a number of a fresh model for each layer
-    Shares,  ///< a number of the beta^2 map of a run for each sub-layer
-    Norm,    ///< a number of the model's norm or activation alone, on Gaussian rows, over `xs` of `over`
-    Wiring,  ///< a number of every sub-layer but the last, counted from the wiring
+    Run,      ///< a number of one run at every step in [from, to]
+    Sweep,    ///< a number of one run at the end, against the values `xs` of the field `field`
+    Depth,    ///< a number of a fresh model against its depth, one of `xs` layers
+    Layers,   ///< a number of a fresh model for each layer
+    Shares,   ///< a number of the beta^2 map of a run for each sub-layer
+    Norm,     ///< a number of the model's norm or activation alone, on Gaussian rows, over `xs` of `over`
+    Wiring,   ///< a number of every sub-layer but the last, counted from the wiring
+    Profile,  ///< a number of one run at the step `from` for each layer: `y` has L* in the layer's place
+    LeftOut,  ///< rise of a trained run's validation loss without a layer, or without the top ones
   };
   std::string id{};
   Of of = Of::Run;
-  std::string run{};      ///< whose specification
-  std::string y{};        ///< what is measured, see curves.h
-  bool relative = false;  ///< Run: divided by the first value
-  int32_t from = 1, to = 0;
+  std::string run{};         ///< whose specification
+  std::string y{};           ///< what is measured, see curves.h
+  bool relative = false;     ///< Run: divided by the first value
+  int32_t from = 1, to = 0;  ///< Profile: both are the step
   std::string field{};       ///< Sweep
   std::vector<double> xs{};  ///< Sweep, Depth, Norm
   std::string over{};        ///< Norm: "scale", "width" or "shift" of the rows (measure/single_norm.h)
@@ -100,7 +102,7 @@ struct Check {
 
 struct FigureLine {
   std::string curve{};
-  std::string run{};   ///< whose look it takes: "A".."D"
+  std::string run{};   ///< whose look it takes: "A".."D"; empty: grey, as of a run for comparison
   std::string name{};  ///< behind the value at its end; empty: what the run is called
 };
 
@@ -160,6 +162,7 @@ struct Prediction {
   };
   std::vector<Card> cards;  ///< Order: from the smallest measure to the largest; shown in the order written
   std::string first, last;  ///< Order: what the ends mean: "lowest loss", "highest loss"
+  double alike = 0;  ///< Order: of measures whose five-seed means are no further apart either order is right
 };
 
 /// A number that the learner can change: a field of a run, in the prose or below the figure.
@@ -184,7 +187,8 @@ struct Lesson {
   std::string id, title, question, claim;
   int32_t minutes = 0;
   std::vector<std::string> sources;
-  std::vector<LessonRun> runs;
+  std::vector<LessonRun> runs;    ///< with a letter: shown as tiles, in the Lab, with knobs
+  std::vector<LessonRun> beside;  ///< with a name: measured for comparison, and nothing else
   std::vector<Curve> curves;
   std::vector<Measure> measures;
   std::vector<Check> checks;
@@ -196,7 +200,10 @@ struct Lesson {
   std::optional<Puzzle> puzzle;
   std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
 
-  const LessonRun* run(std::string_view id) const;
+  const LessonRun* run(std::string_view id) const;  ///< of either kind
+  bool has_letter(std::string_view id) const;       ///< a run of the first kind
+  std::vector<const LessonRun*> all_runs() const;
+  std::vector<LessonRun*> all_runs();
   const Curve* curve(std::string_view id) const;
   const Measure* measure(std::string_view id) const;
   const Figure* figure(std::string_view id) const;

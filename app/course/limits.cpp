@@ -49,10 +49,9 @@ Lesson effect_of(Lesson lesson) {
   return lesson;
 }
 
-bool is_trained(const Curve& c) {
-  return c.of == Curve::Of::Run || c.of == Curve::Of::Sweep || (c.of == Curve::Of::Shares && !c.at_start);
+bool reads_text(const LessonRun& run) {
+  return run.spec.data.name == "corpus" || run.spec.data.name == "text";
 }
-bool reads_text(const Curve& c) { return !c.theory; }
 
 // ---- settings
 
@@ -91,18 +90,18 @@ std::string deeper_probe(const std::string& y, double times) {
 }
 
 void change_depth(Lesson& lesson, double times) {
-  for (LessonRun& run : lesson.runs)
-    set_field(run.spec, "model.layers", std::to_string(deeper(run.spec.model.layers, times)));
+  for (LessonRun* run : lesson.all_runs())
+    set_field(run->spec, "model.layers", std::to_string(deeper(run->spec.model.layers, times)));
   std::set<std::string> by_depth;
   for (Curve& c : lesson.curves) {
-    if (c.of == Curve::Of::Run) c.y = deeper_probe(c.y, times);
+    if (grows(c)) c.y = deeper_probe(c.y, times);
     if (c.of == Curve::Of::Run || c.of == Curve::Of::Sweep || c.of == Curve::Of::Norm) continue;
     by_depth.insert(c.id);
     for (double& x : c.xs) x = deeper(x, times);
     c.xs.erase(std::unique(c.xs.begin(), c.xs.end()), c.xs.end());
   }
   for (Measure& m : lesson.measures)
-    if (by_depth.contains(m.curve) && (m.take == "at" || m.take == "fall")) {
+    if (by_depth.contains(m.curve) && m.take != "first_below") {  // a limit of y; without a range both are 0
       m.a = deeper(m.a, times);
       m.b = deeper(m.b, times);
     }
@@ -111,10 +110,10 @@ void change_depth(Lesson& lesson, double times) {
 /// Windows that end with the training move with its end; those at the start stay.
 void change_steps(Lesson& lesson, double times) {
   std::map<std::string, int32_t> more;  // by run
-  for (LessonRun& run : lesson.runs) {
-    const int32_t was = run.spec.train.steps, now = static_cast<int32_t>(std::lround(was * times));
-    set_field(run.spec, "train.steps", std::to_string(now));
-    more[run.id] = now - was;
+  for (LessonRun* run : lesson.all_runs()) {
+    const int32_t was = run->spec.train.steps, now = static_cast<int32_t>(std::lround(was * times));
+    set_field(run->spec, "train.steps", std::to_string(now));
+    more[run->id] = now - was;
   }
   for (Curve& c : lesson.curves) {
     if (c.of != Curve::Of::Run) continue;
@@ -133,9 +132,10 @@ void change_steps(Lesson& lesson, double times) {
 
 /// Another text has other frequencies and another last loss: what a lesson asks is the same.
 void change_text(Lesson& lesson, const std::string& text) {
-  for (LessonRun& run : lesson.runs) {
-    run.spec.data.name = "text";
-    run.spec.data.text_path = text;
+  for (LessonRun* run : lesson.all_runs()) {
+    if (!reads_text(*run)) continue;
+    run->spec.data.name = "text";
+    run->spec.data.text_path = text;
   }
 }
 
@@ -213,7 +213,8 @@ std::vector<LimitSetting> limit_settings(const Lesson& lesson, const std::string
                                 {LimitKind::Depth, 2, {}}};
   if (std::any_of(effect.curves.begin(), effect.curves.end(), is_trained))
     all.push_back({LimitKind::Steps, 5, {}});
-  if (!text.empty() && std::any_of(effect.curves.begin(), effect.curves.end(), reads_text))
+  const auto of_text = [&](const Curve& c) { return !c.theory && reads_text(*lesson.run(c.run)); };
+  if (!text.empty() && std::any_of(effect.curves.begin(), effect.curves.end(), of_text))
     all.push_back({LimitKind::Text, 1, text});
   return all;
 }
@@ -223,10 +224,10 @@ Lesson in_setting(const Lesson& lesson, const LimitSetting& setting) {
   if (setting.kind == LimitKind::Depth) change_depth(changed, setting.by);
   if (setting.kind == LimitKind::Steps) change_steps(changed, setting.by);
   if (setting.kind == LimitKind::Text) change_text(changed, setting.text);
-  for (LessonRun& run : changed.runs) {
-    if (setting.kind == LimitKind::Width) change_width(run.spec, setting.by);
-    complete(run.spec);
-    validate(run.spec);
+  for (LessonRun* run : changed.all_runs()) {
+    if (setting.kind == LimitKind::Width) change_width(run->spec, setting.by);
+    complete(run->spec);
+    validate(run->spec);
   }
   return changed;
 }

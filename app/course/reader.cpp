@@ -2,6 +2,7 @@
 #include "app/course/reader.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -28,10 +29,25 @@ std::string read_file(const std::string& path, const InputKind& kind) {
   return *std::move(text);
 }
 
-LessonRun read_lettered_run(const std::string& id, Table t) {
-  if (id.size() != 1 || id[0] < 'A' || id[0] > 'D')
-    t.refuse("", fmt::format("'{}' is no letter of a run: expected A, B, C or D", id));
-  return read_run(id, std::move(t));
+/// "A" to "D".
+bool is_letter(const std::string& id) { return id.size() == 1 && id[0] >= 'A' && id[0] <= 'D'; }
+
+/// "sgd", "detach_mean": of a run for comparison.
+bool is_run_name(const std::string& id) {
+  return !id.empty() && std::islower(static_cast<unsigned char>(id[0])) &&
+         std::all_of(id.begin(), id.end(),
+                     [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; });
+}
+
+void read_runs(Lesson& lesson, Table& t) {
+  for (auto& [id, child] : t.children("run")) {
+    if (!is_letter(id) && !is_run_name(id))
+      child.refuse("",
+                   fmt::format("'{}' is no run: expected A, B, C or D, or a name in small letters for one "
+                               "that is only compared",
+                               id));
+    (is_letter(id) ? lesson.runs : lesson.beside).push_back(read_run(id, child));
+  }
 }
 
 FigureAxis read_axis(Table t) {
@@ -59,7 +75,7 @@ Figure read_figure(const std::string& id, Table t) {
     f.y = read_axis(t.table("y"));
   }
   for (Table& line : t.tables("lines")) {
-    FigureLine l{.curve = line.text("curve"), .run = line.text("run"), .name = line.text("name", "")};
+    FigureLine l{.curve = line.text("curve"), .run = line.text("run", ""), .name = line.text("name", "")};
     line.done();
     f.lines.push_back(std::move(l));
   }
@@ -124,6 +140,8 @@ Prediction read_prediction(Table t) {
       card.done();
     }
     if (p.cards.size() < 2) t.refuse("cards", "expected two cards or more");
+    p.alike = t.number("alike", 0);
+    if (p.alike < 0) t.refuse("alike", "is negative: expected 0 or more");
   }
   t.done();
   return p;
@@ -186,7 +204,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   lesson.minutes = t.whole("minutes", 1, 60);
   lesson.sources = t.texts("sources");
   lesson.spotlight = t.text("spotlight");
-  for (auto& [id, child] : t.children("run")) lesson.runs.push_back(read_lettered_run(id, child));
+  read_runs(lesson, t);
   for (auto& [id, child] : t.children("curve")) lesson.curves.push_back(read_curve(id, child));
   for (auto& [id, child] : t.children("measure")) lesson.measures.push_back(read_measure(id, child));
   for (Table& child : t.tables("check")) lesson.checks.push_back(read_check(child));

@@ -34,7 +34,7 @@ class Checker {
     for (const LessonRun& run : lesson_.runs) no_setting("run." + run.id, "name", run.name);
     for (const Curve& c : lesson_.curves) {
       need(lesson_.run(c.run), "curve." + c.id, "run", c.run, "a run");
-      if (c.of == Curve::Of::Run) probe_exists(c);
+      curve(c);
     }
     check_measures(lesson_, root_);
     for (const std::string& id : lesson_.effect)
@@ -42,7 +42,7 @@ class Checker {
                        [&](const Check& c) { return c.measure == id; }))
         root_.refuse("effect", fmt::format("'{}' has no [[check]]: expected measures with one", id));
     for (const Figure& f : lesson_.figures) figure(f);
-    for (const Knob& k : lesson_.knobs) need(lesson_.run(k.run), "knob." + k.id, "run", k.run, "a run");
+    for (const Knob& k : lesson_.knobs) need_letter("knob." + k.id, "run", k.run);
     prediction();
     if (lesson_.puzzle)
       need(lesson_.measure(lesson_.puzzle->measure), "puzzle", "measure", lesson_.puzzle->measure,
@@ -70,11 +70,36 @@ class Checker {
     if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
   }
 
-  /// "L09.ffn.w2.grad_norm" of a model with six layers.
-  void probe_exists(const Curve& c) const {
-    const int32_t layers = lesson_.run(c.run)->spec.model.layers;
+  /// A run with a letter: what a learner sees, changes or takes to the Lab.
+  void need_letter(const std::string& table, const std::string& key, const std::string& run) const {
+    need(lesson_.has_letter(run) ? &lesson_ : nullptr, table, key, run, "a run with a letter");
+  }
+
+  void curve(const Curve& c) const {
+    using Of = Curve::Of;
+    const RunSpec& spec = lesson_.run(c.run)->spec;
+    const bool two = spec.model.architecture == Architecture::EncoderDecoder;
+    if (c.of == Of::Run || c.of == Of::Profile)
+      probe_exists(c, spec.model, two);
+    else if (two && c.of != Of::Sweep)
+      refuse("curve." + c.id, "run",
+             fmt::format("'{}' has two stacks: expected of = run, sweep or profile, or one stack", c.run));
+    if (c.of == Of::Profile && c.from > spec.train.steps)
+      refuse("curve." + c.id, "step",
+             fmt::format("{} comes after the last: expected at most {}", c.from, spec.train.steps));
+  }
+
+  /// "L09.ffn.w2.grad_norm" of a model with six layers, "dec.L01..." of one without a decoder of its own.
+  void probe_exists(const Curve& c, const ModelConfig& model, bool two) const {
     for (size_t at = c.y.find('L'); at != std::string::npos; at = c.y.find('L', at + 1)) {
-      const int32_t layer = std::atoi(c.y.c_str() + at + 1);
+      const std::string stack = at >= 4 ? c.y.substr(at - 4, 4) : "";
+      if (two != (stack == "enc." || stack == "dec."))
+        refuse("curve." + c.id, "y",
+               fmt::format("'{}' of a model with {}", c.y,
+                           two ? "two stacks: expected enc. or dec. before the L"
+                               : "one stack: expected no enc. or dec."));
+      if (c.y[at + 1] == '*') continue;  // every layer
+      const int32_t layer = std::atoi(c.y.c_str() + at + 1), layers = layers_of(stack, model);
       if (layer < 1 || layer > layers)
         refuse("curve." + c.id, "y",
                fmt::format("'{}' is of layer {}: expected L01 to L{:02}", c.y, layer, layers));
@@ -84,14 +109,17 @@ class Checker {
   void figure(const Figure& f) const {
     const std::string table = "figure." + f.id;
     if (!names_file(f.id)) refuse("figure", f.id, wrong_name(f.id));
-    if (!f.map_run.empty()) need(lesson_.run(f.map_run), table, "map", f.map_run, "a run");
+    if (!f.map_run.empty()) map(f, table);
     for (const FigureLine& line : f.lines) {
       need(lesson_.curve(line.curve), table, "lines.curve", line.curve, "a curve");
-      if (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D')
-        refuse(table, "lines.run", fmt::format("'{}': expected A, B, C or D", line.run));
-      if (line.name.empty() && !lesson_.run(line.run))
+      if (!line.run.empty() && (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D'))
+        refuse(table, "lines.run",
+               fmt::format("'{}': expected A, B, C or D, or none for a grey line", line.run));
+      if (line.name.empty() && !lesson_.has_letter(line.run))
         refuse(table, "lines.name",
-               fmt::format("is missing, and there is no run {}: expected a text", line.run));
+               line.run.empty()
+                   ? "is missing, and the line has no run's look: expected a text"
+                   : fmt::format("is missing, and there is no run {}: expected a text", line.run));
       no_setting(table, "lines.name", line.name);
     }
     for (const FigureLevel& level : f.levels) {
@@ -102,13 +130,19 @@ class Checker {
     }
   }
 
+  void map(const Figure& f, const std::string& table) const {
+    need_letter(table, "map", f.map_run);
+    if (lesson_.run(f.map_run)->spec.model.architecture == Architecture::EncoderDecoder)
+      refuse(table, "map", fmt::format("'{}' has two stacks: expected a run of one", f.map_run));
+  }
+
   void prediction() const {
     const Prediction& p = lesson_.prediction;
     if (p.kind == Prediction::Kind::Draw) {
       need(lesson_.curve(p.curve), "prediction", "curve", p.curve, "a curve");
       const auto& figures = lesson_.step(StepKind::Predict).figures;
       const Figure* figure = figures.empty() ? nullptr : lesson_.figure(figures[0]);
-      const auto has_it = [&](const FigureLine& line) { return line.curve == p.curve; };
+      const auto has_it = [&](const FigureLine& line) { return line.curve == p.curve && !line.run.empty(); };
       if (!figure || std::none_of(figure->lines.begin(), figure->lines.end(), has_it))
         refuse("prediction", "curve", "is not in the figure of step.predict: expected it there");
     }
@@ -161,7 +195,7 @@ class Checker {
       missing(lesson_.measure(piece.text), "a measure");
     if (piece.kind == Kind::Drag) missing(lesson_.knob(piece.text), "a knob");
     if (piece.kind == Kind::Tile || piece.kind == Kind::Sample || piece.kind == Kind::Name)
-      missing(lesson_.run(piece.text), "a run");
+      missing(lesson_.has_letter(piece.text) ? &lesson_ : nullptr, "a run with a letter");
     for (const Condition& condition : piece.conditions)
       if (condition.measure != kChanged && !lesson_.measure(condition.measure))
         throw Error(fmt::format("{}:{}: '{}' is not in this lesson: expected a measure of it", prose.file,

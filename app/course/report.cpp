@@ -162,7 +162,7 @@ void add_head(Pages& pages, const Lesson& lesson) {
     pages.html += fmt::format("<small>{}</small><br>\n", escaped(line));
     pages.markdown += fmt::format("- {}\n", line);
   };
-  for (const LessonRun& run : lesson.runs) add_line(settings_of(lesson, run));
+  for (const LessonRun* run : lesson.all_runs()) add_line(settings_of(lesson, *run));
   for (const std::string& source : lesson.sources) add_line(source);
 }
 

@@ -3,6 +3,7 @@
 #include "app/experiments/probes.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
+#include "engine/lab/ablation.h"
 #include "engine/train/run.h"
 
 namespace normscope::lessons {
@@ -10,16 +11,22 @@ namespace {
 
 constexpr int32_t kShareSequences = 2, kWrittenSymbols = 60;
 
+bool is_one_stack(const ModelConfig& model) {
+  return model.architecture == Architecture::Decoder || model.architecture == Architecture::Encoder;
+}
+
 /// What a lesson asks of a run beside its history: at the start and at the end.
 RunResult result_of(Run& end, const RunSpec& spec, const std::shared_ptr<const Task>& task,
                     Backend& backend) {
   RunResult result;
-  const MeasureBatch batch = validation_batch(*task, end.spec(), kShareSequences);
-  {
-    Run start(spec, task, backend);
-    result.shares_start = residual_dependency(start.store(), start.spec().model, batch);
+  if (is_one_stack(spec.model)) {
+    const MeasureBatch batch = validation_batch(*task, end.spec(), kShareSequences);
+    {
+      Run start(spec, task, backend);
+      result.shares_start = residual_dependency(start.store(), start.spec().model, batch);
+    }
+    result.shares_end = residual_dependency(end.store(), end.spec().model, batch);
   }
-  result.shares_end = residual_dependency(end.store(), end.spec().model, batch);
   result.level = end.plateau_level();
   result.text = end.sample(kWrittenSymbols);
   return result;
@@ -168,6 +175,39 @@ std::shared_ptr<const RunResult> RunStore::make(const experiments::Experiment& r
   if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
   if (!outcome.complete) throw Cancelled();
   return find(key);
+}
+
+/// The run at the end of its training, to be looked at. Its weights may have made room for others: then it is
+/// read from the store on disk, or trained again to the same bits.
+std::unique_ptr<Run> RunStore::at_its_end(const RunSpec& spec, const std::vector<Edit>& edits,
+                                          const OnStep& on_step) {
+  get(spec, edits, on_step);
+  const std::string key = key_of(spec, edits);
+  std::shared_ptr<const FinishedRun> known = shared_->finished->find(key);
+  if (!known || !known->whole()) {
+    make({spec, edits}, key, on_step);
+    known = shared_->finished->find(key);
+  }
+  if (!known || !known->whole())
+    fail("run", "there is no room in memory for its weights: expected a smaller model");
+  return Run::resume(*known, task(spec.data), *backend_);
+}
+
+std::vector<double> RunStore::left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
+                                       const OnStep& on_step) {
+  if (!is_one_stack(spec.model))
+    fail("run", "layers are left out of one stack: expected a decoder or an encoder");
+  const std::unique_ptr<Run> run = at_its_end(spec, edits, on_step);
+  std::vector<std::string> layers = ablation_names(run->spec().model);
+  std::erase_if(layers, [](const std::string& name) { return name.find('.') != name.npos; });  // a sub-layer
+  const double whole = loss_without(*run, {});
+  std::vector<double> rises;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const auto first = top ? layers.end() - static_cast<std::ptrdiff_t>(i + 1)
+                           : layers.begin() + static_cast<std::ptrdiff_t>(i);
+    rises.push_back(loss_without(*run, {first, top ? layers.end() : first + 1}) - whole);
+  }
+  return rises;
 }
 
 void RunStore::train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step,

@@ -34,7 +34,7 @@ struct RunResult {
   double level = 0;  ///< loss of a model that knows letter frequencies only
   std::string text;  ///< what the model writes at the end
   std::shared_ptr<const History> history;
-  ShareMap shares_start, shares_end;
+  ShareMap shares_start, shares_end;  ///< empty unless the model is one stack of layers
 };
 
 /// Where a training stands, told after every step, from the thread that trains.
@@ -64,6 +64,10 @@ class RunStore {
   /// The finished run, trained now when it is not there. Throws Error, and Cancelled.
   std::shared_ptr<const RunResult> get(const RunSpec& spec, const std::vector<Edit>& edits,
                                        const OnStep& on_step);
+  /// Rise of the finished run's validation loss, nats, without each layer of its only stack; `top`: without the
+  /// last 1, 2, ... of them (engine/lab/ablation.h). Trained as in get(). Throws Error for any other model.
+  std::vector<double> left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
+                               const OnStep& on_step);
   /// Those that nobody has trained yet, several at once, one thread each. `on_step` is called from
   /// those threads.
   void train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step,
@@ -96,6 +100,7 @@ class RunStore {
   class Finished;
   std::shared_ptr<const RunResult> make(const experiments::Experiment& run, const std::string& key,
                                         const OnStep& on_step);
+  std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
   experiments::Plan plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step);
 
   int threads_;

@@ -44,8 +44,8 @@ std::vector<double> numbers(const json& j, size_t most) {
 
 std::string all_that_decides(const Lesson& lesson, const Changes& changes) {
   std::string out = "version " NORMSCOPE_VERSION "\nseed 1\n" + definition(lesson);
-  for (const LessonRun& run : lesson.runs)
-    out += run.id + "\n" + RunStore::key_of(spec_of(lesson, run.id, 1, changes), run.edits);
+  for (const LessonRun* run : lesson.all_runs())
+    out += run->id + "\n" + RunStore::key_of(spec_of(lesson, run->id, 1, changes), run->edits);
   return out;
 }
 

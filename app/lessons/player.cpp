@@ -193,120 +193,6 @@ void Player::finish_measuring() {
   }
 }
 
-namespace {
-
-std::string ratio_words(double said, double measured, const char* more, const char* less) {
-  if (said == measured) return "exactly right";
-  if (!(said > 0) || !(measured > 0)) return said > measured ? more : less;
-  const double ratio = said > measured ? said / measured : measured / said;
-  if (ratio < 1.25) return "close";
-  return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), said > measured ? more : less);
-}
-
-}  // namespace
-
-/// What was measured is of the setting that the prediction was made for.
-bool Player::as_predicted() const { return measurer_->state()->changes == said_of_.value_or(Changes{}); }
-
-/// Both stand side by side: what was said, what was measured, and how far apart they are.
-LessonProgress Player::judged(LessonProgress p) const {
-  p.measured.clear();
-  p.score.clear();
-  const CurveSet& curves = measurer_->state()->curves;
-  switch (lesson()->prediction.kind) {
-    case Prediction::Kind::Value:
-      judge_value(curves, p);
-      break;
-    case Prediction::Kind::Draw:
-      judge_drawing(curves, p);
-      break;
-    case Prediction::Kind::Order:
-      judge_order(curves, p);
-      break;
-  }
-  return p;
-}
-
-void Player::judge_value(const CurveSet& curves, LessonProgress& p) const {
-  const Measure& m = *lesson()->measure(lesson()->prediction.measure);
-  const double measured = evaluate(*lesson(), m, curves);
-  p.measured = shown(measured, m);
-  if (!p.committed) return;
-  p.said = shown(p.value, m);
-  p.score = ratio_words(p.value, measured, "too much", "too little");
-  const Spread* seeds = reference_of(m.id);  // what another random start came to is no mistake
-  if (seeds && p.value != measured && p.value >= seeds->low && p.value <= seeds->high)
-    p.score = "within the five seeds";
-}
-
-void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) const {
-  const auto it = curves.find(lesson()->prediction.curve);
-  if (it == curves.end() || it->second.y.empty()) return;
-  const double end = it->second.y.back();
-  p.measured = ui::number(end, 2);
-  if (!p.committed || p.drawn.empty()) return;
-  p.said = ui::number(p.drawn.back(), 2);
-  p.score = ratio_words(p.drawn.back(), end, "too high", "too low");
-}
-
-/// The range of five seeds; nullptr where there is none, or where it is of another setting than what was measured.
-const Spread* Player::reference_of(const std::string& measure) const {
-  if (!reference_ || !measurer_->state()->changes.empty()) return nullptr;
-  const auto it = reference_->measures.find(measure);
-  return it == reference_->measures.end() ? nullptr : &it->second.spread;
-}
-
-namespace {
-
-/// The five seeds put the two in one order and in the other.
-bool undecided(const Results& reference, const std::string& a, const std::string& b) {
-  const auto first = reference.measures.find(a), second = reference.measures.find(b);
-  if (first == reference.measures.end() || second == reference.measures.end()) return false;
-  const auto &x = first->second.values, &y = second->second.values;
-  bool below = false, above = false;
-  for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
-    below |= x[i] < y[i];
-    above |= x[i] > y[i];
-  }
-  return below && above;
-}
-
-}  // namespace
-
-/// Kendall's distance: pairs in the wrong order. Of two that change places from seed to seed either order is
-/// right.
-void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
-  const Prediction& q = lesson()->prediction;
-  struct Placed {
-    double value;
-    const Prediction::Card* card;
-    bool operator<(const Placed& o) const { return value < o.value; }
-  };
-  std::vector<Placed> right;
-  for (const Prediction::Card& card : q.cards)
-    right.push_back({evaluate(*lesson(), *lesson()->measure(card.measure), curves), &card});
-  std::stable_sort(right.begin(), right.end());
-  p.measured = right.back().card->text + " " + q.last;
-  const auto said_place = [&](const Placed& one) {
-    return std::find(p.order.begin(), p.order.end(), one.card->id) - p.order.begin();
-  };
-  int wrong = 0;
-  const int pairs = static_cast<int>(right.size() * (right.size() - 1) / 2);
-  for (size_t i = 0; i < right.size(); ++i)
-    for (size_t j = i + 1; j < right.size(); ++j) {
-      const bool either = reference_of(right[i].card->measure) &&
-                          undecided(*reference_, right[i].card->measure, right[j].card->measure);
-      wrong += !either && said_place(right[i]) > said_place(right[j]);
-      if (either)
-        p.measured +=
-            fmt::format("; {} and {} change places between seeds", right[i].card->text, right[j].card->text);
-    }
-  if (!p.committed || p.order.size() != right.size()) return;
-  for (const Placed& one : right)
-    if (one.card->id == p.order.back()) p.said = one.card->text + " " + q.last;
-  p.score = wrong == 0 ? "right" : fmt::format("{} of {} pairs wrong", wrong, pairs);
-}
-
 const Figure& Player::figure_shown() const {
   const auto& ids = lesson()->step(step_).figures;
   const size_t which =
@@ -359,9 +245,15 @@ FlowContext Player::flow_context(ui::Ui&) const {
 std::vector<double> Player::sketch_grid() const {
   const Curve* curve = lesson()->curve(lesson()->prediction.curve);
   if (!curve) return {};
-  if (curve->of != Curve::Of::Run) return curve->xs;
+  if (curve->of == Curve::Of::Sweep || curve->of == Curve::Of::Depth) return curve->xs;
+  int32_t from = curve->from, to = curve->to;
+  if (curve->of != Curve::Of::Run) {  // by layer, or by sub-layer
+    const int32_t each = curve->of == Curve::Of::Shares || curve->y == "skip" ? 2 : 1;
+    from = 1;
+    to = each * layers_of(curve->y, lesson()->run(curve->run)->spec.model);
+  }
   std::vector<double> x;
-  for (int32_t step = curve->from; step <= curve->to; ++step) x.push_back(step);
+  for (int32_t at = from; at <= to; ++at) x.push_back(at);
   return x;
 }
 

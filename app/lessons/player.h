@@ -37,6 +37,9 @@ struct SliderRange {
   std::string unit{};
 };
 
+/// Of the list of lessons, where there is room.
+inline constexpr float kListRow = 56;
+
 class Player {
  public:
   Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path);
@@ -64,8 +67,6 @@ class Player {
   void commit(bool skip);
   void measure();
   void finish_measuring();
-  LessonProgress judged(LessonProgress p) const;
-  bool as_predicted() const;
   Changes changes() const;
   /// Why the prediction cannot be committed yet; empty when it can.
   std::string not_ready() const;
@@ -75,10 +76,6 @@ class Player {
   /// What the learner's run that is shown was measured with; before the first, what it will be.
   Changes shown_changes() const;
   bool own_state(const MeasureState& state) const;
-  void judge_value(const CurveSet& curves, LessonProgress& p) const;
-  void judge_drawing(const CurveSet& curves, LessonProgress& p) const;
-  void judge_order(const CurveSet& curves, LessonProgress& p) const;
-  const Spread* reference_of(const std::string& measure) const;
   void take_up_prediction();
   ToLab to_lab();
   const Figure& figure_shown() const;
@@ -86,6 +83,13 @@ class Player {
   FigureData figure_data() const;
   FlowContext flow_context(ui::Ui& ui) const;
   double knob_value(const Knob& knob) const;
+  // player_judge.cpp
+  LessonProgress judged(LessonProgress p) const;
+  bool as_predicted() const;
+  void judge_value(const CurveSet& curves, LessonProgress& p) const;
+  void judge_drawing(const CurveSet& curves, LessonProgress& p) const;
+  void judge_order(const CurveSet& curves, LessonProgress& p) const;
+  const Spread* reference_of(const std::string& measure) const;
   // player_frame.cpp, player_footer.cpp
   void draw_list(ui::Ui& ui, ui::Rect rect);
   void draw_list_items(ui::Ui& ui, ui::Rect rest);

@@ -228,7 +228,7 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     Rect row = rect.take_top(kRunRow);
     const bool mine = drawn && drawn->run == run.id;
     tile(ui, {row.x, row.y + 5, 20, 20}, run.id[0] - 'A', !locked && !mine);
-    const float w = p.text_in({row.x + 30, row.y, 200, row.h}, {Face::Bold, type::title}, t.ink,
+    const float w = p.text_in({row.x + 30, row.y, row.w - 30, row.h}, {Face::Bold, type::title}, t.ink,
                               run_label(*lesson(), run.id, changes));
     const char* own =
         size_ == Size::Compact ? "yours, then measured" : "your prediction, then the measurement";
@@ -243,7 +243,8 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     }
     const float from = row.x + 30 + std::max(w, 150.f) + 14,
                 room = row.right() - from - (drawing ? 192.f : 0.f);
-    if (room > 60) p.text_in({from, row.y, room, row.h}, {Face::Sans, type::body}, t.ink2, words);
+    const TextStyle small{Face::Sans, type::body};
+    if (p.text_width(small, words) <= room) p.text_in({from, row.y, room, row.h}, small, t.ink2, words);
   }
   if (step_ == StepKind::Run && state->lesson == lesson()->id) {
     const Rect bar{rect.right() - 160, rect.y - 22, 160, 6};

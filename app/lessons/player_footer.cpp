@@ -1,4 +1,6 @@
 // The player's footer: the stepper, the way on, the way to the Lab. See player.h.
+#include <algorithm>
+
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 
@@ -73,10 +75,10 @@ ToLab Player::to_lab() {
 void Player::draw_hint(Ui& ui, const Rect& left) {
   if (size_ == Size::Compact) {
     if (button(ui, "lesson/course", {left.x, left.centre().y - 15, 104, 30},
-               fmt::format("Lesson {} of {}", current_ + 1, course_.lessons.size()),
-               "All lessons, with minutes and progress."))
+               fmt::format("Lesson {}", lesson()->number), "All lessons, with minutes and progress."))
       ui.open_popup("lesson/course");
-    const float h = 56.f * static_cast<float>(course_.lessons.size()) + 16;
+    const float wanted = kListRow * static_cast<float>(course_.lessons.size()) + 16;
+    const float h = std::min(wanted, left.y - 12);  // all of them, in lower rows where there is no room
     const Rect list{left.x, left.y - h - 6, 280, h};
     if (ui.begin_popup("lesson/course", list)) {
       draw_list_items(ui, list.inset(8));

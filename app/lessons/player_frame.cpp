@@ -73,14 +73,19 @@ void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& prog
 
 }  // namespace
 
+/// All of them, whatever the height: rows of two lines, or of one.
 void Player::draw_list_items(Ui& ui, Rect rest) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const bool narrow = rest.w < 100;
+  const float pitch = std::min(narrow ? 48.f : kListRow,
+                               rest.h / static_cast<float>(std::max<size_t>(course_.lessons.size(), 1)));
+  const float gap = pitch < 44 ? 1.f : 4.f;
+  const bool one_line = pitch < 46;
   for (size_t i = 0; i < course_.lessons.size(); ++i) {
     const Lesson& l = course_.lessons[i];
     const LessonProgress& progress = progress_.of(l.id);
-    const Rect row = rest.take_top(narrow ? 44.f : 52.f, 4);
+    const Rect row = rest.take_top(pitch - gap, gap);
     const Hit h = ui.hit("lesson/list/" + l.id, row,
                          progress.done       ? "done"
                          : progress.step > 0 ? "begun"
@@ -88,13 +93,15 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
                          l.title + ": " + l.question);
     if (i == current_ || h.hovered) p.fill(row, i == current_ ? t.sunk : t.raised, 6);
     if (i == current_) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
-    mark(p, t, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 8.5f, progress, l.number, narrow);
+    mark(p, t, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 8.5f, progress, l.number,
+         narrow || one_line);
     if (!narrow) {
-      const Rect words{row.x + 38, row.y + 7, row.w - 44, row.h - 14};
-      p.text_in({words.x, words.y, words.w, 20}, {i == current_ ? Face::Bold : Face::Sans, type::title},
-                i == current_ ? t.ink : t.ink2, l.title);
-      p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3,
-                fmt::format("Lesson {}, {} min", l.number, l.minutes));
+      const Rect words{row.x + 38, one_line ? row.centre().y - 10 : row.y + 7, row.w - 44, 20};
+      p.text_in(words, {i == current_ ? Face::Bold : Face::Sans, type::title}, i == current_ ? t.ink : t.ink2,
+                l.title);
+      if (!one_line)
+        p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3,
+                  fmt::format("Lesson {}, {} min", l.number, l.minutes));
     }
     if (h.clicked) {
       choose(i);
@@ -116,7 +123,9 @@ void Player::draw_list(Ui& ui, Rect rect) {
   Rect rest = panel(ui, rect, {"Course", "", "", 0, false});
   p.text_in({rect.x, rect.y + 4, rect.w - 14, space::title_row - 4}, {Face::Sans, type::body}, t.ink3,
             fmt::format("{} of {} done", done, course_.lessons.size()), Align::Right);
-  Rect list{rect.x + 8, rest.y + 2, rect.w - 16, 56.f * static_cast<float>(course_.lessons.size())};
+  // A third of the panel stays for what was predicted.
+  const Rect list{rect.x + 8, rest.y + 2, rect.w - 16,
+                  std::min(kListRow * static_cast<float>(course_.lessons.size()), rest.h * 2 / 3)};
   draw_list_items(ui, list);
   Rect below{rest.x, list.bottom() + 8, rest.w, rect.bottom() - list.bottom() - 16};
   for (const Broken& broken : course_.broken)

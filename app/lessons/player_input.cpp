@@ -11,10 +11,11 @@ using namespace ui;
 
 namespace {
 
-constexpr float kCardHeight = 58, kCardPitch = 70;
+constexpr float kCardHeight = 58, kLowestCard = 34, kCardGap = 12, kEndWords = 26;
 
+float pitch_of(const Rect& card) { return card.h + kCardGap; }
 Rect card_box(const Rect& first, size_t place) {
-  return first.moved(0, kCardPitch * static_cast<float>(place));
+  return first.moved(0, pitch_of(first) * static_cast<float>(place));
 }
 
 }  // namespace
@@ -44,7 +45,8 @@ Player::CardHand Player::hold_cards(Ui& ui, const Rect& first) {
     hand.lit[i] = h.hovered;
     if (h.pressed || h.clicked || h.arrow_y) touched_ = true;
     if (h.dragging) {
-      const long place = std::lround(static_cast<double>(i) + static_cast<double>(h.drag.y / kCardPitch));
+      const long place =
+          std::lround(static_cast<double>(i) + static_cast<double>(h.drag.y / pitch_of(first)));
       hand.over = static_cast<size_t>(std::clamp<long>(place, 0, static_cast<long>(count) - 1));
       if (h.held) {
         hand.held = i;
@@ -76,7 +78,8 @@ void Player::show_cards(Ui& ui, const Rect& first, const CardHand& hand) const {
     if (mine) p.shadow(t, box, radius::panel);
     p.fill(box, mine || (hand.lit[i] && hand.held == count) ? t.accent_soft : t.raised, radius::panel);
     p.outline(box, mine ? t.ink : t.strong, 1.2f, radius::panel);
-    for (int k = 0; k < 3; ++k) p.fill({box.x + 16, box.y + 21 + 7.f * static_cast<float>(k), 14, 2}, t.ink3);
+    for (int k = 0; k < 3; ++k)
+      p.fill({box.x + 16, box.centre().y - 8 + 7.f * static_cast<float>(k), 14, 2}, t.ink3);
     p.text_in({box.x + 46, box.y, box.w - 90, box.h}, {Face::Bold, type::run_name}, t.ink, card->text);
     p.text_in({box.right() - 40, box.y, 24, box.h}, {Face::Mono, type::body}, t.ink3,
               std::to_string((mine ? hand.over : place) + 1), Align::Right);
@@ -89,12 +92,13 @@ void Player::draw_cards(Ui& ui, Rect rect) {
   const float w = std::min(440.f, rect.w);
   rect.x += (rect.w - w) / 2;
   rect.w = w;
-  ui.paint().text_in(rect.take_top(26, 8), {Face::Sans, type::body}, t.ink2, "↑ " + q.first);
-  const Rect first{rect.x, rect.y, w, kCardHeight};
+  ui.paint().text_in(rect.take_top(kEndWords, 8), {Face::Sans, type::body}, t.ink2, "↑ " + q.first);
+  const float room = (rect.h - kEndWords) / static_cast<float>(order_.size()) - kCardGap;
+  const Rect first{rect.x, rect.y, w, std::clamp(room, kLowestCard, kCardHeight)};
   const CardHand hand = hold_cards(ui, first);
   show_cards(ui, first, hand);
   const float end = card_box(first, order_.size()).y;
-  ui.paint().text_in({rect.x, end, rect.w, 26}, {Face::Sans, type::body}, t.ink2, "↓ " + q.last);
+  ui.paint().text_in({rect.x, end, rect.w, kEndWords}, {Face::Sans, type::body}, t.ink2, "↓ " + q.last);
   if (const auto& move = hand.move; move && move->first != move->second) {
     const std::string id = order_[move->first];
     order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(move->first));

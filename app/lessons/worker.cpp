@@ -19,9 +19,9 @@ std::vector<const Curve*> by_run(const Lesson& lesson) {
   };
   for (const Curve& curve : lesson.curves) {
     add(curve);
-    if (curve.of != Curve::Of::Run) continue;
+    if (!grows(curve)) continue;
     for (const Curve& other : lesson.curves)
-      if (other.of == Curve::Of::Run && other.run == curve.run) add(other);
+      if (grows(other) && other.run == curve.run) add(other);
   }
   return order;
 }
@@ -157,13 +157,13 @@ void Worker::measure(const Job& job, MeasureState& state) {
     MeasureState partial = state;
     std::string name = "another run";
     for (const Curve& curve : lesson.curves) {
-      if (curve.of != Curve::Of::Run || RunStore::key_of(spec_of(lesson, curve.run, 1, job.changes),
-                                                         lesson.run(curve.run)->edits) != progress.key)
-        continue;
+      if (!grows(curve)) continue;
+      const RunSpec spec = spec_of(lesson, curve.run, 1, job.changes);
+      if (RunStore::key_of(spec, lesson.run(curve.run)->edits) != progress.key) continue;
       name = "run " + curve.run;
       partial.run = curve.run;
       if (!partial.curves.contains(curve.id))
-        partial.curves[curve.id] = partial_curve(curve, *progress.history, progress.level);
+        partial.curves[curve.id] = partial_curve(curve, spec.model, *progress.history, progress.level);
     }
     partial.doing = fmt::format("{}, step {} of {}", name, progress.step, progress.steps);
     partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) /

@@ -156,11 +156,6 @@ double at_moment(const Line& line, const Taken& taken, const std::string& name) 
                                    : frames.rows[static_cast<size_t>(row - frames.steps.begin())][at];
 }
 
-std::string of_layer(std::string name, int32_t layer) {
-  const size_t star = name.find("L*");
-  return name.replace(star, 2, fmt::format("L{:02}", layer));
-}
-
 /// What a finite run does not have was never measured: no verdict follows from it.
 void require_number(const Line& line, const Taken& taken, bool there) {
   if (!there && taken.record.verdict != Verdict::NotFinite) refuse_number(line, line.y);
@@ -170,8 +165,8 @@ CurveData profile_of(const Line& line, const Taken& taken, int32_t layers) {
   const auto [top, below] = names_in(line.y);
   CurveData data;
   for (int32_t layer = 1; layer <= layers; ++layer) {
-    double y = at_moment(line, taken, of_layer(top, layer));
-    if (!below.empty()) y /= at_moment(line, taken, of_layer(below, layer));
+    double y = at_moment(line, taken, lessons::of_layer(top, layer));
+    if (!below.empty()) y /= at_moment(line, taken, lessons::of_layer(below, layer));
     data.x.push_back(layer);
     data.y.push_back(y);
   }
@@ -215,14 +210,6 @@ double flop_of_fresh(const Line& line, const ModelConfig& model) {
   double layers = model.layers;
   if (!line.fresh.xs.empty()) layers = std::accumulate(line.fresh.xs.begin(), line.fresh.xs.end(), 0.0);
   return step_flop(model, kSequences) * line.fresh.models * layers / model.layers;
-}
-
-/// Of the stack that the line's names are of.
-int32_t layers_of(const Line& line, const ModelConfig& model) {
-  const StackWiring& stack = line.y.starts_with("enc.") || model.architecture == Architecture::Encoder
-                                 ? model.encoder
-                                 : model.decoder;
-  return static_cast<int32_t>(stack.layers.size());
 }
 
 }  // namespace
@@ -274,7 +261,7 @@ std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t
     case Line::Of::Run:
       return run_curve(line, *taken[0]);
     case Line::Of::Profile:
-      return profile_of(line, *taken[0], layers_of(line, runs[0].spec.model));
+      return profile_of(line, *taken[0], lessons::layers_of(line.y, runs[0].spec.model));
     case Line::Of::Shares:
       return shares_of(line, *taken[0]);
     case Line::Of::LeftOut:

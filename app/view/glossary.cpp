@@ -75,7 +75,7 @@ const Term* asked_for(const ui::Ui& ui) {
 std::string source_text(const Term& term) {
   // The texts that the entries were held against; the rest is the literature as it is commonly told.
   constexpr std::string_view kRead[] = {"Xiong et al. 2020", "Liu et al. 2020", "Xu et al. 2019",
-                                        "docs/theory.md", "This program"};
+                                        "Su 2022",           "docs/theory.md",  "This program"};
   const bool read = std::any_of(std::begin(kRead), std::end(kRead), [&](std::string_view text) {
     return term.source.find(text) != term.source.npos;
   });

@@ -174,6 +174,27 @@ constexpr Term kSettingTerms[] = {
      "Zhai et al. 2023, Stabilizing Transformer Training by Preventing Attention Entropy Collapse",
      "Attention entropy|Attention entropy over time"},
     // What the lessons' formulas and figures take for granted.
+    {"cross-attention", "cross-attention",
+     "Attention of a decoder to the states of the encoder: the queries come from the one, the keys and values from "
+     "the other. It is the only way in which what is to be translated reaches the decoder.",
+     "Vaswani et al. 2017, section 3.2.3; Liu et al. 2020, appendix A.3 (encoder-attention)", "",
+     "encoder-attention"},
+    {"sgd", "plain SGD",
+     "Stochastic gradient descent: every weight moves by its gradient times the learning rate, and by nothing else. "
+     "Where the gradient is a thousand times smaller, so is the step.",
+     "Goodfellow, Bengio, Courville 2016, section 8.3.1", "", "SGD"},
+    {"radam", "RAdam",
+     "Adam whose steps are held back while its averages rest on few gradients, by a factor that rises to one. "
+     "Its authors made it to do without a warm-up.",
+     "Liu, Jiang et al. 2020, On the Variance of the Adaptive Learning Rate and Beyond", ""},
+    {"bias-correction", "bias correction",
+     "Adam's running means start at zero and are too small at first, so each is divided by how much it has seen so "
+     "far. Without that the slower mean, of the squares, lags behind, and the first steps are too long.",
+     "Kingma, Ba 2015, section 3", ""},
+    {"dilution", "dilution",
+     "In Pre-LN every branch joins a sum that has grown, so that a late layer changes little and the next one reads "
+     "nearly the same. Such a depth acts as width.",
+     "Su 2022, blog of March 29, 2022; Liu et al. 2020, section 4.1", "", "diluted"},
     {"loss", "loss",
      "How badly the model foresees what comes: the mean of minus the logarithm of the probability that it "
      "gave to it. It is measured in nats and falls while the model learns.",

@@ -240,7 +240,7 @@ constexpr Term kTerms[] = {
      "A norm whose mean and spread count as constants when the gradient goes back. What it fails to "
      "learn shows that the norm's backward pass matters, not its forward pass alone.",
      "Xu et al. 2019, sections 3.2 and 3.3",
-     "diagram/kind/detach|diagram/kind/detach-mean|diagram/kind/detach-var"},
+     "diagram/kind/detach|diagram/kind/detach-mean|diagram/kind/detach-var", "detached|detach"},
     {"ln-simple", "LN-simple",
      "Layer normalization without its gain and bias. On many tasks it does as well, because gain and "
      "bias mostly overfit.",

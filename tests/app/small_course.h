@@ -7,13 +7,13 @@
 namespace normscope::fixture {
 
 inline void make_small(lessons::Lesson& lesson) {
-  for (lessons::LessonRun& run : lesson.runs)
+  for (lessons::LessonRun* run : lesson.all_runs())
     for (const auto& [key, value] : {std::pair{"model.d_model", "16"},
                                      {"model.feed_forward", "32"},
                                      {"model.heads", "2"},
                                      {"model.sequence", "16"},
                                      {"train.batch", "4"}})
-      set_field(run.spec, key, value);
+      set_field(run->spec, key, value);
 }
 
 inline lessons::Lesson small_lesson(const std::string& folder) {

@@ -94,10 +94,12 @@ TEST_CASE("a run is called after the settings that it has") {
   CHECK(run_label(dependency, "A") == "Post-LN, warm-up 200");
   CHECK(run_label(dependency, "A", {}, dependency.curve("sum_post")) == "Post-LN");
   CHECK(run_label(dependency, "B", {}, dependency.curve("step_post")) == "Post-LN, no warm-up");
-  // Every name in the course: one letter for one placement.
+  // Every name in the course: one letter for one placement, where both stacks have it.
   for (const Lesson& lesson : course.lessons)
     for (const LessonRun& run : lesson.runs)
-      if (get_field(run.spec, "model.placement") == "pre") CHECK(run.id == "C");
+      if (get_field(run.spec, "model.placement") == "pre" &&
+          get_field(run.spec, "model.encoder_placement") == "same")
+        CHECK(run.id == "C");
 }
 
 TEST_CASE("every sentence of the course has the form that the course's numbers have, and another") {
@@ -320,6 +322,10 @@ TEST_CASE("what a lesson takes for granted can be looked up where it is first us
       {"growing-stream", {"variance", "widths", "stream"}},
       {"dependency", {"beta2"}},
       {"admin", {"number-by-number", "skip-scale"}},
+      {"two-stacks", {"architecture", "cross-attention"}},
+      {"not-only-adam", {"adam", "sgd", "momentum", "radam"}},
+      {"price-of-pre-ln", {"stream", "branch", "dilution"}},
+      {"inside-layernorm", {"variance", "detachnorm"}},
   };
   PlayerDriver p;
   for (const auto& [id, terms] : expected)

@@ -51,7 +51,7 @@ Exit list(const Course& course) {
 Exit show(const Lesson& lesson) {
   say("{} {}\n\n{}\n\nClaim: {}\n", lesson.number, lesson.title, lesson.question, lesson.claim);
   for (const std::string& source : lesson.sources) say("Source: {}\n", source);
-  for (const LessonRun& run : lesson.runs) say("Run {}: {}\n", run.id, run_label(lesson, run.id));
+  for (const LessonRun* run : lesson.all_runs()) say("Run {}: {}\n", run->id, run_label(lesson, run->id));
   const std::optional<Results> kept = load_results(lesson);
   for (const Check& check : lesson.checks) {
     const Measure& m = *lesson.measure(check.measure);

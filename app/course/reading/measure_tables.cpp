@@ -156,8 +156,8 @@ LessonRun read_run(const std::string& id, Table t) {
 Curve read_curve(const std::string& id, Table t) {
   Curve c;
   c.id = id;
-  c.of =
-      static_cast<Curve::Of>(t.choice("of", {"run", "sweep", "depth", "layers", "shares", "norm", "wiring"}));
+  c.of = static_cast<Curve::Of>(
+      t.choice("of", {"run", "sweep", "depth", "layers", "shares", "norm", "wiring", "profile", "left_out"}));
   c.run = t.text("run");
   c.y = t.text("y");
   c.mean = mean_of(t);
@@ -196,7 +196,11 @@ Curve read_curve(const std::string& id, Table t) {
     case Curve::Of::Norm:
       read_rows(c, t);
       break;
+    case Curve::Of::Profile:
+      c.from = c.to = t.whole("step", 1, kLastStep);
+      break;
     case Curve::Of::Wiring:
+    case Curve::Of::LeftOut:
       break;
   }
   if (const std::string expected = unknown_quantity(c); !expected.empty())

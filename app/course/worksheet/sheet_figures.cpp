@@ -53,8 +53,8 @@ std::string names_of(const Lesson& lesson, const Figure& figure) {
   std::string names;
   for (const FigureLine& line : figure.lines) {
     const Curve* curve = lesson.curve(line.curve);
-    const bool of_run = lesson.run(line.run) && curve->of != Curve::Of::Sweep;
-    names += fmt::format("{}{}{}", names.empty() ? "" : "; ", of_run ? line.run + " " : "",
+    const std::string letter = letter_of(lesson, line);
+    names += fmt::format("{}{}{}{}", names.empty() ? "" : "; ", letter, letter.empty() ? "" : " ",
                          line.name.empty() ? run_label(lesson, line.run, {}, curve) : line.name);
   }
   return names;

@@ -150,10 +150,7 @@ std::string measurements(const Sheet& sheet) {
 
 /// Whether runs are trained, and not only looked at fresh.
 bool trains(const Lesson& lesson) {
-  return std::any_of(lesson.curves.begin(), lesson.curves.end(), [](const Curve& curve) {
-    return curve.of == Curve::Of::Run || curve.of == Curve::Of::Sweep ||
-           (curve.of == Curve::Of::Shares && !curve.at_start);
-  });
+  return std::any_of(lesson.curves.begin(), lesson.curves.end(), is_trained);
 }
 
 /// Measures this very lesson, wherever it lies.
@@ -168,8 +165,8 @@ std::string to_do_again(const Lesson& lesson, const std::string& folder) {
   for (const LessonRun& run : lesson.runs) runs.push_back({run.id[0], run.spec, run.edits});
   if (trains(lesson)) commands += command_of(runs, "normscope train") + "\n";
   std::string out = "<ul>\n";
-  for (const LessonRun& run : lesson.runs)
-    out += element("li", svg_escaped(settings_of(lesson, run)), "small");
+  for (const LessonRun* run : std::as_const(lesson).all_runs())
+    out += element("li", svg_escaped(settings_of(lesson, *run)), "small");
   std::set<std::string> said;
   for (const Curve& curve : lesson.curves) {
     if (curve.of != Curve::Of::Sweep) continue;

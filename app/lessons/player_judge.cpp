@@ -1,0 +1,133 @@
+// A prediction beside what was measured: how far apart they are. See player.h.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "app/lessons/player.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lessons {
+
+namespace {
+
+std::string ratio_words(double said, double measured, const char* more, const char* less) {
+  if (said == measured) return "exactly right";
+  if (!(said > 0) || !(measured > 0)) return said > measured ? more : less;
+  const double ratio = said > measured ? said / measured : measured / said;
+  if (ratio < 1.25) return "close";
+  return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), said > measured ? more : less);
+}
+
+}  // namespace
+
+/// What was measured is of the setting that the prediction was made for.
+bool Player::as_predicted() const { return measurer_->state()->changes == said_of_.value_or(Changes{}); }
+
+/// Both stand side by side: what was said, what was measured, and how far apart they are.
+LessonProgress Player::judged(LessonProgress p) const {
+  p.measured.clear();
+  p.score.clear();
+  const CurveSet& curves = measurer_->state()->curves;
+  switch (lesson()->prediction.kind) {
+    case Prediction::Kind::Value:
+      judge_value(curves, p);
+      break;
+    case Prediction::Kind::Draw:
+      judge_drawing(curves, p);
+      break;
+    case Prediction::Kind::Order:
+      judge_order(curves, p);
+      break;
+  }
+  return p;
+}
+
+void Player::judge_value(const CurveSet& curves, LessonProgress& p) const {
+  const Measure& m = *lesson()->measure(lesson()->prediction.measure);
+  const double measured = evaluate(*lesson(), m, curves);
+  p.measured = shown(measured, m);
+  if (!p.committed) return;
+  p.said = shown(p.value, m);
+  p.score = ratio_words(p.value, measured, "too much", "too little");
+  const Spread* seeds = reference_of(m.id);  // what another random start came to is no mistake
+  if (seeds && p.value != measured && p.value >= seeds->low && p.value <= seeds->high)
+    p.score = "within the five seeds";
+}
+
+void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) const {
+  const auto it = curves.find(lesson()->prediction.curve);
+  if (it == curves.end() || it->second.y.empty()) return;
+  const double end = it->second.y.back();
+  p.measured = ui::number(end, 2);
+  if (!p.committed || p.drawn.empty()) return;
+  p.said = ui::number(p.drawn.back(), 2);
+  p.score = ratio_words(p.drawn.back(), end, "too high", "too low");
+}
+
+/// The range of five seeds; nullptr where there is none, or where it is of another setting than what was measured.
+const Spread* Player::reference_of(const std::string& measure) const {
+  if (!reference_ || !measurer_->state()->changes.empty()) return nullptr;
+  const auto it = reference_->measures.find(measure);
+  return it == reference_->measures.end() ? nullptr : &it->second.spread;
+}
+
+namespace {
+
+/// The five seeds put the two in one order and in the other.
+bool undecided(const Results& reference, const std::string& a, const std::string& b) {
+  const auto first = reference.measures.find(a), second = reference.measures.find(b);
+  if (first == reference.measures.end() || second == reference.measures.end()) return false;
+  const auto &x = first->second.values, &y = second->second.values;
+  bool below = false, above = false;
+  for (size_t i = 0; i < std::min(x.size(), y.size()); ++i) {
+    below |= x[i] < y[i];
+    above |= x[i] > y[i];
+  }
+  return below && above;
+}
+
+}  // namespace
+
+/// Kendall's distance: pairs in the wrong order. Of two that change places from seed to seed, or that the lesson
+/// counts as alike, either order is right.
+void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
+  const Prediction& q = lesson()->prediction;
+  struct Placed {
+    double value;
+    const Prediction::Card* card;
+    bool operator<(const Placed& o) const { return value < o.value; }
+  };
+  std::vector<Placed> right;
+  for (const Prediction::Card& card : q.cards)
+    right.push_back({evaluate(*lesson(), *lesson()->measure(card.measure), curves), &card});
+  std::stable_sort(right.begin(), right.end());
+  p.measured = right.back().card->text + " " + q.last;
+  const auto said_place = [&](const Placed& one) {
+    return std::find(p.order.begin(), p.order.end(), one.card->id) - p.order.begin();
+  };
+  int wrong = 0;
+  const int pairs = static_cast<int>(right.size() * (right.size() - 1) / 2);
+  std::vector<bool> alike(right.size());
+  for (size_t i = 0; i < right.size(); ++i)
+    for (size_t j = i + 1; j < right.size(); ++j) {
+      const Spread *a = reference_of(right[i].card->measure), *b = reference_of(right[j].card->measure);
+      const bool near = q.alike > 0 && a && b && std::abs(a->mean - b->mean) <= q.alike;
+      const bool either =
+          near || (a && undecided(*reference_, right[i].card->measure, right[j].card->measure));
+      wrong += !either && said_place(right[i]) > said_place(right[j]);
+      if (near) alike[i] = alike[j] = true;
+      if (either && !near)
+        p.measured +=
+            fmt::format("; {} and {} change places between seeds", right[i].card->text, right[j].card->text);
+    }
+  std::string names;
+  for (size_t i = 0; i < right.size(); ++i)
+    if (alike[i]) names += (names.empty() ? "" : ", ") + right[i].card->text;
+  if (!names.empty()) p.measured += "; alike: " + names;
+  if (!p.committed || p.order.size() != right.size()) return;
+  for (const Placed& one : right)
+    if (one.card->id == p.order.back()) p.said = one.card->text + " " + q.last;
+  p.score = wrong == 0 ? "right" : fmt::format("{} of {} pairs wrong", wrong, pairs);
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,314 @@
+// What the format of a lesson offers beside runs with letters and curves over steps: runs that are only compared,
+// numbers by layer of a trained run, layers left out, encoder-decoders, cards that count as alike; and the list of
+// lessons, which holds all of them however small the window is.
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "app/course/figures.h"
+#include "app/course/labels.h"
+#include "app/course/limits.h"
+#include "app/course/reader.h"
+#include "app/course/report.h"
+#include "app/course/worksheet/worksheet.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "engine/lab/ablation.h"
+#include "engine/train/run.h"
+#include "player_driver.h"
+#include "small_course.h"
+
+namespace normscope::test_lesson_format {
+namespace {
+
+using namespace normscope::lessons;
+using fixture::PlayerDriver;
+
+// Two small runs: one with a letter, one that is only compared.
+const std::string kSmall = R"(
+id = "small"
+title = "Small"
+question = "Which?"
+claim = "This."
+minutes = 1
+sources = ["none"]
+spotlight = "lesson/card/a"
+
+[run.A]
+name = "Post-LN"
+model.placement = "post"
+model.layers = 2
+model.d_model = 16
+model.heads = 2
+model.feed_forward = 32
+model.sequence = 16
+train.batch = 4
+train.steps = 4
+
+[run.other]
+name = "Pre-LN at 0.01"
+model.placement = "pre"
+model.layers = 3
+model.d_model = 16
+model.heads = 2
+model.feed_forward = 32
+model.sequence = 16
+train.batch = 4
+train.lr = 0.01
+train.steps = 4
+
+[curve.by_layer]
+of = "profile"
+run = "A"
+y = "L*.ffn.w2.grad_norm / L01.ffn.w2.grad_norm"
+step = 2
+
+[curve.over_time]
+of = "run"
+run = "A"
+y = "L02.ffn.w2.grad_norm / L01.ffn.w2.grad_norm"
+steps = [1, 4]
+
+[curve.each]
+of = "left_out"
+run = "other"
+y = "layer"
+
+[curve.top]
+of = "left_out"
+run = "other"
+y = "top"
+
+[measure.a]
+label = "a"
+curve = "by_layer"
+take = "at"
+x = 2
+
+[measure.b]
+label = "b"
+curve = "top"
+take = "at"
+x = 1
+
+[[check]]
+measure = "a"
+low = 0
+says = "A."
+excludes = [{ what = "less", value = -1 }]
+
+[figure.f]
+title = "F"
+x = { label = "layer", low = 0, high = 3, ticks = [1, 2, 3] }
+y = { label = "y", low = -5, high = 5, ticks = [0] }
+lines = [
+  { curve = "by_layer", run = "A" },
+  { curve = "top", name = "compared" },
+  { curve = "each", run = "D", name = "lent" },
+]
+
+[step.predict]
+figures = ["f"]
+[step.run]
+figures = ["f"]
+[step.compare]
+figures = ["f"]
+[step.explain]
+figures = ["f"]
+
+[prediction]
+kind = "order"
+ask = "Which first?"
+first = "least"
+last = "most"
+cards = [
+  { id = "a", text = "one", measure = "a" },
+  { id = "b", text = "two", measure = "b" },
+]
+
+[knob.rate]
+run = "A"
+field = "train.lr"
+label = "again"
+low = 0.001
+high = 0.01
+step = 0.001
+)";
+
+Lesson parsed(const std::string& toml, const std::string& prose = "Run {A}.") {
+  return parse_lesson(toml, "lessons/99-small", [&](const std::string&) { return prose; });
+}
+
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = kSmall;
+  const size_t at = text.find(from);
+  REQUIRE(at != text.npos);
+  return text.replace(at, from.size(), to);
+}
+
+std::string refusal(const std::string& toml, const std::string& prose = "Run {A}.") {
+  try {
+    parsed(toml, prose);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("a run with a name is measured, and nothing that a learner sees or changes", "[lesson]") {
+  const Lesson lesson = parsed(kSmall);
+  REQUIRE(lesson.runs.size() == 1);
+  REQUIRE(lesson.beside.size() == 1);
+  CHECK(lesson.run("other") == &lesson.beside[0]);
+  CHECK_FALSE(lesson.has_letter("other"));
+  CHECK(run_label(lesson, "other") == "Pre-LN at 0.01");  // its settings are fixed: the name may say one
+  CHECK(run_label(lesson, "A") == "Post-LN");             // and are no part of the others' labels
+  const Figure& figure = *lesson.figure("f");
+  CHECK(letter_of(lesson, figure.lines[0]) == "A");
+  CHECK(letter_of(lesson, figure.lines[1]).empty());
+  CHECK(letter_of(lesson, figure.lines[2]).empty());
+  // What decides its numbers is part of the lesson's definition, of its report and of its worksheet.
+  CHECK(definition(parsed(with("train.lr = 0.01\n", "train.lr = 0.02\n"))) != definition(lesson));
+  CHECK(has(settings_of(lesson, lesson.beside[0]), "other: Pre-LN at 0.01, "));
+  CHECK(has(worksheet(lesson, std::nullopt, false), "other: Pre-LN at 0.01, "));
+  for (const LimitSetting& setting :
+       limit_settings(parsed(with("minutes = 1", "minutes = 1\neffect = [\"a\"]")), ""))
+    if (setting.kind == LimitSetting::Kind::Depth && setting.by == 2)
+      CHECK(in_setting(parsed(with("minutes = 1", "minutes = 1\neffect = [\"a\"]")), setting)
+                .run("other")
+                ->spec.model.layers == 6);
+
+  CHECK(has(refusal(with("run = \"A\"\nfield", "run = \"other\"\nfield")),
+            "[knob.rate.run] 'other' is not in this lesson: expected a run with a letter of it"));
+  CHECK(has(refusal(kSmall, "It writes {text other}."),
+            "'other' is not in this lesson: expected a run with a letter of it"));
+  CHECK(has(refusal(with("[step.predict]", "[figure.m]\ntitle = \"M\"\nmap = \"other\"\n\n[step.predict]")),
+            "[figure.m.map] 'other' is not in this lesson: expected a run with a letter of it"));
+  CHECK(has(refusal(with("[run.other]", "[run.Other]")),
+            "'Other' is no run: expected A, B, C or D, or a name"));
+  CHECK(has(refusal(with(", name = \"compared\"", "")), "[figure.f.lines.name] is missing"));
+}
+
+TEST_CASE("a profile and what is left out are refused where a run does not have them", "[lesson]") {
+  CHECK(has(refusal(with("step = 2", "step = 5")),
+            "[curve.by_layer.step] 5 comes after the last: expected at most 4"));
+  CHECK(has(refusal(with("/ L01.ffn", "/ L03.ffn")), "is of layer 3: expected L01 to L02"));
+  CHECK(has(refusal(with("\"L*.ffn.w2.grad_norm / ", "\"L02.ffn.w2.grad_norm / ")),
+            "expected a probe with L* in the layer's place"));
+  CHECK(has(refusal(with("\"L*.ffn.w2.grad_norm / L01", "\"dec.L*.ffn.w2.grad_norm / dec.L01")),
+            "of a model with one stack: expected no enc. or dec."));
+  CHECK(has(refusal(with("y = \"layer\"", "y = \"layers\"")), "is not measured there: expected layer, top"));
+  const std::string two = "model.architecture = \"encoder-decoder\"\ndata.name = \"translation\"\n";
+  CHECK(has(refusal(with("name = \"Post-LN\"\n", "name = \"Post-LN\"\n" + two)),
+            "of a model with two stacks: expected enc. or dec. before the L"));
+  CHECK(has(refusal(with("name = \"Pre-LN at 0.01\"\n", "name = \"Pre-LN at 0.01\"\n" + two)),
+            "[curve.each.run] 'other' has two stacks: expected of = run, sweep or profile"));
+  CHECK(
+      has(refusal(with("last = \"most\"", "last = \"most\"\nalike = -1")), "[prediction.alike] is negative"));
+}
+
+TEST_CASE("a profile is the history's number at a step, of every layer", "[lesson]") {
+  const Lesson lesson = parsed(kSmall);
+  RunStore store(1);
+  const CurveData profile = measure_curve(lesson, *lesson.curve("by_layer"), 1, store),
+                  over_time = measure_curve(lesson, *lesson.curve("over_time"), 1, store);
+  CHECK(store.trained() == 1);
+  REQUIRE(profile.x == std::vector<double>{1, 2});
+  CHECK(profile.y[0] == 1);
+  CHECK(profile.y[1] == over_time.y[1]);
+  CHECK(profile.y[1] != over_time.y[0]);
+}
+
+TEST_CASE("what is left out of a lesson's run is what the engine leaves out of it", "[lesson]") {
+  const Lesson lesson = parsed(kSmall);
+  RunStore store(1);
+  const CurveData each = measure_curve(lesson, *lesson.curve("each"), 1, store),
+                  top = measure_curve(lesson, *lesson.curve("top"), 1, store);
+  CHECK(store.trained() == 1);
+  const RunSpec spec = spec_of(lesson, "other", 1);
+  Run run(spec, store.task(spec.data), store.backend());
+  for (int32_t step = 0; step < spec.train.steps; ++step) run.step();
+  const Ablation ablation = layer_ablation(run);
+  REQUIRE(each.x == std::vector<double>{1, 2, 3});
+  REQUIRE(top.x == each.x);
+  for (size_t i = 0; i < 3; ++i) {
+    CHECK(each.y[i] == ablation.layers[i].loss - ablation.whole);
+    CHECK(top.y[i] == ablation.from_top[i].loss - ablation.whole);
+    CHECK(each.y[i] != 0);
+  }
+  // The weights made room for those of another run: trained again, to the same bits.
+  RunStore forgetful(1, std::make_shared<RunCache>(1));
+  CHECK(measure_curve(lesson, *lesson.curve("each"), 1, forgetful).y == each.y);
+  measure_curve(lesson, *lesson.curve("over_time"), 1, forgetful);
+  CHECK(measure_curve(lesson, *lesson.curve("top"), 1, forgetful).y == top.y);
+  CHECK(forgetful.trained() == 3);
+}
+
+TEST_CASE("an encoder-decoder is a run of a lesson like any other", "[lesson]") {
+  Lesson lesson = fixture::small_lesson("08-two-stacks");
+  for (LessonRun* run : lesson.all_runs()) run->spec.train.steps = 3;
+  RunStore store(1);
+  const CurveData decoder = measure_curve(lesson, *lesson.curve("dec_A"), 1, store),
+                  encoder = measure_curve(lesson, *lesson.curve("enc_A"), 1, store);
+  REQUIRE(decoder.y.size() == 6);
+  REQUIRE(encoder.y.size() == 6);
+  CHECK(decoder.y[0] == 1);
+  CHECK(decoder.y != encoder.y);
+  const LessonRun& run = *lesson.run("A");
+  const auto done = store.find(RunStore::key_of(spec_of(lesson, "A", 1), run.edits));
+  REQUIRE(done);
+  CHECK(has(done->text, "\u2190"));  // a translation, and what was translated
+  CHECK(done->shares_end.empty());
+  CHECK(done->level == Approx(std::log(32.0)).epsilon(0.01));
+  // No other text can be read by a translator.
+  for (const LimitSetting& setting : limit_settings(lesson, "another.txt"))
+    CHECK(setting.kind != LimitSetting::Kind::Text);
+}
+
+TEST_CASE("of cards that the lesson counts as alike either order is right", "[player]") {
+  for (const bool turned : {false, true}) {
+    PlayerDriver p;
+    p.player().open("inside-layernorm", StepKind::Predict);
+    p.driver.frames(3);
+    // simple, variance, rms, mean as they lie; only the variance has a place of its own.
+    p.driver.drag("lesson/card/variance", "lesson/card/mean");
+    if (turned) p.driver.drag("lesson/card/simple", "lesson/card/rms");
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
+    const LessonProgress& now = p.player().progress("inside-layernorm");
+    CHECK(now.order.back() == "variance");
+    CHECK(now.score == "right");
+    CHECK(has(now.measured, "alike: "));
+  }
+}
+
+TEST_CASE("the list of lessons holds all of them in every window", "[player]") {
+  for (const ui::Vec size : {ui::Vec{1024, 600}, {1440, 900}, {1600, 1000}}) {
+    PlayerDriver p("", size);
+    if (p.ui.registry().find("lesson/course")) {
+      p.driver.click("lesson/course");
+      p.driver.frames(3);
+    }
+    float bottom = 0;
+    for (const Lesson& lesson : p.player().course().lessons) {
+      INFO(size.x << " " << lesson.id);
+      const ui::Rect row = p.driver.control("lesson/list/" + lesson.id).rect;
+      CHECK(row.y >= bottom);
+      CHECK(row.h >= 24);
+      bottom = row.bottom();
+    }
+    CHECK(bottom <= size.y);
+    const std::string last = p.player().course().lessons.back().id;
+    p.driver.click("lesson/list/" + last);
+    p.driver.frames(2);
+    CHECK(p.player().lesson()->id == last);
+  }
+}
+
+}  // namespace normscope::test_lesson_format
