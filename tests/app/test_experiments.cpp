@@ -208,9 +208,24 @@ TEST_CASE("experiments: a run starts with the weights that another ends with, as
   CHECK(more.trained == 2);
   CHECK(more.stored == 1);
   CHECK(store.damaged().empty());
-  // A shard trains what its own runs start from.
+  // So are damaged ones, which are named.
+  for (const auto& file : std::filesystem::directory_iterator(folder.file("results")))
+    if (file.path().extension() == ".safetensors") std::filesystem::resize_file(file.path(), 100);
+  const Experiment fourth{tiny_run("pre", 4), {}, start};
+  const experiments::Outcome mended = train(plan_of({*start, tuned, fourth}), store, {}, carry_on);
+  CHECK(mended.trained == 2);
+  CHECK(mended.failed.empty());
+  CHECK(store.damaged().size() == 1);
+  // A shard trains what its own runs start from, while they are not there.
   ResultStore part(folder.file("part"));
-  CHECK(train(plan_of({*start, tuned}), part, {.shard = shard_from("1/2")}, carry_on).trained == 2);
+  const auto second = [&] {
+    return train(plan_of({*start, tuned}), part, {.shard = shard_from("1/2")}, carry_on).trained;
+  };
+  CHECK(second() == 2);
+  const std::string of_start = part.state_path(key_of(*start, begun.task().hash(), *backend), "sum 1");
+  REQUIRE(std::filesystem::remove(of_start));
+  REQUIRE(std::filesystem::remove(std::filesystem::path(of_start).replace_extension(".json")));
+  CHECK(second() == 0);
   ResultStore none("");
   const experiments::Outcome nowhere = train(plan_of({*start, tuned}), none, {}, carry_on);
   CHECK(nowhere.trained == 1);
