@@ -245,15 +245,18 @@ void LabTrainer::share_memory() {
                            static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
 }
 
-void LabTrainer::step_entry(LabEntry& entry) {
+// Returns its seconds: without those of a validation, which comes every so often and may take longer than many steps.
+double LabTrainer::step_entry(LabEntry& entry) {
   Run& run = *entry.run;
   const auto begin = Clock::now();
   run.step();
-  smooth(entry.seconds_per_step, seconds_between(begin, Clock::now()));
+  const double seconds = seconds_between(begin, Clock::now());
+  smooth(entry.seconds_per_step, seconds);
   const int32_t every = options_.validation_every;
   if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_))
     entry.score = score_of(run);
   if (run.steps_done() == budget_ || entry.broken()) keep_finished(entry);
+  return seconds;
 }
 
 // What began in the middle of another run has no history of its own beginning; what is too large to be kept
@@ -269,15 +272,14 @@ void LabTrainer::keep_finished(const LabEntry& entry) {
 
 void LabTrainer::step_all() {
   const auto begin = Clock::now();
-  double tokens = 0;
+  double tokens = 0, seconds = 0;
   for (LabEntry* entry : entries()) {
     // One that is ahead made this step before the device failed under another.
     if (entry->broken() || entry->run->steps_done() > step_) continue;
-    step_entry(*entry);
+    seconds += step_entry(*entry);
     tokens += units_of_step(entry->run->spec());
   }
   ++step_;
-  const double seconds = seconds_between(begin, Clock::now());
   smooth(seconds_per_step_, seconds);
   if (seconds > 0) smooth(tokens_per_second_, tokens / seconds);
   if (limit_ > 0) {

@@ -158,7 +158,7 @@ class LabTrainer {
   bool all_broken() const;
   bool wants_step() const;
   LabEntry* without_text() const;
-  void step_entry(LabEntry& entry);
+  double step_entry(LabEntry& entry);
   void keep_finished(const LabEntry& entry);
   void step_all();
   void write_live(double trained_seconds);
