@@ -255,7 +255,7 @@ void draw_app(AppState& state, Ui& ui) {
     draw_part(ui, "drawing the tape", area, [&] { draw_tape(state, ui, area); });
   else
     draw_part(ui, "drawing the Lab", area,
-              [&] { screens.lab.draw(ui, *session.view, area, state.switches.clock, session.commands); });
+              [&] { draw_lab(ui, area, screens, session, state.switches.clock); });
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   std::string error = draw_guarded(ui, "drawing what is open", [&] { shell::draw_shell(state, ui); });
   if (!error.empty()) state.notice = std::move(error);
