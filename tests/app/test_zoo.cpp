@@ -297,6 +297,8 @@ TEST_CASE("other systems have rows of their own, with their score, at one depth"
   CHECK(page.find(" layers\n") == std::string::npos);
   CHECK(to_csv(summary).find(",gradient_last,score\n") != std::string::npos);
   CHECK(to_svg(summary).find("nan") == std::string::npos);
+  CHECK_FALSE(has_picture(plan));
+  CHECK(has_picture(tiny_plan("post,image-ln")));
 }
 
 TEST_CASE("runs that break are reported as such") {
