@@ -242,7 +242,7 @@ void draw_app(AppState& state, Ui& ui) {
   if (state.presentation.on) {
     shell::draw_sheet(ui, {ui.size().x - 14, 6});
   } else {
-    const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::Compact ? 40.f : 44.f);
+    const Rect bar = area.take_top(layout_for(ui.size()) == Size::Compact ? 40.f : 44.f);
     draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
   }
   if (screens.shown == Screen::Lessons)
