@@ -9,7 +9,7 @@
 #include "recorder_script.h"
 
 namespace normscope::records {
-using test::Folder, test::python_with, test::read_all, test::run_python;
+using test::Folder, test::python_or_skip, test::read_all, test::run_python;
 
 namespace {
 
