@@ -11,6 +11,7 @@
 #include "app/shell/palette.h"
 #include "app/view/chain.h"
 #include "catch.hpp"
+#include "engine/lab/lab_trainer.h"
 #include "lab_fixture.h"
 #include "systems_view.h"
 #include "text_faults.h"
@@ -257,6 +258,26 @@ TEST_CASE("the kind of a parser's norms is chosen in the diagram, and off takes 
   CHECK(lab.view().message == "");
   CHECK(choose("rms").model.norm == NormKind::Rms);
   CHECK(placement_now(choose("off")) == Placement::None);
+}
+
+TEST_CASE("a command does not wait for the score of a parser's trees, which is done after it") {
+  LabOptions options = fixture::quiet_lab();
+  options.validation_every = 1;
+  LabTrainer trainer(options);
+  trainer.carry_out(ReplaceRuns{{fixture::small_system("parser")[0]}, {}, true});
+  bool waits = true;
+  trainer.called = [&] { return waits; };
+  trainer.work();
+  CHECK(trainer.view().step == 1);
+  CHECK(trainer.view().runs[0].validation_loss > 0);
+  CHECK(trainer.view().runs[0].score.empty());
+  trainer.carry_out(Pause{});
+  waits = false;
+  REQUIRE(trainer.has_work());
+  trainer.work();
+  CHECK(trainer.view().step == 1);
+  CHECK_FALSE(trainer.view().runs[0].score.empty());
+  CHECK_FALSE(trainer.has_work());
 }
 
 TEST_CASE("a session of each system is saved and goes on bit for bit") {
