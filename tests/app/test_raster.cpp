@@ -72,9 +72,9 @@ std::pair<raster::Image, raster::Image> both_ways(const std::function<void(ImDra
 TEST_CASE("a hatch covers its share of a rectangle, nothing beside it, and goes on in the next one") {
   const auto hatched = [](const std::vector<ui::Rect>& rects) {
     return drawn([&](ImDrawList& list) {
-      const ui::Fonts fonts;
+      const ui::Fonts fonts{};
       ui::Painter painter(fonts, &list, 1, 0, nullptr);
-      for (const ui::Rect& rect : rects) painter.hatch(rect, {255, 0, 0, 255}, 4, 8);
+      for (const ui::Rect& rect : rects) painter.hatch(rect, {255, 0, 0, 255}, 3.65f, 7.3f);
     });
   };
   const raster::Image whole = hatched({{8, 8, 48, 32}});

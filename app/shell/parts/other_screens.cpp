@@ -51,7 +51,7 @@ bool ask_replacing(Ui& ui, const std::string& popup, const Rect& control, std::s
   }
   Rect rest = box.inset(16, 12);
   ui.mark(popup + "/words", rest, words, "What would happen.");
-  ui.paint().text_wrapped(rest.take_top(height - 52, 10), body, ui.theme().ink, words, kLine);
+  ui.paint().text_wrapped(rest.take_top(height - 62, 10), body, ui.theme().ink, words, kLine);
   const bool yes =
       button(ui, popup + "/yes", rest.take_right(120, 8), "Replace them", "Opens the other runs.");
   const bool no = button(ui, popup + "/no", rest.take_right(80), "Cancel", "Leaves the Lab as it is.");
