@@ -197,6 +197,8 @@ std::unique_ptr<Run> Session::begin(size_t index, Backend& backend, Measurement&
         run->measure_live(plan_.live);
         return run;
       }
+    } catch (const DeviceError&) {  // that is not the file's
+      throw;
     } catch (const Error&) {  // from the start
       store_.note_damaged(store_.partial_state_path(keys_[index], plan_.measurement));
     }

@@ -233,6 +233,24 @@ TEST_CASE("experiments: a run starts with the weights that another ends with, as
   CHECK_THROWS_WITH(train(plan_of({tuned}), none, {}, carry_on), Catch::Contains("not in the plan"));
 }
 
+TEST_CASE("experiments: a device that fails where a run goes on makes no damaged file of its state") {
+  class OneStep final : public Measurement {
+   public:
+    bool after_step(const Run&) override { return false; }
+    nlohmann::json end(Run&) override { return 1; }
+    void go_on(const InputValue&) override { throw DeviceError("[cuda] lost"); }
+  };
+  const Folder folder;
+  ResultStore store(folder.file("results"));
+  Plan plan = plan_of({Experiment{tiny_run("pre"), {}}});
+  plan.measure = [](size_t) { return std::make_unique<OneStep>(); };
+  CHECK_FALSE(train(plan, store, {}, carry_on).complete);
+  const experiments::Outcome again = train(plan, store, {}, carry_on);
+  REQUIRE(again.failed.contains(0));
+  CHECK(again.failed.at(0) == "[cuda] lost");
+  CHECK(store.damaged().empty());
+}
+
 TEST_CASE("experiments: shards count from 0, and overlap where they have a place in common") {
   CHECK(shard_from("0/1") == Shard{0, 1});
   CHECK(shard_from("7/8") == Shard{7, 8});
