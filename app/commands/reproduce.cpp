@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,8 +23,8 @@
 #include "app/reproduce/writers.h"
 #include "app/shell/settings.h"
 #include "app/sweep/trainer.h"
+#include "engine/data/task.h"
 #include "engine/data/tokenizer.h"
-#include "engine/data/tsv.h"
 
 namespace normscope::cli {
 namespace {
@@ -129,19 +128,30 @@ void check_reproduce_outputs(const ReproduceOptions& options, const std::vector<
   check_outputs(outputs, inputs);
 }
 
-/// Before anything is trained: sentence pairs that are missing, or cannot be used.
+/// What the runs of a claim and its fresh models read.
+std::vector<DataSpec> data_of(const Claim& claim) {
+  std::vector<DataSpec> data;
+  for (const experiments::Experiment& run : reproduce::experiments_of(claim, 1))
+    data.push_back(run.spec.data);
+  for (const reproduce::Line& line : claim.lines)
+    if (line.of == reproduce::Line::Of::Fresh)
+      data.push_back(lessons::spec_of(claim.language, line.runs[0], 1).data);
+  return data;
+}
+
+/// Before anything is trained: sentence pairs that are missing, or give no data, as too few for the pieces do.
 void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*>& claims) {
   std::string missing;
-  std::set<std::string> files;
+  std::vector<DataSpec> different;
   for (const Claim* claim : claims) {
     if (!claim->missing.empty()) missing = claim->missing;
-    for (const lessons::LessonRun& run : claim->language.runs)
-      files.insert({run.spec.data.pairs_path, run.spec.data.valid_path});
+    for (DataSpec& data : data_of(*claim))
+      if (data.name == "pairs" && std::find(different.begin(), different.end(), data) == different.end())
+        different.push_back(std::move(data));
   }
-  files.erase("");
   const std::string without = tokenizer_unavailable();
-  if (!files.empty() && !without.empty()) throw CommandError(Exit::Input, "--pairs: " + without);
-  for (const std::string& file : files) with_exit(Exit::Input, [&] { read_tsv(file, "source<TAB>target"); });
+  if (!different.empty() && !without.empty()) throw CommandError(Exit::Input, "--pairs: " + without);
+  for (const DataSpec& data : different) with_exit(Exit::Input, [&] { make_task(data); });
   if (missing.empty() || (options.quick && options.pairs.empty())) return;
   if (!options.pairs.empty())
     throw CommandError(

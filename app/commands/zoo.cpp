@@ -124,12 +124,18 @@ Exit zoo(const ZooOptions& options) {
   const zoo::Plan plan = plan_of(options);
   if (options.list) return list(plan);
   const std::vector<zoo::Job> jobs = with_exit(Exit::Usage, [&] { return zoo::jobs_of(plan); });
-  const Files files = outputs_of(options);
+  Files files = outputs_of(options);
   make_folder(options.out, Access::Shared, "zoo");
   check_outputs(
       {{"--json", files.json}, {"--csv", files.csv}, {"--svg", files.svg}, {"--markdown", files.markdown}},
       jobs.empty() ? std::vector<NamedFile>{} : files_of(jobs.front().spec));
   experiments::ResultStore store = store_of(options);
+  if (!files.svg.empty() && !zoo::has_picture(plan)) {
+    complain(fmt::format(
+        "zoo: {} is not written: the picture is of losses of letters, which none of these guesses",
+        files.svg));
+    files.svg.clear();
+  }
 
   const InterruptGuard guard;
   if (!options.stored) use_fastest_products();

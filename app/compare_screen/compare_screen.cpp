@@ -95,7 +95,7 @@ void CompareScreen::draw(Ui& ui, const LabView& view, lab::TransportState& trans
   side_.update(view);
   // A step that restarted runs have not come to is none to stay at.
   if (transport.pinned_step.value_or(0) > view.step) transport.pinned_step.reset();
-  Frame f{ui, view, commands, transport, lab::layout_for(ui.size()), side_.places(view), nullptr};
+  Frame f{ui, view, commands, transport, ui::layout_for(ui.size()), side_.places(view), nullptr};
   std::vector<SideBySide::Place> compared;
   for (const SideBySide::Place& place : f.places)
     if (place.live || place.recorded) compared.push_back(place);

@@ -87,12 +87,11 @@ Footer footer_of(const DiagramState& state, const DiagramInput& input, const Sta
 
 Footer chain_footer(const DiagramState& state, const DiagramInput& input, const ModelConfig& model) {
   if (state.pending) return {"Run D", "starts: " + state.pending->note + ".", true};
-  if (chain_placement(model, model.stack()) == Placement::None)
-    return {"Click a free slot", "to put the norms there."};
-  if (model.architecture == Architecture::Parser)
-    return {"Click a norm", "to choose its kind or take all off."};
-  if (input.compact) return {"Drag a norm", "to a free slot. Click: its kind"};
-  return {"Drag a norm", "to a free slot: all norms go there. Click: their kind."};
+  const char* const lead = first_move(model);
+  if (chain_placement(model, model.stack()) == Placement::None) return {lead, "to put the norms there."};
+  if (model.architecture == Architecture::Parser) return {lead, "to choose its kind or take all off."};
+  if (input.compact) return {lead, "to a free slot. Click: its kind"};
+  return {lead, "to a free slot: all norms go there. Click: their kind."};
 }
 
 void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {

@@ -38,7 +38,10 @@ struct ChainPainter {
   std::vector<Rect> places{};
 
   // Whole boxes only: no text is cut where the chain scrolls.
-  bool seen(const Rect& place) const { return area.inset(0, -1).contains(place); }
+  bool seen(const Rect& place) const {
+    return area.inset(0, -1).contains(place) && place.y >= area.y + kHead - 1;
+  }
+  bool is_free(size_t i) const { return !parts[i].slot.empty() && parts[i].norm == NormKind::None; }
   float middle() const { return places.front().centre().x; }
 
   // The input lowest. What has no room is scrolled to.
@@ -96,9 +99,21 @@ struct ChainPainter {
   // The free slot under a norm that is let go.
   void drop() {
     for (size_t i = 0; i < parts.size(); ++i)
-      if (!parts[i].slot.empty() && parts[i].norm == NormKind::None &&
-          places[i].inset(-40, -8).contains(ui.mouse()))
+      if (is_free(i) && seen(places[i]) && places[i].inset(-40, -8).contains(ui.mouse()))
         return ask(parts[i].placement);
+  }
+
+  std::string help_of(const ChainPart& part) const {
+    if (part.norm == NormKind::None)
+      return fmt::format(
+          "A free slot. A click puts the norms there, in all layers: {}. Run D starts from there.",
+          label(part.placement));
+    bool room = false;
+    for (size_t i = 0; i < parts.size(); ++i) room = room || is_free(i);
+    return fmt::format(
+        "{}. All norms of this model stand alike: {}a click chooses their kind, or takes them off. Run D starts "
+        "from there.",
+        kind_words(part.norm).name, room ? "drag it to a free slot and they go to such slots; " : "");
   }
 
   void slot(size_t i) {
@@ -107,15 +122,7 @@ struct ChainPainter {
     const bool filled = part.norm != NormKind::None;
     HitOptions options;
     options.radius = radius::token;
-    const std::string help =
-        filled ? fmt::format(
-                     "{}. All norms of this model stand alike: drag it to a free slot and they go to such "
-                     "slots; a click chooses their kind, or takes them off. Run D starts from there.",
-                     kind_words(part.norm).name)
-               : fmt::format(
-                     "A free slot. A click puts the norms there, in all layers: {}. Run D starts from there.",
-                     label(part.placement));
-    const Hit hit = ui.hit("diagram/" + part.slot, place, short_name(part.norm), help, options);
+    const Hit hit = ui.hit("diagram/" + part.slot, place, short_name(part.norm), help_of(part), options);
     p.fill(place.inset(-2), t.panel);
     if (filled) {
       token(p, place, part.norm);
@@ -166,7 +173,7 @@ struct ChainPainter {
     p.fill({middle() - line::stream / 2, top, line::stream, bottom - top},
            t.runs[static_cast<size_t>(state.pending && state.selected == 'D' ? 3 : run.letter - 'A')].line);
     for (size_t i = 0; i < parts.size(); ++i) {
-      if (!seen(places[i]) || places[i].y < area.y + kHead - 1) continue;
+      if (!seen(places[i])) continue;
       if (!parts[i].slot.empty())
         slot(i);
       else

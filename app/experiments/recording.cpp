@@ -64,6 +64,8 @@ void measure_shares(Run& run, Record& record) {
       record.beta2_reason = "not finite at initialisation";
     else
       record.beta2 = sum;
+  } catch (const DeviceError&) {  // nothing of the wiring's: such a record would be kept
+    throw;
   } catch (const Error& error) {
     record.beta2_reason = error.what();
   }

@@ -16,6 +16,7 @@
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
+#include "engine/io/safetensors.h"
 
 namespace normscope::experiments {
 namespace {
@@ -50,7 +51,8 @@ class Session {
   std::string key_at(const Experiment& experiment, Backend& backend);
   void find_starts(Backend& backend);
   std::string state_of(size_t index) const { return store_.state_path(keys_[index], plan_.measurement); }
-  void miss_starts();
+  bool opens(size_t start);
+  std::set<size_t> missing();
   RunSpec spec_of(size_t index) const;
   void look_up(size_t index, Backend& backend);
   void measure_kept(size_t index, Backend& backend);
@@ -111,11 +113,30 @@ void Session::find_starts(Backend& backend) {
   }
 }
 
-/// A start whose weights are gone is trained again, where a run is to start from them.
-void Session::miss_starts() {
+/// Whether a run can take its weights. What is there and cannot be read is named.
+bool Session::opens(size_t start) {
+  const std::string state = state_of(start);
   std::error_code failure;
+  if (!std::filesystem::exists(state, failure)) return false;
+  try {
+    SafetensorsFile::load(state);
+    return true;
+  } catch (const Error&) {
+    store_.note_damaged(state);
+    return false;
+  }
+}
+
+/// What is to be trained. A start whose weights are gone or damaged is, where a run is to start from them, and one of
+/// another shard only there.
+std::set<size_t> Session::missing() {
+  std::set<size_t> missing;
+  for (const size_t index : distinct_)
+    if (!results_[index] && mine(index)) missing.insert(index);
   for (const auto& [index, start] : start_of_)
-    if (!results_[index] && !std::filesystem::exists(state_of(start), failure)) results_[start].reset();
+    if (missing.contains(index) && !missing.contains(start) && (!results_[start] || !opens(start)))
+      missing.insert(start);
+  return missing;
 }
 
 RunSpec Session::spec_of(size_t index) const {
@@ -176,6 +197,8 @@ std::unique_ptr<Run> Session::begin(size_t index, Backend& backend, Measurement&
         run->measure_live(plan_.live);
         return run;
       }
+    } catch (const DeviceError&) {  // that is not the file's
+      throw;
     } catch (const Error&) {  // from the start
       store_.note_damaged(store_.partial_state_path(keys_[index], plan_.measurement));
     }
@@ -319,24 +342,24 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
         distinct_, [&](size_t index, Backend& backend) { look_up(index, backend); },
         {true, 0, static_cast<int64_t>(distinct_.size()), "", {}}, true, on_progress);
   }
-  if (!options_.stored_only) miss_starts();
-  std::vector<size_t> missing, first, rest;  // first: what others start from
+  Outcome out;
+  std::vector<size_t> first, rest;  // first: what others start from
   int64_t steps = 0, first_steps = 0;
-  for (const size_t index : distinct_) {
-    if (results_[index]) continue;
-    missing.push_back(index);
+  for (const size_t index : missing()) {
+    if (!options_.stored_only) results_[index].reset();
+    out.missing.push_back(index);
     (starts_.contains(index) ? first : rest).push_back(index);
     steps += plan_.experiments[index].spec.train.steps;
     if (starts_.contains(index)) first_steps += plan_.experiments[index].spec.train.steps;
   }
-  Outcome out;
-  out.stored = static_cast<int32_t>(distinct_.size() - missing.size());
+  out.stored = static_cast<int32_t>(std::count_if(distinct_.begin(), distinct_.end(),
+                                                  [&](size_t index) { return results_[index].has_value(); }));
   for (const std::vector<size_t>* part : {&first, &rest})
     if (!options_.stored_only && !stop_)
       on_workers(
           *part, [&](size_t index, Backend& backend) { train_one(index, backend); },
           {false, part == &first ? 0 : first_steps, steps, "", {}}, false, on_progress);
-  for (const size_t index : missing) {
+  for (const size_t index : out.missing) {
     if (!measured_[index]) continue;
     results_[index] = InputValue::parse(*measured_[index], plan_.experiments[index].spec.name);
     ++out.trained;

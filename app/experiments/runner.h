@@ -76,8 +76,10 @@ struct Outcome {
   /// By experiment; none: not trained (yet), of another shard, or failed.
   std::vector<std::optional<InputValue>> results;
   std::map<size_t, std::string> failed;  ///< why a run could not be trained
-  int32_t trained = 0, stored = 0;       ///< different runs
-  bool complete = true;                  ///< false: stopped
+  /// Different ones that the store lacks and this shard trains, with what they start from where that lacks too.
+  std::vector<size_t> missing;
+  int32_t trained = 0, stored = 0;  ///< different runs
+  bool complete = true;             ///< false: stopped
 };
 
 /// `on_progress` is called some ten times a second from the calling thread and returns false to stop: the runs at

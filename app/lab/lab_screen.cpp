@@ -33,12 +33,6 @@ DiagramInput diagram_input(const LabView& view, LabData& data, int step, bool co
 
 }  // namespace
 
-Size layout_for(Vec size) {
-  if (size.x >= 1600 && size.y >= 1000) return Size::Full;
-  if (size.x >= 1400 && size.y >= 840) return Size::Medium;
-  return Size::Compact;
-}
-
 void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
                      std::vector<Command>& commands) {
   data_.begin_frame();

@@ -22,9 +22,6 @@
 
 namespace normscope::lab {
 
-// Layout by logical size; a smaller window takes the next one and never squeezes.
-Size layout_for(ui::Vec size);
-
 // A control that exists and is not drawn now: in another tab, in a menu.
 struct Elsewhere {
   std::string name, help;

@@ -215,7 +215,11 @@ struct Card {
          3, true);
     const Rect text{card.x + pad + 40, card.y + 12, card.w - pad * 2 - 40, 18};
     const std::string title = held || building ? fork_title(state, view) : "Run D";
-    std::string note = "not started yet", below = "Drag a norm to start D here";
+    const int shown = shown_run(state, view);
+    std::string note = "not started yet", below;
+    if (shown >= 0)
+      below =
+          fmt::format("{} to start D here", first_move(view.runs[static_cast<size_t>(shown)].spec->model));
     if (building) {
       note = state.pending->note;
       below = "Starting" + own_steps();
@@ -269,7 +273,7 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
     const Rect place = rest.take_right(width, gap);
     card.empty(place, state);
     ui.mark("run/D", place, state.preview ? state.preview->note : "",
-            "Run D starts here when a norm is dropped in the diagram.");
+            "Run D starts here when the norms are changed in the diagram.");
   }
   const float n = static_cast<float>(view.runs.size());
   if (n == 0) return;

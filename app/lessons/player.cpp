@@ -238,7 +238,7 @@ FlowContext Player::flow_context(ui::Ui&) const {
   };
   c.knob = [this](const Knob& knob) { return ui::number(knob_value(knob), 3); };
   c.can_drag = !state->running;
-  if (size_ == Size::Compact) c.line = 25;
+  if (size_ == ui::Size::Compact) c.line = 25;
   return c;
 }
 

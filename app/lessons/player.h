@@ -60,7 +60,6 @@ class Player {
   LessonProgress& progress(const std::string& id) { return progress_.of(id); }
 
  private:
-  enum class Size : uint8_t { Full, Medium, Compact };
   // player.cpp
   void choose(size_t index);
   void go(StepKind step);
@@ -146,7 +145,7 @@ class Player {
   Progress progress_;
   size_t current_ = 0;
   StepKind step_ = StepKind::Predict;
-  Size size_ = Size::Full;
+  ui::Size size_ = ui::Size::Full;
   std::optional<Results> reference_;
   std::string reference_error_;
 

@@ -13,9 +13,7 @@ using namespace ui;
 
 std::optional<ToLab> Player::draw(Ui& ui, const Rect& area) {
   finish_measuring();
-  size_ = ui.size().x >= 1600 && ui.size().y >= 1000  ? Size::Full
-          : ui.size().x >= 1400 && ui.size().y >= 840 ? Size::Medium
-                                                      : Size::Compact;
+  size_ = layout_for(ui.size());
   std::optional<ToLab> to_lab;
   const bool compact = size_ == Size::Compact;
   const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;

@@ -13,10 +13,11 @@
 #include "app/panels/metrics.h"
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot_spec.h"
+#include "app/ui/geometry.h"
 
 namespace normscope::lab {
 
-enum class Size { Full, Medium, Compact };  // of the window, see layout_for
+using ui::Size;
 
 // How a panel is drawn and what a hand on it does.
 enum class Form : uint8_t {
@@ -30,13 +31,13 @@ enum class PanelColumn : uint8_t { None, Time, Depth };
 
 struct Place {
   PanelColumn column = PanelColumn::None;  // of the full and the medium layout
-  int row = 0;                   // in it, from the top
-  bool medium = true;            // false: the medium layout has no room for it
-  float least = 0;               // logical px of height
-  float share = 0;               // of what the column has left for its rows ...
-  bool first = false;            // ... or, before that, of the whole column
-  const char* tab = "";          // label of its tab in the compact layout; empty: no tab
-  bool above_tabs = false;       // of the compact layout
+  int row = 0;                             // in it, from the top
+  bool medium = true;                      // false: the medium layout has no room for it
+  float least = 0;                         // logical px of height
+  float share = 0;                         // of what the column has left for its rows ...
+  bool first = false;                      // ... or, before that, of the whole column
+  const char* tab = "";                    // label of its tab in the compact layout; empty: no tab
+  bool above_tabs = false;                 // of the compact layout
 };
 
 // A control that only this panel has.

@@ -47,6 +47,7 @@ std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, 
 struct TakenRuns {
   std::map<std::string, Taken> taken;
   std::map<std::string, std::string> failed;
+  std::vector<RunSpec> missing;  ///< before
   int32_t trained = 0, stored = 0;
   bool complete = true;
 };
@@ -67,6 +68,7 @@ TakenRuns train_runs(std::vector<Experiment> runs, ResultStore& store, const Run
     if (const auto why = outcome.failed.find(i); why != outcome.failed.end())
       out.failed.emplace(key, why->second);
   }
+  for (const size_t i : outcome.missing) out.missing.push_back(plan.experiments[i].spec);
   out.trained = outcome.trained;
   out.stored = outcome.stored;
   out.complete = outcome.complete;
@@ -251,15 +253,9 @@ Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultS
 std::vector<RunSpec> missing_runs(const std::vector<const Claim*>& claims, const Seeds& seeds,
                                   ResultStore& store, RunnerOptions options) {
   options.stored_only = true;
-  const std::vector<Experiment> runs = runs_of_claims(claims, seeds);
-  const TakenRuns there = train_runs(runs, store, options, [](const experiments::Progress&) { return true; });
-  std::vector<RunSpec> missing;
-  const auto [shard, count] = options.shard;
-  for (size_t i = 0; i < runs.size(); ++i)
-    if (static_cast<int32_t>(i % static_cast<size_t>(count)) == shard &&
-        !there.taken.contains(key_of_run(runs[i])))
-      missing.push_back(runs[i].spec);
-  return missing;
+  return train_runs(runs_of_claims(claims, seeds), store, options,
+                    [](const experiments::Progress&) { return true; })
+      .missing;
 }
 
 }  // namespace normscope::reproduce

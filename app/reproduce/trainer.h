@@ -24,7 +24,8 @@ Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, experim
             const experiments::RunnerOptions& options,
             const std::function<bool(const experiments::Progress&)>& on_progress);
 
-/// Specifications of the runs that the store lacks and this shard trains: to guess at their time.
+/// Specifications of the runs that the store lacks and this shard trains, what they start from included: to guess at their
+/// time.
 std::vector<RunSpec> missing_runs(const std::vector<const Claim*>& claims, const Seeds& seeds,
                                   experiments::ResultStore& store, experiments::RunnerOptions options);
 

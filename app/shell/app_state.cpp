@@ -242,7 +242,7 @@ void draw_app(AppState& state, Ui& ui) {
   if (state.presentation.on) {
     shell::draw_sheet(ui, {ui.size().x - 14, 6});
   } else {
-    const Rect bar = area.take_top(lab::layout_for(ui.size()) == lab::Size::Compact ? 40.f : 44.f);
+    const Rect bar = area.take_top(layout_for(ui.size()) == Size::Compact ? 40.f : 44.f);
     draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
   }
   if (screens.shown == Screen::Lessons)
@@ -255,7 +255,7 @@ void draw_app(AppState& state, Ui& ui) {
     draw_part(ui, "drawing the tape", area, [&] { draw_tape(state, ui, area); });
   else
     draw_part(ui, "drawing the Lab", area,
-              [&] { screens.lab.draw(ui, *session.view, area, state.switches.clock, session.commands); });
+              [&] { draw_lab(ui, area, screens, session, state.switches.clock); });
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   std::string error = draw_guarded(ui, "drawing what is open", [&] { shell::draw_shell(state, ui); });
   if (!error.empty()) state.notice = std::move(error);

@@ -10,6 +10,7 @@
 #include "app/settings/backend_switch.h"
 #include "app/settings/settings.h"
 #include "app/ui/widgets.h"
+#include "app/view/chain.h"
 #include "app/view/glossary.h"
 #include "engine/spec/spec.h"
 
@@ -118,6 +119,13 @@ void put_runs_in_order(std::vector<PaletteItem>& items) {
   }
 }
 
+// All runs of a Lab are transformers, or models of one other kind.
+bool fits(Placement preset, const LabView& view) {
+  return std::any_of(view.runs.begin(), view.runs.end(), [&](const RunView& run) {
+    return lab::preset_refusal(run.spec->model, preset).empty();
+  });
+}
+
 }  // namespace
 
 std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::Elsewhere> elsewhere,
@@ -152,6 +160,7 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
           {std::string(field.label), "", std::string(field.help), name, {}, {}, {}, other_words(name)});
   }
   for (Placement placement : kPresets) {
+    if (view && !fits(placement, *view)) continue;
     const PlacementRow& row = row_of(placement);
     items.push_back({fmt::format("preset: {}", row.label),
                      "",

@@ -43,7 +43,7 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
 // Commands, the enabled controls of the frame and those that are `elsewhere`, settings that stand out of
 // sight, every placement, and the glossary. A chosen control that is out of sight is for the app to bring
 // forth; then it is pressed. `no_cuda`: why CUDA cannot be chosen. `view`: settings are those that have a row for
-// its runs.
+// its runs, presets those that one of them can have.
 std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {},
                                        const std::string& no_cuda = {}, const LabView* view = nullptr);
 // A control in words: "settings/train.lr" -> "learning rate", "diagram/layers3-6" -> "diagram: layers 3 to

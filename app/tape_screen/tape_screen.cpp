@@ -279,9 +279,7 @@ void TapeScreen::draw_columns(Ui& ui, Rect rest) {
 TapeAsked TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) {
   asked_ = {};
   const Size before = size_;
-  size_ = ui.size().x >= 1600 && ui.size().y >= 1000  ? Size::Full
-          : ui.size().x >= 1400 && ui.size().y >= 840 ? Size::Medium
-                                                      : Size::Compact;
+  size_ = layout_for(ui.size());
   rows_stale_ = rows_stale_ || before != size_;
   state_ = worker_.state();
   take(view);

@@ -65,7 +65,6 @@ class TapeScreen {
   void restore(const KeptTape& kept);
 
  private:
-  enum class Size : uint8_t { Full, Medium, Compact };
   /// Where the columns of the fold stand, px from the left edge of its panel.
   struct Columns {
     float rate_left, bar_right, left_room, track_left, name, shape_right, bytes_right, track_right, bar_left,
@@ -154,7 +153,7 @@ class TapeScreen {
   size_t scroll_ = 0;
   bool reveal_head_ = true;
   int tab_ = 0;
-  Size size_ = Size::Full;
+  ui::Size size_ = ui::Size::Full;
   struct Sent {
     uint64_t number = 0;
     size_t head = 0;

@@ -24,19 +24,6 @@ float picture_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (sm
 
 float row_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 42.f : 68.f) : 36.f; }
 
-/// Of what is not finite: 45 degrees, in bands so low that steps are not seen.
-void draw_hatch(Painter& p, const Rect& r, Colour colour) {
-  constexpr float kBand = 1.5f;
-  for (float y = r.y; y < r.bottom(); y += kBand) {
-    const float high = std::min(kBand, r.bottom() - y);
-    const float from = std::floor((r.x + y) / (2 * kHatch)) * 2 * kHatch - y;
-    for (float x = from; x < r.right(); x += 2 * kHatch) {
-      const float left = std::max(x, r.x), right = std::min(x + kHatch, r.right());
-      if (right > left) p.fill({left, y, right - left, high}, colour);
-    }
-  }
-}
-
 void draw_cells(Ui& ui, const Rect& r, const ShownTensor& t) {
   Painter& p = ui.paint();
   const Theme& theme = ui.theme();
@@ -52,7 +39,7 @@ void draw_cells(Ui& ui, const Rect& r, const ShownTensor& t) {
     const Rect cell{r.x + wide * static_cast<float>(s.first), r.y + high * static_cast<float>(s.row),
                     wide * static_cast<float>(s.end - s.first), high};
     if (s.level == kHatched) {
-      draw_hatch(p, cell, theme.error);
+      p.hatch(cell, theme.error, kHatch, 2 * kHatch);
       continue;
     }
     p.fill(cell, colours[static_cast<size_t>(s.level + kLevels)]);

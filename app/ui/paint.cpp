@@ -4,6 +4,8 @@
 #include <imgui.h>
 #include <imgui_internal.h>  // the draw list's white texel
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -146,6 +148,24 @@ void Painter::strip(std::span<const Vec> upper, std::span<const Vec> lower, Colo
   }
   for (unsigned i = 0; i + 1 < n; ++i)
     for (unsigned corner : {0u, 2u, 3u, 0u, 3u, 1u}) list_->PrimWriteIdx(ImDrawIdx(base + 2 * i + corner));
+}
+
+// A stripe lies where from <= x + y <= to: between its two edges, each cut off at the rectangle's.
+void Painter::hatch(const Rect& r, Colour c, float stripe, float pitch) {
+  for (float from = std::floor((r.x + r.y) / pitch) * pitch; from < r.right() + r.bottom(); from += pitch) {
+    const float to = from + stripe;
+    const float left = std::max(r.x, from - r.bottom()), right = std::min(r.right(), to - r.y);
+    if (left >= right) continue;
+    std::array<Vec, 4> upper{}, lower{};
+    std::array<float, 4> xs{left, std::clamp(from - r.y, left, right),
+                            std::clamp(to - r.bottom(), left, right), right};
+    std::sort(xs.begin(), xs.end());
+    for (size_t i = 0; i < xs.size(); ++i) {
+      upper[i] = {xs[i], std::max(r.y, from - xs[i])};
+      lower[i] = {xs[i], std::min(r.bottom(), to - xs[i])};
+    }
+    strip(upper, lower, c);
+  }
 }
 
 void Painter::circle(Vec centre, float r, Colour c) {

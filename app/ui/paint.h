@@ -47,6 +47,9 @@ class Painter {
   void polygon(std::span<const Vec> convex, Colour);
   // Area between two lines with the same x, without edge (bands of a plot; no seams at any opacity).
   void strip(std::span<const Vec> upper, std::span<const Vec> lower, Colour);
+  // Of what is not finite: stripes at 45 degrees, `stripe` wide on every `pitch` along x, without edge; those of
+  // rectangles side by side meet.
+  void hatch(const Rect&, Colour, float stripe, float pitch);
   void circle(Vec centre, float r, Colour);
   void ring(Vec centre, float r, Colour, float width = 1);
   void arc(Vec centre, float r, float from, float to, Colour, float width);  // radians, 0 = right, clockwise

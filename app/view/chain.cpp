@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "app/view/diagram_model.h"
 #include "engine/model/convolutions.h"
 
 namespace normscope::lab {
@@ -91,6 +92,17 @@ std::string chain_caption(const ModelConfig& model) {
   if (placement == Placement::None) return "no norm";
   if (convolves(model) && placement == Placement::Pre) return "before layer";
   return "before " + activation_name(model);
+}
+
+const char* first_move(const ModelConfig& model) {
+  if (is_transformer(model.architecture)) {
+    const Stacks stacks = stacks_of(model);
+    const int norms =
+        count_norms(stacks.of(Side::Main)) + (stacks.both ? count_norms(stacks.of(Side::Encoder)) : 0);
+    return norms > 0 ? "Drag a norm" : "Choose a preset";
+  }
+  if (chain_placement(model, model.stack()) == Placement::None) return "Click a free slot";
+  return convolves(model) ? "Drag a norm" : "Click a norm";  // a parser has no other slots
 }
 
 }  // namespace normscope::lab

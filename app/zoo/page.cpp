@@ -1,6 +1,9 @@
 // The zoo as a Markdown page: every number and every verdict from the summary. See summary.h.
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
+
 #include "app/zoo/summary.h"
 #include "engine/core/text_table.h"
 
@@ -119,8 +122,9 @@ std::string study_table(const Summary& summary) {
 
 std::string sources_table(const Summary& summary) {
   std::string out = "\n## What each entry is\n\n| | source | changes on the default model |\n|--|--|--|\n";
+  std::set<std::string> named;  // an entry stands there at every depth
   for (const Row& row : summary.rows) {
-    if (row.layers > 0 && row.layers != summary.rows.front().layers) continue;
+    if (!named.insert(row.entry.name).second) continue;
     out += fmt::format("| `{}` | {} | {} |\n", row.entry.name, row.entry.source, set_text(row.entry));
   }
   return out;
@@ -128,8 +132,9 @@ std::string sources_table(const Summary& summary) {
 
 std::string undefined_shares(const Summary& summary) {
   std::string out;
+  std::set<std::string> named;
   for (const Row& row : summary.rows) {
-    if (row.beta2_reason.empty() || row.layers == 0 || row.layers != summary.rows.front().layers) continue;
+    if (row.beta2_reason.empty() || row.layers == 0 || !named.insert(row.entry.name).second) continue;
     out += fmt::format("- `{}`: {}\n", row.entry.name, row.beta2_reason);
   }
   return out.empty() ? out : "\nWhere Σβ² has no number:\n\n" + out;

@@ -31,7 +31,7 @@ std::string style_of(const ui::Theme& theme) {
 class Picture {
  public:
   explicit Picture(const Summary& summary) : summary_(summary) {
-    if (!std::isfinite(summary.level)) return;  // other systems alone: their losses are of other things
+    if (!std::isfinite(summary.level)) return;  // nothing is trained yet
     low_ = summary.level;
     for (const Row& row : summary.rows)
       for (const Arm& arm : row.arms)
@@ -139,6 +139,11 @@ class Picture {
 };
 
 }  // namespace
+
+bool has_picture(const Plan& plan) {
+  return std::any_of(plan.entries.begin(), plan.entries.end(),
+                     [](const Entry& entry) { return !system_of(entry.group); });
+}
 
 std::string to_svg(const Summary& summary) { return Picture(summary).draw(); }
 

@@ -54,6 +54,8 @@ nlohmann::json to_json(const Summary& summary);
 std::string to_csv(const Summary& summary);  ///< a line a run
 /// A page. `picture`: path of the SVG as seen from the page, empty: none. `command`: how the page was made.
 std::string to_markdown(const Summary& summary, const std::string& picture, const std::string& command);
+/// Whether to_svg has something to draw: it shows losses of letters, which the other systems do not guess.
+bool has_picture(const Plan& plan);
 /// Light, and dark where the viewer prefers it.
 std::string to_svg(const Summary& summary);
 

@@ -87,8 +87,8 @@ Tokenizer Tokenizer::train(const std::vector<std::string_view>& sentences, int32
     status = learn();
   }
   if (!status.ok())
-    fail("tokenizer", "{} sentences give no vocabulary of {}: {}", sentences.size(), vocabulary,
-         status.ToString());
+    fail("tokenizer", "{} sentences give no vocabulary of {} ({}): expected more sentences, or another size",
+         sentences.size(), vocabulary, status.ToString());
   return Tokenizer(std::move(model));
 }
 

@@ -197,6 +197,10 @@ void Lab::Impl::run() {
   std::unique_ptr<LabTrainer> trainer;
   try {
     trainer = std::make_unique<LabTrainer>(options);
+    trainer->called = [this] {
+      const std::lock_guard lock(mutex);
+      return quitting || !commands.empty();
+    };
   } catch (...) {
     return made.set_exception(exception_for_others("lab"));
   }

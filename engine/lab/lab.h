@@ -82,7 +82,7 @@ struct LabView {
   int32_t step = 0;   ///< of the lockstep
   int32_t budget = 300;
   int32_t portion = 300;        ///< steps that more of them are, and that a fork brings
-  double seconds_per_step = 0;  ///< all runs together, smoothed
+  double seconds_per_step = 0;  ///< all runs together, smoothed, validations left out
   double tokens_per_second = 0;
   int32_t threads = 0;
   double unigram_entropy = 0;   ///< the loss of a model that knows letter frequencies only, nats

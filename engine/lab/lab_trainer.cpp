@@ -3,7 +3,6 @@
 #include "engine/lab/lab_trainer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <limits>
 
@@ -13,7 +12,6 @@
 #include "engine/cpu/pool.h"
 #include "engine/spec/backend_choice.h"
 #include "engine/spec/limits.h"
-#include "engine/text/dependency_parser.h"
 #include "engine/train/keyframes.h"
 
 namespace normscope {
@@ -65,14 +63,6 @@ std::string badge_of(const LabEntry& entry, int32_t budget, bool playing) {
                          budget - entry.fork_step);
   }
   return "";
-}
-
-// Validates, and returns what that says of a classifier, or of a parser's trees.
-std::string score_of(Run& run) {
-  run.validation_loss();
-  if (const auto trees = attachment_of(run.store(), run.spec().model, run.task())) return to_string(*trees);
-  const double accuracy = run.validation_accuracy();
-  return std::isfinite(accuracy) ? fmt::format("accuracy {:.1f} %", 100 * accuracy) : "";
 }
 
 // What a run began as: with the edits that were made before its first own step. What was changed later is an
@@ -158,7 +148,7 @@ LabEntry* LabTrainer::without_text() const {
 }
 
 bool LabTrainer::has_work() const {
-  return replays() || lagging() || wants_step() || without_text() || !reruns_.empty();
+  return replays() || unscored() || lagging() || wants_step() || without_text() || !reruns_.empty();
 }
 
 void LabTrainer::work() {
@@ -171,6 +161,7 @@ void LabTrainer::work() {
 
 void LabTrainer::do_work() {
   if (replays()) return replay_some();
+  if (LabEntry* late = unscored()) return score(*late);
   if (LabEntry* late = lagging()) {
     step_entry(*late);
     return;
@@ -245,15 +236,20 @@ void LabTrainer::share_memory() {
                            static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
 }
 
-void LabTrainer::step_entry(LabEntry& entry) {
+// Returns its seconds: without those of a validation, which comes every so often and may take longer than many steps.
+double LabTrainer::step_entry(LabEntry& entry) {
   Run& run = *entry.run;
   const auto begin = Clock::now();
   run.step();
-  smooth(entry.seconds_per_step, seconds_between(begin, Clock::now()));
+  const double seconds = seconds_between(begin, Clock::now());
+  smooth(entry.seconds_per_step, seconds);
   const int32_t every = options_.validation_every;
-  if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_))
-    entry.score = score_of(run);
+  if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_)) {
+    run.validation_loss();
+    score(entry);
+  }
   if (run.steps_done() == budget_ || entry.broken()) keep_finished(entry);
+  return seconds;
 }
 
 // What began in the middle of another run has no history of its own beginning; what is too large to be kept
@@ -269,15 +265,14 @@ void LabTrainer::keep_finished(const LabEntry& entry) {
 
 void LabTrainer::step_all() {
   const auto begin = Clock::now();
-  double tokens = 0;
+  double tokens = 0, seconds = 0;
   for (LabEntry* entry : entries()) {
     // One that is ahead made this step before the device failed under another.
     if (entry->broken() || entry->run->steps_done() > step_) continue;
-    step_entry(*entry);
+    seconds += step_entry(*entry);
     tokens += units_of_step(entry->run->spec());
   }
   ++step_;
-  const double seconds = seconds_between(begin, Clock::now());
   smooth(seconds_per_step_, seconds);
   if (seconds > 0) smooth(tokens_per_second_, tokens / seconds);
   if (limit_ > 0) {

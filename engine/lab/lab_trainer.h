@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,6 +30,7 @@ struct LabEntry {
   std::string fork_note;
   std::string text;        ///< what it writes, as shown
   std::string score;       ///< see RunView::score
+  bool unscored = false;   ///< a command came in between: the score of the present step is still to do
   int32_t hold = -1;       ///< a step at which it waits for play before it catches up; -1 = none
   int32_t text_step = -1;  ///< the step at which `text` is complete and current
   std::shared_ptr<std::vector<Sample>> samples;  ///< what it wrote so far, thinned with age
@@ -79,9 +81,10 @@ class LabTrainer {
   bool empty() const { return runs_.empty(); }
 
   LabView view() const;
-  size_t kept_bytes() const;  ///< histories and keyframes of all runs, those stashed included
-  std::string message;        ///< of the last command, empty when it went well
-  std::string own_sidecar;    ///< what Lab::keep() was given, for a session that is saved
+  size_t kept_bytes() const;       ///< histories and keyframes of all runs, those stashed included
+  std::string message;             ///< of the last command, empty when it went well
+  std::string own_sidecar;         ///< what Lab::keep() was given, for a session that is saved
+  std::function<bool()> called{};  ///< whether a command waits
 
  private:
   // A command each; see command.h. They throw Error and leave everything as it was.
@@ -158,7 +161,9 @@ class LabTrainer {
   bool all_broken() const;
   bool wants_step() const;
   LabEntry* without_text() const;
-  void step_entry(LabEntry& entry);
+  LabEntry* unscored() const;
+  void score(LabEntry& entry);
+  double step_entry(LabEntry& entry);
   void keep_finished(const LabEntry& entry);
   void step_all();
   void write_live(double trained_seconds);

@@ -85,11 +85,12 @@ std::vector<DependencyTree> DependencyParser::parse(std::span<const DependencyTr
   return out;
 }
 
-std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task) {
+std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task,
+                                        const std::function<bool(size_t)>& progress) {
   const auto* trees = dynamic_cast<const ParsingTask*>(&task);
   if (!trees) return std::nullopt;
   DependencyParser parser(store, model, trees->parse_vocabulary());
-  return attachment(trees->validation(), parser.parse(trees->validation()), trees->punctuation());
+  return attachment(trees->validation(), parser.parse(trees->validation(), progress), trees->punctuation());
 }
 
 }  // namespace normscope

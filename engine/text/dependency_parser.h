@@ -41,7 +41,9 @@ class DependencyParser {
   Logits logits_;
 };
 
-/// The score of the task's validation trees as the model parses them; none where they are no trees.
-std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task);
+/// The score of the task's validation trees as the model parses them; none where they are no trees. `progress` as in
+/// parse(): where it stops that, the score is none of the model's.
+std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task,
+                                        const std::function<bool(size_t)>& progress = {});
 
 }  // namespace normscope

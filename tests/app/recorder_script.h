@@ -1,5 +1,5 @@
-// Runs a recorder that `normscope record` prints, where Python has what it needs: for test_recorder_torch.cpp and
-// test_recorder_jax.cpp. NORMSCOPE_PYTHON names another Python than those that are looked for.
+// Runs a recorder that `normscope record` prints, where Python has what it needs: for test_recorder_torch.cpp,
+// test_recorder_jax.cpp and test_debian_pairs.cpp. NORMSCOPE_PYTHON names another Python than those that are looked for.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/program.h"
+#include "catch.hpp"
 #include "test_paths.h"
 
 namespace normscope::test {
@@ -24,6 +25,13 @@ inline std::string python_with(const std::string& module) {
     if (std::system(look.c_str()) == 0) return python;
   }
   return "";
+}
+
+/// The same; where there is none, the test is said to be left out.
+inline std::string python_or_skip(const std::string& module, const char* what) {
+  std::string python = python_with(module);
+  if (python.empty()) WARN("SKIPPED: there is no " << what);
+  return python;
 }
 
 /// Lets a script run beside recorder.py in a folder; what it printed where it failed, else nothing.

@@ -208,14 +208,47 @@ TEST_CASE("experiments: a run starts with the weights that another ends with, as
   CHECK(more.trained == 2);
   CHECK(more.stored == 1);
   CHECK(store.damaged().empty());
-  // A shard trains what its own runs start from.
+  // So are damaged ones, which are named.
+  for (const auto& file : std::filesystem::directory_iterator(folder.file("results")))
+    if (file.path().extension() == ".safetensors") std::filesystem::resize_file(file.path(), 100);
+  const Experiment fourth{tiny_run("pre", 4), {}, start};
+  const experiments::Outcome mended = train(plan_of({*start, tuned, fourth}), store, {}, carry_on);
+  CHECK(mended.trained == 2);
+  CHECK(mended.failed.empty());
+  CHECK(store.damaged().size() == 1);
+  // A shard trains what its own runs start from, while they are not there.
   ResultStore part(folder.file("part"));
-  CHECK(train(plan_of({*start, tuned}), part, {.shard = shard_from("1/2")}, carry_on).trained == 2);
+  const auto second = [&] {
+    return train(plan_of({*start, tuned}), part, {.shard = shard_from("1/2")}, carry_on).trained;
+  };
+  CHECK(second() == 2);
+  const std::string of_start = part.state_path(key_of(*start, begun.task().hash(), *backend), "sum 1");
+  REQUIRE(std::filesystem::remove(of_start));
+  REQUIRE(std::filesystem::remove(std::filesystem::path(of_start).replace_extension(".json")));
+  CHECK(second() == 0);
   ResultStore none("");
   const experiments::Outcome nowhere = train(plan_of({*start, tuned}), none, {}, carry_on);
   CHECK(nowhere.trained == 1);
   CHECK_THAT(nowhere.failed.at(1), Catch::Contains("expected a folder for results"));
   CHECK_THROWS_WITH(train(plan_of({tuned}), none, {}, carry_on), Catch::Contains("not in the plan"));
+}
+
+TEST_CASE("experiments: a device that fails where a run goes on makes no damaged file of its state") {
+  class OneStep final : public Measurement {
+   public:
+    bool after_step(const Run&) override { return false; }
+    nlohmann::json end(Run&) override { return 1; }
+    void go_on(const InputValue&) override { throw DeviceError("[cuda] lost"); }
+  };
+  const Folder folder;
+  ResultStore store(folder.file("results"));
+  Plan plan = plan_of({Experiment{tiny_run("pre"), {}}});
+  plan.measure = [](size_t) { return std::make_unique<OneStep>(); };
+  CHECK_FALSE(train(plan, store, {}, carry_on).complete);
+  const experiments::Outcome again = train(plan, store, {}, carry_on);
+  REQUIRE(again.failed.contains(0));
+  CHECK(again.failed.at(0) == "[cuda] lost");
+  CHECK(store.damaged().empty());
 }
 
 TEST_CASE("experiments: shards count from 0, and overlap where they have a place in common") {

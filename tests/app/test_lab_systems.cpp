@@ -8,8 +8,10 @@
 
 #include "app/panels/panels.h"
 #include "app/settings/settings.h"
+#include "app/shell/palette.h"
 #include "app/view/chain.h"
 #include "catch.hpp"
+#include "engine/lab/lab_trainer.h"
 #include "lab_fixture.h"
 #include "systems_view.h"
 #include "text_faults.h"
@@ -27,6 +29,14 @@ bool says(const ui::Ui& ui, const std::string& part) {
 }
 
 Placement placement_now(const RunSpec& spec) { return chain_placement(spec.model, spec.model.stack()); }
+
+void choose_architecture(LabDriver& lab, const std::string& name) {
+  lab.state.screens.lab.reveal("settings/model.architecture", lab.ui.registry());
+  lab.driver.frames(4);
+  lab.driver.click("settings/model.architecture");
+  lab.driver.frames(2);
+  lab.driver.click("settings/model.architecture/" + name);
+}
 
 // Nothing that is drawn fails, is cut or overlaps.
 void check_drawn(LabDriver& lab) {
@@ -168,6 +178,57 @@ TEST_CASE("the chain has the slots of the engine, and a norm moves between them"
   CHECK(placement_now(*lab.run('D').spec) == Placement::Pre);
 }
 
+TEST_CASE("a norm that is dropped where a free slot lies out of sight goes nowhere") {
+  const auto view = fixture::systems_view("convolutional");
+  LabData data;
+  DiagramState state;
+  std::vector<Command> commands;
+  ui::Frame loop({400, 400});
+  ui::Ui ui(ui::load_fonts());
+  const ui::Rect area{10, 10, 300, 120};
+  ui::UiDriver driver(loop, ui, [&] {
+    ui.begin_frame({});
+    draw_chain(ui, state, {*view, data, 4}, 0, shown_stacks(state, *view, 0), area, commands);
+    ui.end_frame();
+  });
+  driver.frames(2);
+  const ui::Rect filled = driver.control("diagram/layer2/conv/after").rect;
+  // A box between them, as there is one between the filled slot and the free one below it.
+  const float up = driver.control("diagram/layer3/class/before").rect.y - filled.y;
+  CHECK(filled.y - up > area.bottom());
+  CHECK_FALSE(ui.registry().find("diagram/layer2/conv/before"));
+  driver.drag_by("diagram/layer2/conv/after", {0, -up});
+  driver.frames(2);
+  CHECK_FALSE(state.preset_asked);
+  driver.drag_by("diagram/layer2/conv/after", {0, up});
+  driver.frames(2);
+  CHECK(state.preset_asked == Placement::Pre);
+}
+
+TEST_CASE("what is offered of a model without a stream it can have: presets by name, the way to run D") {
+  const auto presets = [](const LabDriver& lab) {
+    std::vector<Placement> named;
+    for (const shell::PaletteItem& item : shell::palette_items(lab.ui, {}, {}, lab.state.session.view.get()))
+      if (item.preset) named.push_back(*item.preset);
+    std::sort(named.begin(), named.end());
+    return named;
+  };
+  LabDriver parser(fixture::systems_view("parser"));
+  CHECK(presets(parser) == std::vector{Placement::None, Placement::Pre});
+  CHECK(says(parser.ui, "Click a norm to start D here"));
+  CHECK(parser.driver.control("diagram/layer1/hidden/after").help.find("drag") == std::string::npos);
+  parser.state.screens.lab.diagram().selected = 'C';
+  parser.driver.frames(2);
+  CHECK(says(parser.ui, "Click a free slot to start D here"));
+  LabDriver images(fixture::systems_view("convolutional"));
+  CHECK(presets(images) == std::vector{Placement::None, Placement::Post, Placement::Pre});
+  CHECK(says(images.ui, "Drag a norm to start D here"));
+  CHECK_THAT(images.driver.control("diagram/layer1/conv/after").help,
+             Catch::Contains("drag it to a free slot"));
+  LabDriver plain(fixture::lab_view());
+  CHECK(presets(plain).size() == std::size(kPresets));
+}
+
 TEST_CASE("the kind of a parser's norms is chosen in the diagram, and off takes them away") {
   LiveDriver lab(fixture::small_system("parser"));
   lab.train(2);
@@ -197,6 +258,26 @@ TEST_CASE("the kind of a parser's norms is chosen in the diagram, and off takes 
   CHECK(lab.view().message == "");
   CHECK(choose("rms").model.norm == NormKind::Rms);
   CHECK(placement_now(choose("off")) == Placement::None);
+}
+
+TEST_CASE("a command does not wait for the score of a parser's trees, which is done after it") {
+  LabOptions options = fixture::quiet_lab();
+  options.validation_every = 1;
+  LabTrainer trainer(options);
+  trainer.carry_out(ReplaceRuns{{fixture::small_system("parser")[0]}, {}, true});
+  bool waits = true;
+  trainer.called = [&] { return waits; };
+  trainer.work();
+  CHECK(trainer.view().step == 1);
+  CHECK(trainer.view().runs[0].validation_loss > 0);
+  CHECK(trainer.view().runs[0].score.empty());
+  trainer.carry_out(Pause{});
+  waits = false;
+  REQUIRE(trainer.has_work());
+  trainer.work();
+  CHECK(trainer.view().step == 1);
+  CHECK_FALSE(trainer.view().runs[0].score.empty());
+  CHECK_FALSE(trainer.has_work());
 }
 
 TEST_CASE("a session of each system is saved and goes on bit for bit") {
@@ -239,12 +320,10 @@ TEST_CASE("the settings have what a system reads, and the model brings three run
   CHECK(rows("memory") == "model.layers model.heads model.memory model.norm train.lr ");
 
   LabDriver lab(fixture::lab_view());
+  const test::Folder folder;
+  lab.state.session.undo.stash_in(folder.file("aside"));
   for (const char* architecture : {"convolutional", "parser"}) {
-    lab.state.screens.lab.reveal("settings/model.architecture", lab.ui.registry());
-    lab.driver.frames(4);
-    lab.driver.click("settings/model.architecture");
-    lab.driver.frames(2);
-    lab.driver.click(fmt::format("settings/model.architecture/{}", architecture));
+    choose_architecture(lab, architecture);
     const auto* asked = lab.last<ReplaceRuns>();
     REQUIRE(asked);
     REQUIRE(asked->runs.size() == 3);
@@ -255,6 +334,30 @@ TEST_CASE("the settings have what a system reads, and the model brings three run
     CHECK_FALSE(asked->runs[0] == asked->runs[1]);
     CHECK(placement_now(asked->runs[2]) == Placement::None);
   }
+}
+
+TEST_CASE(
+    "where the runs could not come back, another architecture takes their place only when the hand agrees") {
+  LabDriver lab(fixture::lab_view());
+  const auto answer = [&](const char* with) {
+    choose_architecture(lab, "parser");
+    lab.driver.frames(3);
+    REQUIRE(lab.ui.popup_open("settings/replace"));
+    CHECK(says(lab.ui, "This cannot be undone."));
+    CHECK_FALSE(lab.last<ReplaceRuns>());
+    if (std::string_view(with) == "Escape")
+      lab.driver.key(with);
+    else
+      lab.driver.click(with);
+    lab.driver.frames(3);
+    CHECK_FALSE(lab.ui.popup_open("settings/replace"));
+  };
+  answer("Escape");
+  answer("settings/replace/no");
+  CHECK_FALSE(lab.last<ReplaceRuns>());
+  answer("settings/replace/yes");
+  REQUIRE(lab.last<ReplaceRuns>());
+  CHECK(get_field(lab.last<ReplaceRuns>()->runs[0], "model.architecture") == "parser");
 }
 
 TEST_CASE("another architecture takes the place of all runs, and undo brings them back") {

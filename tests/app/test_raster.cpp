@@ -7,6 +7,7 @@
 
 #include "app/headless/damage.h"
 #include "app/headless/raster.h"
+#include "app/ui/paint.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "gallery.h"
@@ -67,6 +68,24 @@ std::pair<raster::Image, raster::Image> both_ways(const std::function<void(ImDra
 }
 
 }  // namespace
+
+TEST_CASE("a hatch covers its share of a rectangle, nothing beside it, and goes on in the next one") {
+  const auto hatched = [](const std::vector<ui::Rect>& rects) {
+    return drawn([&](ImDrawList& list) {
+      const ui::Fonts fonts{};
+      ui::Painter painter(fonts, &list, 1, 0, nullptr);
+      for (const ui::Rect& rect : rects) painter.hatch(rect, {255, 0, 0, 255}, 3.65f, 7.3f);
+    });
+  };
+  const raster::Image whole = hatched({{8, 8, 48, 32}});
+  CHECK(count(whole, red) > 48 * 32 * 2 / 5);
+  CHECK(count(whole, red) < 48 * 32 * 3 / 5);
+  for (int y = 0; y < 64; ++y)
+    for (int x = 0; x < 64; ++x)
+      if (x < 8 || x >= 56 || y < 8 || y >= 40) CHECK(whole.at(x, y) == white);
+  const raster::Image parts = hatched({{8, 8, 21, 32}, {29, 8, 27, 13}, {29, 21, 27, 19}});
+  CHECK(difference(whole, parts).pixels < 8);
+}
 
 TEST_CASE("a filled rectangle covers exactly its pixels") {
   raster::Image image = drawn([](ImDrawList& d) { d.AddRectFilled({8, 16}, {24, 20}, red); });

@@ -9,7 +9,7 @@
 #include "recorder_script.h"
 
 namespace normscope::records {
-using test::Folder, test::python_with, test::run_python;
+using test::Folder, test::python_or_skip, test::run_python;
 
 namespace {
 
@@ -32,11 +32,8 @@ for step in range(1, 4):
 }  // namespace
 
 TEST_CASE("the recorder for JAX writes norms of the trees that it is given") {
-  const std::string python = python_with("jax");
-  if (python.empty()) {
-    WARN("SKIPPED: there is no Python with JAX");
-    return;
-  }
+  const std::string python = python_or_skip("jax", "Python with JAX");
+  if (python.empty()) return;
   const Folder folder;
   REQUIRE(run_python(python, folder, kJaxRecorder, kJaxScript) == "");
   const RecordedFile file = read_recorded(folder.file("run.jsonl"));

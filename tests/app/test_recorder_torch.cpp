@@ -9,7 +9,7 @@
 #include "recorder_script.h"
 
 namespace normscope::records {
-using test::Folder, test::python_with, test::read_all, test::run_python;
+using test::Folder, test::python_or_skip, test::read_all, test::run_python;
 
 namespace {
 
@@ -85,11 +85,8 @@ float first_of(const RecordedRun& run, const char* stat) {
 }  // namespace
 
 TEST_CASE("the recorder for PyTorch writes what the models' tensors are") {
-  const std::string python = python_with("torch");
-  if (python.empty()) {
-    WARN("SKIPPED: there is no Python with PyTorch");
-    return;
-  }
+  const std::string python = python_or_skip("torch", "Python with PyTorch");
+  if (python.empty()) return;
   const Folder folder;
   REQUIRE(run_python(python, folder, kTorchRecorder, kTorchScript) == "");
 

@@ -221,6 +221,17 @@ TEST_CASE("reproduce: on sentence pairs, which count by what they hold, or witho
   const test::Outcome broken = run_program(claims + out, user);
   CHECK(broken.code == 3);
   CHECK(is_one_error_line(broken));
+  // More letters than there are pieces: said before another claim's fresh models are measured.
+  folder.write("claims/test/tiny.toml", fixture::kTinyClaim);
+  folder.write("normscope/pairs/train.tsv",
+               "abcdefghijklmnopqrstuvwxyz 0123456789\tABCDEFGHIJKLMNOPQRSTUVWXYZ\nHund\tdog\n");
+  folder.write("normscope/pairs/test.tsv", "Hund\tdog\n");
+  fs::create_directories(folder.file("kept"));
+  const test::Outcome few = run_program(claims + " --store " + folder.file("kept"), user);
+  INFO(few.err);
+  CHECK(few.code == 3);
+  CHECK(is_one_error_line(few));
+  CHECK(fs::is_empty(folder.file("kept")));
 }
 
 TEST_CASE(
@@ -261,6 +272,15 @@ TEST_CASE(
   CHECK(curves.at("norm").mean[0] == Approx(10 * curves.at("norm").mean[1]).epsilon(1e-3));
   REQUIRE(curves.at("far").mean.size() == 2);
   for (const double share : curves.at("far").mean) CHECK((share > 0 && share < 0.6));
+  // Each shard is told of what it trains: the run, and what it starts from, belong to different ones.
+  for (const int32_t index : {0, 1}) {
+    ResultStore part(folder.file("part " + std::to_string(index)));
+    const experiments::RunnerOptions options{.runs_at_a_time = 2, .shard = {index, 2}};
+    const size_t foretold = missing_runs({&claim}, {1, false}, part, options).size();
+    const Visit done = visit({&claim}, {1, false}, part, options, carry_on);
+    CHECK(foretold == static_cast<size_t>(done.trained));
+    CHECK(missing_runs({&claim}, {1, false}, part, options).empty());
+  }
   ResultStore none("");
   const Visit nowhere = visit({&claim}, {1, false}, none, {.runs_at_a_time = 2}, carry_on);
   CHECK(nowhere.outcomes[0].finding == Finding::Unknown);

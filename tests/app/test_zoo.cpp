@@ -297,6 +297,8 @@ TEST_CASE("other systems have rows of their own, with their score, at one depth"
   CHECK(page.find(" layers\n") == std::string::npos);
   CHECK(to_csv(summary).find(",gradient_last,score\n") != std::string::npos);
   CHECK(to_svg(summary).find("nan") == std::string::npos);
+  CHECK_FALSE(has_picture(plan));
+  CHECK(has_picture(tiny_plan("post,image-ln")));
 }
 
 TEST_CASE("runs that break are reported as such") {
@@ -329,11 +331,23 @@ TEST_CASE("shares that the wiring does not define have a reason instead of a num
   row.beta2_reason = "it lies outside";
   row.arms[0].runs = {Record{}};
   row.arms[0].known = 1;
+  Row image = row;  // of another system, and so of no depth
+  image.entry = entries_named("image-ln")[0];
+  image.layers = 0;
+  Row deeper = row;
+  deeper.layers = 3;
   summary.rows = {row};
   const nlohmann::json json = to_json(summary);
   CHECK(json["entries"][0]["beta2"].is_null());
   CHECK(json["entries"][0]["beta2_reason"] == "it lies outside");
   CHECK(to_markdown(summary, "", "normscope zoo").find("`post`: it lies outside") != std::string::npos);
+  // Each entry is named once, whatever stands first.
+  summary.rows = {image, row, deeper};
+  const std::string page = to_markdown(summary, "", "normscope zoo");
+  const size_t reason = page.find("`post`: it lies outside"), source = page.find("| `post` | Vaswani");
+  CHECK((reason != page.npos && page.find("`post`: it lies outside", reason + 1) == page.npos));
+  CHECK((source != page.npos && page.find("| `post` | Vaswani", source + 1) == page.npos));
+  CHECK(page.find("`image-ln`: it lies") == page.npos);
 }
 
 TEST_CASE("verdicts are counted over the seeds, claims are judged by them") {

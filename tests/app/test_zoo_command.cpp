@@ -69,6 +69,19 @@ TEST_CASE("zoo writes table, JSON, CSV, SVG and page, and trains nothing twice")
   CHECK(json::parse(read_all(out + "/zoo.json")) == table);
 }
 
+TEST_CASE("zoo of other systems alone has no picture, and says so in one line") {
+  const Folder folder;
+  const std::string out = folder.file("zoo");
+  const Outcome outcome =
+      run_program(kTinyZoo + ("--steps 5 --set data.digits=60 --only image-ln --out " + out));
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK(is_one_error_line(outcome));
+  CHECK(holds(outcome.err, "zoo.svg is not written"));
+  CHECK_FALSE(std::filesystem::exists(out + "/zoo.svg"));
+  CHECK_FALSE(holds(read_all(out + "/zoo.md"), "zoo.svg"));
+}
+
 TEST_CASE("zoo --stored shows what there is and trains nothing") {
   const Folder folder;
   const std::string out = folder.file("zoo");

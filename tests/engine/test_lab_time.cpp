@@ -220,6 +220,18 @@ TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]")
   CHECK(same_bits(losses(end.runs[0]), alone(specs[0], 400)));
 }
 
+TEST_CASE("the time of a step is that of its runs, whether they are validated after it or not", "[time]") {
+  LabOptions options = silent();
+  options.validation_every = 1;
+  LabTrainer trainer(options);
+  trainer.carry_out(lab::ReplaceRuns{two(), {}, true});
+  for (int i = 0; i < 3; ++i) trainer.work();
+  const LabView view = trainer.view();
+  REQUIRE(view.step == 3);
+  CHECK(view.runs[0].validation_loss > 0);
+  CHECK(view.seconds_per_step == Approx(view.runs[0].seconds_per_step + view.runs[1].seconds_per_step));
+}
+
 TEST_CASE("the store of finished runs tells its keys apart and keeps what knows most", "[time]") {
   RunSpec named = small_spec();
   named.name = "mine";

@@ -1,5 +1,7 @@
 #include "app/shell/parts/other_screens.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -24,7 +26,7 @@ using namespace ui;
 
 namespace {
 
-constexpr const char* kReplace = "lesson/replace";
+constexpr const char *kOpenLesson = "lesson/replace", *kOtherModel = "settings/replace";
 
 void replace_runs(Screens& screens, std::vector<lab::Command>& commands) {
   screens.lessons.player->stop_measuring();  // the Lab trains them; what it finishes is found there
@@ -32,28 +34,30 @@ void replace_runs(Screens& screens, std::vector<lab::Command>& commands) {
   commands.emplace_back(*std::exchange(screens.lessons.to_lab, std::nullopt));
 }
 
-// A lesson's runs wait for an answer where those in the Lab could not come back. Above the button, which
-// stands at the lower edge.
-void ask_replacing(Ui& ui, const Rect& way, Screens& screens, std::vector<lab::Command>& commands) {
-  constexpr std::string_view kWords =
-      "The lesson's runs take the place of all in the Lab. This cannot be undone.";
+// Runs wait for an answer where those in the Lab could not come back: in a popup beside the control that asked for them.
+// True: they may come.
+bool ask_replacing(Ui& ui, const std::string& popup, const Rect& control, std::string_view whose,
+                   std::optional<lab::ReplaceRuns>& runs) {
+  const std::string words = fmt::format("{} take the place of all in the Lab. This cannot be undone.", whose);
   constexpr float kWidth = 300, kLine = 18;
   const TextStyle body{Face::Sans, type::body};
-  const float words = ui.paint().wrapped_height(kWidth - 32, body, kWords, kLine);
-  Rect box{0, 0, kWidth, words + 62};
-  box.x = std::clamp(way.right() - box.w, 4.f, ui.size().x - box.w - 4);
-  box.y = way.y - box.h - 8;
-  if (!ui.begin_popup(kReplace, box)) return screens.lessons.to_lab.reset();
-  Rect rest = box.inset(16, 12);
-  ui.mark("lesson/replace/words", rest, kWords, "What would happen.");
-  ui.paint().text_wrapped(rest.take_top(words, 10), body, ui.theme().ink, kWords, kLine);
-  if (button(ui, "lesson/replace/yes", rest.take_right(120, 8), "Replace them", "Opens the lesson's runs.")) {
-    replace_runs(screens, commands);
-    ui.close_popup();
+  const float height = ui.paint().wrapped_height(kWidth - 32, body, words, kLine) + 62;
+  Rect box{0, 0, kWidth, height};
+  box.x = std::clamp(control.right() - box.w, 4.f, ui.size().x - box.w - 4);
+  box.y = std::max(4.f, control.y - box.h - 8);
+  if (!ui.begin_popup(popup, box)) {
+    runs.reset();
+    return false;
   }
-  if (button(ui, "lesson/replace/no", rest.take_right(80), "Cancel", "Leaves the Lab as it is."))
-    ui.close_popup();
+  Rect rest = box.inset(16, 12);
+  ui.mark(popup + "/words", rest, words, "What would happen.");
+  ui.paint().text_wrapped(rest.take_top(height - 62, 10), body, ui.theme().ink, words, kLine);
+  const bool yes =
+      button(ui, popup + "/yes", rest.take_right(120, 8), "Replace them", "Opens the other runs.");
+  const bool no = button(ui, popup + "/no", rest.take_right(80), "Cancel", "Leaves the Lab as it is.");
+  if (yes || no) ui.close_popup();
   ui.end_popup();
+  return yes;
 }
 
 }  // namespace
@@ -69,13 +73,32 @@ void draw_lessons(Ui& ui, const Rect& area, Screens& screens, ShownSession& sess
     screens.lessons.to_lab = lab::ReplaceRuns{
         to_lab->runs, to_lab->edits, to_lab->open, to_lab->open, session.undo.next_slot(), to_lab->letters};
     if (!session.undo.keeps_sessions() && !session.view->runs.empty())
-      ui.open_popup(kReplace);
+      ui.open_popup(kOpenLesson);
     else
       replace_runs(screens, session.commands);
   }
   if (screens.lessons.to_lab)
     if (const Control* way = ui.registry().find("lesson/lab"))
-      ask_replacing(ui, way->rect, screens, session.commands);
+      if (ask_replacing(ui, kOpenLesson, way->rect, "The lesson's runs", screens.lessons.to_lab))
+        replace_runs(screens, session.commands);
+}
+
+void draw_lab(Ui& ui, const Rect& area, Screens& screens, ShownSession& session, bool clock) {
+  std::vector<lab::Command> made;
+  screens.lab.draw(ui, *session.view, area, clock, made);
+  for (lab::Command& command : made) {
+    auto* const others = std::get_if<lab::ReplaceRuns>(&command);
+    if (others && !session.undo.keeps_sessions()) {
+      screens.other_model = std::move(*others);
+      ui.open_popup(kOtherModel);
+    } else {
+      session.commands.push_back(std::move(command));
+    }
+  }
+  if (!screens.other_model) return;
+  const Control* const row = ui.registry().find("settings/model.architecture");
+  if (ask_replacing(ui, kOtherModel, row ? row->rect : area, "Runs of the other model", screens.other_model))
+    session.commands.emplace_back(*std::exchange(screens.other_model, std::nullopt));
 }
 
 void draw_compare(AppState& state, Ui& ui, const Rect& area) {

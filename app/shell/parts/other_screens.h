@@ -1,4 +1,4 @@
-// The screens beside the Lab as draw_app draws them: what each asks of the rest of the app is carried out here.
+// The screens as draw_app draws them: what each asks of the rest of the app is carried out here.
 #pragma once
 
 #include "app/shell/files.h"
@@ -10,6 +10,7 @@ namespace normscope {
 
 struct AppState;
 
+void draw_lab(ui::Ui&, const ui::Rect& area, Screens&, ShownSession&, bool clock);
 void draw_lessons(ui::Ui&, const ui::Rect& area, Screens&, ShownSession&);
 void draw_compare(AppState&, ui::Ui&, const ui::Rect& area);
 void draw_sweep(AppState&, ui::Ui&, const ui::Rect& area);

@@ -56,6 +56,7 @@ struct TapePart {
 struct Screens {
   Screen shown = Screen::Lab;
   lab::LabScreen lab;
+  std::optional<lab::ReplaceRuns> other_model;  // asked for in the settings: they wait as a lesson's do
   LessonsScreen lessons;
   ComparePlace compare;
   SweepPart sweep;

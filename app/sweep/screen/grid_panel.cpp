@@ -17,6 +17,7 @@ using namespace ui;
 namespace {
 
 constexpr float kStripHeight = 15;
+constexpr float kStripe = 1.7f, kStripePitch = 7;  // of the hatch
 
 /// Drawn only where it fits whole.
 bool whole_text(Painter& p, const Rect& rect, TextStyle style, Colour colour, std::string_view text,
@@ -24,13 +25,6 @@ bool whole_text(Painter& p, const Rect& rect, TextStyle style, Colour colour, st
   if (p.text_width(style, text) > rect.w) return false;
   p.text_in(rect, style, colour, text, align);
   return true;
-}
-
-/// Lines at 45 degrees, for what is not finite.
-void hatch(Painter& p, const Rect& r, Colour colour) {
-  p.push_clip(r);
-  for (float x = r.x - r.h; x < r.right(); x += 7) p.line({x, r.bottom()}, {x + r.h, r.y}, colour, 1.2f);
-  p.pop_clip();
 }
 
 bool not_finite(const Cell& cell) {
@@ -65,7 +59,7 @@ void SweepScreen::draw_strip(Ui& ui, const Rect& strip, const Cell& cell) {
     one.summarise();
     p.fill(field, colour_of(t, value_of(one, metric_)), 2);
     p.outline(field, t.strong, 1, 2);
-    if (one.known > 0 && !std::isfinite(one.mean)) hatch(p, field, t.error);
+    if (one.known > 0 && !std::isfinite(one.mean)) p.hatch(field, t.error, kStripe, kStripePitch);
   }
 }
 
@@ -83,7 +77,7 @@ void SweepScreen::draw_cell(Ui& ui, const GridLayout& at, const Cell& cell) {
     p.dashed_outline(block, t.strong, 1, {3, 3}, 3);
   else
     p.outline(block, t.border, 1, 3);
-  if (not_finite(cell)) hatch(p, block, t.error);
+  if (not_finite(cell)) p.hatch(block, t.error, kStripe, kStripePitch);
   std::string under_way;
   for (const UnderWay& run : state_->under_way)
     if (cell.known == 0 && run.column == cell.column && run.row == cell.row) {

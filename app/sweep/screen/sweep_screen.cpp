@@ -220,9 +220,7 @@ Asked SweepScreen::draw(Ui& ui, const Rect& area, const std::vector<OpenRun>& op
   asked_ = {};
   state_ = trainer_->state();
   if (!busy()) wants_training_ = false;
-  size_ = ui.size().x >= 1600 && ui.size().y >= 1000  ? Size::Full
-          : ui.size().x >= 1400 && ui.size().y >= 840 ? Size::Medium
-                                                      : Size::Compact;
+  size_ = layout_for(ui.size());
   drop_lost_handle();
   find_open(open);
   keys(ui);

@@ -59,7 +59,6 @@ class SweepScreen {
   const std::string& message() const { return message_; }
 
  private:
-  enum class Size : uint8_t { Full, Medium, Compact };
   enum class Left : uint8_t { Grid, Axes, Elsewhere };
   using State = std::shared_ptr<const SweepState>;
 
@@ -136,7 +135,7 @@ class SweepScreen {
   std::shared_ptr<const Grid> grid_ = std::make_shared<const Grid>();
   State grid_of_;  ///< from which the grid was taken
   ColourScale scale_;
-  Size size_ = Size::Full;
+  ui::Size size_ = ui::Size::Full;
   Metric metric_ = Metric::Loss;
   std::optional<Place> chosen_, hovered_, pinned_;
   std::optional<ui::Vec> lies_at_;  ///< the mouse, since a key chose a cell
