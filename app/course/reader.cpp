@@ -9,6 +9,7 @@
 
 #include "app/course/reader_checks.h"
 #include "app/course/reading/measure_tables.h"
+#include "app/course/reading/opening.h"
 #include "app/files/input_kinds.h"
 #include "app/files/shipped_folder.h"
 #include "app/files/toml_table.h"
@@ -212,6 +213,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   for (auto& [id, child] : t.children("knob")) lesson.knobs.push_back(read_knob(id, child));
   lesson.prediction = read_prediction(t.table("prediction"));
   lesson.effect = t.texts("effect");
+  lesson.opening = read_opening(lesson, t);
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
   Table steps = t.table("step");
   for (StepKind kind : kSteps) {

@@ -6,13 +6,17 @@
 #include <utility>
 
 #include "app/course/labels.h"
+#include "app/lessons/opening_picture.h"
 #include "app/ui/widgets.h"
 #include "engine/core/boundary.h"
 
 namespace normscope::lessons {
 
 Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path)
-    : course_(std::move(course)), measurer_(std::move(measurer)), progress_(std::move(progress_path)) {
+    : course_(std::move(course)),
+      measurer_(std::move(measurer)),
+      progress_(std::move(progress_path)),
+      opening_(std::make_unique<OpeningPicture>()) {
   // Goes on where the course was left: the first lesson that is not done.
   size_t first = 0;
   while (first + 1 < course_.lessons.size() && progress_.of(course_.lessons[first].id).done) ++first;

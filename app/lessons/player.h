@@ -2,7 +2,7 @@
 // State plus draw(), window-less. Nothing that was measured is visible before the prediction is committed or
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw,
 // lesson/redo, lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID,
-// lesson/again, lesson/figure/ID.
+// lesson/again, lesson/figure/ID, lesson/opening.
 #pragma once
 
 #include <map>
@@ -20,6 +20,8 @@
 #include "app/ui/ui.h"
 
 namespace normscope::lessons {
+
+class OpeningPicture;
 
 /// What the hand asked of the rest of the app.
 struct ToLab {
@@ -109,6 +111,7 @@ class Player {
   float draw_box(ui::Ui& ui, const ui::Rect& rect, std::string_view title, std::string_view text,
                  bool yellow);
   void draw_sentence_end(ui::Ui& ui, ui::Rect& rest);
+  void draw_opening(ui::Ui& ui, const ui::Rect& room);
   // player_figure.cpp, player_input.cpp
   bool predicts_by_cards() const;
   bool has_strip() const;  ///< a setting to run again with
@@ -144,6 +147,7 @@ class Player {
   Course course_;
   std::unique_ptr<Measurer> measurer_;
   Progress progress_;
+  std::unique_ptr<OpeningPicture> opening_;
   size_t current_ = 0;
   StepKind step_ = StepKind::Predict;
   Size size_ = Size::Full;

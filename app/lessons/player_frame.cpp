@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/lessons/opening_picture.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 
@@ -259,6 +260,7 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   const float width = std::min(520.f, rect.w - 48), side = (rect.w - width) / 2, top = compact ? 14.f : 30.f;
   // The task stays in sight: where the text is longer than its panel, it alone moves above the task.
   const bool task = step_ == StepKind::Predict;
+  float end = 0;  // of what is read
   const float box = task ? box_height(ui, width, lesson()->prediction.ask) : 0;
   const bool pinned = task && top + text_height_ + 18 + box + 12 > rect.h;
   Rect seen = rect.inset(1);
@@ -281,12 +283,15 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   draw_sentence_end(ui, rest);
   text_height_ = rest.y - from;
   p.pop_clip();
+  end = rest.y;
   if (task) {
     const float y = pinned ? seen.bottom() + 8 : rest.y + 18;
     if (pinned) p.hairline({seen.x, seen.bottom()}, {seen.right(), seen.bottom()}, t.border);
     draw_box(ui, {rest.x, y, width, box}, "Your prediction", lesson()->prediction.ask, true);
     ui.mark("lesson/task", {rest.x - 16, y, width + 32, box}, lesson()->prediction.ask, "What is asked.");
+    end = y + box;
   }
+  if (task || step_ == StepKind::Run) draw_opening(ui, {rest.x, end + 26, width, rect.bottom() - end - 42});
   if (furthest > 0) {
     const float bar = room * room / (room + furthest);
     p.fill({rect.right() - 8, rect.y + 12 + (room - 12 - bar) * scroll_ / furthest, 4, bar}, t.strong, 2);
@@ -295,6 +300,12 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
     const Knob& knob = *lesson()->knob(dragged.knob);
     knobs_[knob.id] = std::clamp(knob_value(knob) + dragged.steps * knob.step, knob.low, knob.high);
   }
+}
+
+/// The picture of the lesson's runs, in what the text leaves free.
+void Player::draw_opening(Ui& ui, const Rect& room) {
+  const auto state = measurer_->state();
+  opening_->draw(ui, room, *lesson(), shown_changes(), locked() && own_state(*state) ? state.get() : nullptr);
 }
 
 /// What stands below the prose: claim and sources at the end, and what is wrong with the reference numbers.
