@@ -205,6 +205,9 @@ struct Lesson {
   std::string spotlight;  ///< name of a control of the player
   std::optional<Puzzle> puzzle;
   std::vector<OpeningRun> opening;
+  std::string language{};  ///< of its texts: "de"; empty: English
+  std::map<std::string, std::string>
+      words{};                      ///< in that language, by the English ones (language/language.h)
   std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
 
   const LessonRun* run(std::string_view id) const;  ///< of either kind

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include <fmt/ranges.h>
+
+#include "app/course/language/language.h"
 #include "app/course/reader_checks.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/course/reading/opening.h"
@@ -238,7 +241,35 @@ const Lesson* Course::find(std::string_view key) const {
   return nullptr;
 }
 
-Course read_course(const std::string& folder) {
+Course read_course(const std::string& folder) { return read_course(folder, course_language()); }
+
+namespace {
+
+/// Every lesson that has the language becomes one in it.
+void take_language(Course& course, const std::string& folder, const std::string& language) {
+  const std::vector<std::string> known = languages_in(folder);
+  if (std::find(known.begin(), known.end(), language) == known.end()) {
+    course.broken.push_back(
+        {folder, fmt::format("{}: no lesson has the language '{}': expected {}", folder, language,
+                             known.empty() ? "none" : fmt::to_string(fmt::join(known, ", ")))});
+    return;
+  }
+  const std::string fault = guarded(folder, [&] { course.words = read_words(folder, language); });
+  if (!fault.empty()) course.broken.push_back({folder, fault});
+  for (Lesson& lesson : course.lessons) {
+    const std::vector<std::string> has = languages_of(lesson.folder);
+    if (std::find(has.begin(), has.end(), language) == has.end()) continue;
+    const std::string wrong = guarded(lesson.folder, [&] {
+      lesson = translated(lesson, language);
+      lesson.words = course.words;
+    });
+    if (!wrong.empty()) course.broken.push_back({lesson.folder, wrong});
+  }
+}
+
+}  // namespace
+
+Course read_course(const std::string& folder, const std::string& language) {
   Course course;
   std::vector<std::string> folders;
   std::string error;
@@ -263,6 +294,7 @@ Course read_course(const std::string& folder) {
   }
   std::stable_sort(course.lessons.begin(), course.lessons.end(),
                    [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
+  if (!language.empty()) take_language(course, folder, language);
   return course;
 }
 

@@ -63,6 +63,12 @@ class Player {
 
  private:
   enum class Size : uint8_t { Full, Medium, Compact };
+  /// A word of the player in the language of the course; "{}" stands for a number.
+  const std::string& word(const std::string& english) const;
+  template <typename... Args>
+  std::string phrase(const std::string& english, const Args&... args) const {
+    return fmt::format(fmt::runtime(word(english)), args...);
+  }
   // player.cpp
   void choose(size_t index);
   void go(StepKind step);
@@ -88,6 +94,8 @@ class Player {
   // player_judge.cpp
   LessonProgress judged(LessonProgress p) const;
   bool as_predicted() const;
+  std::string ratio_words(double said, double measured, const std::string& more,
+                          const std::string& less) const;
   void judge_value(const CurveSet& curves, LessonProgress& p) const;
   void judge_drawing(const CurveSet& curves, LessonProgress& p) const;
   void judge_order(const CurveSet& curves, LessonProgress& p) const;
