@@ -7,6 +7,7 @@
 
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
+#include "app/course/reading/reach.h"
 #include "app/lessons/opening_picture.h"
 #include "app/ui/widgets.h"
 #include "engine/core/boundary.h"
@@ -35,8 +36,10 @@ void Player::choose(size_t index) {
   const LessonProgress& p = progress_.of(lesson.id);
   reference_.reset();
   reference_error_.clear();
+  reach_.clear();
   try {
     reference_ = load_results(lesson);
+    reach_ = reach_words(lesson, load_reach(lesson));
   } catch (...) {
     reference_error_ = describe_exception("lesson " + lesson.id);
   }

@@ -161,6 +161,7 @@ class Player {
   Size size_ = Size::Full;
   std::optional<Results> reference_;
   std::string reference_error_;
+  std::vector<std::string> reach_;  ///< how far the claims reach, a sentence each
 
   ui::Rect sketch_area_;  ///< of this frame's plot
   ui::Hit sketch_hit_;

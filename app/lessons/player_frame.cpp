@@ -315,6 +315,14 @@ void Player::draw_sentence_end(Ui& ui, Rect& rest) {
     rest.take_top(draw_box(ui, rest, word("Claim"), lesson()->claim, false), 10);
     for (const std::string& source : lesson()->sources)
       rest.take_top(ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink3, source, 18), 2);
+    if (!reach_.empty()) {
+      rest.take_top(14);
+      ui.paint().text_in(rest.take_top(20, 4), {Face::Bold, type::body}, ui.theme().ink2,
+                         word("Other widths, depths, budgets and texts"));
+    }
+    for (const std::string& sentence : reach_)
+      rest.take_top(ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink2, sentence, 18),
+                    4);
   }
   if (!reference_error_.empty())
     rest.take_top(
