@@ -193,7 +193,7 @@ TEST_CASE("--language shows the lessons in it, and refuses one that no lesson ha
   CHECK(has(variable.out, "Pre-LN braucht kein Warm-up."));
   const auto wrong = test::run_program("lesson list --language dd" + lessons);
   CHECK(wrong.code == 2);
-  CHECK(has(wrong.error, "--language 'dd': no lesson has it: "));
+  CHECK(has(wrong.err, "--language 'dd': no lesson has it: "));
 }
 
 TEST_CASE("a lesson's reach names what held and what did not, with the numbers of limits.md", "[lesson]") {
