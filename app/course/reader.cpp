@@ -1,13 +1,13 @@
 // The reader of reader.h: one function a table of lesson.toml.
 #include "app/course/reader.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-
-#include <fmt/ranges.h>
 
 #include "app/course/language/language.h"
 #include "app/course/reader_checks.h"
@@ -251,7 +251,7 @@ void take_language(Course& course, const std::string& folder, const std::string&
   if (std::find(known.begin(), known.end(), language) == known.end()) {
     course.broken.push_back(
         {folder, fmt::format("{}: no lesson has the language '{}': expected {}", folder, language,
-                             known.empty() ? "none" : fmt::to_string(fmt::join(known, ", ")))});
+                             known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")))});
     return;
   }
   const std::string fault = guarded(folder, [&] { course.words = read_words(folder, language); });

@@ -5,6 +5,8 @@
 // lesson/again, lesson/figure/ID, lesson/opening.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <map>
 #include <memory>
 #include <optional>
