@@ -56,7 +56,7 @@ std::optional<Rect> lit_place(const lab::DiagramLayout& layout, const OpeningPla
   return {};
 }
 
-void paint_one(Ui& ui, const One& one, const Rect& area, bool opened, const lab::LabView& view,
+void paint_one(Ui& ui, const One& one, const Rect& area, bool opened, const LabView& view,
                lab::LabData& data) {
   lab::DiagramState state;
   state.selected = one.run.letter;

@@ -24,7 +24,7 @@ class OpeningPicture {
 
   const Lesson* lesson_ = nullptr;
   Changes changes_;
-  lab::LabView view_;  ///< a run a picture, in the order of the lesson's `opening`
+  LabView view_;  ///< a run a picture, in the order of the lesson's `opening`
   lab::LabData data_;
 };
 
