@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "app/course/language/language.h"
@@ -234,6 +235,11 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
 }
 
 std::string lessons_folder() { return shipped_folder("lessons", "NORMSCOPE_LESSONS"); }
+
+std::string course_language() {
+  const char* asked = std::getenv("NORMSCOPE_LANGUAGE");
+  return asked ? asked : "";
+}
 
 const Lesson* Course::find(std::string_view key) const {
   for (const Lesson& lesson : lessons)

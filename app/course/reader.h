@@ -23,6 +23,9 @@ Lesson parse_lesson(std::string_view toml, const std::string& folder, const Read
 /// The folder lessons/ beside the program, or that of the sources; NORMSCOPE_LESSONS overrides both.
 std::string lessons_folder();
 
+/// The language of NORMSCOPE_LANGUAGE, "de"; empty: English.
+std::string course_language();
+
 struct Broken {
   std::string folder, error;
 };

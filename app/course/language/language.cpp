@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <set>
@@ -161,11 +160,6 @@ void all_texts(Lesson& lesson, const Said& said) {
 }
 
 }  // namespace
-
-std::string course_language() {
-  const char* asked = std::getenv("NORMSCOPE_LANGUAGE");
-  return asked ? asked : "";
-}
 
 void each_text(Lesson& lesson, const Said& said) {
   all_texts(lesson, [&](const std::string& key, std::string& text) {

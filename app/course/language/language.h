@@ -16,9 +16,6 @@ namespace normscope::lessons {
 /// By their English form; "{}" in both stands for the same number.
 using Words = std::map<std::string, std::string>;
 
-/// That of NORMSCOPE_LANGUAGE; empty: English.
-std::string course_language();
-
 /// Every text of lesson.toml that is shown, with its key in texts.toml: "figure.losses.title". Empty ones are left out,
 /// and sources stay as they are.
 void each_text(Lesson& lesson, const std::function<void(const std::string& key, std::string& text)>& said);
