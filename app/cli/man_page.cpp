@@ -74,6 +74,7 @@ std::string man_page(const CommandText& program) {
          "$XDG_DATA_HOME/normscope/lessons.json\nProgress in the lessons.\n.TP\n"
          "$XDG_CACHE_HOME/normscope/results/\nResults of runs that are not trained again.\n"
          ".SH ENVIRONMENT\n.TP\nNORMSCOPE_LESSONS\nAnother folder of lessons.\n.TP\n"
+         "NORMSCOPE_LANGUAGE\nThe language of the lessons, as de.\n.TP\n"
          "NORMSCOPE_ISA\nThe instruction set: sse4, avx2 or avx3.\n.TP\n"
          "NORMSCOPE_REDUCED_MOTION\n0 or 1, instead of what the desktop says.\n.TP\n"
          "NORMSCOPE_CUDA_LIBRARY, NORMSCOPE_CUDA_GRAPH\nAnother CUDA backend; 0: kernels one by one.\n";

@@ -20,11 +20,12 @@ struct BackendOptions {
 
 /// normscope without a command, and normscope compare: the three runs of the default comparison.
 struct MainOptions {
-  bool window = false;  ///< demand the window: no headless job in its place
-  std::string text;     ///< the path of a text; empty: the built-in corpus
-  std::string config;   ///< the runs of a configuration file instead
-  std::string theme;    ///< light, dark; empty: as remembered
-  double scale = 0;     ///< 0: as remembered
+  bool window = false;     ///< demand the window: no headless job in its place
+  std::string text;        ///< the path of a text; empty: the built-in corpus
+  std::string config;      ///< the runs of a configuration file instead
+  std::string theme;       ///< light, dark; empty: as remembered
+  double scale = 0;        ///< 0: as remembered
+  std::string language{};  ///< of the lessons; empty: as remembered
   bool safe_mode = false;
   std::string frame_log;  ///< what every frame of the window costs, as CSV; empty: no log
   std::vector<std::string> runs, set, edits;

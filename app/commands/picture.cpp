@@ -140,6 +140,7 @@ class Stage {
     for (lessons::StepKind kind : lessons::kSteps) {
       if (step != lessons::to_string(kind)) continue;
       screens.shown = Screen::Lessons;
+      screens.lessons.language = options_.language;
       return with_exit(Exit::Usage,
                        [&] { player_of(screens.lessons, &lab_).open(name.substr(0, colon), kind); });
     }

@@ -10,6 +10,7 @@
 #include "app/cli/products.h"
 #include "app/cli/specs.h"
 #include "app/commands/commands.h"
+#include "app/commands/lesson/named.h"
 #include "app/commands/picture.h"
 #include "app/files/input_kinds.h"
 
@@ -17,7 +18,7 @@ namespace normscope::cli {
 namespace {
 
 struct ScreenshotOptions {
-  std::string screen = "lab", theme = "light", size = "1600x1000", script, out, text, config;
+  std::string screen = "lab", theme = "light", size = "1600x1000", script, out, text, config, language;
   double scale = 1;
   int32_t steps = 200;
   int64_t seed = -1;
@@ -47,6 +48,8 @@ void check_name(const std::string& path) {
 Exit screenshot(const ScreenshotOptions& options) {
   PictureOptions picture{
       .dark = options.theme == "dark", .both = options.theme == "both", .scale = options.scale};
+  check_language(options.language);
+  picture.language = options.language;
   with_exit(Exit::Usage, [&] { parse_size(options.size, picture.width, picture.height); });
   if (!options.script.empty()) {
     picture.script = read_script(options.script);
@@ -101,6 +104,7 @@ void add_screenshot(CLI::App& app, Command& command) {
   add_steps(sub, options->steps, "steps trained before");
   add_look(sub, options->theme, options->scale, true);
   sub.add_option("--size", options->size, "pixels, as 1600x1000")->type_name("WxH");
+  add_language(sub, options->language);
   add_seed(sub, options->seed);
   CLI::Option* text =
       sub.add_option("--text", options->text, "a UTF-8 text of your own to learn")->type_name("FILE");

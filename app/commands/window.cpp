@@ -15,6 +15,7 @@
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
+#include "app/commands/lesson/named.h"
 #include "app/experiments/loss_archive.h"
 #include "app/files/file_kind.h"
 #include "app/files/session_file.h"
@@ -52,6 +53,7 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
     window.lab.losses = experiments::open_loss_archive(results_folder(""));
   }
   if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);
+  window.language = options.language;
   if (!options.theme.empty()) window.dark = options.theme == "dark";
   window.files = files;
   window.safe_mode = options.safe_mode;
@@ -63,6 +65,7 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
 }
 
 Exit open_window(const MainOptions& options) {
+  check_language(options.language);
   const int result = try_window(options);
   if (result == kWindowClosed) return Exit::Ok;
   if (result == kWindowInterrupted) return Exit::Interrupted;
@@ -124,6 +127,7 @@ void add_window(CLI::App& app, Command& command) {
   const auto options = std::make_shared<MainOptions>();
   add_main_options(app, *options, "as remembered");
   add_look(app, options->theme, options->scale);
+  add_language(app, options->language);
   app.add_flag("--safe-mode", options->safe_mode, "the window without settings and autosave");
   app.add_option("--frame-log", options->frame_log, "what every frame of the window costs, as CSV")
       ->type_name("FILE");

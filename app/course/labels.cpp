@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/course/language/language.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::lessons {
@@ -25,11 +26,11 @@ std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
   return keys;
 }
 
-std::string in_words(const std::string& key, const std::string& value) {
-  if (key == "train.warmup" && value == "0") return "no warm-up";
+std::string in_words(const Lesson& lesson, const std::string& key, const std::string& value) {
+  if (key == "train.warmup" && value == "0") return word_of(lesson.words, "no warm-up");
   const Field& field = *find_field(key);
   const bool number = field.type == FieldType::Real;
-  return fmt::format("{} {}", field.label,
+  return fmt::format("{} {}", word_of(lesson.words, std::string(field.label)),
                      number ? ui::number(std::strtod(value.c_str(), nullptr), 3) : value);
 }
 
@@ -45,7 +46,7 @@ std::string run_label(const Lesson& lesson, const std::string& run, const Change
   if (!lesson.has_letter(run)) return label;
   const RunSpec spec = spec_of(lesson, run, 1, changes);
   for (const std::string& key : telling(lesson, changes))
-    if (!fresh || !key.starts_with("train.")) label += ", " + in_words(key, get_field(spec, key));
+    if (!fresh || !key.starts_with("train.")) label += ", " + in_words(lesson, key, get_field(spec, key));
   return label;
 }
 

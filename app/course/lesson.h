@@ -177,6 +177,12 @@ struct Puzzle {
   std::optional<double> low, high;
 };
 
+/// Of the picture that the lesson opens with: a run's diagram in small, and which of its places is lit.
+struct OpeningRun {
+  std::string run;   ///< "A"
+  std::string slot;  ///< as the diagram calls it: "layer1/ffn/trunk"; see reading/opening.h
+};
+
 struct Source {
   std::string text;  ///< "Xiong et al. 2020, Theorem 1"
 };
@@ -198,6 +204,10 @@ struct Lesson {
   std::vector<Knob> knobs;
   std::string spotlight;  ///< name of a control of the player
   std::optional<Puzzle> puzzle;
+  std::vector<OpeningRun> opening;
+  std::string language{};  ///< of its texts: "de"; empty: English
+  std::map<std::string, std::string>
+      words{};                      ///< in that language, by the English ones (language/language.h)
   std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
 
   const LessonRun* run(std::string_view id) const;  ///< of either kind

@@ -1,14 +1,19 @@
 // The reader of reader.h: one function a table of lesson.toml.
 #include "app/course/reader.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
+#include "app/course/language/language.h"
 #include "app/course/reader_checks.h"
 #include "app/course/reading/measure_tables.h"
+#include "app/course/reading/opening.h"
 #include "app/files/input_kinds.h"
 #include "app/files/shipped_folder.h"
 #include "app/files/toml_table.h"
@@ -212,6 +217,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   for (auto& [id, child] : t.children("knob")) lesson.knobs.push_back(read_knob(id, child));
   lesson.prediction = read_prediction(t.table("prediction"));
   lesson.effect = t.texts("effect");
+  lesson.opening = read_opening(lesson, t);
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
   Table steps = t.table("step");
   for (StepKind kind : kSteps) {
@@ -230,13 +236,46 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
 
 std::string lessons_folder() { return shipped_folder("lessons", "NORMSCOPE_LESSONS"); }
 
+std::string course_language() {
+  const char* asked = std::getenv("NORMSCOPE_LANGUAGE");
+  return asked ? asked : "";
+}
+
 const Lesson* Course::find(std::string_view key) const {
   for (const Lesson& lesson : lessons)
     if (lesson.id == key || std::to_string(lesson.number) == key) return &lesson;
   return nullptr;
 }
 
-Course read_course(const std::string& folder) {
+Course read_course(const std::string& folder) { return read_course(folder, course_language()); }
+
+namespace {
+
+/// Every lesson that has the language becomes one in it.
+void take_language(Course& course, const std::string& folder, const std::string& language) {
+  const std::vector<std::string> known = languages_in(folder);
+  if (std::find(known.begin(), known.end(), language) == known.end()) {
+    course.broken.push_back(
+        {folder, fmt::format("{}: no lesson has the language '{}': expected {}", folder, language,
+                             known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")))});
+    return;
+  }
+  const std::string fault = guarded(folder, [&] { course.words = read_words(folder, language); });
+  if (!fault.empty()) course.broken.push_back({folder, fault});
+  for (Lesson& lesson : course.lessons) {
+    const std::vector<std::string> has = languages_of(lesson.folder);
+    if (std::find(has.begin(), has.end(), language) == has.end()) continue;
+    const std::string wrong = guarded(lesson.folder, [&] {
+      lesson = translated(lesson, language);
+      lesson.words = course.words;
+    });
+    if (!wrong.empty()) course.broken.push_back({lesson.folder, wrong});
+  }
+}
+
+}  // namespace
+
+Course read_course(const std::string& folder, const std::string& language) {
   Course course;
   std::vector<std::string> folders;
   std::string error;
@@ -261,6 +300,7 @@ Course read_course(const std::string& folder) {
   }
   std::stable_sort(course.lessons.begin(), course.lessons.end(),
                    [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
+  if (!language.empty()) take_language(course, folder, language);
   return course;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,15 +23,22 @@ Lesson parse_lesson(std::string_view toml, const std::string& folder, const Read
 /// The folder lessons/ beside the program, or that of the sources; NORMSCOPE_LESSONS overrides both.
 std::string lessons_folder();
 
+/// The language of NORMSCOPE_LANGUAGE, "de"; empty: English.
+std::string course_language();
+
 struct Broken {
   std::string folder, error;
 };
 struct Course {
   std::vector<Lesson> lessons;  ///< by number
   std::vector<Broken> broken;
+  std::map<std::string, std::string> words;  ///< of the player, where the course is in another language
   const Lesson* find(std::string_view id_or_number) const;
 };
 /// Every sub-folder named NN-name. A folder that cannot be read gives an empty course with one entry in broken.
+/// In the language of NORMSCOPE_LANGUAGE, or in `language` ("de"; empty: English): a lesson that does not have it, or
+/// whose texts in it are at fault (an entry in broken), stays English.
 Course read_course(const std::string& folder);
+Course read_course(const std::string& folder, const std::string& language);
 
 }  // namespace normscope::lessons

@@ -10,6 +10,7 @@
 
 #include "app/course/figures.h"
 #include "app/course/labels.h"
+#include "app/course/language/language.h"
 #include "app/files/input_kinds.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
@@ -135,6 +136,8 @@ std::vector<std::string> lesson_files(const Course& course) {
       files.push_back((std::filesystem::path(lesson.folder) / name).string());
     for (const StepKind step : kSteps)
       files.push_back((std::filesystem::path(lesson.folder) / to_string(step)).string() + ".md");
+    for (const std::string& language : languages_of(lesson.folder))
+      for (std::string& path : language_files(lesson, language)) files.push_back(std::move(path));
   }
   return files;
 }

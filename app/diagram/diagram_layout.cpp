@@ -284,6 +284,19 @@ DiagramLayout layout_diagram(const Rect& area, const std::vector<DiagramRow>& ro
   return layout_diagram(area, std::vector<StackRows>{{Side::Main, false, rows}}, compact);
 }
 
+DiagramLayout layout_small(const Rect& area, const std::vector<StackRows>& stack_layouts) {
+  DiagramLayout d;
+  if (stack_layouts.size() == 1) {
+    d.stack_layouts.push_back(layout_stack(kNarrow, stack_layouts[0], area, false));
+    d.content_height = d.stack_layouts[0].content_height;
+  } else {
+    d = layout_diagram(area, stack_layouts, false);
+  }
+  for (StackLayout& t : d.stack_layouts)
+    for (RowLayout& row : t.rows) row.collapse = {};
+  return d;
+}
+
 std::optional<Rect> place_of(const DiagramLayout& layout, SlotId at) {
   const StackLayout* stack_layout = layout.stack_layout(at.side);
   if (!stack_layout) return std::nullopt;

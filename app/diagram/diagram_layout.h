@@ -94,6 +94,9 @@ DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<StackRows>&
 // A single stack without cross-attention.
 DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<DiagramRow>& rows, bool compact);
 
+// In small, without controls: one stack as narrow as those of an encoder-decoder are, or both.
+DiagramLayout layout_small(const ui::Rect& area, const std::vector<StackRows>& stack_layouts);
+
 // Where a slot is drawn: large in an open layer, small in a collapsed row (a group shares its marks).
 std::optional<ui::Rect> place_of(const DiagramLayout&, SlotId at);
 

@@ -256,7 +256,7 @@ struct Picture : SublayerPainter {
     if (d.narrow) {
       if (!open) return;
       square({r.skip.x, r.box.y + 6}, r.row.first, true);
-      draw_icon(p, Icon::ChevronDown, r.collapse.centre(), 15, t.ink2);
+      if (!r.collapse.empty()) draw_icon(p, Icon::ChevronDown, r.collapse.centre(), 15, t.ink2);
       return;
     }
     if (open && compact) return;

@@ -6,18 +6,26 @@
 #include <utility>
 
 #include "app/course/labels.h"
+#include "app/course/language/language.h"
+#include "app/course/reading/reach.h"
+#include "app/lessons/opening_picture.h"
 #include "app/ui/widgets.h"
 #include "engine/core/boundary.h"
 
 namespace normscope::lessons {
 
 Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path)
-    : course_(std::move(course)), measurer_(std::move(measurer)), progress_(std::move(progress_path)) {
+    : course_(std::move(course)),
+      measurer_(std::move(measurer)),
+      progress_(std::move(progress_path)),
+      opening_(std::make_unique<OpeningPicture>()) {
   // Goes on where the course was left: the first lesson that is not done.
   size_t first = 0;
   while (first + 1 < course_.lessons.size() && progress_.of(course_.lessons[first].id).done) ++first;
   if (!course_.lessons.empty()) choose(first);
 }
+
+const std::string& Player::word(const std::string& english) const { return word_of(course_.words, english); }
 
 Player::~Player() { measurer_->stop(); }
 
@@ -28,8 +36,10 @@ void Player::choose(size_t index) {
   const LessonProgress& p = progress_.of(lesson.id);
   reference_.reset();
   reference_error_.clear();
+  reach_.clear();
   try {
     reference_ = load_results(lesson);
+    reach_ = reach_words(lesson, load_reach(lesson));
   } catch (...) {
     reference_error_ = describe_exception("lesson " + lesson.id);
   }
@@ -125,9 +135,12 @@ void Player::go(StepKind step) {
 std::string Player::not_ready() const {
   const Prediction::Kind kind = lesson()->prediction.kind;
   if (kind == Prediction::Kind::Draw)
-    return sketch_.size() > 1 && sketch_.size() == sketch_grid().size() ? "" : "Draw to the right edge first";
+    return sketch_.size() > 1 && sketch_.size() == sketch_grid().size()
+               ? ""
+               : word("Draw to the right edge first");
   if (touched_) return "";
-  return kind == Prediction::Kind::Value ? "Move the slider first" : "Put the cards in order first";
+  return kind == Prediction::Kind::Value ? word("Move the slider first")
+                                         : word("Put the cards in order first");
 }
 
 bool Player::locked() {
@@ -157,7 +170,7 @@ void Player::commit(bool skip) {
   again_ = false;
   if (skip) {
     p.skipped = true;
-    p.said = "You skipped the prediction.";
+    p.said = word("You skipped the prediction.");
     sketch_.clear();
   } else {
     p.committed = true;
@@ -221,7 +234,7 @@ FlowContext Player::flow_context(ui::Ui&) const {
     if (measure == kChanged) return state->changes.empty() ? 0 : 1;
     return evaluate(*lesson(), *lesson()->measure(measure), state->curves);
   };
-  c.unknown = state->running ? "(being measured)" : "(not measured)";
+  c.unknown = state->running ? word("(being measured)") : word("(not measured)");
   c.text = [this, state, own, changes](const Inline& piece) -> std::string {
     if (piece.kind == Inline::Kind::Name) return run_label(*lesson(), piece.text, changes);
     if (piece.kind == Inline::Kind::Sample) {
@@ -234,7 +247,9 @@ FlowContext Player::flow_context(ui::Ui&) const {
     if (!reference_ || !reference_->measures.contains(m.id)) return "–";
     const Spread& s = reference_->measures.at(m.id).spread;
     if (piece.kind == Inline::Kind::Reference) return shown(s.mean, m);
-    return range_text(s, m);
+    std::string range = range_text(s, m);
+    if (const size_t to = range.find(" to "); to != std::string::npos) range.replace(to, 4, word(" to "));
+    return range;
   };
   c.knob = [this](const Knob& knob) { return ui::number(knob_value(knob), 3); };
   c.can_drag = !state->running;

@@ -2,8 +2,10 @@
 // State plus draw(), window-less. Nothing that was measured is visible before the prediction is committed or
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw,
 // lesson/redo, lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID,
-// lesson/again, lesson/figure/ID.
+// lesson/again, lesson/figure/ID, lesson/opening.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <map>
 #include <memory>
@@ -20,6 +22,8 @@
 #include "app/ui/ui.h"
 
 namespace normscope::lessons {
+
+class OpeningPicture;
 
 /// What the hand asked of the rest of the app.
 struct ToLab {
@@ -60,6 +64,12 @@ class Player {
   LessonProgress& progress(const std::string& id) { return progress_.of(id); }
 
  private:
+  /// A word of the player in the language of the course; "{}" stands for a number.
+  const std::string& word(const std::string& english) const;
+  template <typename... Args>
+  std::string phrase(const std::string& english, const Args&... args) const {
+    return fmt::format(fmt::runtime(word(english)), args...);
+  }
   // player.cpp
   void choose(size_t index);
   void go(StepKind step);
@@ -85,6 +95,8 @@ class Player {
   // player_judge.cpp
   LessonProgress judged(LessonProgress p) const;
   bool as_predicted() const;
+  std::string ratio_words(double said, double measured, const std::string& more,
+                          const std::string& less) const;
   void judge_value(const CurveSet& curves, LessonProgress& p) const;
   void judge_drawing(const CurveSet& curves, LessonProgress& p) const;
   void judge_order(const CurveSet& curves, LessonProgress& p) const;
@@ -108,6 +120,7 @@ class Player {
   float draw_box(ui::Ui& ui, const ui::Rect& rect, std::string_view title, std::string_view text,
                  bool yellow);
   void draw_sentence_end(ui::Ui& ui, ui::Rect& rest);
+  void draw_opening(ui::Ui& ui, const ui::Rect& room);
   // player_figure.cpp, player_input.cpp
   bool predicts_by_cards() const;
   bool has_strip() const;  ///< a setting to run again with
@@ -143,11 +156,13 @@ class Player {
   Course course_;
   std::unique_ptr<Measurer> measurer_;
   Progress progress_;
+  std::unique_ptr<OpeningPicture> opening_;
   size_t current_ = 0;
   StepKind step_ = StepKind::Predict;
   ui::Size size_ = ui::Size::Full;
   std::optional<Results> reference_;
   std::string reference_error_;
+  std::vector<std::string> reach_;  ///< how far the claims reach, a sentence each
 
   ui::Rect sketch_area_;  ///< of this frame's plot
   ui::Hit sketch_hit_;

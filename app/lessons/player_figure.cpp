@@ -38,11 +38,11 @@ bool Player::has_strip() const { return step_ == StepKind::Compare || step_ == S
 
 /// What stands under the figure's title.
 std::string Player::note_of(const Figure& figure) const {
-  if (predicts_by_cards()) return "drag a card, or move the one in focus with the arrow keys";
+  if (predicts_by_cards()) return word("drag a card, or move the one in focus with the arrow keys");
   if (!has_strip() || !reference_ || !figure.map_run.empty() || figure.lines.empty()) return figure.note;
   return (size_ == Size::Compact || figure.note.empty() ? "" : figure.note + "; ") +
-         fmt::format("line: your run, band: range of {} seeds{}", reference_->seeds,
-                     shown_changes().empty() ? "" : " of what you did not change");
+         phrase("line: your run, band: range of {} seeds{}", reference_->seeds,
+                shown_changes().empty() ? "" : word(" of what you did not change"));
 }
 
 void Player::draw_figure(Ui& ui, const Rect& rect) {
@@ -70,7 +70,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
               "Which measurement is shown.");
   }
   p.text_in(head.take_top(24, 2), {Face::Bold, type::figure}, t.ink,
-            cards ? "Put them in order" : figure.title);
+            cards ? word("Put them in order") : figure.title);
   const float rows = static_cast<float>(lesson()->runs.size());
   const bool slider = step_ == StepKind::Predict && lesson()->prediction.kind == Prediction::Kind::Value;
   const float below = strip     ? (step_ == StepKind::Explain && lesson()->puzzle ? 138.f : 92.f)
@@ -89,7 +89,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   else if (slider) {
     const Prediction& q = lesson()->prediction;
     const Rect words = foot.take_top(20, 6);
-    p.text_in(words, {Face::Bold, type::title}, t.ink, "Your prediction");
+    p.text_in(words, {Face::Bold, type::title}, t.ink, word("Your prediction"));
     p.text_in(words, {Face::Mono, type::run_name}, t.ink,
               ui::number(value_, 3) + (q.unit.empty() ? "" : " " + q.unit), Align::Right);
     double v = value_;
@@ -177,7 +177,7 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   }
   if (map && !plot.heat) {
     ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3,
-                       "not measured yet: the runs are trained first", Align::Centre);
+                       word("not measured yet: the runs are trained first"), Align::Centre);
     return ui.mark("lesson/plot", rect, "", "The figure of this step.");
   }
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
@@ -203,12 +203,13 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
 void Player::draw_sketch_buttons(Ui& ui, Rect rest) {
   ButtonOptions plain;
   plain.enabled = sketch_.size() > 1;
-  if (button(ui, "lesson/clear", rest.take_right(84, 8), "Clear", "Takes the whole drawing back.", plain)) {
+  if (button(ui, "lesson/clear", rest.take_right(84, 8), word("Clear"), "Takes the whole drawing back.",
+             plain)) {
     before_.push_back(sketch_);
     sketch_.resize(1);
   }
   plain.enabled = !before_.empty();
-  if (button(ui, "lesson/undo", rest.take_right(84, 8), "Undo", "Takes the last stroke back.", plain)) {
+  if (button(ui, "lesson/undo", rest.take_right(84, 8), word("Undo"), "Takes the last stroke back.", plain)) {
     sketch_ = before_.back();
     before_.pop_back();
   }
@@ -230,15 +231,15 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     tile(ui, {row.x, row.y + 5, 20, 20}, run.id[0] - 'A', !locked && !mine);
     const float w = p.text_in({row.x + 30, row.y, row.w - 30, row.h}, {Face::Bold, type::title}, t.ink,
                               run_label(*lesson(), run.id, changes));
-    const char* own =
-        size_ == Size::Compact ? "yours, then measured" : "your prediction, then the measurement";
-    std::string words = locked ? "" : mine ? own : "hidden until you commit";
+    const std::string& own =
+        size_ == Size::Compact ? word("yours, then measured") : word("your prediction, then the measurement");
+    std::string words = locked ? "" : mine ? own : word("hidden until you commit");
     if (step_ == StepKind::Run) {
       const bool now = state->running && state->run == run.id;
       words = now                                         ? state->doing
-              : measured_ || curves_known(run.id, *state) ? "measured"
-              : state->running                            ? "waits its turn"
-              : state->stopped                            ? "stopped"
+              : measured_ || curves_known(run.id, *state) ? word("measured")
+              : state->running                            ? word("waits its turn")
+              : state->stopped                            ? word("stopped")
                                                           : "";
     }
     const float from = row.x + 30 + std::max(w, 150.f) + 14,
@@ -270,7 +271,7 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   const auto state = measurer_->state();
   if (step_ == StepKind::Explain && lesson()->puzzle) {
     Rect row = rect.take_top(36, 12);
-    const std::string words = (solved_ ? "Solved. " : "Puzzle. ") + lesson()->puzzle->text;
+    const std::string words = (solved_ ? word("Solved. ") : word("Puzzle. ")) + lesson()->puzzle->text;
     p.text_wrapped(row, {Face::Sans, type::body}, t.ink, words, 17);
     ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open",
             "A question to be answered with a run of your own.");
@@ -284,8 +285,8 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   ButtonOptions options;
   options.enabled = !state->running;
   if (button(ui, "lesson/again", {place.right() - 116, rect.y - 6, 116, 34},
-             state->running ? state->doing.substr(0, 14) : "Run again", "Measures again with this setting.",
-             options))
+             state->running ? state->doing.substr(0, 14) : word("Run again"),
+             "Measures again with this setting.", options))
     measure();
   place.w -= 150;
   double v = knob_value(knob);

@@ -20,7 +20,7 @@ void Player::draw_stepper(Ui& ui, Rect rect) {
     const int index = static_cast<int>(kind), now = static_cast<int>(step_);
     const bool open = index <= progress.step, current = index == now, passed = index < now;
     const TextStyle style{current ? Face::Bold : Face::Sans, type::run_name};
-    const float words = p.text_width(style, label(kind));
+    const float words = p.text_width(style, word(label(kind)));
     const Rect box{x, cy - r, 2 * r + 10 + words, 2 * r};
     HitOptions options;
     options.enabled = open && !current;
@@ -50,7 +50,7 @@ void Player::draw_stepper(Ui& ui, Rect rect) {
               current  ? t.ink
               : passed ? t.ink
                        : t.ink3,
-              label(kind));
+              word(label(kind)));
     x = box.right() + 10;
     if (kind != StepKind::Explain && size_ != Size::Compact) {
       p.hairline({x, cy}, {x + 30, cy}, t.strong);
@@ -75,7 +75,7 @@ ToLab Player::to_lab() {
 void Player::draw_hint(Ui& ui, const Rect& left) {
   if (size_ == Size::Compact) {
     if (button(ui, "lesson/course", {left.x, left.centre().y - 15, 104, 30},
-               fmt::format("Lesson {}", lesson()->number), "All lessons, with minutes and progress."))
+               phrase("Lesson {}", lesson()->number), "All lessons, with minutes and progress."))
       ui.open_popup("lesson/course");
     const float wanted = kListRow * static_cast<float>(course_.lessons.size()) + 16;
     const float h = std::min(wanted, left.y - 12);  // all of them, in lower rows where there is no room
@@ -89,10 +89,10 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
     std::string hint = progress_.notice();
     if (hint.empty())
       hint = step_ == StepKind::Predict && !locked() && !not_ready().empty() ? not_ready()
-             : step_ == StepKind::Predict                                    ? "Arrow keys work too"
+             : step_ == StepKind::Predict                                    ? word("Arrow keys work too")
              : state->running                                                ? state->doing
-             : progress_.of(lesson()->id).skipped                            ? "Without a prediction"
-                                                  : "Prediction saved for next time";
+             : progress_.of(lesson()->id).skipped                            ? word("Without a prediction")
+                                                  : word("Prediction saved for next time");
     ui.paint().text_in(left, {Face::Sans, type::body}, ui.theme().ink3, hint);
   }
 }
@@ -102,25 +102,25 @@ Player::WayOn Player::way_on(bool locked, bool running) {
   const bool ready = locked || not_ready().empty();
   switch (step_) {
     case StepKind::Predict:
-      return {locked ? "Next: Run" : "Commit and run",
+      return {locked ? word("Next: Run") : word("Commit and run"),
               locked  ? "To the measurement."
               : ready ? "Locks the prediction and measures."
                       : not_ready() + ". A click where it stands counts.",
               ready};
     case StepKind::Run:
-      return {measured_ ? "Next: Compare"
-              : running ? "Measuring …"
-                        : "Run",
+      return {measured_ ? word("Next: Compare")
+              : running ? word("Measuring …")
+                        : word("Run"),
               measured_ ? "Your prediction beside the measurement." : "Measures now.", !running};
     case StepKind::Compare:
-      return {"Next: Explain", "What is behind it.", true};
+      return {word("Next: Explain"), "What is behind it.", true};
     case StepKind::Explain:
       break;
   }
   const bool last = current_ + 1 >= course_.lessons.size(), done = progress_.of(lesson()->id).done;
-  return {!last  ? "Done: next lesson"
-          : done ? "Lesson done"
-                 : "Done",
+  return {!last  ? word("Done: next lesson")
+          : done ? word("Lesson done")
+                 : word("Done"),
           "Marks this lesson as done.", !last || !done};
 }
 
@@ -161,19 +161,19 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   if (button(ui, "lesson/next", right.take_right(compact ? 130.f : 178.f, 8), way.text, way.help, primary))
     go_on(locked);
   if (button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
-             compact ? "To the Lab" : "Take this to the Lab",
+             compact ? word("To the Lab") : word("Take this to the Lab"),
              locked ? "Opens these runs in the Lab." : "Opens these runs in the Lab, paused at step 0."))
     to_lab = this->to_lab();
   if (step_ == StepKind::Predict && locked &&
-      button(ui, "lesson/redo", right.take_right(compact ? 104.f : 120.f, 8), "Predict again",
+      button(ui, "lesson/redo", right.take_right(compact ? 104.f : 120.f, 8), word("Predict again"),
              "A second prediction; the first is kept beside it.", quiet))
     predict_again();
   if (step_ == StepKind::Predict && !progress.committed && !progress.skipped &&
-      button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), "Skip",
+      button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), word("Skip"),
              "Goes on without a prediction; that is remembered.", quiet))
     commit(true);
   if (step_ == StepKind::Run && running &&
-      button(ui, "lesson/stop", right.take_right(72, 8), "Stop", "Stops the measurement.", quiet))
+      button(ui, "lesson/stop", right.take_right(72, 8), word("Stop"), "Stops the measurement.", quiet))
     measurer_->stop();
 }
 

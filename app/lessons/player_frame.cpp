@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/lessons/opening_picture.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 
@@ -99,7 +100,7 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
                 l.title);
       if (!one_line)
         p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3,
-                  fmt::format("Lesson {}, {} min", l.number, l.minutes));
+                  phrase("Lesson {}, {} min", l.number, l.minutes));
     }
     if (h.clicked) {
       choose(i);
@@ -118,9 +119,9 @@ void Player::draw_list(Ui& ui, Rect rect) {
     p.outline(rect, t.border, 1, radius::panel);
     return draw_list_items(ui, rect.inset(6, 10));
   }
-  Rect rest = panel(ui, rect, {"Course", "", "", 0, false});
+  Rect rest = panel(ui, rect, {word("Course"), "", "", 0, false});
   p.text_in({rect.x, rect.y + 4, rect.w - 14, space::title_row - 4}, {Face::Sans, type::body}, t.ink3,
-            fmt::format("{} of {} done", done, course_.lessons.size()), Align::Right);
+            phrase("{} of {} done", done, course_.lessons.size()), Align::Right);
   // A third of the panel stays for what was predicted.
   const Rect list{rect.x + 8, rest.y + 2, rect.w - 16,
                   std::min(kListRow * static_cast<float>(course_.lessons.size()), rest.h * 2 / 3)};
@@ -130,7 +131,7 @@ void Player::draw_list(Ui& ui, Rect rect) {
     below.y += p.text_wrapped(below, {Face::Sans, type::tick}, t.error, broken.error, 16) + 8;
   p.hairline({below.x, below.y}, {below.right(), below.y}, t.border);
   below.y += 14;
-  p.text_in(below.take_top(20, 6), {Face::Bold, type::body}, t.ink, "Your predictions");
+  p.text_in(below.take_top(20, 6), {Face::Bold, type::body}, t.ink, word("Your predictions"));
   bool any = false;
   for (const Lesson& l : course_.lessons) {
     const LessonProgress& progress = progress_.of(l.id);
@@ -138,15 +139,15 @@ void Player::draw_list(Ui& ui, Rect rect) {
         below.bottom() - below.y < 60)
       continue;
     any = true;
-    p.text_in(below.take_top(18), {Face::Sans, type::body}, t.ink3, fmt::format("Lesson {}", l.number));
-    const std::string words =
-        progress.skipped ? progress.said
-                         : fmt::format("You said {}. Measured: {}.", progress.said, progress.measured);
+    p.text_in(below.take_top(18), {Face::Sans, type::body}, t.ink3, phrase("Lesson {}", l.number));
+    const std::string words = progress.skipped
+                                  ? progress.said
+                                  : phrase("You said {}. Measured: {}.", progress.said, progress.measured);
     below.take_top(p.text_wrapped(below, {Face::Sans, type::body}, t.ink2, words, 18), 10);
   }
   if (!any)
-    p.text_wrapped(below, {Face::Sans, type::body}, t.ink3, "They are kept here, beside what was measured.",
-                   18);
+    p.text_wrapped(below, {Face::Sans, type::body}, t.ink3,
+                   word("They are kept here, beside what was measured."), 18);
 }
 
 // ---- text
@@ -157,7 +158,7 @@ float Player::draw_head(Ui& ui, Rect rect) {
   const Theme& t = ui.theme();
   const float top = rect.y;
   p.text_in(rect.take_top(20, 4), {Face::Sans, type::body}, t.ink3,
-            fmt::format("Lesson {}, about {} minutes", lesson()->number, lesson()->minutes));
+            phrase("Lesson {}, about {} minutes", lesson()->number, lesson()->minutes));
   const TextStyle big{Face::Bold, size_ == Size::Compact ? 22.f : type::lesson};
   rect.take_top(p.text_wrapped(rect, big, t.ink, lesson()->title, big.px * 1.3f), 10);
   if (step_ == StepKind::Predict) {
@@ -181,17 +182,17 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   const bool drew = lesson()->prediction.kind == Prediction::Kind::Draw;
   // An answer is right or wrong for the setting that it was given for.
   const bool other = measured_ && !progress.skipped && !as_predicted();
-  const std::string words[] = {drew ? "You drew, at the end" : "You said",
-                               drew ? "Measured, at the end" : "Measured",
-                               other  ? "That was for"
-                               : drew ? "Your curve is"
-                                      : "Your answer is"};
-  const std::string values[] = {progress.skipped ? "nothing" : progress.said,
+  const std::string heads[] = {drew ? word("You drew, at the end") : word("You said"),
+                               drew ? word("Measured, at the end") : word("Measured"),
+                               other  ? word("That was for")
+                               : drew ? word("Your curve is")
+                                      : word("Your answer is")};
+  const std::string values[] = {progress.skipped ? word("nothing") : progress.said,
                                 measured_                     ? progress.measured
-                                : measurer_->state()->running ? "measuring …"
-                                                              : "not measured",
-                                progress.skipped ? "skipped"
-                                : other          ? "another setting"
+                                : measurer_->state()->running ? word("measuring …")
+                                                              : word("not measured"),
+                                progress.skipped ? word("skipped")
+                                : other          ? word("another setting")
                                 : measured_      ? progress.score
                                                  : ""};
   const float width = rect.w / 3;
@@ -201,8 +202,8 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
     if (order) high = std::max(high, p.wrapped_height(width - 10, words_style, value, 18));
   std::string first;
   if (!progress.first_said.empty())
-    first = fmt::format("Your first prediction: {}{}{}", progress.first_said,
-                        progress.first_score.empty() ? "" : ", ", progress.first_score);
+    first = phrase("Your first prediction: {}{}{}", progress.first_said,
+                   progress.first_score.empty() ? "" : ", ", progress.first_score);
   const float below = first.empty() ? 0 : p.wrapped_height(rect.w, words_style, first, 18) + 6;
   const Rect box{rect.x - 16, rect.y, rect.w + 32, 48 + high + below};
   p.fill(box, t.sunk, radius::panel);
@@ -210,7 +211,7 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   if (!first.empty()) p.text_wrapped(rest.take_bottom(below - 6, 6), words_style, t.ink2, first, 18);
   for (int i = 0; i < 3; ++i) {
     Rect cell = rest.take_left(width);
-    p.text_in(cell.take_top(18, 6), {Face::Sans, type::body}, t.ink3, words[i]);
+    p.text_in(cell.take_top(18, 6), {Face::Sans, type::body}, t.ink3, heads[i]);
     cell.w -= 10;
     if (order && i < 2)
       p.text_wrapped(cell, words_style, t.ink, values[i], 18);
@@ -257,6 +258,7 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   const float width = std::min(520.f, rect.w - 48), side = (rect.w - width) / 2, top = compact ? 14.f : 30.f;
   // The task stays in sight: where the text is longer than its panel, it alone moves above the task.
   const bool task = step_ == StepKind::Predict;
+  float end = 0;  // of what is read
   const float box = task ? box_height(ui, width, lesson()->prediction.ask) : 0;
   const bool pinned = task && top + text_height_ + 18 + box + 12 > rect.h;
   Rect seen = rect.inset(1);
@@ -279,12 +281,15 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   draw_sentence_end(ui, rest);
   text_height_ = rest.y - from;
   p.pop_clip();
+  end = rest.y;
   if (task) {
     const float y = pinned ? seen.bottom() + 8 : rest.y + 18;
     if (pinned) p.hairline({seen.x, seen.bottom()}, {seen.right(), seen.bottom()}, t.border);
-    draw_box(ui, {rest.x, y, width, box}, "Your prediction", lesson()->prediction.ask, true);
+    draw_box(ui, {rest.x, y, width, box}, word("Your prediction"), lesson()->prediction.ask, true);
     ui.mark("lesson/task", {rest.x - 16, y, width + 32, box}, lesson()->prediction.ask, "What is asked.");
+    end = y + box;
   }
+  if (task || step_ == StepKind::Run) draw_opening(ui, {rest.x, end + 26, width, rect.bottom() - end - 42});
   if (furthest > 0) {
     const float bar = room * room / (room + furthest);
     p.fill({rect.right() - 8, rect.y + 12 + (room - 12 - bar) * scroll_ / furthest, 4, bar}, t.strong, 2);
@@ -295,13 +300,27 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   }
 }
 
+/// The picture of the lesson's runs, in what the text leaves free.
+void Player::draw_opening(Ui& ui, const Rect& room) {
+  const auto state = measurer_->state();
+  opening_->draw(ui, room, *lesson(), shown_changes(), locked() && own_state(*state) ? state.get() : nullptr);
+}
+
 /// What stands below the prose: claim and sources at the end, and what is wrong with the reference numbers.
 void Player::draw_sentence_end(Ui& ui, Rect& rest) {
   if (step_ == StepKind::Explain) {
     rest.take_top(18);
-    rest.take_top(draw_box(ui, rest, "Claim", lesson()->claim, false), 10);
+    rest.take_top(draw_box(ui, rest, word("Claim"), lesson()->claim, false), 10);
     for (const std::string& source : lesson()->sources)
       rest.take_top(ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink3, source, 18), 2);
+    if (!reach_.empty()) {
+      rest.take_top(14);
+      ui.paint().text_in(rest.take_top(20, 4), {Face::Bold, type::body}, ui.theme().ink2,
+                         word("Other widths, depths, budgets and texts"));
+    }
+    for (const std::string& sentence : reach_)
+      rest.take_top(ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink2, sentence, 18),
+                    4);
   }
   if (!reference_error_.empty())
     rest.take_top(

@@ -8,17 +8,14 @@
 
 namespace normscope::lessons {
 
-namespace {
-
-std::string ratio_words(double said, double measured, const char* more, const char* less) {
-  if (said == measured) return "exactly right";
+std::string Player::ratio_words(double said, double measured, const std::string& more,
+                                const std::string& less) const {
+  if (said == measured) return word("exactly right");
   if (!(said > 0) || !(measured > 0)) return said > measured ? more : less;
   const double ratio = said > measured ? said / measured : measured / said;
-  if (ratio < 1.25) return "close";
+  if (ratio < 1.25) return word("close");
   return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), said > measured ? more : less);
 }
-
-}  // namespace
 
 /// What was measured is of the setting that the prediction was made for.
 bool Player::as_predicted() const { return measurer_->state()->changes == said_of_.value_or(Changes{}); }
@@ -48,10 +45,10 @@ void Player::judge_value(const CurveSet& curves, LessonProgress& p) const {
   p.measured = shown(measured, m);
   if (!p.committed) return;
   p.said = shown(p.value, m);
-  p.score = ratio_words(p.value, measured, "too much", "too little");
+  p.score = ratio_words(p.value, measured, word("too much"), word("too little"));
   const Spread* seeds = reference_of(m.id);  // what another random start came to is no mistake
   if (seeds && p.value != measured && p.value >= seeds->low && p.value <= seeds->high)
-    p.score = "within the five seeds";
+    p.score = word("within the five seeds");
 }
 
 void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) const {
@@ -61,7 +58,7 @@ void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) const {
   p.measured = ui::number(end, 2);
   if (!p.committed || p.drawn.empty()) return;
   p.said = ui::number(p.drawn.back(), 2);
-  p.score = ratio_words(p.drawn.back(), end, "too high", "too low");
+  p.score = ratio_words(p.drawn.back(), end, word("too high"), word("too low"));
 }
 
 /// The range of five seeds; nullptr where there is none, or where it is of another setting than what was measured.
@@ -118,16 +115,16 @@ void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
       if (near) alike[i] = alike[j] = true;
       if (either && !near)
         p.measured +=
-            fmt::format("; {} and {} change places between seeds", right[i].card->text, right[j].card->text);
+            phrase("; {} and {} change places between seeds", right[i].card->text, right[j].card->text);
     }
   std::string names;
   for (size_t i = 0; i < right.size(); ++i)
     if (alike[i]) names += (names.empty() ? "" : ", ") + right[i].card->text;
-  if (!names.empty()) p.measured += "; alike: " + names;
+  if (!names.empty()) p.measured += word("; alike: ") + names;
   if (!p.committed || p.order.size() != right.size()) return;
   for (const Placed& one : right)
     if (one.card->id == p.order.back()) p.said = one.card->text + " " + q.last;
-  p.score = wrong == 0 ? "right" : fmt::format("{} of {} pairs wrong", wrong, pairs);
+  p.score = wrong == 0 ? word("right") : phrase("{} of {} pairs wrong", wrong, pairs);
 }
 
 }  // namespace normscope::lessons

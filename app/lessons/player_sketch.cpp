@@ -80,14 +80,13 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
     const Rect rest{points.back().x, kept.y, kept.right() - points.back().x, kept.h};
     p.fill(rest, t.accent_soft.alpha(points.size() > 1 ? 0.6f : 0.4f));
     if (rest.w > 130) {
-      const std::string end =
-          figure.x.label == "training step"
-              ? fmt::format("draw on to step {}", ui::number(grid.back(), 3))
-              : fmt::format("draw on to {} {}", ui::number(grid.back(), 3), figure.x.label);
+      const std::string end = figure.x.label == "training step"
+                                  ? phrase("draw on to step {}", ui::number(grid.back(), 3))
+                                  : phrase("draw on to {} {}", ui::number(grid.back(), 3), figure.x.label);
       p.text_in({rest.x, kept.bottom() - 56, rest.w - 8, 20}, {Face::Bold, type::title}, t.ink, end,
                 Align::Centre);
       p.text_in({rest.x, kept.bottom() - 36, rest.w - 8, 20}, {Face::Sans, type::body}, t.ink2,
-                fmt::format("{} points left", left), Align::Centre);
+                phrase("{} points left", left), Align::Centre);
     }
   }
   p.push_clip(kept.inset(-12));
@@ -109,7 +108,7 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
   p.pop_clip();
   if (points.size() == 1)
     p.text({points[0].x + 22, points[0].y - 14}, {Face::Bold, type::title}, t.ink,
-           "start here: " + ui::number(sketch_[0], 2));
+           word("start here: ") + ui::number(sketch_[0], 2));
   if (hit.held && points.size() > 1)
     ui.tooltip(fmt::format("{} {}: about {}", figure.x.label == "training step" ? "step" : figure.x.label,
                            ui::number(grid[points.size() - 1], 3), ui::number(sketch_.back(), 2)));
@@ -131,7 +130,7 @@ void Player::add_said(plot::PlotSpec& plot, double value) const {
   plot.series.insert(plot.series.begin(), std::move(s));
   plot.notes.push_back({level ? plot.x.hi : value,
                         level ? value : plot.y.hi,
-                        step_ == StepKind::Predict ? "your prediction:" : "you said",
+                        step_ == StepKind::Predict ? word("your prediction:") : word("you said"),
                         ui::number(value, 3),
                         {plot::Ink::Role::Ink, 0, 1},
                         level ? 4.f : 10.f,

@@ -162,6 +162,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
       if (RunStore::key_of(spec, lesson.run(curve.run)->edits) != progress.key) continue;
       name = "run " + curve.run;
       partial.run = curve.run;
+      partial.histories[curve.run] = progress.history;
       if (!partial.curves.contains(curve.id))
         partial.curves[curve.id] = partial_curve(curve, spec.model, *progress.history, progress.level);
     }
@@ -177,6 +178,10 @@ void Worker::measure(const Job& job, MeasureState& state) {
     state.curves[curve->id] =
         measure_curve(lesson, *curve, 1, *store_, on_step, job.changes, tried_[lesson.id]);
     state.share = static_cast<double>(++finished) / static_cast<double>(lesson.curves.size());
+    for (const LessonRun& run : lesson.runs)
+      if (const auto done =
+              store_->find(RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits)))
+        state.histories[run.id] = done->history;
     publish(state);
   }
   for (const LessonRun& run : lesson.runs) {

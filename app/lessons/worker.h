@@ -26,6 +26,8 @@ struct MeasureState {
   CurveSet curves;  ///< finished ones, and the beginning of the one that is being measured
   std::map<std::string, ShareMap> maps;      ///< "A start"
   std::map<std::string, std::string> texts;  ///< what each model writes
+  /// Of each run that was trained in this sitting, or is being trained; safe to read from any thread.
+  std::map<std::string, std::shared_ptr<const History>> histories;
 };
 
 /// What the player needs for measuring. Tests supply their own.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
@@ -158,6 +159,14 @@ Settings parse_settings(std::string_view text, const std::string& name, std::str
   table.flag("tf32", s.backend.tf32);
   s.backend.tf32 = s.backend.tf32 && s.backend.cuda;
   table.flag("opener_offered", s.game_offered);
+  table.read("language", "a text of at most 16 letters, as \"de\"", [&](const toml::node& node) {
+    const auto language = node.value_exact<std::string>();
+    const auto fits = [](unsigned char c) { return std::isalnum(c) || c == '-'; };
+    if (!language || language->size() > 16 || !std::all_of(language->begin(), language->end(), fits))
+      return false;
+    s.language = *language;
+    return true;
+  });
   table.read("splits", fmt::format("a list of {} numbers", s.splits.size()), [&](const toml::node& node) {
     const toml::array* splits = node.as_array();
     if (!splits || splits->size() != s.splits.size()) return false;
@@ -210,12 +219,12 @@ void write_settings(const std::string& path, const Settings& s) {
       "# What the normscope window remembers.\ntheme = \"{}\"\nscale = {:.2f}\nreduced_motion = {}\nwidth = "
       "{}\n"
       "height = {}\nbackend = \"{}\"\ntf32 = {}\nopener_offered = {}\n"
-      "splits = [{:.4f}]\nrecent = [{}]\n",
+      "language = \"{}\"\nsplits = [{:.4f}]\nrecent = [{}]\n",
       s.dark ? "dark" : "light", s.scale,
       !s.reduced_motion   ? "\"system\""
       : *s.reduced_motion ? "true"
                           : "false",
-      s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.game_offered,
+      s.width, s.height, s.backend.cuda ? "cuda" : "cpu", s.backend.tf32, s.game_offered, s.language,
       fmt::join(s.splits, ", "), fmt::join(recent, ", "));
   write_file(path, text, "settings", Access::Own);
 }

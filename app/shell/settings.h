@@ -21,6 +21,7 @@ struct Settings {
   int width = 1600, height = 1000;
   BackendChoice backend{};            // where runs train
   bool game_offered = false;          // the invitation was answered
+  std::string language{};             // of the lessons, "de"; empty: English
   lab::Splits splits{};               // where the gaps between the Lab's panels stand
   std::vector<std::string> recent{};  // files that were opened or saved, newest first
   friend bool operator==(const Settings&, const Settings&) = default;

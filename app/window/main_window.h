@@ -23,6 +23,7 @@ struct WindowOptions {
   std::optional<bool> dark;              // otherwise as remembered
   std::optional<float> scale;            // asked; 1 = 100 % of the display's
   std::optional<BackendChoice> backend;  // otherwise as remembered
+  std::string language{};                // of the lessons; empty: as remembered
   bool safe_mode = false;                // neither settings nor autosave
   std::string frame_log;                 // a file for what every frame costs; empty: none
   std::string title = "normscope";

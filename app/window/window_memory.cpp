@@ -40,6 +40,7 @@ void WindowMemory::put(AppState& state) const {
   state.backend.chosen = settings_.backend;
   state.screens.lab.splits() = settings_.splits;
   state.screens.lessons.remembers = !safe_mode_;
+  state.screens.lessons.language = settings_.language;
   state.screens.sweep.keeps = !safe_mode_;
   state.files.recent = settings_.recent;
   state.notice = notice_;
@@ -71,6 +72,7 @@ void WindowMemory::keep(AppState& state, int width, int height, double now) {
   settings_.backend = state.backend.chosen;
   settings_.splits = state.screens.lab.splits();
   settings_.recent = state.files.recent;
+  settings_.language = state.screens.lessons.language;
   const shell::Offers& offers = state.shell.offers;
   settings_.game_offered = settings_.game_offered || (offers.answered && !offers.game);
   for (EndedSession& session : ended_) {

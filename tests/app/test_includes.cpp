@@ -64,7 +64,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/io engine/data engine/tape engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files"},
     {"app/course",
      "engine/core engine/io engine/spec engine/measure app/files app/ui app/plot app/tex app/view app/experiments"},
-    {"app/lessons", "engine/core engine/io app/files app/ui app/plot app/view app/course"},
+    {"app/lessons", "engine/core engine/io app/files app/ui app/plot app/view app/diagram app/course"},
     {"app/zoo", "engine/core engine/spec app/ui app/plot app/experiments"},
     {"app/sweep",
      "engine/core engine/io engine/data engine/spec engine/train app/files app/ui app/plot app/view app/experiments"},

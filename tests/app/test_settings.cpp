@@ -77,6 +77,7 @@ TEST_CASE("settings are read back as they were written") {
   const test::Folder folder;
   Settings s{true, 1.25, true, 1333, 777, true};
   s.splits[1] = 0.375f;
+  s.language = "de";
   s.recent = {"/home/a/runs \"2\".toml", "/home/a/größe\\text.txt"};
   write_settings(folder.file("a/b/settings.toml"), s);
   const ReadSettings read = read_settings(folder.file("a/b/settings.toml"));

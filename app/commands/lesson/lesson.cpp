@@ -17,6 +17,7 @@
 #include "app/commands/lesson/named.h"
 #include "app/course/check.h"
 #include "app/course/labels.h"
+#include "app/course/language/language.h"
 #include "app/course/reader.h"
 #include "app/course/report.h"
 
@@ -29,6 +30,7 @@ struct LessonOptions {
   std::string command;  ///< list, show, check, report
   std::string id;       ///< of one lesson; empty: all
   std::string folder;   ///< of the lessons; empty: the course's
+  std::string language{};
   std::string out = "out/lessons";
   std::string page{};  ///< report: a page into which the claim table goes, between its markers
   bool all = false, full = false, write = false;
@@ -145,8 +147,20 @@ void check_report(const Course& course, const LessonOptions& options) {
   refuse_clashes(outputs, inputs);
 }
 
+/// A language whose texts do not match the lesson's is told as a broken lesson is.
+void check_languages(Course& course) {
+  for (const Lesson& lesson : course.lessons)
+    for (const std::string& fault : language_faults(lesson)) {
+      complain(fault);
+      course.broken.push_back({lesson.folder, fault});
+    }
+}
+
 Exit lesson(const LessonOptions& options) {
-  const Course course = course_of(options.folder);
+  // What is written for others is English, whoever writes it.
+  const bool shows = options.command == "list" || options.command == "show";
+  Course course = course_of(options.folder, shows ? language_or(options.language) : "");
+  if (options.command == "check") check_languages(course);
   try {
     if (options.command == "list") return list(course);
     check_measured(course);
@@ -188,11 +202,10 @@ void add_lesson(CLI::App& app, Command& command) {
     });
     return sub;
   };
-  add("list", "Number, name, title and claim of every lesson");
-  add("show", "One lesson: claim, sources, runs, checks and measured numbers")
-      .add_option("lesson", options->id, "its name or number")
-      ->type_name("LESSON")
-      ->required();
+  add_language(add("list", "Number, name, title and claim of every lesson"), options->language);
+  CLI::App& one_lesson = add("show", "One lesson: claim, sources, runs, checks and measured numbers");
+  one_lesson.add_option("lesson", options->id, "its name or number")->type_name("LESSON")->required();
+  add_language(one_lesson, options->language);
   CLI::App& check = add("check", "Measure the claims; 1 when one does not hold");
   CLI::Option* one = check.add_option("lesson", options->id, "its name or number")->type_name("LESSON");
   check.add_flag("--all", options->all, "all lessons (also without a name)")->excludes(one);

@@ -26,12 +26,13 @@ constexpr const char* kSheets = "out/worksheets";
 struct WorksheetOptions {
   std::string id;      ///< of the lesson
   std::string folder;  ///< of the lessons; empty: the course's
-  std::string out;     ///< empty: in kSheets
+  std::string language{};
+  std::string out;  ///< empty: in kSheets
   bool answers = false;
 };
 
 Exit lesson_worksheet(const WorksheetOptions& options) {
-  const Course course = course_of(options.folder);
+  const Course course = course_of(options.folder, language_or(options.language));
   const Lesson& lesson = lesson_of(course, options.id);
   const std::string path =
       options.out.empty() ? fmt::format("{}/{}{}.html", kSheets, lesson.id, options.answers ? "-answers" : "")
@@ -54,6 +55,7 @@ void add_lesson_worksheet(CLI::App& group, Command& command) {
   CLI::App& sheet = *group.add_subcommand("worksheet", "A lesson as a page to print and fill in, as HTML");
   sheet.add_option("lesson", options->id, "its name or number")->type_name("LESSON")->required();
   sheet.add_option("--lessons", options->folder, "another folder of lessons")->type_name("DIR");
+  add_language(sheet, options->language);
   sheet.add_option("--out", options->out, "the file to write")
       ->type_name("FILE")
       ->default_str(fmt::format("{}/LESSON.html", kSheets));

@@ -2,19 +2,44 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
 #include "app/cli/exit_code.h"
 #include "app/cli/terminal.h"
+#include "app/course/language/language.h"
 #include "engine/spec/nearest.h"
 
 namespace normscope::cli {
 
 using namespace lessons;
 
-Course course_of(const std::string& folder) {
-  Course course = read_course(folder.empty() ? lessons_folder() : folder);
+void add_language(CLI::App& app, std::string& language) {
+  app.add_option("--language", language, "of the lessons' texts, as de; what is missing in it stays English")
+      ->type_name("NAME");
+}
+
+namespace {
+
+std::string folder_or(const std::string& folder) { return folder.empty() ? lessons_folder() : folder; }
+
+}  // namespace
+
+void check_language(const std::string& language, const std::string& folder) {
+  if (language.empty()) return;
+  const std::vector<std::string> has = languages_in(folder_or(folder));
+  const std::vector<std::string_view> known(has.begin(), has.end());
+  if (std::find(known.begin(), known.end(), language) == known.end())
+    throw CommandError(Exit::Usage, fmt::format("--language '{}': no lesson has it: {}", language,
+                                                expected(language, known)));
+}
+
+std::string language_or(const std::string& asked) { return asked.empty() ? course_language() : asked; }
+
+Course course_of(const std::string& folder, const std::string& language) {
+  check_language(language, folder);
+  Course course = read_course(folder_or(folder), language);
   for (const Broken& broken : course.broken) complain(broken.error);
   return course;
 }

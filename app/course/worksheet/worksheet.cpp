@@ -228,9 +228,10 @@ std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, 
   for (const std::string& source : lesson.sources) sources += element("li", svg_escaped(source), "small");
   body += element("h3", "Sources") + "\n" + element("ul", sources);
   return fmt::format(
-      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><title>{}. {}</title>\n"
+      "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"/><title>{}. {}</title>\n"
       "<style>{}</style></head>\n<body>\n{}</body></html>\n",
-      lesson.number, svg_escaped(lesson.title), kStyle, body);
+      lesson.language.empty() ? "en" : lesson.language, lesson.number, svg_escaped(lesson.title), kStyle,
+      body);
 }
 
 }  // namespace normscope::lessons

@@ -18,7 +18,8 @@ lessons::Player& player_of(LessonsScreen& screen, Lab* lab) {
   if (!screen.player) {
     const std::string progress = screen.remembers ? lessons::Progress::default_path() : "";
     screen.player = std::make_shared<lessons::Player>(
-        lessons::read_course(lessons::lessons_folder()),
+        lessons::read_course(lessons::lessons_folder(),
+                             screen.language.empty() ? lessons::course_language() : screen.language),
         std::make_unique<lessons::Worker>(screen.wake, 0, lab ? lab->finished_runs() : nullptr,
                                           lessons::Kept::folder_beside(progress)),
         progress);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "app/lab/lab_screen.h"
 #include "app/sweep/cells.h"
@@ -30,6 +31,7 @@ struct LessonsScreen {
   std::shared_ptr<lessons::Player> player;  // made when the screen is opened first
   // A lesson's runs: they wait for an answer where the runs shown could not come back.
   std::optional<lab::ReplaceRuns> to_lab;
+  std::string language{};      // of the course, "de"; empty: that of NORMSCOPE_LANGUAGE, or English
   bool remembers = true;       // false: safe mode, progress in the course is neither read nor written
   std::function<void()> wake;  // rung by the player's measurements from their thread
 };

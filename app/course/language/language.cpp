@@ -1,0 +1,247 @@
+#include "app/course/language/language.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <iterator>
+#include <set>
+#include <system_error>
+
+#include "app/course/reader_checks.h"
+#include "app/files/input_kinds.h"
+#include "app/files/toml_table.h"
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+
+namespace normscope::lessons {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTexts = "texts.toml";
+
+/// "de", "pt-BR": it becomes part of a path.
+bool is_language(const std::string& name) {
+  return !name.empty() && name.size() <= 16 &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '-'; });
+}
+
+std::string path_in(const std::string& folder, const std::string& language, const std::string& file) {
+  return (fs::path(folder) / language / file).string();
+}
+
+std::string prose_file(StepKind kind) { return std::string(to_string(kind)) + ".md"; }
+
+std::string read_needed(const std::string& path, const InputKind& kind) {
+  auto text = read_input_file_if_there(path, kind);
+  if (!text) throw Error(fmt::format("{}:1: the file is missing: expected {}", path, kind.expected));
+  return *std::move(text);
+}
+
+/// [figure.losses] title -> "figure.losses.title". What is no text is at fault.
+void flatten(const toml::table& table, const std::string& file, const std::string& before, Words& out) {
+  for (const auto& [key, node] : table) {
+    const std::string name = before + (before.empty() ? "" : ".") + std::string(key.str());
+    if (const toml::table* inner = node.as_table()) {
+      flatten(*inner, file, name, out);
+      continue;
+    }
+    const auto text = node.value_exact<std::string>();
+    if (!text || text->empty())
+      throw Error(fmt::format("{}:{}: [{}] is no text: expected the words in this language", file,
+                              node.source().begin.line, name));
+    out[name] = *text;
+  }
+}
+
+std::vector<std::string> without(const std::vector<std::string>& all, const std::vector<std::string>& taken) {
+  std::vector<std::string> rest;
+  std::set_difference(all.begin(), all.end(), taken.begin(), taken.end(), std::back_inserter(rest));
+  return rest;
+}
+
+/// "3 missing: a, b, c; 1 superfluous: d". Both lists sorted.
+std::string difference(const std::vector<std::string>& wanted, const std::vector<std::string>& there) {
+  const std::vector<std::string> missing = without(wanted, there), more = without(there, wanted);
+  std::string out;
+  if (!missing.empty()) out = fmt::format("{} missing: {}", missing.size(), fmt::join(missing, ", "));
+  if (!more.empty())
+    out += fmt::format("{}{} superfluous: {}", out.empty() ? "" : "; ", more.size(), fmt::join(more, ", "));
+  return out;
+}
+
+/// Numbers, tiles and forms of a text, as they stand between braces: "{value end_A}".
+std::vector<std::string> braces_of(const Prose& prose) {
+  std::vector<std::string> all;
+  for (const Block& block : prose.blocks)
+    for (const Inline& piece : block.inlines) {
+      using Kind = Inline::Kind;
+      const char* word = piece.kind == Kind::Value       ? "value "
+                         : piece.kind == Kind::Band      ? "band "
+                         : piece.kind == Kind::Reference ? "ref "
+                         : piece.kind == Kind::Drag      ? "drag "
+                         : piece.kind == Kind::Sample    ? "text "
+                         : piece.kind == Kind::Name      ? "name "
+                                                         : "";
+      if (piece.kind != Kind::Text && piece.kind != Kind::Formula)
+        all.push_back(fmt::format("{{{}{}}}", word, piece.text));
+    }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+void take_prose(Lesson& lesson, StepKind kind, const std::string& language) {
+  Step& step = lesson.steps[static_cast<size_t>(kind)];
+  const std::string path = path_in(lesson.folder, language, prose_file(kind));
+  Prose prose = parse_prose(read_needed(path, input::kProse), path);
+  if (const std::string fault = difference(braces_of(step.text), braces_of(prose)); !fault.empty())
+    throw Error(fmt::format("{}:1: {}: expected those of the English text", path, fault));
+  step.text = std::move(prose);
+}
+
+/// How many numbers a text has room for; npos for braces of another kind.
+size_t holes(std::string text) {
+  size_t count = 0;
+  for (size_t at = 0; (at = text.find("{}")) != std::string::npos; ++count) text.erase(at, 2);
+  return text.find_first_of("{}") == std::string::npos ? count : std::string::npos;
+}
+
+std::string numbered(std::set<std::string>& used, const std::string& key) {
+  std::string name = key;
+  for (int n = 2; !used.insert(name).second; ++n) name = fmt::format("{}-{}", key, n);
+  return name;
+}
+
+using Said = std::function<void(const std::string& key, std::string& text)>;
+
+void figure_texts(Figure& f, const Said& said) {
+  const std::string table = "figure." + f.id + ".";
+  said(table + "title", f.title);
+  said(table + "note", f.note);
+  said(table + "tab", f.tab);
+  said(table + "x", f.x.label);
+  said(table + "y", f.y.label);
+  std::set<std::string> used;
+  for (FigureLine& line : f.lines) said(table + numbered(used, "line." + line.curve), line.name);
+  for (size_t i = 0; i < f.levels.size(); ++i)
+    said(fmt::format("{}level.{}", table, i + 1), f.levels[i].label);
+  for (size_t i = 0; i < f.theory.size(); ++i)
+    said(fmt::format("{}theory.{}", table, i + 1), f.theory[i].label);
+}
+
+void all_texts(Lesson& lesson, const Said& said) {
+  said("title", lesson.title);
+  said("question", lesson.question);
+  said("claim", lesson.claim);
+  for (LessonRun* run : lesson.all_runs()) said("run." + run->id + ".name", run->name);
+  for (Measure& m : lesson.measures) {
+    said("measure." + m.id + ".label", m.label);
+    said("measure." + m.id + ".unit", m.unit);
+  }
+  std::set<std::string> used;
+  for (Check& check : lesson.checks) {
+    const std::string table = numbered(used, "check." + check.measure) + ".";
+    said(table + "says", check.says);
+    for (size_t i = 0; i < check.excludes.size(); ++i)
+      said(fmt::format("{}excludes.{}", table, i + 1), check.excludes[i].what);
+  }
+  for (Figure& figure : lesson.figures) figure_texts(figure, said);
+  Prediction& q = lesson.prediction;
+  said("prediction.ask", q.ask);
+  said("prediction.unit", q.unit);
+  said("prediction.first", q.first);
+  said("prediction.last", q.last);
+  for (Prediction::Card& card : q.cards) said("prediction.card." + card.id, card.text);
+  for (Knob& knob : lesson.knobs) said("knob." + knob.id + ".label", knob.label);
+  if (lesson.puzzle) said("puzzle.text", lesson.puzzle->text);
+}
+
+}  // namespace
+
+void each_text(Lesson& lesson, const Said& said) {
+  all_texts(lesson, [&](const std::string& key, std::string& text) {
+    if (!text.empty()) said(key, text);
+  });
+}
+
+std::vector<std::string> languages_of(const std::string& lesson_folder) {
+  std::vector<std::string> all;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(lesson_folder, failure)) {
+    const std::string name = entry.path().filename().string();
+    if (is_language(name) && fs::exists(entry.path() / kTexts, failure)) all.push_back(name);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+std::vector<std::string> languages_in(const std::string& folder) {
+  std::set<std::string> all;
+  std::error_code failure;
+  for (const auto& entry : fs::directory_iterator(folder, failure))
+    if (entry.is_directory(failure))
+      for (const std::string& one : languages_of(entry.path().string())) all.insert(one);
+  return {all.begin(), all.end()};
+}
+
+std::vector<std::string> language_files(const Lesson& lesson, const std::string& language) {
+  std::vector<std::string> files{path_in(lesson.folder, language, kTexts)};
+  for (StepKind kind : kSteps) files.push_back(path_in(lesson.folder, language, prose_file(kind)));
+  return files;
+}
+
+Lesson translated(const Lesson& lesson, const std::string& language) {
+  const std::string file = path_in(lesson.folder, language, kTexts);
+  const toml::table root = parse_toml(read_needed(file, input::kLesson), file);
+  Words texts;
+  flatten(root, file, "", texts);
+  Lesson out = lesson;
+  std::vector<std::string> wanted, there;
+  each_text(out, [&](const std::string& key, std::string& text) {
+    wanted.push_back(key);
+    if (const auto it = texts.find(key); it != texts.end()) text = it->second;
+  });
+  for (const auto& [key, text] : texts) there.push_back(key);
+  std::sort(wanted.begin(), wanted.end());
+  if (const std::string fault = difference(wanted, there); !fault.empty())
+    throw Error(fmt::format("{}:1: {}: expected the texts of lesson.toml", file, fault));
+  for (StepKind kind : kSteps) take_prose(out, kind, language);
+  out.language = language;
+  check_references(out, Table(root, file, ""));
+  return out;
+}
+
+std::vector<std::string> language_faults(const Lesson& lesson) {
+  std::vector<std::string> faults;
+  for (const std::string& language : languages_of(lesson.folder))
+    if (std::string fault = guarded(language, [&] { translated(lesson, language); }); !fault.empty())
+      faults.push_back(std::move(fault));
+  return faults;
+}
+
+Words read_words(const std::string& folder, const std::string& language) {
+  if (!is_language(language)) return {};
+  const std::string file = (fs::path(folder) / (language + ".toml")).string();
+  const auto text = read_input_file_if_there(file, input::kLesson);
+  if (!text) return {};
+  Words words;
+  for (const auto& [key, node] : parse_toml(*text, file)) {
+    const auto value = node.value_exact<std::string>();
+    const std::string name(key.str());
+    if (!value || value->empty() || holes(*value) != holes(name))
+      throw Error(fmt::format("{}:{}: [{}] expected a text with {} times {{}}", file,
+                              node.source().begin.line, name, holes(name)));
+    words[name] = *value;
+  }
+  return words;
+}
+
+const std::string& word_of(const Words& words, const std::string& english) {
+  const auto it = words.find(english);
+  return it == words.end() ? english : it->second;
+}
+
+}  // namespace normscope::lessons

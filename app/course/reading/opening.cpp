@@ -1,0 +1,64 @@
+#include "app/course/reading/opening.h"
+
+#include <fmt/format.h>
+
+namespace normscope::lessons {
+namespace {
+
+using lab::Side;
+using lab::SlotId;
+
+constexpr size_t kMostPictures = 2;  // that have room beside each other
+
+/// Layer by layer, from the bottom up.
+std::optional<OpeningPlace> place_in(const lab::Stack& stack, std::string_view name) {
+  for (const int end : {lab::kFinal, lab::kEmbedding})
+    if (const SlotId at{end, lab::Sub::Attention, Slot::Stream, stack.side}; lab::slot_name(at) == name)
+      return OpeningPlace{at};
+  for (int layer = 0; layer < stack.layers(); ++layer)
+    for (const lab::Sub sub : stack.subs()) {
+      for (const Slot slot : lab::kSlots)
+        if (const SlotId at{layer, sub, slot, stack.side}; lab::slot_name(at) == name)
+          return OpeningPlace{at};
+      const std::string scale = fmt::format("{}layer{}/{}/skip-scale", lab::side_prefix(stack.side),
+                                            layer + 1, lab::to_string(sub));
+      const bool scaled =
+          lab::wiring_of(stack.wiring, layer, sub).skip.kind != Scale::Kind::One && scale == name;
+      if (scaled) return OpeningPlace{{layer, sub, Slot::Stream, stack.side}, true};
+    }
+  return {};
+}
+
+}  // namespace
+
+std::optional<OpeningPlace> opening_place(const ModelConfig& model, std::string_view name) {
+  if (!is_transformer(model.architecture)) return {};
+  const lab::Stacks stacks = lab::stacks_of(model);
+  if (const auto place = place_in(stacks.of(Side::Main), name)) return place;
+  return stacks.both ? place_in(stacks.of(Side::Encoder), name) : std::nullopt;
+}
+
+std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t) {
+  std::vector<OpeningRun> opening;
+  size_t room = kMostPictures;
+  for (Table& one : t.tables("opening")) {
+    OpeningRun picture{one.text("run"), one.text("slot")};
+    one.done();
+    if (!lesson.has_letter(picture.run))
+      one.refuse("run", fmt::format("'{}' is not in this lesson: expected a run with a letter", picture.run));
+    const ModelConfig& model = lesson.run(picture.run)->spec.model;
+    if (!opening_place(model, picture.slot))
+      one.refuse("slot", fmt::format("'{}' is no place of its diagram: expected one as layer1/ffn/trunk, "
+                                     "before or after, final, embedding, or of a scaled skip path "
+                                     "layer1/ffn/skip-scale",
+                                     picture.slot));
+    const size_t wide = lab::has_both(model) ? kMostPictures : 1;
+    if (wide > room)
+      one.refuse("run", "has no room: expected two runs at most, or one with an encoder and a decoder");
+    room -= wide;
+    opening.push_back(std::move(picture));
+  }
+  return opening;
+}
+
+}  // namespace normscope::lessons

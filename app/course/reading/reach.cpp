@@ -1,0 +1,114 @@
+#include "app/course/reading/reach.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "app/course/check.h"
+#include "app/course/language/language.h"
+#include "app/files/input_kinds.h"
+#include "engine/core/error.h"
+
+namespace normscope::lessons {
+namespace {
+
+constexpr std::string_view kOwn = "as in the lesson", kBold = "**";
+
+std::string trimmed(std::string_view text) {
+  const size_t from = text.find_first_not_of(' '), to = text.find_last_not_of(' ');
+  return from == text.npos ? "" : std::string(text.substr(from, to - from + 1));
+}
+
+/// "| a | b |" -> a, b.
+std::vector<std::string> cells_of(std::string_view row) {
+  std::vector<std::string> cells;
+  for (size_t from = 1; from < row.size();) {
+    const size_t to = std::min(row.find('|', from), row.size());
+    if (to < row.size()) cells.push_back(trimmed(row.substr(from, to - from)));
+    from = to + 1;
+  }
+  return cells;
+}
+
+const Check& check_of(const Lesson& lesson, const std::string& measure) {
+  return *std::find_if(lesson.checks.begin(), lesson.checks.end(),
+                       [&](const Check& c) { return c.measure == measure; });
+}
+
+/// As the table's head has it.
+std::string head_of(const Lesson& lesson, const std::string& measure) {
+  return fmt::format("{} ({})", lesson.measure(measure)->label, band_text(check_of(lesson, measure)));
+}
+
+/// A translation has other labels, and the same bands.
+bool same_head(const Lesson& lesson, const std::string& measure, const std::string& head) {
+  if (lesson.language.empty()) return head == head_of(lesson, measure);
+  return head.ends_with(fmt::format("({})", band_text(check_of(lesson, measure))));
+}
+
+Reach::Cell cell_of(const std::string& text) {
+  const bool bold = text.size() > 4 && text.starts_with(kBold) && text.ends_with(kBold);
+  return {bold ? text.substr(2, text.size() - 4) : text, !bold};
+}
+
+}  // namespace
+
+bool Reach::holds() const {
+  return std::all_of(cells.begin(), cells.end(), [](const Cell& c) { return c.holds; });
+}
+
+std::vector<Reach> parse_reach(const Lesson& lesson, const std::string& table, const std::string& file) {
+  std::vector<Reach> all;
+  std::istringstream lines(table);
+  int number = 0;
+  bool headed = false;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (!line.starts_with("| ")) continue;  // title, empty lines, the rule below the head
+    const std::vector<std::string> cells = cells_of(line);
+    bool fits = cells.size() == lesson.effect.size() + 1;
+    for (size_t i = 0; fits && !headed && i < lesson.effect.size(); ++i)
+      fits = same_head(lesson, lesson.effect[i], cells[i + 1]);
+    if (!fits)
+      throw Error(
+          fmt::format("{}:{}: is not of this lesson's effect: expected that of normscope lesson "
+                      "limits {} --write",
+                      file, number, lesson.id));
+    if (!std::exchange(headed, true) || cells[0] == kOwn) continue;
+    Reach reach{cells[0], {}};
+    for (size_t i = 1; i < cells.size(); ++i) reach.cells.push_back(cell_of(cells[i]));
+    all.push_back(std::move(reach));
+  }
+  return all;
+}
+
+std::vector<Reach> load_reach(const Lesson& lesson) {
+  const std::string file = (std::filesystem::path(lesson.folder) / "limits.md").string();
+  const auto table = read_input_file_if_there(file, input::kPage);
+  return table ? parse_reach(lesson, *table, file) : std::vector<Reach>{};
+}
+
+std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Reach>& all) {
+  std::vector<std::string> sentences;
+  std::string held;
+  for (const Reach& reach : all)
+    if (reach.holds()) held += (held.empty() ? "" : ", ") + word_of(lesson.words, reach.setting);
+  if (!held.empty()) sentences.push_back(word_of(lesson.words, "Holds too: ") + held + ".");
+  for (const Reach& reach : all) {
+    std::string wrong;
+    for (size_t i = 0; i < reach.cells.size(); ++i)
+      if (!reach.cells[i].holds)
+        wrong += fmt::format("{}{}: {}", wrong.empty() ? "" : "; ", head_of(lesson, lesson.effect[i]),
+                             reach.cells[i].text);
+    if (!wrong.empty())
+      sentences.push_back(fmt::format("{}{}: {}.", word_of(lesson.words, "Not: "),
+                                      word_of(lesson.words, reach.setting), wrong));
+  }
+  return sentences;
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,156 @@
+#include "app/lessons/opening_picture.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "app/course/reading/opening.h"
+#include "app/diagram/diagram.h"
+#include "app/ui/widgets.h"
+#include "app/view/wiring_glyph.h"
+
+namespace normscope::lessons {
+namespace {
+
+using namespace ui;
+
+constexpr float kName = 26, kGap = 24;  // the run's name above its picture; between two of them
+constexpr float kNarrowest = 183;       // in which every word of a stack has room
+constexpr float kGlyphHeight = 46;
+constexpr float kSpare = 36;  // more height than it needs is for nothing
+
+/// One of the pictures: what is drawn, and what of it is lit.
+struct One {
+  const OpeningRun& opening;
+  const RunView& run;
+  lab::Stacks stacks;
+  OpeningPlace place;
+};
+
+/// `opened`: the layer of the lit place.
+std::vector<lab::StackRows> rows_of(const One& one, bool opened) {
+  std::vector<lab::StackRows> rows;
+  for (const lab::Side side : {lab::Side::Encoder, lab::Side::Main}) {
+    if (side == lab::Side::Encoder && !one.stacks.both) continue;
+    const lab::Stack stack = one.stacks.of(side);
+    const bool here = opened && side == one.place.at.side;
+    const int layer =
+        one.place.at.layer == lab::kFinal ? stack.layers() - 1 : std::max(one.place.at.layer, 0);
+    rows.push_back({side, stack.cross, lab::diagram_rows(stack, here ? layer : -1),
+                    stack.wiring.embedding != NormKind::None, stack.wiring.second != NormKind::None});
+  }
+  return rows;
+}
+
+float height_of(const One& one, float width, bool opened) {
+  return lab::layout_small({0, 0, width, 0}, rows_of(one, opened)).content_height;
+}
+
+/// Where the lit place is drawn. A scale has room in an open layer alone.
+std::optional<Rect> lit_place(const lab::DiagramLayout& layout, const OpeningPlace& place) {
+  if (!place.skip_scale) return lab::place_of(layout, place.at);
+  const lab::StackLayout* stack = layout.stack_layout(place.at.side);
+  for (const lab::RowLayout& row : stack ? stack->rows : std::vector<lab::RowLayout>{})
+    for (const lab::SublayerLayout& s : row.subs)
+      if (row.row.first == place.at.layer && s.sub == place.at.sub) return s.pill;
+  return {};
+}
+
+void paint_one(Ui& ui, const One& one, const Rect& area, bool opened, const LabView& view,
+               lab::LabData& data) {
+  lab::DiagramState state;
+  state.selected = one.run.letter;
+  if (!one.place.skip_scale) state.hovered = one.place.at;
+  const int32_t last = one.run.history ? one.run.history->last_step() : 0;
+  // Of the step before the last: a scale at the end is known to the model alone.
+  const lab::DiagramInput input{view, data, std::max(last - 1, 0)};
+  const lab::DiagramLayout layout = lab::layout_small(area, rows_of(one, opened));
+  lab::paint_diagram(ui, state, input, layout, one.stacks, static_cast<int>(&one.run - view.runs.data()));
+  if (const auto lit = lit_place(layout, one.place))
+    ui.paint().outline(lit->inset(-4), ui.theme().ink, 1.6f, radius::token + 4);
+}
+
+}  // namespace
+
+void OpeningPicture::take_up(const Lesson& lesson, const Changes& changes) {
+  if (lesson_ == &lesson && changes_ == changes) return;
+  lesson_ = &lesson;
+  changes_ = changes;
+  view_ = {};
+  for (const OpeningRun& opening : lesson.opening) {
+    RunView run;
+    run.letter = opening.run[0];
+    run.name = lesson.run(opening.run)->name;
+    run.spec = std::make_shared<const RunSpec>(spec_of(lesson, opening.run, 1, changes));
+    // A scale whose start is measured on a first batch has no value before it.
+    const lab::Stacks stacks = lab::stacks_of(run.spec->model);
+    for (const lab::Side side : {lab::Side::Encoder, lab::Side::Main}) {
+      if (side == lab::Side::Encoder && !stacks.both) continue;
+      const lab::Stack stack = stacks.of(side);
+      for (int layer = 0; layer < stack.layers(); ++layer)
+        for (const lab::Sub sub : stack.subs()) {
+          const Scale& skip = lab::wiring_of(stack.wiring, layer, sub).skip;
+          run.skip_scales.push_back(
+              skip.profile == Scale::Profile::None ? skip.value : std::numeric_limits<float>::quiet_NaN());
+        }
+    }
+    view_.runs.push_back(std::move(run));
+  }
+}
+
+void OpeningPicture::add_numbers(const Lesson& lesson, const MeasureState* measured) {
+  data_.begin_frame();
+  for (size_t i = 0; i < view_.runs.size(); ++i) {
+    view_.runs[i].history = nullptr;
+    if (!measured) continue;
+    const auto it = measured->histories.find(lesson.opening[i].run);
+    if (it != measured->histories.end() && it->second->last_step() > 0) view_.runs[i].history = it->second;
+  }
+}
+
+void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const Changes& changes,
+                          const MeasureState* measured) {
+  take_up(lesson, changes);
+  add_numbers(lesson, measured);
+  std::vector<One> all;
+  for (size_t i = 0; i < lesson.opening.size(); ++i) {
+    const ModelConfig& model = view_.runs[i].spec->model;
+    const auto place = opening_place(model, lesson.opening[i].slot);
+    if (place) all.push_back({lesson.opening[i], view_.runs[i], lab::stacks_of(model), *place});
+  }
+  if (all.empty()) return;
+  const float width = std::min((room.w - kGap) / 2, 260.f);
+  const auto wide = [&](const One& one) { return one.stacks.both ? room.w : width; };
+  const auto needed = [&](bool opened) {
+    float most = 0;
+    for (const One& one : all) most = std::max(most, height_of(one, wide(one), opened));
+    return most;
+  };
+  const float free = room.h - kName, open = needed(true), closed = needed(false);
+  const bool opened = open <= free, whole = width >= kNarrowest && closed <= free;
+  if (!whole && kGlyphHeight > free) return;
+  const float high = whole ? std::min(free, (opened ? open : closed) + kSpare) : kGlyphHeight;
+
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  std::string lit;
+  float x = room.x;
+  for (const One& one : all) {
+    const int letter = one.run.letter - 'A';
+    const Rect area{x, room.y + kName, wide(one), high};
+    tile(ui, {x, room.y, 18, 18}, letter);
+    const TextStyle name{Face::Bold, type::body};
+    p.text_in({x + 26, room.y, area.w - 26, 18}, name, t.ink,
+              fitting(p, name, area.w - 26, {one.run.name, ""}));
+    if (whole)
+      paint_one(ui, one, area, opened, view_, data_);
+    else
+      lab::draw_wiring_glyph(ui, {x, area.y}, one.run.spec->model, t.runs[static_cast<size_t>(letter)].line);
+    lit += fmt::format("{}{}: {}", lit.empty() ? "" : ", ", one.opening.run, one.opening.slot);
+    x = area.right() + kGap;
+  }
+  ui.mark("lesson/opening", {room.x, room.y, room.w, kName + high}, lit,
+          "How the runs are wired, in small: flow goes up. The place that matters is ringed.");
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,31 @@
+// The picture that a lesson opens with: the diagram of one or two of its runs in small, painted by the diagram's own
+// painter from what is really trained, with the place that matters lit. Once a run has taken a step its sub-layers show
+// the norm of their gradient. As large as the room allows: the layer of the lit place open, all layers closed, or the
+// wiring alone as on a run card; nothing where none of these fits. Control: lesson/opening.
+#pragma once
+
+#include <memory>
+
+#include "app/lessons/worker.h"
+#include "app/ui/ui.h"
+#include "app/view/lab_data.h"
+
+namespace normscope::lessons {
+
+class OpeningPicture {
+ public:
+  /// `measured`: of these runs; null before the prediction, when nothing of them may be seen.
+  void draw(ui::Ui& ui, const ui::Rect& room, const Lesson& lesson, const Changes& changes,
+            const MeasureState* measured);
+
+ private:
+  void take_up(const Lesson& lesson, const Changes& changes);
+  void add_numbers(const Lesson& lesson, const MeasureState* measured);
+
+  const Lesson* lesson_ = nullptr;
+  Changes changes_;
+  LabView view_;  ///< a run a picture, in the order of the lesson's `opening`
+  lab::LabData data_;
+};
+
+}  // namespace normscope::lessons

@@ -1,0 +1,230 @@
+// Lessons in another language: every text of lesson.toml has its key, what is missing or superfluous is named, numbers
+// and forms are those of the English text, the player's own words are whole, and the screen shows it.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "app/course/labels.h"
+#include "app/course/language/language.h"
+#include "app/course/limits.h"
+#include "app/course/reading/reach.h"
+#include "player_driver.h"
+#include "program.h"
+
+namespace normscope::test_lesson_language {
+namespace {
+
+using namespace lessons;
+using fixture::PlayerDriver;
+using test::read_all;
+namespace fs = std::filesystem;
+
+const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+/// A copy of the course in which one file of lesson 1 in German can be changed.
+struct Copy {
+  explicit Copy(const std::string& name) : folder(name) {
+    fs::remove_all(folder);
+    fs::copy(kFolder, folder, fs::copy_options::recursive);
+  }
+  ~Copy() { fs::remove_all(folder); }
+  void replace(const std::string& file, const std::string& from, const std::string& to) const {
+    const std::string path = folder + "/01-warm-up/de/" + file;
+    std::string text = read_all(path);
+    const size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    write_text(path, text.replace(at, from.size(), to));
+  }
+  /// What is said of the translation; the lesson itself still opens, in English.
+  std::string fault() const {
+    const Course german = read_course(folder, "de");
+    const Lesson* lesson = german.find("warm-up");
+    REQUIRE(lesson);
+    CHECK(lesson->language.empty());
+    CHECK(lesson->title == "Warm-up rescues Post-LN");
+    REQUIRE(german.broken.size() == 1);
+    CHECK(language_faults(*lesson) == std::vector<std::string>{german.broken[0].error});
+    return german.broken[0].error;
+  }
+  std::string folder;
+};
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("every translation has the texts of its lesson, and no others", "[lesson]") {
+  size_t languages = 0;
+  for (const Lesson& lesson : read_course(kFolder, "").lessons) {
+    INFO(lesson.id);
+    for (const std::string& fault : language_faults(lesson)) FAIL_CHECK(fault);
+    languages += languages_of(lesson.folder).size();
+  }
+  CHECK(languages >= 1);
+  CHECK(languages_in(kFolder) == std::vector<std::string>{"de"});
+}
+
+TEST_CASE("a translation tells what it lacks and what it has too much, by name", "[lesson]") {
+  SECTION("a text that is missing and one that is not the lesson's") {
+    Copy c("lesson_language_1");
+    c.replace("texts.toml", "label = \"Lauf B noch einmal", "lable = \"Lauf B noch einmal");
+    const std::string fault = c.fault();
+    CHECK(has(fault,
+              "01-warm-up/de/texts.toml:1: 1 missing: knob.warmup.label; 1 superfluous: "
+              "knob.warmup.lable: expected the texts of lesson.toml"));
+  }
+  SECTION("no text") {
+    Copy c("lesson_language_2");
+    c.replace("texts.toml", "\"Warm-up rettet Post-LN\"", "7");
+    CHECK(has(c.fault(), "texts.toml:1: [title] is no text"));
+  }
+  SECTION("a number that the English text has not") {
+    Copy c("lesson_language_3");
+    c.replace("explain.md", "bei {value end_C}, ganz", "bei {value end_B}, ganz");
+    CHECK(has(c.fault(), "explain.md:1: 1 missing: {value end_C}; 1 superfluous: {value end_B}"));
+  }
+  SECTION("a file that is missing") {
+    Copy c("lesson_language_4");
+    fs::remove(c.folder + "/01-warm-up/de/run.md");
+    CHECK(has(c.fault(), "run.md:1: the file is missing"));
+  }
+  SECTION("a wall of words") {
+    Copy c("lesson_language_5");
+    std::string wall;
+    for (int i = 0; i < 140; ++i) wall += "Wort ";
+    c.replace("run.md", "Drei", wall + "Drei");
+    CHECK(has(c.fault(), "de/run.md:1: "));
+  }
+  SECTION("a word of the player without its number") {
+    Copy c("lesson_language_6");
+    write_text(c.folder + "/de.toml", "\"{} of {} done\" = \"{} fertig\"\n");
+    const Course german = read_course(c.folder, "de");
+    REQUIRE(german.broken.size() == 1);
+    CHECK(has(german.broken[0].error, "de.toml:1: [{} of {} done] expected a text with 2 times {}"));
+    CHECK(german.find("warm-up")->language == "de");
+  }
+}
+
+TEST_CASE("a lesson without the language stays English; a language that none has is said", "[lesson]") {
+  const Course english = read_course(kFolder, ""), german = read_course(kFolder, "de"),
+               none = read_course(kFolder, "xx");
+  CHECK(german.broken.empty());
+  const Lesson &here = *german.find("warm-up"), &there = *english.find("warm-up");
+  CHECK(here.title == "Warm-up rettet Post-LN");
+  CHECK(definition(here) == definition(there));  // the numbers that were kept are its own
+  CHECK(run_label(here, "A") == "Post-LN, ohne Warm-up");
+  CHECK(run_label(here, "B") == "Post-LN, Warm-up 200");
+  CHECK(german.find("dependency")->title == english.find("dependency")->title);
+  REQUIRE(none.broken.size() == 1);
+  CHECK(has(none.broken[0].error, "no lesson has the language 'xx': expected de"));
+  CHECK(none.lessons.size() == english.lessons.size());
+}
+
+TEST_CASE("every word of the player is in the table of each language", "[lesson]") {
+  // What is looked up by a name that the code puts together.
+  std::set<std::string> known{"Predict",    "Run",     "Compare",      "Explain",
+                              "no warm-up", "warm-up", "learning rate"};
+  for (const Lesson& lesson : read_course(kFolder, "").lessons)
+    for (const LimitSetting& setting : limit_settings(lesson, "another.txt")) known.insert(setting.name());
+  const std::regex asked("(?:word|phrase)\\(\\s*\"([^\"]+)\"|word_of\\(lesson\\.words, \"([^\"]+)\"");
+  for (const char* folder : {"/app/lessons", "/app/course"})
+    for (const auto& entry : fs::recursive_directory_iterator(std::string(NORMSCOPE_SOURCE_DIR) + folder)) {
+      if (entry.path().extension() != ".cpp") continue;
+      const std::string source = read_all(entry.path().string());
+      for (std::sregex_iterator it(source.begin(), source.end(), asked), end; it != end; ++it)
+        known.insert((*it)[1].matched ? (*it)[1].str() : (*it)[2].str());
+    }
+  CHECK(known.size() > 60);
+  for (const std::string& language : languages_in(kFolder)) {
+    const Words words = read_words(kFolder, language);
+    for (const std::string& word : known) {
+      INFO(language << ".toml lacks: " << word);
+      CHECK(words.contains(word));
+    }
+    for (const auto& [word, text] : words) {
+      INFO(language << ".toml has, and nobody asks for it: " << word);
+      CHECK(known.contains(word));
+    }
+  }
+}
+
+TEST_CASE("the screen shows a lesson in German, from the prediction to the claim", "[player]") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1024, 600}}) {
+    PlayerDriver p("", size);
+    p.state.screens.lessons.player = std::make_shared<Player>(
+        read_course(kFolder, "de"), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+    p.driver.frames(3);
+    p.player().open("warm-up", StepKind::Predict);
+    p.driver.frames(3);
+    CHECK(p.shows("Warm-up rettet Post-LN"));
+    CHECK(p.shows("Deine Vorhersage"));
+    CHECK_FALSE(p.shows("Your prediction"));
+    p.driver.click("lesson/slider", {0.15f, 0.5f});
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
+    CHECK(p.shows("Post-LN, ohne Warm-up"));
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
+    CHECK(p.shows("Gemessen"));
+    CHECK(p.says("Schritte"));
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
+    for (const ui::TextRecord& text : p.ui.texts()) {
+      INFO(text.text);
+      CHECK((!text.text.ends_with("…") || text.text == "…"));
+    }
+    p.driver.click("lesson/next");
+    CHECK(p.player().progress("warm-up").done);
+  }
+}
+
+TEST_CASE("--language shows the lessons in it, and refuses one that no lesson has", "[cli]") {
+  const std::string lessons = " --lessons '" + kFolder + "'";
+  const auto german = test::run_program("lesson show warm-up --language de" + lessons);
+  CHECK(german.code == 0);
+  CHECK(has(german.out, "Warm-up rettet Post-LN"));
+  const auto variable = test::run_program("lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de");
+  CHECK(has(variable.out, "Pre-LN braucht kein Warm-up."));
+  const auto wrong = test::run_program("lesson list --language dd" + lessons);
+  CHECK(wrong.code == 2);
+  CHECK(has(wrong.err, "--language 'dd': no lesson has it: "));
+}
+
+TEST_CASE("a lesson's reach names what held and what did not, with the numbers of limits.md", "[lesson]") {
+  const Course course = read_course(kFolder, "");
+  const Lesson& lesson = *course.find("warm-up");
+  const std::string table =
+      "# x\n\n| setting | A's loss above letter frequencies (-0.1 to 0.1) | the same with a warm-up of 200 (at "
+      "most -0.5) | loss of A above that of C (at least 0.5) |\n|--|--|--|--|\n"
+      "| as in the lesson | 0.01 nats | −1.8 nats | 2 nats |\n"
+      "| width 32 | **−1.1 nats, 0 of 5 hold** | −1.2 nats | **0.2 nats** |\n| width 128 | 0 nats | −2 nats | 2 "
+      "nats |\n";
+  const std::vector<std::string> words = reach_words(lesson, parse_reach(lesson, table, "t.md"));
+  REQUIRE(words.size() == 2);
+  CHECK(words[0] == "Holds too: width 128.");
+  CHECK(
+      words[1] ==
+      "Not: width 32: A's loss above letter frequencies (-0.1 to 0.1): −1.1 nats, 0 of 5 hold; loss of A above "
+      "that of C (at least 0.5): 0.2 nats.");
+  CHECK_THROWS_WITH(
+      parse_reach(*course.find("admin"), table, "t.md"),
+      Catch::Contains("t.md:3: is not of this lesson's effect: expected that of normscope lesson "
+                      "limits admin --write"));
+  // Every lesson that names an effect was measured elsewhere too, in all settings that can make a difference.
+  for (const Lesson& one : course.lessons) {
+    INFO(one.id << ": normscope lesson limits " << one.id << " --write");
+    if (one.effect.empty()) continue;
+    const std::vector<Reach> reach = load_reach(one);
+    const std::vector<LimitSetting> settings = limit_settings(one, "another.txt");
+    REQUIRE(reach.size() == settings.size());
+    for (size_t i = 0; i < reach.size(); ++i) CHECK(reach[i].setting == settings[i].name());
+  }
+}
+
+}  // namespace normscope::test_lesson_language
