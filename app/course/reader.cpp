@@ -7,6 +7,8 @@
 #include <cmath>
 #include <filesystem>
 
+#include "app/course/map/cells.h"
+#include "app/course/map/swept.h"
 #include "app/course/reader_checks.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/files/input_kinds.h"
@@ -70,7 +72,8 @@ Figure read_figure(const std::string& id, Table t) {
   f.tab = t.text("tab", id);
   f.map_run = t.text("map", "");
   f.map_at_start = t.choice("map_at", {"start", "end"}, 0) == 0;
-  if (f.map_run.empty()) {
+  f.cells = t.text("cells", "");
+  if (f.map_run.empty() && f.cells.empty()) {
     f.x = read_axis(t.table("x"));
     f.y = read_axis(t.table("y"));
   }
@@ -206,9 +209,13 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   lesson.spotlight = t.text("spotlight");
   read_runs(lesson, t);
   for (auto& [id, child] : t.children("curve")) lesson.curves.push_back(read_curve(id, child));
+  add_cells(lesson.curves);
   for (auto& [id, child] : t.children("measure")) lesson.measures.push_back(read_measure(id, child));
   for (Table& child : t.tables("check")) lesson.checks.push_back(read_check(child));
   for (auto& [id, child] : t.children("figure")) lesson.figures.push_back(read_figure(id, child));
+  for (Figure& figure : lesson.figures)
+    if (const Curve* border = lesson.curve(figure.cells); border && border->of == Curve::Of::Border)
+      set_cell_axes(*border, figure);
   for (auto& [id, child] : t.children("knob")) lesson.knobs.push_back(read_knob(id, child));
   lesson.prediction = read_prediction(t.table("prediction"));
   lesson.effect = t.texts("effect");

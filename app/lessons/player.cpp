@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/course/labels.h"
+#include "app/course/map/swept.h"
 #include "app/ui/widgets.h"
 #include "engine/core/boundary.h"
 
@@ -245,7 +246,7 @@ FlowContext Player::flow_context(ui::Ui&) const {
 std::vector<double> Player::sketch_grid() const {
   const Curve* curve = lesson()->curve(lesson()->prediction.curve);
   if (!curve) return {};
-  if (curve->of == Curve::Of::Sweep || curve->of == Curve::Of::Depth) return curve->xs;
+  if (is_swept(*curve) || curve->of == Curve::Of::Depth) return curve->xs;
   int32_t from = curve->from, to = curve->to;
   if (curve->of != Curve::Of::Run) {  // by layer, or by sub-layer
     const int32_t each = curve->of == Curve::Of::Shares || curve->y == "skip" ? 2 : 1;

@@ -63,7 +63,7 @@ constexpr Room kRooms[] = {
     {"app/experiments",
      "engine/core engine/io engine/data engine/tape engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files"},
     {"app/course",
-     "engine/core engine/io engine/spec engine/measure app/files app/ui app/plot app/tex app/view app/experiments"},
+     "engine/core engine/io engine/spec engine/measure app/files app/ui app/plot app/tex app/view app/experiments app/sweep"},
     {"app/lessons", "engine/core engine/io app/files app/ui app/plot app/view app/course"},
     {"app/zoo", "engine/core engine/spec app/ui app/plot app/experiments"},
     {"app/sweep",
