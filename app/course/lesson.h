@@ -173,6 +173,11 @@ struct Prediction {
 struct Knob {
   std::string id, run, field, label;
   double low = 0, high = 1, step = 1;
+  /// Or, in the place of a field, what stands in a slot of the wiring (own/slots.h): its number is the place of a choice.
+  std::string slot{};                           ///< "before", "q k", "final"
+  std::string part{};                           ///< "attn" or "ffn", where alone it is; empty: both
+  std::vector<std::string> choices{}, names{};  ///< as the wiring writes them, and as shown
+  double start = 0;
 };
 
 struct Puzzle {
@@ -202,6 +207,7 @@ struct Lesson {
   std::vector<Knob> knobs;
   std::string spotlight;  ///< name of a control of the player
   std::optional<Puzzle> puzzle;
+  std::string zoo{};                ///< a run whose wiring the learner may enter in the zoo
   std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
 
   const LessonRun* run(std::string_view id) const;  ///< of either kind

@@ -8,6 +8,7 @@
 #include "app/course/labels.h"
 #include "app/course/map/cells.h"
 #include "app/course/map/swept.h"
+#include "app/course/own/slots.h"
 #include "app/course/reading/measure_tables.h"
 #include "engine/core/error.h"
 
@@ -45,6 +46,7 @@ class Checker {
         root_.refuse("effect", fmt::format("'{}' has no [[check]]: expected measures with one", id));
     for (const Figure& f : lesson_.figures) figure(f);
     for (const Knob& k : lesson_.knobs) need_letter("knob." + k.id, "run", k.run);
+    slots();
     prediction();
     if (lesson_.puzzle)
       need(lesson_.measure(lesson_.puzzle->measure), "puzzle", "measure", lesson_.puzzle->measure,
@@ -144,6 +146,18 @@ class Checker {
     need_letter(table, "map", f.map_run);
     if (lesson_.run(f.map_run)->spec.model.architecture == Architecture::EncoderDecoder)
       refuse(table, "map", fmt::format("'{}' has two stacks: expected a run of one", f.map_run));
+  }
+
+  void slots() const {
+    for (const LessonRun& run : lesson_.runs)
+      if (const std::string why = wrong_slots(lesson_, run.id); !why.empty()) refuse("knob", "slot", why);
+    if (!lesson_.knobs.empty() && is_slot(lesson_.knobs.back()))
+      refuse("knob." + lesson_.knobs.back().id, "slot",
+             "comes last: expected a knob with a field, which stands below the figure");
+    const auto is_own = [&](const Knob& k) { return is_slot(k) && k.run == lesson_.zoo; };
+    if (!lesson_.zoo.empty() && std::none_of(lesson_.knobs.begin(), lesson_.knobs.end(), is_own))
+      root_.refuse("zoo", fmt::format("'{}' has no slots: expected a run with a [knob.NAME] that has a slot",
+                                      lesson_.zoo));
   }
 
   void cells(const Figure& f, const std::string& table) const {

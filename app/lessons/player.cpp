@@ -7,13 +7,18 @@
 
 #include "app/course/labels.h"
 #include "app/course/map/swept.h"
+#include "app/course/own/slots.h"
 #include "app/ui/widgets.h"
+#include "app/zoo/own.h"
 #include "engine/core/boundary.h"
 
 namespace normscope::lessons {
 
 Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path)
-    : course_(std::move(course)), measurer_(std::move(measurer)), progress_(std::move(progress_path)) {
+    : course_(std::move(course)),
+      measurer_(std::move(measurer)),
+      progress_(progress_path),
+      zoo_path_(zoo::own_path(progress_path)) {
   // Goes on where the course was left: the first lesson that is not done.
   size_t first = 0;
   while (first + 1 < course_.lessons.size() && progress_.of(course_.lessons[first].id).done) ++first;
@@ -40,6 +45,8 @@ void Player::choose(size_t index) {
   figure_ = {};
   measured_ = solved_ = touched_ = again_ = false;
   said_of_.reset();
+  entered_.reset();
+  entering_failed_.clear();
   take_up_prediction();
   step_ = p.committed || p.skipped ? StepKind::Run : StepKind::Predict;
   scroll_ = 0;
@@ -74,21 +81,18 @@ void Player::open(std::string_view id, StepKind step) {
   throw Error(fmt::format("lesson '{}' is not in this course", id));
 }
 
-namespace {
-
-double own_value(const Lesson& lesson, const Knob& knob) {
-  return std::strtod(get_field(lesson.run(knob.run)->spec, knob.field).c_str(), nullptr);
-}
-
-}  // namespace
-
 Changes Player::changes() const {
   Changes out;
   for (const Knob& knob : lesson()->knobs) {
     const auto it = knobs_.find(knob.id);
     if (it == knobs_.end()) continue;
     const double v = it->second;
-    if (v == own_value(*lesson(), knob)) continue;
+    if (v == first_value(*lesson(), knob)) continue;
+    if (is_slot(knob)) {  // all slots of a run together are its wiring
+      out[knob.run].merge(
+          wiring_of_slots(*lesson(), knob.run, [this](const Knob& one) { return knob_value(one); }));
+      continue;
+    }
     out[knob.run][knob.field] =
         v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{:.6g}", v);
   }
@@ -106,7 +110,7 @@ bool Player::own_state(const MeasureState& state) const {
 
 double Player::knob_value(const Knob& knob) const {
   if (const auto it = knobs_.find(knob.id); it != knobs_.end()) return it->second;
-  return own_value(*lesson(), knob);
+  return first_value(*lesson(), knob);
 }
 
 void Player::go(StepKind step) {
@@ -237,7 +241,7 @@ FlowContext Player::flow_context(ui::Ui&) const {
     if (piece.kind == Inline::Kind::Reference) return shown(s.mean, m);
     return range_text(s, m);
   };
-  c.knob = [this](const Knob& knob) { return ui::number(knob_value(knob), 3); };
+  c.knob = [this](const Knob& knob) { return shown_value(knob, knob_value(knob)); };
   c.can_drag = !state->running;
   if (size_ == Size::Compact) c.line = 25;
   return c;

@@ -279,6 +279,7 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   if (lesson()->knobs.empty()) return;
   const Knob& knob = lesson()->knobs.back();
   Rect head = rect.take_top(24, 8);
+  draw_zoo_button(ui, head);
   tile(ui, {head.x, head.y + 2, 20, 20}, knob.run[0] - 'A');
   p.text_in({head.x + 30, head.y, head.w - 160, head.h}, {Face::Bold, type::title}, t.ink, knob.label);
   Rect place = rect;

@@ -300,6 +300,7 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
 /// What stands below the prose: claim and sources at the end, and what is wrong with the reference numbers.
 void Player::draw_sentence_end(Ui& ui, Rect& rest) {
   if (step_ == StepKind::Explain) {
+    draw_zoo_words(ui, rest);
     rest.take_top(18);
     rest.take_top(draw_box(ui, rest, "Claim", lesson()->claim, false), 10);
     for (const std::string& source : lesson()->sources)

@@ -300,6 +300,7 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
       {"not-only-adam", "raw", "train.bias_correction", "true", "Without bias correction it sticks", 0},
       {"price-of-pre-ln", "C", "model.placement", "admin", "Without its top quarter Admin loses more", 20},
       {"map-of-rates", "A", "model.placement", "pre", "Without warm-up Post-LN learns at 0.002", 40},
+      {"after-the-papers", "lns", "model.placement", "pre", "LayerNorm Scaling does what it is made for", 0},
       {"inside-layernorm", "variance", "model.norm", "detach-mean", "With the variance held constant", 120},
   };
   for (const Mutation& m : mutations) {

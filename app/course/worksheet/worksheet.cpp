@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/course/map/swept.h"
+#include "app/course/own/slots.h"
 #include "app/course/report.h"
 #include "app/course/worksheet/sheet.h"
 #include "app/course/worksheet/sheet_figures.h"
@@ -189,7 +190,8 @@ std::string exercises(const Sheet& sheet) {
   std::string out;
   for (const Knob& knob : lesson.knobs)
     out += element("p", fmt::format("{} ({} to {}): {} It gives {}", svg_escaped(knob.label),
-                                    ui::number(knob.low, 3), ui::number(knob.high, 3), kBlank, kBlank)) +
+                                    svg_escaped(shown_value(knob, knob.low)),
+                                    svg_escaped(shown_value(knob, knob.high)), kBlank, kBlank)) +
            "\n";
   if (!lesson.puzzle) return out;
   out += element("p", element("b", svg_escaped(lesson.puzzle->text)), "ask") + lines_to_write(2);
