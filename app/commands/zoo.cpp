@@ -40,7 +40,8 @@ namespace fs = std::filesystem;
 
 zoo::Plan plan_of(const ZooOptions& options) {
   zoo::Plan plan;
-  const std::vector<zoo::Entry> own = zoo::read_own(zoo::own_path(lessons::Progress::default_path()));
+  const std::vector<zoo::Entry> own =
+      with_exit(Exit::Input, [] { return zoo::read_own(zoo::own_path(lessons::Progress::default_path())); });
   plan.entries = with_exit(Exit::Usage, [&] { return zoo::entries_named(options.only, own); });
   if (!options.depths.empty()) plan.depths = options.depths;
   if (options.only.empty()) plan.deep = zoo::depth_question();

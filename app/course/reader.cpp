@@ -1,6 +1,8 @@
 // The reader of reader.h: one function a table of lesson.toml.
 #include "app/course/reader.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>

@@ -1,6 +1,6 @@
 #include "app/zoo/own.h"
 
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>

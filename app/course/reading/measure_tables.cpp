@@ -107,7 +107,7 @@ void read_points(Curve& c, Table& t) {
     t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
 }
 
-/// A field of a run that has a number.
+/// The field that takes the values of a sweep or a border.
 std::string number_field(Table& t, const char* key) {
   const std::string name = t.text(key);
   if (!find_field(name))
