@@ -112,11 +112,11 @@ void add_cells(std::vector<Curve>& curves) {
   for (const Curve& curve : curves) {
     if (curve.of == Curve::Of::Border)
       for (size_t row = 0; row < curve.values.size(); ++row)
-        for (const bool learns : {false, true}) {
+        for (const bool judged : {false, true}) {
           Curve cells = curve;
           cells.of = Curve::Of::Sweep;
-          cells.id = learns ? learns_of_row(curve, row) : excess_of_row(curve, row);
-          cells.y = learns ? "learns" : "final_excess";
+          cells.id = judged ? learns_of_row(curve, row) : excess_of_row(curve, row);
+          cells.y = judged ? "learns" : "final_excess";
           cells.values = {curve.values[row]};
           cells.mean = Mean::Arithmetic;
           all.push_back(std::move(cells));
