@@ -15,6 +15,8 @@
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
+#include "app/lessons/progress.h"
+#include "app/zoo/own.h"
 #include "app/zoo/summary.h"
 #include "app/zoo/trainer.h"
 
@@ -38,7 +40,9 @@ namespace fs = std::filesystem;
 
 zoo::Plan plan_of(const ZooOptions& options) {
   zoo::Plan plan;
-  plan.entries = with_exit(Exit::Usage, [&] { return zoo::entries_named(options.only); });
+  const std::vector<zoo::Entry> own =
+      with_exit(Exit::Input, [] { return zoo::read_own(zoo::own_path(lessons::Progress::default_path())); });
+  plan.entries = with_exit(Exit::Usage, [&] { return zoo::entries_named(options.only, own); });
   if (!options.depths.empty()) plan.depths = options.depths;
   if (options.only.empty()) plan.deep = zoo::depth_question();
   plan.seeds = options.seeds;

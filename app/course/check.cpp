@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "app/course/map/swept.h"
 #include "engine/core/boundary.h"
 
 namespace normscope::lessons {
@@ -69,8 +70,8 @@ void add_runs(const Lesson& lesson, const Curve& curve, uint64_t seed,
               std::vector<experiments::Experiment>& runs) {
   const RunSpec spec = spec_of(lesson, curve.run, seed);
   const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
-  if (curve.of == Curve::Of::Sweep) {
-    for (double value : curve.xs) runs.push_back({with_value(spec, curve.field, value), edits});
+  if (is_swept(curve)) {
+    for (const RunSpec& point : points_of(curve, spec)) runs.push_back({point, edits});
   } else if (is_trained(curve) || curve.of == Curve::Of::Shares) {
     runs.push_back({spec, edits});
   }

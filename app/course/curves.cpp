@@ -7,6 +7,7 @@
 #include <numeric>
 #include <regex>
 
+#include "app/course/map/swept.h"
 #include "app/experiments/probes.h"
 #include "engine/measure/single_norm.h"
 #include "engine/measure/theory.h"
@@ -14,7 +15,7 @@
 namespace normscope::lessons {
 namespace {
 
-constexpr int32_t kFinalWindow = 20, kTheoryBatch = 4, kRealBatch = 4, kDraws = 2;
+constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2;
 
 bool stat_name(const std::string& name) {
   static const std::regex pattern(
@@ -106,29 +107,6 @@ CurveData numbered(std::vector<double> y) {
   CurveData data;
   for (size_t i = 0; i < y.size(); ++i) data.x.push_back(static_cast<double>(i + 1));
   data.y = std::move(y);
-  return data;
-}
-
-double final_loss(const RunResult& run, bool excess) {
-  const std::vector<float> losses = run.history->loss().values;
-  const size_t count = std::min<size_t>(losses.size(), kFinalWindow);
-  const double mean = std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
-                      static_cast<double>(count);
-  return excess ? mean - run.level : mean;
-}
-
-std::string number_text(double v) {
-  return v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{}", v);
-}
-
-CurveData sweep(const Curve& curve, const std::vector<double>& values, const RunSpec& spec,
-                const std::vector<Edit>& edits, RunStore& store, const OnStep& on_step) {
-  CurveData data;
-  for (double value : values) {
-    data.x.push_back(value);
-    data.y.push_back(final_loss(*store.get(with_value(spec, curve.field, value), edits, on_step),
-                                curve.y == "final_excess"));
-  }
   return data;
 }
 
@@ -258,7 +236,7 @@ CurveData wiring(const RunSpec& spec) {
 
 bool is_trained(const Curve& curve) {
   using Of = Curve::Of;
-  return curve.of == Of::Run || curve.of == Of::Sweep || curve.of == Of::Profile || curve.of == Of::LeftOut ||
+  return curve.of == Of::Run || is_swept(curve) || curve.of == Of::Profile || curve.of == Of::LeftOut ||
          (curve.of == Of::Shares && !curve.at_start);
 }
 
@@ -289,7 +267,9 @@ std::string unknown_quantity(const Curve& curve) {
       return known;
     }
     case Curve::Of::Sweep:
-      return among({"final_loss", "final_excess"});
+      return among({"final_loss", "final_excess", "learns"});
+    case Curve::Of::Border:
+      return among({"learns"});
     case Curve::Of::Depth:
       return among({"last_gradient", "own_shares", "log_offset", "output_change", "step_change"});
     case Curve::Of::Layers:
@@ -321,16 +301,10 @@ RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, con
   return spec;
 }
 
-RunSpec with_value(RunSpec spec, const std::string& field, double value) {
-  set_field(spec, field, number_text(value));
-  complete(spec);
-  validate(spec);
-  return spec;
-}
-
 std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint64_t seed,
                                  const Changes& changes, const std::vector<Changes>& tried) {
   std::vector<double> values = curve.xs;
+  if (!curve.other.empty()) return values;  // cells of a map
   const RunSpec line = spec_of(lesson, curve.run, seed, changes);
   const auto add = [&](const RunSpec& point) {
     const double value = std::strtod(get_field(point, curve.field).c_str(), nullptr);
@@ -358,7 +332,9 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
       return partial_curve(curve, spec.model, *run->history, run->level);
     }
     case Curve::Of::Sweep:
-      return sweep(curve, sweep_values(lesson, curve, seed, changes, tried), spec, edits, store, on_step);
+    case Curve::Of::Border:
+      return measure_swept(curve, sweep_values(lesson, curve, seed, changes, tried), spec, edits, store,
+                           on_step);
     case Curve::Of::Depth:
       return depth(curve, spec, store);
     case Curve::Of::Layers:

@@ -3,7 +3,8 @@
 //   run     loss, excess (loss minus the unigram entropy), token_cosine (after the last layer), a
 //           number of the run's history ("L01.ffn.w2.grad_norm", see History::layout) or the ratio of two
 //           ("a / b")
-//   sweep   final_loss, final_excess: mean over the last 20 steps
+//   sweep   final_loss, final_excess: mean over the last 20 steps; learns: 1 where it does, else 0
+//   border  learns: the largest of the values of another field with which the run learns (map/swept.h)
 //   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; log_offset: N0
 //           that the variances of input and branches foretell for log(1 + N/N0); output_change: by noise on the
 //           matrices of all sub-layers, the mean of two draws; step_change: by one optimizer step. x: layers
@@ -55,9 +56,6 @@ std::string unknown_quantity(const Curve& curve);
 /// given.
 using Changes = std::map<std::string, std::map<std::string, std::string>>;
 RunSpec spec_of(const Lesson& lesson, const std::string& run, uint64_t seed, const Changes& changes = {});
-
-/// A run of a sweep: with another value of one field.
-RunSpec with_value(RunSpec spec, const std::string& field, double value);
 
 /// The values of a sweep: its own, and those with which a run of the lesson, as the learner changed it now or
 /// before, is a point of the same line.

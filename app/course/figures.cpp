@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "app/course/labels.h"
+#include "app/course/map/cells.h"
+#include "app/course/map/swept.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::lessons {
@@ -155,7 +157,7 @@ PlotSpec map_plot(const Figure& figure, const FigureData& data) {
 
 std::string letter_of(const Lesson& lesson, const FigureLine& line) {
   const Curve& curve = *lesson.curve(line.curve);
-  return curve.of != Curve::Of::Sweep && curve.run == line.run && lesson.has_letter(line.run) ? line.run : "";
+  return !is_swept(curve) && curve.run == line.run && lesson.has_letter(line.run) ? line.run : "";
 }
 
 std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve,
@@ -219,6 +221,7 @@ PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureDat
         plot.bands.push_back(std::move(band));
       }
     }
+    if (!figure.cells.empty()) add_cell_map(*lesson.curve(figure.cells), data, plot);
     for (const FigureLine& line : figure.lines) add_line(lesson, figure, line, data, plot);
     add_prediction(figure, data, plot);
   }

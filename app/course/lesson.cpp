@@ -69,6 +69,8 @@ std::string definition(const Lesson& lesson) {
     if (c.models != 1) out += fmt::format("models {} {}\n", c.id, c.models);
   for (const Curve& c : lesson.curves)
     if (!c.over.empty()) out += fmt::format("over {} {}\n", c.id, c.over);
+  for (const Curve& c : lesson.curves)
+    if (!c.other.empty()) out += fmt::format("other {} {} [{}]\n", c.id, c.other, fmt::join(c.values, " "));
   for (const Measure& m : lesson.measures)
     out += fmt::format("measure {} {} {} {} {} {} {} {} {}\n", m.id, m.curve, m.take, m.a, m.b, m.against,
                        m.first, m.second, to_string(m.mean));

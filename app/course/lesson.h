@@ -42,16 +42,19 @@ struct Curve {
     Wiring,   ///< a number of every sub-layer but the last, counted from the wiring
     Profile,  ///< a number of one run at the step `from` for each layer: `y` has L* in the layer's place
     LeftOut,  ///< rise of a trained run's validation loss without a layer, or without the top ones
+    Border,  ///< the largest of `values` of the field `other` with which one run learns, against `xs` of `field`
   };
   std::string id{};
   Of of = Of::Run;
-  std::string run{};         ///< whose specification
-  std::string y{};           ///< what is measured, see curves.h
-  bool relative = false;     ///< Run: divided by the first value
-  int32_t from = 1, to = 0;  ///< Profile: both are the step
-  std::string field{};       ///< Sweep
-  std::vector<double> xs{};  ///< Sweep, Depth, Norm
-  std::string over{};        ///< Norm: "scale", "width" or "shift" of the rows (measure/single_norm.h)
+  std::string run{};             ///< whose specification
+  std::string y{};               ///< what is measured, see curves.h
+  bool relative = false;         ///< Run: divided by the first value
+  int32_t from = 1, to = 0;      ///< Profile: both are the step
+  std::string field{};           ///< Sweep, Border
+  std::vector<double> xs{};      ///< Sweep, Border, Depth, Norm
+  std::string other{};           ///< Border, and of the sweeps that are its cells (map/swept.h)
+  std::vector<double> values{};  ///< of `other`: Border all of them, its cells one
+  std::string over{};            ///< Norm: "scale", "width" or "shift" of the rows (measure/single_norm.h)
   bool theory =
       false;  ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)
   int32_t feed_forward = 0;  ///< theory: another F; 0 = D
@@ -135,6 +138,7 @@ struct Figure {
   std::vector<Theory> theory{};
   std::string map_run{};  ///< a beta^2 map instead of curves
   bool map_at_start = true;
+  std::string cells{};  ///< a border: its cells below the lines, axes of its values
 };
 
 enum class StepKind : uint8_t { Predict, Run, Compare, Explain };
@@ -169,6 +173,11 @@ struct Prediction {
 struct Knob {
   std::string id, run, field, label;
   double low = 0, high = 1, step = 1;
+  /// Or, in the place of a field, what stands in a slot of the wiring (own/slots.h): its number is the place of a choice.
+  std::string slot{};                           ///< "before", "q k", "final"
+  std::string part{};                           ///< "attn" or "ffn", where alone it is; empty: both
+  std::vector<std::string> choices{}, names{};  ///< as the wiring writes them, and as shown
+  double start = 0;
 };
 
 struct Puzzle {
@@ -208,6 +217,7 @@ struct Lesson {
   std::string language{};  ///< of its texts: "de"; empty: English
   std::map<std::string, std::string>
       words{};                      ///< in that language, by the English ones (language/language.h)
+  std::string zoo{};                ///< a run whose wiring the learner may enter in the zoo
   std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
 
   const LessonRun* run(std::string_view id) const;  ///< of either kind

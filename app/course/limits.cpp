@@ -11,6 +11,7 @@
 #include <set>
 #include <sstream>
 
+#include "app/course/map/swept.h"
 #include "app/experiments/numbers.h"
 #include "app/files/input_kinds.h"
 #include "engine/core/error.h"
@@ -95,7 +96,7 @@ void change_depth(Lesson& lesson, double times) {
   std::set<std::string> by_depth;
   for (Curve& c : lesson.curves) {
     if (grows(c)) c.y = deeper_probe(c.y, times);
-    if (c.of == Curve::Of::Run || c.of == Curve::Of::Sweep || c.of == Curve::Of::Norm) continue;
+    if (c.of == Curve::Of::Run || is_swept(c) || c.of == Curve::Of::Norm) continue;
     by_depth.insert(c.id);
     for (double& x : c.xs) x = deeper(x, times);
     c.xs.erase(std::unique(c.xs.begin(), c.xs.end()), c.xs.end());

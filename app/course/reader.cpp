@@ -11,6 +11,8 @@
 #include <filesystem>
 
 #include "app/course/language/language.h"
+#include "app/course/map/cells.h"
+#include "app/course/map/swept.h"
 #include "app/course/reader_checks.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/course/reading/opening.h"
@@ -25,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostFiles = 10'000, kMostLessons = 200;
+constexpr size_t kMostFiles = 10'000, kMostLessons = 200, kMostChoices = 8;
 constexpr double kLargest = 1e6;  // of the steps of a knob or slider
 
 std::string read_file(const std::string& path, const InputKind& kind) {
@@ -75,7 +77,8 @@ Figure read_figure(const std::string& id, Table t) {
   f.tab = t.text("tab", id);
   f.map_run = t.text("map", "");
   f.map_at_start = t.choice("map_at", {"start", "end"}, 0) == 0;
-  if (f.map_run.empty()) {
+  f.cells = t.text("cells", "");
+  if (f.map_run.empty() && f.cells.empty()) {
     f.x = read_axis(t.table("x"));
     f.y = read_axis(t.table("y"));
   }
@@ -152,12 +155,34 @@ Prediction read_prediction(Table t) {
   return p;
 }
 
+/// What stands in a slot of every layer.
+void read_slot(Knob& k, Table& t) {
+  k.slot = t.text("slot");
+  if (t.has("part")) k.part = t.choice("part", {"attn", "ffn"}) == 0 ? "attn" : "ffn";
+  k.choices = t.texts("choices");
+  k.names = t.has("names") ? t.texts("names") : k.choices;
+  if (k.choices.size() < 2 || k.choices.size() > kMostChoices || k.names.size() != k.choices.size())
+    t.refuse("choices", fmt::format("expected 2 to {}, and as many names", kMostChoices));
+  const std::string start = t.text("start", k.choices.front());
+  const auto at = std::find(k.choices.begin(), k.choices.end(), start);
+  if (at == k.choices.end())
+    t.refuse("start",
+             fmt::format("'{}' is no choice: expected one of {}", start, fmt::join(k.choices, ", ")));
+  k.start = static_cast<double>(at - k.choices.begin());
+  k.high = static_cast<double>(k.choices.size() - 1);
+}
+
 Knob read_knob(const std::string& id, Table t) {
   Knob k;
   k.id = id;
   k.run = t.text("run");
-  k.field = t.text("field");
   k.label = t.text("label");
+  if (t.has("slot")) {
+    read_slot(k, t);
+    t.done();
+    return k;
+  }
+  k.field = t.text("field");
   k.low = t.number("low");
   k.high = t.number("high");
   k.step = t.number("step");
@@ -211,13 +236,18 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   lesson.spotlight = t.text("spotlight");
   read_runs(lesson, t);
   for (auto& [id, child] : t.children("curve")) lesson.curves.push_back(read_curve(id, child));
+  add_cells(lesson.curves);
   for (auto& [id, child] : t.children("measure")) lesson.measures.push_back(read_measure(id, child));
   for (Table& child : t.tables("check")) lesson.checks.push_back(read_check(child));
   for (auto& [id, child] : t.children("figure")) lesson.figures.push_back(read_figure(id, child));
+  for (Figure& figure : lesson.figures)
+    if (const Curve* border = lesson.curve(figure.cells); border && border->of == Curve::Of::Border)
+      set_cell_axes(*border, figure);
   for (auto& [id, child] : t.children("knob")) lesson.knobs.push_back(read_knob(id, child));
   lesson.prediction = read_prediction(t.table("prediction"));
   lesson.effect = t.texts("effect");
   lesson.opening = read_opening(lesson, t);
+  lesson.zoo = t.text("zoo", "");
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
   Table steps = t.table("step");
   for (StepKind kind : kSteps) {

@@ -6,6 +6,9 @@
 #include <sstream>
 
 #include "app/course/labels.h"
+#include "app/course/map/cells.h"
+#include "app/course/map/swept.h"
+#include "app/course/own/slots.h"
 #include "app/course/reading/measure_tables.h"
 #include "engine/core/error.h"
 
@@ -43,6 +46,7 @@ class Checker {
         root_.refuse("effect", fmt::format("'{}' has no [[check]]: expected measures with one", id));
     for (const Figure& f : lesson_.figures) figure(f);
     for (const Knob& k : lesson_.knobs) need_letter("knob." + k.id, "run", k.run);
+    slots();
     prediction();
     if (lesson_.puzzle)
       need(lesson_.measure(lesson_.puzzle->measure), "puzzle", "measure", lesson_.puzzle->measure,
@@ -81,12 +85,19 @@ class Checker {
     const bool two = spec.model.architecture == Architecture::EncoderDecoder;
     if (c.of == Of::Run || c.of == Of::Profile)
       probe_exists(c, spec.model, two);
-    else if (two && c.of != Of::Sweep)
+    else if (two && !is_swept(c))
       refuse("curve." + c.id, "run",
-             fmt::format("'{}' has two stacks: expected of = run, sweep or profile, or one stack", c.run));
+             fmt::format("'{}' has two stacks: expected of = run, sweep, border or profile, or one stack",
+                         c.run));
     if (c.of == Of::Profile && c.from > spec.train.steps)
       refuse("curve." + c.id, "step",
              fmt::format("{} comes after the last: expected at most {}", c.from, spec.train.steps));
+    if (c.of != Of::Border) return;
+    try {
+      points_of(c, spec);
+    } catch (const Error& error) {
+      refuse("curve." + c.id, "values", error.what());
+    }
   }
 
   /// "L09.ffn.w2.grad_norm" of a model with six layers, "dec.L01..." of one without a decoder of its own.
@@ -110,6 +121,7 @@ class Checker {
     const std::string table = "figure." + f.id;
     if (!names_file(f.id)) refuse("figure", f.id, wrong_name(f.id));
     if (!f.map_run.empty()) map(f, table);
+    if (!f.cells.empty()) cells(f, table);
     for (const FigureLine& line : f.lines) {
       need(lesson_.curve(line.curve), table, "lines.curve", line.curve, "a curve");
       if (!line.run.empty() && (line.run.size() != 1 || line.run[0] < 'A' || line.run[0] > 'D'))
@@ -134,6 +146,26 @@ class Checker {
     need_letter(table, "map", f.map_run);
     if (lesson_.run(f.map_run)->spec.model.architecture == Architecture::EncoderDecoder)
       refuse(table, "map", fmt::format("'{}' has two stacks: expected a run of one", f.map_run));
+  }
+
+  void slots() const {
+    for (const LessonRun& run : lesson_.runs)
+      if (const std::string why = wrong_slots(lesson_, run.id); !why.empty()) refuse("knob", "slot", why);
+    if (!lesson_.knobs.empty() && is_slot(lesson_.knobs.back()))
+      refuse("knob." + lesson_.knobs.back().id, "slot",
+             "comes last: expected a knob with a field, which stands below the figure");
+    const auto is_own = [&](const Knob& k) { return is_slot(k) && k.run == lesson_.zoo; };
+    if (!lesson_.zoo.empty() && std::none_of(lesson_.knobs.begin(), lesson_.knobs.end(), is_own))
+      root_.refuse("zoo", fmt::format("'{}' has no slots: expected a run with a [knob.NAME] that has a slot",
+                                      lesson_.zoo));
+  }
+
+  void cells(const Figure& f, const std::string& table) const {
+    const Curve* border = lesson_.curve(f.cells);
+    if (!border || border->of != Curve::Of::Border)
+      refuse(table, "cells",
+             fmt::format("'{}' is no border of this lesson: expected a curve of = border", f.cells));
+    if (const std::string why = uneven(*border); !why.empty()) refuse(table, "cells", why);
   }
 
   void prediction() const {

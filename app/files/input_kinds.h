@@ -16,6 +16,7 @@ inline constexpr InputKind kClaim{"", "a claim in TOML", 1'000'000};
 inline constexpr InputKind kProse{"", "a text in Markdown", 1'000'000};
 inline constexpr InputKind kMeasured{"", "a measured.json", 16'000'000};
 inline constexpr InputKind kProgress{"", "a lessons.json", 16'000'000};
+inline constexpr InputKind kOwnZoo{"", "a zoo.json", 1'000'000};
 inline constexpr InputKind kResult{"", "a stored result", 16'000'000};
 inline constexpr InputKind kLog{"", "a training log", uint64_t{1} << 40};
 inline constexpr InputKind kNames{"", "names of tensors in TOML", 1'000'000};

@@ -9,7 +9,10 @@
 #include "app/course/language/language.h"
 #include "app/course/reading/reach.h"
 #include "app/lessons/opening_picture.h"
+#include "app/course/map/swept.h"
+#include "app/course/own/slots.h"
 #include "app/ui/widgets.h"
+#include "app/zoo/own.h"
 #include "engine/core/boundary.h"
 
 namespace normscope::lessons {
@@ -17,7 +20,8 @@ namespace normscope::lessons {
 Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path)
     : course_(std::move(course)),
       measurer_(std::move(measurer)),
-      progress_(std::move(progress_path)),
+      progress_(progress_path),
+      zoo_path_(zoo::own_path(progress_path)),
       opening_(std::make_unique<OpeningPicture>()) {
   // Goes on where the course was left: the first lesson that is not done.
   size_t first = 0;
@@ -49,6 +53,8 @@ void Player::choose(size_t index) {
   figure_ = {};
   measured_ = solved_ = touched_ = again_ = false;
   said_of_.reset();
+  entered_.reset();
+  entering_failed_.clear();
   take_up_prediction();
   step_ = p.committed || p.skipped ? StepKind::Run : StepKind::Predict;
   scroll_ = 0;
@@ -83,21 +89,18 @@ void Player::open(std::string_view id, StepKind step) {
   throw Error(fmt::format("lesson '{}' is not in this course", id));
 }
 
-namespace {
-
-double own_value(const Lesson& lesson, const Knob& knob) {
-  return std::strtod(get_field(lesson.run(knob.run)->spec, knob.field).c_str(), nullptr);
-}
-
-}  // namespace
-
 Changes Player::changes() const {
   Changes out;
   for (const Knob& knob : lesson()->knobs) {
     const auto it = knobs_.find(knob.id);
     if (it == knobs_.end()) continue;
     const double v = it->second;
-    if (v == own_value(*lesson(), knob)) continue;
+    if (v == first_value(*lesson(), knob)) continue;
+    if (is_slot(knob)) {  // all slots of a run together are its wiring
+      out[knob.run].merge(
+          wiring_of_slots(*lesson(), knob.run, [this](const Knob& one) { return knob_value(one); }));
+      continue;
+    }
     out[knob.run][knob.field] =
         v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{:.6g}", v);
   }
@@ -115,7 +118,7 @@ bool Player::own_state(const MeasureState& state) const {
 
 double Player::knob_value(const Knob& knob) const {
   if (const auto it = knobs_.find(knob.id); it != knobs_.end()) return it->second;
-  return own_value(*lesson(), knob);
+  return first_value(*lesson(), knob);
 }
 
 void Player::go(StepKind step) {
@@ -251,7 +254,7 @@ FlowContext Player::flow_context(ui::Ui&) const {
     if (const size_t to = range.find(" to "); to != std::string::npos) range.replace(to, 4, word(" to "));
     return range;
   };
-  c.knob = [this](const Knob& knob) { return ui::number(knob_value(knob), 3); };
+  c.knob = [this](const Knob& knob) { return shown_value(knob, knob_value(knob)); };
   c.can_drag = !state->running;
   if (size_ == ui::Size::Compact) c.line = 25;
   return c;
@@ -260,7 +263,7 @@ FlowContext Player::flow_context(ui::Ui&) const {
 std::vector<double> Player::sketch_grid() const {
   const Curve* curve = lesson()->curve(lesson()->prediction.curve);
   if (!curve) return {};
-  if (curve->of == Curve::Of::Sweep || curve->of == Curve::Of::Depth) return curve->xs;
+  if (is_swept(*curve) || curve->of == Curve::Of::Depth) return curve->xs;
   int32_t from = curve->from, to = curve->to;
   if (curve->of != Curve::Of::Run) {  // by layer, or by sub-layer
     const int32_t each = curve->of == Curve::Of::Shares || curve->y == "skip" ? 2 : 1;

@@ -2,7 +2,7 @@
 // State plus draw(), window-less. Nothing that was measured is visible before the prediction is committed or
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw,
 // lesson/redo, lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID,
-// lesson/again, lesson/figure/ID, lesson/opening.
+// lesson/again, lesson/zoo, lesson/figure/ID, lesson/opening.
 #pragma once
 
 #include <fmt/format.h>
@@ -150,6 +150,10 @@ class Player {
   void draw_sketch_buttons(ui::Ui& ui, ui::Rect rest);
   void draw_runs(ui::Ui& ui, ui::Rect rect);
   void draw_strip(ui::Ui& ui, ui::Rect rect);
+  // player_zoo.cpp
+  bool can_enter() const;  ///< what the learner wired is measured, and may be entered in the zoo
+  void draw_zoo_button(ui::Ui& ui, ui::Rect& head);
+  void draw_zoo_words(ui::Ui& ui, ui::Rect& rest);
   void sketch_to(size_t index, double y);
   std::vector<double> sketch_grid() const;
 
@@ -177,6 +181,9 @@ class Player {
   bool touched_ = false;                 ///< the hand was on the prediction
   bool again_ = false;                   ///< a second prediction is being made
   bool solved_ = false;
+  std::string zoo_path_;            ///< of the entries of one's own; empty: none is kept
+  std::optional<Changes> entered_;  ///< with which the run was that was entered last
+  std::string entered_as_, entering_failed_;
   std::array<int, 4> figure_{};
   std::map<std::string, plot::View> views_;
   float scroll_ = 0, text_height_ = 0;

@@ -39,7 +39,8 @@ bool Player::has_strip() const { return step_ == StepKind::Compare || step_ == S
 /// What stands under the figure's title.
 std::string Player::note_of(const Figure& figure) const {
   if (predicts_by_cards()) return word("drag a card, or move the one in focus with the arrow keys");
-  if (!has_strip() || !reference_ || !figure.map_run.empty() || figure.lines.empty()) return figure.note;
+  if (!has_strip() || !reference_ || !figure.map_run.empty() || !figure.cells.empty() || figure.lines.empty())
+    return figure.note;
   return (size_ == Size::Compact || figure.note.empty() ? "" : figure.note + "; ") +
          phrase("line: your run, band: range of {} seeds{}", reference_->seeds,
                 shown_changes().empty() ? "" : word(" of what you did not change"));
@@ -279,6 +280,7 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   if (lesson()->knobs.empty()) return;
   const Knob& knob = lesson()->knobs.back();
   Rect head = rect.take_top(24, 8);
+  draw_zoo_button(ui, head);
   tile(ui, {head.x, head.y + 2, 20, 20}, knob.run[0] - 'A');
   p.text_in({head.x + 30, head.y, head.w - 160, head.h}, {Face::Bold, type::title}, t.ink, knob.label);
   Rect place = rect;

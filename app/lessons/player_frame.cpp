@@ -309,6 +309,7 @@ void Player::draw_opening(Ui& ui, const Rect& room) {
 /// What stands below the prose: claim and sources at the end, and what is wrong with the reference numbers.
 void Player::draw_sentence_end(Ui& ui, Rect& rest) {
   if (step_ == StepKind::Explain) {
+    draw_zoo_words(ui, rest);
     rest.take_top(18);
     rest.take_top(draw_box(ui, rest, word("Claim"), lesson()->claim, false), 10);
     for (const std::string& source : lesson()->sources)

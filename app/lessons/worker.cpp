@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "app/course/map/swept.h"
 #include "app/lessons/kept.h"
 #include "engine/core/boundary.h"
 
@@ -24,6 +25,19 @@ std::vector<const Curve*> by_run(const Lesson& lesson) {
       if (grows(other) && other.run == curve.run) add(other);
   }
   return order;
+}
+
+/// A sweep grows by a point whenever a run is finished; so do the cells of a map.
+void add_finished_points(const Lesson& lesson, const Curve& under_way, const Changes& changes,
+                         const RunStore& store, MeasureState& partial, std::string& name) {
+  if (!is_swept(under_way)) return;
+  const RunSpec spec = spec_of(lesson, under_way.run, 1, changes);
+  for (const Curve& curve : lesson.curves)
+    if (same_runs(curve, under_way) && !partial.curves.contains(curve.id))
+      partial.curves[curve.id] = finished_part(curve, spec, lesson.run(curve.run)->edits, store);
+  if (under_way.other.empty()) return;
+  partial.run = under_way.run;
+  name = fmt::format("{} {}", find_field(under_way.other)->label, under_way.values.front());
 }
 
 }  // namespace
@@ -148,6 +162,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
   if (!store_) store_ = std::make_unique<RunStore>(threads_, finished_);
   auto shown = std::chrono::steady_clock::now();
   size_t finished = 0;
+  const Curve* under_way = nullptr;
   // The curves of a run that is being trained grow while it trains, whichever of them asked for it.
   const auto on_step = [&](const RunProgress& progress) {
     if (cancel_) return false;
@@ -156,6 +171,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
     shown = now;
     MeasureState partial = state;
     std::string name = "another run";
+    if (under_way) add_finished_points(lesson, *under_way, job.changes, *store_, partial, name);
     for (const Curve& curve : lesson.curves) {
       if (!grows(curve)) continue;
       const RunSpec spec = spec_of(lesson, curve.run, 1, job.changes);
@@ -175,6 +191,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
   for (const Curve* curve : by_run(lesson)) {
     if (cancel_) throw Cancelled();
     state.doing = "measuring";
+    under_way = curve;
     state.curves[curve->id] =
         measure_curve(lesson, *curve, 1, *store_, on_step, job.changes, tried_[lesson.id]);
     state.share = static_cast<double>(++finished) / static_cast<double>(lesson.curves.size());

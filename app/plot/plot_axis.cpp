@@ -48,6 +48,11 @@ std::pair<double, double> shown_range(const Axis& axis,
   return {lo, hi};
 }
 
+double along(const Axis& axis, double share) {
+  if (axis.scale == AxisScale::Linear) return axis.lo + (axis.hi - axis.lo) * share;
+  return axis.lo * std::pow(axis.hi / axis.lo, share);
+}
+
 double round_step(double range, int most, bool integer) {
   double rough = range / std::max(1, most);
   double decade = std::pow(10.0, std::floor(std::log10(rough)));

@@ -39,6 +39,9 @@ std::pair<double, double> shown_range(const Axis&, const std::optional<std::pair
 // 1000 when every decade is labelled). The axis' own ticks, where it has any, win.
 std::vector<Tick> ticks_of(const Axis&, double lo, double hi, int most);
 
+// What lies at a share of the axis' home range, 0 to 1: where the cells of a stretched heat map end.
+double along(const Axis&, double share);
+
 // Round step (1, 2, 5 times a power of ten) that puts at most `most` multiples into `range`.
 double round_step(double range, int most, bool integer);
 

@@ -64,7 +64,7 @@ void add_axes(Builder& b) {
   const Axis &x = b.plot.x, &y = b.plot.y;
   if (b.plot.heat && !b.plot.heat->stretched) return;
   int rows = std::min(y.max_ticks, std::max(2, int(a.h / 22)));
-  if (!b.plot.heat)  // the rows of a map are named by it
+  if (!b.plot.heat || b.plot.heat->ticked)  // the rows of other maps are named by them
     for (const Tick& tick : ticks_of(y, b.out.map.y.lo(), b.out.map.y.hi(), rows)) {
       float py = b.out.map.y(tick.value);
       if (py < a.y - 0.5f || py > a.bottom() + 0.5f) continue;
@@ -224,12 +224,11 @@ void add_hover(Builder& b) {
 void add_stretched(Builder& b) {
   const HeatMap& h = *b.plot.heat;
   const ui::Rect& a = b.out.map.area;
-  const Axis &x = b.plot.x, &y = b.plot.y;
   const auto edge = [&](int column) {
-    return std::clamp(b.out.map.x(x.lo + (x.hi - x.lo) * column / h.columns), a.x, a.right());
+    return std::clamp(b.out.map.x(along(b.plot.x, double(column) / h.columns)), a.x, a.right());
   };
   const auto level = [&](int place) {  // from the top
-    return std::clamp(b.out.map.y(y.hi - (y.hi - y.lo) * place / h.rows), a.y, a.bottom());
+    return std::clamp(b.out.map.y(along(b.plot.y, 1 - double(place) / h.rows)), a.y, a.bottom());
   };
   const auto colour = [&](int row, int column) -> std::optional<ui::Colour> {
     const size_t i = size_t(row) * size_t(h.columns) + size_t(column);

@@ -119,6 +119,7 @@ struct HeatMap {
   int marked_row = -1, marked_rows = 2;       // outlined: a layer's sub-layers
   bool signed_data = false;                   // -1..1 in blue to red
   bool stretched = false;
+  bool ticked = false;  // stretched, below lines: the rows are values of the y axis, which shows its ticks
   float full = 1;       // the value that has the whole colour
   std::string label{};  // stretched: what a cell says, in words
   bool upward = false;  // the first row is the lowest, as in a diagram that flows up

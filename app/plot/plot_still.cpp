@@ -32,7 +32,7 @@ PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
   s.pad_top = std::max(s.pad_top, fresh.pad_top);
   s.pad_bottom = s.heat && !s.heat->stretched ? 40 : std::max(s.pad_bottom, fresh.pad_bottom);
   s.pad_right = fresh.pad_right;
-  if (s.heat) return s;
+  if (s.heat && !s.heat->ticked) return s;
   const auto labelled = [](const Series& series) { return series.end_label; };
   if (s.tile && s.series.size() > 1 && std::none_of(s.series.begin(), s.series.end(), labelled))
     for (Series* series : {&s.series.front(), &s.series.back()}) {

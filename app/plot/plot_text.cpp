@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "app/plot/plot.h"
+#include "app/plot/plot_axis.h"
 #include "app/plot/plot_lines.h"
 #include "app/ui/widgets.h"
 
@@ -67,7 +68,7 @@ void put_cells(std::string& out, const PlotSpec& plot) {
   const HeatMap& h = *plot.heat;
   const auto put = std::back_inserter(out);
   const auto middle = [](const Axis& axis, size_t i, int count) {
-    return axis.lo + (axis.hi - axis.lo) * (double(i) + 0.5) / count;
+    return along(axis, (double(i) + 0.5) / count);
   };
   out += h.stretched ? csv_name(plot.y, "row") + "," + csv_name(plot.x, "column") + "," + csv_field(h.label)
                      : "row,column," + csv_field(plot.y.label.empty() ? "share" : plot.y.label);

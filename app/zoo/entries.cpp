@@ -113,14 +113,14 @@ std::vector<Entry> make_entries() {
 
 const char* to_string(Group group) {
   constexpr const char* names[] = {"placements", "norms",  "inits",   "optimizers", "schedules",
-                                   "remedies",   "images", "parsing", "memory"};
+                                   "remedies",   "images", "parsing", "memory",     "own"};
   return names[static_cast<size_t>(group)];
 }
 
 const char* title(Group group) {
   constexpr const char* titles[] = {
-      "Placements",          "Norms",  "Initialisations",    "Optimizers",          "Schedules",
-      "Remedies on Post-LN", "Images", "Dependency parsing", "A memory of segments"};
+      "Placements",          "Norms",  "Initialisations",    "Optimizers",           "Schedules",
+      "Remedies on Post-LN", "Images", "Dependency parsing", "A memory of segments", "Your own"};
   return titles[static_cast<size_t>(group)];
 }
 
@@ -135,11 +135,13 @@ const std::vector<Entry>& entries() {
   return all;
 }
 
-std::vector<Entry> entries_named(std::string_view names) {
+std::vector<Entry> entries_named(std::string_view names, const std::vector<Entry>& own) {
+  std::vector<Entry> all = entries();
+  all.insert(all.end(), own.begin(), own.end());
   const std::vector<std::string> wanted = split(names, ',');
   std::set<std::string> missing(wanted.begin(), wanted.end());
   std::vector<Entry> chosen;
-  for (const Entry& entry : entries()) {
+  for (const Entry& entry : all) {
     const bool by_name = std::find(wanted.begin(), wanted.end(), entry.name) != wanted.end();
     const bool by_group = std::find(wanted.begin(), wanted.end(), to_string(entry.group)) != wanted.end();
     missing.erase(entry.name);
@@ -149,7 +151,7 @@ std::vector<Entry> entries_named(std::string_view names) {
   if (!missing.empty()) {
     std::vector<std::string> known;
     for (const Group group : kGroups) known.emplace_back(to_string(group));
-    for (const Entry& entry : entries()) known.push_back(entry.name);
+    for (const Entry& entry : all) known.push_back(entry.name);
     fail("zoo", "'{}' is not in the zoo: expected names among {}", *missing.begin(), fmt::join(known, ", "));
   }
   return chosen;

@@ -15,7 +15,8 @@
 
 namespace normscope::zoo {
 
-/// The last three are other systems than the default model, with the kinds of norm: see System.
+/// Images, parsing and memory are other systems than the default model, with the kinds of norm: see System. Own: what
+/// somebody entered, see own.h.
 enum class Group : uint8_t {
   Placements,
   Norms,
@@ -25,11 +26,12 @@ enum class Group : uint8_t {
   Remedies,
   Images,
   Parsing,
-  Memory
+  Memory,
+  Own
 };
-inline constexpr Group kGroups[] = {Group::Placements, Group::Norms,     Group::Inits,
-                                    Group::Optimizers, Group::Schedules, Group::Remedies,
-                                    Group::Images,     Group::Parsing,   Group::Memory};
+inline constexpr Group kGroups[] = {Group::Placements, Group::Norms,    Group::Inits,  Group::Optimizers,
+                                    Group::Schedules,  Group::Remedies, Group::Images, Group::Parsing,
+                                    Group::Memory,     Group::Own};
 const char* to_string(Group group);  ///< "placements"; --only takes it for all of them
 const char* title(Group group);      ///< "Initialisations"
 
@@ -55,8 +57,8 @@ struct Entry {
 /// All entries, group after group.
 const std::vector<Entry>& entries();
 /// Names of entries and groups, separated by commas; empty: all. In the zoo's order, none twice. Throws Error
-/// that lists the names.
-std::vector<Entry> entries_named(std::string_view names);
+/// that lists the names. `own`: entries that count beside those of the table.
+std::vector<Entry> entries_named(std::string_view names, const std::vector<Entry>& own = {});
 
 /// Makes one change. Beside the keys of the configuration file:
 ///   layers.cycle=post,pre   a placement a layer, again and again; layers.halves=post,pre: in equal parts.

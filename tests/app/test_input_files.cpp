@@ -363,6 +363,7 @@ TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
                                                     {"a lesson's Markdown", input::kProse},
                                                     {"`measured.json`", input::kMeasured},
                                                     {"`lessons.json`", input::kProgress},
+                                                    {"`zoo.json`", input::kOwnZoo},
                                                     {"`settings.toml`", input::kSettings},
                                                     {"`products.toml`", input::kProducts},
                                                     {"settings of the desktop", input::kDesktop},

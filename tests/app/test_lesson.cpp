@@ -8,6 +8,7 @@
 #include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/limits.h"
+#include "app/course/map/swept.h"
 #include "app/course/reader.h"
 #include "app/course/report.h"
 #include "catch.hpp"
@@ -298,6 +299,8 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
       {"two-stacks", "A", "model.placement", "pre", "In a Post-LN decoder that reads an encoder", 2},
       {"not-only-adam", "raw", "train.bias_correction", "true", "Without bias correction it sticks", 0},
       {"price-of-pre-ln", "C", "model.placement", "admin", "Without its top quarter Admin loses more", 20},
+      {"map-of-rates", "A", "model.placement", "pre", "Without warm-up Post-LN learns at 0.002", 40},
+      {"after-the-papers", "lns", "model.placement", "pre", "LayerNorm Scaling does what it is made for", 0},
       {"inside-layernorm", "variance", "model.norm", "detach-mean", "With the variance held constant", 120},
   };
   for (const Mutation& m : mutations) {
@@ -405,7 +408,7 @@ TEST_CASE("a line over many settings is no run's: it carries no run's letter", "
         const Curve* curve = lesson.curve(s.id);
         INFO(lesson.id << ": " << figure.id << ": " << s.id);
         if (!curve) continue;
-        const bool sweep = curve->of == Curve::Of::Sweep;
+        const bool sweep = is_swept(*curve);
         CHECK((!sweep || (s.letter.empty() && !s.name.empty())));
         (sweep ? sweeps : others)++;
       }

@@ -324,7 +324,9 @@ TEST_CASE("what a lesson takes for granted can be looked up where it is first us
       {"admin", {"number-by-number", "skip-scale"}},
       {"two-stacks", {"architecture", "cross-attention"}},
       {"not-only-adam", {"adam", "sgd", "momentum", "radam"}},
+      {"map-of-rates", {"learning-rate", "warm-up", "nats"}},
       {"price-of-pre-ln", {"stream", "branch", "dilution"}},
+      {"after-the-papers", {"peri", "mix", "lns", "qk-norm", "dyt"}},
       {"inside-layernorm", {"variance", "detachnorm"}},
   };
   PlayerDriver p;

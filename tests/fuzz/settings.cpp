@@ -1,7 +1,8 @@
-// What the window remembers: settings.toml, and the learner's lessons.json.
+// What the window remembers: settings.toml, the learner's lessons.json and zoo.json.
 #include "app/shell/settings.h"
 
 #include "app/lessons/progress.h"
+#include "app/zoo/own.h"
 #include "fuzz.h"
 
 using namespace normscope;
@@ -14,5 +15,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       settings.width >= 320 && settings.width <= 16384 && settings.scale >= 0.75 && settings.scale <= 2.5,
       "a window that cannot be");
   fuzz::accepts([&] { lessons::parse_progress(text, "lessons.json"); });
+  fuzz::accepts([&] { zoo::parse_own(text, "zoo.json"); });
   return 0;
 }

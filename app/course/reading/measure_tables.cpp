@@ -10,7 +10,7 @@
 namespace normscope::lessons {
 namespace {
 
-constexpr size_t kMostPoints = 100;
+constexpr size_t kMostPoints = 100, kMostCells = 100;
 constexpr int32_t kLastStep = 100'000;  // of a curve
 constexpr double kDeepest = 256;        // layers
 constexpr double kWidest = 1024;        // of rows through one norm: its Jacobian has as many rows and columns
@@ -107,6 +107,27 @@ void read_points(Curve& c, Table& t) {
     t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
 }
 
+/// The field that takes the values of a sweep or a border.
+std::string number_field(Table& t, const char* key) {
+  const std::string name = t.text(key);
+  if (!find_field(name))
+    t.refuse(key, fmt::format("'{}' is no field of a run: expected one as train.warmup", name));
+  return name;
+}
+
+void read_border(Curve& c, Table& t) {
+  c.field = number_field(t, "field");
+  read_points(c, t);
+  c.other = number_field(t, "other");
+  if (c.other == c.field) t.refuse("other", fmt::format("'{}' is the field: expected another one", c.other));
+  c.values = t.numbers("values");
+  if (c.values.size() < 2 || !std::is_sorted(c.values.begin(), c.values.end()) || !(c.values.front() > 0))
+    t.refuse("values", "expected 2 numbers at least, ascending and above 0");
+  if (c.values.size() * c.xs.size() > kMostCells)
+    t.refuse("values",
+             fmt::format("{} cells: expected at most {}", c.values.size() * c.xs.size(), kMostCells));
+}
+
 void read_rows(Curve& c, Table& t) {
   const std::vector<std::string_view> axes{"scale", "width", "shift"};
   c.over = axes[t.choice("over", axes)];
@@ -156,8 +177,8 @@ LessonRun read_run(const std::string& id, Table t) {
 Curve read_curve(const std::string& id, Table t) {
   Curve c;
   c.id = id;
-  c.of = static_cast<Curve::Of>(
-      t.choice("of", {"run", "sweep", "depth", "layers", "shares", "norm", "wiring", "profile", "left_out"}));
+  c.of = static_cast<Curve::Of>(t.choice("of", {"run", "sweep", "depth", "layers", "shares", "norm", "wiring",
+                                                "profile", "left_out", "border"}));
   c.run = t.text("run");
   c.y = t.text("y");
   c.mean = mean_of(t);
@@ -173,9 +194,7 @@ Curve read_curve(const std::string& id, Table t) {
       break;
     }
     case Curve::Of::Sweep:
-      c.field = t.text("field");
-      if (!find_field(c.field))
-        t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", c.field));
+      c.field = number_field(t, "field");
       [[fallthrough]];
     case Curve::Of::Depth:
       read_points(c, t);
@@ -198,6 +217,9 @@ Curve read_curve(const std::string& id, Table t) {
       break;
     case Curve::Of::Profile:
       c.from = c.to = t.whole("step", 1, kLastStep);
+      break;
+    case Curve::Of::Border:
+      read_border(c, t);
       break;
     case Curve::Of::Wiring:
     case Curve::Of::LeftOut:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/course/labels.h"
+#include "app/course/own/slots.h"
 #include "app/course/worksheet/mathml.h"
 #include "app/plot/svg_page.h"
 #include "app/ui/widgets.h"
@@ -140,8 +141,7 @@ class ProseWriter {
   }
 
   std::string setting(const Knob& knob) const {
-    const std::string value = get_field(sheet_.lesson.run(knob.run)->spec, knob.field);
-    return ui::number(std::strtod(value.c_str(), nullptr), 3);
+    return svg_escaped(shown_value(knob, first_value(sheet_.lesson, knob)));
   }
 
   std::string sample(const std::string& run) const {

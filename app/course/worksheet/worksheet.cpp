@@ -7,6 +7,8 @@
 #include <sstream>
 #include <vector>
 
+#include "app/course/map/swept.h"
+#include "app/course/own/slots.h"
 #include "app/course/report.h"
 #include "app/course/worksheet/sheet.h"
 #include "app/course/worksheet/sheet_figures.h"
@@ -159,6 +161,12 @@ std::string check_command(const Lesson& lesson, const std::string& folder) {
   return fmt::format("normscope lesson check {} --full{}", shell_quoted(lesson.id), where);
 }
 
+std::string listed(const std::vector<double>& values) {
+  std::string out;
+  for (const double x : values) out += (out.empty() ? "" : ", ") + ui::number(x, 3);
+  return out;
+}
+
 std::string to_do_again(const Lesson& lesson, const std::string& folder) {
   std::string commands = check_command(lesson, folder) + "\n";
   std::vector<ConfigRun> runs;
@@ -169,10 +177,9 @@ std::string to_do_again(const Lesson& lesson, const std::string& folder) {
     out += element("li", svg_escaped(settings_of(lesson, *run)), "small");
   std::set<std::string> said;
   for (const Curve& curve : lesson.curves) {
-    if (curve.of != Curve::Of::Sweep) continue;
-    std::string values;
-    for (const double x : curve.xs) values += (values.empty() ? "" : ", ") + ui::number(x, 3);
-    const std::string sweep = fmt::format("{} again with {} = {}", curve.run, curve.field, values);
+    if (!is_swept(curve) || curve.values.size() == 1) continue;  // the cells are those of their border
+    std::string sweep = fmt::format("{} again with {} = {}", curve.run, curve.field, listed(curve.xs));
+    if (!curve.other.empty()) sweep += fmt::format(", each with {} = {}", curve.other, listed(curve.values));
     if (said.insert(sweep).second) out += element("li", svg_escaped(sweep), "small");
   }
   return out + "</ul>\n" + element("pre", escaped_lines(commands)) + "\n";
@@ -183,7 +190,8 @@ std::string exercises(const Sheet& sheet) {
   std::string out;
   for (const Knob& knob : lesson.knobs)
     out += element("p", fmt::format("{} ({} to {}): {} It gives {}", svg_escaped(knob.label),
-                                    ui::number(knob.low, 3), ui::number(knob.high, 3), kBlank, kBlank)) +
+                                    svg_escaped(shown_value(knob, knob.low)),
+                                    svg_escaped(shown_value(knob, knob.high)), kBlank, kBlank)) +
            "\n";
   if (!lesson.puzzle) return out;
   out += element("p", element("b", svg_escaped(lesson.puzzle->text)), "ask") + lines_to_write(2);

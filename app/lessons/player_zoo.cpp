@@ -1,0 +1,62 @@
+// A wiring of the learner's own, entered in the zoo beside the others. See player.h.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/course/own/slots.h"
+#include "app/lessons/player.h"
+#include "app/ui/widgets.h"
+#include "app/zoo/own.h"
+#include "engine/core/boundary.h"
+
+namespace normscope::lessons {
+
+using namespace ui;
+
+bool Player::can_enter() const {
+  if (lesson()->zoo.empty() || step_ != StepKind::Explain || !measured_) return false;
+  const Changes& made = measurer_->state()->changes;
+  const auto run = made.find(lesson()->zoo);
+  return run != made.end() && std::any_of(run->second.begin(), run->second.end(), [](const auto& change) {
+           return change.first.starts_with("wiring.");
+         });
+}
+
+/// At the right end of the line above the slider.
+void Player::draw_zoo_button(Ui& ui, Rect& head) {
+  if (lesson()->zoo.empty() || step_ != StepKind::Explain) return;
+  const Changes made = measurer_->state()->changes;
+  const bool entered = entered_ == made && !entered_as_.empty();
+  ButtonOptions options;
+  options.enabled = can_enter() && !entered;
+  const std::string label = entered ? "In the zoo: " + entered_as_ : "Enter in the zoo";
+  if (!button(ui, "lesson/zoo", head.take_right(150, 12), label,
+              can_enter() ? "Keeps this wiring as an entry of the zoo, beside the others."
+                          : "First change a slot and run again: what was measured is entered.",
+              options))
+    return;
+  entering_failed_ = guarded("entering the wiring in the zoo", [&] {
+    entered_as_ = zoo::enter(zoo_path_, zoo_settings(spec_of(*lesson(), lesson()->zoo, 1, made)));
+    entered_ = made;
+  });
+}
+
+/// Below the text: as what it was entered, and how it is trained beside the others.
+void Player::draw_zoo_words(Ui& ui, Rect& rest) {
+  const TextStyle style{Face::Sans, type::title};
+  std::string words = entering_failed_;
+  const Theme& t = ui.theme();
+  if (words.empty() && entered_)
+    words = fmt::format(
+        "Your wiring is {} in the zoo. In a terminal, normscope zoo --only {},post,pre trains it with three "
+        "seeds, with and without warm-up, beside the two; without --only, beside all.",
+        entered_as_, entered_as_);
+  if (words.empty()) return;
+  rest.take_top(8);
+  const float height =
+      ui.paint().text_wrapped(rest, style, entering_failed_.empty() ? t.ink : t.error, words, 20);
+  ui.mark("lesson/entered", {rest.x, rest.y, rest.w, height}, words, "Where your wiring is kept.");
+  rest.take_top(height, 4);
+}
+
+}  // namespace normscope::lessons

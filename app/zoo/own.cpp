@@ -1,0 +1,110 @@
+#include "app/zoo/own.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "app/files/input_kinds.h"
+#include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
+#include "engine/io/input_value.h"
+
+namespace normscope::zoo {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostSettings = 32, kLongest = 400;
+constexpr std::string_view kPrefix = "own-";
+
+/// "L* before=ln after=ln, final=ln".
+std::string title_of(const std::vector<std::string>& set) {
+  constexpr std::string_view kWiring = "wiring.";
+  std::string title;
+  for (std::string words : set) {
+    if (words == "model.placement=none") continue;  // what stands there without any of the others
+    if (words.starts_with(kWiring)) words.erase(0, kWiring.size());
+    const size_t equals = words.find('=');
+    if (words.starts_with("L*") && equals != words.npos) words[equals] = ' ';
+    title += (title.empty() ? "" : ", ") + words;
+  }
+  return title;
+}
+
+Entry entry_of(std::string name, std::vector<std::string> set) {
+  Entry entry;
+  entry.name = std::move(name);
+  entry.title = title_of(set);
+  entry.source = "your own";
+  entry.set = std::move(set);
+  entry.group = Group::Own;
+  return entry;
+}
+
+/// Settings of a run, as the zoo makes them.
+void check(const Entry& entry) {
+  RunSpec spec = preset_run("post");
+  for (const std::string& assignment : entry.set) change(spec, assignment);
+  complete(spec);
+  validate(spec);
+}
+
+}  // namespace
+
+std::string own_path(const std::string& progress_path) {
+  return progress_path.empty() ? "" : (fs::path(progress_path).parent_path() / "zoo.json").string();
+}
+
+std::vector<Entry> parse_own(std::string_view text, const std::string& name) {
+  std::vector<Entry> own;
+  const InputValue root = InputValue::parse(text, "zoo " + name);
+  for (const InputValue& item : root.at("entries").list(0, kMostOwn)) {
+    const InputValue called = item.at("name");
+    const std::string id = called.text(kLongest);
+    const bool digits =
+        id.size() > kPrefix.size() && id.size() < 10 && id.starts_with(kPrefix) &&
+        std::all_of(id.begin() + kPrefix.size(), id.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!digits) called.refuse("own- and a number");
+    for (const Entry& other : own)
+      if (other.name == id) called.refuse("a name that no other entry has");
+    std::vector<std::string> set;
+    for (const InputValue& one : item.at("set").list(1, kMostSettings)) set.push_back(one.text(kLongest));
+    own.push_back(entry_of(id, std::move(set)));
+    try {
+      check(own.back());
+    } catch (const Error& error) {
+      throw Error(fmt::format("[zoo {}] {}: {}", name, id, error.what()));
+    }
+  }
+  return own;
+}
+
+std::vector<Entry> read_own(const std::string& path) {
+  if (path.empty()) return {};
+  const auto text = read_input_file_if_there(path, input::kOwnZoo);
+  return text ? parse_own(*text, path) : std::vector<Entry>{};
+}
+
+std::string enter(const std::string& path, const std::vector<std::string>& set) {
+  if (path.empty()) throw Error("nothing is kept here, so nothing can be entered in the zoo");
+  std::vector<Entry> own = read_own(path);
+  int32_t last = 0;
+  for (const Entry& entry : own) {
+    if (entry.set == set) return entry.name;
+    last = std::max(last, std::stoi(entry.name.substr(kPrefix.size())));
+  }
+  if (own.size() >= kMostOwn)
+    throw Error(fmt::format("{} has {} entries: expected one to be removed first", path, kMostOwn));
+  own.push_back(entry_of(fmt::format("{}{}", kPrefix, last + 1), set));
+  check(own.back());
+  nlohmann::json root;
+  root["entries"] = nlohmann::json::array();
+  for (const Entry& entry : own) root["entries"].push_back({{"name", entry.name}, {"set", entry.set}});
+  make_folder(fs::path(path).parent_path().string(), Access::Own, "zoo");
+  write_file(path, root.dump(1) + "\n", "zoo", Access::Own);
+  return own.back().name;
+}
+
+}  // namespace normscope::zoo
