@@ -64,7 +64,7 @@ constexpr Term kSettingTerms[] = {
     {"critical-rate", "critical rate",
      "The learning rate at which the very update of a step would neither lower nor raise the loss of its batch: "
      "shorter steps go down, longer ones overshoot. Two over it is the sharpness of the loss along the update.",
-     "Kalra, Barkeshli 2024, Why Warmup the Learning Rate?", "settings/train.critical_every",
+     "Kalra et al. 2026, A Scalable Measure of Loss Landscape Curvature", "settings/train.critical_every",
      "critical rates|$\\eta_c"},
     {"label-smoothing", "label smoothing",
      "A little of the target's probability is given to all other symbols. The model is not driven to "

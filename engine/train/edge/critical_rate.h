@@ -1,8 +1,8 @@
-// The critical rate of a step (the learning rate at which its update would neither lower nor raise the loss of its own
-// batch), found by trying other multiples of that very update. Sharpness is two over it: "critical sharpness", Kalra and
-// Barkeshli 2023 and 2024 (from the literature, not checked here). Of plain SGD and a quadratic loss it is
-// 2 / (ĝᵀHĝ), ĝ the direction of the gradient, so 2 over the largest eigenvalue of H is never above it; of any other
-// update d it is 2 g·d / dᵀHd, the rate taken into d.
+// The critical rate of a step: the learning rate at which its update would neither lower nor raise the loss of its own
+// batch, found by trying other multiples of that very update. Two over it is the critical sharpness of Kalra et al.
+// (2026, A Scalable Measure of Loss Landscape Curvature; the abstract was read). Where the loss along the update is
+// quadratic the rate is 2 |g·d| / dᵀHd, d the update at a rate of one: of plain SGD 2 / (ĝᵀHĝ), ĝ the direction of the
+// gradient, and then never below 2 over the largest eigenvalue of H.
 //
 // Promises: the run is only read. What is tried lies in a Store and programs of its own, so that no bit of the run
 // changes. Same batch, same dropout masks, same label smoothing as the step, so that the update alone makes the
