@@ -107,7 +107,7 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
     CHECK(has(c.error(), "[curve.pre.y] 'L13.ffn.w2.grad_norm' is of layer 13: expected L01 to L12"));
   }
   SECTION("a critical rate that the run does not measure") {
-    Copy c("lesson_broken_14");
+    Copy c("lesson_broken_critical");
     c.replace("lesson.toml", "of = \"layers\"\nrun = \"C\"\ny = \"stream\"\ntheory = true\nmodels = 64",
               "of = \"run\"\nrun = \"C\"\ny = \"rate / critical_rate\"\nsteps = [1, 20]");
     CHECK(has(
