@@ -94,7 +94,9 @@ TEST_CASE("the critical rate joins the learning rate where it is measured, on a 
   };
   measure(0, 1e-3);
   measure(2, 3e-2);
-  const plot::PlotSpec plot = rate_plot(view, data, {.step = view.step});
+  PlotOptions options;
+  options.step = view.step;
+  const plot::PlotSpec plot = rate_plot(view, data, options);
   REQUIRE(plot.series.size() == 8);
   CHECK(plot.series[6].id == "A critical");
   CHECK(plot.series[7].id == "C critical");
