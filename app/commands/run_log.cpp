@@ -43,6 +43,15 @@ bool is_matrix(std::string_view parameter) {
   return last == "tokens" || last == "positions" || last.starts_with('w');
 }
 
+/// `,"critical_rate":0.0041` at the steps at which it was measured.
+void put_critical(std::string& out, std::span<const StatInfo> layout, std::span<const float> stats) {
+  for (size_t i = 0; i < layout.size() && i < stats.size(); ++i)
+    if (layout[i].name == kCriticalStat && std::isfinite(stats[i])) {
+      out += ",\"critical_rate\":";
+      put(out, stats[i]);
+    }
+}
+
 /// `"field":{"L01.attn.wq":0.12,...}` of the stats whose name ends in `suffix`.
 void put_stats(std::string& out, const char* field, std::string_view suffix, bool matrices,
                std::span<const StatInfo> layout, std::span<const float> stats) {
@@ -107,6 +116,7 @@ void RunLog::step(const RunLabel& run, int32_t step, double loss, double rate,
     put(out, static_cast<float>(*validation));
   }
   put_scores(out, attachment);
+  put_critical(out, layout, stats);
   put_stats(out, "grad_norm", ".grad_norm", true, layout, stats);
   put_stats(out, "mean_square", ".mean_square", false, layout, stats);
   file_.line(out + '}');

@@ -19,7 +19,7 @@ constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2;
 
 bool stat_name(const std::string& name) {
   static const std::regex pattern(
-      R"(total\.grad_norm|(enc\.|dec\.)?L\d\d\.((attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|(attn|cross|ffn)\.(out|sum|branch)\.mean_square|(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance)|(attn|cross)\.attention_entropy))");
+      R"(rate|critical_rate|total\.grad_norm|(enc\.|dec\.)?L\d\d\.((attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm|(attn|cross|ffn)\.(out|sum|branch)\.mean_square|(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance)|(attn|cross)\.attention_entropy))");
   return std::regex_match(name, pattern);
 }
 
@@ -46,10 +46,22 @@ CurveData series_of(const Curve& curve, const Series& series) {
 }
 
 CurveData stat_curve(const Curve& curve, const History& history, const std::string& name) {
-  const int32_t stat = history.find(name);
+  if (name == "rate") return series_of(curve, history.rate());
+  const int32_t stat = history.find(name == "critical_rate" ? kCriticalStat : name);
   if (stat < 0)
     fail("curve." + curve.id, "the run has no number {}: expected one of its layers and matrices", name);
   return series_of(curve, history.series(stat));
+}
+
+/// The critical rate is measured at every n-th step, and there is no number between.
+void leave_out_unmeasured(CurveData& data) {
+  CurveData there;
+  for (size_t i = 0; i < data.y.size(); ++i)
+    if (!std::isnan(data.y[i])) {
+      there.x.push_back(data.x[i]);
+      there.y.push_back(data.y[i]);
+    }
+  data = std::move(there);
 }
 
 /// "L06.ffn.token_cosine": that of the last sub-layer.
@@ -76,6 +88,7 @@ CurveData history_curve(const Curve& curve, const History& history, double level
       for (size_t i = 0; i < data.y.size(); ++i) data.y[i] /= i < other.y.size() ? other.y[i] : 1;
     }
   }
+  if (asks_critical_rate(curve)) leave_out_unmeasured(data);
   if (curve.relative && !data.y.empty()) {
     const double first = data.y[0];
     for (double& y : data.y) y /= first;
@@ -240,6 +253,8 @@ bool is_trained(const Curve& curve) {
          (curve.of == Of::Shares && !curve.at_start);
 }
 
+bool asks_critical_rate(const Curve& curve) { return curve.y.find("critical_rate") != curve.y.npos; }
+
 bool grows(const Curve& curve) { return curve.of == Curve::Of::Run || curve.of == Curve::Of::Profile; }
 
 std::string of_layer(std::string name, int32_t layer) {
@@ -261,7 +276,7 @@ std::string unknown_quantity(const Curve& curve) {
   switch (curve.of) {
     case Curve::Of::Run: {
       if (stat_name(top) && (below.empty() || stat_name(below))) return {};
-      std::string known = among({"loss", "excess", "token_cosine"});
+      std::string known = among({"loss", "excess", "token_cosine", "rate", "critical_rate"});
       if (!known.empty())
         known += ", a probe as L01.ffn.w2.grad_norm (update_norm, weight_norm), or two as 'a / b'";
       return known;

@@ -1,8 +1,8 @@
 // Measures the curves of a lesson. What `y` may be, by the kind of the curve:
 //
-//   run     loss, excess (loss minus the unigram entropy), token_cosine (after the last layer), a
-//           number of the run's history ("L01.ffn.w2.grad_norm", see History::layout) or the ratio of two
-//           ("a / b")
+//   run     loss, excess (loss minus the unigram entropy), token_cosine (after the last layer), rate (the learning
+//           rate), critical_rate (at the steps at which train.critical_every measures it), a number of the run's
+//           history ("L01.ffn.w2.grad_norm", see History::layout) or the ratio of two ("a / b")
 //   sweep   final_loss, final_excess: mean over the last 20 steps; learns: 1 where it does, else 0
 //   border  learns: the largest of the values of another field with which the run learns (map/swept.h)
 //   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; log_offset: N0
@@ -41,6 +41,8 @@ using CurveSet = std::map<std::string, CurveData>;  ///< by the curve's id, of o
 
 /// It is measured of runs that are trained to their end, and not of fresh models.
 bool is_trained(const Curve& curve);
+/// It is of a run that must measure its critical rate.
+bool asks_critical_rate(const Curve& curve);
 /// It grows while its run trains: see partial_curve().
 bool grows(const Curve& curve);
 

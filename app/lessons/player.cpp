@@ -21,8 +21,8 @@ Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string pr
     : course_(std::move(course)),
       measurer_(std::move(measurer)),
       progress_(progress_path),
-      zoo_path_(zoo::own_path(progress_path)),
-      opening_(std::make_unique<OpeningPicture>()) {
+      opening_(std::make_unique<OpeningPicture>()),
+      zoo_path_(zoo::own_path(progress_path)) {
   // Goes on where the course was left: the first lesson that is not done.
   size_t first = 0;
   while (first + 1 < course_.lessons.size() && progress_.of(course_.lessons[first].id).done) ++first;

@@ -104,7 +104,8 @@ constexpr std::array kPanels{
         .term = "learning-rate",
         .axis = "learning rate",
         .help =
-            "Learning rate: solid what was used, lighter what will be. Yellow handles change it from now on.",
+            "Learning rate: solid what was used, lighter what will be. Yellow handles change it from now on. "
+            "Thin, where it is measured: the critical rate.",
         .file = "rate",
         .words = "curve",
         .at_cursor = false,

@@ -183,6 +183,61 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
   }
 }
 
+// The critical rates that were measured, and whose rate comes nearest to its own or is furthest beyond it.
+struct Critical {
+  double lowest = 0, highest = 0;  // of all that a logarithmic axis can show; 0: none
+  const RunView* run = nullptr;
+  double share = 0;  // of that run, at its newest measurement: rate over critical rate
+};
+
+// Measured at every n-th step only: the steps between have no number, and the line leads over them.
+void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, LabData& data) {
+  const auto rates = data.rate(run), measured = data.stat(run, kCriticalStat);
+  auto line = std::make_shared<Line>();
+  for (size_t i = 0; i < measured->y.size(); ++i)
+    if (usable(measured->y[i])) {
+      line->x.push_back(measured->x[i]);
+      line->y.push_back(measured->y[i]);
+    }
+  if (line->empty()) return;
+  const auto at = std::lower_bound(rates->x.begin(), rates->x.end(), line->x.back());
+  const double rate = at == rates->x.end() ? 0 : rates->y[static_cast<size_t>(at - rates->x.begin())];
+  if (const double share = rate / line->y.back(); !all.run || share > all.share) {
+    all.run = &run;
+    all.share = share;
+  }
+  const double lowest = line->span().lowest_positive, highest = line->span().highest;
+  all.lowest = all.highest > 0 ? std::min(all.lowest, lowest) : lowest;
+  all.highest = std::max(all.highest, highest);
+  plot::Series series;
+  series.id = letter_of(run) + " critical";
+  series.x = Column(line->x);
+  series.y = Column(line->y);
+  series.x.owner = line;
+  series.y.owner = line;
+  series.ink = Ink::run(colour_of(run));
+  series.width = ui::line::run * 0.6f;
+  series.end_label = false;
+  series.end_marker = false;
+  plot.series.push_back(std::move(series));
+}
+
+// Rates and critical rates lie orders of magnitude apart.
+void show_critical(PlotSpec& plot, const Critical& all, const LabView& view, LabData& data, double top) {
+  double lowest = std::min(all.lowest, top);
+  for (const RunView& run : view.runs)
+    if (const double used = data.rate(run)->span().lowest_positive; used > 0) lowest = std::min(lowest, used);
+  plot.y.ticks.clear();
+  log_axis(plot.y, lowest, std::max(all.highest, top));
+  plot.note = "thin: critical rate";
+  plot.sentence =
+      all.share > 1
+          ? fmt::format("{}'s rate is {:.2g}× its critical one: its step raises the loss of its own batch.",
+                        all.run->letter, all.share)
+          : fmt::format("No rate is above its critical one; {}'s is nearest, at {:.2g} of it.",
+                        all.run->letter, all.share);
+}
+
 }  // namespace
 
 PlotSpec rate_plot(const LabView& view, LabData& data, const PlotOptions& options) {
@@ -208,6 +263,9 @@ PlotSpec rate_plot(const LabView& view, LabData& data, const PlotOptions& option
     plot.sentence = "All runs follow one schedule.";
   else
     plot.sentence = "The runs differ in their schedule.";
+  Critical critical;
+  for (const RunView& run : view.runs) add_critical_line(plot, critical, run, data);
+  if (critical.run) show_critical(plot, critical, view, data, top);
   put_cursor(plot, options, false);
   return plot;
 }

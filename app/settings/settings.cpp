@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "app/settings/settings_rows.h"
 
@@ -36,6 +37,11 @@ std::string cost_text(double seconds_now, double flop_now, double flop_then, int
       seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1000) : fmt::format("{:.1f} s", seconds);
   const bool heavy = seconds > 0.5 || bytes > int64_t{2} << 30;
   return fmt::format("{}about {} a step, {}", heavy ? "heavy: " : "restarts: ", time, memory);
+}
+
+std::string live_cost_text(const Field& field, const std::string& value) {
+  const int every = std::atoi(value.c_str());
+  return field.key == "train.critical_every" && every > 0 ? critical_cost_text(every) : "";
 }
 
 const char* settings_note(const SettingsState& state, const LabView& view) {

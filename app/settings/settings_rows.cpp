@@ -158,6 +158,7 @@ void Rows::hint(const Field& field, const Rect& rect) {
 }
 
 void Rows::predict(const Field& field, const std::string& value, int only) {
+  if (field.live) state.restart_hint = live_cost_text(field, value);
   if (field.live) return;
   double now = 0, then = 0;
   int64_t bytes = 0;

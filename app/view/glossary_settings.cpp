@@ -61,6 +61,11 @@ constexpr Term kSettingTerms[] = {
      "Each step takes a small share off every weight. It keeps weights from growing that the loss does"
      " not need.",
      "Loshchilov, Hutter 2019, Decoupled Weight Decay Regularization", "settings/train.weight_decay"},
+    {"critical-rate", "critical rate",
+     "The learning rate at which the very update of a step would neither lower nor raise the loss of its batch: "
+     "shorter steps go down, longer ones overshoot. Two over it is the sharpness of the loss along the update.",
+     "Kalra et al. 2026, A Scalable Measure of Loss Landscape Curvature", "settings/train.critical_every",
+     "critical rates|$\\eta_c"},
     {"label-smoothing", "label smoothing",
      "A little of the target's probability is given to all other symbols. The model is not driven to "
      "be certain, and the loss cannot reach zero.",

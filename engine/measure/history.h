@@ -45,6 +45,9 @@ struct Series {
   std::vector<float> values;
 };
 
+/// The critical rate (train/edge/critical_rate.h) among the numbers of a run: NaN at the steps between its measurements.
+inline constexpr const char* kCriticalStat = "critical.rate";
+
 /// Frames of one run, unless it has to share (see LabTrainer::share_memory).
 inline constexpr size_t kHistoryBudget = size_t{12} << 20;
 /// Steps whose loss and rate are kept; the newest half of them are without a gap.

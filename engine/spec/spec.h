@@ -26,6 +26,7 @@ struct TrainConfig {
   float clip = 0.0f;            ///< global gradient norm; 0 = off
   float label_smoothing = 0.0f;
   bool reuse_gradients = true;  ///< gradients of activations share memory; see SealOptions
+  int32_t critical_every = 0;   ///< steps between measurements of the critical rate; 0 = never
   std::string init_from;  ///< a saved run whose weights are taken over by name at the start; empty: none
 };
 
@@ -99,6 +100,12 @@ void validate(const RunSpec& spec);
 std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"
 /// What a step reads: symbols of a transformer's rows, images, states of a parse.
 double units_of_step(const RunSpec& spec);
+
+/// Forward passes that a measurement of the critical rate takes at most (train/edge/critical_rate.h).
+inline constexpr int32_t kCriticalPasses = 6;
+/// "6 forward passes every 10 steps: about 20 % more time", of train.critical_every > 0: a forward pass is a third of a
+/// step's arithmetic.
+std::string critical_cost_text(int32_t every);
 
 /// The three runs of the default comparison: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN
 /// without.

@@ -199,6 +199,13 @@ void add_train_fields(std::vector<Field>& fields) {
        "The same numbers in less memory. Only on the CPU: a GPU computes gradients side by side."}));
   add_schedule_fields(fields);
   add_optimizer_fields(fields);
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.train.critical_every; }>(
+      {"train.critical_every", "critical rate", "steps apart",
+       "Measures the learning rate at which the step would no longer lower the loss of its own batch. Six "
+       "forward passes on a copy each time, about two steps; every 10 steps, a fifth more time. 0 is off. No "
+       "other number of the run changes.",
+       true},
+      0, 100000));
 }
 
 void add_data_fields(std::vector<Field>& fields) {

@@ -113,7 +113,12 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
 
 MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend) {
   const BatchShape shape = task.shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
-  return memory_need(spec.model, shape, backend, spec.train.reuse_gradients);
+  MemoryNeed need = memory_need(spec.model, shape, backend, spec.train.reuse_gradients);
+  if (spec.train.critical_every >
+      0)  // a Store and as many numbers beside it; its program shares the run's memory
+    need.evaluation +=
+        2 * (need.parameters + need.optimizer) + (spec.train.reuse_gradients ? 0 : need.activations);
+  return need;
 }
 
 size_t played_need(const RunSpec& spec, const Task& task, Backend& backend) {

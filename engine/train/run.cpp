@@ -69,6 +69,7 @@ void Run::Impl::refresh_level() {
 
 void Run::Impl::rebuild() {
   validator.reset();
+  critical.reset();
   line_writer.reset();
   numbers.clear();
   network = build_network(spec, *task, *backend, steps + 1, base.get(), base ? &base_spec : nullptr);
@@ -111,12 +112,13 @@ StepInputs Run::Impl::inputs(int64_t step) const {
   return in;
 }
 
-void Run::Impl::record(const Program& program, int64_t step, double rate) {
+void Run::Impl::record(Program& program, int64_t step, double rate) {
   const double loss = program.loss();
   losses.push_back(static_cast<float>(loss));
   if (step <= silent_until) return;
   const std::span<const double> stats = program.stats();
   std::copy(stats.begin(), stats.end(), numbers.begin());
+  numbers.back() = critical_rate(program, step);
   history->append(static_cast<int32_t>(step), loss, rate, numbers);
 }
 
@@ -125,6 +127,7 @@ void Run::Impl::record(const Program& program, int64_t step, double rate) {
 void Run::Impl::measure_live(int64_t step) {
   constexpr int64_t kDeviceInterval = 16;
   numbers.resize(history->layout().size(), kUnknown);
+  begin_critical(step);
   if (step <= silent_until || !network->measured) return;
   const std::span<double> out = std::span(numbers).subspan(network->program->stats().size());
   if (!live)
@@ -139,6 +142,7 @@ std::shared_ptr<History> Run::Impl::new_history() const {
     const std::vector<StatInfo>& more = network->measured->layout();
     layout.insert(layout.end(), more.begin(), more.end());
   }
+  layout.push_back({kCriticalStat, 0});
   return std::make_shared<History>(std::move(layout), frames_budget);
 }
 

@@ -86,7 +86,8 @@ class Run {
 
   /// The measurements of measure/step_metrics.h on one fixed sequence (train/measured_sequence.h), of the
   /// weights that each step begins with (on at first): they join the history and change no bit of the run.
-  /// Off: NaN in their place.
+  /// Off: NaN in their place, and in that of the critical rate (train.critical_every), which is NaN at the steps between
+  /// its measurements too.
   void measure_live(bool on);
 
   RunState state() const;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/measure/plateau.h"
+#include "engine/train/edge/critical_rate.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/keyframes.h"
 #include "engine/train/network.h"
@@ -43,9 +44,14 @@ struct Run::Impl {
   const Keyframe* newest_snapshot() const;
   void keep_snapshot();
   void take_network(Backend& to, std::shared_ptr<Network> made);
-  void record(const Program& program, int64_t step, double rate);
+  void record(Program& program, int64_t step, double rate);
   void measure_live(int64_t step);
-  std::shared_ptr<History> new_history() const;  ///< the program's stats, then the live measurements
+  bool critical_due(int64_t step) const;
+  void begin_critical(int64_t step);
+  double critical_rate(Program& program,
+                       int64_t step);  ///< of the step just replayed; NaN where it is not due
+  std::shared_ptr<History> new_history()
+      const;  ///< the program's stats, the live measurements, the critical rate
   void recognise(int32_t step, double loss);
   void check_finite(const Program& program, int32_t step);
 
@@ -69,6 +75,7 @@ struct Run::Impl {
   SegmentMemory memory;  ///< of the last step's segment; a change of the network empties it: see fork()
 
   std::unique_ptr<Validator> validator;
+  std::unique_ptr<CriticalRate> critical;  ///< once it was due; of this network
   std::unique_ptr<Writer> line_writer;
   std::string line;
   double validation = 0;

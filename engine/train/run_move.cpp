@@ -53,6 +53,7 @@ void Run::Impl::keep_snapshot() {
 
 void Run::Impl::take_network(Backend& to, std::shared_ptr<Network> made) {
   validator.reset();
+  critical.reset();
   line_writer.reset();
   numbers.clear();
   network = std::move(made);

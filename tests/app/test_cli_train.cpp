@@ -35,6 +35,21 @@ Outcome train(const std::string& arguments) {
 
 }  // namespace
 
+TEST_CASE(
+    "the log has the critical rate at the steps at which it is measured, and --plan says what it costs") {
+  const Folder folder;
+  const std::string config = folder.write("tiny.toml", std::string(kTiny) + "critical_every = 5\n");
+  CHECK(holds(train("--config " + config + " --plan").out,
+              "critical rate: 6 forward passes every 5 steps: about 40 % more time"));
+  train("--config " + config + " --log " + folder.file("out.jsonl"));
+  const std::vector<json> steps = steps_of(read_log(folder.file("out.jsonl")));
+  REQUIRE(steps.size() == 12);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    REQUIRE(steps[i].contains("critical_rate") == (i % 5 == 0));
+    if (i % 5 == 0) CHECK(steps[i]["critical_rate"].get<double>() >= steps[i]["lr"].get<double>() / 64);
+  }
+}
+
 TEST_CASE("the log is JSON lines with the documented fields") {
   const Folder folder;
   const std::string config = folder.write(

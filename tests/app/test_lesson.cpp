@@ -107,6 +107,14 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
               "of = \"run\"\nrun = \"C\"\ny = \"L13.ffn.w2.grad_norm\"\nsteps = [1, 20]");
     CHECK(has(c.error(), "[curve.pre.y] 'L13.ffn.w2.grad_norm' is of layer 13: expected L01 to L12"));
   }
+  SECTION("a critical rate that the run does not measure") {
+    Copy c("lesson_broken_critical");
+    c.replace("lesson.toml", "of = \"layers\"\nrun = \"C\"\ny = \"stream\"\ntheory = true\nmodels = 64",
+              "of = \"run\"\nrun = \"C\"\ny = \"rate / critical_rate\"\nsteps = [1, 20]");
+    CHECK(has(
+        c.error(),
+        "[curve.pre.y] 'rate / critical_rate' is not measured by run C: expected its train.critical_every"));
+  }
   SECTION("check on an unknown measure") {
     Copy c("lesson_broken_4");
     c.replace("lesson.toml", "measure = \"post_low\"\nlow", "measure = \"nothing\"\nlow");
@@ -301,6 +309,7 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
       {"price-of-pre-ln", "C", "model.placement", "admin", "Without its top quarter Admin loses more", 20},
       {"map-of-rates", "A", "model.placement", "pre", "Without warm-up Post-LN learns at 0.002", 40},
       {"after-the-papers", "lns", "model.placement", "pre", "LayerNorm Scaling does what it is made for", 0},
+      {"edge-of-stability", "B", "train.warmup", "0", "With a warm-up of 200 steps it stays below", 51},
       {"inside-layernorm", "variance", "model.norm", "detach-mean", "With the variance held constant", 120},
   };
   for (const Mutation& m : mutations) {

@@ -83,6 +83,36 @@ TEST_CASE("the learning rate shows what was used and what is planned") {
   CHECK(plot.handles[0].x == 200);
 }
 
+TEST_CASE("the critical rate joins the learning rate where it is measured, on a logarithmic axis") {
+  LabData data;
+  LabView view = *fixture::lab_view();
+  const auto measure = [&](size_t run, double critical) {
+    auto history = std::make_shared<History>(std::vector<StatInfo>{{kCriticalStat, 0}});
+    for (int step = 1; step <= view.step; ++step)
+      history->append(step, 3, 3e-3, std::vector<double>{(step - 1) % 10 == 0 ? critical : std::nan("")});
+    view.runs[run].history = history;
+  };
+  measure(0, 1e-3);
+  measure(2, 3e-2);
+  PlotOptions options;
+  options.step = view.step;
+  const plot::PlotSpec plot = rate_plot(view, data, options);
+  REQUIRE(plot.series.size() == 8);
+  CHECK(plot.series[6].id == "A critical");
+  CHECK(plot.series[7].id == "C critical");
+  REQUIRE(plot.series[6].y.size() == 22);  // steps 1, 11, ... 211 and no gaps between
+  CHECK(plot.series[6].x_at(1) == 11);
+  CHECK(plot.series[6].y[21] == Approx(1e-3));
+  CHECK(plot.y.scale == plot::AxisScale::Log);
+  CHECK(plot.y.lo < 1e-3);
+  CHECK(plot.y.hi > 3e-2);
+  CHECK(plot.sentence == "A's rate is 3× its critical one: its step raises the loss of its own batch.");
+  measure(0, 6e-3);
+  LabData again;
+  CHECK(rate_plot(view, again, {}).sentence ==
+        "No rate is above its critical one; A's is nearest, at 0.5 of it.");
+}
+
 TEST_CASE("gradient by layer is read at the cursor's step and says who gets how much less") {
   LabData data;
   const auto view = fixture::lab_view();

@@ -78,10 +78,12 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
     show(job, runs);
   }
   closing.attempt([&] { save_between(options, job, runs); });
-  const std::span<const double> stats = run.program().stats();
+  std::vector<float> stats;
+  int32_t found = -1;
+  if (!run.history()->frame(step, stats, found) || found != step) stats.clear();
   log.step(job.label(), step, run.last_loss(), learning_rate(run.spec().train.schedule, step),
-           run.program().data().stats, std::vector<float>(stats.begin(), stats.end()),
-           measured ? std::optional(job.validation) : std::nullopt, measured ? job.attachment : std::nullopt);
+           run.history()->layout(), stats, measured ? std::optional(job.validation) : std::nullopt,
+           measured ? job.attachment : std::nullopt);
 }
 
 std::string progress_note(const std::vector<Job>& jobs) {

@@ -16,6 +16,8 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
     fit_to_data(spec, *p.task);
     const MemoryNeed need = with_exit(Exit::Usage, [&] { return memory_need(spec, *p.task, backend); });
     if (options.plan) say("run {}\n{}{}", p.config.letter, memory_table(need), largest_table(need));
+    if (const int32_t every = spec.train.critical_every; options.plan && every > 0)
+      say("critical rate: {}\n", critical_cost_text(every));
     sum += need.peak();
     saved += need.gradients - need.reused_gradients;
     if (need.peak() > largest.peak()) largest = need;

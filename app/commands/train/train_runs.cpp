@@ -164,7 +164,8 @@ std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>
     jobs.push_back(resumed_job(options, planned.front().task, backend));
   // Nobody looks at attention here unless the run is kept: a device need not store it.
   if (options.save.empty() && backend.recomputes_probabilities())
-    for (Job& job : jobs) job.run->measure_live(false);
+    for (Job& job : jobs)
+      if (job.run->spec().train.critical_every == 0) job.run->measure_live(false);
   return jobs;
 }
 
