@@ -12,10 +12,13 @@ namespace {
 
 std::string ratio_words(double said, double measured, const char* more, const char* less) {
   if (said == measured) return "exactly right";
-  if (!(said > 0) || !(measured > 0)) return said > measured ? more : less;
-  const double ratio = said > measured ? said / measured : measured / said;
+  if (said * measured < 0) return "of the other sign";
+  if (said == 0 || !(measured * measured > 0)) return said > measured ? more : less;
+  // Two below zero by their sizes.
+  const bool larger = std::abs(said) > std::abs(measured);
+  const double ratio = larger ? said / measured : measured / said;
   if (ratio < 1.25) return "close";
-  return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), said > measured ? more : less);
+  return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), larger ? more : less);
 }
 
 }  // namespace
