@@ -344,7 +344,8 @@ std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint6
   };
   const auto add_runs = [&](const Changes& made) {
     for (const auto& [run, fields] : made)
-      if (lesson.run(run) && lesson.run(run)->edits == lesson.run(curve.run)->edits) add(spec_of(lesson, run, seed, made));
+      if (lesson.run(run) && lesson.run(run)->edits == lesson.run(curve.run)->edits)
+        add(spec_of(lesson, run, seed, made));
   };
   add_runs(changes);
   for (const Changes& earlier : tried) add_runs(earlier);

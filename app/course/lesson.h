@@ -59,8 +59,9 @@ struct Curve {
   int32_t from = 1, to = 0;  ///< Profile: both are the step
   std::string field{};       ///< Sweep
   std::vector<double> xs{};  ///< Sweep, Depth, Norm
-  std::string over{};  ///< Norm: "scale", "width" or "shift" of the rows (measure/single_norm.h); Tape: a field
-  double rate = 0;     ///< Tape, at the steps in [from, to]: of the gradient descent
+  std::string
+      over{};       ///< Norm: "scale", "width" or "shift" of the rows (measure/single_norm.h); Tape: a field
+  double rate = 0;  ///< Tape, at the steps in [from, to]: of the gradient descent
   bool theory =
       false;  ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)
   int32_t feed_forward = 0;  ///< theory: another F; 0 = D

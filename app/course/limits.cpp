@@ -95,7 +95,8 @@ void change_depth(Lesson& lesson, double times) {
   std::set<std::string> by_depth;
   for (Curve& c : lesson.curves) {
     if (grows(c)) c.y = deeper_probe(c.y, times);
-    if (c.of == Curve::Of::Run || c.of == Curve::Of::Sweep || c.of == Curve::Of::Norm || c.of == Curve::Of::Tape)
+    if (c.of == Curve::Of::Run || c.of == Curve::Of::Sweep || c.of == Curve::Of::Norm ||
+        c.of == Curve::Of::Tape)
       continue;
     by_depth.insert(c.id);
     for (double& x : c.xs) x = deeper(x, times);

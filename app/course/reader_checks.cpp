@@ -118,8 +118,7 @@ class Checker {
     if (lesson_.tape(k.run)) return;
     need_letter(table, "run", k.run);
     if (!find_field(k.field))
-      refuse(table, "field",
-             fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
+      refuse(table, "field", fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
   }
 
   void figure(const Figure& f) const {

@@ -39,7 +39,9 @@ bool Player::has_strip() const { return step_ == StepKind::Compare || step_ == S
 /// What stands under the figure's title.
 std::string Player::note_of(const Figure& figure) const {
   if (predicts_by_cards()) return "drag a card, or move the one in focus with the arrow keys";
-  if (!has_strip() || !reference_ || lesson()->runs.empty() || !figure.map_run.empty() || figure.lines.empty()) return figure.note;
+  if (!has_strip() || !reference_ || lesson()->runs.empty() || !figure.map_run.empty() ||
+      figure.lines.empty())
+    return figure.note;
   return (size_ == Size::Compact || figure.note.empty() ? "" : figure.note + "; ") +
          fmt::format("line: your run, band: range of {} seeds{}", reference_->seeds,
                      shown_changes().empty() ? "" : " of what you did not change");
@@ -282,7 +284,8 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   const bool lettered = lesson()->has_letter(knob.run);
   if (lettered) tile(ui, {head.x, head.y + 2, 20, 20}, knob.run[0] - 'A');
   const float indent = lettered ? 30.f : 0.f;
-  p.text_in({head.x + indent, head.y, head.w - 130 - indent, head.h}, {Face::Bold, type::title}, t.ink, knob.label);
+  p.text_in({head.x + indent, head.y, head.w - 130 - indent, head.h}, {Face::Bold, type::title}, t.ink,
+            knob.label);
   Rect place = rect;
   ButtonOptions options;
   options.enabled = !state->running;

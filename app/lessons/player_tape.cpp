@@ -18,9 +18,7 @@ constexpr float kHead = 24, kControls = 44, kLowestLine = 15, kLine = 24;
 /// Where the columns begin, as shares of the width.
 constexpr float kValueAt = 0.27f, kGradientAt = 0.62f;
 
-size_t lines_of(const TapeRow& row) {
-  return std::max<size_t>({1, row.value.size(), row.gradient.size()});
-}
+size_t lines_of(const TapeRow& row) { return std::max<size_t>({1, row.value.size(), row.gradient.size()}); }
 
 }  // namespace
 
@@ -57,9 +55,9 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   const TapeTable before = tape_now(figure);
   const size_t most = step_ == StepKind::Predict && !locked() ? before.forward : before.lines;
   const std::string value = fmt::format("{} of {}", before.done, most);
-  const Hit hand = ui.hit("lesson/tape", rect, value,
-                          "The tape: the right arrow key runs its next instruction, the left one takes it back.",
-                          options);
+  const Hit hand =
+      ui.hit("lesson/tape", rect, value,
+             "The tape: the right arrow key runs its next instruction, the left one takes it back.", options);
   ButtonOptions next, back;
   next.primary = step_ != StepKind::Predict || before.done < most;
   next.enabled = before.done < most;
@@ -68,15 +66,17 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   Rect row = buttons;
   int by = hand.arrow_x;
   const char* forward = before.done < before.forward ? "Next: forward" : "Next: backward";
-  if (button(ui, "lesson/tape/next", row.take_right(140, 8), forward, "Runs the next instruction.", next)) ++by;
-  if (button(ui, "lesson/tape/back", row.take_right(76, 12), "Back", "Takes the last instruction back.", back))
+  if (button(ui, "lesson/tape/next", row.take_right(140, 8), forward, "Runs the next instruction.", next))
+    ++by;
+  if (button(ui, "lesson/tape/back", row.take_right(76, 12), "Back", "Takes the last instruction back.",
+             back))
     --by;
   if (by != 0 || before.done > most) move_tape(figure, by);
   const TapeTable& table = tape_now(figure);
-  const std::string said = !tape_error_.empty()                           ? tape_error_
-                           : table.done == 0                              ? "Nothing has run yet."
-                           : table.said.empty()                           ? value
-                                                                          : table.said;
+  const std::string said = !tape_error_.empty() ? tape_error_
+                           : table.done == 0    ? "Nothing has run yet."
+                           : table.said.empty() ? value
+                                                : table.said;
   p.text_in(row, {Face::Sans, type::body}, tape_error_.empty() ? t.ink2 : t.error,
             fitting(p, {Face::Sans, type::body}, row.w, {said, value}));
   show_tape(ui, rect, table);

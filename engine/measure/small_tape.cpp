@@ -72,8 +72,7 @@ class Sealed {
     ValueId loss = kNone;
     for (const SmallTape::Instruction& i : small.instructions) loss = record(tape, i);
     if (tape.shape(loss).size() != 1)
-      fail(small.instructions.back().name, "has {} numbers: expected one, the loss",
-           tape.shape(loss).size());
+      fail(small.instructions.back().name, "has {} numbers: expected one, the loss", tape.shape(loss).size());
     store_.materialize(1);
     for (const SmallTape::Number& n : small.numbers) store_.write(store_.find(n.name), n.values);
     return seal(tape, {.loss = loss, .update = train ? OpKind::Sgd : kNoOp});

@@ -62,7 +62,8 @@ struct SmallReplay {
     std::vector<Write> writes;
   };
   std::vector<Line> lines;
-  std::map<std::string, SmallValue> values, gradients;  ///< of all numbers and instructions; gradients of the loss
+  std::map<std::string, SmallValue> values,
+      gradients;  ///< of all numbers and instructions; gradients of the loss
 };
 
 /// Throws Error naming the instruction whose inputs do not fit, or the value that is not finite.

@@ -157,8 +157,8 @@ LessonRun read_run(const std::string& id, Table t) {
 Curve read_curve(const std::string& id, Table t) {
   Curve c;
   c.id = id;
-  c.of = static_cast<Curve::Of>(
-      t.choice("of", {"run", "sweep", "depth", "layers", "shares", "norm", "wiring", "profile", "left_out", "tape"}));
+  c.of = static_cast<Curve::Of>(t.choice(
+      "of", {"run", "sweep", "depth", "layers", "shares", "norm", "wiring", "profile", "left_out", "tape"}));
   c.run = t.text(c.of == Curve::Of::Tape ? "tape" : "run");
   c.y = t.text("y");
   c.mean = mean_of(t);

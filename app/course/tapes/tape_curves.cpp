@@ -82,11 +82,16 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done) {
                                                     [](const auto& line) { return !line.backward; }));
   table.done = std::min(done, table.lines);
   for (const SmallTape::Number& n : tape.numbers)
-    table.rows.push_back({n.name, n.trained ? "weight" : "given",
-                          texts_of(n.values, replay.values.at(n.name).columns, kGivenDigits), {}, false});
-  for (const SmallTape::Instruction& i : tape.instructions) table.rows.push_back({i.name, in_words(i), {}, {}});
+    table.rows.push_back({n.name,
+                          n.trained ? "weight" : "given",
+                          texts_of(n.values, replay.values.at(n.name).columns, kGivenDigits),
+                          {},
+                          false});
+  for (const SmallTape::Instruction& i : tape.instructions)
+    table.rows.push_back({i.name, in_words(i), {}, {}});
   const auto row = [&](const std::string& name) {
-    return std::find_if(table.rows.begin(), table.rows.end(), [&](const TapeRow& r) { return r.name == name; });
+    return std::find_if(table.rows.begin(), table.rows.end(),
+                        [&](const TapeRow& r) { return r.name == name; });
   };
   if (table.done > table.forward) table.rows.back().gradient = {"1"};  // that of the loss, by definition
   for (size_t i = 0; i < table.done; ++i) {

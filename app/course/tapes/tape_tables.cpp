@@ -19,11 +19,11 @@ constexpr size_t kLongestName = 8, kMostTapePoints = 100;
 
 std::string read_name(Table& t) {
   std::string name = t.text("name");
-  const bool word = std::all_of(name.begin(), name.end(),
-                                [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  const bool word =
+      std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
   if (!word || name.size() > kLongestName)
-    t.refuse("name", fmt::format("'{}' is no name: expected at most {} letters, digits and _", name,
-                                 kLongestName));
+    t.refuse("name",
+             fmt::format("'{}' is no name: expected at most {} letters, digits and _", name, kLongestName));
   return name;
 }
 
@@ -109,7 +109,8 @@ const SmallValue& value_of(const SmallReplay& replay, const Part& part) {
   const auto& all = part.gradient ? replay.gradients : replay.values;
   const auto it = all.find(part.name);
   if (it == all.end())
-    throw Error(fmt::format("'{}' is not on the tape: expected one of its numbers or instructions", part.name));
+    throw Error(
+        fmt::format("'{}' is not on the tape: expected one of its numbers or instructions", part.name));
   return it->second;
 }
 
@@ -174,8 +175,9 @@ void set_field_of_tape(SmallTape& tape, const std::string& field, double value) 
 }
 
 std::string unknown_of_tape(const std::string& y) {
-  return quantity_from(y) ? "" : "'value NAME' or 'gradient NAME', with mean or length before it, or 'gradient "
-                                 "NAME . value NAME'";
+  return quantity_from(y) ? ""
+                          : "'value NAME' or 'gradient NAME', with mean or length before it, or 'gradient "
+                            "NAME . value NAME'";
 }
 
 std::vector<double> quantity_of_tape(const SmallReplay& replay, const std::string& y) {
@@ -223,8 +225,9 @@ void check_tapes(const Lesson& lesson, const Table& root) {
   const auto field = [&](const std::string& table, const char* key, const std::string& id,
                          const std::string& name) {
     if (!field_of_tape(lesson.tape(id)->tape, name))
-      refuse(table, key,
-             fmt::format("'{}' is no number of [tape.{}]: expected one as w, or w[2] for its second", name, id));
+      refuse(
+          table, key,
+          fmt::format("'{}' is no number of [tape.{}]: expected one as w, or w[2] for its second", name, id));
   };
   for (const Curve& c : lesson.curves) {
     if (c.of != Curve::Of::Tape) continue;

@@ -28,7 +28,7 @@ std::string unknown_of_tape(const std::string& y);
 /// Its numbers. Throws Error for a name that the tape does not have, and for a product of different shapes.
 std::vector<double> quantity_of_tape(const SmallReplay& replay, const std::string& y);
 
-/// Part of the lesson's definition.
+/// Part of the lesson's definition, and of what `lesson show` says.
 std::string definition_of(const LessonTape& tape);
 
 /// What no single table can see: that the tapes run, and that curves, figures and knobs fit them. Throws Error.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/course/labels.h"
+#include "app/course/tapes/tape_tables.h"
 #include "app/course/worksheet/mathml.h"
 #include "app/plot/svg_page.h"
 #include "app/ui/widgets.h"
@@ -140,6 +141,8 @@ class ProseWriter {
   }
 
   std::string setting(const Knob& knob) const {
+    if (const LessonTape* tape = sheet_.lesson.tape(knob.run))
+      return ui::number(field_of_tape(tape->tape, knob.field).value_or(0), 3);
     const std::string value = get_field(sheet_.lesson.run(knob.run)->spec, knob.field);
     return ui::number(std::strtod(value.c_str(), nullptr), 3);
   }
