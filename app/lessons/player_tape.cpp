@@ -16,7 +16,7 @@ namespace {
 constexpr float kHead = 24, kControls = 44, kLowestLine = 15, kLine = 24;
 
 /// Where the columns begin, as shares of the width.
-constexpr float kValueAt = 0.27f, kGradientAt = 0.62f;
+constexpr float kValueAt = 0.25f, kGradientAt = 0.58f;
 
 size_t lines_of(const TapeRow& row) { return std::max<size_t>({1, row.value.size(), row.gradient.size()}); }
 
@@ -55,16 +55,17 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   const TapeTable before = tape_now(figure);
   const size_t most = step_ == StepKind::Predict && !locked() ? before.forward : before.lines;
   const std::string value = fmt::format("{} of {}", before.done, most);
-  const Hit hand =
-      ui.hit("lesson/tape", rect, value,
-             "The tape: the right arrow key runs its next instruction, the left one takes it back.", options);
+  const Hit hand = ui.hit(
+      "lesson/tape", rect, value,
+      "The tape: the right arrow key or a click runs its next instruction, the left one takes it back.",
+      options);
   ButtonOptions next, back;
   next.primary = step_ != StepKind::Predict || before.done < most;
   next.enabled = before.done < most;
   back.enabled = before.done > 0;
   const Rect buttons{controls.x, controls.y + 6, controls.w, 32};
   Rect row = buttons;
-  int by = hand.arrow_x;
+  int by = hand.arrow_x + (hand.clicked ? 1 : 0);
   const char* forward = before.done < before.forward ? "Next: forward" : "Next: backward";
   if (button(ui, "lesson/tape/next", row.take_right(140, 8), forward, "Runs the next instruction.", next))
     ++by;

@@ -24,9 +24,16 @@ std::string in_words(const SmallTape::Instruction& i) {
     case Op::Norm:
       return fmt::format("norm of {}", i.of[0]);
     case Op::CrossEntropy:
-      return fmt::format("−log of {}'s share {}", i.of[0], i.target);
+      return fmt::format("−log of share {}", i.target);
   }
   return {};
+}
+
+/// What is given as it was written, what was computed with so many digits; no zero is below zero.
+std::string text_of(double value, int digits) {
+  if (value == 0) return "0";
+  if (digits > 0) return ui::number(value, digits);
+  return value < 0 ? fmt::format("−{:g}", -value) : fmt::format("{:g}", value);
 }
 
 std::vector<std::string> texts_of(const std::vector<float>& values, int64_t columns, int digits) {
@@ -34,12 +41,12 @@ std::vector<std::string> texts_of(const std::vector<float>& values, int64_t colu
   std::vector<std::string> rows;
   for (size_t i = 0; i < values.size(); ++i) {
     if (i % each == 0) rows.emplace_back();
-    rows.back() += (rows.back().empty() ? "" : "  ") + ui::number(static_cast<double>(values[i]), digits);
+    rows.back() += (rows.back().empty() ? "" : " ") + text_of(static_cast<double>(values[i]), digits);
   }
   return rows;
 }
 
-constexpr int kGivenDigits = 5, kDigits = 3;
+constexpr int kAsGiven = 0, kDigits = 3;
 
 }  // namespace
 
@@ -84,7 +91,7 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done) {
   for (const SmallTape::Number& n : tape.numbers)
     table.rows.push_back({n.name,
                           n.trained ? "weight" : "given",
-                          texts_of(n.values, replay.values.at(n.name).columns, kGivenDigits),
+                          texts_of(n.values, replay.values.at(n.name).columns, kAsGiven),
                           {},
                           false});
   for (const SmallTape::Instruction& i : tape.instructions)
