@@ -54,7 +54,7 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   options.radius = radius::panel;
   const TapeTable before = tape_now(figure);
   const size_t most = step_ == StepKind::Predict && !locked() ? before.forward : before.lines;
-  const std::string value = fmt::format("{} of {}", before.done, most);
+  const std::string value = fmt::format("{} of {}", before.done, before.lines);
   const Hit hand = ui.hit(
       "lesson/tape", rect, value,
       "The tape: the right arrow key or a click runs its next instruction, the left one takes it back.",
@@ -89,8 +89,8 @@ void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) {
   const float value_at = rect.x + rect.w * kValueAt, gradient_at = rect.x + rect.w * kGradientAt;
   const Rect head = rect.take_top(kHead);
   const TextStyle small{Face::Sans, type::body};
-  p.text_in({value_at, head.y, head.w, head.h}, small, t.ink3, "forward: value");
-  p.text_in({gradient_at, head.y, head.w, head.h}, small, t.ink3, "backward: gradient");
+  p.text_in({value_at, head.y, gradient_at - value_at, head.h}, small, t.ink3, "forward: value");
+  p.text_in({gradient_at, head.y, head.right() - gradient_at, head.h}, small, t.ink3, "backward: gradient");
   size_t lines = 0;
   for (const TapeRow& row : table.rows) lines += lines_of(row);
   if (lines == 0) return;
@@ -107,7 +107,7 @@ void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) {
     const Rect name{box.x + 4, box.y, value_at - box.x - 8, line};
     const float width = p.text_in(name, {Face::Bold, type::body}, t.ink, row.name);
     const std::string what = fitting(p, small, name.w - width - 12, {row.what});
-    p.text_in({name.x + width + 10, name.y, name.w, name.h}, small, t.ink3, what);
+    p.text_in({name.x + width + 10, name.y, name.w - width - 10, name.h}, small, t.ink3, what);
     column(row.value, value_at, gradient_at, box.y);
     column(row.gradient, gradient_at, box.right(), box.y);
   }
