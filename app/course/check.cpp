@@ -68,6 +68,7 @@ void in_parallel(RunStore& store, size_t count, const std::function<void(size_t,
 /// The runs that a curve needs of one seed.
 void add_runs(const Lesson& lesson, const Curve& curve, uint64_t seed,
               std::vector<experiments::Experiment>& runs) {
+  if (curve.of == Curve::Of::Tape) return;
   const RunSpec spec = spec_of(lesson, curve.run, seed);
   const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
   if (is_swept(curve)) {

@@ -8,6 +8,8 @@
 #include <regex>
 
 #include "app/course/map/swept.h"
+#include "app/course/tapes/tape_curves.h"
+#include "app/course/tapes/tape_tables.h"
 #include "app/experiments/probes.h"
 #include "engine/measure/single_norm.h"
 #include "engine/measure/theory.h"
@@ -302,6 +304,8 @@ std::string unknown_quantity(const Curve& curve) {
              "layer";
     case Curve::Of::LeftOut:
       return among({"layer", "top"});
+    case Curve::Of::Tape:
+      return unknown_of_tape(curve.y);
   }
   return "another kind of curve";
 }
@@ -329,7 +333,8 @@ std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint6
   };
   const auto add_runs = [&](const Changes& made) {
     for (const auto& [run, fields] : made)
-      if (lesson.run(run)->edits == lesson.run(curve.run)->edits) add(spec_of(lesson, run, seed, made));
+      if (lesson.run(run) && lesson.run(run)->edits == lesson.run(curve.run)->edits)
+        add(spec_of(lesson, run, seed, made));
   };
   add_runs(changes);
   for (const Changes& earlier : tried) add_runs(earlier);
@@ -338,6 +343,7 @@ std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint6
 
 CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
                         const OnStep& on_step, const Changes& changes, const std::vector<Changes>& tried) {
+  if (curve.of == Curve::Of::Tape) return measure_tape(lesson, curve, changes);
   const RunSpec spec = spec_of(lesson, curve.run, seed, changes);
   const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
   switch (curve.of) {
@@ -362,6 +368,8 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
       return wiring(spec);
     case Curve::Of::LeftOut:
       return numbered(store.left_out(spec, edits, curve.y == "top", on_step));
+    case Curve::Of::Tape:
+      break;
   }
   return {};
 }

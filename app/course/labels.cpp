@@ -17,6 +17,7 @@ bool sayable(const std::string& key) {
 /// The settings that tell the runs apart, in the order of the table of fields.
 std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
   std::vector<std::string> keys;
+  if (lesson.runs.empty()) return keys;
   const RunSpec first = spec_of(lesson, lesson.runs[0].id, 1, changes);
   for (const LessonRun& run : lesson.runs)
     for (const RunSpec& other : {first, spec_of(lesson, run.id, 1)})

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "app/course/tapes/tape_tables.h"
+
 namespace normscope::lessons {
 namespace {
 
@@ -45,6 +47,7 @@ std::vector<LessonRun*> Lesson::all_runs() {
     for (LessonRun& one : *kind) all.push_back(&one);
   return all;
 }
+const LessonTape* Lesson::tape(std::string_view id) const { return find(tapes, id); }
 const Curve* Lesson::curve(std::string_view id) const { return find(curves, id); }
 const Measure* Lesson::measure(std::string_view id) const { return find(measures, id); }
 const Figure* Lesson::figure(std::string_view id) const { return find(figures, id); }
@@ -71,6 +74,9 @@ std::string definition(const Lesson& lesson) {
     if (!c.over.empty()) out += fmt::format("over {} {}\n", c.id, c.over);
   for (const Curve& c : lesson.curves)
     if (!c.other.empty()) out += fmt::format("other {} {} [{}]\n", c.id, c.other, fmt::join(c.values, " "));
+  for (const LessonTape& tape : lesson.tapes) out += definition_of(tape);
+  for (const Curve& c : lesson.curves)
+    if (c.rate != 0) out += fmt::format("rate {} {}\n", c.id, c.rate);
   for (const Measure& m : lesson.measures)
     out += fmt::format("measure {} {} {} {} {} {} {} {} {}\n", m.id, m.curve, m.take, m.a, m.b, m.against,
                        m.first, m.second, to_string(m.mean));

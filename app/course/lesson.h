@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/course/prose.h"
+#include "engine/measure/small_tape.h"
 #include "engine/spec/spec.h"
 
 namespace normscope::lessons {
@@ -31,6 +32,12 @@ struct LessonRun {
   std::vector<Edit> edits;
 };
 
+/// A computation small enough to be followed by hand; beside runs, or in their place.
+struct LessonTape {
+  std::string id;
+  SmallTape tape;
+};
+
 struct Curve {
   enum class Of : uint8_t {
     Run,      ///< a number of one run at every step in [from, to]
@@ -43,6 +50,7 @@ struct Curve {
     Profile,  ///< a number of one run at the step `from` for each layer: `y` has L* in the layer's place
     LeftOut,  ///< rise of a trained run's validation loss without a layer, or without the top ones
     Border,  ///< the largest of `values` of the field `other` with which one run learns, against `xs` of `field`
+    Tape,    ///< a number of a tape, replayed; `run` is the tape's id
   };
   std::string id{};
   Of of = Of::Run;
@@ -54,7 +62,9 @@ struct Curve {
   std::vector<double> xs{};      ///< Sweep, Border, Depth, Norm
   std::string other{};           ///< Border, and of the sweeps that are its cells (map/swept.h)
   std::vector<double> values{};  ///< of `other`: Border all of them, its cells one
-  std::string over{};            ///< Norm: "scale", "width" or "shift" of the rows (measure/single_norm.h)
+  std::string
+      over{};       ///< Norm: "scale", "width" or "shift" of the rows (measure/single_norm.h); Tape: a field
+  double rate = 0;  ///< Tape, at the steps in [from, to]: of the gradient descent
   bool theory =
       false;  ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)
   int32_t feed_forward = 0;  ///< theory: another F; 0 = D
@@ -139,6 +149,7 @@ struct Figure {
   std::string map_run{};  ///< a beta^2 map instead of curves
   bool map_at_start = true;
   std::string cells{};  ///< a border: its cells below the lines, axes of its values
+  std::string tape{};  ///< the instructions of a tape instead of curves
 };
 
 enum class StepKind : uint8_t { Predict, Run, Compare, Explain };
@@ -169,7 +180,7 @@ struct Prediction {
   double alike = 0;  ///< Order: of measures whose five-seed means are no further apart either order is right
 };
 
-/// A number that the learner can change: a field of a run, in the prose or below the figure.
+/// A number that the learner can change: a field of a run or of a tape, in the prose or below the figure.
 struct Knob {
   std::string id, run, field, label;
   double low = 0, high = 1, step = 1;
@@ -204,6 +215,7 @@ struct Lesson {
   std::vector<std::string> sources;
   std::vector<LessonRun> runs;    ///< with a letter: shown as tiles, in the Lab, with knobs
   std::vector<LessonRun> beside;  ///< with a name: measured for comparison, and nothing else
+  std::vector<LessonTape> tapes;
   std::vector<Curve> curves;
   std::vector<Measure> measures;
   std::vector<Check> checks;
@@ -224,6 +236,7 @@ struct Lesson {
   bool has_letter(std::string_view id) const;       ///< a run of the first kind
   std::vector<const LessonRun*> all_runs() const;
   std::vector<LessonRun*> all_runs();
+  const LessonTape* tape(std::string_view id) const;
   const Curve* curve(std::string_view id) const;
   const Measure* measure(std::string_view id) const;
   const Figure* figure(std::string_view id) const;

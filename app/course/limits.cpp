@@ -96,7 +96,7 @@ void change_depth(Lesson& lesson, double times) {
   std::set<std::string> by_depth;
   for (Curve& c : lesson.curves) {
     if (grows(c)) c.y = deeper_probe(c.y, times);
-    if (c.of == Curve::Of::Run || is_swept(c) || c.of == Curve::Of::Norm) continue;
+    if (c.of == Curve::Of::Run || is_swept(c) || c.of == Curve::Of::Norm || c.of == Curve::Of::Tape) continue;
     by_depth.insert(c.id);
     for (double& x : c.xs) x = deeper(x, times);
     c.xs.erase(std::unique(c.xs.begin(), c.xs.end()), c.xs.end());
@@ -214,7 +214,9 @@ std::vector<LimitSetting> limit_settings(const Lesson& lesson, const std::string
                                 {LimitKind::Depth, 2, {}}};
   if (std::any_of(effect.curves.begin(), effect.curves.end(), is_trained))
     all.push_back({LimitKind::Steps, 5, {}});
-  const auto of_text = [&](const Curve& c) { return !c.theory && reads_text(*lesson.run(c.run)); };
+  const auto of_text = [&](const Curve& c) {
+    return !c.theory && c.of != Curve::Of::Tape && reads_text(*lesson.run(c.run));
+  };
   if (!text.empty() && std::any_of(effect.curves.begin(), effect.curves.end(), of_text))
     all.push_back({LimitKind::Text, 1, text});
   return all;

@@ -16,6 +16,7 @@
 #include "app/course/reader_checks.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/course/reading/opening.h"
+#include "app/course/tapes/tape_tables.h"
 #include "app/files/input_kinds.h"
 #include "app/files/shipped_folder.h"
 #include "app/files/toml_table.h"
@@ -78,7 +79,8 @@ Figure read_figure(const std::string& id, Table t) {
   f.map_run = t.text("map", "");
   f.map_at_start = t.choice("map_at", {"start", "end"}, 0) == 0;
   f.cells = t.text("cells", "");
-  if (f.map_run.empty() && f.cells.empty()) {
+  f.tape = t.text("tape", "");
+  if (f.map_run.empty() && f.cells.empty() && f.tape.empty()) {
     f.x = read_axis(t.table("x"));
     f.y = read_axis(t.table("y"));
   }
@@ -186,8 +188,6 @@ Knob read_knob(const std::string& id, Table t) {
   k.low = t.number("low");
   k.high = t.number("high");
   k.step = t.number("step");
-  if (!find_field(k.field))
-    t.refuse("field", fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
   if (!is_slider(k.low, k.high, k.step)) t.refuse("low", "no range: expected low < high, step > 0");
   t.done();
   return k;
@@ -203,13 +203,14 @@ Puzzle read_puzzle(Table t) {
   return p;
 }
 
-/// Of a folder NN-name; 0 for any other.
-int32_t number_of(const std::string& folder) {
+/// Of a folder NN-name; nothing for any other.
+std::optional<int32_t> number_of(const std::string& folder) {
   const std::string name = fs::path(folder).filename().string();
   int32_t number = 0;
   const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc{} && name.size() > 3 && number > 0 && end != name.data() + name.size() ? number
-                                                                                                   : 0;
+  const bool is_one =
+      error == std::errc{} && name.size() > 3 && number >= 0 && end != name.data() + name.size();
+  return is_one ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace
@@ -226,7 +227,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   Table t(root, file, "");
   Lesson lesson;
   lesson.folder = folder;
-  lesson.number = number_of(folder);
+  lesson.number = number_of(folder).value_or(0);
   lesson.id = t.text("id");
   lesson.title = t.text("title");
   lesson.question = t.text("question");
@@ -235,6 +236,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   lesson.sources = t.texts("sources");
   lesson.spotlight = t.text("spotlight");
   read_runs(lesson, t);
+  for (auto& [id, child] : t.children("tape")) lesson.tapes.push_back(read_tape(id, child));
   for (auto& [id, child] : t.children("curve")) lesson.curves.push_back(read_curve(id, child));
   add_cells(lesson.curves);
   for (auto& [id, child] : t.children("measure")) lesson.measures.push_back(read_measure(id, child));
@@ -311,9 +313,9 @@ Course read_course(const std::string& folder, const std::string& language) {
   std::string error;
   for (const std::string& path : files_in(folder, kMostFiles, error)) {
     std::error_code failure;  // of a link that leads nowhere or in circles
-    const bool lesson = fs::is_directory(path, failure) && number_of(path) > 0;
+    const bool lesson = fs::is_directory(path, failure) && number_of(path);
     if (lesson && folders.size() < kMostLessons) folders.push_back(path);
-    if (failure && number_of(path) > 0)
+    if (failure && number_of(path))
       course.broken.push_back({path, fmt::format("{}: {}", path, failure.message())});
   }
   if (!error.empty()) course.broken.push_back({folder, fmt::format("{}: {}", folder, error)});

@@ -10,6 +10,7 @@
 #include "app/course/map/swept.h"
 #include "app/course/own/slots.h"
 #include "app/course/reading/measure_tables.h"
+#include "app/course/tapes/tape_tables.h"
 #include "engine/core/error.h"
 
 namespace normscope::lessons {
@@ -26,7 +27,12 @@ class Checker {
       root_.refuse("claim", fmt::format("has {} words: expected at most {}", count, kClaimWords));
     if (!names_file(lesson_.id)) root_.refuse("id", wrong_name(lesson_.id));
     if (lesson_.checks.empty()) root_.refuse("", "has no [[check]]: expected one at least");
-    if (lesson_.runs.empty()) root_.refuse("", "has no [run.A]: expected one at least");
+    if (lesson_.runs.empty() && lesson_.tapes.empty())
+      root_.refuse("", "has no [run.A]: expected one at least, or a [tape.NAME]");
+    if (lesson_.runs.empty() && !lesson_.beside.empty()) root_.refuse("run", "has no A: expected one");
+    if (lesson_.runs.empty() && !lesson_.effect.empty())
+      root_.refuse("effect", "has no run to take it of: expected none without [run.A]");
+    check_tapes(lesson_, root_);
     // One may be left out, so that a placement keeps its letter over the course.
     for (size_t i = 0; i < lesson_.runs.size(); ++i)
       if (i == 0 ? lesson_.runs[i].id != "A" : lesson_.runs[i].id <= lesson_.runs[i - 1].id)
@@ -36,6 +42,7 @@ class Checker {
                                     lesson_.runs[i - 1].id));
     for (const LessonRun& run : lesson_.runs) no_setting("run." + run.id, "name", run.name);
     for (const Curve& c : lesson_.curves) {
+      if (c.of == Curve::Of::Tape) continue;
       need(lesson_.run(c.run), "curve." + c.id, "run", c.run, "a run");
       curve(c);
     }
@@ -45,7 +52,7 @@ class Checker {
                        [&](const Check& c) { return c.measure == id; }))
         root_.refuse("effect", fmt::format("'{}' has no [[check]]: expected measures with one", id));
     for (const Figure& f : lesson_.figures) figure(f);
-    for (const Knob& k : lesson_.knobs) need_letter("knob." + k.id, "run", k.run);
+    for (const Knob& k : lesson_.knobs) knob(k);
     slots();
     prediction();
     if (lesson_.puzzle)
@@ -120,6 +127,14 @@ class Checker {
     }
   }
 
+  void knob(const Knob& k) const {
+    const std::string table = "knob." + k.id;
+    if (lesson_.tape(k.run)) return;
+    need_letter(table, "run", k.run);
+    if (!find_field(k.field))
+      refuse(table, "field", fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
+  }
+
   void figure(const Figure& f) const {
     const std::string table = "figure." + f.id;
     if (!names_file(f.id)) refuse("figure", f.id, wrong_name(f.id));
@@ -175,6 +190,9 @@ class Checker {
     const Prediction& p = lesson_.prediction;
     if (p.kind == Prediction::Kind::Draw) {
       need(lesson_.curve(p.curve), "prediction", "curve", p.curve, "a curve");
+      const Curve& drawn = *lesson_.curve(p.curve);
+      if (drawn.of == Curve::Of::Tape && drawn.xs.empty() && drawn.to == 0)
+        refuse("prediction", "curve", "has no axis to draw along: expected a curve with over or steps");
       const auto& figures = lesson_.step(StepKind::Predict).figures;
       const Figure* figure = figures.empty() ? nullptr : lesson_.figure(figures[0]);
       const auto has_it = [&](const FigureLine& line) { return line.curve == p.curve && !line.run.empty(); };

@@ -1,6 +1,7 @@
 #include "app/course/report.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -11,6 +12,7 @@
 #include "app/course/figures.h"
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
+#include "app/course/tapes/tape_curves.h"
 #include "app/files/input_kinds.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
@@ -69,7 +71,7 @@ plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Resul
   data.level = kept.level;
   plot::PlotSpec plot = figure_plot(lesson, figure, data);
   plot.pad_right = 120;
-  if (figure.map_run.empty())
+  if (figure.map_run.empty() && !lesson.runs.empty())
     plot.note += fmt::format("{}{} seeds, range as band", plot.note.empty() ? "" : "; ", kept.seeds);
   return plot;
 }
@@ -125,7 +127,8 @@ std::vector<std::string> report_files(const Course& course, const std::string& f
   std::vector<std::string> files{folder + "/index.html", folder + "/report.md", folder + "/claims.md"};
   for (const Lesson& lesson : course.lessons)
     for (const Figure& figure : lesson.figures)
-      for (const bool dark : {false, true}) files.push_back(folder + "/" + picture_of(lesson, figure, dark));
+      for (const bool dark : {false, true})
+        if (figure.tape.empty()) files.push_back(folder + "/" + picture_of(lesson, figure, dark));
   return files;
 }
 
@@ -188,6 +191,21 @@ void add_rows(Pages& pages, const std::vector<ClaimRow>& rows) {
   pages.markdown += "\n";
 }
 
+/// A tape when all of it has run.
+void add_tape(Pages& pages, const Lesson& lesson, const Figure& figure) {
+  const std::vector<std::vector<std::string>> cells =
+      cells_of_tape(table_of_tape(tape_of(lesson, figure.tape, {}), kMostSmallNames * 2));
+  pages.html += fmt::format("<h3>{}</h3>\n<table>", escaped(figure.title));
+  pages.markdown += fmt::format("{}:\n\n", figure.title);
+  for (const std::vector<std::string>& row : cells) {
+    pages.html += fmt::format("<tr><td>{}</tr>\n", fmt::join(row, "<td>"));
+    pages.markdown += fmt::format("| {} |\n", fmt::join(row, " | "));
+    if (&row == &cells.front()) pages.markdown += "|--|--|--|--|\n";
+  }
+  pages.html += "</table>\n";
+  pages.markdown += "\n";
+}
+
 void add_figure(Pages& pages, const Lesson& lesson, const Figure& figure) {
   pages.html += fmt::format("<p><img src=\"{0}-{1}.svg\" alt=\"{2}\"></p>\n", lesson.id, figure.id,
                             escaped(figure.title));
@@ -218,6 +236,10 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
     if (const auto text = read_input_file_if_there(limits, input::kPage))
       pages.markdown += "#" + *text + "\n";
     for (const Figure& figure : lesson.figures) {
+      if (!figure.tape.empty()) {
+        add_tape(pages, lesson, figure);
+        continue;
+      }
       const plot::PlotSpec plot = kept_plot(lesson, figure, *kept);
       for (const bool dark : {false, true})
         write(picture_of(lesson, figure, dark), plot::to_svg(plot, ui::theme(dark), {640, 400}));

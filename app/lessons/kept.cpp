@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "app/course/check.h"
+#include "app/course/tapes/tape_curves.h"
+#include "app/course/tapes/tape_tables.h"
 #include "app/files/input_kinds.h"
 #include "engine/io/atomic_file.h"
 
@@ -46,6 +48,8 @@ std::string all_that_decides(const Lesson& lesson, const Changes& changes) {
   std::string out = "version " NORMSCOPE_VERSION "\nseed 1\n" + definition(lesson);
   for (const LessonRun* run : lesson.all_runs())
     out += run->id + "\n" + RunStore::key_of(spec_of(lesson, run->id, 1, changes), run->edits);
+  for (const LessonTape& tape : lesson.tapes)
+    out += definition_of({tape.id, tape_of(lesson, tape.id, changes)});
   return out;
 }
 

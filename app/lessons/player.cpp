@@ -7,10 +7,11 @@
 
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
-#include "app/course/reading/reach.h"
-#include "app/lessons/opening_picture.h"
 #include "app/course/map/swept.h"
 #include "app/course/own/slots.h"
+#include "app/course/reading/reach.h"
+#include "app/course/tapes/tape_tables.h"
+#include "app/lessons/opening_picture.h"
 #include "app/ui/widgets.h"
 #include "app/zoo/own.h"
 #include "engine/core/boundary.h"
@@ -23,9 +24,13 @@ Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string pr
       progress_(progress_path),
       opening_(std::make_unique<OpeningPicture>()),
       zoo_path_(zoo::own_path(progress_path)) {
-  // Goes on where the course was left: the first lesson that is not done.
+  // Goes on where the course was left: the first lesson that is not done. Lesson 0 is for who has done none.
+  const auto done = [&](const Lesson& lesson) { return progress_.of(lesson.id).done; };
+  const bool begun = std::any_of(course_.lessons.begin(), course_.lessons.end(), done);
   size_t first = 0;
-  while (first + 1 < course_.lessons.size() && progress_.of(course_.lessons[first].id).done) ++first;
+  while (first + 1 < course_.lessons.size() &&
+         (done(course_.lessons[first]) || (begun && course_.lessons[first].number == 0)))
+    ++first;
   if (!course_.lessons.empty()) choose(first);
 }
 
@@ -49,6 +54,8 @@ void Player::choose(size_t index) {
   }
   knobs_.clear();
   views_.clear();
+  tape_done_.clear();
+  tape_.reset();
   before_.clear();
   figure_ = {};
   measured_ = solved_ = touched_ = again_ = false;
@@ -263,9 +270,9 @@ FlowContext Player::flow_context(ui::Ui&) const {
 std::vector<double> Player::sketch_grid() const {
   const Curve* curve = lesson()->curve(lesson()->prediction.curve);
   if (!curve) return {};
-  if (is_swept(*curve) || curve->of == Curve::Of::Depth) return curve->xs;
+  if (!curve->xs.empty()) return curve->xs;
   int32_t from = curve->from, to = curve->to;
-  if (curve->of != Curve::Of::Run) {  // by layer, or by sub-layer
+  if (curve->of != Curve::Of::Run && curve->of != Curve::Of::Tape) {  // by layer, or by sub-layer
     const int32_t each = curve->of == Curve::Of::Shares || curve->y == "skip" ? 2 : 1;
     from = 1;
     to = each * layers_of(curve->y, lesson()->run(curve->run)->spec.model);

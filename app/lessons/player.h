@@ -2,7 +2,7 @@
 // State plus draw(), window-less. Nothing that was measured is visible before the prediction is committed or
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw,
 // lesson/redo, lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID,
-// lesson/again, lesson/zoo, lesson/figure/ID, lesson/opening.
+// lesson/again, lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,6 +15,7 @@
 
 #include "app/course/figures.h"
 #include "app/course/reader.h"
+#include "app/course/tapes/tape_curves.h"
 #include "app/lessons/flow.h"
 #include "app/lessons/progress.h"
 #include "app/lessons/worker.h"
@@ -128,6 +129,11 @@ class Player {
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
   FigureData step_data(const Figure& figure, const MeasureState& state);
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
+  // player_tape.cpp
+  const TapeTable& tape_now(const Figure& figure);
+  void move_tape(const Figure& figure, int by);
+  void draw_tape(ui::Ui& ui, ui::Rect rect, const Figure& figure);
+  static void show_tape(ui::Ui& ui, ui::Rect rect, const TapeTable& table);
   // player_sketch.cpp
   void hold_sketch(ui::Ui& ui, const ui::Rect& rect, const plot::PlotSpec& plot);
   void show_sketch(ui::Ui& ui, const plot::PlotSpec& plot);
@@ -186,6 +192,11 @@ class Player {
   std::string entered_as_, entering_failed_;
   std::array<int, 4> figure_{};
   std::map<std::string, plot::View> views_;
+  std::map<std::string, size_t> tape_done_;  ///< by figure: instructions of its tape that the hand has run
+  std::optional<TapeTable> tape_;            ///< that of tape_of_, a figure and as many, with tape_changes_
+  std::pair<std::string, size_t> tape_of_;
+  Changes tape_changes_;
+  std::string tape_error_;
   float scroll_ = 0, text_height_ = 0;
   bool fresh_ = true;  ///< the step was just opened: give its main control the keyboard
 };

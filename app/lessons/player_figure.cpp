@@ -39,7 +39,8 @@ bool Player::has_strip() const { return step_ == StepKind::Compare || step_ == S
 /// What stands under the figure's title.
 std::string Player::note_of(const Figure& figure) const {
   if (predicts_by_cards()) return word("drag a card, or move the one in focus with the arrow keys");
-  if (!has_strip() || !reference_ || !figure.map_run.empty() || !figure.cells.empty() || figure.lines.empty())
+  if (!has_strip() || !reference_ || lesson()->runs.empty() || !figure.map_run.empty() || !figure.cells.empty() ||
+      figure.lines.empty())
     return figure.note;
   return (size_ == Size::Compact || figure.note.empty() ? "" : figure.note + "; ") +
          phrase("line: your run, band: range of {} seeds{}", reference_->seeds,
@@ -160,6 +161,7 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   const Prediction& q = lesson()->prediction;
   const bool predicting = step_ == StepKind::Predict;
   const Figure& figure = figure_shown();
+  if (!figure.tape.empty()) return draw_tape(ui, rect, figure);
   const FigureData data = step_data(figure, *state);
   const Measure* asked = q.kind == Prediction::Kind::Value ? lesson()->measure(q.measure) : nullptr;
   const bool on_figure = asked && figure.id == lesson()->step(StepKind::Predict).figures[0];
@@ -281,8 +283,11 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   const Knob& knob = lesson()->knobs.back();
   Rect head = rect.take_top(24, 8);
   draw_zoo_button(ui, head);
-  tile(ui, {head.x, head.y + 2, 20, 20}, knob.run[0] - 'A');
-  p.text_in({head.x + 30, head.y, head.w - 160, head.h}, {Face::Bold, type::title}, t.ink, knob.label);
+  const bool lettered = lesson()->has_letter(knob.run);
+  if (lettered) tile(ui, {head.x, head.y + 2, 20, 20}, knob.run[0] - 'A');
+  const float indent = lettered ? 30.f : 0.f;
+  p.text_in({head.x + indent, head.y, head.w - 130 - indent, head.h}, {Face::Bold, type::title}, t.ink,
+            knob.label);
   Rect place = rect;
   ButtonOptions options;
   options.enabled = !state->running;

@@ -160,7 +160,8 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   primary.enabled = way.open;
   if (button(ui, "lesson/next", right.take_right(compact ? 130.f : 178.f, 8), way.text, way.help, primary))
     go_on(locked);
-  if (button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
+  if (!lesson()->runs.empty() &&
+      button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
              compact ? word("To the Lab") : word("Take this to the Lab"),
              locked ? "Opens these runs in the Lab." : "Opens these runs in the Lab, paused at step 0."))
     to_lab = this->to_lab();

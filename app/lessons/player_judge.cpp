@@ -11,10 +11,13 @@ namespace normscope::lessons {
 std::string Player::ratio_words(double said, double measured, const std::string& more,
                                 const std::string& less) const {
   if (said == measured) return word("exactly right");
-  if (!(said > 0) || !(measured > 0)) return said > measured ? more : less;
-  const double ratio = said > measured ? said / measured : measured / said;
+  if (said * measured < 0) return word("of the other sign");
+  if (said == 0 || !(measured * measured > 0)) return said > measured ? more : less;
+  // Two below zero by their sizes.
+  const bool larger = std::abs(said) > std::abs(measured);
+  const double ratio = larger ? said / measured : measured / said;
   if (ratio < 1.25) return word("close");
-  return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), said > measured ? more : less);
+  return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), larger ? more : less);
 }
 
 /// What was measured is of the setting that the prediction was made for.

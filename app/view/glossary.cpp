@@ -79,7 +79,8 @@ std::string source_text(const Term& term) {
   const bool read = std::any_of(std::begin(kRead), std::end(kRead), [&](std::string_view text) {
     return term.source.find(text) != term.source.npos;
   });
-  return std::string(term.source) + (read ? "" : " (from the literature, not checked)");
+  const std::string lesson = term.lesson == kNoLesson ? "" : fmt::format("; see lesson {}", term.lesson);
+  return std::string(term.source) + (read ? "" : " (from the literature, not checked)") + lesson;
 }
 
 const Term* find_term(std::string_view id) {

@@ -10,6 +10,8 @@
 
 namespace normscope::shell {
 
+constexpr int kNoLesson = -1;
+
 struct Term {
   std::string_view id, title;
   std::string_view text;    // two sentences
@@ -17,6 +19,7 @@ struct Term {
   std::string_view places;  // panel titles and control names that mean it, separated by '|'
   // Other words for it in running text, separated by '|'; a formula begins with a dollar sign.
   std::string_view words = {};
+  int lesson = kNoLesson;  // of the course, that shows it
 };
 
 // Term::words of what running text says all the time and nobody asks about.
@@ -26,7 +29,7 @@ std::span<const Term> glossary();
 // Its second half, which glossary_settings.cpp holds; part of glossary().
 std::span<const Term> glossary_of_settings();
 const Term* find_term(std::string_view id);
-// The source as it is shown: one that the entry was not held against, word by word, says so.
+// The source as it is shown: one that the entry was not held against, word by word, says so; with the lesson.
 std::string source_text(const Term& term);
 // The term that a panel title or a control's name stands for; nullptr when none does.
 const Term* term_at(std::string_view place);

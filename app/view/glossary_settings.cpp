@@ -207,11 +207,15 @@ constexpr Term kSettingTerms[] = {
     {"gradient", "gradient",
      "By how much the loss changes when a weight changes a little, one number for every weight. A step of "
      "training moves the weights against it.",
-     "Goodfellow, Bengio, Courville 2016, section 4.3", "", "gradients"},
+     "Goodfellow, Bengio, Courville 2016, section 4.3", "", "gradients", 0},
+    {"step", "training step",
+     "All that is done with one batch: forward to the loss, backward to the gradient of every weight, and each weight "
+     "moved against its own. A run is some hundred of them.",
+     "Goodfellow, Bengio, Courville 2016, section 8.3.1", "", "", 0},
     {"length", "length ‖·‖",
      "The root of the sum of the squares of all numbers in a vector or a matrix. It says in one number how "
      "large the whole is.",
-     "Goodfellow, Bengio, Courville 2016, section 2.5", "", "$\\|\\cdot\\|"},
+     "Goodfellow, Bengio, Courville 2016, section 2.5", "", "$\\|\\cdot\\|", 0},
     {"w2", "W₂",
      "The second matrix of a feed-forward network: it brings the widened state back to the width of the "
      "stream. The theorem of lesson 3 bounds its gradient.",
@@ -231,7 +235,7 @@ constexpr Term kSettingTerms[] = {
     {"stream", "residual stream",
      "The running sum from embedding to output: the embedding and everything that the branches have added to "
      "it so far. Every branch reads it, and so does the output.",
-     "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits", "", "stream|trunk"},
+     "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits", "", "stream|trunk", 0},
     {"root-depth", "1/√depth",
      "When parts that know nothing of each other are added, the mean square of the sum grows like their "
      "number, so its length grows like the root of it. A last norm that divides by this length makes the "

@@ -11,7 +11,7 @@ constexpr Term kTerms[] = {
     {"norm", "layer normalization",
      "A norm subtracts the mean of a position's features, divides by their standard deviation and applies a "
      "learned gain and bias. It keeps the size of what flows on the same, whatever came before.",
-     "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln", "norm"},
+     "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln", "norm", 0},
     {"rmsnorm", "RMSNorm",
      "A norm that divides by the root mean square and subtracts nothing. It has a gain but no bias, and trains "
      "about as well as layer normalization.",
@@ -54,7 +54,7 @@ constexpr Term kTerms[] = {
      "How far the weights move against the gradient in one step. Too small a rate learns slowly, too large a one "
      "throws away what was learned.",
      "Goodfellow, Bengio, Courville 2016, Deep Learning, section 8.3", "Learning rate|settings/train.lr",
-     "rate"},
+     "rate", 0},
     {"residual", "residual connection",
      "A sub-layer's result is added to its own input instead of replacing it. The sum gives the gradient a way "
      "back that no weight stands in.",

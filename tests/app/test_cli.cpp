@@ -218,5 +218,5 @@ TEST_CASE("a mistyped option or command: the first that is unknown, what may be 
   CHECK_FALSE(holds(said("train --preset banana"), "did you mean"));
   CHECK(holds(said("compare --set model.placement=pots"), "did you mean post?"));
   for (const char* command : {"show", "limits", "check", "worksheet"})
-    CHECK(holds(said(fmt::format("lesson {} warmup", command)), "did you mean warm-up? expected warm-up, "));
+    CHECK(holds(said(fmt::format("lesson {} warmup", command)), "did you mean warm-up? expected five-minutes, warm-up, "));
 }

@@ -35,6 +35,8 @@ TEST_CASE("a term whose source was not read against it says so") {
   CHECK(source_text(*find_term("deepnorm"))
             .ends_with("2022, DeepNet: Scaling Transformers to 1,000 Layers "
                        "(from the literature, not checked)"));
+  for (const char* id : {"gradient", "norm", "stream", "step"})
+    CHECK(source_text(*find_term(id)).ends_with("; see lesson 0"));
   // What the sources say otherwise, or what this program does otherwise.
   for (const auto& [id, words] : {std::pair{"rezero", "one for each sub-layer"},
                                   {"qk-norm", "learned gains can still make attention sharp"},

@@ -81,7 +81,7 @@ TEST_CASE("from the guessing game to the first lesson") {
   CHECK(lab.state.screens.shown == Screen::Lessons);
   const lessons::Player& player = player_of(lab.state.screens.lessons, nullptr);
   REQUIRE(player.lesson());
-  CHECK(player.lesson()->number == 1);
+  CHECK(player.lesson()->number == 0);
   CHECK(player.step() == lessons::StepKind::Predict);
   CHECK_FALSE(lab.state.shell.offers.lesson);
   lab.driver.key("1");

@@ -436,7 +436,10 @@ TEST_CASE("the report has every claim and figure, in both forms", "[lesson]") {
     CHECK(has(html, lesson.title.substr(0, 9)));
     CHECK(has(read_text(folder + "/claims.md"), lesson.claim));
     for (const Figure& figure : lesson.figures)
-      CHECK(has(read_text(folder + "/" + lesson.id + "-" + figure.id + ".svg"), "</svg>"));
+      if (!figure.tape.empty())
+        CHECK((has(markdown, figure.title + ":\n\n| name |") && has(html, "<h3>" + figure.title)));
+      else
+        CHECK(has(read_text(folder + "/" + lesson.id + "-" + figure.id + ".svg"), "</svg>"));
   }
   CHECK(paths.size() > 20);
   fs::remove_all(folder);
@@ -464,7 +467,8 @@ TEST_CASE(
   const Course course = read_course(kLessons);
   for (const Lesson& lesson : course.lessons) {
     INFO(lesson.id);
-    CHECK_FALSE(lesson.effect.empty());
+    CHECK(lesson.effect.empty() == lesson.runs.empty());  // a tape has no width, depth or text
+    if (lesson.runs.empty()) continue;
     for (const LimitSetting& setting : limit_settings(lesson, "another.txt")) {
       INFO(setting.name());
       const Lesson changed = in_setting(lesson, setting);

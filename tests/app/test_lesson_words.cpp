@@ -316,6 +316,8 @@ TEST_CASE("words of the glossary are found in running text") {
 
 TEST_CASE("what a lesson takes for granted can be looked up where it is first used") {
   const std::map<std::string, std::vector<std::string>> expected{
+      {"five-minutes", {"gradient", "stream", "norm", "branch"}},
+      {"norm-gradient", {"gradient", "norm"}},
       {"warm-up", {"learning-rate", "warm-up"}},
       {"first-steps", {"gradient", "w2", "length"}},
       {"last-layer", {"stream", "root-depth", "log-axis", "mean-square"}},

@@ -20,6 +20,7 @@
 #include "app/course/language/language.h"
 #include "app/course/reader.h"
 #include "app/course/report.h"
+#include "app/course/tapes/tape_tables.h"
 
 namespace normscope::cli {
 namespace {
@@ -54,6 +55,7 @@ Exit show(const Lesson& lesson) {
   say("{} {}\n\n{}\n\nClaim: {}\n", lesson.number, lesson.title, lesson.question, lesson.claim);
   for (const std::string& source : lesson.sources) say("Source: {}\n", source);
   for (const LessonRun* run : lesson.all_runs()) say("Run {}: {}\n", run->id, run_label(lesson, run->id));
+  for (const LessonTape& tape : lesson.tapes) say("{}", definition_of(tape));
   const std::optional<Results> kept = load_results(lesson);
   for (const Check& check : lesson.checks) {
     const Measure& m = *lesson.measure(check.measure);

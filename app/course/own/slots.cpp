@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "app/course/tapes/tape_tables.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 
@@ -25,6 +26,7 @@ size_t place_of(const Knob& knob, double value) {
 
 double first_value(const Lesson& lesson, const Knob& knob) {
   if (is_slot(knob)) return knob.start;
+  if (const LessonTape* tape = lesson.tape(knob.run)) return *field_of_tape(tape->tape, knob.field);
   return std::strtod(get_field(lesson.run(knob.run)->spec, knob.field).c_str(), nullptr);
 }
 

@@ -5,6 +5,7 @@
 
 #include "app/course/curves.h"
 #include "app/course/measures.h"
+#include "app/course/tapes/tape_tables.h"
 #include "engine/core/error.h"
 
 namespace normscope::lessons {
@@ -178,8 +179,8 @@ Curve read_curve(const std::string& id, Table t) {
   Curve c;
   c.id = id;
   c.of = static_cast<Curve::Of>(t.choice("of", {"run", "sweep", "depth", "layers", "shares", "norm", "wiring",
-                                                "profile", "left_out", "border"}));
-  c.run = t.text("run");
+                                                "profile", "left_out", "border", "tape"}));
+  c.run = t.text(c.of == Curve::Of::Tape ? "tape" : "run");
   c.y = t.text("y");
   c.mean = mean_of(t);
   c.fast_seeds = t.whole("fast_seeds", 1, 5, 1);
@@ -220,6 +221,9 @@ Curve read_curve(const std::string& id, Table t) {
       break;
     case Curve::Of::Border:
       read_border(c, t);
+      break;
+    case Curve::Of::Tape:
+      read_tape_axis(c, t);
       break;
     case Curve::Of::Wiring:
     case Curve::Of::LeftOut:

@@ -8,6 +8,7 @@
 #include "app/course/figures.h"
 #include "app/course/labels.h"
 #include "app/course/report.h"
+#include "app/course/tapes/tape_curves.h"
 #include "app/plot/plot.h"
 #include "app/plot/svg_page.h"
 #include "app/ui/theme.h"
@@ -60,7 +61,29 @@ std::string names_of(const Lesson& lesson, const Figure& figure) {
   return names;
 }
 
+/// A tape to be filled in by hand; in the teacher's copy it has run.
+std::string tape_html(const Sheet& sheet, const Figure& figure) {
+  const std::vector<std::vector<std::string>> cells = cells_of_tape(
+      table_of_tape(tape_of(sheet.lesson, figure.tape, {}), sheet.answers ? kMostSmallNames * 2 : 0));
+  std::string rows;
+  for (const std::vector<std::string>& row : cells) {
+    std::string one;
+    for (const std::string& cell : row) {
+      // A line break of HTML that is XML too.
+      std::string inside;
+      for (size_t at = 0, end = 0; end != cell.npos; at = end + 4) {
+        end = cell.find("<br>", at);
+        inside += plot::svg_escaped(cell.substr(at, end - at)) + (end == cell.npos ? "" : "<br/>");
+      }
+      one += element(&row == &cells.front() ? "th" : "td", inside, cell.empty() ? "fill" : "");
+    }
+    rows += element("tr", one) + "\n";
+  }
+  return element("h3", plot::svg_escaped(figure.title)) + element("table", "\n" + rows) + "\n";
+}
+
 std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step) {
+  if (!figure.tape.empty()) return tape_html(sheet, figure);
   const bool predicting = step == StepKind::Predict, measured = sheet.answers && sheet.kept && !predicting;
   if (!figure.map_run.empty() && !measured) return "";
   plot::PlotSpec plot =

@@ -1,0 +1,75 @@
+// A computation small enough to be followed by hand: a few named numbers and instructions over the engine's own ops,
+// recorded, sealed and replayed as a model is, forward and backward, on one thread. Called by the tapes of lessons
+// (app/course/tapes) and tests.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "engine/ops/layer_norm/layer_norm.h"
+
+namespace normscope {
+
+inline constexpr size_t kMostSmallNumbers = 64, kMostSmallNames = 24;
+
+struct SmallTape {
+  /// What is given, row by row.
+  struct Number {
+    std::string name;
+    std::vector<float> values;
+    int32_t rows = 1;
+    bool trained = false;  ///< a step changes it
+    friend bool operator==(const Number&, const Number&) = default;
+  };
+  enum class Op : uint8_t { Multiply, Add, Relu, Norm, CrossEntropy };
+  /// Multiply: x W, the columns of x as many as the rows of W. Add: x + f. Norm: each row, without gain, bias and eps.
+  /// CrossEntropy: of one row, minus the logarithm of the share that softmax gives to its number `target`, from 1.
+  struct Instruction {
+    std::string name;
+    Op op = Op::Add;
+    std::vector<std::string> of;
+    NormKind norm = NormKind::Simple;
+    int32_t target = 1;
+    friend bool operator==(const Instruction&, const Instruction&) = default;
+  };
+  std::vector<Number> numbers;
+  std::vector<Instruction> instructions;  ///< the last one gives one number, the loss
+  friend bool operator==(const SmallTape&, const SmallTape&) = default;
+};
+
+const char* to_string(SmallTape::Op op);  ///< "multiply"
+size_t inputs_of(SmallTape::Op op);
+
+/// Row by row, as a SmallTape::Number.
+struct SmallValue {
+  std::vector<float> values;
+  int64_t columns = 1;
+};
+
+/// What one replay left. `lines`: its instructions in the order in which they ran, forward, then backward, each with
+/// what it wrote; a gradient that a later line adds to stands there as it was then.
+struct SmallReplay {
+  struct Write {
+    std::string name;
+    bool gradient = false;
+    std::vector<float> values;
+  };
+  struct Line {
+    std::string instruction;
+    bool backward = false;
+    std::vector<Write> writes;
+  };
+  std::vector<Line> lines;
+  std::map<std::string, SmallValue> values,
+      gradients;  ///< of all numbers and instructions; gradients of the loss
+};
+
+/// Throws Error naming the instruction whose inputs do not fit, or the value that is not finite.
+SmallReplay replay_small_tape(const SmallTape& tape);
+
+/// The same tape with the trained numbers as they are after `steps` of plain gradient descent.
+SmallTape train_small_tape(SmallTape tape, float rate, int32_t steps);
+
+}  // namespace normscope
