@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "app/course/exercises/challenge.h"
+#include "app/course/exercises/say.h"
 #include "app/course/prose.h"
 #include "engine/spec/spec.h"
 
@@ -198,6 +200,8 @@ struct Lesson {
   std::vector<Knob> knobs;
   std::string spotlight;  ///< name of a control of the player
   std::optional<Puzzle> puzzle;
+  std::optional<Challenge> challenge;
+  std::vector<Say> says;  ///< none, or three
   std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
 
   const LessonRun* run(std::string_view id) const;  ///< of either kind

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "app/course/reader_checks.h"
+#include "app/course/reading/exercise_tables.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/files/input_kinds.h"
 #include "app/files/shipped_folder.h"
@@ -213,6 +214,8 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   lesson.prediction = read_prediction(t.table("prediction"));
   lesson.effect = t.texts("effect");
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
+  if (t.has("challenge")) lesson.challenge = read_challenge(t.table("challenge"));
+  lesson.says = read_says(t);
   Table steps = t.table("step");
   for (StepKind kind : kSteps) {
     Step& step = lesson.steps[static_cast<size_t>(kind)];
@@ -225,6 +228,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   steps.done();
   t.done();
   check_references(lesson, t);
+  check_challenge(lesson, t);
   return lesson;
 }
 

@@ -6,13 +6,17 @@
 #include <utility>
 
 #include "app/course/labels.h"
+#include "app/lessons/kept.h"
 #include "app/ui/widgets.h"
 #include "engine/core/boundary.h"
 
 namespace normscope::lessons {
 
 Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path)
-    : course_(std::move(course)), measurer_(std::move(measurer)), progress_(std::move(progress_path)) {
+    : course_(std::move(course)),
+      measurer_(std::move(measurer)),
+      progress_(progress_path),
+      folder_(Kept::folder_beside(progress_path)) {
   // Goes on where the course was left: the first lesson that is not done.
   size_t first = 0;
   while (first + 1 < course_.lessons.size() && progress_.of(course_.lessons[first].id).done) ++first;
@@ -34,6 +38,9 @@ void Player::choose(size_t index) {
     reference_error_ = describe_exception("lesson " + lesson.id);
   }
   knobs_.clear();
+  chosen_.clear();
+  found_fault_.clear();
+  aside_ = Aside::None;
   views_.clear();
   before_.clear();
   figure_ = {};
@@ -91,6 +98,11 @@ Changes Player::changes() const {
     out[knob.run][knob.field] =
         v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{:.6g}", v);
   }
+  if (const auto& task = lesson()->challenge)
+    for (const Challenge::Choice& choice : task->choices)
+      if (const std::string value = chosen(choice);
+          value != get_field(lesson()->run(task->run)->spec, choice.field))
+        out[task->run][choice.field] = value;
   return out;
 }
 
@@ -108,9 +120,11 @@ double Player::knob_value(const Knob& knob) const {
   return own_value(*lesson(), knob);
 }
 
-void Player::go(StepKind step) {
+void Player::go(StepKind step, Aside aside) {
   LessonProgress& p = progress_.of(lesson()->id);
   step_ = step;
+  aside_ = aside;
+  followed_.clear();
   scroll_ = 0;
   fresh_ = true;
   p.step = std::max(p.step, static_cast<int>(step));
@@ -187,6 +201,7 @@ void Player::finish_measuring() {
     p = judged_;
     progress_.save();
   }
+  if (lesson()->challenge) note_try(*state);
   if (const auto& puzzle = lesson()->puzzle; puzzle && !state->changes.empty()) {
     const double v = evaluate(*lesson(), *lesson()->measure(puzzle->measure), state->curves);
     solved_ = !std::isnan(v) && (!puzzle->low || v >= *puzzle->low) && (!puzzle->high || v <= *puzzle->high);
