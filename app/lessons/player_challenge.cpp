@@ -184,7 +184,6 @@ void Player::draw_outcome(Ui& ui, Rect& rest, const Rect& seen) {
 float Player::draw_challenge(Ui& ui, Rect rest, const Rect& seen) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const HandsWithin hands(ui, seen);
   const Challenge& task = *lesson()->challenge;
   const float top = rest.y;
   p.text_in(rest.take_top(22, 6), {Face::Bold, type::run_name}, t.ink,

@@ -274,6 +274,8 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   if (ui.shortcut("PageUp")) scroll_ -= room * 0.8f;
   scroll_ = std::clamp(scroll_, 0.f, furthest);
 
+  std::optional<HandsWithin> hands;
+  if (aside_ != Aside::None) hands.emplace(ui, seen);
   p.push_clip(seen);
   Rect rest{rect.x + side, rect.y + top - scroll_, width, 10000};
   const float from = rest.y;
@@ -282,6 +284,7 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   draw_body(ui, rest, seen);
   text_height_ = rest.y - from;
   p.pop_clip();
+  hands.reset();
   if (task) {
     const float y = pinned ? seen.bottom() + 8 : rest.y + 18;
     if (pinned) p.hairline({seen.x, seen.bottom()}, {seen.right(), seen.bottom()}, t.border);

@@ -142,17 +142,17 @@ void Player::draw_review(Ui& ui, const Rect& rect) {
   if (ui.shortcut("PageDown")) scroll_ += seen.h * 0.8f;
   if (ui.shortcut("PageUp")) scroll_ -= seen.h * 0.8f;
   scroll_ = std::clamp(scroll_, 0.f, furthest);
-  p.push_clip(seen);
   {
     const HandsWithin hands(ui, seen);
+    p.push_clip(seen);
     float y = seen.y - scroll_;
     for (size_t i = 0; i < course_.lessons.size(); ++i) {
       y += draw_review_lesson(ui, {seen.x, y, seen.w, 0}, i, seen);
       if (aside_ != Aside::Review) break;  // one of them was opened
     }
+    p.pop_clip();
     text_height_ = y + scroll_ - seen.y;
   }
-  p.pop_clip();
   if (furthest <= 0) return;
   const float bar = seen.h * seen.h / (seen.h + furthest);
   p.fill({rect.right() - 8, seen.y + (seen.h - bar) * scroll_ / furthest, 4, bar}, t.strong, 2);

@@ -16,7 +16,8 @@ constexpr float kWordButton = 30, kWordGap = 8, kVerdictLine = 20, kSayGap = 14;
 
 }  // namespace
 
-// What is scrolled out of sight answers no mouse; the keyboard reaches it, and it comes into sight.
+// What is scrolled out of sight answers no mouse; the keyboard reaches it, and it comes into sight. ImGui's own
+// rectangle is set back to what lies below on the stack of clips: this one goes around a painter's, never inside.
 HandsWithin::HandsWithin(const Ui& ui, const Rect& seen) {
   const float s = ui.scale();
   ImGui::PushClipRect({seen.x * s, seen.y * s}, {seen.right() * s, seen.bottom() * s}, true);
@@ -59,7 +60,6 @@ std::string Player::draw_words(Ui& ui, Rect& rest, size_t index, const std::stri
 float Player::draw_says(Ui& ui, Rect rest, const Rect& seen) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const HandsWithin hands(ui, seen);
   const float top = rest.y, line = size_ == Size::Compact ? 22.f : 25.f;
   LessonProgress& progress = progress_.of(lesson()->id);
   std::vector<std::string> answers = progress.words;

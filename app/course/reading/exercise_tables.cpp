@@ -80,6 +80,7 @@ class Referee {
   void all() const {
     if (!lesson_.has_letter(task_.run))
       refuse("run", fmt::format("'{}' is not in this lesson: expected a run with a letter of it", task_.run));
+    if (!lesson_.knobs.empty()) refuse("run", "has a [knob] beside it: expected the choices alone");
     budget(task_.run);
     ends_above(task_.measure);
     for (const Challenge::Choice& choice : task_.choices) offers(choice);
