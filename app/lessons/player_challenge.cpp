@@ -63,9 +63,13 @@ ToLab Player::found_runs() {
   const auto add = [&](const Settings& settings) {
     Changes changes;
     for (const auto& [field, value] : settings) changes[task.run][field] = value;
-    out.letters += static_cast<char>('A' + out.runs.size());
-    out.runs.push_back(spec_of(*lesson(), task.run, 1, changes));
+    try {
+      out.runs.push_back(spec_of(*lesson(), task.run, 1, changes));
+    } catch (const Error&) {
+      return;  // kept by another version of the lesson
+    }
     out.edits.push_back(edits);
+    out.letters += static_cast<char>('A' + out.letters.size());
   };
   add({});
   for (const Try& way : ways) add(settings_of(way.set));

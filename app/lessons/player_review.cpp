@@ -88,7 +88,8 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
     asked += fmt::format(" Sentences: {} of {}.", said_right(l.says, progress.words), l.says.size());
   std::string first;
   if (!progress.first_said.empty())
-    first = fmt::format("first: {}, {}", progress.first_said, progress.first_score);
+    first = fmt::format("first: {}{}{}", progress.first_said, progress.first_score.empty() ? "" : ", ",
+                        progress.first_score);
   const std::string words[] = {progress.skipped     ? "skipped"
                                : progress.committed ? progress.said
                                                     : "–",

@@ -1,6 +1,8 @@
 // A small lesson with sentences to complete and a challenge: models that take no time.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <string>
 

@@ -83,10 +83,11 @@ TEST_CASE("a challenge that could not be won or would give itself away is refuse
            {"{ value = \"0\", text = \"none\" }, ", "", "[challenge.choices.values] expected 2 to 8 values"},
            {"{ value = \"0\", text = \"none\" }", "{ value = \"1\", text = \"one\" }",
             "train.warmup is '0' at the start: expected it among the values"},
-           {"{ value = \"2\", text = \"2\" }", "{ value = \"soon\", text = \"soon\" }", "train.warmup"},
+           {"{ value = \"2\", text = \"2\" }", "{ value = \"soon\", text = \"soon\" }",
+            "[challenge.choices] [train.warmup] 'soon'"},
            {"{ value = \"2\", text = \"2\" }", "{ value = \"2 3\", text = \"2\" }",
             "has a blank or '=' in it"},
-           {"{ value = \"2\", text = \"2\" }", "{ value = \"00\", text = \"2\" }",
+           {"{ value = \"2\", text = \"2\" }", "{ value = \"0\", text = \"2\" }",
             "expected different values"},
            {"field = \"train.warmup\"", "field = \"train.warm\"", "'train.warm' is no field of a run"},
            {"[run.two]\nname = \"Two\"\n", "[run.two]\nname = \"Two\"\ntrain.lr = 0.01\n",
@@ -130,7 +131,7 @@ TEST_CASE("the score is the sum that its rule says", "[lesson]") {
   CHECK(score_of(task, tries, 99) == 2 * 40 - 6 * 5 - 15);  // there are two hints
   CHECK(score_text(task, tries, 1) == "2 ways × 40 − 6 trainings × 5 − 5 for hints = 45 points");
   CHECK(has(score_rule(task), "below 2 is worth 40 points"));
-  CHECK(settings_of(to_text({{"a.b", "1"}, {"c", "x"}})) == Settings{{"a.b", "1"}, {"c", "x"}});
+  CHECK(settings_of(to_text(Settings{{"a.b", "1"}, {"c", "x"}})) == Settings{{"a.b", "1"}, {"c", "x"}});
 }
 
 TEST_CASE("what was said and tried is kept, also a loss that is no number; damage is refused", "[lesson]") {

@@ -1,6 +1,6 @@
 // What stands beside the four steps, by mouse and by keyboard: sentences to complete, the review of all predictions,
 // the challenge and the session that it leaves.
-#include <filesystem>
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -209,7 +209,7 @@ TEST_CASE("a challenge is won by the run that ends below its line, by mouse and 
     const test::Folder folder;
     TaskDriver p(folder.file("lessons.json"));
     p.to_challenge(keyboard);
-    CHECK(p.shows("Below 2 after 4 steps"));
+    CHECK(p.shows("Below 2.00 after 4 steps"));
     CHECK_FALSE(p.driver.control("lesson/challenge/train").enabled);  // nothing was changed yet
     CHECK(p.driver.value("lesson/challenge/score") == "0");
     const auto train = [&] {

@@ -1,6 +1,7 @@
 #include "app/course/reading/exercise_tables.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -138,7 +139,11 @@ class Referee {
     bool has_own = false;
     std::set<std::string> values;
     for (const Challenge::Choice::Value& value : choice.values) {
-      set_field(spec, choice.field, value.value);
+      try {
+        set_field(spec, choice.field, value.value);
+      } catch (const Error& error) {
+        refuse("choices", error.what());
+      }
       const std::string as_kept = get_field(spec, choice.field);
       if (as_kept != value.value || !values.insert(as_kept).second)
         refuse("choices", fmt::format("'{}' of {}: expected different values as a file has them, here '{}'",
