@@ -10,6 +10,7 @@
 #include "app/course/labels.h"
 #include "app/course/map/cells.h"
 #include "app/course/map/swept.h"
+#include "app/course/reading/exercise_tables.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::lessons {
@@ -82,7 +83,8 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
     area.hi = column(clamped(band->high, figure.y));
     plot.bands.push_back(std::move(area));
   }
-  if (!own && (!band || data.own)) return;  // the learner's is on its way: only the range so far
+  const bool way = of_way(lesson, *lesson.curve(line.curve));  // no learner's comes
+  if (!own && (!band || (data.own && !way))) return;  // the learner's is on its way: only the range so far
   const std::vector<double>&x = own ? own->x : band->x, &y = own ? own->y : band->mean;
   if (y.empty()) return;
   plot::Series s;

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "app/course/exercises/challenge.h"
+#include "app/course/exercises/say.h"
 #include "app/course/prose.h"
 #include "engine/measure/small_tape.h"
 #include "engine/spec/spec.h"
@@ -230,6 +232,8 @@ struct Lesson {
   std::map<std::string, std::string>
       words{};                      ///< in that language, by the English ones (language/language.h)
   std::string zoo{};                ///< a run whose wiring the learner may enter in the zoo
+  std::optional<Challenge> challenge;
+  std::vector<Say> says;  ///< none, or three
   std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
 
   const LessonRun* run(std::string_view id) const;  ///< of either kind

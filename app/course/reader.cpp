@@ -14,6 +14,7 @@
 #include "app/course/map/cells.h"
 #include "app/course/map/swept.h"
 #include "app/course/reader_checks.h"
+#include "app/course/reading/exercise_tables.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/course/reading/opening.h"
 #include "app/course/tapes/tape_tables.h"
@@ -251,6 +252,8 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   lesson.opening = read_opening(lesson, t);
   lesson.zoo = t.text("zoo", "");
   if (t.has("puzzle")) lesson.puzzle = read_puzzle(t.table("puzzle"));
+  if (t.has("challenge")) lesson.challenge = read_challenge(t.table("challenge"));
+  lesson.says = read_says(t);
   Table steps = t.table("step");
   for (StepKind kind : kSteps) {
     Step& step = lesson.steps[static_cast<size_t>(kind)];
@@ -263,6 +266,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   steps.done();
   t.done();
   check_references(lesson, t);
+  check_challenge(lesson, t);
   return lesson;
 }
 

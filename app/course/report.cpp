@@ -170,6 +170,7 @@ void add_head(Pages& pages, const Lesson& lesson) {
   };
   for (const LessonRun* run : lesson.all_runs()) add_line(settings_of(lesson, *run));
   for (const std::string& source : lesson.sources) add_line(source);
+  for (const Say& say : lesson.says) add_line(filled(say, say.word));
 }
 
 void add_rows(Pages& pages, const std::vector<ClaimRow>& rows) {

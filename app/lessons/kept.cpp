@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/course/check.h"
+#include "app/course/reading/exercise_tables.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
 #include "app/files/input_kinds.h"
@@ -69,6 +70,7 @@ MeasureState read(const Lesson& lesson, const json& root) {
   if (root.at("lesson") != lesson.id) throw Error("another lesson");
   state.lesson = lesson.id;
   for (const Curve& curve : lesson.curves) {
+    if (of_way(lesson, curve)) continue;
     const json& c = root.at("curves").at(curve.id);
     CurveData data{numbers(c.at("x"), kMostPoints), numbers(c.at("y"), kMostPoints)};
     if (data.x.size() != data.y.size()) throw Error("a curve with a gap");

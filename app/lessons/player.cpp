@@ -11,6 +11,7 @@
 #include "app/course/own/slots.h"
 #include "app/course/reading/reach.h"
 #include "app/course/tapes/tape_tables.h"
+#include "app/lessons/kept.h"
 #include "app/lessons/opening_picture.h"
 #include "app/ui/widgets.h"
 #include "app/zoo/own.h"
@@ -23,6 +24,7 @@ Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string pr
       measurer_(std::move(measurer)),
       progress_(progress_path),
       opening_(std::make_unique<OpeningPicture>()),
+      folder_(Kept::folder_beside(progress_path)),
       zoo_path_(zoo::own_path(progress_path)) {
   // Goes on where the course was left: the first lesson that is not done. Lesson 0 is for who has done none.
   const auto done = [&](const Lesson& lesson) { return progress_.of(lesson.id).done; };
@@ -53,6 +55,9 @@ void Player::choose(size_t index) {
     reference_error_ = describe_exception("lesson " + lesson.id);
   }
   knobs_.clear();
+  chosen_.clear();
+  found_fault_.clear();
+  aside_ = Aside::None;
   views_.clear();
   tape_done_.clear();
   tape_.reset();
@@ -111,6 +116,11 @@ Changes Player::changes() const {
     out[knob.run][knob.field] =
         v == std::floor(v) ? std::to_string(static_cast<int64_t>(v)) : fmt::format("{:.6g}", v);
   }
+  if (const auto& task = lesson()->challenge)
+    for (const Challenge::Choice& choice : task->choices)
+      if (const std::string value = chosen(choice);
+          value != get_field(lesson()->run(task->run)->spec, choice.field))
+        out[task->run][choice.field] = value;
   return out;
 }
 
@@ -128,9 +138,11 @@ double Player::knob_value(const Knob& knob) const {
   return first_value(*lesson(), knob);
 }
 
-void Player::go(StepKind step) {
+void Player::go(StepKind step, Aside aside) {
   LessonProgress& p = progress_.of(lesson()->id);
   step_ = step;
+  aside_ = aside;
+  followed_.clear();
   scroll_ = 0;
   fresh_ = true;
   p.step = std::max(p.step, static_cast<int>(step));
@@ -210,6 +222,7 @@ void Player::finish_measuring() {
     p = judged_;
     progress_.save();
   }
+  if (lesson()->challenge) note_try(*state);
   if (const auto& puzzle = lesson()->puzzle; puzzle && !state->changes.empty()) {
     const double v = evaluate(*lesson(), *lesson()->measure(puzzle->measure), state->curves);
     solved_ = !std::isnan(v) && (!puzzle->low || v >= *puzzle->low) && (!puzzle->high || v <= *puzzle->high);

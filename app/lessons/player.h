@@ -2,7 +2,8 @@
 // State plus draw(), window-less. Nothing that was measured is visible before the prediction is committed or
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw,
 // lesson/redo, lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID,
-// lesson/again, lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back.
+// lesson/again, lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
+// lesson/say/SENTENCE/WORD (numbers), lesson/challenge/train, stop, hint, lab and FIELD, lesson/review, lesson/review/ID.
 #pragma once
 
 #include <fmt/format.h>
@@ -42,6 +43,21 @@ struct SliderRange {
   std::string unit{};
 };
 
+/// A score's words say that the prediction was not off.
+bool is_right(const std::string& score);
+
+/// Beside the steps: the task behind Compare, sentences to complete behind Explain, and all predictions of the course.
+enum class Aside : uint8_t { None, Challenge, Say, Review };
+
+/// While it lives, what is drawn answers the mouse within a rectangle alone: the rest is scrolled out of sight.
+class HandsWithin {
+ public:
+  HandsWithin(const ui::Ui& ui, const ui::Rect& seen);
+  ~HandsWithin();
+  HandsWithin(const HandsWithin&) = delete;
+  HandsWithin& operator=(const HandsWithin&) = delete;
+};
+
 /// Of the list of lessons, where there is room.
 inline constexpr float kListRow = 56;
 
@@ -59,6 +75,7 @@ class Player {
   bool measuring() const { return measurer_->state()->running; }
   void stop_measuring() { measurer_->stop(); }
   StepKind step() const { return step_; }
+  Aside aside() const { return aside_; }
   const Lesson* lesson() const {
     return current_ < course_.lessons.size() ? &course_.lessons[current_] : nullptr;
   }
@@ -73,7 +90,7 @@ class Player {
   }
   // player.cpp
   void choose(size_t index);
-  void go(StepKind step);
+  void go(StepKind step, Aside aside = Aside::None);
   void commit(bool skip);
   void measure();
   void finish_measuring();
@@ -105,6 +122,9 @@ class Player {
   // player_frame.cpp, player_footer.cpp
   void draw_list(ui::Ui& ui, ui::Rect rect);
   void draw_list_items(ui::Ui& ui, ui::Rect rest);
+  void draw_review_row(ui::Ui& ui, const ui::Rect& row, bool narrow, bool one_line);
+  float list_rows() const { return static_cast<float>(course_.lessons.size() + 1); }
+  void draw_body(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
   void draw_text(ui::Ui& ui, const ui::Rect& rect);
   struct WayOn {
     std::string text, help;
@@ -114,7 +134,15 @@ class Player {
   void go_on(bool locked);
   void draw_hint(ui::Ui& ui, const ui::Rect& left);
   void draw_footer(ui::Ui& ui, const ui::Rect& rect, std::optional<ToLab>& to_lab);
+  struct Place {
+    std::string name;
+    const char* label;
+    StepKind step;
+    Aside aside;
+  };
+  std::vector<Place> places() const;
   void draw_stepper(ui::Ui& ui, ui::Rect rect);
+  float draw_place(ui::Ui& ui, ui::Vec at, const Place& place, int index, int now, bool words);
   float draw_head(ui::Ui& ui, ui::Rect rect);
   float draw_score(ui::Ui& ui, const ui::Rect& rect);
   float box_height(ui::Ui& ui, float width, std::string_view text) const;
@@ -122,6 +150,24 @@ class Player {
                  bool yellow);
   void draw_sentence_end(ui::Ui& ui, ui::Rect& rest);
   void draw_opening(ui::Ui& ui, const ui::Rect& room);
+  // player_say.cpp, player_review.cpp, player_challenge.cpp
+  void follow_focus(const ui::Ui& ui, const std::string& name, const ui::Rect& rect, const ui::Rect& seen);
+  float draw_says(ui::Ui& ui, ui::Rect rest, const ui::Rect& seen);
+  std::string draw_words(ui::Ui& ui, ui::Rect& rest, size_t index, const std::string& said,
+                         const ui::Rect& seen);
+  void draw_review(ui::Ui& ui, const ui::Rect& rect);
+  float draw_review_lesson(ui::Ui& ui, const ui::Rect& rect, size_t index, const ui::Rect& seen);
+  void open_review();
+  std::string review_sentence();
+  void try_again(size_t index);
+  float draw_challenge(ui::Ui& ui, ui::Rect rest, const ui::Rect& seen);
+  void draw_choices(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
+  void draw_training(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
+  void draw_outcome(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
+  std::string chosen(const Challenge::Choice& choice) const;
+  void note_try(const MeasureState& state);
+  ToLab found_runs();
+  void keep_found();
   // player_figure.cpp, player_input.cpp
   bool predicts_by_cards() const;
   bool has_strip() const;  ///< a setting to run again with
@@ -180,12 +226,18 @@ class Player {
   std::vector<std::vector<double>> before_;  ///< for undo
   std::vector<std::string> order_;
   double value_ = 0;
-  std::map<std::string, double> knobs_;  ///< by id; absent: as the run says
-  bool measured_ = false;                ///< the state of the measurer is of this lesson and done
-  LessonProgress judged_;                ///< where it is: the prediction beside what was measured last
-  std::optional<Changes> said_of_;       ///< with which the prediction was committed in this sitting
-  bool touched_ = false;                 ///< the hand was on the prediction
-  bool again_ = false;                   ///< a second prediction is being made
+  std::map<std::string, double> knobs_;        ///< by id; absent: as the run says
+  std::map<std::string, std::string> chosen_;  ///< of the challenge, by field; absent: as the run says
+  Aside aside_ = Aside::None;
+  std::string followed_;              ///< the control that the page was moved to
+  std::string found_fault_;           ///< the session of the ways found; why it could not be kept
+  std::string folder_;                ///< of what is kept between starts; empty: nothing is
+  std::optional<ToLab> found_asked_;  ///< they are to be opened in the Lab
+  bool measured_ = false;             ///< the state of the measurer is of this lesson and done
+  LessonProgress judged_;             ///< where it is: the prediction beside what was measured last
+  std::optional<Changes> said_of_;    ///< with which the prediction was committed in this sitting
+  bool touched_ = false;              ///< the hand was on the prediction
+  bool again_ = false;                ///< a second prediction is being made
   bool solved_ = false;
   std::string zoo_path_;            ///< of the entries of one's own; empty: none is kept
   std::optional<Changes> entered_;  ///< with which the run was that was entered last

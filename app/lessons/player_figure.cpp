@@ -279,6 +279,7 @@ void Player::draw_strip(Ui& ui, Rect rect) {
     ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open",
             "A question to be answered with a run of your own.");
   }
+  if (lesson()->challenge) return draw_runs(ui, rect);
   if (lesson()->knobs.empty()) return;
   const Knob& knob = lesson()->knobs.back();
   Rect head = rect.take_top(24, 8);

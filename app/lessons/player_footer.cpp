@@ -10,53 +10,73 @@ using namespace ui;
 
 // ---------------------------------------------------------------------------------------------------------
 
+/// The four steps, and what the lesson has beside them.
+std::vector<Player::Place> Player::places() const {
+  std::vector<Place> all;
+  for (StepKind kind : kSteps) {
+    all.push_back({to_string(kind), label(kind), kind, Aside::None});
+    if (kind == StepKind::Compare && lesson()->challenge)
+      all.push_back({"challenge", "Challenge", kind, Aside::Challenge});
+  }
+  if (!lesson()->says.empty()) all.push_back({"say", "Say", StepKind::Explain, Aside::Say});
+  return all;
+}
+
 void Player::draw_stepper(Ui& ui, Rect rect) {
+  constexpr size_t kWithWords = 5;  // so many have room for theirs in a small window
+  const std::vector<Place> all = places();
+  int now = 0;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].step == step_ && all[i].aside == aside_) now = static_cast<int>(i);
+  float x = rect.x;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const int index = static_cast<int>(i);
+    const bool words = size_ != Size::Compact || all.size() <= kWithWords || index == now;
+    x = draw_place(ui, {x, rect.centre().y}, all[i], index, now, words) + 10;
+    if (i + 1 == all.size() || size_ == Size::Compact) continue;
+    const float gap = all.size() > kWithWords ? 12 : 30;
+    ui.paint().hairline({x, rect.centre().y}, {x + gap, rect.centre().y}, ui.theme().strong);
+    x += gap + 10;
+  }
+}
+
+/// One of them, with its left edge there; returns the right edge.
+float Player::draw_place(Ui& ui, Vec at, const Place& place, int index, int now, bool words) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const LessonProgress& progress = progress_.of(lesson()->id);
-  const float cy = rect.centre().y, r = size_ == Size::Compact ? 12.f : 14.5f;
-  float x = rect.x;
-  for (StepKind kind : kSteps) {
-    const int index = static_cast<int>(kind), now = static_cast<int>(step_);
-    const bool open = index <= progress.step, current = index == now, passed = index < now;
-    const TextStyle style{current ? Face::Bold : Face::Sans, type::run_name};
-    const float words = p.text_width(style, word(label(kind)));
-    const Rect box{x, cy - r, 2 * r + 10 + words, 2 * r};
-    HitOptions options;
-    options.enabled = open && !current;
-    if (ui.hit(std::string("lesson/step/") + to_string(kind), box,
-               current  ? "here"
-               : passed ? "done"
-               : open   ? "open"
-                        : "later",
-               std::string(label(kind)) + (open ? "." : ": comes after the steps before it."), options)
-            .clicked)
-      go(kind);
-    const Vec c{x + r, cy};
-    if (current)
-      p.accent_disc(t, c, r);
-    else if (passed)
-      p.circle(c, r, t.inverse);
-    else
-      p.ring(c, r - 0.7f, t.strong, 1.4f);
-    if (passed) {
-      const Vec points[] = {{c.x - 5, c.y}, {c.x - 1, c.y + 4}, {c.x + 5, c.y - 4}};
-      p.polyline(points, t.on_inverse, 2);
-    } else {
-      p.text_in(centred(c, 2 * r, 2 * r), {Face::Bold, type::title}, current ? t.on_accent : t.ink3,
-                std::to_string(index + 1), Align::Centre);
-    }
-    p.text_in({x + 2 * r + 10, cy - r, words + 2, 2 * r}, style,
-              current  ? t.ink
-              : passed ? t.ink
-                       : t.ink3,
-              word(label(kind)));
-    x = box.right() + 10;
-    if (kind != StepKind::Explain && size_ != Size::Compact) {
-      p.hairline({x, cy}, {x + 30, cy}, t.strong);
-      x += 40;
-    }
+  const float r = size_ == Size::Compact ? 12.f : 14.5f;
+  const bool open = static_cast<int>(place.step) <= progress_.of(lesson()->id).step;
+  const bool current = index == now, passed = index < now;
+  const TextStyle style{current ? Face::Bold : Face::Sans, type::run_name};
+  const Rect box{at.x, at.y - r, 2 * r + (words ? 10 + p.text_width(style, word(std::string(place.label))) : 0), 2 * r};
+  HitOptions options;
+  options.enabled = open && !current;
+  if (ui.hit("lesson/step/" + place.name, box,
+             current  ? "here"
+             : passed ? "done"
+             : open   ? "open"
+                      : "later",
+             std::string(place.label) + (open ? "." : ": comes after the steps before it."), options)
+          .clicked)
+    go(place.step, place.aside);
+  const Vec c{at.x + r, at.y};
+  if (current)
+    p.accent_disc(t, c, r);
+  else if (passed)
+    p.circle(c, r, t.inverse);
+  else
+    p.ring(c, r - 0.7f, t.strong, 1.4f);
+  if (passed) {
+    const Vec points[] = {{c.x - 5, c.y}, {c.x - 1, c.y + 4}, {c.x + 5, c.y - 4}};
+    p.polyline(points, t.on_inverse, 2);
+  } else {
+    p.text_in(centred(c, 2 * r, 2 * r), {Face::Bold, type::title}, current ? t.on_accent : t.ink3,
+              std::to_string(index + 1), Align::Centre);
   }
+  if (words)
+    p.text_in({at.x + 2 * r + 10, at.y - r, box.right() - at.x - 2 * r - 8, 2 * r}, style,
+              current || passed ? t.ink : t.ink3, word(std::string(place.label)));
+  return box.right();
 }
 
 /// The lesson's runs, each under its letter.
@@ -77,7 +97,7 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
     if (button(ui, "lesson/course", {left.x, left.centre().y - 15, 104, 30},
                phrase("Lesson {}", lesson()->number), "All lessons, with minutes and progress."))
       ui.open_popup("lesson/course");
-    const float wanted = kListRow * static_cast<float>(course_.lessons.size()) + 16;
+    const float wanted = kListRow * list_rows() + 16;
     const float h = std::min(wanted, left.y - 12);  // all of them, in lower rows where there is no room
     const Rect list{left.x, left.y - h - 6, 280, h};
     if (ui.begin_popup("lesson/course", list)) {
@@ -87,7 +107,7 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
   } else if (size_ == Size::Full) {
     const auto state = measurer_->state();
     std::string hint = progress_.notice();
-    if (hint.empty())
+    if (hint.empty() && aside_ == Aside::None)
       hint = step_ == StepKind::Predict && !locked() && !not_ready().empty() ? not_ready()
              : step_ == StepKind::Predict                                    ? word("Arrow keys work too")
              : state->running                                                ? state->doing
@@ -99,6 +119,8 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
 
 /// The button that leads on: what it says at this step.
 Player::WayOn Player::way_on(bool locked, bool running) {
+  if (aside_ == Aside::Review)
+    return {fmt::format("To lesson {}", lesson()->number), "Back to the lesson.", true};
   const bool ready = locked || not_ready().empty();
   switch (step_) {
     case StepKind::Predict:
@@ -113,27 +135,34 @@ Player::WayOn Player::way_on(bool locked, bool running) {
                         : word("Run"),
               measured_ ? "Your prediction beside the measurement." : "Measures now.", !running};
     case StepKind::Compare:
+      if (lesson()->challenge && aside_ == Aside::None)
+        return {word("Next: Challenge"), "A task for a run of your own.", true};
       return {word("Next: Explain"), "What is behind it.", true};
     case StepKind::Explain:
       break;
   }
-  const bool last = current_ + 1 >= course_.lessons.size(), done = progress_.of(lesson()->id).done;
-  return {!last  ? word("Done: next lesson")
-          : done ? word("Lesson done")
-                 : word("Done"),
-          "Marks this lesson as done.", !last || !done};
+  if (!lesson()->says.empty() && aside_ == Aside::None)
+    return {word("Next: Say"), "Three sentences to complete.", true};
+  if (current_ + 1 < course_.lessons.size())
+    return {word("Done: next lesson"), "Marks this lesson as done.", true};
+  return {word("Done: review"), "Marks this lesson as done; then all your predictions.", true};
 }
 
 /// That button was pressed.
 void Player::go_on(bool locked) {
+  if (aside_ == Aside::Review) return void(aside_ = Aside::None);
   if (step_ == StepKind::Predict && !locked) return commit(false);
   if (step_ == StepKind::Predict) return go(StepKind::Run);
   if (step_ == StepKind::Run && measured_) return go(StepKind::Compare);
   if (step_ == StepKind::Run) return measure();
+  if (step_ == StepKind::Compare && lesson()->challenge && aside_ == Aside::None)
+    return go(StepKind::Compare, Aside::Challenge);
   if (step_ == StepKind::Compare) return go(StepKind::Explain);
+  if (!lesson()->says.empty() && aside_ == Aside::None) return go(StepKind::Explain, Aside::Say);
   progress_.of(lesson()->id).done = true;
   progress_.save();
-  if (current_ + 1 < course_.lessons.size()) choose(current_ + 1);
+  if (current_ + 1 < course_.lessons.size()) return choose(current_ + 1);
+  open_review();
 }
 
 void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab) {
@@ -144,10 +173,12 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   const bool running = measurer_->state()->running;
   const Rect left{rect.x + (compact ? 10.f : 24.f), rect.y, compact ? 110.f : 240.f, rect.h};
   draw_hint(ui, left);
-  draw_stepper(ui, {compact               ? left.right() + 6
-                    : size_ == Size::Full ? rect.x + 285
-                                          : rect.x + 24,
-                    rect.y, 600, rect.h});
+  const bool review = aside_ == Aside::Review;
+  if (!review)
+    draw_stepper(ui, {compact               ? left.right() + 6
+                      : size_ == Size::Full ? rect.x + 285
+                                            : rect.x + 24,
+                      rect.y, 600, rect.h});
 
   // As it is before the buttons: what one of them changes shows in the next frame.
   const bool locked = this->locked();
@@ -160,6 +191,7 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   primary.enabled = way.open;
   if (button(ui, "lesson/next", right.take_right(compact ? 130.f : 178.f, 8), way.text, way.help, primary))
     go_on(locked);
+  if (review) return;
   if (!lesson()->runs.empty() &&
       button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
              compact ? word("To the Lab") : word("Take this to the Lab"),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/lessons/opening_picture.h"
 #include "app/lessons/player.h"
@@ -30,11 +31,16 @@ std::optional<ToLab> Player::draw(Ui& ui, const Rect& area) {
     return to_lab;
   }
   if (!compact) draw_list(ui, rest.take_left(size_ == Size::Full ? 264.f : 56.f, gap));
-  draw_text(ui, rest.take_left(compact ? 440.f : 600.f, gap));
-  draw_figure(ui, rest);
+  if (aside_ == Aside::Review) {
+    draw_review(ui, rest);
+  } else {
+    draw_text(ui, rest.take_left(compact ? 440.f : 600.f, gap));
+    draw_figure(ui, rest);
+  }
   draw_footer(ui, footer, to_lab);
+  if (found_asked_) to_lab = std::exchange(found_asked_, std::nullopt);
   // The control that is meant, until the hand has found it.
-  if (step_ == StepKind::Predict && !lesson()->spotlight.empty()) {
+  if (step_ == StepKind::Predict && aside_ == Aside::None && !lesson()->spotlight.empty()) {
     const Control* control = ui.registry().find(lesson()->spotlight);
     const Prediction& q = lesson()->prediction;
     const bool untouched = !touched_ && sketch_.size() <= 1 && !locked();
@@ -77,8 +83,7 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const bool narrow = rest.w < 100;
-  const float pitch = std::min(narrow ? 48.f : kListRow,
-                               rest.h / static_cast<float>(std::max<size_t>(course_.lessons.size(), 1)));
+  const float pitch = std::min(narrow ? 48.f : kListRow, rest.h / list_rows());
   const float gap = pitch < 44 ? 1.f : 4.f;
   const bool one_line = pitch < 46;
   for (size_t i = 0; i < course_.lessons.size(); ++i) {
@@ -90,14 +95,14 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
                          : progress.step > 0 ? "begun"
                                              : "new",
                          l.title + ": " + l.question);
-    if (i == current_ || h.hovered) p.fill(row, i == current_ ? t.sunk : t.raised, 6);
-    if (i == current_) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
+    const bool current = i == current_ && aside_ != Aside::Review;
+    if (current || h.hovered) p.fill(row, current ? t.sunk : t.raised, 6);
+    if (current) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
     mark(p, t, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 8.5f, progress, l.number,
          narrow || one_line);
     if (!narrow) {
       const Rect words{row.x + 38, one_line ? row.centre().y - 10 : row.y + 7, row.w - 44, 20};
-      p.text_in(words, {i == current_ ? Face::Bold : Face::Sans, type::title}, i == current_ ? t.ink : t.ink2,
-                l.title);
+      p.text_in(words, {current ? Face::Bold : Face::Sans, type::title}, current ? t.ink : t.ink2, l.title);
       if (!one_line)
         p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3,
                   phrase("Lesson {}, {} min", l.number, l.minutes));
@@ -107,6 +112,7 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
       ui.close_popup();
     }
   }
+  draw_review_row(ui, rest.take_top(pitch - gap), narrow, one_line);
 }
 
 void Player::draw_list(Ui& ui, Rect rect) {
@@ -123,8 +129,7 @@ void Player::draw_list(Ui& ui, Rect rect) {
   p.text_in({rect.x, rect.y + 4, rect.w - 14, space::title_row - 4}, {Face::Sans, type::body}, t.ink3,
             phrase("{} of {} done", done, course_.lessons.size()), Align::Right);
   // A third of the panel stays for what was predicted.
-  const Rect list{rect.x + 8, rest.y + 2, rect.w - 16,
-                  std::min(kListRow * static_cast<float>(course_.lessons.size()), rest.h * 2 / 3)};
+  const Rect list{rect.x + 8, rest.y + 2, rect.w - 16, std::min(kListRow * list_rows(), rest.h * 2 / 3)};
   draw_list_items(ui, list);
   Rect below{rest.x, list.bottom() + 8, rest.w, rect.bottom() - list.bottom() - 16};
   for (const Broken& broken : course_.broken)
@@ -177,7 +182,7 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const LessonProgress& progress = measured_ ? judged_ : progress_.of(lesson()->id);
-  if (progress.measured.empty() || step_ != StepKind::Compare) return 0;
+  if (progress.measured.empty() || step_ != StepKind::Compare || aside_ != Aside::None) return 0;
   const bool order = lesson()->prediction.kind == Prediction::Kind::Order;
   const bool drew = lesson()->prediction.kind == Prediction::Kind::Draw;
   // An answer is right or wrong for the setting that it was given for.
@@ -269,18 +274,17 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   if (ui.shortcut("PageUp")) scroll_ -= room * 0.8f;
   scroll_ = std::clamp(scroll_, 0.f, furthest);
 
+  std::optional<HandsWithin> hands;
+  if (aside_ != Aside::None) hands.emplace(ui, seen);
   p.push_clip(seen);
   Rect rest{rect.x + side, rect.y + top - scroll_, width, 10000};
   const float from = rest.y;
   rest.take_top(draw_head(ui, rest));
   rest.take_top(draw_score(ui, rest));
-  Dragged dragged;
-  FlowContext context = flow_context(ui);
-  context.seen = seen;
-  rest.take_top(flow(ui, rest, lesson()->step(step_).text, context, true, &dragged));
-  draw_sentence_end(ui, rest);
+  draw_body(ui, rest, seen);
   text_height_ = rest.y - from;
   p.pop_clip();
+  hands.reset();
   end = rest.y;
   if (task) {
     const float y = pinned ? seen.bottom() + 8 : rest.y + 18;
@@ -294,10 +298,20 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
     const float bar = room * room / (room + furthest);
     p.fill({rect.right() - 8, rect.y + 12 + (room - 12 - bar) * scroll_ / furthest, 4, bar}, t.strong, 2);
   }
-  if (!dragged.knob.empty()) {
-    const Knob& knob = *lesson()->knob(dragged.knob);
-    knobs_[knob.id] = std::clamp(knob_value(knob) + dragged.steps * knob.step, knob.low, knob.high);
-  }
+}
+
+/// The text of the step, or what stands beside it.
+void Player::draw_body(Ui& ui, Rect& rest, const Rect& seen) {
+  if (aside_ == Aside::Say) return void(rest.take_top(draw_says(ui, rest, seen)));
+  if (aside_ == Aside::Challenge) return void(rest.take_top(draw_challenge(ui, rest, seen)));
+  Dragged dragged;
+  FlowContext context = flow_context(ui);
+  context.seen = seen;
+  rest.take_top(flow(ui, rest, lesson()->step(step_).text, context, true, &dragged));
+  draw_sentence_end(ui, rest);
+  if (dragged.knob.empty()) return;
+  const Knob& knob = *lesson()->knob(dragged.knob);
+  knobs_[knob.id] = std::clamp(knob_value(knob) + dragged.steps * knob.step, knob.low, knob.high);
 }
 
 /// The picture of the lesson's runs, in what the text leaves free.

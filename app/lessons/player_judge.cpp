@@ -20,6 +20,12 @@ std::string Player::ratio_words(double said, double measured, const std::string&
   return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), larger ? more : less);
 }
 
+bool is_right(const std::string& score) {
+  for (const char* right : {"exactly right", "close", "within the five seeds", "right"})
+    if (score == right) return true;
+  return false;
+}
+
 /// What was measured is of the setting that the prediction was made for.
 bool Player::as_predicted() const { return measurer_->state()->changes == said_of_.value_or(Changes{}); }
 

@@ -2,8 +2,10 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "app/course/exercises/say.h"
 #include "app/files/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
@@ -15,10 +17,14 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr size_t kMostLessons = 1000, kMostPoints = 100'000, kMostCards = 100, kLongest = 4096;
+constexpr size_t kMostLessons = 1000, kMostPoints = 100'000, kMostCards = 100, kMostTries = 1000,
+                 kLongest = 4096;
+constexpr int32_t kMostHints = 100;
 
 // A number that was not finite was written as null.
-double number_of(const InputValue& value) { return value.is_null() ? 0 : value.number(-1e300, 1e300); }
+double number_of(const InputValue& value, double absent = 0) {
+  return value.is_null() ? absent : value.number(-1e300, 1e300);
+}
 
 // What an older version did not write is as at the beginning.
 LessonProgress read(const InputValue& j) {
@@ -35,6 +41,13 @@ LessonProgress read(const InputValue& j) {
   if (const auto v = j.find("order"))
     for (const InputValue& card : v->list(0, kMostCards)) p.order.push_back(card.text(kLongest));
   if (const auto v = j.find("value")) p.value = number_of(*v);
+  if (const auto v = j.find("words"))
+    for (const InputValue& word : v->list(0, kSays)) p.words.push_back(word.text(kLongest));
+  if (const auto v = j.find("tries"))
+    for (const InputValue& one : v->list(0, kMostTries))
+      p.tries.push_back(
+          {one.at("set").text(kLongest), number_of(one.at("loss"), std::numeric_limits<double>::infinity())});
+  if (const auto v = j.find("hints")) p.hints = v->whole(0, kMostHints);
   for (const auto& [key, to] : {std::pair{"said", &p.said},
                                 {"measured", &p.measured},
                                 {"score", &p.score},
@@ -76,7 +89,9 @@ void Progress::save() {
   if (path_.empty()) return;
   json root;
   root["lessons"] = json::object();
-  for (const auto& [id, p] : lessons_)
+  for (const auto& [id, p] : lessons_) {
+    json tries = json::array();
+    for (const Try& one : p.tries) tries.push_back({{"set", one.set}, {"loss", one.loss}});
     root["lessons"][id] = {{"step", p.step},
                            {"committed", p.committed},
                            {"skipped", p.skipped},
@@ -88,7 +103,11 @@ void Progress::save() {
                            {"measured", p.measured},
                            {"score", p.score},
                            {"first_said", p.first_said},
-                           {"first_score", p.first_score}};
+                           {"first_score", p.first_score},
+                           {"words", p.words},
+                           {"tries", tries},
+                           {"hints", p.hints}};
+  }
   try {
     make_folder(fs::path(path_).parent_path().string(), Access::Own, "progress");
     write_file(path_, root.dump(1) + "\n", "progress", Access::Own);

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/course/exercises/challenge.h"
+
 namespace normscope::lessons {
 
 struct LessonProgress {
@@ -19,6 +21,9 @@ struct LessonProgress {
   double value = 0;                     ///< Value
   std::string said, measured, score;    ///< in words: "You said 100 steps", "50 steps", "2× too long"
   std::string first_said, first_score;  ///< of the first prediction, once there is a second
+  std::vector<std::string> words;       ///< said last of each sentence to complete; empty: not yet
+  std::vector<Try> tries;               ///< trainings of the challenge, each setting once
+  int hints = 0;                        ///< of the challenge, taken
   bool operator==(const LessonProgress&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "app/course/map/swept.h"
+#include "app/course/reading/exercise_tables.h"
 #include "app/lessons/kept.h"
 #include "engine/core/boundary.h"
 
@@ -12,11 +13,13 @@ namespace {
 
 constexpr auto kRefresh = std::chrono::milliseconds(50);
 
-/// In the lesson's order, but all curves of a run together: they are there when it is trained.
+/// In the lesson's order, but all curves of a run together: they are there when it is trained. Without those of the
+/// measured ways of a challenge: the learner is to find them.
 std::vector<const Curve*> by_run(const Lesson& lesson) {
   std::vector<const Curve*> order;
   const auto add = [&](const Curve& curve) {
-    if (std::find(order.begin(), order.end(), &curve) == order.end()) order.push_back(&curve);
+    if (!of_way(lesson, curve) && std::find(order.begin(), order.end(), &curve) == order.end())
+      order.push_back(&curve);
   };
   for (const Curve& curve : lesson.curves) {
     add(curve);
@@ -163,6 +166,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
   auto shown = std::chrono::steady_clock::now();
   size_t finished = 0;
   const Curve* under_way = nullptr;
+  const std::vector<const Curve*> order = by_run(lesson);
   // The curves of a run that is being trained grow while it trains, whichever of them asked for it.
   const auto on_step = [&](const RunProgress& progress) {
     if (cancel_) return false;
@@ -172,7 +176,8 @@ void Worker::measure(const Job& job, MeasureState& state) {
     MeasureState partial = state;
     std::string name = "another run";
     if (under_way) add_finished_points(lesson, *under_way, job.changes, *store_, partial, name);
-    for (const Curve& curve : lesson.curves) {
+    for (const Curve* one : order) {
+      const Curve& curve = *one;
       if (!grows(curve)) continue;
       const RunSpec spec = spec_of(lesson, curve.run, 1, job.changes);
       if (RunStore::key_of(spec, lesson.run(curve.run)->edits) != progress.key) continue;
@@ -184,17 +189,17 @@ void Worker::measure(const Job& job, MeasureState& state) {
     }
     partial.doing = fmt::format("{}, step {} of {}", name, progress.step, progress.steps);
     partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) /
-                    static_cast<double>(lesson.curves.size());
+                    static_cast<double>(order.size());
     publish(partial);
     return true;
   };
-  for (const Curve* curve : by_run(lesson)) {
+  for (const Curve* curve : order) {
     if (cancel_) throw Cancelled();
     state.doing = "measuring";
     under_way = curve;
     state.curves[curve->id] =
         measure_curve(lesson, *curve, 1, *store_, on_step, job.changes, tried_[lesson.id]);
-    state.share = static_cast<double>(++finished) / static_cast<double>(lesson.curves.size());
+    state.share = static_cast<double>(++finished) / static_cast<double>(order.size());
     for (const LessonRun& run : lesson.runs)
       if (const auto done =
               store_->find(RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits)))

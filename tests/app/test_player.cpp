@@ -70,9 +70,11 @@ void walk(PlayerDriver& p, const std::string& id, bool right, bool keyboard) {
   CHECK_FALSE(now.score.empty());
   CHECK_FALSE(now.measured.empty());
   p.press("lesson/next", keyboard);
+  if (p.player().aside() == Aside::Challenge) p.press("lesson/next", keyboard);
   REQUIRE(p.player().step() == StepKind::Explain);
   p.driver.frames(2);
   p.press("lesson/next", keyboard);
+  if (p.player().aside() == Aside::Say) p.press("lesson/next", keyboard);
   CHECK(p.player().progress(id).done);
 }
 

@@ -198,6 +198,46 @@ std::string exercises(const Sheet& sheet) {
   return out;
 }
 
+/// To be done with a run of one's own: what may be changed, and a table for what was tried.
+std::string challenge(const Sheet& sheet) {
+  if (!sheet.lesson.challenge) return "";
+  const Challenge& task = *sheet.lesson.challenge;
+  const Measure& measure = *sheet.lesson.measure(task.measure);
+  std::string out = element("h3", "Challenge") + "\n" +
+                    element("p",
+                            svg_escaped(fmt::format("{} Below {} after {} steps.", task.text,
+                                                    shown(task.line, measure), task.budget)),
+                            "ask") +
+                    "\n" + element("p", svg_escaped(score_rule(task)), "small") + "\n";
+  std::vector<std::string> head, empty;
+  for (const Challenge::Choice& choice : task.choices) {
+    std::string values;
+    for (const Challenge::Choice::Value& value : choice.values)
+      values += (values.empty() ? "" : ", ") + value.text;
+    head.push_back(svg_escaped(fmt::format("{} ({})", choice.label, values)));
+  }
+  head.push_back(svg_escaped(measure.unit.empty() ? "came to" : fmt::format("came to [{}]", measure.unit)));
+  empty.resize(head.size());
+  return out + element("table", "\n" + row(head, "th") + row(empty) + row(empty) + row(empty)) + "\n";
+}
+
+/// The sentences of the end, with the words to choose from.
+std::string says(const Sheet& sheet) {
+  if (sheet.lesson.says.empty()) return "";
+  std::string out = element("h3", "What you should now be able to say") + "\n";
+  for (const Say& say : sheet.lesson.says) {
+    const size_t gap = say.text.find(kGap);
+    std::string words;
+    for (const std::string& word : offered(say)) words += fmt::format(" {} {}", kBox, svg_escaped(word));
+    out += element("p",
+                   svg_escaped(say.text.substr(0, gap)) + sheet.answer(say.word) +
+                       svg_escaped(say.text.substr(gap + kGap.size())),
+                   "ask") +
+           element("p", words, "small") + "\n";
+  }
+  return out;
+}
+
 std::string claims(const Sheet& sheet) {
   const Lesson& lesson = sheet.lesson;
   std::string rows =
@@ -229,8 +269,9 @@ std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, 
   body +=
       step_html(sheet, StepKind::Run,
                 element("h3", "In a terminal") + "\n" + to_do_again(lesson, folder) + measurements(sheet));
-  body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare));
-  body += step_html(sheet, StepKind::Explain, figures_html(sheet, StepKind::Explain) + exercises(sheet));
+  body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare) + challenge(sheet));
+  body += step_html(sheet, StepKind::Explain,
+                    figures_html(sheet, StepKind::Explain) + exercises(sheet) + says(sheet));
   if (answers) body += claims(sheet);
   std::string sources;
   for (const std::string& source : lesson.sources) sources += element("li", svg_escaped(source), "small");

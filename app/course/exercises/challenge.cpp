@@ -1,0 +1,87 @@
+#include "app/course/exercises/challenge.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace normscope::lessons {
+namespace {
+
+/// What the first choice was set to; empty: as it is at the start.
+std::string way_of(const Challenge& challenge, const Try& one) {
+  for (const auto& [field, value] : settings_of(one.set))
+    if (field == challenge.choices.front().field) return value;
+  return "";
+}
+
+int cost_of(const Challenge& challenge, int hints) {
+  int cost = 0;
+  for (int i = 0; i < std::min(hints, static_cast<int>(challenge.hints.size())); ++i)
+    cost += challenge.hints[static_cast<size_t>(i)].costs;
+  return cost;
+}
+
+std::string counted(size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string to_text(const Settings& settings) {
+  std::string out;
+  for (const auto& [field, value] : settings)
+    out += fmt::format("{}{}={}", out.empty() ? "" : " ", field, value);
+  return out;
+}
+
+Settings settings_of(const std::string& set) {
+  Settings settings;
+  std::istringstream words(set);
+  for (std::string word; words >> word;)
+    if (const size_t sign = word.find('='); sign != std::string::npos)
+      settings.emplace_back(word.substr(0, sign), word.substr(sign + 1));
+  return settings;
+}
+
+bool below_line(const Challenge& challenge, double loss) {
+  return std::isfinite(loss) && loss < challenge.line;
+}
+
+std::vector<Try> ways_found(const Challenge& challenge, const std::vector<Try>& tries) {
+  std::vector<Try> ways;
+  for (const Try& one : tries) {
+    if (!below_line(challenge, one.loss)) continue;
+    const auto known = std::find_if(ways.begin(), ways.end(), [&](const Try& way) {
+      return way_of(challenge, way) == way_of(challenge, one);
+    });
+    if (known == ways.end())
+      ways.push_back(one);
+    else if (one.loss < known->loss)
+      *known = one;
+  }
+  return ways;
+}
+
+int score_of(const Challenge& challenge, const std::vector<Try>& tries, int hints) {
+  const auto ways = static_cast<int>(ways_found(challenge, tries).size());
+  const int lost = challenge.per_run * static_cast<int>(tries.size()) + cost_of(challenge, hints);
+  return std::max(0, challenge.points * ways - lost);
+}
+
+std::string score_rule(const Challenge& challenge) {
+  return fmt::format(
+      "Each way that ends below {:.4g} is worth {} points: ways differ in the first choice. Each training costs {}, "
+      "each hint what stands on it; never below 0.",
+      challenge.line, challenge.points, challenge.per_run);
+}
+
+std::string score_text(const Challenge& challenge, const std::vector<Try>& tries, int hints) {
+  return fmt::format("{} × {} − {} × {} − {} for hints = {} points",
+                     counted(ways_found(challenge, tries).size(), "way"), challenge.points,
+                     counted(tries.size(), "training"), challenge.per_run, cost_of(challenge, hints),
+                     score_of(challenge, tries, hints));
+}
+
+}  // namespace normscope::lessons

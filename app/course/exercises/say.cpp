@@ -1,0 +1,32 @@
+#include "app/course/exercises/say.h"
+
+#include <algorithm>
+
+namespace normscope::lessons {
+
+std::vector<std::string> offered(const Say& say) {
+  std::vector<std::string> words{say.word};
+  for (const Say::Wrong& other : say.others) words.push_back(other.word);
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+std::string filled(const Say& say, std::string_view word) {
+  std::string text = say.text;
+  const size_t at = text.find(kGap);
+  return at == std::string::npos ? text : text.replace(at, kGap.size(), word);
+}
+
+std::string why_not(const Say& say, std::string_view word) {
+  for (const Say::Wrong& other : say.others)
+    if (other.word == word) return other.why;
+  return "";
+}
+
+size_t said_right(const std::vector<Say>& says, const std::vector<std::string>& answers) {
+  size_t right = 0;
+  for (size_t i = 0; i < std::min(says.size(), answers.size()); ++i) right += answers[i] == says[i].word;
+  return right;
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,204 @@
+// Behind Compare: a task for a run of the learner's own, with hints, a score and the ways found as a session. See
+// player.h.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/files/config_file.h"
+#include "app/lessons/player.h"
+#include "app/ui/widgets.h"
+#include "engine/core/error.h"
+#include "engine/io/atomic_file.h"
+
+namespace normscope::lessons {
+
+using namespace ui;
+
+namespace {
+
+constexpr float kChoiceRow = 28, kChoiceGap = 8, kChoiceBox = 190, kTaskLine = 19;
+constexpr size_t kMostFound = 3;  // beside the start: a session has four runs
+constexpr TextStyle kTaskText{Face::Sans, type::title};
+constexpr TextStyle kTaskBold{Face::Bold, type::title};
+
+Settings settings_in(const Challenge& task, const Changes& changes) {
+  Settings settings;
+  const auto it = changes.find(task.run);
+  if (it != changes.end()) settings.assign(it->second.begin(), it->second.end());
+  return settings;
+}
+
+}  // namespace
+
+/// What a choice stands at.
+std::string Player::chosen(const Challenge::Choice& choice) const {
+  const auto it = chosen_.find(choice.field);
+  return it != chosen_.end() ? it->second
+                             : get_field(lesson()->run(lesson()->challenge->run)->spec, choice.field);
+}
+
+/// A training that came to its end: counted once for each setting, whatever it was.
+void Player::note_try(const MeasureState& state) {
+  const Challenge& task = *lesson()->challenge;
+  const std::string set = to_text(settings_in(task, state.changes));
+  std::vector<Try>& tries = progress_.of(lesson()->id).tries;
+  if (set.empty() || std::any_of(tries.begin(), tries.end(), [&](const Try& one) { return one.set == set; }))
+    return;
+  const double loss = evaluate(*lesson(), *lesson()->measure(task.measure), state.curves);
+  // One that diverged has no number: it is as far above the line as can be.
+  tries.push_back({set, std::isfinite(loss) ? loss : std::numeric_limits<double>::infinity()});
+  progress_.save();
+  if (below_line(task, loss)) keep_found();
+}
+
+/// The start and the best of the ways that were found, for the Lab.
+ToLab Player::found_runs() {
+  const Challenge& task = *lesson()->challenge;
+  std::vector<Try> ways = ways_found(task, progress_.of(lesson()->id).tries);
+  std::stable_sort(ways.begin(), ways.end(), [](const Try& a, const Try& b) { return a.loss < b.loss; });
+  if (ways.size() > kMostFound) ways.resize(kMostFound);
+  ToLab out;
+  out.open = true;
+  const std::vector<Edit>& edits = lesson()->run(task.run)->edits;
+  const auto add = [&](const Settings& settings) {
+    Changes changes;
+    for (const auto& [field, value] : settings) changes[task.run][field] = value;
+    try {
+      out.runs.push_back(spec_of(*lesson(), task.run, 1, changes));
+    } catch (const Error&) {
+      return;  // kept by another version of the lesson
+    }
+    out.edits.push_back(edits);
+    out.letters += static_cast<char>('A' + out.letters.size());
+  };
+  add({});
+  for (const Try& way : ways) add(settings_of(way.set));
+  return out;
+}
+
+/// As a session that the Lab opens, beside the progress.
+void Player::keep_found() {
+  if (folder_.empty()) return;
+  try {
+    const ToLab found = found_runs();
+    std::vector<ConfigRun> runs;
+    for (size_t i = 0; i < found.runs.size(); ++i)
+      runs.push_back({found.letters[i], found.runs[i], found.edits[i]});
+    make_folder(folder_, Access::Own, "lesson");
+    save_config(fmt::format("{}/{}.toml", folder_, lesson()->id), runs);
+    found_fault_.clear();
+  } catch (const Error& error) {
+    found_fault_ = error.what();
+  }
+}
+
+void Player::draw_choices(Ui& ui, Rect& rest, const Rect& seen) {
+  const bool running = measurer_->state()->running;
+  for (const Challenge::Choice& choice : lesson()->challenge->choices) {
+    Rect row = rest.take_top(kChoiceRow, kChoiceGap);
+    std::vector<std::string> labels;
+    int selected = 0;
+    for (size_t i = 0; i < choice.values.size(); ++i) {
+      labels.push_back(choice.values[i].text);
+      if (choice.values[i].value == chosen(choice)) selected = static_cast<int>(i);
+    }
+    const std::string name = "lesson/challenge/" + choice.field;
+    const Rect box = row.take_right(kChoiceBox, 12);
+    ui.paint().text_in(row, kTaskText, ui.theme().ink, choice.label);
+    const bool changed =
+        ui::choice(ui, name, box, labels, selected, choice.label + ": one of what is offered.");
+    follow_focus(ui, name, box, seen);
+    if (changed && !running) chosen_[choice.field] = choice.values[static_cast<size_t>(selected)].value;
+  }
+}
+
+/// Train or stop, and the next hint.
+void Player::draw_training(Ui& ui, Rect& rest, const Rect& seen) {
+  const Challenge& task = *lesson()->challenge;
+  const auto state = measurer_->state();
+  LessonProgress& progress = progress_.of(lesson()->id);
+  Rect row = rest.take_top(34, 10);
+  ButtonOptions train, more;
+  train.primary = !state->running;
+  train.enabled = state->running || !changes().empty();
+  const Rect left = row.take_left(150, 8), right = row.take_left(170);
+  const std::string name = state->running ? "lesson/challenge/stop" : "lesson/challenge/train";
+  if (button(ui, name, left, state->running ? "Stop" : fmt::format("Train {} steps", task.budget),
+             state->running  ? "Stops the training; it is not counted."
+             : train.enabled ? "Trains your run from the beginning."
+                             : "Change one of the settings first.",
+             train)) {
+    if (state->running)
+      measurer_->stop();
+    else
+      measure();
+  }
+  follow_focus(ui, name, left, seen);
+  const auto taken = static_cast<size_t>(progress.hints);
+  more.enabled = taken < task.hints.size();
+  if (button(ui, "lesson/challenge/hint", right,
+             more.enabled ? fmt::format("Hint, costs {}", task.hints[taken].costs) : "No more hints",
+             "Shows the next hint.", more)) {
+    ++progress.hints;
+    progress_.save();
+  }
+  follow_focus(ui, "lesson/challenge/hint", right, seen);
+  for (size_t i = 0; i < std::min(taken, task.hints.size()); ++i)
+    rest.take_top(ui.paint().text_wrapped(rest, kTaskText, ui.theme().ink2,
+                                          fmt::format("Hint {}: {}", i + 1, task.hints[i].text), kTaskLine),
+                  6);
+}
+
+/// What the run came to, the sum of points, and the way to the Lab.
+void Player::draw_outcome(Ui& ui, Rect& rest, const Rect& seen) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Challenge& task = *lesson()->challenge;
+  const auto state = measurer_->state();
+  const LessonProgress& progress = progress_.of(lesson()->id);
+  const Measure& measure = *lesson()->measure(task.measure);
+  std::string words = state->running ? state->doing : state->error;
+  if (measured_ && state->lesson == lesson()->id) {
+    const double loss = evaluate(*lesson(), measure, state->curves);
+    const char* whose = state->changes.empty() ? "The start" : "Your run";
+    words = fmt::format("{} ends at {}: {}.", whose, shown(loss, measure),
+                        below_line(task, loss) ? "below the line" : "not below the line");
+  }
+  const bool wrong = !state->error.empty() && !state->running;
+  rest.take_top(p.text_wrapped(rest, kTaskBold, wrong ? t.error : t.ink, words, kTaskLine), 6);
+  const std::string score = score_text(task, progress.tries, progress.hints);
+  const float high = p.text_wrapped(rest, kTaskText, t.ink, score, kTaskLine);
+  ui.mark("lesson/challenge/score", {rest.x, rest.y, rest.w, high},
+          std::to_string(score_of(task, progress.tries, progress.hints)), "Your points.");
+  rest.take_top(high, 10);
+  if (ways_found(task, progress.tries).empty()) return;
+  const Rect box = rest.take_top(34, 6);
+  if (button(ui, "lesson/challenge/lab", {box.x, box.y, 230, box.h}, "Open the ways in the Lab",
+             "The start and the best of the ways you found, one beside the other."))
+    found_asked_ = found_runs();
+  follow_focus(ui, "lesson/challenge/lab", box, seen);
+  const std::string kept = !found_fault_.empty() ? found_fault_
+                           : folder_.empty()     ? ""
+                                                 : fmt::format("Kept as {}/{}.toml", folder_, lesson()->id);
+  rest.take_top(
+      p.text_wrapped(rest, {Face::Sans, type::body}, found_fault_.empty() ? t.ink3 : t.error, kept, 16), 4);
+}
+
+/// Returns the height.
+float Player::draw_challenge(Ui& ui, Rect rest, const Rect& seen) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Challenge& task = *lesson()->challenge;
+  const float top = rest.y;
+  p.text_in(rest.take_top(22, 6), {Face::Bold, type::run_name}, t.ink,
+            fmt::format("Below {} after {} steps", shown(task.line, *lesson()->measure(task.measure)),
+                        task.budget));
+  rest.take_top(p.text_wrapped(rest, {Face::Sans, type::run_name}, t.ink, task.text, 23), 6);
+  rest.take_top(p.text_wrapped(rest, {Face::Sans, type::body}, t.ink2, score_rule(task), 17), 12);
+  draw_choices(ui, rest, seen);
+  draw_training(ui, rest, seen);
+  draw_outcome(ui, rest, seen);
+  return rest.y - top;
+}
+
+}  // namespace normscope::lessons

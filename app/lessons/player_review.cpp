@@ -1,0 +1,162 @@
+// At the end of the course's list: every prediction beside what was measured, and a way to make it again. See player.h.
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+
+#include "app/lessons/player.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lessons {
+
+using namespace ui;
+
+namespace {
+
+constexpr float kReviewLine = 18, kReviewPad = 10, kAgain = 112, kReviewHead = 24;
+constexpr TextStyle kReviewSmall{Face::Sans, type::body};
+constexpr TextStyle kReviewWords{Face::Sans, type::title};
+
+/// Lesson, said, measured, how far off; the button takes what is left.
+std::array<Rect, 4> columns(Rect row) {
+  row.take_right(kAgain, 12);
+  const float w = row.w;
+  return {row.take_left(w * 0.40f, 12), row.take_left(w * 0.21f - 12, 12), row.take_left(w * 0.22f - 12, 12),
+          row};
+}
+
+bool answered(const LessonProgress& p) { return p.committed || p.skipped; }
+
+}  // namespace
+
+void Player::open_review() {
+  aside_ = Aside::Review;
+  scroll_ = 0;
+  followed_.clear();
+}
+
+/// The last row of the list.
+void Player::draw_review_row(Ui& ui, const Rect& row, bool narrow, bool one_line) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const bool current = aside_ == Aside::Review;
+  const Hit h =
+      ui.hit("lesson/review", row, current ? "open" : "", "All your predictions beside what was measured.");
+  if (current || h.hovered) p.fill(row, current ? t.sunk : t.raised, 6);
+  if (current) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
+  draw_icon(p, Icon::Bookmark, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 16, t.ink2);
+  if (!narrow) {
+    const Rect words{row.x + 38, one_line ? row.centre().y - 10 : row.y + 7, row.w - 44, 20};
+    p.text_in(words, {current ? Face::Bold : Face::Sans, type::title}, current ? t.ink : t.ink2, "Review");
+    if (!one_line)
+      p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3,
+                "all predictions, once more");
+  }
+  if (!h.clicked) return;
+  open_review();
+  ui.close_popup();
+}
+
+/// The first answer that was off, as a question; else what there is to say.
+std::string Player::review_sentence() {
+  size_t made = 0;
+  for (const Lesson& l : course_.lessons) made += progress_.of(l.id).committed;
+  for (const Lesson& l : course_.lessons) {
+    const LessonProgress& p = progress_.of(l.id);
+    if (p.committed && !p.score.empty() && !is_right(p.score))
+      return fmt::format("In lesson {} your answer was: {}. Would it be now?", l.number, p.score);
+  }
+  return made == 0 ? "Nothing was predicted yet." : fmt::format("{} predictions, none of them off.", made);
+}
+
+void Player::try_again(size_t index) {
+  choose(index);
+  step_ = StepKind::Predict;
+  if (locked()) predict_again();
+}
+
+/// One row; returns its height.
+float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const Rect& seen) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Lesson& l = course_.lessons[index];
+  const LessonProgress& progress = progress_.of(l.id);
+  const bool known = answered(progress) && !progress.measured.empty();
+  std::array<Rect, 4> cell = columns(rect);
+  std::string asked = l.prediction.ask;
+  if (!l.says.empty())
+    asked += fmt::format(" Sentences: {} of {}.", said_right(l.says, progress.words), l.says.size());
+  std::string first;
+  if (!progress.first_said.empty())
+    first = fmt::format("first: {}{}{}", progress.first_said, progress.first_score.empty() ? "" : ", ",
+                        progress.first_score);
+  const std::string words[] = {progress.skipped     ? "skipped"
+                               : progress.committed ? progress.said
+                                                    : "–",
+                               known                ? progress.measured
+                               : answered(progress) ? "not measured yet"
+                                                    : "–",
+                               known && progress.committed ? progress.score : ""};
+  float high = 22 + p.wrapped_height(cell[0].w, kReviewSmall, asked, kReviewLine);
+  for (size_t i = 0; i < 3; ++i) {
+    float column = p.wrapped_height(cell[i + 1].w, kReviewWords, words[i], kReviewLine);
+    if (i == 0 && !first.empty()) column += 4 + p.wrapped_height(cell[1].w, kReviewSmall, first, kReviewLine);
+    high = std::max(high, column);
+  }
+  p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, t.border);
+  for (Rect& one : cell) one.y = rect.y + kReviewPad;
+  p.text_in({cell[0].x, cell[0].y, cell[0].w, 20}, {Face::Bold, type::title}, t.ink,
+            fmt::format("{}. {}", l.number, l.title));
+  p.text_wrapped({cell[0].x, cell[0].y + 22, cell[0].w, 0}, kReviewSmall, t.ink2, asked, kReviewLine);
+  for (size_t i = 0; i < 3; ++i) {
+    const float down =
+        p.text_wrapped(cell[i + 1], kReviewWords, i == 2 ? t.ink : t.ink2, words[i], kReviewLine);
+    if (i == 0 && !first.empty())
+      p.text_wrapped({cell[1].x, cell[1].y + down + 4, cell[1].w, 0}, kReviewSmall, t.ink3, first,
+                     kReviewLine);
+  }
+  ui.mark("lesson/review/row/" + l.id, {rect.x, rect.y, rect.w, high + 2 * kReviewPad},
+          fmt::format("{} | {} | {}", words[0], words[1], words[2]),
+          "What was predicted and what was measured.");
+  const std::string name = "lesson/review/" + l.id;
+  const Rect box{rect.right() - kAgain, rect.y + kReviewPad, kAgain, 28};
+  if (button(ui, name, box, answered(progress) ? "Predict again" : "Predict",
+             answered(progress) ? "The same prediction once more; the first is kept beside it."
+                                : "Opens this lesson's prediction."))
+    try_again(index);
+  follow_focus(ui, name, box, seen);
+  return high + 2 * kReviewPad;
+}
+
+void Player::draw_review(Ui& ui, const Rect& rect) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  Rect seen = panel(ui, rect, {"Your predictions, and what was measured", "", "", 0, false});
+  seen = {rect.x + space::pad, seen.y, rect.w - 2 * space::pad, rect.bottom() - seen.y - 8};
+  p.text_wrapped(seen.take_top(kReviewLine + 4, 8), kReviewWords, t.ink, review_sentence(), kReviewLine);
+  const std::array<Rect, 4> head = columns(seen.take_top(kReviewHead));
+  const char* const titles[] = {"what was asked", "you said", "measured", "how far off"};
+  for (size_t i = 0; i < head.size(); ++i)
+    p.text_in({head[i].x, head[i].y, head[i].w, kReviewHead}, {Face::Bold, type::body}, t.ink3, titles[i]);
+  const float furthest = std::max(0.f, text_height_ - seen.h);
+  if (rect.contains(ui.mouse())) scroll_ -= ImGui::GetIO().MouseWheel * 40;
+  if (ui.shortcut("PageDown")) scroll_ += seen.h * 0.8f;
+  if (ui.shortcut("PageUp")) scroll_ -= seen.h * 0.8f;
+  scroll_ = std::clamp(scroll_, 0.f, furthest);
+  {
+    const HandsWithin hands(ui, seen);
+    p.push_clip(seen);
+    float y = seen.y - scroll_;
+    for (size_t i = 0; i < course_.lessons.size(); ++i) {
+      y += draw_review_lesson(ui, {seen.x, y, seen.w, 0}, i, seen);
+      if (aside_ != Aside::Review) break;  // one of them was opened
+    }
+    p.pop_clip();
+    text_height_ = y + scroll_ - seen.y;
+  }
+  if (furthest <= 0) return;
+  const float bar = seen.h * seen.h / (seen.h + furthest);
+  p.fill({rect.right() - 8, seen.y + (seen.h - bar) * scroll_ / furthest, 4, bar}, t.strong, 2);
+}
+
+}  // namespace normscope::lessons
