@@ -35,24 +35,13 @@ constexpr int kTileRows = 4;
 constexpr int64_t kPrefetchFrom = 128;  // k of a tile that is long enough to fetch C meanwhile
 
 /// One tile: `cols` valid columns of a panel, `rows` is the template's. A element (i,kk) at a[i*sa + kk] when
-/// kARows, else at a[kk*sa + i]; B row kk at b + kk*sb, readable up to whole vectors. Sums begin at `from`, rows of
-/// kPanel, where earlier k left them; null: at zero.
+/// kARows, else at a[kk*sa + i]; B row kk at b + kk*sb, readable up to whole vectors.
 using TileFn = void (*)(int64_t k, const float* a, int64_t sa, const float* b, int64_t sb, float* c,
-                        int64_t ldc, int64_t cols, const float* bias, bool add, const float* from);
-
-template <int kRows, int kVectors>
-HWY_INLINE void load_sums(VF (&sum)[kRows][kVectors], const float* from) {
-  HWY_UNROLL(12)
-  for (int i = 0; i < kRows; ++i) {
-    HWY_UNROLL(2)
-    for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::LoadU(DF(), from + i * kPanel + j * kLanes);
-  }
-}
+                        int64_t ldc, int64_t cols, const float* bias, bool add);
 
 template <int kRows, int kVectors, bool kARows>
 void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_RESTRICT b, int64_t sb,
-          float* HWY_RESTRICT c, int64_t ldc, int64_t cols, const float* HWY_RESTRICT bias, bool add,
-          const float* HWY_RESTRICT from) {
+          float* HWY_RESTRICT c, int64_t ldc, int64_t cols, const float* HWY_RESTRICT bias, bool add) {
   const DF d;
   VF sum[kRows][kVectors];
   HWY_UNROLL(12)
@@ -60,7 +49,6 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
     HWY_UNROLL(2)
     for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
   }
-  if (from) load_sums(sum, from);
   // Three rows share a base pointer, so that addresses need few registers.
   const float* HWY_RESTRICT base[(kRows + 2) / 3];
   HWY_UNROLL(4)
@@ -119,14 +107,14 @@ struct Tiles {
 };
 
 HWY_INLINE void run_tile(int64_t rows, int64_t cols, int64_t k, Operand a, const float* b, int64_t sb,
-                         float* c, int64_t ldc, const float* bias, bool add, const float* from = nullptr) {
+                         float* c, int64_t ldc, const float* bias, bool add) {
   const bool wide = cols > kLanes;
   if (a.col == 1) {
     (wide ? Tiles<2, true>::by_rows : Tiles<1, true>::by_rows)[rows](k, a.p, a.row, b, sb, c, ldc, cols, bias,
-                                                                     add, from);
+                                                                     add);
   } else {
     (wide ? Tiles<2, false>::by_rows : Tiles<1, false>::by_rows)[rows](k, a.p, a.col, b, sb, c, ldc, cols,
-                                                                       bias, add, from);
+                                                                       bias, add);
   }
 }
 
@@ -149,9 +137,8 @@ struct GemmPlan {
   enum class PackB : uint8_t { Direct, PerChunk, Shared } pack_b;
   int64_t tile_rows, kc;  // rows of a tile (the last may have fewer), k of a block
   bool pack_a;            // A^T into tiles, for all chunks
+  bool copy_a;            // each tile of A, as its rows collide in the L1 cache
   bool panels_outer;      // panel after panel, each past all tiles; else tile after tile
-  bool fetch_a;           // the next tile of A while this one passes the panels
-  int64_t piece;          // k that a tile goes at a time, at most kc
   Cut rows, cols;         // chunks, in tiles and in panels
   // Of the packing stage: first B's chunks and floats, then A's.
   int64_t b_chunks, a_chunks;
@@ -161,24 +148,27 @@ struct GemmPlan {
   size_t packed_floats() const { return b_floats + a_floats; }
 };
 
-constexpr int64_t kBlockK = 256;     // usual depth of a block of k; at most 1.5 times as deep
-constexpr int64_t kMostPanels = 16;  // of a chunk
-constexpr int64_t kMostRows = 528, kUsualRows = 240;
+constexpr int64_t kBlockK = 256;                   // usual depth of a block of k; at most 1.5 times as deep
+constexpr int64_t kMostPanels = 16;                // of a chunk
 constexpr int64_t kMostShared = int64_t{8} << 20;  // floats of a B that is packed once though A has few rows
 constexpr int64_t kSquareTiles = 9;                // a chunk of so many has room for both
 constexpr int64_t kSquarePanels = 3;               // as many have to pass a packed tile to pay for it
+constexpr int64_t kCopyPanels = 4;                 // as many have to pass a tile to pay for its copy
 constexpr int64_t kSquareK = 64;                   // fewer pages than the first TLB holds are near enough
 // A packing chunk reads its rows of k in runs of about a kilobyte: longer ones would write to more streams than the
 // processor follows, shorter ones would read too few lines of a page at a time.
 constexpr int64_t kPackedRows = 32, kTilesOfRun = 16, kPanelsOfRun = 8;
 
-// In a worker's scratch: a chunk's panels, then twice the sums of one panel that wait for their next piece of k.
-constexpr int64_t kChunkPanels = kMostPanels * kPanel * (kBlockK + kBlockK / 2),
-                  kSumFloats = kMostRows * kPanel;
-static_assert(kChunkPanels + 2 * kSumFloats <= static_cast<int64_t>(kScratchFloats));
+// A worker's scratch: a chunk's panels, behind them a tile of A.
+constexpr int64_t kMostK = kBlockK + kBlockK / 2, kTileAt = kMostPanels * kPanel * kMostK;
+static_assert(kTileAt + kTileRows * (kMostK + 32) <= static_cast<int64_t>(kScratchFloats));
 
 /// Floats from one packed tile to the next: a cache line more than it has, lest all begin in the same sets.
 HWY_INLINE int64_t tile_floats(const GemmPlan& plan) { return plan.tile_rows * plan.kc + 16; }
+
+/// Whether rows so many floats apart share the same few sets of an L1 cache, in which the same line of all of a tile's
+/// rows has to lie at once: those 4 KiB or a multiple apart do, give or take half a line.
+constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
 
 inline GemmPlan plan_gemm(const Gemm& g) {
   GemmPlan plan{};
@@ -214,21 +204,19 @@ inline GemmPlan plan_gemm(const Gemm& g) {
   if (square) {
     const auto side = static_cast<int64_t>(std::sqrt(static_cast<double>(want)) + 0.5);
     plan.cols = cut(panels, smaller(most_panels, larger(kSquarePanels, side)));
-    plan.rows = cut(tiles, smaller(kUsualRows / kTileRows, larger(1, want / plan.cols.per_chunk)));
+    plan.rows = cut(tiles, smaller(240 / kTileRows, larger(1, want / plan.cols.per_chunk)));
   } else if (plan.pack_b == PackB::PerChunk) {
-    plan.rows = cut(tiles, div_up(tiles, div_up(tiles, kMostRows / kTileRows)));
+    plan.rows = cut(tiles, div_up(tiles, div_up(tiles, 528 / kTileRows)));
     plan.cols = cut(panels, smaller(most_panels, larger(1, want / plan.rows.per_chunk)));
   } else {
     const int64_t wide = smaller(panels, smaller(most_panels, want));
     plan.cols = cut(panels, div_up(panels, div_up(panels, wide)));
-    plan.rows = cut(tiles, smaller(kUsualRows / kTileRows, larger(1, want / plan.cols.per_chunk)));
+    plan.rows = cut(tiles, smaller(240 / kTileRows, larger(1, want / plan.cols.per_chunk)));
   }
   plan.pack_a = square;
-  plan.piece = plan.kc;
-  if (choice.piece_floats / kPanel < plan.kc)
-    plan.piece = round_up(div_up(plan.kc, div_up(plan.kc, larger(1, choice.piece_floats / kPanel))), 4);
-  plan.panels_outer = square || choice.panels_outer || plan.piece < plan.kc;
-  plan.fetch_a = choice.fetch_a && g.a.col == 1;
+  plan.panels_outer = square || choice.panels_outer;
+  plan.copy_a = choice.copy_a && !plan.panels_outer && g.a.col == 1 && collide(g.a.row) &&
+                plan.cols.per_chunk >= kCopyPanels;
   if (plan.pack_b == PackB::Shared) {
     plan.b_chunks = transposed ? panels : div_up(g.k, kPackedRows);
     plan.b_floats = static_cast<size_t>(panels * kPanel * g.k);
@@ -300,24 +288,13 @@ inline Region gemm_region(const Gemm& g, const GemmPlan& plan, int64_t chunk) {
           smaller(g.n - j, plan.cols.per_chunk * kPanel)};
 }
 
-/// The tile of A at row i of C and k0 of A: packed, or in place.
-HWY_INLINE Operand tile_of_a(const Gemm& g, const GemmPlan& plan, int64_t i, int64_t k0, float* packed) {
-  if (!plan.pack_a) return {g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
-  return {packed_tiles(g, plan, k0, packed) + i / plan.tile_rows * tile_floats(plan), 1, plan.tile_rows};
-}
-
-/// While a tile of A that is read along its rows passes panel `part` of `parts`, that part of the tile behind it comes
-/// into the cache, behind the last tile of a block of k the first one of the next block: rows far apart are more
-/// streams than a processor fetches by itself.
-inline void fetch_next_tile(const Gemm& g, const GemmPlan& plan, const Region& of_c, int64_t i, int64_t k0,
-                            int64_t part, int64_t parts) {
-  constexpr int64_t kLine = 64 / sizeof(float);
-  const int64_t end = of_c.row + of_c.rows;
-  const bool last = i + plan.tile_rows >= end;
-  const int64_t row = last ? of_c.row : i + plan.tile_rows, from = last ? k0 + plan.kc : k0;
-  const int64_t rows = smaller(plan.tile_rows, end - row), to = smaller(g.k, from + plan.kc);
-  for (int64_t r = part * rows / parts; r < (part + 1) * rows / parts; ++r)
-    for (int64_t kk = from; kk < to; kk += kLine) hwy::Prefetch(g.a.p + (row + r) * g.a.row + kk);
+/// A tile of A that is read along its rows, and where its copy lies: rows a line longer than they are.
+inline Operand copy_tile(Operand a, int64_t rows, int64_t k, float* to) {
+  const int64_t stride = round_up(k, 16) + 16;
+  for (int64_t i = 0; i < rows; ++i)
+    each_vector(k, [&](int64_t kk, auto lanes)
+                       HWY_ATTR { lanes.store(lanes.load(a.p + i * a.row + kk), to + i * stride + kk); });
+  return {to, stride, 1};
 }
 
 /// One chunk of C. `packed` is what the packing stage left, or null.
@@ -337,36 +314,29 @@ inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float
     if (plan.pack_b != PackB::Shared)
       for (int64_t j = pack_from; j < j1; j += kPanel)
         pack_panel({b.p + j, b.row, 1}, kc, smaller(kPanel, g.n - j), scratch + (j - j0) * kc);
-    // A piece of the block: all of it, or what stays in the L1 cache; then sums wait in scratch for the next one.
-    const auto multiply = [&](int64_t i, int64_t j, int64_t piece) HWY_ATTR {
+    const auto multiply = [&](int64_t i, int64_t j, Operand a) HWY_ATTR {
       const bool direct = plan.pack_b == PackB::Direct && j < pack_from;
       const float* panel = plan.pack_b == PackB::Shared ? packed + k0 * width + j * kc
                            : direct                     ? b.p + j
                                                         : scratch + (j - j0) * kc;
-      const int64_t kk = piece * plan.piece, deep = smaller(plan.piece, kc - kk),
-                    sb = direct ? b.row : kPanel;
-      const int64_t rows = smaller(plan.tile_rows, i1 - i), cols = smaller(kPanel, g.n - j);
-      Operand a = tile_of_a(g, plan, i, k0, packed);
-      a.p += kk * a.col;
-      float* const sums = scratch + kChunkPanels + (i - i0) * kPanel;
-      const float* from = piece > 0 ? sums + (piece - 1) % 2 * kSumFloats : nullptr;
-      if (kk + deep < kc)
-        return run_tile(rows, round_up(cols, kLanes), deep, a, panel + kk * sb, sb,
-                        sums + piece % 2 * kSumFloats, kPanel, nullptr, false, from);
-      run_tile(rows, cols, deep, a, panel + kk * sb, sb, g.c + i * g.n + j, g.n, bias ? bias + j : nullptr,
-               add, from);
+      run_tile(smaller(plan.tile_rows, i1 - i), smaller(kPanel, g.n - j), kc, a, panel,
+               direct ? b.row : kPanel, g.c + i * g.n + j, g.n, bias ? bias + j : nullptr, add);
     };
-    // What the outer loop holds stays in the L1 cache: of what is packed on both sides the panel, or its piece.
+    const auto tile_of_a = [&](int64_t i) HWY_ATTR {
+      if (!plan.pack_a) return Operand{g.a.p + i * g.a.row + k0 * g.a.col, g.a.row, g.a.col};
+      return Operand{packed_tiles(g, plan, k0, packed) + i / plan.tile_rows * tile_floats(plan), 1,
+                     plan.tile_rows};
+    };
+    // What the outer loop holds stays in the L1 cache: of what is packed on both sides the panel.
     if (plan.panels_outer) {
       for (int64_t j = j0; j < j1; j += kPanel)
-        for (int64_t piece = 0; piece * plan.piece < kc; ++piece)
-          for (int64_t i = i0; i < i1; i += plan.tile_rows) multiply(i, j, piece);
+        for (int64_t i = i0; i < i1; i += plan.tile_rows) multiply(i, j, tile_of_a(i));
     } else {
-      for (int64_t i = i0; i < i1; i += plan.tile_rows)
-        for (int64_t j = j0; j < j1; j += kPanel) {
-          if (plan.fetch_a) fetch_next_tile(g, plan, of_c, i, k0, (j - j0) / kPanel, div_up(j1 - j0, kPanel));
-          multiply(i, j, 0);
-        }
+      for (int64_t i = i0; i < i1; i += plan.tile_rows) {
+        Operand a = tile_of_a(i);
+        if (plan.copy_a) a = copy_tile(a, smaller(plan.tile_rows, i1 - i), kc, scratch + kTileAt);
+        for (int64_t j = j0; j < j1; j += kPanel) multiply(i, j, a);
+      }
     }
   }
 }

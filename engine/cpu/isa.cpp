@@ -75,13 +75,6 @@ std::string processor_name() {
   return "unknown";
 }
 
-int64_t l1_bytes() {
-#ifdef _SC_LEVEL1_DCACHE_SIZE
-  if (const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE); bytes > 0) return bytes;
-#endif
-  return int64_t{32} << 10;
-}
-
 int64_t l2_bytes() {
 #ifdef _SC_LEVEL2_CACHE_SIZE
   if (const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE); bytes > 0) return bytes;

@@ -24,9 +24,6 @@ std::vector<std::string> available_isas();
 /// As the system calls it ("AMD EPYC 9B14"), or "unknown".
 std::string processor_name();
 
-/// Of a core's L1 cache for data, as the system reports it; 32 KiB where it does not.
-int64_t l1_bytes();
-
 /// Of a core's L2 cache, as the system reports it; 1 MiB where it does not.
 int64_t l2_bytes();
 

@@ -52,7 +52,7 @@ TEST_CASE("products: a damaged file, and what is no candidate any more, is timed
   const Folder folder;
   const std::string key = "\"a processor, avx2, 1\" = ";
   for (const std::string& text : {std::string("\xff\xfe"), std::string("[["), std::string(), key + "7\n",
-                                  key + "\"far\"\n", key + "\"far=3 panels=262144 piece=never outer=tiles\"\n",
+                                  key + "\"far\"\n", key + "\"far=3 panels=262144 outer=tiles\"\n",
                                   key + "[\"far=512\"]\n", std::string(1'500'000, '#')}) {
     INFO(text.substr(0, 60));
     const std::string file = folder.write("products.toml", text);

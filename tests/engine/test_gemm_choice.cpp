@@ -21,15 +21,12 @@ constexpr int64_t kKiB = 1024;
 constexpr int64_t kL2Sizes[] = {256 * kKiB, 512 * kKiB, 1024 * kKiB, 2048 * kKiB, 4096 * kKiB};
 
 /// Small products pack both sides, chunks are a panel wide: as far from the first as a choice goes.
-constexpr cpu::GemmChoice kExtreme{
-    .far_apart = 2, .panel_floats = 1, .panels_outer = true, .piece_floats = 1};
+constexpr cpu::GemmChoice kExtreme{.far_apart = 2, .panel_floats = 1, .panels_outer = true};
 
-/// All candidates of a machine with 2 MiB of L2 cache; the first with the least, one with pieces of k on every
-/// instruction set, and the extreme.
+/// All candidates of a machine with 2 MiB of L2 cache; the first with the least, and the extreme.
 std::vector<cpu::GemmChoice> choices() {
   std::vector<cpu::GemmChoice> all = cpu::gemm_candidates(2048 * kKiB);
   all.push_back(cpu::gemm_candidates(kL2Sizes[0]).front());
-  all.push_back({.piece_floats = 1024});
   all.push_back(kExtreme);
   return all;
 }
@@ -44,10 +41,10 @@ struct ChoiceScope {
 
 TEST_CASE("gemm choice: no candidate changes a bit", "[kernels]") {
   // Rows of A^T lie 67 to 2048 floats apart, some at powers of two; sums of one block of k and of several; a panel
-  // that is not whole; few rows, of which each chunk packs its own panels.
-  constexpr std::array<int64_t, 3> kShapes[] = {{64, 2048, 96},  {64, 96, 2048}, {90, 512, 260},
-                                                {260, 256, 131}, {1027, 67, 61}, {50, 1030, 200},
-                                                {300, 260, 200}, {200, 515, 70}, {1024, 64, 64}};
+  // that is not whole; few rows, of which each chunk packs its own panels; rows of A at powers of two, copied or not.
+  constexpr std::array<int64_t, 3> kShapes[] = {
+      {64, 2048, 96},  {64, 96, 2048},  {90, 512, 260}, {260, 256, 131}, {1027, 67, 61},
+      {50, 1030, 200}, {300, 260, 200}, {200, 515, 70}, {1024, 64, 64},  {12, 1024, 4200}};
   const Order& three = orders()[std::min<size_t>(2, orders().size() - 1)];
   for (const std::string& isa : instruction_sets()) {
     use_instruction_set(isa);
@@ -88,9 +85,9 @@ TEST_CASE("gemm choice: it reaches the plan", "[kernels]") {
     CHECK(planned(64, 2048, 96, {})[0] > 0);
     CHECK(planned(64, 2048, 96, {.far_apart = cpu::kNever})[0] == 0);
     CHECK(planned(64, 448, 256, {})[0] == 0);
+    CHECK(planned(64, 448, 256, {.far_apart = 256})[0] > 0);
     // So few rows that a stage for packing them would be most of the time.
     CHECK(planned(33, 1023, 65, {})[0] == 0);
-    CHECK(planned(64, 448, 256, {.far_apart = 256})[0] > 0);
     // One row of tiles, whose chunks are as wide as the panels may be.
     CHECK(planned(4, 384, 16384, {})[1] < planned(4, 384, 16384, {.panel_floats = 1})[1]);
   }
@@ -140,34 +137,20 @@ TEST_CASE("gemm choice: the first candidate is the usual one, and the one where 
 }
 
 TEST_CASE("gemm choice: a choice goes to text and back, and broken text is none", "[kernels]") {
-  CHECK(cpu::to_string(cpu::GemmChoice{}) == "far=512 panels=262144 piece=never outer=tiles");
+  CHECK(cpu::to_string(cpu::GemmChoice{}) == "far=512 panels=262144 outer=tiles");
   for (const int64_t bytes : kL2Sizes)
     for (const cpu::GemmChoice& choice : cpu::gemm_candidates(bytes))
       CHECK(cpu::gemm_choice_from(cpu::to_string(choice)) == choice);
-  CHECK(cpu::gemm_choice_from("far=never panels=1 piece=6144 outer=panels") ==
-        cpu::GemmChoice{
-            .far_apart = cpu::kNever, .panel_floats = 1, .panels_outer = true, .piece_floats = 6144});
-  for (const char* broken : {"",
-                             "far",
-                             "far=512",
-                             "far=512 panels=262144",
-                             "far=512 panels=262144 outer=tiles",
-                             "far=512 panels=262144 piece=never outer=",
-                             "far=512 panels=262144 piece=never outer=rows",
-                             "far=512 panels=262144 piece=never outer=tiles ",
-                             " far=512 panels=262144 piece=never outer=tiles",
-                             "far=1 panels=262144 piece=never outer=tiles",
-                             "far=-512 panels=262144 piece=never outer=tiles",
-                             "far=512 panels=0 piece=never outer=tiles",
-                             "far=512 panels=262144 piece=0 outer=tiles",
-                             "far=512  panels=262144 piece=never outer=tiles",
-                             "far=512 panels=262144 piece=nevermore outer=tiles",
-                             "far=512 panels=99999999999999999999 piece=never outer=tiles",
-                             "far=5e2 panels=262144 piece=never outer=tiles",
-                             "panels=262144 far=512 piece=never outer=tiles",
-                             "far=512 panels=262144 piece=never outer=panels fetch=ahead",
-                             "far=never piece=never outer=tiles",
-                             "far=neverpanels=1 piece=never outer=tiles"}) {
+  CHECK(cpu::gemm_choice_from("far=never panels=1 outer=panels") ==
+        cpu::GemmChoice{.far_apart = cpu::kNever, .panel_floats = 1, .panels_outer = true});
+  for (const char* broken :
+       {"", "far", "far=512", "far=512 panels=262144", "far=512 panels=262144 outer=",
+        "far=512 panels=262144 outer=rows", "far=512 panels=262144 outer=tiles ",
+        " far=512 panels=262144 outer=tiles", "far=1 panels=262144 outer=tiles",
+        "far=-512 panels=262144 outer=tiles", "far=512 panels=0 outer=tiles",
+        "far=512  panels=262144 outer=tiles", "far=512 panels=99999999999999999999 outer=tiles",
+        "far=5e2 panels=262144 outer=tiles", "panels=262144 far=512 outer=tiles",
+        "far=512 panels=262144 outer=tiles-in", "far=never outer=tiles", "far=neverpanels=1 outer=tiles"}) {
     INFO(broken);
     CHECK_FALSE(cpu::gemm_choice_from(broken).has_value());
   }

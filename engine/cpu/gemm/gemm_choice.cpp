@@ -87,8 +87,7 @@ class Trial {
   /// Whether there is nothing to compare.
   bool does_as(const Trial& other) const {
     bool same = stages_.count == other.stages_.count && workspace() == other.workspace() &&
-                (part_ == Part::WeightGradient || call_.gemm->fetch_a == other.call_.gemm->fetch_a) &&
-                call_.gemm->piece_floats == other.call_.gemm->piece_floats &&
+                (part_ == Part::WeightGradient || call_.gemm->copy_a == other.call_.gemm->copy_a) &&
                 (packs_a_ || call_.gemm->panels_outer == other.call_.gemm->panels_outer);
     for (int s = 0; same && s < stages_.count; ++s)
       same = stages_.stage[s].chunks == other.stages_.stage[s].chunks;
@@ -201,16 +200,10 @@ Chosen& chosen() {
   return all;
 }
 
-constexpr std::string_view kNeverWord = "never ";
-
 /// The number behind `word` at the beginning of `text`, which loses both and a blank behind them.
 std::optional<int64_t> number_behind(std::string_view word, std::string_view& text) {
   if (!text.starts_with(word)) return std::nullopt;
   text.remove_prefix(word.size());
-  if (text.starts_with(kNeverWord)) {
-    text.remove_prefix(kNeverWord.size());
-    return kNever;
-  }
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end == text.data() + text.size() || *end != ' ') return std::nullopt;
@@ -224,33 +217,37 @@ std::vector<GemmChoice> gemm_candidates(int64_t l2_bytes) {
   GemmChoice first;
   first.panel_floats = std::clamp<int64_t>(l2_bytes / 2 / static_cast<int64_t>(sizeof(float)), 1,
                                            static_cast<int64_t>(kScratchFloats));
-  std::vector<GemmChoice> all(6, first);
+  std::vector<GemmChoice> all(5, first);
   all[1].far_apart = kNever;
   all[2].far_apart = 256;
   all[3].panels_outer = true;
-  all[4].fetch_a = true;
-  all[5].piece_floats = std::max<int64_t>(1, l1_bytes() / 2 / static_cast<int64_t>(sizeof(float)));
+  all[4].copy_a = false;
   return all;
 }
 
 std::string to_string(const GemmChoice& choice) {
-  const auto word = [](int64_t number) { return number == kNever ? "never" : std::to_string(number); };
-  return fmt::format("far={} panels={} piece={} outer={}", word(choice.far_apart), word(choice.panel_floats),
-                     word(choice.piece_floats),
+  return fmt::format("far={} panels={} outer={}",
+                     choice.far_apart == kNever ? "never" : std::to_string(choice.far_apart),
+                     choice.panel_floats,
                      choice.panels_outer ? "panels"
-                     : choice.fetch_a    ? "tiles fetch=ahead"
-                                         : "tiles");
+                     : choice.copy_a     ? "tiles"
+                                         : "tiles-in-place");
 }
 
 std::optional<GemmChoice> gemm_choice_from(std::string_view text) {
+  constexpr std::string_view kFarNever = "far=never ";
   GemmChoice choice;
-  choice.far_apart = number_behind("far=", text).value_or(0);
+  if (text.starts_with(kFarNever)) {
+    text.remove_prefix(kFarNever.size());
+    choice.far_apart = kNever;
+  } else {
+    choice.far_apart = number_behind("far=", text).value_or(0);
+  }
   choice.panel_floats = number_behind("panels=", text).value_or(0);
-  choice.piece_floats = number_behind("piece=", text).value_or(0);
   choice.panels_outer = text == "outer=panels";
-  choice.fetch_a = text == "outer=tiles fetch=ahead";
-  const bool right = choice.far_apart >= 2 && choice.panel_floats >= 1 && choice.piece_floats >= 1 &&
-                     (choice.panels_outer || choice.fetch_a || text == "outer=tiles");
+  choice.copy_a = text != "outer=tiles-in-place";
+  const bool right = choice.far_apart >= 2 && choice.panel_floats >= 1 &&
+                     (choice.panels_outer || !choice.copy_a || text == "outer=tiles");
   return right ? std::optional(choice) : std::nullopt;
 }
 

@@ -24,11 +24,8 @@ struct GemmChoice {
   int64_t panel_floats = int64_t{1} << 18;
   /// Where A is read in place: each panel of B passes all tiles of A, instead of each tile all panels.
   bool panels_outer = false;
-  /// Where A is read in place along its rows and tiles are the outer loop: the next tile is fetched ahead.
-  bool fetch_a = false;
-  /// The second level of k: floats of a panel's piece that passes all tiles before the next one does, while the tiles'
-  /// sums wait; at least 1. kNever: a tile goes through a whole block at once.
-  int64_t piece_floats = kNever;
+  /// Where A is read along rows that collide in the L1 cache, and tiles are the outer loop: a tile is copied first.
+  bool copy_a = true;
   friend bool operator==(const GemmChoice&, const GemmChoice&) = default;
 };
 
@@ -36,10 +33,10 @@ struct GemmChoice {
 inline constexpr int kGemmCandidates = 2;
 
 /// What is tried on a machine with such an L2 cache; the first is what is used where nothing was timed. Panels fill
-/// half of the cache, pieces of them half of this machine's L1 cache: the other half is for A and C, which pass by.
+/// half of the cache: the other half is for A and C, which pass by.
 std::vector<GemmChoice> gemm_candidates(int64_t l2_bytes);
 
-/// "far=512 panels=262144 piece=never outer=tiles", and " fetch=ahead"; never: kNever.
+/// "far=512 panels=262144 outer=tiles", also outer=panels and outer=tiles-in-place; far=never for kNever.
 std::string to_string(const GemmChoice& choice);
 /// Nothing for a text that is none.
 std::optional<GemmChoice> gemm_choice_from(std::string_view text);
