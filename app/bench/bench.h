@@ -2,9 +2,12 @@
 // rows for --json. Called by commands/bench.cpp.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "engine/cpu/gemm/gemm_choice.h"
 
 namespace normscope::bench {
 
@@ -12,7 +15,9 @@ struct Settings {
   int threads = 2;
   double budget = 0.25;  ///< seconds a timing
   bool quiet = false;
-  std::string model;  ///< only this one
+  std::string model;                  ///< only this one
+  std::vector<int64_t> shape;         ///< of the only product: rows, columns, sum; empty: the listed ones
+  std::vector<cpu::GemmChoice> cuts;  ///< of the products, beside each other; none: the process's choice
 };
 
 /// The roofs: FMA peak and bandwidth, measured with all threads.

@@ -1,9 +1,12 @@
 // GEMM at the shapes that training has, through the linear op's own stages, beside oneDNN's and OpenBLAS's
-// sgemm; every result is checked against a double-precision sum on sampled elements.
+// sgemm; every result is checked against a double-precision sum on sampled elements. Or through several ways of cutting
+// a product, in turn, whose results have to be the same bits.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <deque>
 #include <random>
 #include <string_view>
 #include <vector>
@@ -11,6 +14,7 @@
 #include "app/bench/bench.h"
 #include "app/bench/sgemm_anchor.h"
 #include "app/bench/timing.h"
+#include "engine/cpu/arena.h"
 #include "engine/cpu/denormals.h"
 #include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/kernel.h"
@@ -90,7 +94,7 @@ struct Problem {
 /// The problem as a call of the linear op: NN and NT are forward, TN is the weight gradient.
 class LinearCall {
  public:
-  explicit LinearCall(Problem& p) {
+  LinearCall(Problem& p, const cpu::GemmChoice& choice) : choice_(choice) {
     const auto kernels = cpu::linear_kernels();
     call_.op = OpKind::Linear;
     call_.gemm = &choice_;
@@ -109,9 +113,8 @@ class LinearCall {
       call_.out = {p.c.data(), {p.m, p.n}};
       stages_ = kernels.forward(call_);
     }
-    workspace_.resize(stages_.workspace_floats + 16);
-    const auto address = reinterpret_cast<uintptr_t>(workspace_.data());
-    call_.workspace = workspace_.data() + (64 - address % 64) % 64 / 4;
+    workspace_ = cpu::allocate_block(stages_.workspace_floats);  // as the backend does
+    call_.workspace = workspace_.get();
   }
   LinearCall(const LinearCall&) = delete;
   LinearCall& operator=(const LinearCall&) = delete;
@@ -120,43 +123,79 @@ class LinearCall {
   }
 
  private:
-  const cpu::GemmChoice choice_ = cpu::gemm_choice();
+  const cpu::GemmChoice choice_;
   Call call_{};
   cpu::Stages stages_;
   StepInputs inputs_;
-  std::vector<float> workspace_;
+  cpu::Block workspace_;
 };
 
+nlohmann::json row_of(const Problem& p, const cpu::Pool& pool, const Machine& machine, const Timing& ours) {
+  const double gflop = p.gflop(), peak = machine.peak_gflops * pool.threads() / machine.threads;
+  return {{"m", p.m},
+          {"n", p.n},
+          {"k", p.k},
+          {"layout", kLayoutNames[static_cast<int>(p.layout)]},
+          {"threads", pool.threads()},
+          {"gflops", gflop / ours.median},
+          {"best_gflops", gflop / ours.minimum},
+          {"share_of_peak", gflop / ours.median / peak},
+          {"error", p.error()}};
+}
+
+Timing time_ours(const LinearCall& call, cpu::Pool& pool, double budget) {
+  const cpu::FlushDenormals flush;
+  return time_call([&] { call.run(pool); }, budget);
+}
+
 nlohmann::json measure(Problem& p, cpu::Pool& pool, const Settings& settings, const Machine& machine) {
-  const LinearCall call(p);
-  Timing ours;
-  {
-    const cpu::FlushDenormals flush;
-    ours = time_call([&] { call.run(pool); }, settings.budget);
-  }
-  const double error = p.error(), gflop = p.gflop();
-  nlohmann::json row = {{"m", p.m},
-                        {"n", p.n},
-                        {"k", p.k},
-                        {"layout", kLayoutNames[static_cast<int>(p.layout)]},
-                        {"threads", pool.threads()},
-                        {"gflops", gflop / ours.median},
-                        {"best_gflops", gflop / ours.minimum},
-                        {"error", error}};
-  const double peak = machine.peak_gflops * pool.threads() / machine.threads;
-  row["share_of_peak"] = gflop / ours.median / peak;
+  const LinearCall call(p, cpu::gemm_choice());
+  nlohmann::json row = row_of(p, pool, machine, time_ours(call, pool, settings.budget));
   const SgemmAnchor* anchors[] = {find_onednn(pool.threads()), find_openblas(pool.threads())};
   constexpr const char* kKeys[] = {"onednn", "openblas"};
   for (int i = 0; i < 2; ++i) {
     if (!anchors[i]) continue;
     const SgemmProblem problem = p.sgemm();
     const Timing theirs = time_call([&] { anchors[i]->run(problem); }, settings.budget);
-    row[fmt::format("{}_gflops", kKeys[i])] = gflop / theirs.median;
-    row[fmt::format("{}_best_gflops", kKeys[i])] = gflop / theirs.minimum;
+    row[fmt::format("{}_gflops", kKeys[i])] = p.gflop() / theirs.median;
+    row[fmt::format("{}_best_gflops", kKeys[i])] = p.gflop() / theirs.minimum;
   }
   const double fastest = std::max(row.value("onednn_gflops", 0.0), row.value("openblas_gflops", 0.0));
   if (fastest > 0) row["ratio"] = row["gflops"].get<double>() / fastest;
   return row;
+}
+
+/// A row for each of settings.cuts; the ratio is to the first. Timed in turn, so that what disturbs one disturbs all.
+std::vector<nlohmann::json> measure_cuts(Problem& p, cpu::Pool& pool, const Settings& settings,
+                                         const Machine& machine) {
+  constexpr int kTurns = 5;
+  std::deque<LinearCall> calls;
+  for (const cpu::GemmChoice& cut : settings.cuts) calls.emplace_back(p, cut);
+  std::vector<std::vector<double>> medians(calls.size());
+  std::vector<double> best(calls.size(), INFINITY);
+  for (int turn = 0; turn < kTurns; ++turn)
+    for (size_t i = 0; i < calls.size(); ++i) {
+      const Timing ours = time_ours(calls[i], pool, settings.budget / kTurns);
+      medians[i].push_back(ours.median);
+      best[i] = std::min(best[i], ours.minimum);
+    }
+  std::vector<nlohmann::json> rows;
+  std::vector<float> first;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    std::fill(p.c.begin(), p.c.end(), NAN);
+    time_ours(calls[i], pool, 0);
+    if (i == 0) first = p.c;
+    std::sort(medians[i].begin(), medians[i].end());
+    rows.push_back(row_of(p, pool, machine, {best[i], medians[i][kTurns / 2]}));
+    rows[i]["cut"] = cpu::to_string(settings.cuts[i]);
+    rows[i]["ratio"] = rows[i]["gflops"].get<double>() / rows[0]["gflops"].get<double>();
+    rows[i]["same_bits"] = std::memcmp(first.data(), p.c.data(), first.size() * sizeof(float)) == 0;
+  }
+  return rows;
+}
+
+bool right(const nlohmann::json& row) {
+  return row["error"].get<double>() < kLargestError && row.value("same_bits", true);
 }
 
 void print(const nlohmann::json& row) {
@@ -167,12 +206,25 @@ void print(const nlohmann::json& row) {
                : std::string("–");
   };
   const double error = row["error"];
-  fmt::print("{:5} {:5} {:5} {} {:3} {:6.0f} ({:5.0f}) {:4.0f}% {:>14} {:>14} {:>6} {:8.1e}{}\n",
+  fmt::print("{:5} {:5} {:5} {} {:3} {:6.0f} ({:5.0f}) {:4.0f}% {:>14} {:>14} {:>6} {:8.1e}{}  {}\n",
              row["m"].get<int>(), row["n"].get<int>(), row["k"].get<int>(), row["layout"].get<std::string>(),
              row["threads"].get<int>(), row["gflops"].get<double>(), row["best_gflops"].get<double>(),
              100 * row["share_of_peak"].get<double>(), anchor("onednn"), anchor("openblas"),
              row.contains("ratio") ? fmt::format("{:.2f}", row["ratio"].get<double>()) : "–", error,
-             error < kLargestError ? "" : "  WRONG");
+             right(row) ? "" : "  WRONG", row.value("cut", ""));
+}
+
+/// The ratios of each cut over all products.
+void print_cuts(const nlohmann::json& rows, const std::vector<cpu::GemmChoice>& cuts) {
+  fmt::print("\nOver the first cut: least, median, largest\n");
+  for (const cpu::GemmChoice& cut : cuts) {
+    std::vector<double> ratios;
+    for (const nlohmann::json& row : rows)
+      if (row["cut"] == cpu::to_string(cut)) ratios.push_back(row["ratio"]);
+    std::sort(ratios.begin(), ratios.end());
+    fmt::print("{:5.2f} {:5.2f} {:5.2f}  {}\n", ratios.front(), ratios[ratios.size() / 2], ratios.back(),
+               cpu::to_string(cut));
+  }
 }
 
 }  // namespace
@@ -202,9 +254,9 @@ Part bench_gemm(const Settings& settings, const Machine& machine) {
   if (!settings.quiet) {
     const SgemmAnchor* anchors[] = {find_onednn(settings.threads), find_openblas(settings.threads)};
     fmt::print(
-        "\nGEMM, GFLOP/s: median (best); the ratio is to the faster library\n{:>5} {:>5} {:>5} {:>6} {:>14} {:>5} {:>14} "
+        "\nGEMM, GFLOP/s: median (best); the ratio is to the {}\n{:>5} {:>5} {:>5} {:>6} {:>14} {:>5} {:>14} "
         "{:>14} {:>6} {:>8}\n",
-        "M", "N", "K", "thr", "normscope", "peak",
+        settings.cuts.empty() ? "faster library" : "first cut", "M", "N", "K", "thr", "normscope", "peak",
         anchors[0] ? "oneDNN " + anchors[0]->version() : "no oneDNN",
         anchors[1] ? "OpenBLAS " + anchors[1]->version() : "no OpenBLAS", "ratio", "error");
   }
@@ -212,16 +264,25 @@ Part bench_gemm(const Settings& settings, const Machine& machine) {
     for (Layout layout : kLayouts) {
       if (std::string_view(group) == "gradients" && layout != Layout::TN) continue;
       Problem p(s, layout);
-      part.rows.push_back(measure(p, pool, settings, machine));
-      part.rows.back()["group"] = group;
-      part.right = part.right && part.rows.back()["error"].get<double>() < kLargestError;
-      if (!settings.quiet) print(part.rows.back());
+      for (nlohmann::json& row : settings.cuts.empty()
+                                     ? std::vector<nlohmann::json>{measure(p, pool, settings, machine)}
+                                     : measure_cuts(p, pool, settings, machine)) {
+        row["group"] = group;
+        part.right = part.right && right(row);
+        if (!settings.quiet) print(row);
+        part.rows.push_back(std::move(row));
+      }
     }
   };
   cpu::Pool pool(settings.threads), single(1);
-  for (const Size& s : kListed) run(s, pool, "listed");
-  for (const Size& s : kGradients) run(s, pool, "gradients");
-  for (const Size& s : kPerHead) run(s, single, "per-head");
+  if (const std::vector<int64_t>& asked = settings.shape; !asked.empty()) {
+    run({asked[0], asked[1], asked[2]}, pool, "asked");
+  } else {
+    for (const Size& s : kListed) run(s, pool, "listed");
+    for (const Size& s : kGradients) run(s, pool, "gradients");
+    for (const Size& s : kPerHead) run(s, single, "per-head");
+  }
+  if (!settings.cuts.empty() && !settings.quiet) print_cuts(part.rows, settings.cuts);
   return part;
 }
 

@@ -19,6 +19,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/gemm/gemm_choice.h"
+#include "engine/cpu/isa.h"
 #include "engine/cpu/pool.h"
 #include "engine/spec/backend_choice.h"
 
@@ -28,7 +29,8 @@ namespace {
 struct BenchOptions {
   /// None of them and no model: all but `scaling` and `crowded`, which want cores of their own.
   bool gemm = false, ops = false, micro = false, sweep = false, scaling = false, crowded = false;
-  std::string model;
+  std::string model, cut;
+  std::vector<int64_t> shape;
   bool json = false;
   double budget = 0.25;  ///< seconds a timing
   BackendOptions backend;
@@ -97,6 +99,22 @@ void check_plain(const std::string& model) {
                                                 fmt::join(names, ", ")));
 }
 
+/// What --cut offers: a candidate's number, or all.
+std::vector<std::string> cut_names() {
+  std::vector<std::string> names = {"all"};
+  for (size_t i = 1; i <= cpu::gemm_candidates(cpu::l2_bytes()).size(); ++i)
+    names.push_back(std::to_string(i));
+  return names;
+}
+
+/// The first, and what is compared with it.
+std::vector<cpu::GemmChoice> cuts_of(const std::string& cut) {
+  if (cut.empty()) return {};
+  const std::vector<cpu::GemmChoice> all = cpu::gemm_candidates(cpu::l2_bytes());
+  if (cut == "all") return all;
+  return {all.front(), all[static_cast<size_t>(std::stoi(cut)) - 1]};
+}
+
 Exit bench(const BenchOptions& options) {
   if (const BackendChoice choice = backend_of(options.backend); choice.cuda)
     return bench_device(options, choice);
@@ -107,6 +125,8 @@ Exit bench(const BenchOptions& options) {
   settings.budget = options.budget;
   settings.quiet = options.json;
   settings.model = options.model;
+  settings.shape = options.shape;
+  settings.cuts = cuts_of(options.cut);
   const bool all = !options.gemm && !options.ops && !options.micro && !options.sweep && !options.scaling &&
                    !options.crowded && options.model.empty();
   const bench::Machine machine = bench::measure_machine(settings);
@@ -140,7 +160,21 @@ void add_bench(CLI::App& app, Command& command) {
   const auto options = std::make_shared<BenchOptions>();
   CLI::App& sub = *app.add_subcommand("bench", "Measure this machine, the kernels and whole training steps");
   sub.footer(kFooter);
-  sub.add_flag("--gemm", options->gemm, "matrix products only, beside oneDNN and OpenBLAS where installed");
+  CLI::Option* gemm = sub.add_flag("--gemm", options->gemm,
+                                   "matrix products only, beside oneDNN and OpenBLAS where installed");
+  sub.add_option("--shape", options->shape,
+                 "with --gemm: only the products of this shape, A (M,K) times B (K,N)")
+      ->expected(3)
+      ->check(CLI::Range(int64_t{1}, int64_t{8192}))
+      ->type_name("M N K")
+      ->needs(gemm)
+      ->default_str("those of training");
+  sub.add_option("--cut", options->cut,
+                 "with --gemm: this candidate of cutting products beside the first, or all of them")
+      ->check(CLI::IsMember(cut_names()))
+      ->type_name("N")
+      ->needs(gemm)
+      ->default_str("as chosen for this processor");
   sub.add_flag("--ops", options->ops, "every op, forward and backward, beside its roofline");
   sub.add_flag("--micro", options->micro, "whole steps beside a program of plain loops, both on one thread");
   sub.add_flag("--sweep", options->sweep, "time against layers, width, length, batch and threads");

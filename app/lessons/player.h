@@ -43,8 +43,8 @@ struct SliderRange {
   std::string unit{};
 };
 
-/// A score's words say that the prediction was not off.
-bool is_right(const std::string& score);
+/// A score's words say that the prediction was not off; `words` are those of the course (course/language).
+bool is_right(const std::string& score, const std::map<std::string, std::string>& words = {});
 
 /// Beside the steps: the task behind Compare, sentences to complete behind Explain, and all predictions of the course.
 enum class Aside : uint8_t { None, Challenge, Say, Review };

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "app/course/language/language.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 
@@ -20,9 +21,9 @@ std::string Player::ratio_words(double said, double measured, const std::string&
   return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), larger ? more : less);
 }
 
-bool is_right(const std::string& score) {
+bool is_right(const std::string& score, const std::map<std::string, std::string>& words) {
   for (const char* right : {"exactly right", "close", "within the five seeds", "right"})
-    if (score == right) return true;
+    if (score == right || score == word_of(words, right)) return true;
   return false;
 }
 

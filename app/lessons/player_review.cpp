@@ -63,7 +63,7 @@ std::string Player::review_sentence() {
   for (const Lesson& l : course_.lessons) made += progress_.of(l.id).committed;
   for (const Lesson& l : course_.lessons) {
     const LessonProgress& p = progress_.of(l.id);
-    if (p.committed && !p.score.empty() && !is_right(p.score))
+    if (p.committed && !p.score.empty() && !is_right(p.score, course_.words))
       return fmt::format("In lesson {} your answer was: {}. Would it be now?", l.number, p.score);
   }
   return made == 0 ? "Nothing was predicted yet." : fmt::format("{} predictions, none of them off.", made);

@@ -49,7 +49,7 @@ void ReleaseBlock::operator()(float* p) const {
 Block allocate_block(size_t floats) {
   const size_t least = std::max<size_t>(floats, 1) * sizeof(float);
 #ifdef __linux__
-  if (const size_t bytes = rounded(least, kHugePage); least >= 2 * kHugePage)
+  if (const size_t bytes = rounded(least, kHugePage); least >= kHugePage)
     if (float* p = map_pages(bytes, 0)) return Block(p, ReleaseBlock{bytes});
 #endif
   const size_t bytes = rounded(least, 64);

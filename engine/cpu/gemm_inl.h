@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "engine/cpu/gemm/gemm_choice.h"
-#include "engine/cpu/simd_inl.h"
+#include "engine/cpu/gemm/pack_inl.h"
 #include "hwy/cache_control.h"
 
 #if defined(NORMSCOPE_CPU_GEMM_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -32,9 +32,7 @@ constexpr int kTileRows = 6;
 #else
 constexpr int kTileRows = 4;
 #endif
-constexpr int kTileVectors = 2;
-constexpr int64_t kPanel = kTileVectors * kLanes;  // columns of a packed panel of B
-constexpr int64_t kPrefetchFrom = 128;             // k of a tile that is long enough to fetch C meanwhile
+constexpr int64_t kPrefetchFrom = 128;  // k of a tile that is long enough to fetch C meanwhile
 
 /// One tile: `cols` valid columns of a panel, `rows` is the template's. A element (i,kk) at a[i*sa + kk] when
 /// kARows, else at a[kk*sa + i]; B row kk at b + kk*sb, readable up to whole vectors.
@@ -108,12 +106,6 @@ struct Tiles {
 #undef NORMSCOPE_TILE
 };
 
-/// A matrix operand: element (i,j) at p[i*row + j*col]; one of the strides is 1.
-struct Operand {
-  const float* p;
-  int64_t row, col;
-};
-
 HWY_INLINE void run_tile(int64_t rows, int64_t cols, int64_t k, Operand a, const float* b, int64_t sb,
                          float* c, int64_t ldc, const float* bias, bool add) {
   const bool wide = cols > kLanes;
@@ -124,69 +116,6 @@ HWY_INLINE void run_tile(int64_t rows, int64_t cols, int64_t k, Operand a, const
     (wide ? Tiles<2, false>::by_rows : Tiles<1, false>::by_rows)[rows](k, a.p, a.col, b, sb, c, ldc, cols,
                                                                        bias, add);
   }
-}
-
-// ---- packing ---------------------------------------------------------------------------------------------
-
-/// Four floats from each of kLanes/4 rows, `step` floats apart, as the vector's 128-bit blocks.
-#if HWY_MAX_BYTES == 64
-HWY_INLINE VF load_blocks(DF, const float* const* rows, int64_t k) {
-  const hn::FixedTag<float, 4> d4;
-  const hn::FixedTag<float, 8> d8;
-  const DF d;
-  const auto low = hn::Combine(d8, hn::LoadU(d4, rows[4] + k), hn::LoadU(d4, rows[0] + k));
-  const auto high = hn::Combine(d8, hn::LoadU(d4, rows[12] + k), hn::LoadU(d4, rows[8] + k));
-  return hn::Combine(d, high, low);
-}
-#elif HWY_MAX_BYTES == 32
-HWY_INLINE VF load_blocks(DF d, const float* const* rows, int64_t k) {
-  const hn::FixedTag<float, 4> d4;
-  return hn::Combine(d, hn::LoadU(d4, rows[4] + k), hn::LoadU(d4, rows[0] + k));
-}
-#else
-HWY_INLINE VF load_blocks(DF d, const float* const* rows, int64_t k) { return hn::LoadU(d, rows[0] + k); }
-#endif
-
-/// Transposes kLanes rows of length k into to[kk*stride + i]. Rows beyond `valid` repeat the last: their
-/// columns of the product are never stored.
-inline void pack_transposed(const float* from, int64_t step, int64_t valid, int64_t k, float* to,
-                            int64_t stride) {
-  const DF d;
-  const float* rows[kLanes];
-  for (int64_t i = 0; i < kLanes; ++i) rows[i] = from + smaller(i, valid - 1) * step;
-  int64_t kk = 0;
-  for (; kk + 4 <= k; kk += 4) {
-    const VF r0 = load_blocks(d, rows, kk), r1 = load_blocks(d, rows + 1, kk);
-    const VF r2 = load_blocks(d, rows + 2, kk), r3 = load_blocks(d, rows + 3, kk);
-    const VF even_low = hn::InterleaveLower(d, r0, r2), odd_low = hn::InterleaveLower(d, r1, r3);
-    const VF even_high = hn::InterleaveUpper(d, r0, r2), odd_high = hn::InterleaveUpper(d, r1, r3);
-    hn::StoreU(hn::InterleaveLower(d, even_low, odd_low), d, to + kk * stride);
-    hn::StoreU(hn::InterleaveUpper(d, even_low, odd_low), d, to + (kk + 1) * stride);
-    hn::StoreU(hn::InterleaveLower(d, even_high, odd_high), d, to + (kk + 2) * stride);
-    hn::StoreU(hn::InterleaveUpper(d, even_high, odd_high), d, to + (kk + 3) * stride);
-  }
-  for (; kk < k; ++kk)
-    for (int64_t i = 0; i < kLanes; ++i) to[kk * stride + i] = rows[i][kk];
-}
-
-/// One panel of B, k rows and `cols` <= kPanel columns, into to[kk*kPanel + j]. Columns beyond `cols` hold
-/// anything.
-inline void pack_panel(Operand b, int64_t k, int64_t cols, float* to) {
-  const DF d;
-  if (b.col != 1) {
-    for (int64_t j = 0; j < cols; j += kLanes)
-      pack_transposed(b.p + j * b.col, b.col, smaller(kLanes, cols - j), k, to + j, kPanel);
-    return;
-  }
-  if (cols == kPanel) {
-    for (int64_t kk = 0; kk < k; ++kk)
-      for (int j = 0; j < kTileVectors; ++j)
-        hn::StoreU(hn::LoadU(d, b.p + kk * b.row + j * kLanes), d, to + kk * kPanel + j * kLanes);
-    return;
-  }
-  for (int64_t kk = 0; kk < k; ++kk)
-    for (int64_t j = 0; j < cols; j += kLanes)
-      hn::StoreU(load_n(d, b.p + kk * b.row + j, smaller(kLanes, cols - j)), d, to + kk * kPanel + j);
 }
 
 // ---- whole products --------------------------------------------------------------------------------------
@@ -208,6 +137,7 @@ struct GemmPlan {
   enum class PackB : uint8_t { Direct, PerChunk, Shared } pack_b;
   int64_t tile_rows, kc;  // rows of a tile (the last may have fewer), k of a block
   bool pack_a;            // A^T into tiles, for all chunks
+  bool copy_a;            // each tile of A, as its rows collide in the L1 cache
   bool panels_outer;      // panel after panel, each past all tiles; else tile after tile
   Cut rows, cols;         // chunks, in tiles and in panels
   // Of the packing stage: first B's chunks and floats, then A's.
@@ -223,15 +153,22 @@ constexpr int64_t kMostPanels = 16;                // of a chunk
 constexpr int64_t kMostShared = int64_t{8} << 20;  // floats of a B that is packed once though A has few rows
 constexpr int64_t kSquareTiles = 9;                // a chunk of so many has room for both
 constexpr int64_t kSquarePanels = 3;               // as many have to pass a packed tile to pay for it
+constexpr int64_t kCopyPanels = 4;                 // as many have to pass a tile to pay for its copy
+constexpr int64_t kSquareK = 64;                   // fewer pages than the first TLB holds are near enough
 // A packing chunk reads its rows of k in runs of about a kilobyte: longer ones would write to more streams than the
 // processor follows, shorter ones would read too few lines of a page at a time.
 constexpr int64_t kPackedRows = 32, kTilesOfRun = 16, kPanelsOfRun = 8;
 
-static_assert(kMostPanels * kPanel * (kBlockK + kBlockK / 2) <= static_cast<int64_t>(kScratchFloats),
-              "a chunk's panels fit into a worker's scratch");
+// A worker's scratch: a chunk's panels, behind them a tile of A.
+constexpr int64_t kMostK = kBlockK + kBlockK / 2, kTileAt = kMostPanels * kPanel * kMostK;
+static_assert(kTileAt + kTileRows * (kMostK + 32) <= static_cast<int64_t>(kScratchFloats));
 
 /// Floats from one packed tile to the next: a cache line more than it has, lest all begin in the same sets.
 HWY_INLINE int64_t tile_floats(const GemmPlan& plan) { return plan.tile_rows * plan.kc + 16; }
+
+/// Whether rows so many floats apart share the same few sets of an L1 cache, in which the same line of all of a tile's
+/// rows has to lie at once: those 4 KiB or a multiple apart do, give or take half a line.
+constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
 
 inline GemmPlan plan_gemm(const Gemm& g) {
   GemmPlan plan{};
@@ -260,7 +197,8 @@ inline GemmPlan plan_gemm(const Gemm& g) {
   const int64_t want = larger(1, static_cast<int64_t>(target / tile_flop + 0.5));  // tiles in a chunk
   // Where the rows of A^T are far apart both are packed, B where that takes little memory, and chunks are about as wide
   // as they are tall.
-  const bool square = g.a.col >= choice.far_apart && want >= kSquareTiles && panels >= kSquarePanels;
+  const bool square =
+      g.a.col >= choice.far_apart && g.k >= kSquareK && want >= kSquareTiles && panels >= kSquarePanels;
   if (square && plan.pack_b == PackB::PerChunk && panels * kPanel * g.k <= kMostShared)
     plan.pack_b = PackB::Shared;
   if (square) {
@@ -277,6 +215,8 @@ inline GemmPlan plan_gemm(const Gemm& g) {
   }
   plan.pack_a = square;
   plan.panels_outer = square || choice.panels_outer;
+  plan.copy_a = choice.copy_a && !plan.panels_outer && g.a.col == 1 && collide(g.a.row) &&
+                plan.cols.per_chunk >= kCopyPanels;
   if (plan.pack_b == PackB::Shared) {
     plan.b_chunks = transposed ? panels : div_up(g.k, kPackedRows);
     plan.b_floats = static_cast<size_t>(panels * kPanel * g.k);
@@ -348,6 +288,15 @@ inline Region gemm_region(const Gemm& g, const GemmPlan& plan, int64_t chunk) {
           smaller(g.n - j, plan.cols.per_chunk * kPanel)};
 }
 
+/// A tile of A that is read along its rows, and where its copy lies: rows a line longer than they are.
+inline Operand copy_tile(Operand a, int64_t rows, int64_t k, float* to) {
+  const int64_t stride = round_up(k, 16) + 16;
+  for (int64_t i = 0; i < rows; ++i)
+    each_vector(k, [&](int64_t kk, auto lanes)
+                       HWY_ATTR { lanes.store(lanes.load(a.p + i * a.row + kk), to + i * stride + kk); });
+  return {to, stride, 1};
+}
+
 /// One chunk of C. `packed` is what the packing stage left, or null.
 inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float* packed, float* scratch) {
   using PackB = GemmPlan::PackB;
@@ -383,8 +332,11 @@ inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float
       for (int64_t j = j0; j < j1; j += kPanel)
         for (int64_t i = i0; i < i1; i += plan.tile_rows) multiply(i, j, tile_of_a(i));
     } else {
-      for (int64_t i = i0; i < i1; i += plan.tile_rows)
-        for (int64_t j = j0; j < j1; j += kPanel) multiply(i, j, tile_of_a(i));
+      for (int64_t i = i0; i < i1; i += plan.tile_rows) {
+        Operand a = tile_of_a(i);
+        if (plan.copy_a) a = copy_tile(a, smaller(plan.tile_rows, i1 - i), kc, scratch + kTileAt);
+        for (int64_t j = j0; j < j1; j += kPanel) multiply(i, j, a);
+      }
     }
   }
 }

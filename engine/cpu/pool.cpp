@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
-#include <new>
 #include <set>
 #include <string>
 #include <utility>
@@ -106,18 +105,12 @@ int physical_cores() {
   return cores.empty() ? 1 : static_cast<int>(cores.size());
 }
 
-void Pool::FreeFloats::operator()(float* p) const { ::operator delete[](p, std::align_val_t{64}); }
-
-Pool::Pool(int threads) {
-  if (threads <= 0) threads = physical_cores();
-  for (int i = 0; i < threads; ++i) {
-    scratch_.emplace_back(
-        static_cast<float*>(::operator new[](kScratchFloats * sizeof(float), std::align_val_t{64})));
-  }
-  tickets_ = std::make_unique<Ticket[]>(scratch_.size());
+Pool::Pool(int threads)
+    : threads_(static_cast<size_t>(threads > 0 ? threads : physical_cores())),
+      scratch_(allocate_block(threads_ * kScratchFloats)) {
+  tickets_ = std::make_unique<Ticket[]>(threads_);
   try {
-    for (size_t i = 1; i < scratch_.size(); ++i)
-      workers_.push_back(start_thread("cpu", [this, i] { work(i); }));
+    for (size_t i = 1; i < threads_; ++i) workers_.push_back(start_thread("cpu", [this, i] { work(i); }));
   } catch (...) {  // fewer than asked for are none: those that run end, and are joined with the member
     stop();
     throw;
@@ -140,7 +133,7 @@ void Pool::stop() noexcept {
 void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs, bool alone) noexcept {
   if (alone || stage.chunks <= 1 || workers_.empty()) {
     for (int64_t chunk = 0; chunk < stage.chunks; ++chunk)
-      run_chunk(stage, call, inputs, chunk, {scratch_[0].get()});
+      run_chunk(stage, call, inputs, chunk, scratch_of(0));
     return;
   }
   // Every chunk of the previous job is done (see [ticket]): no worker acts on these fields until a ticket has
@@ -151,7 +144,7 @@ void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs, b
   chunks_.store(stage.chunks, std::memory_order_relaxed);
   done_.store(0, std::memory_order_relaxed);
   const uint32_t generation = generation_.load(std::memory_order_relaxed) + 1;
-  const size_t shares = scratch_.size();
+  const size_t shares = threads_;
   for (size_t s = 0; s < shares; ++s) {
     const int64_t size = share_begin(s + 1, shares, stage.chunks) - share_begin(s, shares, stage.chunks);
     tickets_[s].value.store(uint64_t{generation} << 32 | static_cast<uint32_t>(size),
@@ -183,8 +176,8 @@ int64_t Pool::take(size_t share, uint32_t generation) noexcept {
 
 /// Takes chunks of the worker's own share, then of the others', until none is left; returns how many it ran.
 int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noexcept {
-  const Scratch scratch{scratch_[worker].get()};
-  const size_t shares = scratch_.size();
+  const Scratch scratch = scratch_of(worker);
+  const size_t shares = threads_;
   int64_t ran = 0;
   for (size_t s = 0, share = worker; s < shares; ++s, share = share + 1 == shares ? 0 : share + 1) {
     for (int64_t left; (left = take(share, generation)) > 0; ++ran)

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/cpu/arena.h"
 #include "engine/cpu/kernel.h"
 
 namespace normscope::cpu {
@@ -27,15 +28,12 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  int threads() const { return static_cast<int>(scratch_.size()); }
+  int threads() const { return static_cast<int>(threads_); }
 
   /// Runs every chunk of the stage, on the calling thread alone if asked, and returns when all are done.
   void run(const Stage& stage, const Call& call, const StepInputs& inputs, bool alone = false) noexcept;
 
  private:
-  struct FreeFloats {
-    void operator()(float* p) const;
-  };
   struct Job {
     const Stage* stage;
     const Call* call;
@@ -43,6 +41,7 @@ class Pool {
     int64_t chunks;
   };
 
+  Scratch scratch_of(size_t worker) const { return {scratch_.get() + worker * kScratchFloats}; }
   void work(size_t worker);
   void stop() noexcept;
   int64_t take(size_t share, uint32_t generation) noexcept;
@@ -72,7 +71,8 @@ class Pool {
   std::atomic<const StepInputs*> inputs_{nullptr};
   std::atomic<int64_t> chunks_{0};
 
-  std::vector<std::unique_ptr<float[], FreeFloats>> scratch_;
+  size_t threads_;
+  Block scratch_;  // one worker's behind the other's: from two workers on they fill huge pages
   std::vector<std::jthread> workers_;
 };
 

@@ -87,6 +87,7 @@ class Trial {
   /// Whether there is nothing to compare.
   bool does_as(const Trial& other) const {
     bool same = stages_.count == other.stages_.count && workspace() == other.workspace() &&
+                (part_ == Part::WeightGradient || call_.gemm->copy_a == other.call_.gemm->copy_a) &&
                 (packs_a_ || call_.gemm->panels_outer == other.call_.gemm->panels_outer);
     for (int s = 0; same && s < stages_.count; ++s)
       same = stages_.stage[s].chunks == other.stages_.stage[s].chunks;
@@ -216,17 +217,21 @@ std::vector<GemmChoice> gemm_candidates(int64_t l2_bytes) {
   GemmChoice first;
   first.panel_floats = std::clamp<int64_t>(l2_bytes / 2 / static_cast<int64_t>(sizeof(float)), 1,
                                            static_cast<int64_t>(kScratchFloats));
-  std::vector<GemmChoice> all(4, first);
+  std::vector<GemmChoice> all(5, first);
   all[1].far_apart = kNever;
   all[2].far_apart = 256;
   all[3].panels_outer = true;
+  all[4].copy_a = false;
   return all;
 }
 
 std::string to_string(const GemmChoice& choice) {
   return fmt::format("far={} panels={} outer={}",
                      choice.far_apart == kNever ? "never" : std::to_string(choice.far_apart),
-                     choice.panel_floats, choice.panels_outer ? "panels" : "tiles");
+                     choice.panel_floats,
+                     choice.panels_outer ? "panels"
+                     : choice.copy_a     ? "tiles"
+                                         : "tiles-in-place");
 }
 
 std::optional<GemmChoice> gemm_choice_from(std::string_view text) {
@@ -240,8 +245,9 @@ std::optional<GemmChoice> gemm_choice_from(std::string_view text) {
   }
   choice.panel_floats = number_behind("panels=", text).value_or(0);
   choice.panels_outer = text == "outer=panels";
-  const bool right =
-      choice.far_apart >= 2 && choice.panel_floats >= 1 && (choice.panels_outer || text == "outer=tiles");
+  choice.copy_a = text != "outer=tiles-in-place";
+  const bool right = choice.far_apart >= 2 && choice.panel_floats >= 1 &&
+                     (choice.panels_outer || !choice.copy_a || text == "outer=tiles");
   return right ? std::optional(choice) : std::nullopt;
 }
 

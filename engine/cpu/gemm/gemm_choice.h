@@ -24,17 +24,19 @@ struct GemmChoice {
   int64_t panel_floats = int64_t{1} << 18;
   /// Where A is read in place: each panel of B passes all tiles of A, instead of each tile all panels.
   bool panels_outer = false;
+  /// Where A is read along rows that collide in the L1 cache, and tiles are the outer loop: a tile is copied first.
+  bool copy_a = true;
   friend bool operator==(const GemmChoice&, const GemmChoice&) = default;
 };
 
 /// Goes up when the candidates or the way they are timed change: what was fastest before is no answer then.
-inline constexpr int kGemmCandidates = 1;
+inline constexpr int kGemmCandidates = 2;
 
 /// What is tried on a machine with such an L2 cache; the first is what is used where nothing was timed. Panels fill
 /// half of the cache: the other half is for A and C, which pass by.
 std::vector<GemmChoice> gemm_candidates(int64_t l2_bytes);
 
-/// "far=512 panels=262144 outer=tiles"; far=never for kNever.
+/// "far=512 panels=262144 outer=tiles", also outer=panels and outer=tiles-in-place; far=never for kNever.
 std::string to_string(const GemmChoice& choice);
 /// Nothing for a text that is none.
 std::optional<GemmChoice> gemm_choice_from(std::string_view text);
