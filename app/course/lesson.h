@@ -52,7 +52,7 @@ struct Curve {
     Profile,  ///< a number of one run at the step `from` for each layer: `y` has L* in the layer's place
     LeftOut,  ///< rise of a trained run's validation loss without a layer, or without the top ones
     Border,  ///< the largest of `values` of the field `other` with which one run learns, against `xs` of `field`
-    Tape,    ///< a number of a tape, replayed; `run` is the tape's id
+    Tape,  ///< a number of a tape, replayed; `run` is the tape's id
   };
   std::string id{};
   Of of = Of::Run;
@@ -151,7 +151,7 @@ struct Figure {
   std::string map_run{};  ///< a beta^2 map instead of curves
   bool map_at_start = true;
   std::string cells{};  ///< a border: its cells below the lines, axes of its values
-  std::string tape{};  ///< the instructions of a tape instead of curves
+  std::string tape{};   ///< the instructions of a tape instead of curves
 };
 
 enum class StepKind : uint8_t { Predict, Run, Compare, Explain };
@@ -230,10 +230,10 @@ struct Lesson {
   std::vector<OpeningRun> opening;
   std::string language{};  ///< of its texts: "de"; empty: English
   std::map<std::string, std::string>
-      words{};                      ///< in that language, by the English ones (language/language.h)
-  std::string zoo{};                ///< a run whose wiring the learner may enter in the zoo
+      words{};        ///< in that language, by the English ones (language/language.h)
+  std::string zoo{};  ///< a run whose wiring the learner may enter in the zoo
   std::optional<Challenge> challenge;
-  std::vector<Say> says;  ///< none, or three
+  std::vector<Say> says;            ///< none, or three
   std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
 
   const LessonRun* run(std::string_view id) const;  ///< of either kind

@@ -39,8 +39,8 @@ bool Player::has_strip() const { return step_ == StepKind::Compare || step_ == S
 /// What stands under the figure's title.
 std::string Player::note_of(const Figure& figure) const {
   if (predicts_by_cards()) return word("drag a card, or move the one in focus with the arrow keys");
-  if (!has_strip() || !reference_ || lesson()->runs.empty() || !figure.map_run.empty() || !figure.cells.empty() ||
-      figure.lines.empty())
+  if (!has_strip() || !reference_ || lesson()->runs.empty() || !figure.map_run.empty() ||
+      !figure.cells.empty() || figure.lines.empty())
     return figure.note;
   return (size_ == Size::Compact || figure.note.empty() ? "" : figure.note + "; ") +
          phrase("line: your run, band: range of {} seeds{}", reference_->seeds,

@@ -48,7 +48,8 @@ float Player::draw_place(Ui& ui, Vec at, const Place& place, int index, int now,
   const bool open = static_cast<int>(place.step) <= progress_.of(lesson()->id).step;
   const bool current = index == now, passed = index < now;
   const TextStyle style{current ? Face::Bold : Face::Sans, type::run_name};
-  const Rect box{at.x, at.y - r, 2 * r + (words ? 10 + p.text_width(style, word(std::string(place.label))) : 0), 2 * r};
+  const Rect box{at.x, at.y - r,
+                 2 * r + (words ? 10 + p.text_width(style, word(std::string(place.label))) : 0), 2 * r};
   HitOptions options;
   options.enabled = open && !current;
   if (ui.hit("lesson/step/" + place.name, box,
