@@ -14,7 +14,7 @@ namespace {
 
 using namespace ui;
 
-constexpr float kName = 26, kGap = 24;  // the run's name above its picture; between two of them
+constexpr float kName = 26, kBetween = 24;  // the run's name above its picture; between two of them
 constexpr float kNarrowest = 183;       // in which every word of a stack has room
 constexpr float kGlyphHeight = 46;
 constexpr float kSpare = 36;  // more height than it needs is for nothing
@@ -119,7 +119,7 @@ void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const 
     if (place) all.push_back({lesson.opening[i], view_.runs[i], lab::stacks_of(model), *place});
   }
   if (all.empty()) return;
-  const float width = std::min((room.w - kGap) / 2, 260.f);
+  const float width = std::min((room.w - kBetween) / 2, 260.f);
   const auto wide = [&](const One& one) { return one.stacks.both ? room.w : width; };
   const auto needed = [&](bool opened) {
     float most = 0;
@@ -147,7 +147,7 @@ void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const 
     else
       lab::draw_wiring_glyph(ui, {x, area.y}, one.run.spec->model, t.runs[static_cast<size_t>(letter)].line);
     lit += fmt::format("{}{}: {}", lit.empty() ? "" : ", ", one.opening.run, one.opening.slot);
-    x = area.right() + kGap;
+    x = area.right() + kBetween;
   }
   ui.mark("lesson/opening", {room.x, room.y, room.w, kName + high}, lit,
           "How the runs are wired, in small: flow goes up. The place that matters is ringed.");
