@@ -131,7 +131,7 @@ class Checker {
     const std::string table = "knob." + k.id;
     if (lesson_.tape(k.run)) return;
     need_letter(table, "run", k.run);
-    if (!find_field(k.field))
+    if (!is_slot(k) && !find_field(k.field))
       refuse(table, "field", fmt::format("'{}' is no field of a run: expected one as train.warmup", k.field));
   }
 

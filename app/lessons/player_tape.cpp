@@ -13,7 +13,8 @@ using namespace ui;
 
 namespace {
 
-constexpr float kHead = 24, kControls = 44, kLowestLine = 15, kLine = 24;
+constexpr float kHead = 24, kControls = 44, kLowestLine = 15, kLine = 38;
+constexpr float kRoomy = 28;  // a line of that height has larger letters
 
 /// Where the columns begin, as shares of the width.
 constexpr float kValueAt = 0.25f, kGradientAt = 0.58f;
@@ -95,7 +96,11 @@ void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) {
   for (const TapeRow& row : table.rows) lines += lines_of(row);
   if (lines == 0) return;
   const float line = std::clamp(rect.h / static_cast<float>(lines), kLowestLine, kLine);
-  const TextStyle number{Face::Mono, type::tick};
+  const bool roomy = line >= kRoomy;
+  const TextStyle number{Face::Mono, roomy ? type::title : type::tick};
+  const TextStyle bold{Face::Bold, roomy ? type::run_name : type::body};
+  float names = 0;  // the widest
+  for (const TapeRow& row : table.rows) names = std::max(names, p.text_width(bold, row.name));
   const auto column = [&](const std::vector<std::string>& texts, float x, float to, float y) {
     for (size_t i = 0; i < texts.size(); ++i)
       p.text_in({x, y + line * static_cast<float>(i), to - x, line}, number, t.ink, texts[i]);
@@ -105,9 +110,9 @@ void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) {
     if (row.now) p.fill(box, t.accent_soft, 4);
     p.hairline({box.x, box.y}, {box.right(), box.y}, t.border);
     const Rect name{box.x + 4, box.y, value_at - box.x - 8, line};
-    const float width = p.text_in(name, {Face::Bold, type::body}, t.ink, row.name);
-    const std::string what = fitting(p, small, name.w - width - 12, {row.what});
-    p.text_in({name.x + width + 10, name.y, name.w - width - 10, name.h}, small, t.ink3, what);
+    p.text_in(name, bold, t.ink, row.name);
+    const Rect what{name.x + names + 10, name.y, name.w - names - 10, name.h};
+    p.text_in(what, small, t.ink3, fitting(p, small, what.w, {row.what}));
     column(row.value, value_at, gradient_at, box.y);
     column(row.gradient, gradient_at, box.right(), box.y);
   }

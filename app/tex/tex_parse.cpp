@@ -26,7 +26,8 @@ const std::map<std::string_view, std::string_view> kOperators{
     {"propto", "∝"}, {"ll", "≪"},         {"gg", "≫"},  {"equiv", "≡"}};
 
 const std::map<std::string_view, std::string_view> kBig{{"sum", "∑"}, {"prod", "∏"}, {"int", "∫"}};
-constexpr std::array<std::string_view, 8> kNames{"log", "ln", "exp", "max", "min", "sin", "cos", "det"};
+constexpr std::array<std::string_view, 9> kNames{"log", "ln",  "exp",  "max", "min",
+                                                 "sin", "cos", "tanh", "det"};
 constexpr std::array<std::string_view, 5> kAccents{"hat", "bar", "tilde", "dot", "vec"};
 const std::map<std::string_view, float> kSpaces{{",", 0.17f}, {":", 0.22f},  {";", 0.28f},  {"!", -0.1f},
                                                 {" ", 0.3f},  {"quad", 1.f}, {"qquad", 2.f}};

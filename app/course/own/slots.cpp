@@ -47,11 +47,14 @@ std::map<std::string, std::string> wiring_of_slots(const Lesson& lesson, const s
     for (const char* part : kParts) {
       if (!knob.part.empty() && knob.part != part) continue;
       std::string& words = wiring[fmt::format("wiring.L*.{}", part)];
+      if (choice == "1") continue;          // a scale of one is what stands where none is named
       std::istringstream slots(knob.slot);  // "q k": the same in both
       for (std::string slot; slots >> slot;)
         words += fmt::format("{}{}={}", words.empty() ? "" : " ", slot, choice);
     }
   }
+  for (auto& [key, words] : wiring)
+    if (words.empty()) words = "none";
   return wiring;
 }
 
