@@ -255,8 +255,9 @@ TEST_CASE("critical rate: where the loss in double crosses its start along the u
   const std::vector<RunSpec> specs = {
       spec_with("post", {{"train.optimizer", "sgd"}, {"train.lr", "0.1"}}),
       spec_with("pre", {{"train.optimizer", "momentum"}, {"train.lr", "0.02"}}),
-      spec_with("pre", {{"train.warmup", "10"}, {"train.label_smoothing", "0.1"}}),
-      spec_with("post", {{"train.warmup", "10"},
+      spec_with("pre", {{"train.lr", "0.02"}, {"train.warmup", "10"}, {"train.label_smoothing", "0.1"}}),
+      spec_with("post", {{"train.lr", "0.02"},
+                         {"train.warmup", "10"},
                          {"model.dropout_residual", "0.2"},
                          {"model.dropout_attention", "0.2"},
                          {"model.dropout_activation", "0.2"}})};
@@ -297,9 +298,11 @@ TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") 
   CHECK(along <= sgd.top_eigenvalue() * (1 + 1e-6));
   // The same weights under Adam: its first update divides by the root of the second moment, and 2 / η_c is the
   // curvature of the Hessian preconditioned so.
-  run->edit("train.optimizer", "adam");
-  run->edit("train.lr", "0.001");
-  const Ray adam(*run);
+  RunSpec under_adam = run->spec();
+  set_field(under_adam, "train.optimizer", "adam");
+  set_field(under_adam, "train.lr", "0.001");
+  const auto fork = run->fork(under_adam);
+  const Ray adam(*fork);
   CHECK(check_against_curvature(adam) < 0.4);
   CHECK(std::abs(dot(adam.update(), sgd.update())) <
         0.999 * std::sqrt(dot(adam.update(), adam.update()) * dot(sgd.update(), sgd.update())));

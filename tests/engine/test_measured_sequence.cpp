@@ -62,7 +62,7 @@ TEST_CASE("measured sequence: a step's numbers are of the weights that its gradi
     const std::vector<double> before = numbers_of(sequence);
     run->step();
     const std::vector<float> recorded = live_at(*run, step);
-    REQUIRE(recorded.size() == before.size());
+    REQUIRE(recorded.size() == before.size() + 1);  // and the critical rate, which is another measurement
     for (size_t i = 0; i < before.size(); ++i) CHECK(recorded[i] == static_cast<float>(before[i]));
     CHECK(static_cast<float>(numbers_of(sequence)[0]) != recorded[0]);
     CHECK(sequence.residual() < 1e-5);
