@@ -66,7 +66,7 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   const Rect buttons{controls.x, controls.y + 6, controls.w, 32};
   Rect row = buttons;
   int by = hand.arrow_x + (hand.clicked ? 1 : 0);
-  const std::string& forward = before.done < before.forward ? word("Next: forward") : word("Next: backward");
+  const std::string forward = before.done < before.forward ? word("Next: forward") : word("Next: backward");
   if (button(ui, "lesson/tape/next", row.take_right(140, 8), forward, "Runs the next instruction.", next))
     ++by;
   if (button(ui, "lesson/tape/back", row.take_right(76, 12), word("Back"), "Takes the last instruction back.",

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "app/course/language/language.h"
 #include "app/course/map/swept.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/lessons/kept.h"
