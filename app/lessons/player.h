@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "app/course/figures.h"
+#include "app/course/language/language.h"
 #include "app/course/reader.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/lessons/flow.h"
@@ -86,7 +87,7 @@ class Player {
   const std::string& word(const std::string& english) const;
   template <typename... Args>
   std::string phrase(const std::string& english, const Args&... args) const {
-    return fmt::format(fmt::runtime(word(english)), args...);
+    return phrase_of(course_.words, english, args...);
   }
   // player.cpp
   void choose(size_t index);
@@ -179,7 +180,7 @@ class Player {
   const TapeTable& tape_now(const Figure& figure);
   void move_tape(const Figure& figure, int by);
   void draw_tape(ui::Ui& ui, ui::Rect rect, const Figure& figure);
-  static void show_tape(ui::Ui& ui, ui::Rect rect, const TapeTable& table);
+  void show_tape(ui::Ui& ui, ui::Rect rect, const TapeTable& table) const;
   // player_sketch.cpp
   void hold_sketch(ui::Ui& ui, const ui::Rect& rect, const plot::PlotSpec& plot);
   void show_sketch(ui::Ui& ui, const plot::PlotSpec& plot);

@@ -123,7 +123,7 @@ void Player::draw_training(Ui& ui, Rect& rest, const Rect& seen) {
   train.enabled = state->running || !changes().empty();
   const Rect left = row.take_left(150, 8), right = row.take_left(170);
   const std::string name = state->running ? "lesson/challenge/stop" : "lesson/challenge/train";
-  if (button(ui, name, left, state->running ? "Stop" : fmt::format("Train {} steps", task.budget),
+  if (button(ui, name, left, state->running ? word("Stop") : phrase("Train {} steps", task.budget),
              state->running  ? "Stops the training; it is not counted."
              : train.enabled ? "Trains your run from the beginning."
                              : "Change one of the settings first.",
@@ -137,7 +137,7 @@ void Player::draw_training(Ui& ui, Rect& rest, const Rect& seen) {
   const auto taken = static_cast<size_t>(progress.hints);
   more.enabled = taken < task.hints.size();
   if (button(ui, "lesson/challenge/hint", right,
-             more.enabled ? fmt::format("Hint, costs {}", task.hints[taken].costs) : "No more hints",
+             more.enabled ? phrase("Hint, costs {}", task.hints[taken].costs) : word("No more hints"),
              "Shows the next hint.", more)) {
     ++progress.hints;
     progress_.save();
@@ -145,7 +145,7 @@ void Player::draw_training(Ui& ui, Rect& rest, const Rect& seen) {
   follow_focus(ui, "lesson/challenge/hint", right, seen);
   for (size_t i = 0; i < std::min(taken, task.hints.size()); ++i)
     rest.take_top(ui.paint().text_wrapped(rest, kTaskText, ui.theme().ink2,
-                                          fmt::format("Hint {}: {}", i + 1, task.hints[i].text), kTaskLine),
+                                          phrase("Hint {}: {}", i + 1, task.hints[i].text), kTaskLine),
                   6);
 }
 
@@ -160,26 +160,26 @@ void Player::draw_outcome(Ui& ui, Rect& rest, const Rect& seen) {
   std::string words = state->running ? state->doing : state->error;
   if (measured_ && state->lesson == lesson()->id) {
     const double loss = evaluate(*lesson(), measure, state->curves);
-    const char* whose = state->changes.empty() ? "The start" : "Your run";
-    words = fmt::format("{} ends at {}: {}.", whose, shown(loss, measure),
-                        below_line(task, loss) ? "below the line" : "not below the line");
+    const std::string where = below_line(task, loss) ? word("below the line") : word("not below the line");
+    words = state->changes.empty() ? phrase("The start ends at {}: {}.", shown(loss, measure), where)
+                                   : phrase("Your run ends at {}: {}.", shown(loss, measure), where);
   }
   const bool wrong = !state->error.empty() && !state->running;
   rest.take_top(p.text_wrapped(rest, kTaskBold, wrong ? t.error : t.ink, words, kTaskLine), 6);
-  const std::string score = score_text(task, progress.tries, progress.hints);
+  const std::string score = score_text(task, progress.tries, progress.hints, course_.words);
   const float high = p.text_wrapped(rest, kTaskText, t.ink, score, kTaskLine);
   ui.mark("lesson/challenge/score", {rest.x, rest.y, rest.w, high},
           std::to_string(score_of(task, progress.tries, progress.hints)), "Your points.");
   rest.take_top(high, 10);
   if (ways_found(task, progress.tries).empty()) return;
   const Rect box = rest.take_top(34, 6);
-  if (button(ui, "lesson/challenge/lab", {box.x, box.y, 230, box.h}, "Open the ways in the Lab",
+  if (button(ui, "lesson/challenge/lab", {box.x, box.y, 230, box.h}, word("Open the ways in the Lab"),
              "The start and the best of the ways you found, one beside the other."))
     found_asked_ = found_runs();
   follow_focus(ui, "lesson/challenge/lab", box, seen);
   const std::string kept = !found_fault_.empty() ? found_fault_
                            : folder_.empty()     ? ""
-                                                 : fmt::format("Kept as {}/{}.toml", folder_, lesson()->id);
+                                                 : phrase("Kept as {}/{}.toml", folder_, lesson()->id);
   rest.take_top(
       p.text_wrapped(rest, {Face::Sans, type::body}, found_fault_.empty() ? t.ink3 : t.error, kept, 16), 4);
 }
@@ -190,11 +190,12 @@ float Player::draw_challenge(Ui& ui, Rect rest, const Rect& seen) {
   const Theme& t = ui.theme();
   const Challenge& task = *lesson()->challenge;
   const float top = rest.y;
-  p.text_in(rest.take_top(22, 6), {Face::Bold, type::run_name}, t.ink,
-            fmt::format("Below {} after {} steps", shown(task.line, *lesson()->measure(task.measure)),
-                        task.budget));
+  p.text_in(
+      rest.take_top(22, 6), {Face::Bold, type::run_name}, t.ink,
+      phrase("Below {} after {} steps", shown(task.line, *lesson()->measure(task.measure)), task.budget));
   rest.take_top(p.text_wrapped(rest, {Face::Sans, type::run_name}, t.ink, task.text, 23), 6);
-  rest.take_top(p.text_wrapped(rest, {Face::Sans, type::body}, t.ink2, score_rule(task), 17), 12);
+  rest.take_top(p.text_wrapped(rest, {Face::Sans, type::body}, t.ink2, score_rule(task, course_.words), 17),
+                12);
   draw_choices(ui, rest, seen);
   draw_training(ui, rest, seen);
   draw_outcome(ui, rest, seen);

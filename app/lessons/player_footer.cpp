@@ -23,18 +23,21 @@ std::vector<Player::Place> Player::places() const {
 }
 
 void Player::draw_stepper(Ui& ui, Rect rect) {
-  constexpr size_t kWithWords = 5;  // so many have room for theirs in a small window
+  constexpr size_t kFar = 5;  // so many stand further apart
   const std::vector<Place> all = places();
+  float wanted = 0;
+  for (const Place& place : all)
+    wanted += 44 + ui.paint().text_width({Face::Bold, type::run_name}, word(std::string(place.label)));
   int now = 0;
   for (size_t i = 0; i < all.size(); ++i)
     if (all[i].step == step_ && all[i].aside == aside_) now = static_cast<int>(i);
   float x = rect.x;
   for (size_t i = 0; i < all.size(); ++i) {
     const int index = static_cast<int>(i);
-    const bool words = size_ != Size::Compact || all.size() <= kWithWords || index == now;
+    const bool words = size_ != Size::Compact || wanted <= rect.w || index == now;
     x = draw_place(ui, {x, rect.centre().y}, all[i], index, now, words) + 10;
     if (i + 1 == all.size() || size_ == Size::Compact) continue;
-    const float gap = all.size() > kWithWords ? 12 : 30;
+    const float gap = all.size() > kFar ? 12 : 30;
     ui.paint().hairline({x, rect.centre().y}, {x + gap, rect.centre().y}, ui.theme().strong);
     x += gap + 10;
   }
@@ -120,8 +123,7 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
 
 /// The button that leads on: what it says at this step.
 Player::WayOn Player::way_on(bool locked, bool running) {
-  if (aside_ == Aside::Review)
-    return {fmt::format("To lesson {}", lesson()->number), "Back to the lesson.", true};
+  if (aside_ == Aside::Review) return {phrase("To lesson {}", lesson()->number), "Back to the lesson.", true};
   const bool ready = locked || not_ready().empty();
   switch (step_) {
     case StepKind::Predict:
@@ -175,11 +177,9 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   const Rect left{rect.x + (compact ? 10.f : 24.f), rect.y, compact ? 110.f : 240.f, rect.h};
   draw_hint(ui, left);
   const bool review = aside_ == Aside::Review;
-  if (!review)
-    draw_stepper(ui, {compact               ? left.right() + 6
-                      : size_ == Size::Full ? rect.x + 285
-                                            : rect.x + 24,
-                      rect.y, 600, rect.h});
+  // In a small window the words of the steps need what the buttons leave.
+  const float steps_at = compact ? left.right() + 6 : size_ == Size::Full ? rect.x + 285 : rect.x + 24;
+  if (!review) draw_stepper(ui, {steps_at, rect.y, rect.right() - steps_at - 388, rect.h});
 
   // As it is before the buttons: what one of them changes shows in the next frame.
   const bool locked = this->locked();

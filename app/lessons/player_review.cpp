@@ -47,10 +47,11 @@ void Player::draw_review_row(Ui& ui, const Rect& row, bool narrow, bool one_line
   draw_icon(p, Icon::Bookmark, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 16, t.ink2);
   if (!narrow) {
     const Rect words{row.x + 38, one_line ? row.centre().y - 10 : row.y + 7, row.w - 44, 20};
-    p.text_in(words, {current ? Face::Bold : Face::Sans, type::title}, current ? t.ink : t.ink2, "Review");
+    p.text_in(words, {current ? Face::Bold : Face::Sans, type::title}, current ? t.ink : t.ink2,
+              word("Review"));
     if (!one_line)
       p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3,
-                "all predictions, once more");
+                word("all predictions, once more"));
   }
   if (!h.clicked) return;
   open_review();
@@ -64,9 +65,9 @@ std::string Player::review_sentence() {
   for (const Lesson& l : course_.lessons) {
     const LessonProgress& p = progress_.of(l.id);
     if (p.committed && !p.score.empty() && !is_right(p.score, course_.words))
-      return fmt::format("In lesson {} your answer was: {}. Would it be now?", l.number, p.score);
+      return phrase("In lesson {} your answer was: {}. Would it be now?", l.number, p.score);
   }
-  return made == 0 ? "Nothing was predicted yet." : fmt::format("{} predictions, none of them off.", made);
+  return made == 0 ? word("Nothing was predicted yet.") : phrase("{} predictions, none of them off.", made);
 }
 
 void Player::try_again(size_t index) {
@@ -85,16 +86,16 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
   std::array<Rect, 4> cell = columns(rect);
   std::string asked = l.prediction.ask;
   if (!l.says.empty())
-    asked += fmt::format(" Sentences: {} of {}.", said_right(l.says, progress.words), l.says.size());
+    asked += " " + phrase("Sentences: {} of {}.", said_right(l.says, progress.words), l.says.size());
   std::string first;
   if (!progress.first_said.empty())
-    first = fmt::format("first: {}{}{}", progress.first_said, progress.first_score.empty() ? "" : ", ",
-                        progress.first_score);
-  const std::string words[] = {progress.skipped     ? "skipped"
+    first = phrase("first: {}{}{}", progress.first_said, progress.first_score.empty() ? "" : ", ",
+                   progress.first_score);
+  const std::string words[] = {progress.skipped     ? word("skipped")
                                : progress.committed ? progress.said
                                                     : "–",
                                known                ? progress.measured
-                               : answered(progress) ? "not measured yet"
+                               : answered(progress) ? word("not measured yet")
                                                     : "–",
                                known && progress.committed ? progress.score : ""};
   float high = 22 + p.wrapped_height(cell[0].w, kReviewSmall, asked, kReviewLine);
@@ -120,7 +121,7 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
           "What was predicted and what was measured.");
   const std::string name = "lesson/review/" + l.id;
   const Rect box{rect.right() - kAgain, rect.y + kReviewPad, kAgain, 28};
-  if (button(ui, name, box, answered(progress) ? "Predict again" : "Predict",
+  if (button(ui, name, box, answered(progress) ? word("Predict again") : word("Predict"),
              answered(progress) ? "The same prediction once more; the first is kept beside it."
                                 : "Opens this lesson's prediction."))
     try_again(index);
@@ -131,11 +132,12 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
 void Player::draw_review(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  Rect seen = panel(ui, rect, {"Your predictions, and what was measured", "", "", 0, false});
+  Rect seen = panel(ui, rect, {word("Your predictions, and what was measured"), "", "", 0, false});
   seen = {rect.x + space::pad, seen.y, rect.w - 2 * space::pad, rect.bottom() - seen.y - 8};
   p.text_wrapped(seen.take_top(kReviewLine + 4, 8), kReviewWords, t.ink, review_sentence(), kReviewLine);
   const std::array<Rect, 4> head = columns(seen.take_top(kReviewHead));
-  const char* const titles[] = {"what was asked", "you said", "measured", "how far off"};
+  const std::string titles[] = {word("what was asked"), word("you said"), word("measured"),
+                                word("how far off")};
   for (size_t i = 0; i < head.size(); ++i)
     p.text_in({head[i].x, head[i].y, head[i].w, kReviewHead}, {Face::Bold, type::body}, t.ink3, titles[i]);
   const float furthest = std::max(0.f, text_height_ - seen.h);

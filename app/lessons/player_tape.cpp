@@ -31,7 +31,7 @@ const TapeTable& Player::tape_now(const Figure& figure) {
   tape_of_ = which;
   tape_changes_ = changes;
   tape_error_ = guarded("replaying [tape." + figure.tape + "]", [&] {
-    tape_ = table_of_tape(tape_of(*lesson(), figure.tape, changes), which.second);
+    tape_ = table_of_tape(tape_of(*lesson(), figure.tape, changes), which.second, course_.words);
   });
   if (!tape_ || !tape_error_.empty()) tape_ = TapeTable{};
   return *tape_;
@@ -55,7 +55,7 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   options.radius = radius::panel;
   const TapeTable before = tape_now(figure);
   const size_t most = step_ == StepKind::Predict && !locked() ? before.forward : before.lines;
-  const std::string value = fmt::format("{} of {}", before.done, before.lines);
+  const std::string value = phrase("{} of {}", before.done, before.lines);
   const Hit hand = ui.hit(
       "lesson/tape", rect, value,
       "The tape: the right arrow key or a click runs its next instruction, the left one takes it back.",
@@ -67,16 +67,16 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   const Rect buttons{controls.x, controls.y + 6, controls.w, 32};
   Rect row = buttons;
   int by = hand.arrow_x + (hand.clicked ? 1 : 0);
-  const char* forward = before.done < before.forward ? "Next: forward" : "Next: backward";
+  const std::string forward = before.done < before.forward ? word("Next: forward") : word("Next: backward");
   if (button(ui, "lesson/tape/next", row.take_right(140, 8), forward, "Runs the next instruction.", next))
     ++by;
-  if (button(ui, "lesson/tape/back", row.take_right(76, 12), "Back", "Takes the last instruction back.",
+  if (button(ui, "lesson/tape/back", row.take_right(76, 12), word("Back"), "Takes the last instruction back.",
              back))
     --by;
   if (by != 0 || before.done > most) move_tape(figure, by);
   const TapeTable& table = tape_now(figure);
   const std::string said = !tape_error_.empty() ? tape_error_
-                           : table.done == 0    ? "Nothing has run yet."
+                           : table.done == 0    ? word("Nothing has run yet.")
                            : table.said.empty() ? value
                                                 : table.said;
   p.text_in(row, {Face::Sans, type::body}, tape_error_.empty() ? t.ink2 : t.error,
@@ -84,14 +84,15 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   show_tape(ui, rect, table);
 }
 
-void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) {
+void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) const {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const float value_at = rect.x + rect.w * kValueAt, gradient_at = rect.x + rect.w * kGradientAt;
   const Rect head = rect.take_top(kHead);
   const TextStyle small{Face::Sans, type::body};
-  p.text_in({value_at, head.y, gradient_at - value_at, head.h}, small, t.ink3, "forward: value");
-  p.text_in({gradient_at, head.y, head.right() - gradient_at, head.h}, small, t.ink3, "backward: gradient");
+  p.text_in({value_at, head.y, gradient_at - value_at, head.h}, small, t.ink3, word("forward: value"));
+  p.text_in({gradient_at, head.y, head.right() - gradient_at, head.h}, small, t.ink3,
+            word("backward: gradient"));
   size_t lines = 0;
   for (const TapeRow& row : table.rows) lines += lines_of(row);
   if (lines == 0) return;

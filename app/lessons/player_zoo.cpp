@@ -29,7 +29,7 @@ void Player::draw_zoo_button(Ui& ui, Rect& head) {
   const bool entered = entered_ == made && !entered_as_.empty();
   ButtonOptions options;
   options.enabled = can_enter() && !entered;
-  const std::string label = entered ? "In the zoo: " + entered_as_ : "Enter in the zoo";
+  const std::string label = entered ? phrase("In the zoo: {}", entered_as_) : word("Enter in the zoo");
   if (!button(ui, "lesson/zoo", head.take_right(150, 12), label,
               can_enter() ? "Keeps this wiring as an entry of the zoo, beside the others."
                           : "First change a slot and run again: what was measured is entered.",
@@ -47,10 +47,10 @@ void Player::draw_zoo_words(Ui& ui, Rect& rest) {
   std::string words = entering_failed_;
   const Theme& t = ui.theme();
   if (words.empty() && entered_)
-    words = fmt::format(
-        "Your wiring is {} in the zoo. In a terminal, normscope zoo --only {},post,pre trains it with three "
-        "seeds, with and without warm-up, beside the two; without --only, beside all.",
-        entered_as_, entered_as_);
+    words = phrase("Your wiring is {} in the zoo.", entered_as_) + " " +
+            phrase("In a terminal, {} trains it with three seeds, with and without warm-up, beside the two;",
+                   fmt::format("normscope zoo --only {},post,pre", entered_as_)) +
+            " " + word("without --only, beside all.");
   if (words.empty()) return;
   rest.take_top(8);
   const float height =

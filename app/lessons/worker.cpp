@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "app/course/language/language.h"
 #include "app/course/map/swept.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/lessons/kept.h"
@@ -40,7 +41,8 @@ void add_finished_points(const Lesson& lesson, const Curve& under_way, const Cha
       partial.curves[curve.id] = finished_part(curve, spec, lesson.run(curve.run)->edits, store);
   if (under_way.other.empty()) return;
   partial.run = under_way.run;
-  name = fmt::format("{} {}", find_field(under_way.other)->label, under_way.values.front());
+  name = fmt::format("{} {}", word_of(lesson.words, std::string(find_field(under_way.other)->label)),
+                     under_way.values.front());
 }
 
 }  // namespace
@@ -72,7 +74,7 @@ void Worker::start(const Lesson& lesson, const Changes& changes) {
   state->lesson = lesson.id;
   state->changes = changes;
   state->running = true;
-  state->doing = "getting ready";
+  state->doing = word_of(lesson.words, "getting ready");
   {
     const std::lock_guard lock(mutex_);
     next_ = Job{&lesson, changes};
@@ -151,7 +153,7 @@ void Worker::work(const Job& job) {
     if (!job.changes.empty() && std::find(tried.begin(), tried.end(), job.changes) == tried.end())
       tried.push_back(job.changes);
   } catch (const Cancelled&) {
-    state.doing = "stopped";
+    state.doing = word_of(lesson.words, "stopped");
     state.stopped = true;
   } catch (...) {
     state.error = describe_exception(doing(job));
@@ -174,20 +176,20 @@ void Worker::measure(const Job& job, MeasureState& state) {
     if (now - shown < kRefresh) return true;
     shown = now;
     MeasureState partial = state;
-    std::string name = "another run";
+    std::string name = word_of(lesson.words, "another run");
     if (under_way) add_finished_points(lesson, *under_way, job.changes, *store_, partial, name);
     for (const Curve* one : order) {
       const Curve& curve = *one;
       if (!grows(curve)) continue;
       const RunSpec spec = spec_of(lesson, curve.run, 1, job.changes);
       if (RunStore::key_of(spec, lesson.run(curve.run)->edits) != progress.key) continue;
-      name = "run " + curve.run;
+      name = phrase_of(lesson.words, "run {}", curve.run);
       partial.run = curve.run;
       partial.histories[curve.run] = progress.history;
       if (!partial.curves.contains(curve.id))
         partial.curves[curve.id] = partial_curve(curve, spec.model, *progress.history, progress.level);
     }
-    partial.doing = fmt::format("{}, step {} of {}", name, progress.step, progress.steps);
+    partial.doing = phrase_of(lesson.words, "{}, step {} of {}", name, progress.step, progress.steps);
     partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) /
                     static_cast<double>(order.size());
     publish(partial);
@@ -195,7 +197,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
   };
   for (const Curve* curve : order) {
     if (cancel_) throw Cancelled();
-    state.doing = "measuring";
+    state.doing = word_of(lesson.words, "measuring");
     under_way = curve;
     state.curves[curve->id] =
         measure_curve(lesson, *curve, 1, *store_, on_step, job.changes, tried_[lesson.id]);

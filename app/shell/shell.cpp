@@ -237,13 +237,26 @@ void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
   screen.diagram().preset_asked = chosen.preset;
 }
 
+// A term leads to it. Whoever is in it stays where they are.
+void show_lesson(AppState& state, const Ui& ui, int number) {
+  Screens& screens = state.screens;
+  if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons")) return void(state.notice = kLockedHelp);
+  const std::string fault = guarded("opening a lesson", [&] {
+    lessons::Player& player = player_of(screens.lessons, state.session.lab);
+    if (!player.lesson() || player.lesson()->number != number)
+      player.open(std::to_string(number), lessons::StepKind::Predict);
+    screens.shown = Screen::Lessons;
+  });
+  if (!fault.empty()) state.notice = fault;
+}
+
 }  // namespace
 
 void draw_shell(AppState& state, Ui& ui) {
   Shell& shell = state.shell;
   lab::LabScreen& screen = state.screens.lab;
   note_commands(state.session, shell, screen.diagram().selected, state.files);
-  draw_glossary(ui, shell.glossary);
+  if (const int asked = draw_glossary(ui, shell.glossary); asked != kNoLesson) show_lesson(state, ui, asked);
   draw_files(ui, state.files, state.session, state.notice);
   if (draw_game(ui, shell.guessing_game, *state.session.view)) {
     if (shell.guessing_game.guesses.count() >= kGameEnough) {

@@ -70,6 +70,42 @@ const Term* asked_for(const ui::Ui& ui) {
   return found;
 }
 
+// The entry that is kept open; the lesson that was asked for.
+int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std::string& open) {
+  using namespace ui;
+  const Theme& t = ui.theme();
+  const float width = 380, line = 18, way = term.lesson == kNoLesson ? 0.f : 38.f;
+  const TextStyle body{Face::Sans, type::body}, small{Face::Sans, type::tick};
+  const float text_h = ui.paint().wrapped_height(width - 32, body, term.text, line);
+  const std::string source = source_text(term);
+  const float source_h = ui.paint().wrapped_height(width - 32, small, source, 16);
+  Rect box{(ui.size().x - width) / 2, 90, width, text_h + source_h + 62 + way};
+  for (const Mark& mark : marks) {  // beside the word, where it stands on the screen
+    if (mark.term != &term) continue;
+    box.x = std::min(mark.rect.x, ui.size().x - width - 8);
+    box.y = mark.rect.bottom() + 2;
+    if (box.bottom() > ui.size().y - 8) box.y = mark.rect.y - box.h - 2;
+    break;
+  }
+  if (!ui.begin_popup(kPopup, box)) {
+    open.clear();
+    return kNoLesson;
+  }
+  Rect rest = box.inset(16, 12);
+  const Rect below = rest.take_bottom(way);
+  ui.paint().text_in(rest.take_top(24, 4), {Face::Bold, type::title}, t.ink, term.title);
+  ui.mark("app/glossary/entry", rest, term.text, source);
+  ui.paint().text_wrapped(rest.take_top(text_h, 6), body, t.ink2, term.text, line);
+  ui.paint().text_wrapped(rest, small, t.ink3, source, 16);
+  const bool asked =
+      way > 0 && button(ui, "app/glossary/lesson", {below.x, below.bottom() - 28, 130, 28},
+                        fmt::format("Open lesson {}", term.lesson), "The lesson that shows what this is.");
+  if (asked) ui.close_popup();
+  ui.end_popup();
+  if (asked || !ui.popup_open(kPopup)) open.clear();
+  return asked ? term.lesson : kNoLesson;
+}
+
 }  // namespace
 
 std::string source_text(const Term& term) {
@@ -99,7 +135,7 @@ const Term* term_at(std::string_view place) {
   return nullptr;
 }
 
-void draw_glossary(ui::Ui& ui, std::string& open) {
+int draw_glossary(ui::Ui& ui, std::string& open) {
   using namespace ui;
   const Theme& t = ui.theme();
   const std::vector<Mark> marks = marks_of(ui);
@@ -116,29 +152,9 @@ void draw_glossary(ui::Ui& ui, std::string& open) {
   if (pressed(ui, Act::Glossary))
     if (const Term* term = asked_for(ui)) open = term->id;
   const Term* term = find_term(open);
-  if (!term) return;
+  if (!term) return kNoLesson;
   if (!ui.popup_open(kPopup)) ui.open_popup(kPopup);
-  const float width = 380, line = 18;
-  const TextStyle body{Face::Sans, type::body}, small{Face::Sans, type::tick};
-  const float text_h = ui.paint().wrapped_height(width - 32, body, term->text, line);
-  const std::string source = source_text(*term);
-  const float source_h = ui.paint().wrapped_height(width - 32, small, source, 16);
-  Rect box{(ui.size().x - width) / 2, 90, width, text_h + source_h + 62};
-  for (const Mark& mark : marks) {  // beside the word, where it stands on the screen
-    if (mark.term != term) continue;
-    box.x = std::min(mark.rect.x, ui.size().x - width - 8);
-    box.y = mark.rect.bottom() + 2;
-    if (box.bottom() > ui.size().y - 8) box.y = mark.rect.y - box.h - 2;
-    break;
-  }
-  if (!ui.begin_popup(kPopup, box)) return open.clear();
-  Rect rest = box.inset(16, 12);
-  ui.paint().text_in(rest.take_top(24, 4), {Face::Bold, type::title}, t.ink, term->title);
-  ui.mark("app/glossary/entry", rest, term->text, source);
-  ui.paint().text_wrapped(rest.take_top(text_h, 6), body, t.ink2, term->text, line);
-  ui.paint().text_wrapped(rest, small, t.ink3, source, 16);
-  ui.end_popup();
-  if (!ui.popup_open(kPopup)) open.clear();
+  return draw_entry(ui, marks, *term, open);
 }
 
 }  // namespace normscope::shell

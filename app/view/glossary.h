@@ -1,5 +1,6 @@
 // The terms of the field, each in two plain sentences with its source. Where a panel's title stands for a term it
-// is underlined; hover shows the entry, a click keeps it open, F1 asks for what is in focus or under the mouse.
+// is underlined; hover shows the entry, a click keeps it open, F1 asks for what is in focus or under the mouse. The open
+// entry leads to the lesson that shows the term. Control: app/glossary/lesson.
 #pragma once
 
 #include <span>
@@ -35,6 +36,7 @@ std::string source_text(const Term& term);
 const Term* term_at(std::string_view place);
 
 // Underlines what has an entry and shows it; called after the screens. `open`: id of the entry that is kept open.
-void draw_glossary(ui::Ui&, std::string& open);
+// Returns the number of the lesson that was asked for there, else kNoLesson.
+int draw_glossary(ui::Ui&, std::string& open);
 
 }  // namespace normscope::shell

@@ -1,6 +1,7 @@
 // Lessons in another language: every text of lesson.toml has its key, what is missing or superfluous is named, numbers
 // and forms are those of the English text, the player's own words are whole, and the screen shows it.
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -10,6 +11,7 @@
 #include "app/course/language/language.h"
 #include "app/course/limits.h"
 #include "app/course/reading/reach.h"
+#include "exercise_lesson.h"
 #include "player_driver.h"
 #include "program.h"
 
@@ -79,6 +81,17 @@ TEST_CASE("a translation tells what it lacks and what it has too much, by name",
               "01-warm-up/de/texts.toml:1: 1 missing: knob.warmup.label; 1 superfluous: "
               "knob.warmup.lable: expected the texts of lesson.toml"));
   }
+  SECTION("a sentence to complete that lacks a reason, has no gap, or the same word twice") {
+    for (const auto& [from, to, why] :
+         {std::array<std::string, 3>{"others.1.why = \"Vom", "others.3.why = \"Vom",
+                                     "1 missing: say.1.others.1.why; 1 superfluous: say.1.others.3.why"},
+          {"wenn sie ___.", "wenn sie steigt.", "[say.1.text] expected one gap, written ___"},
+          {"\"gleich bleibt\"", "\"langsam fällt\"", "[say.1] 'langsam fällt' is offered twice"}}) {
+      Copy c("lesson_language_7");
+      c.replace("texts.toml", from, to);
+      CHECK(has(c.fault(), why));
+    }
+  }
   SECTION("no text") {
     Copy c("lesson_language_2");
     c.replace("texts.toml", "\"Warm-up rettet Post-LN\"", "7");
@@ -111,6 +124,33 @@ TEST_CASE("a translation tells what it lacks and what it has too much, by name",
   }
 }
 
+TEST_CASE("what is to be said, chosen and hinted has its keys, and is what is shown", "[lesson]") {
+  Lesson lesson = fixture::parsed_exercise();
+  std::set<std::string> keys;
+  each_text(lesson, [&](const std::string& key, std::string& text) {
+    CHECK(keys.insert(key).second);
+    text = "<" + key + ">";
+  });
+  for (const char* key :
+       {"say.1.text", "say.3.word", "say.2.others.2.word", "say.2.others.2.why", "challenge.text",
+        "challenge.hint.2", "challenge.choice.1.label", "challenge.choice.2.value.1", "run.one.name"}) {
+    INFO(key);
+    CHECK(keys.contains(key));
+  }
+  CHECK(why_not(lesson.says[1], "<say.2.others.2.word>") == "<say.2.others.2.why>");
+  CHECK(lesson.challenge->choices[1].values[0].text == "<challenge.choice.2.value.1>");
+  CHECK(lesson.challenge->choices[1].values[0].value == "0");  // what is set is no word
+  // Of a slot's choices the names, where they are no words of the wiring.
+  Lesson wired = *read_course(kFolder, "").find("after-the-papers");
+  Knob& first = wired.knobs[0];
+  REQUIRE(first.id == "before");
+  first.names[0] = first.choices[0];
+  std::set<std::string> names;
+  each_text(wired, [&](const std::string& key, std::string&) { names.insert(key); });
+  CHECK(names.contains("knob.before.name.2"));
+  CHECK_FALSE(names.contains("knob.before.name.1"));
+}
+
 TEST_CASE("a lesson without the language stays English; a language that none has is said", "[lesson]") {
   const Course english = read_course(kFolder, ""), german = read_course(kFolder, "de"),
                none = read_course(kFolder, "xx");
@@ -128,19 +168,19 @@ TEST_CASE("a lesson without the language stays English; a language that none has
 
 TEST_CASE("every word of the player is in the table of each language", "[lesson]") {
   // What is looked up by a name that the code puts together.
-  std::set<std::string> known{"Predict",    "Run",     "Compare",      "Explain",
-                              "no warm-up", "warm-up", "learning rate"};
+  std::set<std::string> known{"Predict", "Run",        "Compare", "Explain",      "Challenge",
+                              "Say",     "no warm-up", "warm-up", "learning rate"};
   for (const Lesson& lesson : read_course(kFolder, "").lessons)
     for (const LimitSetting& setting : limit_settings(lesson, "another.txt")) known.insert(setting.name());
-  const std::regex asked("(?:word|phrase)\\(\\s*\"([^\"]+)\"|word_of\\(lesson\\.words, \"([^\"]+)\"");
+  const std::regex asked("(?:word|phrase)(?:_of\\((?:lesson\\.)?words,|\\()\\s*\"([^\"]+)\"");
   for (const char* folder : {"/app/lessons", "/app/course"})
     for (const auto& entry : fs::recursive_directory_iterator(std::string(NORMSCOPE_SOURCE_DIR) + folder)) {
       if (entry.path().extension() != ".cpp") continue;
       const std::string source = read_all(entry.path().string());
       for (std::sregex_iterator it(source.begin(), source.end(), asked), end; it != end; ++it)
-        known.insert((*it)[1].matched ? (*it)[1].str() : (*it)[2].str());
+        known.insert((*it)[1].str());
     }
-  CHECK(known.size() > 60);
+  CHECK(known.size() > 120);
   for (const std::string& language : languages_in(kFolder)) {
     const Words words = read_words(kFolder, language);
     for (const std::string& word : known) {
@@ -180,7 +220,68 @@ TEST_CASE("the screen shows a lesson in German, from the prediction to the claim
       CHECK((!text.text.ends_with("…") || text.text == "…"));
     }
     p.driver.click("lesson/next");
+    p.driver.frames(2);
+    REQUIRE(p.player().aside() == Aside::Say);
+    CHECK(p.says("wenn sie _____."));
+    for (int i = 1; i <= 3; ++i) {
+      const Say& say = p.player().lesson()->says[static_cast<size_t>(i) - 1];
+      const std::vector<std::string> words = offered(say);
+      const auto right = std::find(words.begin(), words.end(), say.word) - words.begin() + 1;
+      p.press(fmt::format("lesson/say/{}/{}", i, right), true);
+      CHECK(p.driver.value(fmt::format("lesson/say/{}", i)) == "Richtig.");
+    }
+    if (size.x > 1200) CHECK(p.shows("Alle drei sind richtig."));
+    p.driver.click("lesson/next");
     CHECK(p.player().progress("warm-up").done);
+  }
+}
+
+TEST_CASE("beside the steps too no word of the player is left in English", "[player]") {
+  const Words words = read_words(kFolder, "de");
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1024, 600}}) {
+    PlayerDriver p("", size);
+    p.state.screens.lessons.player = std::make_shared<Player>(
+        read_course(kFolder, "de"), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+    p.driver.frames(3);
+    const float top = p.driver.control("app/tab/lessons").rect.bottom();
+    const auto look = [&](const char* where) {
+      p.driver.frames(3);
+      for (const ui::TextRecord& text : p.ui.texts()) {
+        if (text.rect.y < top) continue;  // the app's own bar
+        INFO(size.x << ", " << where << ": " << text.text);
+        const auto english = words.find(text.text);
+        CHECK((english == words.end() || english->second == text.text));
+        CHECK((!text.text.ends_with("…") || text.text == "…"));
+      }
+    };
+    for (const StepKind step : kSteps) {
+      p.player().open("warm-up", step);
+      look(to_string(step));
+    }
+    p.driver.click("lesson/next");
+    look("say");
+    p.player().open("eighteen-layers", StepKind::Compare);
+    p.driver.frames(3);
+    p.driver.click("lesson/next");
+    look("challenge");
+    CHECK(p.says("Punkte"));
+    p.focus("lesson/challenge/hint");
+    p.driver.key("Enter");
+    look("challenge");
+    if (size.x > 1200) CHECK(p.says("Hinweis 1:"));
+    p.player().open("five-minutes", StepKind::Predict);
+    p.driver.frames(3);
+    p.driver.click("lesson/tape/next");
+    p.driver.frames(3);
+    CHECK(p.shows("Vorwärts"));
+    CHECK(p.shows("gegeben"));
+    if (p.ui.registry().find("lesson/course")) {
+      p.driver.click("lesson/course");
+      p.driver.frames(3);
+    }
+    p.driver.click("lesson/review");
+    look("review");
+    CHECK(p.shows("was gefragt war"));
   }
 }
 

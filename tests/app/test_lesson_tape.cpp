@@ -410,6 +410,8 @@ TEST_CASE("lesson 0 is walked, instruction by instruction, with right and wrong 
       CHECK(has(p.score("five-minutes"), score));
       p.next(keyboard);
       CHECK(p.driver.value("lesson/puzzle") == "solved");
+      p.next(keyboard);
+      REQUIRE(p.player().aside() == Aside::Say);
       p.press("lesson/next", keyboard);
       CHECK(p.player().progress("five-minutes").done);
     }

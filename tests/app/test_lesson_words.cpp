@@ -363,6 +363,63 @@ TEST_CASE("a term in the text shows its entry, and a click or the keyboard opens
   CHECK(p.driver.value("app/glossary/entry") == shell::find_term("w2")->text);
 }
 
+TEST_CASE("what lesson 0 is about leads to it from wherever it is first used, by mouse and by keyboard") {
+  for (const bool keyboard : {false, true}) {
+    PlayerDriver p;
+    size_t leading = 0;
+    for (const shell::Term& term : shell::glossary()) {
+      if (term.lesson != 0) continue;
+      INFO(term.id << (keyboard ? ", keyboard" : ", mouse"));
+      p.player().open("first-steps", StepKind::Predict);
+      p.state.shell.glossary = term.id;
+      p.driver.frames(3);
+      p.press("app/glossary/lesson", keyboard);
+      p.driver.frames(3);
+      REQUIRE(p.player().lesson()->number == 0);
+      CHECK(p.state.screens.shown == Screen::Lessons);
+      CHECK_FALSE(p.ui.popup_open("app/glossary"));
+      CHECK(p.state.shell.glossary.empty());
+      ++leading;
+    }
+    CHECK(leading == 6);
+  }
+  PlayerDriver p;
+  // From the word itself; who is in the lesson stays at the step.
+  p.player().open("first-steps", StepKind::Predict);
+  p.driver.frames(3);
+  p.driver.click("term/gradient");
+  p.driver.frames(3);
+  p.driver.click("app/glossary/lesson");
+  p.driver.frames(3);
+  REQUIRE(p.player().lesson()->number == 0);
+  p.player().open("five-minutes", StepKind::Explain);
+  p.state.shell.glossary = "length";
+  p.driver.frames(3);
+  p.driver.click("app/glossary/lesson");
+  p.driver.frames(3);
+  CHECK(p.player().step() == StepKind::Explain);
+  // A term that no lesson is about leads nowhere.
+  p.state.shell.glossary = "w2";
+  p.driver.frames(3);
+  CHECK(p.ui.registry().find("app/glossary/entry"));
+  CHECK_FALSE(p.ui.registry().find("app/glossary/lesson"));
+}
+
+TEST_CASE("a course without the lesson that a term names says so") {
+  PlayerDriver p;
+  Course course = read_course(kCourseFolder);
+  std::erase_if(course.lessons, [](const Lesson& lesson) { return lesson.number == 0; });
+  p.state.screens.lessons.player = std::make_shared<Player>(
+      std::move(course), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+  p.player().open("first-steps", StepKind::Predict);
+  p.state.shell.glossary = "gradient";
+  p.driver.frames(3);
+  p.driver.click("app/glossary/lesson");
+  p.driver.frames(3);
+  CHECK(p.player().lesson()->id == "first-steps");
+  CHECK(p.state.notice.find("lesson '0' is not in this course") != std::string::npos);
+}
+
 TEST_CASE("a term that is broken over lines is marked on each of them, and a click on any opens it") {
   size_t broken = 0;
   for (const ui::Vec size : {ui::Vec{1600, 1000}, {1024, 600}}) {

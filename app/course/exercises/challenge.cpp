@@ -6,6 +6,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "app/course/language/language.h"
+
 namespace normscope::lessons {
 namespace {
 
@@ -21,10 +23,6 @@ int cost_of(const Challenge& challenge, int hints) {
   for (int i = 0; i < std::min(hints, static_cast<int>(challenge.hints.size())); ++i)
     cost += challenge.hints[static_cast<size_t>(i)].costs;
   return cost;
-}
-
-std::string counted(size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -70,18 +68,22 @@ int score_of(const Challenge& challenge, const std::vector<Try>& tries, int hint
   return std::max(0, challenge.points * ways - lost);
 }
 
-std::string score_rule(const Challenge& challenge) {
-  return fmt::format(
-      "Each way that ends below {:.4g} is worth {} points: ways differ in the first choice. Each training costs {}, "
-      "each hint what stands on it; never below 0.",
-      challenge.line, challenge.points, challenge.per_run);
+std::string score_rule(const Challenge& challenge, const ScoreWords& words) {
+  return phrase_of(words, "Each way that ends below {} is worth {} points: ways differ in the first choice.",
+                   fmt::format("{:.4g}", challenge.line), challenge.points) +
+         " " +
+         phrase_of(words, "Each training costs {}, each hint what stands on it; never below 0.",
+                   challenge.per_run);
 }
 
-std::string score_text(const Challenge& challenge, const std::vector<Try>& tries, int hints) {
-  return fmt::format("{} × {} − {} × {} − {} for hints = {} points",
-                     counted(ways_found(challenge, tries).size(), "way"), challenge.points,
-                     counted(tries.size(), "training"), challenge.per_run, cost_of(challenge, hints),
-                     score_of(challenge, tries, hints));
+std::string score_text(const Challenge& challenge, const std::vector<Try>& tries, int hints,
+                       const ScoreWords& words) {
+  const size_t ways = ways_found(challenge, tries).size();
+  const std::string won = ways == 1 ? word_of(words, "1 way") : phrase_of(words, "{} ways", ways);
+  const std::string lost =
+      tries.size() == 1 ? word_of(words, "1 training") : phrase_of(words, "{} trainings", tries.size());
+  return phrase_of(words, "{} × {} − {} × {} − {} for hints = {} points", won, challenge.points, lost,
+                   challenge.per_run, cost_of(challenge, hints), score_of(challenge, tries, hints));
 }
 
 }  // namespace normscope::lessons

@@ -3,6 +3,7 @@
 // run waits for them. Read by reading/exercise_tables.h.
 #pragma once
 
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,7 +57,10 @@ bool below_line(const Challenge& challenge, double loss);
 std::vector<Try> ways_found(const Challenge& challenge, const std::vector<Try>& tries);
 int score_of(const Challenge& challenge, const std::vector<Try>& tries, int hints);
 /// The rule in a sentence, and the sum as it stands: "2 ways × 40 − 3 trainings × 5 − 0 for hints = 65 points".
-std::string score_rule(const Challenge& challenge);
-std::string score_text(const Challenge& challenge, const std::vector<Try>& tries, int hints);
+/// `words` are those of the course (language/language.h).
+using ScoreWords = std::map<std::string, std::string>;
+std::string score_rule(const Challenge& challenge, const ScoreWords& words = {});
+std::string score_text(const Challenge& challenge, const std::vector<Try>& tries, int hints,
+                       const ScoreWords& words = {});
 
 }  // namespace normscope::lessons

@@ -1,6 +1,5 @@
 #include "app/course/language/language.h"
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -132,6 +131,46 @@ void figure_texts(Figure& f, const Said& said) {
     said(fmt::format("{}theory.{}", table, i + 1), f.theory[i].label);
 }
 
+void knob_texts(Knob& knob, const Said& said) {
+  const std::string table = "knob." + knob.id + ".";
+  said(table + "label", knob.label);
+  for (size_t i = 0; i < knob.names.size(); ++i)
+    if (knob.names[i] != knob.choices[i])  // as a wiring writes it, it is the same everywhere
+      said(fmt::format("{}name.{}", table, i + 1), knob.names[i]);
+}
+
+void challenge_texts(Challenge& task, const Said& said) {
+  said("challenge.text", task.text);
+  for (size_t i = 0; i < task.choices.size(); ++i) {
+    const std::string table = fmt::format("challenge.choice.{}.", i + 1);
+    said(table + "label", task.choices[i].label);
+    for (size_t j = 0; j < task.choices[i].values.size(); ++j)
+      said(fmt::format("{}value.{}", table, j + 1), task.choices[i].values[j].text);
+  }
+  for (size_t i = 0; i < task.hints.size(); ++i)
+    said(fmt::format("challenge.hint.{}", i + 1), task.hints[i].text);
+}
+
+void say_texts(Say& say, const std::string& table, const Said& said) {
+  said(table + "text", say.text);
+  said(table + "word", say.word);
+  for (size_t i = 0; i < say.others.size(); ++i) {
+    said(fmt::format("{}others.{}.word", table, i + 1), say.others[i].word);
+    said(fmt::format("{}others.{}.why", table, i + 1), say.others[i].why);
+  }
+}
+
+/// One gap, and words that differ.
+void check_say(const Say& say, const std::string& file, size_t number) {
+  const size_t gap = say.text.find(kGap);
+  if (gap == std::string::npos || say.text.find(kGap, gap + 1) != std::string::npos)
+    throw Error(fmt::format("{}:1: [say.{}.text] expected one gap, written {}", file, number, kGap));
+  const std::vector<std::string> words = offered(say);
+  if (const auto twice = std::adjacent_find(words.begin(), words.end()); twice != words.end())
+    throw Error(
+        fmt::format("{}:1: [say.{}] '{}' is offered twice: expected different words", file, number, *twice));
+}
+
 void all_texts(Lesson& lesson, const Said& said) {
   said("title", lesson.title);
   said("question", lesson.question);
@@ -155,8 +194,11 @@ void all_texts(Lesson& lesson, const Said& said) {
   said("prediction.first", q.first);
   said("prediction.last", q.last);
   for (Prediction::Card& card : q.cards) said("prediction.card." + card.id, card.text);
-  for (Knob& knob : lesson.knobs) said("knob." + knob.id + ".label", knob.label);
+  for (Knob& knob : lesson.knobs) knob_texts(knob, said);
   if (lesson.puzzle) said("puzzle.text", lesson.puzzle->text);
+  if (lesson.challenge) challenge_texts(*lesson.challenge, said);
+  for (size_t i = 0; i < lesson.says.size(); ++i)
+    say_texts(lesson.says[i], fmt::format("say.{}.", i + 1), said);
 }
 
 }  // namespace
@@ -208,6 +250,7 @@ Lesson translated(const Lesson& lesson, const std::string& language) {
   std::sort(wanted.begin(), wanted.end());
   if (const std::string fault = difference(wanted, there); !fault.empty())
     throw Error(fmt::format("{}:1: {}: expected the texts of lesson.toml", file, fault));
+  for (size_t i = 0; i < out.says.size(); ++i) check_say(out.says[i], file, i + 1);
   for (StepKind kind : kSteps) take_prose(out, kind, language);
   out.language = language;
   check_references(out, Table(root, file, ""));

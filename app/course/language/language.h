@@ -4,6 +4,8 @@
 // without such a folder is shown in English.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <map>
 #include <string>
@@ -39,5 +41,10 @@ std::vector<std::string> language_faults(const Lesson& lesson);
 Words read_words(const std::string& folder, const std::string& language);
 /// The word in that language; in English where the table does not have it.
 const std::string& word_of(const Words& words, const std::string& english);
+/// The same with the numbers or names that its "{}" stand for.
+template <typename... Args>
+std::string phrase_of(const Words& words, const std::string& english, const Args&... args) {
+  return fmt::format(fmt::runtime(word_of(words, english)), args...);
+}
 
 }  // namespace normscope::lessons

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/course/language/language.h"
 #include "app/course/tapes/tape_tables.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
@@ -12,7 +13,7 @@
 namespace normscope::lessons {
 namespace {
 
-std::string in_words(const SmallTape::Instruction& i) {
+std::string in_words(const SmallTape::Instruction& i, const Words& words) {
   using Op = SmallTape::Op;
   switch (i.op) {
     case Op::Multiply:
@@ -20,11 +21,11 @@ std::string in_words(const SmallTape::Instruction& i) {
     case Op::Add:
       return fmt::format("{} + {}", i.of[0], i.of[1]);
     case Op::Relu:
-      return fmt::format("relu of {}", i.of[0]);
+      return phrase_of(words, "relu of {}", i.of[0]);
     case Op::Norm:
-      return fmt::format("norm of {}", i.of[0]);
+      return phrase_of(words, "norm of {}", i.of[0]);
     case Op::CrossEntropy:
-      return fmt::format("−log of share {}", i.target);
+      return phrase_of(words, "−log of share {}", i.target);
   }
   return {};
 }
@@ -81,7 +82,7 @@ CurveData measure_tape(const Lesson& lesson, const Curve& curve, const Changes& 
   return data;
 }
 
-TapeTable table_of_tape(const SmallTape& tape, size_t done) {
+TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words) {
   const SmallReplay replay = replay_small_tape(tape);
   TapeTable table;
   table.lines = replay.lines.size();
@@ -90,12 +91,12 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done) {
   table.done = std::min(done, table.lines);
   for (const SmallTape::Number& n : tape.numbers)
     table.rows.push_back({n.name,
-                          n.trained ? "weight" : "given",
+                          n.trained ? word_of(words, "weight") : word_of(words, "given"),
                           texts_of(n.values, replay.values.at(n.name).columns, kAsGiven),
                           {},
                           false});
   for (const SmallTape::Instruction& i : tape.instructions)
-    table.rows.push_back({i.name, in_words(i), {}, {}});
+    table.rows.push_back({i.name, in_words(i, words), {}, {}});
   const auto row = [&](const std::string& name) {
     return std::find_if(table.rows.begin(), table.rows.end(),
                         [&](const TapeRow& r) { return r.name == name; });
@@ -109,9 +110,9 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done) {
       const SmallValue& shape = replay.values.at(write.name);
       (write.gradient ? to.gradient : to.value) = texts_of(write.values, shape.columns, kDigits);
       to.now = i + 1 == table.done;
-      names += (names.empty() ? "" : " and ") + write.name;
+      names += (names.empty() ? "" : word_of(words, " and ")) + write.name;
     }
-    table.said = line.backward ? fmt::format("back through {}: gradient of {}", line.instruction, names)
+    table.said = line.backward ? phrase_of(words, "back through {}: gradient of {}", line.instruction, names)
                                : fmt::format("{} = {}", line.instruction, row(line.instruction)->what);
   }
   return table;
