@@ -15,7 +15,7 @@ namespace {
 using namespace ui;
 
 constexpr float kName = 26, kBetween = 24;  // the run's name above its picture; between two of them
-constexpr float kNarrowest = 183;       // in which every word of a stack has room
+constexpr float kNarrowest = 183;           // in which every word of a stack has room
 constexpr float kGlyphHeight = 46;
 constexpr float kSpare = 36;  // more height than it needs is for nothing
 

@@ -311,7 +311,7 @@ TEST_CASE("lesson limits keeps its results in no file of a lesson") {
     if (!std::filesystem::exists(path)) continue;
     const std::string text = read_all(path);
     const size_t line = text.find("\neffect = "), end = text.find('\n', line + 1);
-    REQUIRE(line != text.npos);
+    if (line == text.npos) continue;
     std::ofstream(path) << text.substr(0, line) << text.substr(end);
   }
   const Outcome written = run_program("lesson limits --write --lessons " + lessons + " --results " +
