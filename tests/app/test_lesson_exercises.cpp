@@ -49,17 +49,20 @@ TEST_CASE("sentences to complete are read, and offered in an order that tells no
 }
 
 TEST_CASE("a sentence that cannot be completed is refused", "[lesson]") {
-  CHECK(has(refusal(exercise_with("sky is ___", "sky is blue")), "[say.text] expected one gap, written ___"));
-  CHECK(has(refusal(exercise_with("sky is ___", "___ is ___")), "[say.text] expected one gap, written ___"));
+  CHECK(
+      has(refusal(exercise_with("sky is ___", "sky is blue")), "[say 1.text] expected one gap, written ___"));
+  CHECK(
+      has(refusal(exercise_with("sky is ___", "___ is ___")), "[say 1.text] expected one gap, written ___"));
   CHECK(has(refusal(exercise_with("word = \"green\"", "word = \"blue\"")), "'blue' is offered twice"));
   CHECK(has(refusal(exercise_with("{ word = \"green\", why = \"That is grass.\" }, ", "")),
-            "[say.others] 1 of them: expected 2 or 3 other words"));
+            "[say 1.others] 1 of them: expected 2 or 3 other words"));
   CHECK(has(refusal(exercise_with(", why = \"That is grass.\"", "")), "why] is missing: expected a text"));
   CHECK(has(refusal(exercise_with("word = \"blue\"", "word = \"" + std::string(33, 'b') + "\"")),
-            "[say.word] has 33 bytes: expected at most 32"));
+            "[say 1.word] has 33 bytes: expected at most 32"));
   std::string long_text;
   for (int i = 0; i < 30; ++i) long_text += "word ";
-  CHECK(has(refusal(exercise_with("The sky is", long_text)), "[say.text] has 31 words: expected at most 30"));
+  CHECK(
+      has(refusal(exercise_with("The sky is", long_text)), "[say 1.text] has 31 words: expected at most 30"));
   CHECK(has(refusal(exercise_with("word = \"blue\"", "word = \"blue\"\nhue = 1")), "hue"));
   const std::string& whole = fixture::exercise_toml();
   CHECK(has(refusal(whole.substr(0, whole.rfind("[[say]]"))), "[say] 2 sentences: expected 3"));
@@ -80,7 +83,7 @@ TEST_CASE("a challenge that could not be won or would give itself away is refuse
             "[challenge.ways] 'A': expected a run for comparison"},
            {"  { value = \"sandwich\", text = \"Sandwich\" },\n", "",
             "run two has model.placement = sandwich: expected a value that is offered"},
-           {"{ value = \"0\", text = \"none\" }, ", "", "[challenge.choices.values] expected 2 to 8 values"},
+           {"{ value = \"0\", text = \"none\" }, ", "", "values] expected 2 to 8 values"},
            {"{ value = \"0\", text = \"none\" }", "{ value = \"1\", text = \"one\" }",
             "train.warmup is '0' at the start: expected it among the values"},
            {"{ value = \"2\", text = \"2\" }", "{ value = \"soon\", text = \"soon\" }",

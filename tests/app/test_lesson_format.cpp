@@ -206,7 +206,7 @@ TEST_CASE("a profile and what is left out are refused where a run does not have 
   CHECK(has(refusal(with("name = \"Post-LN\"\n", "name = \"Post-LN\"\n" + two)),
             "of a model with two stacks: expected enc. or dec. before the L"));
   CHECK(has(refusal(with("name = \"Pre-LN at 0.01\"\n", "name = \"Pre-LN at 0.01\"\n" + two)),
-            "[curve.each.run] 'other' has two stacks: expected of = run, sweep or profile"));
+            "[curve.each.run] 'other' has two stacks: expected of = run, sweep, border or profile"));
   CHECK(
       has(refusal(with("last = \"most\"", "last = \"most\"\nalike = -1")), "[prediction.alike] is negative"));
 }
