@@ -290,8 +290,11 @@ std::vector<double> Player::sketch_grid() const {
     from = 1;
     to = each * layers_of(curve->y, lesson()->run(curve->run)->spec.model);
   }
-  std::vector<double> x;
-  for (int32_t at = from; at <= to; ++at) x.push_back(at);
+  // A long one is drawn in so many parts that the last is not missed by a pixel, and the arrow keys get there.
+  constexpr int32_t kMostParts = 20;
+  const int32_t parts = std::min(to - from, kMostParts);
+  std::vector<double> x{static_cast<double>(from)};
+  for (int32_t i = 1; i <= parts; ++i) x.push_back(from + (to - from) * i / parts);
   return x;
 }
 

@@ -161,6 +161,7 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
   }
   SECTION("letters of runs out of order") {
     Copy c("lesson_broken_12");
+    c.replace("lesson.toml", "run = \"A\"", "run = \"D\"");  // of the opening
     c.replace("lesson.toml", "[run.A]", "[run.D]");
     CHECK(has(c.error(), "[run.D] comes first: expected [run.A]"));
   }

@@ -33,8 +33,14 @@ sweep::Axis axis_of(const std::string& field, const std::vector<double>& values)
   return axis;
 }
 
+/// Two values are even in either way: then as they lie, nearer to a multiple or to a difference.
+bool is_log(const std::vector<double>& values) {
+  if (values.size() > 2) return !even(values, false);
+  return values.front() > 0 && values.back() >= 4 * values.front();
+}
+
 FigureAxis shown_axis(const std::string& field, const std::vector<double>& values) {
-  FigureAxis axis{.label = axis_of(field, values).title(), .log = !even(values, false), .ticks = values};
+  FigureAxis axis{.label = axis_of(field, values).title(), .log = is_log(values), .ticks = values};
   const double parts = 2 * static_cast<double>(values.size() - 1);
   if (axis.log) {
     const double half = std::pow(values.back() / values.front(), 1 / parts);
