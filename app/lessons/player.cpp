@@ -36,7 +36,7 @@ Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string pr
   if (!course_.lessons.empty()) choose(first);
 }
 
-const std::string& Player::word(const std::string& english) const { return word_of(course_.words, english); }
+std::string Player::word(const std::string& english) const { return word_of(course_.words, english); }
 
 Player::~Player() { measurer_->stop(); }
 

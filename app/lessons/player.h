@@ -84,7 +84,7 @@ class Player {
 
  private:
   /// A word of the player in the language of the course; "{}" stands for a number.
-  const std::string& word(const std::string& english) const;
+  std::string word(const std::string& english) const;
   template <typename... Args>
   std::string phrase(const std::string& english, const Args&... args) const {
     return phrase_of(course_.words, english, args...);

@@ -25,6 +25,7 @@ void predict(PlayerDriver& p, bool right, bool keyboard) {
       p.driver.click("lesson/slider", {right ? 0.15f : 0.9f, 0.5f});
     }
   } else if (q.kind == Prediction::Kind::Draw) {
+    CHECK((p.shows("your prediction, then the measurement") || p.shows("yours, then measured")));
     if (keyboard) {
       p.focus("lesson/draw");
       for (int i = 0; i < 20; ++i) {

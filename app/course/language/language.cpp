@@ -282,7 +282,7 @@ Words read_words(const std::string& folder, const std::string& language) {
   return words;
 }
 
-const std::string& word_of(const Words& words, const std::string& english) {
+std::string word_of(const Words& words, const std::string& english) {
   const auto it = words.find(english);
   return it == words.end() ? english : it->second;
 }

@@ -40,7 +40,7 @@ std::vector<std::string> language_faults(const Lesson& lesson);
 /// FOLDER/de.toml; empty where there is none. Throws Error for a text that does not stand for the same numbers.
 Words read_words(const std::string& folder, const std::string& language);
 /// The word in that language; in English where the table does not have it.
-const std::string& word_of(const Words& words, const std::string& english);
+std::string word_of(const Words& words, const std::string& english);
 /// The same with the numbers or names that its "{}" stand for.
 template <typename... Args>
 std::string phrase_of(const Words& words, const std::string& english, const Args&... args) {
