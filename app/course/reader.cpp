@@ -336,7 +336,8 @@ Course read_course(const std::string& folder, const std::string& language) {
   }
   std::stable_sort(course.lessons.begin(), course.lessons.end(),
                    [](const Lesson& a, const Lesson& b) { return a.number < b.number; });
-  if (!language.empty()) take_language(course, folder, language);
+  if (!language.empty() && language != "en")
+    take_language(course, folder, language);  // they are written in English
   return course;
 }
 

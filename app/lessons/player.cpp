@@ -175,7 +175,11 @@ void Player::predict_again() {
   again_ = fresh_ = true;
   touched_ = false;
   before_.clear();
-  if (!sketch_.empty()) sketch_.resize(1);
+  tape_done_.clear();
+  if (!sketch_.empty())
+    sketch_.resize(1);
+  else if (const auto start = start_of(*lesson(), lesson()->prediction.curve, figure_data()))
+    sketch_ = {start->second};  // it was skipped
 }
 
 /// Locks the prediction; from here on what is measured may be seen.

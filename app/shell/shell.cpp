@@ -243,7 +243,7 @@ void show_lesson(AppState& state, const Ui& ui, int number) {
   if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons")) return void(state.notice = kLockedHelp);
   const std::string fault = guarded("opening a lesson", [&] {
     lessons::Player& player = player_of(screens.lessons, state.session.lab);
-    if (!player.lesson() || player.lesson()->number != number)
+    if (!player.lesson() || player.lesson()->number != number || player.aside() == lessons::Aside::Review)
       player.open(std::to_string(number), lessons::StepKind::Predict);
     screens.shown = Screen::Lessons;
   });

@@ -190,7 +190,8 @@ class Session {
     state_.session.lab = lab_.get();
     if (options.scale) state_.look.scale = *options.scale;
     if (options.dark) state_.look.dark = *options.dark;
-    if (!options.language.empty()) state_.screens.lessons.language = options.language;
+    if (!options.language.empty())
+      state_.screens.lessons.language = options.language == "en" ? "" : options.language;
     if (options.backend) state_.backend.chosen = *options.backend;
     const std::function<void()> wake = [this] {
       news_.store(true, std::memory_order_relaxed);

@@ -290,6 +290,8 @@ TEST_CASE("--language shows the lessons in it, and refuses one that no lesson ha
   const auto german = test::run_program("lesson show warm-up --language de" + lessons);
   CHECK(german.code == 0);
   CHECK(has(german.out, "Warm-up rettet Post-LN"));
+  CHECK(has(test::run_program("lesson list --language en" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
+            "Warm-up rescues"));
   const auto variable = test::run_program("lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de");
   CHECK(has(variable.out, "Pre-LN braucht kein Warm-up."));
   const auto wrong = test::run_program("lesson list --language dd" + lessons);
