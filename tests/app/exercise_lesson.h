@@ -6,8 +6,7 @@
 #include <array>
 #include <string>
 
-#include "app/course/reader.h"
-#include "catch.hpp"
+#include "small_lesson.h"
 
 namespace normscope::fixture {
 
@@ -124,15 +123,12 @@ others = [{ word = "dry", why = "That is sand." }, { word = "loud", why = "That 
 
 inline lessons::Lesson parsed_exercise(const std::string& toml = exercise_toml(),
                                        const std::string& prose = "Run {A}.") {
-  return lessons::parse_lesson(toml, "lessons/99-task", [&](const std::string&) { return prose; });
+  return parsed_lesson(toml, prose);
 }
 
 /// The lesson's text with one place of it changed.
 inline std::string exercise_with(const std::string& from, const std::string& to) {
-  std::string text = exercise_toml();
-  const size_t at = text.find(from);
-  REQUIRE(at != text.npos);
-  return text.replace(at, from.size(), to);
+  return replaced(exercise_toml(), from, to);
 }
 
 }  // namespace normscope::fixture

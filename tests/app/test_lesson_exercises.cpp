@@ -21,17 +21,9 @@ namespace {
 using namespace normscope::lessons;
 using fixture::exercise_with;
 using fixture::parsed_exercise;
+using fixture::refusal_of;
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
-
-std::string refusal(const std::string& toml, const std::string& prose = "Run {A}.") {
-  try {
-    parsed_exercise(toml, prose);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 }  // namespace
 
@@ -49,23 +41,23 @@ TEST_CASE("sentences to complete are read, and offered in an order that tells no
 }
 
 TEST_CASE("a sentence that cannot be completed is refused", "[lesson]") {
-  CHECK(
-      has(refusal(exercise_with("sky is ___", "sky is blue")), "[say 1.text] expected one gap, written ___"));
-  CHECK(
-      has(refusal(exercise_with("sky is ___", "___ is ___")), "[say 1.text] expected one gap, written ___"));
-  CHECK(has(refusal(exercise_with("word = \"green\"", "word = \"blue\"")), "'blue' is offered twice"));
-  CHECK(has(refusal(exercise_with("{ word = \"green\", why = \"That is grass.\" }, ", "")),
+  CHECK(has(refusal_of(exercise_with("sky is ___", "sky is blue")),
+            "[say 1.text] expected one gap, written ___"));
+  CHECK(has(refusal_of(exercise_with("sky is ___", "___ is ___")),
+            "[say 1.text] expected one gap, written ___"));
+  CHECK(has(refusal_of(exercise_with("word = \"green\"", "word = \"blue\"")), "'blue' is offered twice"));
+  CHECK(has(refusal_of(exercise_with("{ word = \"green\", why = \"That is grass.\" }, ", "")),
             "[say 1.others] 1 of them: expected 2 or 3 other words"));
-  CHECK(has(refusal(exercise_with(", why = \"That is grass.\"", "")), "why] is missing: expected a text"));
-  CHECK(has(refusal(exercise_with("word = \"blue\"", "word = \"" + std::string(33, 'b') + "\"")),
+  CHECK(has(refusal_of(exercise_with(", why = \"That is grass.\"", "")), "why] is missing: expected a text"));
+  CHECK(has(refusal_of(exercise_with("word = \"blue\"", "word = \"" + std::string(33, 'b') + "\"")),
             "[say 1.word] has 33 bytes: expected at most 32"));
   std::string long_text;
   for (int i = 0; i < 30; ++i) long_text += "word ";
-  CHECK(
-      has(refusal(exercise_with("The sky is", long_text)), "[say 1.text] has 31 words: expected at most 30"));
-  CHECK(has(refusal(exercise_with("word = \"blue\"", "word = \"blue\"\nhue = 1")), "hue"));
+  CHECK(has(refusal_of(exercise_with("The sky is", long_text)),
+            "[say 1.text] has 31 words: expected at most 30"));
+  CHECK(has(refusal_of(exercise_with("word = \"blue\"", "word = \"blue\"\nhue = 1")), "hue"));
   const std::string& whole = fixture::exercise_toml();
-  CHECK(has(refusal(whole.substr(0, whole.rfind("[[say]]"))), "[say] 2 sentences: expected 3"));
+  CHECK(has(refusal_of(whole.substr(0, whole.rfind("[[say]]"))), "[say] 2 sentences: expected 3"));
   CHECK(parsed_exercise(whole.substr(0, whole.find("[[say]]"))).says.empty());
 }
 
@@ -106,11 +98,11 @@ TEST_CASE("a challenge that could not be won or would give itself away is refuse
             "[challenge.run] 'one' is not in this lesson: expected a run with a letter"},
        }) {
     INFO(from << " -> " << to);
-    CHECK(has(refusal(exercise_with(from, to)), why));
+    CHECK(has(refusal_of(exercise_with(from, to)), why));
   }
-  CHECK(has(refusal(exercise_with("[challenge]",
-                                  "[knob.k]\nrun = \"A\"\nfield = \"train.warmup\"\nlabel = \"k\"\n"
-                                  "low = 0\nhigh = 2\nstep = 1\n\n[challenge]")),
+  CHECK(has(refusal_of(exercise_with("[challenge]",
+                                     "[knob.k]\nrun = \"A\"\nfield = \"train.warmup\"\nlabel = \"k\"\n"
+                                     "low = 0\nhigh = 2\nstep = 1\n\n[challenge]")),
             "has a [knob] beside it"));
 }
 

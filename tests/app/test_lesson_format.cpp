@@ -17,12 +17,16 @@
 #include "engine/train/run.h"
 #include "player_driver.h"
 #include "small_course.h"
+#include "small_lesson.h"
 
 namespace normscope::test_lesson_format {
 namespace {
 
 using namespace normscope::lessons;
+using fixture::parsed_lesson;
 using fixture::PlayerDriver;
+using fixture::refusal_of;
+using fixture::replaced;
 
 // Two small runs: one with a letter, one that is only compared.
 const std::string kSmall = R"(
@@ -135,32 +139,14 @@ high = 0.01
 step = 0.001
 )";
 
-Lesson parsed(const std::string& toml, const std::string& prose = "Run {A}.") {
-  return parse_lesson(toml, "lessons/99-small", [&](const std::string&) { return prose; });
-}
-
-std::string with(const std::string& from, const std::string& to) {
-  std::string text = kSmall;
-  const size_t at = text.find(from);
-  REQUIRE(at != text.npos);
-  return text.replace(at, from.size(), to);
-}
-
-std::string refusal(const std::string& toml, const std::string& prose = "Run {A}.") {
-  try {
-    parsed(toml, prose);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+std::string with(const std::string& from, const std::string& to) { return replaced(kSmall, from, to); }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
 
 TEST_CASE("a run with a name is measured, and nothing that a learner sees or changes", "[lesson]") {
-  const Lesson lesson = parsed(kSmall);
+  const Lesson lesson = parsed_lesson(kSmall);
   REQUIRE(lesson.runs.size() == 1);
   REQUIRE(lesson.beside.size() == 1);
   CHECK(lesson.run("other") == &lesson.beside[0]);
@@ -172,47 +158,49 @@ TEST_CASE("a run with a name is measured, and nothing that a learner sees or cha
   CHECK(letter_of(lesson, figure.lines[1]).empty());
   CHECK(letter_of(lesson, figure.lines[2]).empty());
   // What decides its numbers is part of the lesson's definition, of its report and of its worksheet.
-  CHECK(definition(parsed(with("train.lr = 0.01\n", "train.lr = 0.02\n"))) != definition(lesson));
+  CHECK(definition(parsed_lesson(with("train.lr = 0.01\n", "train.lr = 0.02\n"))) != definition(lesson));
   CHECK(has(settings_of(lesson, lesson.beside[0]), "other: Pre-LN at 0.01, "));
   CHECK(has(worksheet(lesson, std::nullopt, false), "other: Pre-LN at 0.01, "));
   for (const LimitSetting& setting :
-       limit_settings(parsed(with("minutes = 1", "minutes = 1\neffect = [\"a\"]")), ""))
+       limit_settings(parsed_lesson(with("minutes = 1", "minutes = 1\neffect = [\"a\"]")), ""))
     if (setting.kind == LimitSetting::Kind::Depth && setting.by == 2)
-      CHECK(in_setting(parsed(with("minutes = 1", "minutes = 1\neffect = [\"a\"]")), setting)
+      CHECK(in_setting(parsed_lesson(with("minutes = 1", "minutes = 1\neffect = [\"a\"]")), setting)
                 .run("other")
                 ->spec.model.layers == 6);
 
-  CHECK(has(refusal(with("run = \"A\"\nfield", "run = \"other\"\nfield")),
+  CHECK(has(refusal_of(with("run = \"A\"\nfield", "run = \"other\"\nfield")),
             "[knob.rate.run] 'other' is not in this lesson: expected a run with a letter of it"));
-  CHECK(has(refusal(kSmall, "It writes {text other}."),
+  CHECK(has(refusal_of(kSmall, "It writes {text other}."),
             "'other' is not in this lesson: expected a run with a letter of it"));
-  CHECK(has(refusal(with("[step.predict]", "[figure.m]\ntitle = \"M\"\nmap = \"other\"\n\n[step.predict]")),
-            "[figure.m.map] 'other' is not in this lesson: expected a run with a letter of it"));
-  CHECK(has(refusal(with("[run.other]", "[run.Other]")),
+  CHECK(
+      has(refusal_of(with("[step.predict]", "[figure.m]\ntitle = \"M\"\nmap = \"other\"\n\n[step.predict]")),
+          "[figure.m.map] 'other' is not in this lesson: expected a run with a letter of it"));
+  CHECK(has(refusal_of(with("[run.other]", "[run.Other]")),
             "'Other' is no run: expected A, B, C or D, or a name"));
-  CHECK(has(refusal(with(", name = \"compared\"", "")), "[figure.f.lines.name] is missing"));
+  CHECK(has(refusal_of(with(", name = \"compared\"", "")), "[figure.f.lines.name] is missing"));
 }
 
 TEST_CASE("a profile and what is left out are refused where a run does not have them", "[lesson]") {
-  CHECK(has(refusal(with("step = 2", "step = 5")),
+  CHECK(has(refusal_of(with("step = 2", "step = 5")),
             "[curve.by_layer.step] 5 comes after the last: expected at most 4"));
-  CHECK(has(refusal(with("/ L01.ffn", "/ L03.ffn")), "is of layer 3: expected L01 to L02"));
-  CHECK(has(refusal(with("\"L*.ffn.w2.grad_norm / ", "\"L02.ffn.w2.grad_norm / ")),
+  CHECK(has(refusal_of(with("/ L01.ffn", "/ L03.ffn")), "is of layer 3: expected L01 to L02"));
+  CHECK(has(refusal_of(with("\"L*.ffn.w2.grad_norm / ", "\"L02.ffn.w2.grad_norm / ")),
             "expected a probe with L* in the layer's place"));
-  CHECK(has(refusal(with("\"L*.ffn.w2.grad_norm / L01", "\"dec.L*.ffn.w2.grad_norm / dec.L01")),
+  CHECK(has(refusal_of(with("\"L*.ffn.w2.grad_norm / L01", "\"dec.L*.ffn.w2.grad_norm / dec.L01")),
             "of a model with one stack: expected no enc. or dec."));
-  CHECK(has(refusal(with("y = \"layer\"", "y = \"layers\"")), "is not measured there: expected layer, top"));
-  const std::string two = "model.architecture = \"encoder-decoder\"\ndata.name = \"translation\"\n";
-  CHECK(has(refusal(with("name = \"Post-LN\"\n", "name = \"Post-LN\"\n" + two)),
-            "of a model with two stacks: expected enc. or dec. before the L"));
-  CHECK(has(refusal(with("name = \"Pre-LN at 0.01\"\n", "name = \"Pre-LN at 0.01\"\n" + two)),
-            "[curve.each.run] 'other' has two stacks: expected of = run, sweep, border or profile"));
   CHECK(
-      has(refusal(with("last = \"most\"", "last = \"most\"\nalike = -1")), "[prediction.alike] is negative"));
+      has(refusal_of(with("y = \"layer\"", "y = \"layers\"")), "is not measured there: expected layer, top"));
+  const std::string two = "model.architecture = \"encoder-decoder\"\ndata.name = \"translation\"\n";
+  CHECK(has(refusal_of(with("name = \"Post-LN\"\n", "name = \"Post-LN\"\n" + two)),
+            "of a model with two stacks: expected enc. or dec. before the L"));
+  CHECK(has(refusal_of(with("name = \"Pre-LN at 0.01\"\n", "name = \"Pre-LN at 0.01\"\n" + two)),
+            "[curve.each.run] 'other' has two stacks: expected of = run, sweep, border or profile"));
+  CHECK(has(refusal_of(with("last = \"most\"", "last = \"most\"\nalike = -1")),
+            "[prediction.alike] is negative"));
 }
 
 TEST_CASE("a profile is the history's number at a step, of every layer", "[lesson]") {
-  const Lesson lesson = parsed(kSmall);
+  const Lesson lesson = parsed_lesson(kSmall);
   RunStore store(1);
   const CurveData profile = measure_curve(lesson, *lesson.curve("by_layer"), 1, store),
                   over_time = measure_curve(lesson, *lesson.curve("over_time"), 1, store);
@@ -224,7 +212,7 @@ TEST_CASE("a profile is the history's number at a step, of every layer", "[lesso
 }
 
 TEST_CASE("what is left out of a lesson's run is what the engine leaves out of it", "[lesson]") {
-  const Lesson lesson = parsed(kSmall);
+  const Lesson lesson = parsed_lesson(kSmall);
   RunStore store(1);
   const CurveData each = measure_curve(lesson, *lesson.curve("each"), 1, store),
                   top = measure_curve(lesson, *lesson.curve("top"), 1, store);

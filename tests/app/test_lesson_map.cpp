@@ -15,11 +15,13 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "player_driver.h"
+#include "small_lesson.h"
 
 namespace normscope::test_lesson_map {
 namespace {
 
 using namespace normscope::lessons;
+using fixture::parsed_lesson;
 using fixture::PlayerDriver;
 
 const std::string kSmall = R"(
@@ -84,20 +86,8 @@ ask = "Where?"
 curve = "edge"
 )";
 
-Lesson parsed(const std::string& toml) {
-  return parse_lesson(toml, "lessons/99-small", [](const std::string&) { return "Run {A}."; });
-}
-
 std::string refusal(const std::string& from, const std::string& to) {
-  std::string toml = kSmall;
-  const size_t at = toml.find(from);
-  REQUIRE(at != toml.npos);
-  try {
-    parsed(toml.replace(at, from.size(), to));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return fixture::refusal_of(fixture::replaced(kSmall, from, to));
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
@@ -117,7 +107,7 @@ CurveSet made_up() {
 }  // namespace
 
 TEST_CASE("a border is read with its cells beside it, and all of its runs are the lesson's", "[lesson]") {
-  const Lesson lesson = parsed(kSmall);
+  const Lesson lesson = parsed_lesson(kSmall);
   std::vector<std::string> ids;
   for (const Curve& curve : lesson.curves) ids.push_back(curve.id);
   CHECK(ids == std::vector<std::string>{"edge.1", "edge.1.learns", "edge.2", "edge.2.learns", "edge"});
@@ -159,7 +149,7 @@ TEST_CASE("a border that is none is refused with what was expected", "[lesson]")
 }
 
 TEST_CASE("a border is the largest value that learns, by the cells beside it", "[lesson]") {
-  const Lesson lesson = parsed(kSmall);
+  const Lesson lesson = parsed_lesson(kSmall);
   RunStore store(1);
   const Curve &border = *lesson.curve("edge"), &upper = *lesson.curve("edge.2");
   const RunSpec spec = spec_of(lesson, "A", 1);
@@ -179,7 +169,7 @@ TEST_CASE("a border is the largest value that learns, by the cells beside it", "
 }
 
 TEST_CASE("cells are judged as a sweep judges them", "[lesson]") {
-  const Lesson lesson = parsed(kSmall);
+  const Lesson lesson = parsed_lesson(kSmall);
   const Curve& border = *lesson.curve("edge");
   CurveSet own = made_up();
   FigureData data;
@@ -217,7 +207,7 @@ TEST_CASE("cells are judged as a sweep judges them", "[lesson]") {
 }
 
 TEST_CASE("a map's figure has the axes of its values, and shows nothing before the prediction", "[lesson]") {
-  const Lesson lesson = parsed(kSmall);
+  const Lesson lesson = parsed_lesson(kSmall);
   const Figure& figure = *lesson.figure("map");
   CHECK(figure.x.low == -5);
   CHECK(figure.x.high == 25);

@@ -18,6 +18,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "player_driver.h"
+#include "small_lesson.h"
 #include "test_paths.h"
 
 namespace normscope::test_lesson_tape {
@@ -104,25 +105,13 @@ high = 4
 step = 1
 )";
 
-Lesson parsed(const std::string& toml) {
-  return parse_lesson(toml, "lessons/99-small", [](const std::string&) { return "Words."; });
-}
+Lesson parsed(const std::string& toml) { return fixture::parsed_lesson(toml, "Words."); }
 
 std::string with(const std::string& from, const std::string& to) {
-  std::string text = kSmall;
-  const size_t at = text.find(from);
-  REQUIRE(at != text.npos);
-  return text.replace(at, from.size(), to);
+  return fixture::replaced(kSmall, from, to);
 }
 
-std::string refusal(const std::string& toml) {
-  try {
-    parsed(toml);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
+std::string refusal(const std::string& toml) { return fixture::refusal_of(toml, "Words."); }
 
 }  // namespace
 

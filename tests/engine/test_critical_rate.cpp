@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "catch.hpp"
+#include "engine/read_parameters.h"
 #include "engine/small_runs.h"
 #include "reference/model.h"
 
@@ -31,15 +32,6 @@ RunSpec spec_with(const std::string& preset, const std::vector<std::pair<std::st
   RunSpec spec = small_spec(preset);
   for (const auto& [key, value] : fields) set_field(spec, key, value);
   return spec;
-}
-
-Parameters parameters_of(const Store& store) {
-  Parameters all;
-  for (size_t p = 0; p < store.parameters().size(); ++p) {
-    const std::vector<float> v = store.read(static_cast<int32_t>(p));
-    all[store.parameters()[p].name] = Values(v.begin(), v.end());
-  }
-  return all;
 }
 
 double dot(const Parameters& a, const Parameters& b) {

@@ -6,6 +6,7 @@
 #include "catch.hpp"
 #include "engine/model_fixture.h"
 #include "engine/op_harness.h"
+#include "engine/read_parameters.h"
 #include "reference/model.h"
 
 namespace normscope::test {
@@ -33,15 +34,6 @@ DecoderSpec spec_of(const TinyOptions& o) {
   s.dropout_residual = s.dropout_attention = s.dropout_activation = static_cast<double>(o.dropout);
   s.seed = o.seed;
   return s;
-}
-
-Parameters parameters_of(const Store& store) {
-  Parameters all;
-  for (size_t p = 0; p < store.parameters().size(); ++p) {
-    const std::vector<float> v = store.read(static_cast<int32_t>(p));
-    all[store.parameters()[p].name] = Values(v.begin(), v.end());
-  }
-  return all;
 }
 
 std::vector<int32_t> copy(std::span<int32_t> s) { return {s.begin(), s.end()}; }

@@ -4,6 +4,11 @@
 
 namespace normscope::lessons {
 
+bool has_one_gap(const Say& say) {
+  const size_t gap = say.text.find(kGap);
+  return gap != std::string::npos && say.text.find(kGap, gap + 1) == std::string::npos;
+}
+
 std::vector<std::string> offered(const Say& say) {
   std::vector<std::string> words{say.word};
   for (const Say::Wrong& other : say.others) words.push_back(other.word);

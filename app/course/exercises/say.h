@@ -20,6 +20,8 @@ struct Say {
 inline constexpr std::string_view kGap = "___";
 inline constexpr size_t kSays = 3;
 
+/// Whether the text has its gap, and no other.
+bool has_one_gap(const Say& say);
 /// All words of a sentence in the order of the alphabet, which tells nothing.
 std::vector<std::string> offered(const Say& say);
 /// The sentence with that in its gap.

@@ -162,8 +162,7 @@ void say_texts(Say& say, const std::string& table, const Said& said) {
 
 /// One gap, and words that differ.
 void check_say(const Say& say, const std::string& file, size_t number) {
-  const size_t gap = say.text.find(kGap);
-  if (gap == std::string::npos || say.text.find(kGap, gap + 1) != std::string::npos)
+  if (!has_one_gap(say))
     throw Error(fmt::format("{}:1: [say.{}.text] expected one gap, written {}", file, number, kGap));
   const std::vector<std::string> words = offered(say);
   if (const auto twice = std::adjacent_find(words.begin(), words.end()); twice != words.end())

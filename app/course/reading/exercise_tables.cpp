@@ -38,9 +38,7 @@ std::string short_word(Table& t, std::string_view key) {
 Say read_say(Table& t) {
   Say say;
   say.text = few_words(t, "text", kSayWords);
-  const size_t gap = say.text.find(kGap);
-  if (gap == std::string::npos || say.text.find(kGap, gap + 1) != std::string::npos)
-    t.refuse("text", fmt::format("expected one gap, written {}", kGap));
+  if (!has_one_gap(say)) t.refuse("text", fmt::format("expected one gap, written {}", kGap));
   say.word = short_word(t, "word");
   std::set<std::string> words{say.word};
   for (Table& other : t.tables("others")) {

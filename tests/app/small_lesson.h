@@ -1,0 +1,34 @@
+// A lesson written in a test: read, with one place of it changed, and why it is refused.
+#pragma once
+
+#include <string>
+
+#include "app/course/reader.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+
+namespace normscope::fixture {
+
+/// The text with the first place of `from` changed to `to`.
+inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const size_t at = text.find(from);
+  REQUIRE(at != text.npos);
+  return text.replace(at, from.size(), to);
+}
+
+/// The lesson of a lesson.toml, with the same prose in all four steps.
+inline lessons::Lesson parsed_lesson(const std::string& toml, const std::string& prose = "Run {A}.") {
+  return lessons::parse_lesson(toml, "lessons/99-small", [&](const std::string&) { return prose; });
+}
+
+/// Why it is refused; empty when it is not.
+inline std::string refusal_of(const std::string& toml, const std::string& prose = "Run {A}.") {
+  try {
+    parsed_lesson(toml, prose);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace normscope::fixture
