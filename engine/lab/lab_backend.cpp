@@ -50,8 +50,9 @@ bool LabTrainer::fall_back(const std::string& why) {
   for (LabEntry* entry : kept()) {
     Run& run = *entry->run;
     run.recover_on(*cpu_, why);
-    while (run.catching_up()) run.step();  // a snapshot is never old
-    entry->parsing.reset();                // half of it elsewhere would be neither
+    while (run.catching_up()) run.step();                 // a snapshot is never old
+    entry->unscored = entry->unscored || entry->parsing;  // where the device failed under it
+    entry->parsing.reset();                               // half of it elsewhere would be neither
   }
   leave_rerun();
   earlier_.reset();
