@@ -51,88 +51,43 @@ std::string Worker::doing(const Job& job) { return "measuring lesson " + job.les
 
 Worker::Worker(std::function<void()> on_change, int threads, std::shared_ptr<RunCache> finished,
                const std::string& kept)
-    : on_change_(std::move(on_change)),
-      threads_(threads),
+    : threads_(threads),
       finished_(std::move(finished)),
-      state_(std::make_shared<MeasureState>()),
       kept_(std::make_unique<Kept>(kept)),
-      thread_(start_thread("lesson", [this] { loop(); })) {}
+      jobs_(
+          "lesson", [this](const Job& job) { carry_out(job); }, std::move(on_change)) {}
 
-Worker::~Worker() {
-  {
-    const std::lock_guard lock(mutex_);
-    quit_ = true;
-    next_.reset();
-    cancel_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-}
+Worker::~Worker() = default;
 
 void Worker::start(const Lesson& lesson, const Changes& changes) {
-  auto state = std::make_shared<MeasureState>();
-  state->lesson = lesson.id;
-  state->changes = changes;
-  state->running = true;
-  state->doing = word_of(lesson.words, "getting ready");
-  {
-    const std::lock_guard lock(mutex_);
-    next_ = Job{&lesson, changes};
-    cancel_ = true;
-    state_ = std::move(state);
-  }
-  wake_.notify_one();
+  jobs_.start({&lesson, changes}, [&](MeasureState& state) {
+    state = {};
+    state.lesson = lesson.id;
+    state.changes = changes;
+    state.running = true;
+    state.doing = word_of(lesson.words, "getting ready");
+  });
 }
 
 void Worker::stop() {
-  const std::lock_guard lock(mutex_);
-  next_.reset();
-  cancel_ = true;
+  jobs_.stop([](MeasureState& state, const Job* waiting) {
+    if (!waiting) return;
+    state.running = false;
+    state.stopped = true;
+    state.doing = word_of(waiting->lesson->words, "stopped");
+  });
 }
 
-std::shared_ptr<const MeasureState> Worker::state() const {
-  const std::lock_guard lock(mutex_);
-  return state_;
-}
-
-void Worker::wait() {
-  std::unique_lock lock(mutex_);
-  idle_.wait(lock, [this] { return !busy_ && !next_; });
-}
-
-void Worker::loop() {
-  for (;;) {
-    Job job;
-    {
-      std::unique_lock lock(mutex_);
-      busy_ = false;
-      idle_.notify_all();
-      wake_.wait(lock, [this] { return quit_ || next_; });
-      if (quit_) return;
-      job = std::move(*next_);
-      next_.reset();
-      busy_ = true;
-      cancel_ = false;
-    }
-    // What work() cannot publish by itself is said once more without the half-made curves.
-    const std::string error = guarded(doing(job), [&] { work(job); });
-    if (error.empty()) continue;
-    (void)guarded(doing(job), [&] {
-      MeasureState state;
-      state.lesson = job.lesson->id;
-      state.error = error;
-      publish(state);
-    });
-  }
-}
-
-void Worker::publish(const MeasureState& state) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (cancel_ && next_) return;  // another lesson is waiting: its state stands
-    state_ = std::make_shared<const MeasureState>(state);
-  }
-  if (on_change_) on_change_();
+// What work() cannot publish by itself is said once more without the half-made curves.
+void Worker::carry_out(const Job& job) {
+  const std::string error = guarded(doing(job), [&] { work(job); });
+  if (error.empty()) return;
+  (void)guarded(doing(job), [&] {
+    MeasureState state;
+    state.lesson = job.lesson->id;
+    state.error = error;
+    jobs_.publish(state);
+  });
 }
 
 void Worker::work(const Job& job) {
@@ -159,7 +114,7 @@ void Worker::work(const Job& job) {
     state.error = describe_exception(doing(job));
   }
   state.running = false;
-  publish(state);
+  jobs_.publish(state);
 }
 
 void Worker::measure(const Job& job, MeasureState& state) {
@@ -171,7 +126,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
   const std::vector<const Curve*> order = by_run(lesson);
   // The curves of a run that is being trained grow while it trains, whichever of them asked for it.
   const auto on_step = [&](const RunProgress& progress) {
-    if (cancel_) return false;
+    if (jobs_.stopping()) return false;
     const auto now = std::chrono::steady_clock::now();
     if (now - shown < kRefresh) return true;
     shown = now;
@@ -192,11 +147,11 @@ void Worker::measure(const Job& job, MeasureState& state) {
     partial.doing = phrase_of(lesson.words, "{}, step {} of {}", name, progress.step, progress.steps);
     partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) /
                     static_cast<double>(order.size());
-    publish(partial);
+    jobs_.publish(partial);
     return true;
   };
   for (const Curve* curve : order) {
-    if (cancel_) throw Cancelled();
+    if (jobs_.stopping()) throw Cancelled();
     state.doing = word_of(lesson.words, "measuring");
     under_way = curve;
     state.curves[curve->id] =
@@ -206,7 +161,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
       if (const auto done =
               store_->find(RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits)))
         state.histories[run.id] = done->history;
-    publish(state);
+    jobs_.publish(state);
   }
   for (const LessonRun& run : lesson.runs) {
     const auto done = store_->find(RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits));

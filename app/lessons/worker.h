@@ -3,15 +3,12 @@
 // nothing.
 #pragma once
 
-#include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 
 #include "app/course/curves.h"
+#include "app/files/newest_job.h"
 
 namespace normscope::lessons {
 
@@ -52,8 +49,8 @@ class Worker : public Measurer {
   ~Worker() override;
   void start(const Lesson& lesson, const Changes& changes) override;
   void stop() override;
-  std::shared_ptr<const MeasureState> state() const override;
-  void wait();  ///< until nothing is under way
+  std::shared_ptr<const MeasureState> state() const override { return jobs_.state(); }
+  void wait() { jobs_.wait(); }  ///< until nothing is under way
 
  private:
   struct Job {
@@ -61,24 +58,16 @@ class Worker : public Measurer {
     Changes changes;
   };
   static std::string doing(const Job& job);  ///< for messages
-  void loop();
+  void carry_out(const Job& job);
   void work(const Job& job);
   void measure(const Job& job, MeasureState& state);
-  void publish(const MeasureState& state);
 
-  std::function<void()> on_change_;
   int threads_;
   std::shared_ptr<RunCache> finished_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_, idle_;
-  std::shared_ptr<const MeasureState> state_;
-  std::optional<Job> next_;
-  bool busy_ = false, quit_ = false;
-  std::atomic<bool> cancel_{false};
   std::unique_ptr<RunStore> store_;  ///< made and used by the worker's thread only, as the next two
   std::map<std::string, std::vector<Changes>> tried_;  ///< by lesson: settings that were measured before
   std::unique_ptr<Kept> kept_;
-  std::jthread thread_;
+  NewestJob<Job, MeasureState> jobs_;  ///< the last to be made and the first to go: it works with the others
 };
 
 }  // namespace normscope::lessons

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -24,19 +25,10 @@ std::string key_of(const LogStat& stat) {
 
 /// Everything that `from` holds; what the wider one has beyond it was not measured then.
 void move_over(const History& from, History& to) {
-  const size_t old_width = from.layout().size(), width = to.layout().size();
-  FrameBlock block = from.frames(std::numeric_limits<int32_t>::max(), from.bytes() + 1);
-  const auto spread = [&](auto& values, size_t rows, size_t per_stat, auto filler) {
-    std::remove_reference_t<decltype(values)> wide(rows * width * per_stat, filler);
-    for (size_t row = 0; row < rows; ++row)
-      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(row * old_width * per_stat),
-                  old_width * per_stat, wide.begin() + static_cast<std::ptrdiff_t>(row * width * per_stat));
-    values = std::move(wide);
-  };
-  spread(block.stats, block.steps.size(), 1, std::numeric_limits<float>::quiet_NaN());
-  spread(block.gone_values, block.gone.size(), 2, 0.0f);
-  spread(block.gone_steps, block.gone.size(), 2, 0);
-  to.restore_frames(block);
+  const FrameBlock block = from.frames(std::numeric_limits<int32_t>::max(), from.bytes() + 1);
+  std::vector<int32_t> places(from.layout().size());
+  std::iota(places.begin(), places.end(), 0);
+  to.restore_frames(spread(block, places, to.layout().size()));
   const Series loss = from.loss(), rate = from.rate(), validation = from.validation();
   to.append_dense(loss.steps, loss.values, rate.values);
   for (size_t i = 0; i < validation.steps.size(); ++i)

@@ -47,100 +47,42 @@ std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, c
 }
 
 Worker::Worker(std::string folder, std::function<void()> on_change)
-    : on_change_(std::move(on_change)),
-      folder_(std::move(folder)),
+    : folder_(std::move(folder)),
       all_cores_(experiments::default_runs_at_a_time()),
       cores_(all_cores_),
-      state_(std::make_shared<SweepState>()),
-      thread_(start_thread("sweep", [this] { loop(); })) {}
-
-Worker::~Worker() {
-  {
-    const std::lock_guard lock(mutex_);
-    quit_ = true;
-    next_.reset();
-    cancel_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-}
+      jobs_(
+          "sweep", [this](const Task& task) { carry_out(task); }, std::move(on_change)) {}
 
 void Worker::start(const Plan& plan, bool train) {
-  {
-    const std::lock_guard lock(mutex_);
-    next_ = Task{plan, train};
-    cancel_ = true;
-    auto state = std::make_shared<SweepState>(*state_);
-    state->phase = Phase::Looking;
-    state->error.clear();
-    state->under_way.clear();
-    state_ = std::move(state);
-  }
-  wake_.notify_one();
+  jobs_.start({plan, train}, [](SweepState& state) {
+    state.phase = Phase::Looking;
+    state.error.clear();
+    state.under_way.clear();
+  });
 }
 
+// What is paused can be stopped.
 void Worker::halt(Phase phase) {
-  const std::lock_guard lock(mutex_);
-  if (!busy_) {  // what is paused can be stopped, and what waits never begins
-    auto state = std::make_shared<SweepState>(*state_);
-    if (next_ || state->phase == Phase::Paused) state->phase = phase;
-    next_.reset();
-    state_ = std::move(state);
-    return;
-  }
-  next_.reset();
-  cancel_ = true;
   halted_ = phase;
+  jobs_.stop([phase](SweepState& state, const Task* waiting) {
+    if (waiting || state.phase == Phase::Paused) state.phase = phase;
+  });
 }
 
 void Worker::use_cores(int32_t cores) { cores_ = cores > 0 ? std::min(cores, all_cores_) : all_cores_; }
 
 void Worker::share(bool others_train) { others_train_ = others_train; }
 
-std::shared_ptr<const SweepState> Worker::state() const {
-  const std::lock_guard lock(mutex_);
-  return state_;
-}
-
-void Worker::wait() {
-  std::unique_lock lock(mutex_);
-  idle_.wait(lock, [this] { return !busy_ && !next_; });
-}
-
-void Worker::loop() {
-  for (;;) {
-    Task task;
-    {
-      std::unique_lock lock(mutex_);
-      busy_ = false;
-      idle_.notify_all();
-      wake_.wait(lock, [this] { return quit_ || next_; });
-      if (quit_) return;
-      task = std::move(*next_);
-      next_.reset();
-      busy_ = true;
-      cancel_ = false;
-      halted_ = Phase::Stopped;
-    }
-    const std::string error = guarded("a sweep", [&] { work(task); });
-    if (error.empty()) continue;
-    (void)guarded("a sweep", [&] {
-      SweepState state = *this->state();
-      state.phase = Phase::Stopped;
-      state.under_way.clear();
-      state.error = error;
-      publish(state);
-    });
-  }
-}
-
-void Worker::publish(const SweepState& state) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (cancel_ && next_) return;  // another plan is waiting: its state stands
-    state_ = std::make_shared<const SweepState>(state);
-  }
-  if (on_change_) on_change_();
+void Worker::carry_out(const Task& task) {
+  const std::string error = guarded("a sweep", [&] { work(task); });
+  if (error.empty()) return;
+  (void)guarded("a sweep", [&] {
+    SweepState state = *this->state();
+    state.phase = Phase::Stopped;
+    state.under_way.clear();
+    state.error = error;
+    jobs_.publish(state);
+  });
 }
 
 void Worker::fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& state) {
@@ -172,13 +114,11 @@ void Worker::work(const Task& task) {
   }
   state.under_way.clear();
   fill(task.plan, jobs, state);
-  if (cancel_) {
-    const std::lock_guard lock(mutex_);
+  if (jobs_.stopping())
     state.phase = halted_;
-  } else {
+  else
     state.phase = state.grid->complete ? Phase::Done : Phase::Ready;
-  }
-  publish(state);
+  jobs_.publish(state);
 }
 
 /// False where it is to go on with other cores.
@@ -202,13 +142,13 @@ bool Worker::train(const Task& task, const std::vector<Job>& jobs, SweepState& s
     for (size_t i = 0; i < jobs.size(); ++i)
       if (visited.records[i]) records_[i] = visited.records[i];
   }
-  return visited.complete || cancel_;
+  return visited.complete || jobs_.stopping();
 }
 
 /// Whether to go on.
 bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<Job>& jobs,
                          SweepState& state, int32_t cores) {
-  if (cancel_) return false;
+  if (jobs_.stopping()) return false;
   const Clock::time_point now = Clock::now();
   if (cores_now() == cores)
     differs_since_.reset();
@@ -239,7 +179,7 @@ bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, cons
                            : kUnknown;
   // A grid of many runs takes its time; it takes at most a tenth of it.
   if (new_records_ && now - grid_made_ > 10 * grid_cost_) fill(plan, jobs, state);
-  publish(state);
+  jobs_.publish(state);
   return true;
 }
 

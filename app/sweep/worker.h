@@ -5,18 +5,17 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "app/experiments/result_store.h"
 #include "app/experiments/runner.h"
+#include "app/files/newest_job.h"
 #include "app/sweep/cells.h"
 #include "app/sweep/trainer.h"
 
@@ -71,15 +70,14 @@ class Worker : public SweepTrainer {
   /// `folder`: of the store, empty: nothing is kept. `on_change` is called from the worker's thread (a window wakes its
   /// event loop there).
   explicit Worker(std::string folder, std::function<void()> on_change = {});
-  ~Worker() override;
   void start(const Plan& plan, bool train) override;
   void halt(Phase phase) override;
   void use_cores(int32_t cores) override;
   int32_t cores() const override { return cores_; }
   void share(bool others_train) override;
-  std::shared_ptr<const SweepState> state() const override;
+  std::shared_ptr<const SweepState> state() const override { return jobs_.state(); }
   int32_t all_cores() const override { return all_cores_; }
-  void wait();  ///< until nothing is under way
+  void wait() { jobs_.wait(); }  ///< until nothing is under way
 
  private:
   struct Task {
@@ -87,27 +85,19 @@ class Worker : public SweepTrainer {
     bool train = false;
   };
   using Clock = std::chrono::steady_clock;
-  void loop();
+  void carry_out(const Task& task);
   void work(const Task& task);
   bool train(const Task& task, const std::vector<Job>& jobs, SweepState& state);
   bool on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<Job>& jobs,
                    SweepState& state, int32_t cores);
   void fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& state);
-  void publish(const SweepState& state);
   int32_t cores_now() const { return runs_beside(cores_, others_train_); }
 
-  std::function<void()> on_change_;
   std::string folder_;
   int32_t all_cores_;
   std::atomic<int32_t> cores_;
   std::atomic<bool> others_train_{false};
-  mutable std::mutex mutex_;
-  std::condition_variable wake_, idle_;
-  std::shared_ptr<const SweepState> state_;
-  std::optional<Task> next_;
-  bool busy_ = false, quit_ = false;
-  std::atomic<bool> cancel_{false};
-  Phase halted_ = Phase::Stopped;  ///< as what the present job ends when it is cancelled
+  std::atomic<Phase> halted_{Phase::Stopped};  ///< as what the present job ends when it is to stop
   // Of the worker's thread, and of those that train for it, which hold the mutex.
   std::mutex records_mutex_;
   std::vector<std::optional<Record>> records_;
@@ -117,7 +107,7 @@ class Worker : public SweepTrainer {
   std::optional<Clock::time_point> differs_since_;  ///< other cores are wanted than are used
   std::optional<int64_t> done_at_start_;
   Clock::duration grid_cost_{};
-  std::jthread thread_;
+  NewestJob<Task, SweepState> jobs_;  ///< the last to be made and the first to go: it works with the others
 };
 
 }  // namespace normscope::sweep

@@ -38,7 +38,7 @@ void copy_inputs(StepPlayer& from, Program& to) {
 }  // namespace
 
 StepWorker::StepWorker(std::function<void()> on_change, bool times)
-    : on_change_(std::move(on_change)), times_(times), thread_([this] { loop(); }) {}
+    : on_change_(std::move(on_change)), times_(times), thread_(start_thread("tape", [this] { loop(); })) {}
 
 StepWorker::~StepWorker() {
   const std::lock_guard lock(mutex_);

@@ -37,6 +37,7 @@ void LabTrainer::set_backend(BackendChoice choice) {
     for (LabEntry* entry : moved) entry->run->move_to(*backend_);
     fail("backend", "{}", why);
   }
+  for (LabEntry* entry : moved) entry->parsing.reset();
   leave_rerun();
   earlier_.reset();
   backend_ = device ? device.get() : cpu_.get();
@@ -49,7 +50,9 @@ bool LabTrainer::fall_back(const std::string& why) {
   for (LabEntry* entry : kept()) {
     Run& run = *entry->run;
     run.recover_on(*cpu_, why);
-    while (run.catching_up()) run.step();  // a snapshot is never old
+    while (run.catching_up()) run.step();                 // a snapshot is never old
+    entry->unscored = entry->unscored || entry->parsing;  // where the device failed under it
+    entry->parsing.reset();                               // half of it elsewhere would be neither
   }
   leave_rerun();
   earlier_.reset();

@@ -1,5 +1,5 @@
 // LabTrainer: what a validation says of a classifier, or of a parser's trees. Those take long: a command breaks them off,
-// is carried out, and the score is done after it.
+// is carried out, and the score goes on after it from where it was.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -10,10 +10,7 @@
 namespace normscope {
 namespace {
 
-// Of a run that was validated.
-std::string score_of(Run& run, const std::function<bool(size_t)>& progress) {
-  if (const auto trees = attachment_of(run.store(), run.spec().model, run.task(), progress))
-    return to_string(*trees);
+std::string accuracy_of(const Run& run) {
   const double accuracy = run.validation_accuracy();
   return std::isfinite(accuracy) ? fmt::format("accuracy {:.1f} %", 100 * accuracy) : "";
 }
@@ -26,10 +23,17 @@ LabEntry* LabTrainer::unscored() const {
   return nullptr;
 }
 
+// Of a run that was validated. At least one portion, so that commands that keep coming do not keep it from its end.
 void LabTrainer::score(LabEntry& entry) {
-  entry.unscored = false;
-  std::string score = score_of(*entry.run, [&](size_t) { return !(entry.unscored = called && called()); });
-  if (!entry.unscored) entry.score = std::move(score);
+  Run& run = *entry.run;
+  entry.unscored = false;  // where this throws, it is not tried for ever
+  if (!entry.parsing) entry.parsing.emplace();
+  const auto trees = attachment_of(run.store(), run.spec().model, run.task(), *entry.parsing,
+                                   [this](size_t) { return !(called && called()); });
+  entry.unscored = !entry.parsing->complete();
+  if (entry.unscored) return;
+  entry.parsing.reset();
+  entry.score = trees ? to_string(*trees) : accuracy_of(run);
 }
 
 }  // namespace normscope

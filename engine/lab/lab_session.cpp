@@ -58,6 +58,7 @@ SavedSession::Entry entry_from(const InputValue& item) {
   entry.fork_step = item.at("fork_step").whole(0, kMostSteps);
   entry.fork_note = item.at("fork_note").text(kLongestText);
   if (const auto score = item.find("score")) entry.score = score->text(kLongestText);
+  if (const auto unscored = item.find("unscored")) entry.unscored = unscored->flag();
   if (const auto hold = item.find("hold")) entry.hold = hold->whole(-1, kMostSteps);
   if (const auto before = item.find("budget_before")) entry.budget_before = before->whole(0, kMostSteps);
   if (const auto keyframes = item.find("keyframes"))
@@ -138,6 +139,7 @@ void SessionWriter::write(const SessionImage& image) {
                    {"fork_step", entry.fork_step},
                    {"fork_note", entry.fork_note},
                    {"score", entry.score},
+                   {"unscored", entry.unscored},
                    {"hold", entry.hold},
                    {"budget_before", entry.budget_before}});
       Json& keyframes = item["keyframes"] = Json::array();
@@ -219,6 +221,7 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
     out.hold = entry->hold;
     out.fork_note = entry->fork_note;
     out.score = entry->score;
+    out.unscored = entry->unscored;
     out.budget_before = entry->budget_before;
     out.keyframes = entry->run->lasting_keyframes();
     const uint64_t stamp = stamp_of(*entry->run);
@@ -262,6 +265,7 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder,
   made->fork_step = entry.fork_step;
   made->fork_note = entry.fork_note;
   made->score = entry.score;
+  made->unscored = entry.unscored;
   made->hold = entry.hold;
   made->budget_before = entry.budget_before;
   std::vector<std::shared_ptr<const Keyframe>> keyframes;

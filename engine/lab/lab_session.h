@@ -29,6 +29,7 @@ struct SessionImage {
     char letter = 'A';
     int32_t forked_from = -1, fork_step = 0, hold = -1, budget_before = 0;
     std::string fork_note, score;
+    bool unscored = false;                  ///< as LabEntry's
     std::string file;                       ///< its name in the folder
     std::shared_ptr<const RunImage> image;  ///< nullptr: the file is there already
     std::vector<std::shared_ptr<const Keyframe>> keyframes;
@@ -47,6 +48,7 @@ struct SavedSession {
     char letter = 'A';
     int32_t forked_from = -1, fork_step = 0, hold = -1, budget_before = 0;
     std::string fork_note, score, file;  ///< the name of a file in the folder
+    bool unscored = false;               ///< in files of before not said
     std::vector<std::string> keyframes;
   };
   int32_t step = 0, budget = 0;

@@ -243,9 +243,12 @@ double LabTrainer::step_entry(LabEntry& entry) {
   run.step();
   const double seconds = seconds_between(begin, Clock::now());
   smooth(entry.seconds_per_step, seconds);
+  if (const std::string notice = run.take_notice(); !notice.empty())
+    message = fmt::format("run {}: {}", entry.letter, notice);
   const int32_t every = options_.validation_every;
   if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_)) {
     run.validation_loss();
+    entry.parsing.reset();
     score(entry);
   }
   if (run.steps_done() == budget_ || entry.broken()) keep_finished(entry);

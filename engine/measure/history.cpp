@@ -319,6 +319,22 @@ FrameBlock History::frames(int32_t last_step, size_t budget_bytes) const {
   return block;
 }
 
+FrameBlock spread(const FrameBlock& block, std::span<const int32_t> places, size_t width) {
+  FrameBlock wide{block.steps, {}, block.gone, {}, {}};
+  const auto place = [&](const auto& from, auto& to, size_t rows, size_t each, auto unknown) {
+    to.assign(rows * width * each, unknown);
+    for (size_t row = 0; row < rows; ++row)
+      for (size_t i = 0; i < places.size(); ++i)
+        for (size_t k = 0; k < each; ++k)
+          to[(row * width + static_cast<size_t>(places[i])) * each + k] =
+              from[(row * places.size() + i) * each + k];
+  };
+  place(block.stats, wide.stats, block.steps.size(), 1, std::numeric_limits<float>::quiet_NaN());
+  place(block.gone_values, wide.gone_values, block.gone.size(), 2, 0.0f);
+  place(block.gone_steps, wide.gone_steps, block.gone.size(), 2, 0);
+  return wide;
+}
+
 void History::restore_frames(const FrameBlock& block) {
   const size_t width = layout_.size(), count = block.steps.size();
   if (block.stats.size() != count * width || block.gone_values.size() != 2 * width * block.gone.size() ||

@@ -61,6 +61,9 @@ struct FrameBlock {
   std::vector<int32_t> gone, gone_steps;  ///< places; low step, high step of each stat
   std::vector<float> gone_values;         ///< low, high of each stat
 };
+/// The same frames in a layout of `width` numbers: number i of a frame becomes number `places[i]`, and what no number
+/// comes to was not measured.
+FrameBlock spread(const FrameBlock& block, std::span<const int32_t> places, size_t width);
 
 class History {
  public:

@@ -360,6 +360,19 @@ std::string critical_cost_text(int32_t every) {
                      percent < 1 ? "less than 1" : fmt::format("about {:.0f}", percent));
 }
 
+int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits) {
+  constexpr std::string_view kKey = "train.critical_every";
+  int32_t least = spec.train.critical_every;
+  RunSpec then = spec;
+  for (const Edit& edit : edits) {
+    if (current_key(edit.key) != kKey) continue;
+    set_field(then, edit.key, edit.value);
+    const int32_t every = then.train.critical_every;
+    if (every > 0) least = least == 0 ? every : std::min(least, every);
+  }
+  return least;
+}
+
 int64_t estimated_bytes(const RunSpec& spec) {
   ModelConfig model = spec.model;
   model.vocabulary = std::max(model.vocabulary, 2);  // not known before the data is

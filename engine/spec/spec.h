@@ -106,6 +106,8 @@ inline constexpr int32_t kCriticalPasses = 6;
 /// "6 forward passes every 10 steps: about 20 % more time", of train.critical_every > 0: a forward pass is a third of a
 /// step's arithmetic.
 std::string critical_cost_text(int32_t every);
+/// The fewest steps between two of them, as the run is or after one of its edits; 0: it is never measured.
+int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits);
 
 /// The three runs of the default comparison: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN
 /// without.

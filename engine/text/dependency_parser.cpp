@@ -14,13 +14,6 @@ namespace {
 
 constexpr int32_t kParsed = 128;  // at a time
 
-/// A sentence that is being parsed.
-struct Row {
-  size_t place;  // in the list
-  EncodedSentence sentence;
-  ParseState state;
-};
-
 void write_tree(const ParseState& state, const ParseVocabulary& vocabulary, DependencyTree& tree) {
   for (size_t w = 0; w < tree.words.size(); ++w) {
     const auto number = static_cast<int32_t>(w) + 1;
@@ -57,12 +50,16 @@ int32_t DependencyParser::best(const ParseState& state, std::span<const float> l
 
 std::vector<DependencyTree> DependencyParser::parse(std::span<const DependencyTree> sentences,
                                                     const std::function<bool(size_t)>& progress) {
-  std::vector<DependencyTree> out(sentences.begin(), sentences.end());
+  Parsing parsing{{sentences.begin(), sentences.end()}};
+  go_on(parsing, progress);
+  return std::move(parsing.trees);
+}
+
+void DependencyParser::go_on(Parsing& parsing, const std::function<bool(size_t)>& progress) {
+  auto& [out, rows, next, done] = parsing;
   const std::span<int32_t> tokens = logits_.program.tokens("tokens");
   std::fill(tokens.begin(), tokens.end(), 0);
-  std::vector<Row> rows;
-  size_t next = 0, done = 0;
-  while (done < out.size()) {
+  while (!parsing.complete()) {
     for (; next < out.size() && rows.size() < static_cast<size_t>(kParsed); ++next)
       rows.push_back(
           {next, vocabulary_->encode(out[next]), ParseState(static_cast<int32_t>(out[next].words.size()))});
@@ -79,18 +76,24 @@ std::vector<DependencyTree> DependencyParser::parse(std::span<const DependencyTr
       rows[r].state.apply(ParseVocabulary::move_of(chosen), ParseVocabulary::label_of(chosen));
       if (rows[r].state.finished()) write_tree(rows[r].state, *vocabulary_, out[rows[r].place]);
     }
-    done += std::erase_if(rows, [](const Row& row) { return row.state.finished(); });
+    done += std::erase_if(rows, [](const Parsing::Row& row) { return row.state.finished(); });
     if (progress && !progress(done)) break;
   }
-  return out;
 }
 
 std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task,
-                                        const std::function<bool(size_t)>& progress) {
+                                        Parsing& parsing, const std::function<bool(size_t)>& progress) {
   const auto* trees = dynamic_cast<const ParsingTask*>(&task);
   if (!trees) return std::nullopt;
-  DependencyParser parser(store, model, trees->parse_vocabulary());
-  return attachment(trees->validation(), parser.parse(trees->validation(), progress), trees->punctuation());
+  if (parsing.trees.empty()) parsing.trees.assign(trees->validation().begin(), trees->validation().end());
+  DependencyParser(store, model, trees->parse_vocabulary()).go_on(parsing, progress);
+  if (!parsing.complete()) return std::nullopt;
+  return attachment(trees->validation(), parsing.trees, trees->punctuation());
+}
+
+std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task) {
+  Parsing parsing;
+  return attachment_of(store, model, task, parsing, {});
 }
 
 }  // namespace normscope

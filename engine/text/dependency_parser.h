@@ -18,6 +18,19 @@
 
 namespace normscope {
 
+/// Sentences, and how far a parser has come with them: the parser may be made anew between two portions.
+struct Parsing {
+  struct Row {  ///< a sentence that is being parsed
+    size_t place;
+    EncodedSentence sentence;
+    ParseState state;
+  };
+  std::vector<DependencyTree> trees;  ///< those that are done have heads and labels of the parser's
+  std::vector<Row> rows{};
+  size_t next = 0, done = 0;
+  bool complete() const { return done == trees.size(); }
+};
+
 class DependencyParser {
  public:
   /// `vocabulary` is that of the training trees and outlives the parser. Throws Error where the model is none.
@@ -27,6 +40,8 @@ class DependencyParser {
   /// how many are done and says whether to go on: what is left then keeps what it had.
   std::vector<DependencyTree> parse(std::span<const DependencyTree> sentences,
                                     const std::function<bool(size_t)>& progress = {});
+  /// The same, from where `parsing` is: one transition of many sentences at least.
+  void go_on(Parsing& parsing, const std::function<bool(size_t)>& progress);
 
  private:
   struct Logits {
@@ -41,9 +56,11 @@ class DependencyParser {
   Logits logits_;
 };
 
-/// The score of the task's validation trees as the model parses them; none where they are no trees. `progress` as in
-/// parse(): where it stops that, the score is none of the model's.
+/// The score of the task's validation trees as the model parses them; none where they are no trees.
+std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task);
+/// In portions: begins where `parsing` has no sentence yet, goes on where it stopped, and there is no score until it is
+/// complete. The weights must be the same each time. `progress` as in DependencyParser::parse().
 std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task,
-                                        const std::function<bool(size_t)>& progress = {});
+                                        Parsing& parsing, const std::function<bool(size_t)>& progress);
 
 }  // namespace normscope

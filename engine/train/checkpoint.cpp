@@ -77,6 +77,35 @@ Json json_of(const std::optional<NonFiniteReport>& report) {
   return {report->layer, report->tensor, report->step};
 }
 
+/// Where the numbers of a saved frame stand in this layout, by name; nothing where one is not known here, or out of
+/// order. Files of before do not name them: theirs must be as many.
+std::vector<int32_t> places_of(const SavedRun& saved, const std::vector<StatInfo>& layout) {
+  const size_t numbers =
+      saved.frames.steps.empty() ? 0 : saved.frames.stats.size() / saved.frames.steps.size();
+  const bool named = !saved.stats.empty();
+  if (numbers != (named ? saved.stats.size() : layout.size())) return {};
+  std::vector<int32_t> places;
+  size_t place = 0;
+  for (size_t i = 0; i < numbers; ++i, ++place) {
+    while (named && place < layout.size() && layout[place].name != saved.stats[i]) ++place;
+    if (place == layout.size()) return {};
+    places.push_back(static_cast<int32_t>(place));
+  }
+  return places;
+}
+
+/// Frames of a version that measured less are kept, and what it did not measure is unknown; those with other numbers in
+/// them, or with so little in each that they would be larger here than any history, are left out.
+void restore_frames(const SavedRun& saved, History& history) {
+  const size_t width = history.layout().size();
+  const std::vector<int32_t> places = places_of(saved, history.layout());
+  if (places.empty()) return;
+  if (places.size() == width) return history.restore_frames(saved.frames);
+  if ((saved.frames.steps.size() + 4 * saved.frames.gone.size()) * width * sizeof(float) > kHistoryBudget)
+    return;
+  history.restore_frames(spread(saved.frames, places, width));
+}
+
 template <typename T>
 TensorShape row(const std::vector<T>& values) {
   return {static_cast<int64_t>(values.size())};
@@ -185,9 +214,7 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
 
   made->history = made->new_history();
   made->history->append_dense(saved.loss_steps, saved.history_losses, saved.history_rates);
-  // Frames of another version, with other numbers in them, are left out.
-  if (saved.frames.stats.size() == saved.frames.steps.size() * made->history->layout().size())
-    made->history->restore_frames(saved.frames);
+  restore_frames(saved, *made->history);
   for (size_t i = 0; i < saved.validation_steps.size(); ++i)
     made->history->append_validation(saved.validation_steps[i],
                                      static_cast<double>(saved.validation_losses[i]));

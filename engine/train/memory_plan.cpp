@@ -79,6 +79,19 @@ size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShap
   return plan.inputs + plan.activations + workspace_floats(tape, none, kNone);
 }
 
+/// Of the program that measures the critical rate, beside what it has in common with the run's own.
+size_t critical_floats(const RunSpec& spec, const BatchShape& shape, Backend& backend) {
+  Store store(backend);
+  Tape tape(store);
+  RecordOptions options = record_options(shape, true, spec.model.memory);
+  options.probes = false;
+  record_model(tape, spec.model, options);
+  const std::vector<bool> none = passes::mark_gradients(tape, kNone);
+  const MemoryPlan plan = passes::plan_memory(tape, none, false);
+  if (spec.train.reuse_gradients && backend.in_order()) return plan.inputs;
+  return plan.inputs + plan.activations + workspace_floats(tape, none, kNone);
+}
+
 }  // namespace
 
 MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backend& backend,
@@ -114,10 +127,8 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
 MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend) {
   const BatchShape shape = task.shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
   MemoryNeed need = memory_need(spec.model, shape, backend, spec.train.reuse_gradients);
-  if (spec.train.critical_every >
-      0)  // a Store and as many numbers beside it; its program shares the run's memory
-    need.evaluation +=
-        2 * (need.parameters + need.optimizer) + (spec.train.reuse_gradients ? 0 : need.activations);
+  if (spec.train.critical_every > 0)  // a Store and as many numbers beside it, on the host
+    need.evaluation += 2 * (need.parameters + need.optimizer) + 4 * critical_floats(spec, shape, backend);
   return need;
 }
 

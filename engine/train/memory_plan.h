@@ -32,7 +32,7 @@ struct MemoryNeed {
 /// that cannot be recorded.
 MemoryNeed memory_need(const ModelConfig& model, const BatchShape& shape, Backend& backend,
                        bool reuse_gradients = true);
-/// Of a run.
+/// Of a run. The critical rate's memory is that on `backend`: programs on a device have no memory in common.
 MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend);
 
 /// Bytes that a step on a copy takes at its most: Run::play_next() with its two stores and each tensor in a place of

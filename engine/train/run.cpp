@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/spec/update_rule.h"
@@ -67,11 +68,16 @@ void Run::Impl::refresh_level() {
   level = smoothed_entropy(task->unigram(), static_cast<double>(spec.train.label_smoothing));
 }
 
-void Run::Impl::rebuild() {
+void Run::Impl::drop_programs() {
   validator.reset();
   critical.reset();
+  critical_left_out = false;
   line_writer.reset();
   numbers.clear();
+}
+
+void Run::Impl::rebuild() {
+  drop_programs();
   network = build_network(spec, *task, *backend, steps + 1, base.get(), base ? &base_spec : nullptr);
 }
 
@@ -118,7 +124,6 @@ void Run::Impl::record(Program& program, int64_t step, double rate) {
   if (step <= silent_until) return;
   const std::span<const double> stats = program.stats();
   std::copy(stats.begin(), stats.end(), numbers.begin());
-  numbers.back() = critical_rate(program, step);
   history->append(static_cast<int32_t>(step), loss, rate, numbers);
 }
 
@@ -217,6 +222,7 @@ void Run::step() {
   run.measure_live(step);
   program.replay(inputs);
   run.memory.take(program, run.network->values.memories);
+  run.numbers.back() = run.critical_rate(program, step);
   run.require_backend();  // of a step that failed nothing is kept
   run.steps = step;
   run.network->newest = &program;
@@ -236,7 +242,12 @@ const RunSpec& Run::origin() const { return impl_->origin; }
 const std::vector<Edit>& Run::edits() const { return impl_->edits; }
 const std::vector<Edit>& Run::scheduled() const { return impl_->scheduled; }
 
-void Run::measure_live(bool on) { impl_->live = on; }
+void Run::measure_live(bool on) {
+  impl_->live = on;
+  impl_->settle_critical();
+}
+
+std::string Run::take_notice() { return std::exchange(impl_->notice, {}); }
 
 void Run::set_budget(int32_t steps) {
   impl_->spec.train.steps = impl_->origin.train.steps = steps;

@@ -89,6 +89,9 @@ class Run {
   /// Off: NaN in their place, and in that of the critical rate (train.critical_every), which is NaN at the steps between
   /// its measurements too.
   void measure_live(bool on);
+  /// What it leaves out from now on and why ("the critical rate is left out: [memory] ..."), once; empty: nothing. The
+  /// critical rate needs memory of its own; it is tried again when it was switched off and on, or the run moved.
+  std::string take_notice();
 
   RunState state() const;
   /// Step at which it left the plateau; 0 = not (yet), or too few losses of a fork's own to say.

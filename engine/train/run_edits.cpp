@@ -117,6 +117,7 @@ void Run::edit(const std::string& key, const std::string& value) {
   if (!impl_->edit_again(key, get_field(changed, key)))
     impl_->apply({impl_->steps + 1, key, get_field(changed, key)});
   impl_->refresh_level();
+  impl_->settle_critical();
 }
 
 void Run::schedule_edits(std::vector<Edit> edits) {

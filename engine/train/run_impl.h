@@ -1,6 +1,7 @@
 // What a Run holds. Internal to run*.cpp and checkpoint.cpp.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -44,12 +45,15 @@ struct Run::Impl {
   const Keyframe* newest_snapshot() const;
   void keep_snapshot();
   void take_network(Backend& to, std::shared_ptr<Network> made);
+  void drop_programs();  ///< those over a network that goes
   void record(Program& program, int64_t step, double rate);
   void measure_live(int64_t step);
   bool critical_due(int64_t step) const;
   void begin_critical(int64_t step);
   double critical_rate(Program& program,
                        int64_t step);  ///< of the step just replayed; NaN where it is not due
+  void try_critical(const std::function<void()>& measure);
+  void settle_critical();
   std::shared_ptr<History> new_history()
       const;  ///< the program's stats, the live measurements, the critical rate
   void recognise(int32_t step, double loss);
@@ -76,6 +80,8 @@ struct Run::Impl {
 
   std::unique_ptr<Validator> validator;
   std::unique_ptr<CriticalRate> critical;  ///< once it was due; of this network
+  bool critical_left_out = false;  ///< there was no memory for it; tried anew where memory may have changed
+  std::string notice;              ///< see take_notice()
   std::unique_ptr<Writer> line_writer;
   std::string line;
   double validation = 0;

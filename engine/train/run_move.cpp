@@ -52,10 +52,7 @@ void Run::Impl::keep_snapshot() {
 }
 
 void Run::Impl::take_network(Backend& to, std::shared_ptr<Network> made) {
-  validator.reset();
-  critical.reset();
-  line_writer.reset();
-  numbers.clear();
+  drop_programs();
   network = std::move(made);
   backend = &to;
 }

@@ -41,6 +41,21 @@ TEST_CASE(
   const std::string config = folder.write("tiny.toml", std::string(kTiny) + "critical_every = 5\n");
   CHECK(holds(train("--config " + config + " --plan").out,
               "critical rate: 6 forward passes every 5 steps: about 40 % more time"));
+  const std::string off = folder.write("off.toml", kTiny);
+  const auto evaluation = [&](const std::string& arguments) {  // the plan's line
+    const std::string plan = train(arguments + " --plan").out;
+    const size_t at = plan.find("\nevaluation");
+    REQUIRE(at != plan.npos);
+    return plan.substr(at + 1, plan.find('\n', at + 1) - at - 1);
+  };
+  CHECK(evaluation("--config " + off) != evaluation("--config " + config));
+  CHECK(evaluation("--config " + off + " --edit 7:train.critical_every=5") ==
+        evaluation("--config " + config));
+  train("--config " + off + " --save " + folder.file("half.safetensors") +
+        " --edit 20:train.critical_every=5");
+  const std::string resumed = "--resume " + folder.file("half.safetensors") + " --steps 30";
+  CHECK(holds(train(resumed + " --plan").out, "critical rate: 6 forward passes every 5 steps"));
+  CHECK(holds(train(resumed + " --set train.critical_every=3 --plan").out, "every 3 steps"));
   train("--config " + config + " --log " + folder.file("out.jsonl"));
   const std::vector<json> steps = steps_of(read_log(folder.file("out.jsonl")));
   REQUIRE(steps.size() == 12);

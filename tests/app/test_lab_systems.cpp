@@ -280,6 +280,40 @@ TEST_CASE("a command does not wait for the score of a parser's trees, which is d
   CHECK_FALSE(trainer.has_work());
 }
 
+TEST_CASE(
+    "the score of a parser's trees ends though commands keep coming, and goes on in a restored session") {
+  const test::Folder folder;
+  LabOptions options = fixture::quiet_lab();
+  options.validation_every = 1;
+  LabTrainer straight(options), hurried(options), restored(options);
+  for (LabTrainer* trainer : {&straight, &hurried})
+    trainer->carry_out(ReplaceRuns{{fixture::small_system("parser")[0]}, {}, true});
+  straight.work();
+  const std::string score = straight.view().runs[0].score;
+  REQUIRE(score.starts_with("UAS "));
+  hurried.called = [] { return true; };
+  hurried.work();
+  hurried.carry_out(SaveSession{folder.file("session")});
+  int portions = 1;
+  for (; portions < 10'000; ++portions) {
+    hurried.carry_out(Pause{});
+    if (!hurried.has_work()) break;
+    CHECK(hurried.view().runs[0].score.empty());
+    hurried.work();
+  }
+  CHECK(portions > 1);
+  CHECK_FALSE(hurried.has_work());
+  CHECK(hurried.view().step == 1);
+  CHECK(hurried.view().runs[0].score == score);
+
+  restored.carry_out(RestoreSession{folder.file("session"), false});
+  CHECK(restored.view().runs[0].score.empty());
+  REQUIRE(restored.has_work());
+  restored.work();
+  CHECK_FALSE(restored.has_work());
+  CHECK(restored.view().runs[0].score == score);
+}
+
 TEST_CASE("a session of each system is saved and goes on bit for bit") {
   for (const char* name : fixture::kSystems) {
     INFO(name);

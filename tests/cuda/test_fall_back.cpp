@@ -210,6 +210,40 @@ TEST_CASE("gpu fall-back: a Lab whose device is lost trains all runs to the end 
   CHECK(lab.view()->backend_note == "");
 }
 
+TEST_CASE("gpu fall-back: a device that is lost while the critical rate is measured takes no frame along",
+          "[gpu]") {
+  NEEDS_DEVICE();
+  RunSpec spec = small_spec("post");
+  spec.train.critical_every = 1;
+  for (const int32_t lost_after : {3, 12, 23}) {  // steps, measurements and passes together
+    INFO("lost after " << lost_after);
+    Failing device;
+    Run run(spec, small_task(), *device.backend);
+    device.driver->launches_left = lost_after;
+    CHECK(train_to(run, 8) > 0);
+    check_whole(*run.history(), 8);
+    const History& history = *run.history();
+    const Series rates = history.series(history.find(kCriticalStat));
+    REQUIRE(rates.steps.size() == 8);
+    for (const float rate : rates.values) CHECK(std::isfinite(rate));
+  }
+}
+
+TEST_CASE("gpu fall-back: without device memory for the critical rate a run stays on the device", "[gpu]") {
+  NEEDS_DEVICE();
+  Failing device, whole;
+  Run run(small_spec("post"), small_task(), *device.backend),
+      plain(small_spec("post"), small_task(), *whole.backend);
+  steps(run, 3);
+  device.driver->memory_left = 0;
+  run.edit("train.critical_every", "1");
+  CHECK(train_to(run, 8) == 0);
+  CHECK(run.take_notice().find("the critical rate is left out: [memory] ") == 0);
+  steps(plain, 8);
+  CHECK(losses(run) == losses(plain));
+  check_whole(*run.history(), 8);
+}
+
 TEST_CASE("gpu fall-back: a Lab whose device is too small starts on the CPU and says so", "[gpu]") {
   NEEDS_DEVICE();
   auto driver = std::make_shared<FailingDriver>(device_driver());

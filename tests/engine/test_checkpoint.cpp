@@ -3,9 +3,12 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/io/safetensors.h"
@@ -38,9 +41,10 @@ std::string load_error(const std::string& path, std::shared_ptr<const Task> task
   return "no error";
 }
 
-// The saved file with one tensor or one metadata entry changed.
+// The saved file with one tensor or one metadata entry changed; `change(name, values)` of every tensor.
+template <typename Change>
 void rewrite(const std::string& from, const std::string& to, const std::string& skip_tensor,
-             const std::string& key = "", const std::string& value = "") {
+             const std::string& key, const std::string& value, Change&& change) {
   const SafetensorsFile file = SafetensorsFile::load(from);
   SafetensorsWriter writer;
   std::vector<std::vector<float>> floats;
@@ -50,18 +54,47 @@ void rewrite(const std::string& from, const std::string& to, const std::string& 
   floats.reserve(count);
   integers.reserve(count);
   doubles.reserve(count);
+  const auto add = [&](const std::string& name, auto& values) {
+    const size_t before = values.size();
+    change(name, values);
+    const TensorShape row{static_cast<int64_t>(values.size())};
+    writer.add(name, values.size() == before ? file.shape(name) : row, std::span(values));
+  };
   for (const std::string& name : file.names()) {
     if (name == skip_tensor) continue;
-    if (file.type(name) == TensorType::F32)
-      writer.add(name, file.shape(name), std::span(floats.emplace_back(file.floats(name))));
-    if (file.type(name) == TensorType::I32)
-      writer.add(name, file.shape(name), std::span(integers.emplace_back(file.int32s(name))));
-    if (file.type(name) == TensorType::F64)
-      writer.add(name, file.shape(name), std::span(doubles.emplace_back(file.doubles(name))));
+    if (file.type(name) == TensorType::F32) add(name, floats.emplace_back(file.floats(name)));
+    if (file.type(name) == TensorType::I32) add(name, integers.emplace_back(file.int32s(name)));
+    if (file.type(name) == TensorType::F64) add(name, doubles.emplace_back(file.doubles(name)));
   }
   if (key == "shape") writer.add(skip_tensor, {2, 3}, std::span(floats.emplace_back(6)));
   for (const auto& [name, text] : file.metadata()) writer.set_metadata(name, name == key ? value : text);
   writer.write(to);
+}
+
+void rewrite(const std::string& from, const std::string& to, const std::string& skip_tensor,
+             const std::string& key = "", const std::string& value = "") {
+  rewrite(from, to, skip_tensor, key, value, [](const std::string&, auto&) {});
+}
+
+// The same as a version wrote it whose frames have these numbers of this one's alone, under the names in `stats`.
+void rewrite_frames(const std::string& from, const std::string& to, const std::vector<size_t>& kept,
+                    const std::string& stats) {
+  const SafetensorsFile file = SafetensorsFile::load(from);
+  const size_t width = file.floats("frames/stats").size() / file.int32s("frames/steps").size();
+  rewrite(from, to, "", "stats", stats, [&](const std::string& name, auto& values) {
+    const size_t each = name == "frames/stats" ? 1 : name.starts_with("frames/gone_") ? 2 : 0;
+    if (each == 0) return;
+    const auto all = std::exchange(values, {});
+    for (size_t row = 0; row < all.size(); row += width * each)
+      for (const size_t i : kept)
+        for (size_t k = 0; k < each; ++k) values.push_back(all[row + i * each + k]);
+  });
+}
+
+std::string names_of(const std::vector<StatInfo>& layout, const std::vector<size_t>& kept) {
+  std::string names;
+  for (const size_t i : kept) names += (names.empty() ? "[\"" : ",\"") + layout[i].name + "\"";
+  return names + "]";
 }
 
 }  // namespace
@@ -185,6 +218,79 @@ TEST_CASE("what is no fitting checkpoint is refused in one line", "[checkpoint]"
   CHECK_THAT(load_error(bad),
              Catch::Contains("metadata plateau is a list of 0: expected an object with count"));
   CHECK(load_error(good) == "no error");
+}
+
+TEST_CASE("frames of a version that measured less are kept, and of one that measured otherwise left out",
+          "[checkpoint]") {
+  const Folder folder;
+  const std::string now = folder.file("now.safetensors"), other = folder.file("other.safetensors");
+  RunSpec spec = small_spec();
+  spec.train.critical_every = 1;
+  const auto run = make_run(spec);
+  steps(*run, 40);
+  const std::vector<StatInfo> layout = run->history()->layout();
+  REQUIRE(layout.back().name == kCriticalStat);
+  run->save(now, 30 * layout.size() * sizeof(float));  // some frames stand for others, which went
+  REQUIRE_FALSE(SafetensorsFile::load(now).int32s("frames/gone").empty());
+  const auto whole = load(now);
+
+  std::vector<size_t> before(layout.size() - 1), gaps;
+  std::iota(before.begin(), before.end(), size_t{0});  // as without the critical rate
+  for (size_t i = 1; i < layout.size(); i += 3) gaps.push_back(i);
+  for (const std::vector<size_t>& kept : {before, gaps}) {
+    rewrite_frames(now, other, kept, names_of(layout, kept));
+    const auto old = load(other);
+    REQUIRE(old->history()->layout().size() == layout.size());
+    for (size_t i = 0; i < layout.size(); ++i) {
+      INFO(layout[i].name);
+      const auto stat = static_cast<int32_t>(i);
+      const Series is = old->history()->series(stat), was = whole->history()->series(stat);
+      REQUIRE_FALSE(was.steps.empty());
+      if (std::find(kept.begin(), kept.end(), i) != kept.end()) {
+        CHECK(is.steps == was.steps);
+        CHECK(same_bits(is.values, was.values));
+      } else {
+        CHECK_FALSE(is.steps.empty());
+        CHECK(std::all_of(is.values.begin(), is.values.end(), [](float v) { return std::isnan(v); }));
+      }
+    }
+    steps(*old, 2);  // what comes is measured again
+    CHECK(std::isfinite(old->history()->series(old->history()->find(kCriticalStat)).values.back()));
+  }
+
+  std::vector<size_t> twice = before;
+  twice.insert(twice.end(), {layout.size() - 1, layout.size() - 1});
+  const std::string names = names_of(layout, before);
+  const std::string renamed = "[\"another number\"" + names.substr(names.find(','));
+  for (const auto& [kept, stats] : {std::pair{before, renamed},
+                                    {before, std::string("[]")},
+                                    {twice, names_of(layout, twice)},
+                                    {before, names_of(layout, gaps)}}) {
+    INFO(stats);
+    rewrite_frames(now, other, kept, stats);
+    const auto old = load(other);
+    CHECK(old->history()->series(0).steps.empty());
+    CHECK(old->history()->loss().steps.size() == 40);
+  }
+}
+
+TEST_CASE("frames that would be larger than any history in this version's layout are left out",
+          "[checkpoint]") {
+  const Folder folder;
+  const std::string now = folder.file("now.safetensors"), other = folder.file("other.safetensors");
+  const auto run = make_run(small_spec());
+  steps(*run, 3);
+  run->save(now);
+  const std::vector<StatInfo> layout = run->history()->layout();
+  const size_t most = kHistoryBudget / (layout.size() * sizeof(float));
+  for (const size_t count : {most, most + 1}) {
+    rewrite(now, other, "", "stats", names_of(layout, {0}), [&](const std::string& name, auto& values) {
+      if (name != "frames/steps" && name != "frames/stats") return;
+      values.resize(count);
+      std::iota(values.begin(), values.end(), static_cast<decltype(values[0] + values[0])>(1));
+    });
+    CHECK(load(other)->history()->series(0).steps.empty() == (count > most));
+  }
 }
 
 TEST_CASE("saving is atomic: a failed save leaves the old file", "[checkpoint]") {

@@ -300,6 +300,16 @@ TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") 
         0.999 * std::sqrt(dot(adam.update(), adam.update()) * dot(sgd.update(), sgd.update())));
 }
 
+TEST_CASE("critical rate: an edit that switches it on counts from the start", "[critical]") {
+  RunSpec spec = small_spec("pre");
+  CHECK(critical_every(spec, {}) == 0);
+  CHECK(critical_every(spec, {{9, "train.lr", "1e-3"}, {12, "train.critical_every", "0"}}) == 0);
+  CHECK(critical_every(spec, {{9, "train.critical_every", "10"}}) == 10);
+  CHECK(critical_every(spec, {{9, "train.critical_every", "10"}, {12, "train.critical_every", "4"}}) == 4);
+  spec.train.critical_every = 3;
+  CHECK(critical_every(spec, {{9, "train.critical_every", "0"}}) == 3);
+}
+
 TEST_CASE("critical rate: what it costs is said in passes and time", "[critical]") {
   CHECK(critical_cost_text(1) == "6 forward passes every step: about 200 % more time");
   CHECK(critical_cost_text(10) == "6 forward passes every 10 steps: about 20 % more time");

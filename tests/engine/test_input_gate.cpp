@@ -428,6 +428,7 @@ TEST_CASE("gate: every field of a session", "[gate]") {
       {"/runs/0/forked_from", "4", "runs[0].forked_from is 4: expected a whole number from -1 to 3"},
       {"/runs/0/fork_step", "-1", "runs[0].fork_step is -1: expected a whole number from 0 to 10000000"},
       {"/runs/0/hold", "-2", "runs[0].hold is -2: expected a whole number from -1 to 10000000"},
+      {"/runs/0/unscored", "1", "runs[0].unscored is 1: expected true or false"},
       {"/runs/0/empty", "true", "runs[0].empty is true: expected false: a run that is shown"},
       {"/runs/0/keyframes", "7", "runs[0].keyframes is 7: expected a list of 0 to 64"},
       {"/runs/0/keyframes", "[\"/etc/x.safetensors\"]",
@@ -440,6 +441,7 @@ TEST_CASE("gate: every field of a session", "[gate]") {
   CHECK(whole.budget == 300);
   CHECK(whole.runs.at(0).keyframes.size() == 1);
   CHECK(whole.stash.at(0).empty);
+  CHECK_FALSE(whole.runs.at(0).unscored);  // as before it was said
   for (const auto& one : cases) {
     Json json = session_json();
     json[Json::json_pointer(one.pointer)] = Json::parse(one.value);

@@ -14,7 +14,10 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
   for (const Planned& p : planned) {
     RunSpec spec = p.config.spec;
     fit_to_data(spec, *p.task);
-    const MemoryNeed need = with_exit(Exit::Usage, [&] { return memory_need(spec, *p.task, backend); });
+    const MemoryNeed need = with_exit(Exit::Usage, [&] {
+      spec.train.critical_every = critical_every(spec, p.config.edits);
+      return memory_need(spec, *p.task, backend);
+    });
     if (options.plan) say("run {}\n{}{}", p.config.letter, memory_table(need), largest_table(need));
     if (const int32_t every = spec.train.critical_every; options.plan && every > 0)
       say("critical rate: {}\n", critical_cost_text(every));

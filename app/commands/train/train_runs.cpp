@@ -8,6 +8,7 @@
 #include "app/files/command_text.h"
 #include "engine/io/safetensors.h"
 #include "engine/spec/unused_settings.h"
+#include "engine/train/saved_run.h"
 
 namespace normscope::cli {
 namespace {
@@ -95,11 +96,20 @@ void schedule_edits(std::vector<Edit> edits, Run& run) {
 
 std::vector<ConfigRun> asked_runs(const TrainOptions& options) {
   if (options.resume.empty()) return configured_runs(options);
-  ConfigRun saved{'A', with_exit(Exit::Input, [&] { return Run::saved_spec(options.resume); }), {}};
+  const SavedRun from =
+      with_exit(Exit::Input, [&] { return read_saved_run(SafetensorsFile::load(options.resume)); });
+  ConfigRun saved{'A', from.spec, from.scheduled};
   if (!options.text.empty()) {
     saved.spec.data.name = "text";
     saved.spec.data.text_path = options.text;
   }
+  with_exit(Exit::Usage, [&] {  // see resumed_job()
+    for (const std::string& text : options.set) {
+      const Assignment assignment = parse_assignment(text);
+      saved.edits.push_back({from.step + 1, assignment.key, assignment.value});
+    }
+    for (const std::string& text : options.edits) saved.edits.push_back(parse_edit(text));
+  });
   return {std::move(saved)};
 }
 
@@ -165,7 +175,7 @@ std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>
   // Nobody looks at attention here unless the run is kept: a device need not store it.
   if (options.save.empty() && backend.recomputes_probabilities())
     for (Job& job : jobs)
-      if (job.run->spec().train.critical_every == 0) job.run->measure_live(false);
+      if (critical_every(job.run->spec(), job.run->scheduled()) == 0) job.run->measure_live(false);
   return jobs;
 }
 
