@@ -151,7 +151,7 @@ TEST_CASE("what is to be said, chosen and hinted has its keys, and is what is sh
   CHECK_FALSE(names.contains("knob.before.name.1"));
 }
 
-TEST_CASE("a lesson without the language stays English; a language that none has is said", "[lesson]") {
+TEST_CASE("a lesson without the language stays English, and so does a folder where none has it", "[lesson]") {
   const Course english = read_course(kFolder, ""), german = read_course(kFolder, "de"),
                none = read_course(kFolder, "xx");
   CHECK(german.broken.empty());
@@ -161,9 +161,9 @@ TEST_CASE("a lesson without the language stays English; a language that none has
   CHECK(run_label(here, "A") == "Post-LN, ohne Warm-up");
   CHECK(run_label(here, "B") == "Post-LN, Warm-up 200");
   CHECK(german.find("dependency")->title == english.find("dependency")->title);
-  REQUIRE(none.broken.size() == 1);
-  CHECK(has(none.broken[0].error, "no lesson has the language 'xx': expected de"));
-  CHECK(none.lessons.size() == english.lessons.size());
+  CHECK(none.broken.empty());
+  REQUIRE(none.lessons.size() == english.lessons.size());
+  CHECK(none.find("warm-up")->title == english.find("warm-up")->title);
 }
 
 TEST_CASE("every word of the player is in the table of each language", "[lesson]") {
@@ -297,6 +297,18 @@ TEST_CASE("--language shows the lessons in it, and refuses one that no lesson ha
   const auto wrong = test::run_program("lesson list --language dd" + lessons);
   CHECK(wrong.code == 2);
   CHECK(has(wrong.err, "--language 'dd': no lesson has it: "));
+  // In a folder without it the flag is an order, the variable a wish.
+  const test::Folder other;
+  fs::copy(kFolder + "/00-five-minutes", other.file("00-five-minutes"), fs::copy_options::recursive);
+  const std::string there = " --lessons '" + other.file(".") + "'";
+  for (const std::string command :
+       {"lesson list", "lesson show 0", "lesson worksheet 0 --out '" + other.file("sheet.html") + "'"}) {
+    INFO(command);
+    CHECK(test::run_program(command + " --language de" + there).code == 2);
+    const auto wished = test::run_program(command + there, "env NORMSCOPE_LANGUAGE=de");
+    CHECK(wished.code == 0);
+    CHECK(wished.err == "");
+  }
 }
 
 TEST_CASE("a lesson's reach names what held and what did not, with the numbers of limits.md", "[lesson]") {
