@@ -1,4 +1,5 @@
 // The player's frame: list and text column. See player.h.
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -132,8 +133,15 @@ void Player::draw_list(Ui& ui, Rect rect) {
   const Rect list{rect.x + 8, rest.y + 2, rect.w - 16, std::min(kListRow * list_rows(), rest.h * 2 / 3)};
   draw_list_items(ui, list);
   Rect below{rest.x, list.bottom() + 8, rest.w, rect.bottom() - list.bottom() - 16};
-  for (const Broken& broken : course_.broken)
-    below.y += p.text_wrapped(below, {Face::Sans, type::tick}, t.error, broken.error, 16) + 8;
+  for (size_t i = 0; i < course_.broken.size(); ++i) {
+    const TextStyle style{Face::Sans, type::tick};
+    const std::string& whole = course_.broken[i].error;
+    const float high = p.text_wrapped(below, style, t.error, p.fit_words(style, whole, below.w), 16);
+    HitOptions options;
+    options.focusable = false;
+    ui.hit(fmt::format("lesson/broken/{}", i), {below.x, below.y, below.w, high}, "", whole, options);
+    below.y += high + 8;
+  }
   p.hairline({below.x, below.y}, {below.right(), below.y}, t.border);
   below.y += 14;
   p.text_in(below.take_top(20, 6), {Face::Bold, type::body}, t.ink, word("Your predictions"));

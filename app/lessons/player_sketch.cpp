@@ -155,9 +155,9 @@ void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   p.line({x, a}, {x, b}, t.ink, 1.4f);
   p.line({x - 3, a}, {x + 3, a}, t.ink, 1.4f);
   p.line({x - 3, b}, {x + 3, b}, t.ink, 1.4f);
-  const double ratio = std::max(progress.drawn.back(), it->second.y.back()) /
-                       std::max(1e-30, std::min(progress.drawn.back(), it->second.y.back()));
-  const std::string words = shown(ratio, {.digits = 2, .unit = "×"});
+  const auto [low, high] = std::minmax(progress.drawn.back(), it->second.y.back());
+  if (!(low > 0)) return;  // no border, for instance: so many times nothing is no number
+  const std::string words = shown(high / low, {.digits = 2, .unit = "×"});
   const float w = p.text_width({Face::Bold, type::title}, words) + 18;
   const Rect pill{x + 10, (a + b) / 2 - 13, w, 26};
   p.fill(pill, t.inverse, 6);
