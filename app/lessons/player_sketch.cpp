@@ -35,7 +35,7 @@ void Player::hold_sketch(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   options.tooltip = false;
   options.radius = 2;
   hit = ui.hit("lesson/draw", kept, fmt::format("{} of {}", sketch_.size(), grid.size()),
-               "Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back.",
+               word("Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back."),
                options);
   if (fresh_ && !locked) ui.focus("lesson/draw");
   if (locked || sketch_.empty()) return;
@@ -109,9 +109,11 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
   if (points.size() == 1)
     p.text({points[0].x + 22, points[0].y - 14}, {Face::Bold, type::title}, t.ink,
            word("start here: ") + ui::number(sketch_[0], 2));
-  if (hit.held && points.size() > 1)
-    ui.tooltip(fmt::format("{} {}: about {}", figure.x.label == "training step" ? "step" : figure.x.label,
-                           ui::number(grid[points.size() - 1], 3), ui::number(sketch_.back(), 2)));
+  if (hit.held && points.size() > 1) {
+    const std::string x = ui::number(grid[points.size() - 1], 3), y = ui::number(sketch_.back(), 2);
+    ui.tooltip(figure.x.label == "training step" ? phrase("step {}: about {}", x, y)
+                                                 : phrase("{} {}: about {}", figure.x.label, x, y));
+  }
 }
 
 /// A value that was predicted: the highlighter's stroke across the plot, with its name where there is room.
