@@ -113,15 +113,8 @@ lines = [
   { curve = "each", run = "D", name = "lent" },
 ]
 
-[step.predict]
-figures = ["f"]
-[step.run]
-figures = ["f"]
-[step.compare]
-figures = ["f"]
-[step.explain]
-figures = ["f"]
-
+)" + fixture::one_figure("f") +
+                           R"(
 [prediction]
 kind = "order"
 ask = "Which first?"

@@ -71,15 +71,8 @@ title = "Map"
 cells = "edge"
 lines = [{ curve = "edge", run = "A" }]
 
-[step.predict]
-figures = ["map"]
-[step.run]
-figures = ["map"]
-[step.compare]
-figures = ["map"]
-[step.explain]
-figures = ["map"]
-
+)" + fixture::one_figure("map") +
+                           R"(
 [prediction]
 kind = "draw"
 ask = "Where?"
