@@ -18,7 +18,8 @@ enum class Exit : int {
   Internal = 5,     ///< anything else, also output that cannot be written
   DisplayLost = 6,  ///< the display server ended under the window; the session is kept
   Memory = 7,       ///< train: the runs need more memory than the machine has
-  Device = 8,       ///< --backend cuda where there is no CUDA device
+  Device =
+      8,  ///< --backend cuda: there is no CUDA device, or it failed and training does not go on elsewhere
   Interrupted = 130,
 };
 

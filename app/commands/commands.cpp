@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/cli/terminal.h"
+#include "engine/core/error.h"
 #include "engine/cpu/isa.h"
 #include "engine/spec/nearest.h"
 
@@ -122,6 +123,8 @@ int run(int argc, const char* const* argv) noexcept {
     return finished(parse_and_run(argc, argv));
   } catch (const CommandError& error) {
     return refuse(error.code, error.what());
+  } catch (const DeviceError& error) {
+    return refuse(Exit::Device, error.what());
   } catch (const std::bad_alloc&) {
     return refuse(Exit::Internal, "out of memory");
   } catch (const std::exception& error) {

@@ -72,18 +72,13 @@ Exit dry_run_sweep(const SweepOptions& options, const sweep::Plan& plan, const s
   const sweep::Visit visit =
       sweep::visit(jobs, store, runner, [](const experiments::Progress&) { return true; });
   std::vector<RunSpec> missing;
-  int64_t refused = 0;
-  size_t place = 0;  // among those that can be trained: a shard counts them
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    refused += !jobs[i].refused.empty();
-    if (!jobs[i].refused.empty()) continue;
-    const bool mine =
-        place++ % static_cast<size_t>(runner.shard.count) == static_cast<size_t>(runner.shard.index);
-    if (mine && !visit.records[i]) missing.push_back(jobs[i].spec);
-  }
+  for (const size_t job : visit.missing) missing.push_back(jobs[job].spec);
+  const auto refused = static_cast<size_t>(
+      std::count_if(jobs.begin(), jobs.end(), [](const sweep::Job& job) { return !job.refused.empty(); }));
   const int32_t cores = sweep_cores(options, runner.backend);
   say("{} cells, {} runs: {} are in the store, {} cannot be trained, {} are to be trained here\n",
-      plan.columns() * plan.rows(), jobs.size(), visit.stored, refused, missing.size());
+      plan.columns() * plan.rows(), static_cast<size_t>(visit.stored) + refused + missing.size(),
+      visit.stored, refused, missing.size());
   if (!missing.empty())
     say("about {} on {} core{}\n",
         sweep::duration_words(sweep::estimated_seconds(missing, cores, runner.backend)), cores,

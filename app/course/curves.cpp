@@ -170,10 +170,12 @@ double at_depth(const Curve& curve, const RunSpec& spec, RunStore& runs, int32_t
   return sum / kDraws;
 }
 
+double depth_x(const Curve& curve, double layers) { return curve.y == "last_gradient" ? layers : 2 * layers; }
+
 CurveData depth(const Curve& curve, const RunSpec& spec, RunStore& runs) {
   CurveData data;
   for (double layers : curve.xs) {
-    data.x.push_back(curve.y == "last_gradient" ? layers : 2 * layers);
+    data.x.push_back(depth_x(curve, layers));
     // What a single model does depends on its weights more than on its depth: the mean of a few is followed.
     double sum = 0;
     for (int32_t model = 0; model < curve.models; ++model)
@@ -241,12 +243,6 @@ CurveData norm(const Curve& curve, const RunSpec& spec, RunStore& runs) {
   return data;
 }
 
-CurveData wiring(const RunSpec& spec) {
-  CurveData data{{}, norms_to_the_last(spec.model)};
-  for (size_t i = 0; i < data.y.size(); ++i) data.x.push_back(static_cast<double>(i + 1));
-  return data;
-}
-
 }  // namespace
 
 bool is_trained(const Curve& curve) {
@@ -267,6 +263,25 @@ std::string of_layer(std::string name, int32_t layer) {
 int32_t layers_of(const std::string& name, const ModelConfig& model) {
   const bool encoder = name.starts_with("enc.") || model.architecture == Architecture::Encoder;
   return static_cast<int32_t>((encoder ? model.encoder : model.decoder).layers.size());
+}
+
+std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve) {
+  using Of = Curve::Of;
+  std::vector<double> x = curve.xs;
+  if (curve.of == Of::Depth)
+    for (double& layers : x) layers = depth_x(curve, layers);
+  if (!x.empty()) return x;
+  int32_t from = curve.from, to = curve.to;
+  if (curve.of != Of::Run && curve.of != Of::Tape) {
+    const bool sublayers = curve.of == Of::Shares || curve.of == Of::Wiring || curve.y == "skip";
+    from = 1;
+    to = (sublayers ? 2 : 1) * layers_of(curve.y, lesson.run(curve.run)->spec.model);
+    if (curve.of == Of::Wiring) --to;  // what the last one meets is counted
+  }
+  constexpr int32_t kMostParts = 20;  // so few that no pixel misses one, and the arrow keys get to the end
+  const int32_t parts = std::min(to - from, kMostParts);
+  for (int32_t i = 0; i <= parts; ++i) x.push_back(from + (to - from) * i / std::max(1, parts));
+  return x;
 }
 
 std::string unknown_quantity(const Curve& curve) {
@@ -365,7 +380,7 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
     case Curve::Of::Norm:
       return norm(curve, spec, store);
     case Curve::Of::Wiring:
-      return wiring(spec);
+      return numbered(norms_to_the_last(spec.model));
     case Curve::Of::LeftOut:
       return numbered(store.left_out(spec, edits, curve.y == "top", on_step));
     case Curve::Of::Tape:

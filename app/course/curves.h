@@ -29,6 +29,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "app/course/lesson.h"
 #include "app/experiments/run_store.h"
@@ -51,6 +52,9 @@ bool grows(const Curve& curve);
 /// stack of such a name has.
 std::string of_layer(std::string name, int32_t layer);
 int32_t layers_of(const std::string& name, const ModelConfig& model);
+
+/// Where a prediction of the curve is drawn: from its first point to its last, at every one or at 21 of them.
+std::vector<double> drawn_grid(const Lesson& lesson, const Curve& curve);
 
 /// What is measured for that kind of curve, when curve.y is not among it; empty when it is.
 std::string unknown_quantity(const Curve& curve);

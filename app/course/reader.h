@@ -37,7 +37,7 @@ struct Course {
 };
 /// Every sub-folder named NN-name. A folder that cannot be read gives an empty course with one entry in broken.
 /// In the language of NORMSCOPE_LANGUAGE, or in `language` ("de"; empty: English): a lesson that does not have it, or
-/// whose texts in it are at fault (an entry in broken), stays English.
+/// whose texts in it are at fault (an entry in broken), stays English; so does a folder in which none has it.
 Course read_course(const std::string& folder);
 Course read_course(const std::string& folder, const std::string& language);
 

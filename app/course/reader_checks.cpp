@@ -191,8 +191,8 @@ class Checker {
     if (p.kind == Prediction::Kind::Draw) {
       need(lesson_.curve(p.curve), "prediction", "curve", p.curve, "a curve");
       const Curve& drawn = *lesson_.curve(p.curve);
-      if (drawn.of == Curve::Of::Tape && drawn.xs.empty() && drawn.to == 0)
-        refuse("prediction", "curve", "has no axis to draw along: expected a curve with over or steps");
+      if (drawn_grid(lesson_, drawn).size() < 2)
+        refuse("prediction", "curve", "has no axis to draw along: expected a curve of two points at least");
       const auto& figures = lesson_.step(StepKind::Predict).figures;
       const Figure* figure = figures.empty() ? nullptr : lesson_.figure(figures[0]);
       const auto has_it = [&](const FigureLine& line) { return line.curve == p.curve && !line.run.empty(); };

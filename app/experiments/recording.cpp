@@ -195,7 +195,7 @@ Recorded record_runs(const std::string& name, std::vector<Experiment> experiment
   plan.experiments = std::move(experiments);
   plan.measure = [listener](size_t index) { return std::make_unique<Recording>(index, listener); };
   const Outcome outcome = train(plan, store, options, on_progress);
-  Recorded recorded{{}, outcome.trained, outcome.stored, outcome.complete};
+  Recorded recorded{{}, outcome.missing, outcome.trained, outcome.stored, outcome.complete};
   for (const auto& result : outcome.results)
     recorded.records.push_back(result ? std::optional(record_from(*result)) : std::nullopt);
   for (const auto& [i, why] : outcome.failed) {

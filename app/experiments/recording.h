@@ -18,6 +18,7 @@ inline constexpr const char* kRecording = "record 2";
 
 struct Recorded {
   std::vector<std::optional<Record>> records;  ///< one an experiment; none: not trained (yet)
+  std::vector<size_t> missing;                 ///< see Outcome
   int32_t trained = 0, stored = 0;             ///< distinct runs
   bool complete = true;                        ///< false: stopped
 };

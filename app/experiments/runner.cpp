@@ -99,10 +99,10 @@ std::string Session::key_at(const Experiment& experiment, Backend& backend) {
                 experiment.from ? key_at(*experiment.from, backend) : std::string());
 }
 
-/// What this shard's own runs start from joins them, whoever else trains it.
+/// What this shard's own runs start from joins them, whoever else trains it, and what that starts from.
 void Session::find_starts(Backend& backend) {
-  const std::vector<size_t> own = distinct_;
-  for (const size_t index : own) {
+  for (size_t i = 0; i < distinct_.size(); ++i) {
+    const size_t index = distinct_[i];
     const std::shared_ptr<const Experiment>& from = plan_.experiments[index].from;
     if (!from) continue;
     const auto start = first_.find(key_at(*from, backend));
@@ -131,11 +131,13 @@ bool Session::opens(size_t start) {
 /// another shard only there.
 std::set<size_t> Session::missing() {
   std::set<size_t> missing;
-  for (const size_t index : distinct_)
-    if (!results_[index] && mine(index)) missing.insert(index);
-  for (const auto& [index, start] : start_of_)
-    if (missing.contains(index) && !missing.contains(start) && (!results_[start] || !opens(start)))
-      missing.insert(start);
+  for (size_t index : distinct_) {
+    bool lacks = !results_[index] && mine(index);
+    while (lacks && missing.insert(index).second && start_of_.contains(index)) {
+      index = start_of_.at(index);
+      lacks = !missing.contains(index) && (!results_[index] || !opens(index));
+    }
+  }
   return missing;
 }
 
@@ -157,6 +159,8 @@ void Session::look_up(size_t index, Backend& backend) {
       if (plan_.keep_state) state = Run::load(state_of(index), task_of(index), backend);
       plan_.measure(index)->known(*known, state.get());
       results_[index] = std::move(known);
+    } catch (const DeviceError&) {  // of all runs
+      throw;
     } catch (const Error&) {  // its state is gone or damaged, or it is no such result
       store_.note_damaged(state_of(index));
     }
@@ -181,6 +185,8 @@ void Session::measure_kept(size_t index, Backend& backend) {
     measurement->afterwards(*end);
     finish(index, *end, *measurement);
     results_[index] = InputValue::parse(*measured_[index], experiment.spec.name);
+  } catch (const DeviceError&) {  // of all runs
+    throw;
   } catch (const Error&) {  // it is trained
   }
 }
@@ -234,6 +240,8 @@ void Session::train_one(size_t index, Backend& backend) {
   std::unique_ptr<Run> run;
   try {
     run = begin(index, backend, *measurement);
+  } catch (const DeviceError&) {  // of all runs
+    throw;
   } catch (const Error& error) {
     const std::lock_guard lock(mutex_);
     failed_[index] = error.what();
@@ -343,22 +351,27 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
         {true, 0, static_cast<int64_t>(distinct_.size()), "", {}}, true, on_progress);
   }
   Outcome out;
-  std::vector<size_t> first, rest;  // first: what others start from
-  int64_t steps = 0, first_steps = 0;
-  for (const size_t index : missing()) {
+  const std::set<size_t> missing = this->missing();
+  out.missing.assign(missing.begin(), missing.end());
+  out.stored = static_cast<int32_t>(std::count_if(distinct_.begin(), distinct_.end(), [&](size_t index) {
+    return results_[index] && !missing.contains(index);
+  }));
+  Progress progress;
+  for (const size_t index : missing) {
     if (!options_.stored_only) results_[index].reset();
-    out.missing.push_back(index);
-    (starts_.contains(index) ? first : rest).push_back(index);
-    steps += plan_.experiments[index].spec.train.steps;
-    if (starts_.contains(index)) first_steps += plan_.experiments[index].spec.train.steps;
+    progress.total += plan_.experiments[index].spec.train.steps;
   }
-  out.stored = static_cast<int32_t>(std::count_if(distinct_.begin(), distinct_.end(),
-                                                  [&](size_t index) { return results_[index].has_value(); }));
-  for (const std::vector<size_t>* part : {&first, &rest})
-    if (!options_.stored_only && !stop_)
-      on_workers(
-          *part, [&](size_t index, Backend& backend) { train_one(index, backend); },
-          {false, part == &first ? 0 : first_steps, steps, "", {}}, false, on_progress);
+  std::set<size_t> left = options_.stored_only ? std::set<size_t>() : missing;
+  while (!left.empty() && !stop_) {
+    std::vector<size_t> part;  // whose start is there, or which have none
+    for (const size_t index : left)
+      if (!start_of_.contains(index) || !left.contains(start_of_.at(index))) part.push_back(index);
+    on_workers(
+        part, [&](size_t index, Backend& backend) { train_one(index, backend); }, progress, false,
+        on_progress);
+    for (const size_t index : part) progress.done += plan_.experiments[index].spec.train.steps;
+    for (const size_t index : part) left.erase(index);
+  }
   for (const size_t index : out.missing) {
     if (!measured_[index]) continue;
     results_[index] = InputValue::parse(*measured_[index], plan_.experiments[index].spec.name);

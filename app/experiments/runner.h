@@ -78,14 +78,14 @@ struct Outcome {
   std::map<size_t, std::string> failed;  ///< why a run could not be trained
   /// Different ones that the store lacks and this shard trains, with what they start from where that lacks too.
   std::vector<size_t> missing;
-  int32_t trained = 0, stored = 0;  ///< different runs
+  int32_t trained = 0, stored = 0;  ///< different runs; none that is stored is missing too
   bool complete = true;             ///< false: stopped
 };
 
 /// `on_progress` is called some ten times a second from the calling thread and returns false to stop: the runs at
 /// hand are kept with their state then. Equal experiments are trained once. Those that others start from come first and
 /// are kept with their state, which takes a store with a folder; a shard trains them too where it needs them. Throws
-/// Error when the store cannot be written.
+/// Error when the store cannot be written, DeviceError when the device is lost or too small: no run is judged by it.
 Outcome train(const Plan& plan, ResultStore& store, const RunnerOptions& options,
               const std::function<bool(const Progress&)>& on_progress);
 

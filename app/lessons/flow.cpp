@@ -7,6 +7,7 @@
 #include <cstring>
 #include <set>
 
+#include "app/course/language/language.h"
 #include "app/course/terms.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
@@ -288,8 +289,9 @@ class Column {
     options.arrows = true;
     options.enabled = context_.can_drag;
     options.radius = radius::field;
+    const Lesson& lesson = *context_.lesson;
     const Hit h = ui_.hit("lesson/drag/" + knob.id, rect, token.text,
-                          knob.label + ": drag, or use the arrow keys.", options);
+                          phrase_of(lesson.words, "{}: drag, or use the arrow keys.", knob.label), options);
     const Theme& t = ui_.theme();
     if (context_.can_drag)
       p.accent_box(t, rect, radius::field);

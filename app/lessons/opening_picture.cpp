@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "app/course/language/language.h"
 #include "app/course/reading/opening.h"
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
@@ -150,7 +151,8 @@ void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const 
     x = area.right() + kBetween;
   }
   ui.mark("lesson/opening", {room.x, room.y, room.w, kName + high}, lit,
-          "How the runs are wired, in small: flow goes up. The place that matters is ringed.");
+          word_of(lesson.words,
+                  "How the runs are wired, in small: flow goes up. The place that matters is ringed."));
 }
 
 }  // namespace normscope::lessons

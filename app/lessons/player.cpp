@@ -286,20 +286,7 @@ FlowContext Player::flow_context(ui::Ui&) const {
 
 std::vector<double> Player::sketch_grid() const {
   const Curve* curve = lesson()->curve(lesson()->prediction.curve);
-  if (!curve) return {};
-  if (!curve->xs.empty()) return curve->xs;
-  int32_t from = curve->from, to = curve->to;
-  if (curve->of != Curve::Of::Run && curve->of != Curve::Of::Tape) {  // by layer, or by sub-layer
-    const int32_t each = curve->of == Curve::Of::Shares || curve->y == "skip" ? 2 : 1;
-    from = 1;
-    to = each * layers_of(curve->y, lesson()->run(curve->run)->spec.model);
-  }
-  // A long one is drawn in so many parts that the last is not missed by a pixel, and the arrow keys get there.
-  constexpr int32_t kMostParts = 20;
-  const int32_t parts = std::min(to - from, kMostParts);
-  std::vector<double> x{static_cast<double>(from)};
-  for (int32_t i = 1; i <= parts; ++i) x.push_back(from + (to - from) * i / parts);
-  return x;
+  return curve ? drawn_grid(*lesson(), *curve) : std::vector<double>();
 }
 
 /// The hand is at grid point `index`, height y: everything between the last drawn point and it is filled in.

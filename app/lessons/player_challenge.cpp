@@ -124,9 +124,9 @@ void Player::draw_training(Ui& ui, Rect& rest, const Rect& seen) {
   const Rect left = row.take_left(150, 8), right = row.take_left(170);
   const std::string name = state->running ? "lesson/challenge/stop" : "lesson/challenge/train";
   if (button(ui, name, left, state->running ? word("Stop") : phrase("Train {} steps", task.budget),
-             state->running  ? "Stops the training; it is not counted."
-             : train.enabled ? "Trains your run from the beginning."
-                             : "Change one of the settings first.",
+             state->running  ? word("Stops the training; it is not counted.")
+             : train.enabled ? word("Trains your run from the beginning.")
+                             : word("Change one of the settings first."),
              train)) {
     if (state->running)
       measurer_->stop();
@@ -138,7 +138,7 @@ void Player::draw_training(Ui& ui, Rect& rest, const Rect& seen) {
   more.enabled = taken < task.hints.size();
   if (button(ui, "lesson/challenge/hint", right,
              more.enabled ? phrase("Hint, costs {}", task.hints[taken].costs) : word("No more hints"),
-             "Shows the next hint.", more)) {
+             word("Shows the next hint."), more)) {
     ++progress.hints;
     progress_.save();
   }
@@ -169,12 +169,12 @@ void Player::draw_outcome(Ui& ui, Rect& rest, const Rect& seen) {
   const std::string score = score_text(task, progress.tries, progress.hints, course_.words);
   const float high = p.text_wrapped(rest, kTaskText, t.ink, score, kTaskLine);
   ui.mark("lesson/challenge/score", {rest.x, rest.y, rest.w, high},
-          std::to_string(score_of(task, progress.tries, progress.hints)), "Your points.");
+          std::to_string(score_of(task, progress.tries, progress.hints)), word("Your points."));
   rest.take_top(high, 10);
   if (ways_found(task, progress.tries).empty()) return;
   const Rect box = rest.take_top(34, 6);
   if (button(ui, "lesson/challenge/lab", {box.x, box.y, 230, box.h}, word("Open the ways in the Lab"),
-             "The start and the best of the ways you found, one beside the other."))
+             word("The start and the best of the ways you found, one beside the other.")))
     found_asked_ = found_runs();
   follow_focus(ui, "lesson/challenge/lab", box, seen);
   const std::string kept = !found_fault_.empty() ? found_fault_

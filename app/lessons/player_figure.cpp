@@ -69,7 +69,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
     Rect place = head.take_right(width, 12);
     place.h = 26;
     segmented(ui, "lesson/figure", place, tabs, figure_[static_cast<size_t>(step_)],
-              "Which measurement is shown.");
+              word("Which measurement is shown."));
   }
   p.text_in(head.take_top(24, 2), {Face::Bold, type::figure}, t.ink,
             cards ? word("Put them in order") : figure.title);
@@ -96,7 +96,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
               ui::number(value_, 3) + (q.unit.empty() ? "" : " " + q.unit), Align::Right);
     double v = value_;
     const bool hand = draw_slider(ui, foot, "lesson/slider", v, {q.low, q.high, q.step, q.values, q.unit},
-                                  "Your prediction: drag, or use the arrow keys.");
+                                  word("Your prediction: drag, or use the arrow keys."));
     if (!locked()) {
       value_ = v;
       touched_ |= hand;
@@ -181,7 +181,7 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   if (map && !plot.heat) {
     ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3,
                        word("not measured yet: the runs are trained first"), Align::Centre);
-    return ui.mark("lesson/plot", rect, "", "The figure of this step.");
+    return ui.mark("lesson/plot", rect, "", word("The figure of this step."));
   }
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
   if (predicting && !map) plot.pad_right = 24;
@@ -206,13 +206,14 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
 void Player::draw_sketch_buttons(Ui& ui, Rect rest) {
   ButtonOptions plain;
   plain.enabled = sketch_.size() > 1;
-  if (button(ui, "lesson/clear", rest.take_right(84, 8), word("Clear"), "Takes the whole drawing back.",
+  if (button(ui, "lesson/clear", rest.take_right(84, 8), word("Clear"), word("Takes the whole drawing back."),
              plain)) {
     before_.push_back(sketch_);
     sketch_.resize(1);
   }
   plain.enabled = !before_.empty();
-  if (button(ui, "lesson/undo", rest.take_right(84, 8), word("Undo"), "Takes the last stroke back.", plain)) {
+  if (button(ui, "lesson/undo", rest.take_right(84, 8), word("Undo"), word("Takes the last stroke back."),
+             plain)) {
     sketch_ = before_.back();
     before_.pop_back();
   }
@@ -263,7 +264,7 @@ void Player::draw_runs(Ui& ui, Rect rect) {
             state->running ? state->doing
             : measured_    ? "done"
                            : "waiting",
-            "How far the measurement has come.");
+            word("How far the measurement has come."));
   }
 }
 
@@ -277,7 +278,7 @@ void Player::draw_strip(Ui& ui, Rect rect) {
     const std::string words = (solved_ ? word("Solved. ") : word("Puzzle. ")) + lesson()->puzzle->text;
     p.text_wrapped(row, {Face::Sans, type::body}, t.ink, words, 17);
     ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open",
-            "A question to be answered with a run of your own.");
+            word("A question to be answered with a run of your own."));
   }
   if (lesson()->challenge) return draw_runs(ui, rect);
   if (lesson()->knobs.empty()) return;
@@ -294,7 +295,7 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   options.enabled = !state->running;
   if (button(ui, "lesson/again", {place.right() - 116, rect.y - 6, 116, 34},
              state->running ? state->doing.substr(0, 14) : word("Run again"),
-             "Measures again with this setting.", options))
+             word("Measures again with this setting."), options))
     measure();
   place.w -= 150;
   double v = knob_value(knob);

@@ -60,7 +60,9 @@ float Player::draw_place(Ui& ui, Vec at, const Place& place, int index, int now,
              : passed ? "done"
              : open   ? "open"
                       : "later",
-             std::string(place.label) + (open ? "." : ": comes after the steps before it."), options)
+             open ? word(std::string(place.label)) + "."
+                  : phrase("{}: comes after the steps before it.", word(std::string(place.label))),
+             options)
           .clicked)
     go(place.step, place.aside);
   const Vec c{at.x + r, at.y};
@@ -99,7 +101,7 @@ ToLab Player::to_lab() {
 void Player::draw_hint(Ui& ui, const Rect& left) {
   if (size_ == Size::Compact) {
     if (button(ui, "lesson/course", {left.x, left.centre().y - 15, 104, 30},
-               phrase("Lesson {}", lesson()->number), "All lessons, with minutes and progress."))
+               phrase("Lesson {}", lesson()->number), word("All lessons, with minutes and progress.")))
       ui.open_popup("lesson/course");
     const float wanted = kListRow * list_rows() + 16;
     const float h = std::min(wanted, left.y - 12);  // all of them, in lower rows where there is no room
@@ -123,32 +125,33 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
 
 /// The button that leads on: what it says at this step.
 Player::WayOn Player::way_on(bool locked, bool running) {
-  if (aside_ == Aside::Review) return {phrase("To lesson {}", lesson()->number), "Back to the lesson.", true};
+  if (aside_ == Aside::Review)
+    return {phrase("To lesson {}", lesson()->number), word("Back to the lesson."), true};
   const bool ready = locked || not_ready().empty();
   switch (step_) {
     case StepKind::Predict:
       return {locked ? word("Next: Run") : word("Commit and run"),
-              locked  ? "To the measurement."
-              : ready ? "Locks the prediction and measures."
-                      : not_ready() + ". A click where it stands counts.",
+              locked  ? word("To the measurement.")
+              : ready ? word("Locks the prediction and measures.")
+                      : phrase("{}. A click where it stands counts.", not_ready()),
               ready};
     case StepKind::Run:
       return {measured_ ? word("Next: Compare")
               : running ? word("Measuring …")
                         : word("Run"),
-              measured_ ? "Your prediction beside the measurement." : "Measures now.", !running};
+              measured_ ? word("Your prediction beside the measurement.") : word("Measures now."), !running};
     case StepKind::Compare:
       if (lesson()->challenge && aside_ == Aside::None)
-        return {word("Next: Challenge"), "A task for a run of your own.", true};
-      return {word("Next: Explain"), "What is behind it.", true};
+        return {word("Next: Challenge"), word("A task for a run of your own."), true};
+      return {word("Next: Explain"), word("What is behind it."), true};
     case StepKind::Explain:
       break;
   }
   if (!lesson()->says.empty() && aside_ == Aside::None)
-    return {word("Next: Say"), "Three sentences to complete.", true};
+    return {word("Next: Say"), word("Three sentences to complete."), true};
   if (current_ + 1 < course_.lessons.size())
-    return {word("Done: next lesson"), "Marks this lesson as done.", true};
-  return {word("Done: review"), "Marks this lesson as done; then all your predictions.", true};
+    return {word("Done: next lesson"), word("Marks this lesson as done."), true};
+  return {word("Done: review"), word("Marks this lesson as done; then all your predictions."), true};
 }
 
 /// That button was pressed.
@@ -193,21 +196,21 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   if (button(ui, "lesson/next", right.take_right(compact ? 130.f : 178.f, 8), way.text, way.help, primary))
     go_on(locked);
   if (review) return;
-  if (!lesson()->runs.empty() &&
-      button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
-             compact ? word("To the Lab") : word("Take this to the Lab"),
-             locked ? "Opens these runs in the Lab." : "Opens these runs in the Lab, paused at step 0."))
+  if (!lesson()->runs.empty() && button(ui, "lesson/lab", right.take_right(compact ? 120.f : 178.f, 8),
+                                        compact ? word("To the Lab") : word("Take this to the Lab"),
+                                        locked ? word("Opens these runs in the Lab.")
+                                               : word("Opens these runs in the Lab, paused at step 0.")))
     to_lab = this->to_lab();
   if (step_ == StepKind::Predict && locked &&
       button(ui, "lesson/redo", right.take_right(compact ? 104.f : 120.f, 8), word("Predict again"),
-             "A second prediction; the first is kept beside it.", quiet))
+             word("A second prediction; the first is kept beside it."), quiet))
     predict_again();
   if (step_ == StepKind::Predict && !progress.committed && !progress.skipped &&
       button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), word("Skip"),
-             "Goes on without a prediction; that is remembered.", quiet))
+             word("Goes on without a prediction; that is remembered."), quiet))
     commit(true);
   if (step_ == StepKind::Run && running &&
-      button(ui, "lesson/stop", right.take_right(72, 8), word("Stop"), "Stops the measurement.", quiet))
+      button(ui, "lesson/stop", right.take_right(72, 8), word("Stop"), word("Stops the measurement."), quiet))
     measurer_->stop();
 }
 

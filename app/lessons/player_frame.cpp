@@ -1,4 +1,5 @@
 // The player's frame: list and text column. See player.h.
+#include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
@@ -132,8 +133,15 @@ void Player::draw_list(Ui& ui, Rect rect) {
   const Rect list{rect.x + 8, rest.y + 2, rect.w - 16, std::min(kListRow * list_rows(), rest.h * 2 / 3)};
   draw_list_items(ui, list);
   Rect below{rest.x, list.bottom() + 8, rest.w, rect.bottom() - list.bottom() - 16};
-  for (const Broken& broken : course_.broken)
-    below.y += p.text_wrapped(below, {Face::Sans, type::tick}, t.error, broken.error, 16) + 8;
+  for (size_t i = 0; i < course_.broken.size(); ++i) {
+    const TextStyle style{Face::Sans, type::tick};
+    const std::string& whole = course_.broken[i].error;
+    const float high = p.text_wrapped(below, style, t.error, p.fit_words(style, whole, below.w), 16);
+    HitOptions options;
+    options.focusable = false;
+    ui.hit(fmt::format("lesson/broken/{}", i), {below.x, below.y, below.w, high}, "", whole, options);
+    below.y += high + 8;
+  }
   p.hairline({below.x, below.y}, {below.right(), below.y}, t.border);
   below.y += 14;
   p.text_in(below.take_top(20, 6), {Face::Bold, type::body}, t.ink, word("Your predictions"));
@@ -225,7 +233,7 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
                 i < 2 ? TextStyle{Face::Mono, type::figure} : TextStyle{Face::Bold, type::run_name}, t.ink,
                 values[i]);
   }
-  ui.mark("lesson/score", box, values[2], "Your prediction beside the measurement.");
+  ui.mark("lesson/score", box, values[2], word("Your prediction beside the measurement."));
   return box.h + 18;
 }
 
@@ -258,7 +266,7 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   const Theme& t = ui.theme();
   p.fill(rect, t.panel, radius::panel);
   p.outline(rect, t.border, 1, radius::panel);
-  ui.mark("lesson/text", rect, lesson()->title, "The text of the step.");
+  ui.mark("lesson/text", rect, lesson()->title, word("The text of the step."));
   const bool compact = size_ == Size::Compact;
   const float width = std::min(520.f, rect.w - 48), side = (rect.w - width) / 2, top = compact ? 14.f : 30.f;
   // The task stays in sight: where the text is longer than its panel, it alone moves above the task.
@@ -290,7 +298,8 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
     const float y = pinned ? seen.bottom() + 8 : rest.y + 18;
     if (pinned) p.hairline({seen.x, seen.bottom()}, {seen.right(), seen.bottom()}, t.border);
     draw_box(ui, {rest.x, y, width, box}, word("Your prediction"), lesson()->prediction.ask, true);
-    ui.mark("lesson/task", {rest.x - 16, y, width + 32, box}, lesson()->prediction.ask, "What is asked.");
+    ui.mark("lesson/task", {rest.x - 16, y, width + 32, box}, lesson()->prediction.ask,
+            word("What is asked."));
     end = y + box;
   }
   if (task || step_ == StepKind::Run) draw_opening(ui, {rest.x, end + 26, width, rect.bottom() - end - 42});

@@ -40,8 +40,8 @@ void Player::draw_review_row(Ui& ui, const Rect& row, bool narrow, bool one_line
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const bool current = aside_ == Aside::Review;
-  const Hit h =
-      ui.hit("lesson/review", row, current ? "open" : "", "All your predictions beside what was measured.");
+  const Hit h = ui.hit("lesson/review", row, current ? "open" : "",
+                       word("All your predictions beside what was measured."));
   if (current || h.hovered) p.fill(row, current ? t.sunk : t.raised, 6);
   if (current) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
   draw_icon(p, Icon::Bookmark, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 16, t.ink2);
@@ -118,12 +118,12 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
   }
   ui.mark("lesson/review/row/" + l.id, {rect.x, rect.y, rect.w, high + 2 * kReviewPad},
           fmt::format("{} | {} | {}", words[0], words[1], words[2]),
-          "What was predicted and what was measured.");
+          word("What was predicted and what was measured."));
   const std::string name = "lesson/review/" + l.id;
   const Rect box{rect.right() - kAgain, rect.y + kReviewPad, kAgain, 28};
   if (button(ui, name, box, answered(progress) ? word("Predict again") : word("Predict"),
-             answered(progress) ? "The same prediction once more; the first is kept beside it."
-                                : "Opens this lesson's prediction."))
+             answered(progress) ? word("The same prediction once more; the first is kept beside it.")
+                                : word("Opens this lesson's prediction.")))
     try_again(index);
   follow_focus(ui, name, box, seen);
   return high + 2 * kReviewPad;

@@ -48,7 +48,7 @@ std::string Player::draw_words(Ui& ui, Rect& rest, size_t index, const std::stri
     const Rect box{x, rest.y, width, kWordButton};
     ButtonOptions options;
     options.selected = word == said;
-    if (button(ui, name, box, word, "Puts this word into the sentence.", options)) pressed = word;
+    if (button(ui, name, box, word, this->word("Puts this word into the sentence."), options)) pressed = word;
     follow_focus(ui, name, box, seen);
     x += width + kWordGap;
   }

@@ -35,7 +35,7 @@ void Player::hold_sketch(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   options.tooltip = false;
   options.radius = 2;
   hit = ui.hit("lesson/draw", kept, fmt::format("{} of {}", sketch_.size(), grid.size()),
-               "Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back.",
+               word("Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back."),
                options);
   if (fresh_ && !locked) ui.focus("lesson/draw");
   if (locked || sketch_.empty()) return;
@@ -109,9 +109,11 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
   if (points.size() == 1)
     p.text({points[0].x + 22, points[0].y - 14}, {Face::Bold, type::title}, t.ink,
            word("start here: ") + ui::number(sketch_[0], 2));
-  if (hit.held && points.size() > 1)
-    ui.tooltip(fmt::format("{} {}: about {}", figure.x.label == "training step" ? "step" : figure.x.label,
-                           ui::number(grid[points.size() - 1], 3), ui::number(sketch_.back(), 2)));
+  if (hit.held && points.size() > 1) {
+    const std::string x = ui::number(grid[points.size() - 1], 3), y = ui::number(sketch_.back(), 2);
+    ui.tooltip(figure.x.label == "training step" ? phrase("step {}: about {}", x, y)
+                                                 : phrase("{} {}: about {}", figure.x.label, x, y));
+  }
 }
 
 /// A value that was predicted: the highlighter's stroke across the plot, with its name where there is room.
@@ -155,9 +157,9 @@ void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   p.line({x, a}, {x, b}, t.ink, 1.4f);
   p.line({x - 3, a}, {x + 3, a}, t.ink, 1.4f);
   p.line({x - 3, b}, {x + 3, b}, t.ink, 1.4f);
-  const double ratio = std::max(progress.drawn.back(), it->second.y.back()) /
-                       std::max(1e-30, std::min(progress.drawn.back(), it->second.y.back()));
-  const std::string words = shown(ratio, {.digits = 2, .unit = "×"});
+  const auto [low, high] = std::minmax(progress.drawn.back(), it->second.y.back());
+  if (!(low > 0)) return;  // no border, for instance: so many times nothing is no number
+  const std::string words = shown(high / low, {.digits = 2, .unit = "×"});
   const float w = p.text_width({Face::Bold, type::title}, words) + 18;
   const Rect pill{x + 10, (a + b) / 2 - 13, w, 26};
   p.fill(pill, t.inverse, 6);

@@ -58,7 +58,7 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   const std::string value = phrase("{} of {}", before.done, before.lines);
   const Hit hand = ui.hit(
       "lesson/tape", rect, value,
-      "The tape: the right arrow key or a click runs its next instruction, the left one takes it back.",
+      word("The tape: the right arrow key or a click runs its next instruction, the left one takes it back."),
       options);
   ButtonOptions next, back;
   next.primary = step_ != StepKind::Predict || before.done < most;
@@ -68,10 +68,11 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   Rect row = buttons;
   int by = hand.arrow_x + (hand.clicked ? 1 : 0);
   const std::string forward = before.done < before.forward ? word("Next: forward") : word("Next: backward");
-  if (button(ui, "lesson/tape/next", row.take_right(140, 8), forward, "Runs the next instruction.", next))
+  if (button(ui, "lesson/tape/next", row.take_right(140, 8), forward, word("Runs the next instruction."),
+             next))
     ++by;
-  if (button(ui, "lesson/tape/back", row.take_right(76, 12), word("Back"), "Takes the last instruction back.",
-             back))
+  if (button(ui, "lesson/tape/back", row.take_right(76, 12), word("Back"),
+             word("Takes the last instruction back."), back))
     --by;
   if (by != 0 || before.done > most) move_tape(figure, by);
   const TapeTable& table = tape_now(figure);

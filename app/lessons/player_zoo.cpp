@@ -22,17 +22,19 @@ bool Player::can_enter() const {
          });
 }
 
-/// At the right end of the line above the slider.
+/// At the right end of the line above the slider, midway between the puzzle and the button that runs again.
 void Player::draw_zoo_button(Ui& ui, Rect& head) {
   if (lesson()->zoo.empty() || step_ != StepKind::Explain) return;
   const Changes made = measurer_->state()->changes;
   const bool entered = entered_ == made && !entered_as_.empty();
   ButtonOptions options;
   options.enabled = can_enter() && !entered;
+  Rect place = head.take_right(150, 12);
+  place.y -= 5;
   const std::string label = entered ? phrase("In the zoo: {}", entered_as_) : word("Enter in the zoo");
-  if (!button(ui, "lesson/zoo", head.take_right(150, 12), label,
-              can_enter() ? "Keeps this wiring as an entry of the zoo, beside the others."
-                          : "First change a slot and run again: what was measured is entered.",
+  if (!button(ui, "lesson/zoo", place, label,
+              can_enter() ? word("Keeps this wiring as an entry of the zoo, beside the others.")
+                          : word("First change a slot and run again: what was measured is entered."),
               options))
     return;
   entering_failed_ = guarded("entering the wiring in the zoo", [&] {
@@ -55,7 +57,7 @@ void Player::draw_zoo_words(Ui& ui, Rect& rest) {
   rest.take_top(8);
   const float height =
       ui.paint().text_wrapped(rest, style, entering_failed_.empty() ? t.ink : t.error, words, 20);
-  ui.mark("lesson/entered", {rest.x, rest.y, rest.w, height}, words, "Where your wiring is kept.");
+  ui.mark("lesson/entered", {rest.x, rest.y, rest.w, height}, words, word("Where your wiring is kept."));
   rest.take_top(height, 4);
 }
 

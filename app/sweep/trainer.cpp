@@ -41,6 +41,7 @@ Visit visit(const std::vector<Job>& jobs, experiments::ResultStore& store,
       "sweep", std::move(runs), store, options, on_progress, on_record ? told : experiments::OnRecord{});
   for (size_t run = 0; run < places.size(); ++run)
     visit.records[places[run]] = std::move(recorded.records[run]);
+  for (const size_t run : recorded.missing) visit.missing.push_back(places[run]);
   visit.trained = recorded.trained;
   visit.stored = recorded.stored;
   visit.complete = recorded.complete;

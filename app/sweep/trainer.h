@@ -14,8 +14,9 @@ namespace normscope::sweep {
 
 struct Visit {
   std::vector<std::optional<experiments::Record>> records;  ///< one a job; none: not trained (yet)
-  int32_t trained = 0, stored = 0;                          ///< distinct runs
-  bool complete = true;                                     ///< false: stopped
+  std::vector<size_t> missing;      ///< jobs, one a distinct run that the store lacks and this shard trains
+  int32_t trained = 0, stored = 0;  ///< distinct runs
+  bool complete = true;             ///< false: stopped
 };
 
 /// A job that is refused is a Record of verdict Failed at once. `on_record`: by the job's place, as soon as it is

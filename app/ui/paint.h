@@ -67,12 +67,15 @@ class Painter {
   float text(Vec at, TextStyle, Colour, std::string_view, Align = Align::Left);
   // Text centred vertically on the capitals in `box`; longer text is cut at a whole character and ends in "…".
   float text_in(const Rect& box, TextStyle, Colour, std::string_view, Align = Align::Left);
-  // Words wrapped to box.w, first line at the top of `box`; returns the height used. line = line height.
+  // Words wrapped to box.w, a wider one broken, first line at the top of `box`; returns the height used. line = line
+  // height.
   float text_wrapped(const Rect& box, TextStyle, Colour, std::string_view, float line);
   float text_width(TextStyle, std::string_view) const;
   float wrapped_height(float width, TextStyle, std::string_view, float line) const;
   // Longest prefix (plus "…" when cut) that fits `width`.
   std::string fit(TextStyle, std::string_view, float width) const;
+  // The text with every word that is wider than `width`, a path for instance, cut in its middle.
+  std::string fit_words(TextStyle, std::string_view, float width) const;
 
   void push_clip(const Rect&);
   void pop_clip();
@@ -83,6 +86,7 @@ class Painter {
 
  private:
   std::vector<std::string> wrap(float width, TextStyle, std::string_view) const;
+  size_t longest_prefix(TextStyle, std::string_view, float width) const;  // bytes
 
   const Fonts* fonts_;
   ImDrawList* list_;

@@ -96,15 +96,42 @@ float Painter::text_in(const Rect& box, TextStyle style, Colour colour, std::str
 
 std::string Painter::fit(TextStyle style, std::string_view s, float width) const {
   if (text_width(style, s) <= width) return std::string(s);
-  const float dots = text_width(style, "…");
-  size_t kept = 0;
-  for (size_t i = 0; i < s.size();) {
-    size_t next = next_character(s, i);
-    if (text_width(style, s.substr(0, next)) + dots > width) break;
-    kept = i = next;
-  }
+  size_t kept = longest_prefix(style, s, width - text_width(style, "…"));
   while (kept > 0 && s[kept - 1] == ' ') --kept;
   return kept ? std::string(s.substr(0, kept)) + "…" : std::string();
+}
+
+size_t Painter::longest_prefix(TextStyle style, std::string_view s, float width) const {
+  size_t kept = 0;
+  while (kept < s.size()) {
+    const size_t next = next_character(s, kept);
+    if (text_width(style, s.substr(0, next)) > width) break;
+    kept = next;
+  }
+  return kept;
+}
+
+std::string Painter::fit_words(TextStyle style, std::string_view s, float width) const {
+  std::string all;
+  while (true) {
+    const std::string_view word = s.substr(0, s.find(' '));
+    if (text_width(style, word) <= width) {
+      all += word;
+    } else {  // what it ends with tells more than what it begins with
+      const float room = width - text_width(style, "…");
+      const std::string_view head = word.substr(0, longest_prefix(style, word, room / 3));
+      const float left = room - text_width(style, head);
+      size_t tail = word.size();
+      for (size_t at = tail; at > head.size() && text_width(style, word.substr(at)) <= left;) {
+        tail = at--;
+        while (at > 0 && (uint8_t(word[at]) & 0xC0) == 0x80) --at;
+      }
+      all += std::string(head) + "…" + std::string(word.substr(tail));
+    }
+    if (word.size() == s.size()) return all;
+    all += ' ';
+    s.remove_prefix(word.size() + 1);
+  }
 }
 
 std::vector<std::string> Painter::wrap(float width, TextStyle style, std::string_view s) const {
@@ -123,6 +150,17 @@ std::vector<std::string> Painter::wrap(float width, TextStyle style, std::string
       lines.back() = std::move(longer);
     else
       lines.emplace_back(word);
+    // A word that is wider goes on in the next line, where there is room for words at all.
+    constexpr size_t kShortest = 8;
+    if (lines.back().size() == word.size() && word.size() > kShortest && text_width(style, word) > width) {
+      const size_t part = longest_prefix(style, word, width);
+      if (part >= kShortest) {
+        lines.back().resize(part);
+        lines.emplace_back();
+        i += part;
+        continue;
+      }
+    }
     i = end < s.size() && s[end] == ' ' ? end + 1 : end;
   }
   return lines;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "app/files/input_kinds.h"
 #include "engine/core/error.h"
@@ -66,7 +67,7 @@ std::vector<Entry> parse_own(std::string_view text, const std::string& name) {
     const bool digits =
         id.size() > kPrefix.size() && id.size() < 10 && id.starts_with(kPrefix) &&
         std::all_of(id.begin() + kPrefix.size(), id.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!digits) called.refuse("own- and a number");
+    if (!digits) called.refuse("own- and a number of at most 5 digits");
     for (const Entry& other : own)
       if (other.name == id) called.refuse("a name that no other entry has");
     std::vector<std::string> set;
@@ -90,14 +91,16 @@ std::vector<Entry> read_own(const std::string& path) {
 std::string enter(const std::string& path, const std::vector<std::string>& set) {
   if (path.empty()) throw Error("nothing is kept here, so nothing can be entered in the zoo");
   std::vector<Entry> own = read_own(path);
-  int32_t last = 0;
+  std::set<std::string> names;
   for (const Entry& entry : own) {
     if (entry.set == set) return entry.name;
-    last = std::max(last, std::stoi(entry.name.substr(kPrefix.size())));
+    names.insert(entry.name);
   }
   if (own.size() >= kMostOwn)
     throw Error(fmt::format("{} has {} entries: expected one to be removed first", path, kMostOwn));
-  own.push_back(entry_of(fmt::format("{}{}", kPrefix, last + 1), set));
+  size_t free = 1;  // a number that the reader takes, whatever number an entry has
+  while (names.contains(fmt::format("{}{}", kPrefix, free))) ++free;
+  own.push_back(entry_of(fmt::format("{}{}", kPrefix, free), set));
   check(own.back());
   nlohmann::json root;
   root["entries"] = nlohmann::json::array();

@@ -22,7 +22,7 @@ std::vector<Entry> parse_own(std::string_view text, const std::string& name);
 /// Of the file; none where there is none.
 std::vector<Entry> read_own(const std::string& path);
 
-/// Adds an entry, and returns its name, "own-3"; one with the very same settings is not added again. Throws Error
+/// Adds an entry, and returns its name, "own-3", with the lowest number that is free; one with the very same settings is not added again. Throws Error
 /// where it cannot be kept.
 std::string enter(const std::string& path, const std::vector<std::string>& set);
 

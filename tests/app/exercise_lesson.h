@@ -58,15 +58,8 @@ x = { label = "training step", low = 0, high = 4, ticks = [1, 4] }
 y = { label = "loss", low = 0, high = 5, ticks = [0, 5] }
 lines = [{ curve = "loss_A", run = "A" }]
 
-[step.predict]
-figures = ["f"]
-[step.run]
-figures = ["f"]
-[step.compare]
-figures = ["f"]
-[step.explain]
-figures = ["f"]
-
+)" + one_figure("f") +
+           R"(
 [prediction]
 kind = "value"
 ask = "Where does it end?"

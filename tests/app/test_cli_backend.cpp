@@ -117,6 +117,26 @@ TEST_CASE("cli: when the device is lost or too small the run goes on on the CPU"
     CHECK(run_program("train --resume '" + saved + "' --steps 50").code == 0);
   }
 }
+
+TEST_CASE("cli: when the device is lost a sweep ends with its line and code, and no run has failed by it") {
+  const Folder folder;
+  const std::string sweep =
+      "sweep --set model.layers=1 --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32"
+      " --set model.sequence=16 --set train.batch=4 --axis train.lr=1e-3,3e-3 --steps 12 --backend cuda"
+      " --store '" +
+      folder.file("runs") + "' ";
+  const std::string library = "env NORMSCOPE_CUDA_LIBRARY='" NORMSCOPE_EMULATED "' ";
+  for (const char* failure : {"NORMSCOPE_EMULATED_LAUNCHES=3", "NORMSCOPE_EMULATED_MEMORY=100000"}) {
+    const Outcome lost = run_program(sweep, library + failure);
+    INFO(failure << lost.out << lost.err);
+    CHECK(lost.code == 8);
+    CHECK(is_one_error_line(lost));
+  }
+  const Outcome whole = run_program(sweep, library);
+  INFO(whole.out << whole.err);
+  CHECK(whole.code == 0);
+  CHECK(holds(whole.out, "2 runs trained, 0 taken from"));
+}
 #endif
 
 TEST_CASE("settings: the backend is remembered, and TF32 only with CUDA") {

@@ -245,10 +245,83 @@ TEST_CASE("experiments: a device that fails where a run goes on makes no damaged
   Plan plan = plan_of({Experiment{tiny_run("pre"), {}}});
   plan.measure = [](size_t) { return std::make_unique<OneStep>(); };
   CHECK_FALSE(train(plan, store, {}, carry_on).complete);
-  const experiments::Outcome again = train(plan, store, {}, carry_on);
-  REQUIRE(again.failed.contains(0));
-  CHECK(again.failed.at(0) == "[cuda] lost");
+  CHECK_THROWS_AS(train(plan, store, {}, carry_on), DeviceError);
   CHECK(store.damaged().empty());
+}
+
+TEST_CASE(
+    "experiments: a device that fails ends the call, and no run counts as failed, damaged or unmeasured") {
+  class Lost final : public Measurement {
+   public:
+    explicit Lost(std::string where) : where_(std::move(where)) {}
+    void begin(Run&) override { lose("begin"); }
+    bool after_step(const Run&) override { return true; }
+    void afterwards(Run&) override { lose("afterwards"); }
+    void known(const InputValue&, Run*) override { lose("known"); }
+    nlohmann::json end(Run&) override { return 1; }
+
+   private:
+    void lose(const char* place) const {
+      if (where_ == place) throw DeviceError("[cuda] lost");
+    }
+    std::string where_;
+  };
+  const Folder folder;
+  ResultStore store(folder.file("results"));
+  const auto lost = [&](const char* where, const char* measurement) {
+    Plan plan = plan_of({Experiment{tiny_run("pre"), {}}});
+    plan.measurement = measurement;
+    plan.states_of = "kept 1";
+    plan.measure = [where](size_t) { return std::make_unique<Lost>(where); };
+    return plan;
+  };
+  Plan kept = plan_of({Experiment{tiny_run("pre"), {}}});
+  kept.measurement = "kept 1";
+  kept.keep_state = true;
+  CHECK_THROWS_AS(train(lost("begin", "one 1"), store, {}, carry_on), DeviceError);
+  REQUIRE(train(kept, store, {}, carry_on).trained == 1);
+  CHECK_THROWS_AS(train(lost("afterwards", "one 1"), store, {}, carry_on), DeviceError);
+  REQUIRE(train(lost("nowhere", "one 1"), store, {}, carry_on).stored == 1);
+  CHECK_THROWS_AS(train(lost("known", "one 1"), store, {}, carry_on), DeviceError);
+  CHECK(store.damaged().empty());
+}
+
+TEST_CASE(
+    "experiments: of a chain of starts each run is stored or missing, once, and each trains after its start") {
+  const Folder folder;
+  const auto first = std::make_shared<const Experiment>(Experiment{tiny_run("pre"), {}});
+  const auto second = std::make_shared<const Experiment>(Experiment{tiny_run("pre", 2), {}, first});
+  const Experiment third{tiny_run("pre", 3), {}, second}, aside{tiny_run("pre", 4), {}, first},
+      last{tiny_run("pre", 5), {}, second};
+  const Plan plan = plan_of({last, aside, *second, *first, last});
+  ResultStore store(folder.file("results"));
+  const auto count = [&](const Plan& of) {
+    const experiments::Outcome outcome = train(of, store, {.stored_only = true}, carry_on);
+    CHECK(outcome.failed.empty());
+    return std::pair(outcome.stored, outcome.missing.size());
+  };
+  using Counts = std::pair<int32_t, size_t>;
+  CHECK(count(plan) == Counts{0, 4});
+  REQUIRE(train(plan_of({third, *second, *first}), store, {.runs_at_a_time = 2}, carry_on).trained == 3);
+  CHECK(count(plan) == Counts{2, 2});
+  // Weights that are gone: their run is to be trained again, and what it starts from only where that is gone too.
+  const auto backend = make_cpu_backend(1);
+  const uint64_t data = make_task(first->spec.data)->hash();
+  const std::string first_key = key_of(*first, data, *backend);
+  const std::string second_key = key_of(*second, data, *backend, first_key);
+  REQUIRE(std::filesystem::remove(store.state_path(second_key, "sum 1")));
+  CHECK(count(plan) == Counts{1, 3});
+  REQUIRE(std::filesystem::remove(store.state_path(first_key, "sum 1")));
+  CHECK(count(plan) == Counts{0, 4});
+  const experiments::Outcome outcome = train(plan, store, {.runs_at_a_time = 4}, carry_on);
+  CHECK(outcome.failed.empty());
+  CHECK(outcome.trained == 4);
+  CHECK(count(plan) == Counts{4, 0});
+  // A shard has them all where its own run needs them.
+  ResultStore part(folder.file("part"));
+  CHECK(train(plan_of({last, *second, *first}), part, {.shard = shard_from("0/4")}, carry_on).trained == 3);
+  CHECK(part.find(key_of(last, data, *backend, second_key), "sum 1")->number(-1e9, 1e9) ==
+        values(outcome)[0]);
 }
 
 TEST_CASE("experiments: shards count from 0, and overlap where they have a place in common") {

@@ -3,6 +3,8 @@
 // lessons, which holds all of them however small the window is.
 #include <cmath>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "app/course/figures.h"
@@ -111,15 +113,8 @@ lines = [
   { curve = "each", run = "D", name = "lent" },
 ]
 
-[step.predict]
-figures = ["f"]
-[step.run]
-figures = ["f"]
-[step.compare]
-figures = ["f"]
-[step.explain]
-figures = ["f"]
-
+)" + fixture::one_figure("f") +
+                           R"(
 [prediction]
 kind = "order"
 ask = "Which first?"
@@ -211,6 +206,44 @@ TEST_CASE("a profile is the history's number at a step, of every layer", "[lesso
   CHECK(profile.y[1] != over_time.y[0]);
 }
 
+TEST_CASE("a prediction is drawn from the first point of its curve to the last, whatever its axis",
+          "[lesson]") {
+  std::set<Curve::Of> kinds;
+  for (const Lesson& lesson : read_course(NORMSCOPE_SOURCE_DIR "/lessons").lessons) {
+    const std::optional<Results> measured = load_results(lesson);
+    REQUIRE(measured);
+    for (const auto& [id, band] : measured->curves) {
+      const Curve& curve = *lesson.curve(id);
+      if (asks_critical_rate(curve)) continue;  // now and then, not at its ends
+      INFO(lesson.id << " " << id);
+      const std::vector<double> grid = drawn_grid(lesson, curve);
+      if (curve.of == Curve::Of::Tape && grid.empty()) continue;  // of the places of its numbers
+      REQUIRE_FALSE(grid.empty());
+      CHECK(grid.front() == band.x.front());
+      CHECK(grid.back() == band.x.back());
+      kinds.insert(curve.of);
+    }
+  }
+  CHECK(kinds.size() > 6);
+  // None of these is over sub-layers of the wiring, the last of which is no point.
+  const auto drawn = [&](const std::string& layers) {
+    const std::string wiring =
+        replaced(with("model.layers = 2", "model.layers = " + layers), "[curve.over_time]",
+                 "[curve.norms]\nof = \"wiring\"\nrun = \"A\"\ny = \"norms\"\n\n[curve.over_time]");
+    const size_t from = wiring.find("[prediction]"), to = wiring.find("[knob.rate]");
+    const std::string draws = "[prediction]\nkind = \"draw\"\nask = \"Draw.\"\ncurve = \"norms\"\n\n";
+    const std::string whole = wiring.substr(0, from) + draws + wiring.substr(to);
+    return replaced(whole, "{ curve = \"by_layer\", run = \"A\" }", "{ curve = \"norms\", run = \"A\" }");
+  };
+  const Lesson lesson = parsed_lesson(drawn("2"));
+  RunStore store(1);
+  const CurveData norms = measure_curve(lesson, *lesson.curve("norms"), 1, store);
+  CHECK(norms.x == std::vector<double>{1, 2, 3});
+  CHECK(drawn_grid(lesson, *lesson.curve("norms")) == norms.x);
+  CHECK(has(refusal_of(replaced(drawn("1"), "L02.ffn.w2.grad_norm / ", "")),
+            "[prediction.curve] has no axis to draw along: expected a curve of two points at least"));
+}
+
 TEST_CASE("what is left out of a lesson's run is what the engine leaves out of it", "[lesson]") {
   const Lesson lesson = parsed_lesson(kSmall);
   RunStore store(1);
@@ -297,6 +330,42 @@ TEST_CASE("the list of lessons holds all of them in every window", "[player]") {
     p.driver.frames(2);
     CHECK(p.player().lesson()->id == last);
   }
+}
+
+TEST_CASE("a notice with a long path stays within the list, and is whole under the mouse", "[player]") {
+  PlayerDriver p;
+  Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  std::string whole = "/home/somebody";
+  for (int i = 0; i < 6; ++i) whole += "/a-folder-with-a-long-näme";
+  whole += "/07-x/lesson.toml:31: [run.A] is no run";
+  course.broken.push_back({"07-x", whole});
+  p.state.screens.lessons.player = std::make_shared<Player>(
+      std::move(course), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+  p.driver.frames(3);
+  const ui::Rect notice = p.driver.control("lesson/broken/0").rect;
+  std::string shown;
+  for (const ui::TextRecord& text : p.ui.texts())
+    if (notice.contains(text.rect.centre())) {
+      INFO(text.text);
+      CHECK(text.rect.right() <= notice.right() + 1);
+      shown += text.text + " ";
+    }
+  CHECK(shown.starts_with("/home/"));
+  CHECK(has(shown, "…"));
+  CHECK(has(shown, "/lesson.toml:31: "));
+  p.driver.move_to("lesson/broken/0");
+  std::string help;
+  for (int frame = 0; frame < 60 && help.empty(); ++frame) {
+    p.driver.frames(1);
+    for (const ui::TextRecord& text : p.ui.texts())
+      if (text.layer == 3) {
+        CHECK(text.rect.w <= 281);
+        help += text.text;
+      }
+  }
+  std::erase(help, ' ');
+  std::erase(whole, ' ');
+  CHECK(help == whole);
 }
 
 }  // namespace normscope::test_lesson_format

@@ -71,15 +71,8 @@ title = "Map"
 cells = "edge"
 lines = [{ curve = "edge", run = "A" }]
 
-[step.predict]
-figures = ["map"]
-[step.run]
-figures = ["map"]
-[step.compare]
-figures = ["map"]
-[step.explain]
-figures = ["map"]
-
+)" + fixture::one_figure("map") +
+                           R"(
 [prediction]
 kind = "draw"
 ask = "Where?"
@@ -239,6 +232,31 @@ TEST_CASE("a map's figure has the axes of its values, and shows nothing before t
   plot = figure_plot(lesson, figure, data);
   CHECK_FALSE(plot.heat);
   CHECK(plot.series.empty());
+}
+
+TEST_CASE("the texts of the map of rates tell of no rate and no ratio where a map has no border",
+          "[lesson]") {
+  const Lesson lesson = *read_course(NORMSCOPE_SOURCE_DIR "/lessons").find("map-of-rates");
+  const auto border = [](double cold, double warm) { return CurveData{{0, 60, 120}, {cold, cold, warm}}; };
+  size_t values = 0;
+  for (int which = 0; which < 16; ++which) {
+    const auto rate = [&](int bit, double learns) { return (which & bit) != 0 ? learns : 0; };
+    const CurveSet curves{{"border_A", border(rate(1, 0.001), rate(2, 0.004))},
+                          {"border_C", border(rate(4, 0.064), rate(8, 0.064))}};
+    const auto value = [&](const std::string& measure) {
+      return std::optional(evaluate(lesson, *lesson.measure(measure), curves));
+    };
+    for (const StepKind step : {StepKind::Compare, StepKind::Explain})
+      for (const Block& block : lesson.step(step).text.blocks)
+        for (const Inline& piece : read_as(block.inlines, value, "")) {
+          if (piece.kind != Inline::Kind::Value) continue;
+          ++values;
+          INFO("borders " << which << ", " << to_string(step) << ": " << piece.text);
+          CHECK(*value(piece.text) > 0);
+          CHECK(std::isfinite(*value(piece.text)));
+        }
+  }
+  CHECK(values > 16);
 }
 
 TEST_CASE("the map of rates: a border drawn right and one drawn wrong", "[player]") {

@@ -78,15 +78,8 @@ excludes = [{ what = "less", value = 1 }]
 title = "F"
 tape = "t"
 
-[step.predict]
-figures = ["f"]
-[step.run]
-figures = ["f"]
-[step.compare]
-figures = ["f"]
-[step.explain]
-figures = ["f"]
-
+)" + fixture::one_figure("f") +
+                           R"(
 [prediction]
 kind = "value"
 ask = "What?"

@@ -93,6 +93,14 @@ TEST_CASE("sweep writes table, JSON, CSV and SVG, and trains nothing twice") {
   INFO(dry.out << dry.err);
   CHECK(holds(dry.out,
               "6 cells, 14 runs: 8 are in the store, 0 cannot be trained, 6 are to be trained here\nabout "));
+  // Cells that differ in what a run does not read show one run.
+  const Outcome alike = run_program("sweep" + kSmall +
+                                    " --axis train.schedule=constant,linear --axis train.decay_end=10,12"
+                                    " --steps 12 --dry-run --store " +
+                                    folder.file("alike"));
+  INFO(alike.out << alike.err);
+  CHECK(
+      holds(alike.out, "4 cells, 3 runs: 0 are in the store, 0 cannot be trained, 3 are to be trained here"));
 }
 
 TEST_CASE("sweep prints itself as a command that is the same sweep") {

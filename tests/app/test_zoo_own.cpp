@@ -121,6 +121,23 @@ TEST_CASE("an own entry is kept once, read again, and trained beside the others"
   CHECK(has(error_of("[]"), "zoo.json"));
 }
 
+TEST_CASE("own entries with any numbers leave one for the next, which can be read again", "[zoo]") {
+  const test::Folder folder;
+  const auto entered_beside = [&](const std::string& name) {
+    const std::string path =
+        folder.write("zoo.json", "{\"entries\": [{\"name\": \"" + name + "\", \"set\": [\"train.lr=1\"]}]}");
+    const std::string entered = zoo::enter(path, {"model.placement=none", "wiring.L*=after=rms"});
+    const std::vector<zoo::Entry> own = zoo::read_own(path);
+    REQUIRE(own.size() == 2);
+    CHECK(own[1].name == entered);
+    return entered;
+  };
+  CHECK(entered_beside("own-1") == "own-2");
+  CHECK(entered_beside("own-99999") == "own-1");
+  for (const char* huge : {"own-100000", "own-99999999999999999999"})
+    CHECK_THROWS_WITH(entered_beside(huge), Catch::Contains("own- and a number of at most 5 digits"));
+}
+
 TEST_CASE("the command knows own entries, and says in one line what is wrong with their file", "[zoo]") {
   const test::Folder folder;
   zoo::enter(folder.file("normscope/zoo.json"), {"model.placement=none", "wiring.L*=after=rms"});
@@ -139,8 +156,11 @@ TEST_CASE("the learner wires a run, runs it again and enters it in the zoo", "[p
   const test::Folder folder;
   const std::string path = folder.file("lessons.json");
   int learned = 0;
-  PlayerDriver p(path, {1600, 1000}, 1,
-                 [&](const Lesson&, MeasureState& state) { learned += state.changes.contains("D"); });
+  Changes ran;
+  PlayerDriver p(path, {1600, 1000}, 1, [&](const Lesson&, MeasureState& state) {
+    learned += state.changes.contains("D");
+    ran = state.changes;
+  });
   p.player().open("after-the-papers", StepKind::Explain);
   p.driver.frames(3);
   CHECK_FALSE(p.driver.control("lesson/zoo").enabled);
@@ -162,6 +182,25 @@ TEST_CASE("the learner wires a run, runs it again and enters it in the zoo", "[p
   CHECK(p.says("own-1"));
   CHECK_FALSE(p.driver.control("lesson/zoo").enabled);
   CHECK(p.ui.registry().find("lesson/entered"));
+  // Once it has a name the same wiring runs again.
+  const Changes entered = ran;
+  p.driver.click("lesson/again");
+  p.driver.frames(2);
+  CHECK(learned == 2);
+  CHECK(ran == entered);
+  CHECK(p.driver.value("lesson/drag/trunk") == "LayerNorm");
+}
+
+TEST_CASE("the button that enters a wiring keeps apart from the one that runs it again", "[player]") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1280, 800}, {1024, 600}}) {
+    INFO(size.x);
+    PlayerDriver p("", size);
+    p.player().open("after-the-papers", StepKind::Explain);
+    p.driver.frames(3);
+    const ui::Rect zoo = p.driver.control("lesson/zoo").rect;
+    CHECK(p.driver.control("lesson/again").rect.y - zoo.bottom() >= 6);
+    CHECK(zoo.y - p.driver.control("lesson/puzzle").rect.bottom() >= 6);
+  }
 }
 
 }  // namespace normscope::test_zoo_own

@@ -161,7 +161,7 @@ void check_languages(Course& course) {
 Exit lesson(const LessonOptions& options) {
   // What is written for others is English, whoever writes it.
   const bool shows = options.command == "list" || options.command == "show";
-  Course course = course_of(options.folder, shows ? language_or(options.language) : "");
+  Course course = course_of(options.folder, options.language, shows ? course_language() : "");
   if (options.command == "check") check_languages(course);
   try {
     if (options.command == "list") return list(course);

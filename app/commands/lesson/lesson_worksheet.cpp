@@ -32,7 +32,7 @@ struct WorksheetOptions {
 };
 
 Exit lesson_worksheet(const WorksheetOptions& options) {
-  const Course course = course_of(options.folder, language_or(options.language));
+  const Course course = course_of(options.folder, options.language, course_language());
   const Lesson& lesson = lesson_of(course, options.id);
   const std::string path =
       options.out.empty() ? fmt::format("{}/{}{}.html", kSheets, lesson.id, options.answers ? "-answers" : "")

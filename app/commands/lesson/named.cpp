@@ -35,11 +35,9 @@ void check_language(const std::string& language, const std::string& folder) {
                                                 expected(language, known)));
 }
 
-std::string language_or(const std::string& asked) { return asked.empty() ? course_language() : asked; }
-
-Course course_of(const std::string& folder, const std::string& language) {
+Course course_of(const std::string& folder, const std::string& language, const std::string& wish) {
   check_language(language, folder);
-  Course course = read_course(folder_or(folder), language);
+  Course course = read_course(folder_or(folder), language.empty() ? wish : language);
   for (const Broken& broken : course.broken) complain(broken.error);
   return course;
 }

@@ -9,15 +9,15 @@
 namespace normscope::cli {
 
 /// The lessons of a folder; empty: those that came with the program. Says on standard error which cannot be read.
-/// `language`: "de"; empty: English. Throws CommandError for one that no lesson has.
-lessons::Course course_of(const std::string& folder, const std::string& language = "");
+/// In `language` ("de"), which is an order: throws CommandError where no lesson has it. Without one in the `wish`, used
+/// where a lesson has it; English without either.
+lessons::Course course_of(const std::string& folder, const std::string& language = "",
+                          const std::string& wish = "");
 
 /// The option --language of the commands that show lessons.
 void add_language(CLI::App& app, std::string& language);
 /// Throws CommandError for a language that no lesson of `folder` (empty: the course's) has; empty: English.
 void check_language(const std::string& language, const std::string& folder = "");
-/// What was asked; without it that of NORMSCOPE_LANGUAGE.
-std::string language_or(const std::string& asked);
 
 /// Throws CommandError naming those that there are.
 const lessons::Lesson& lesson_of(const lessons::Course& course, const std::string& id);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/course/labels.h"
+#include "app/course/language/language.h"
 #include "app/course/own/slots.h"
 #include "app/course/worksheet/mathml.h"
 #include "app/plot/svg_page.h"
@@ -99,9 +100,11 @@ class ProseWriter {
     }
     if (forms.size() == 1) return forms.front();
     std::sort(forms.begin(), forms.end());
+    const Words& words = sheet_.lesson.words;
     std::string out;
     for (const std::string& form : forms)
-      out += (out.empty() ? " " : " or ") + element("span", std::string(kBox) + " " + form, "form");
+      out += (out.empty() ? " " : word_of(words, " or ")) +
+             element("span", std::string(kBox) + " " + form, "form");
     return out + " ";
   }
 

@@ -7,6 +7,7 @@
 #include <sstream>
 #include <vector>
 
+#include "app/course/language/language.h"
 #include "app/course/map/swept.h"
 #include "app/course/own/slots.h"
 #include "app/course/report.h"
@@ -73,18 +74,23 @@ std::string head_of(const Sheet& sheet) {
   const Lesson& lesson = sheet.lesson;
   std::string out = element("h1", fmt::format("{}. {}", lesson.number, svg_escaped(lesson.title))) + "\n";
   if (sheet.answers)
-    out += element("p", element("b", "Teacher's copy, with answers")) + "\n";
+    out += element("p", element("b", word_of(lesson.words, "Teacher's copy, with answers"))) + "\n";
   else
-    out += element("div", "<span>Name</span><span>Date</span>", "person") + "\n";
+    out += element("div",
+                   element("span", word_of(lesson.words, "Name")) +
+                       element("span", word_of(lesson.words, "Date")),
+                   "person") +
+           "\n";
   return out + element("p", element("b", svg_escaped(lesson.question))) + "\n" +
-         element("p", fmt::format("About {} minutes.", lesson.minutes), "small") + "\n";
+         element("p", phrase_of(lesson.words, "About {} minutes.", lesson.minutes), "small") + "\n";
 }
 
 std::string cards(const Sheet& sheet, const Prediction& asked) {
-  std::string out =
-      row({svg_escaped(fmt::format("place (1: {}, {}: {})", asked.first, asked.cards.size(), asked.last)),
-           "what"},
-          "th");
+  const Words& words = sheet.lesson.words;
+  std::string out = row(
+      {svg_escaped(phrase_of(words, "place (1: {}, {}: {})", asked.first, asked.cards.size(), asked.last)),
+       word_of(words, "what")},
+      "th");
   std::vector<std::string> order;  // the measures, from the smallest
   for (const Prediction::Card& card : asked.cards) order.push_back(card.measure);
   if (sheet.answers)
@@ -103,12 +109,15 @@ std::string cards(const Sheet& sheet, const Prediction& asked) {
 }
 
 std::string value_asked(const Sheet& sheet, const Prediction& asked) {
+  const Words& words = sheet.lesson.words;
   std::string out;
   for (const double value : asked.values) out += fmt::format("{} {} ", kBox, ui::number(value, 3));
   if (asked.values.empty())
-    out = fmt::format("{} (from {} to {}) ", kBlank, ui::number(asked.low, 3), ui::number(asked.high, 3));
+    out =
+        phrase_of(words, "{} (from {} to {}) ", kBlank, ui::number(asked.low, 3), ui::number(asked.high, 3));
   out = element("p", out + svg_escaped(asked.unit));
-  return sheet.answers ? out + element("p", "Measured: " + sheet.mean(asked.measure)) : out;
+  return sheet.answers ? out + element("p", phrase_of(words, "Measured: {}", sheet.mean(asked.measure)))
+                       : out;
 }
 
 std::string prediction(const Sheet& sheet) {
@@ -117,7 +126,8 @@ std::string prediction(const Sheet& sheet) {
   if (asked.kind == Prediction::Kind::Order) out += cards(sheet, asked);
   if (asked.kind == Prediction::Kind::Value) out += value_asked(sheet, asked);
   out += figures_html(sheet, StepKind::Predict);
-  return out + element("p", "Why do you think so?") + "\n" + lines_to_write(2);
+  const Words& words = sheet.lesson.words;
+  return out + element("p", word_of(words, "Why do you think so?")) + "\n" + lines_to_write(2);
 }
 
 /// What the checks, the prediction and the text speak of, in the lesson's order.
@@ -138,9 +148,13 @@ std::vector<const Measure*> measured_here(const Lesson& lesson) {
 std::string measurements(const Sheet& sheet) {
   // The command measures five seeds; what was kept before may be of fewer.
   const int32_t seeds = sheet.kept ? sheet.kept->seeds : 0;
-  const std::string mean = seeds == 1 ? "one seed" : fmt::format("{} seeds: mean", seeds);
-  std::string rows = sheet.answers ? row({"what is measured", mean, "range"}, "th")
-                                   : row({"what is measured", "I expect", "I measured"}, "th");
+  const Words& words = sheet.lesson.words;
+  const std::string mean =
+      seeds == 1 ? word_of(words, "one seed") : phrase_of(words, "{} seeds: mean", seeds);
+  const std::string measured = word_of(words, "what is measured");
+  std::string rows = sheet.answers
+                         ? row({measured, mean, word_of(words, "range")}, "th")
+                         : row({measured, word_of(words, "I expect"), word_of(words, "I measured")}, "th");
   for (const Measure* measure : measured_here(sheet.lesson)) {
     const std::string unit = measure->unit.empty() ? "" : fmt::format(" [{}]", measure->unit);
     const std::string what = svg_escaped(measure->label + unit);
@@ -178,8 +192,10 @@ std::string to_do_again(const Lesson& lesson, const std::string& folder) {
   std::set<std::string> said;
   for (const Curve& curve : lesson.curves) {
     if (!is_swept(curve) || curve.values.size() == 1) continue;  // the cells are those of their border
-    std::string sweep = fmt::format("{} again with {} = {}", curve.run, curve.field, listed(curve.xs));
-    if (!curve.other.empty()) sweep += fmt::format(", each with {} = {}", curve.other, listed(curve.values));
+    std::string sweep =
+        phrase_of(lesson.words, "{} again with {} = {}", curve.run, curve.field, listed(curve.xs));
+    if (!curve.other.empty())
+      sweep += phrase_of(lesson.words, ", each with {} = {}", curve.other, listed(curve.values));
     if (said.insert(sweep).second) out += element("li", svg_escaped(sweep), "small");
   }
   return out + "</ul>\n" + element("pre", escaped_lines(commands)) + "\n";
@@ -189,9 +205,9 @@ std::string exercises(const Sheet& sheet) {
   const Lesson& lesson = sheet.lesson;
   std::string out;
   for (const Knob& knob : lesson.knobs)
-    out += element("p", fmt::format("{} ({} to {}): {} It gives {}", svg_escaped(knob.label),
-                                    svg_escaped(shown_value(knob, knob.low)),
-                                    svg_escaped(shown_value(knob, knob.high)), kBlank, kBlank)) +
+    out += element("p", phrase_of(lesson.words, "{} ({} to {}): {} It gives {}", svg_escaped(knob.label),
+                                  svg_escaped(shown_value(knob, knob.low)),
+                                  svg_escaped(shown_value(knob, knob.high)), kBlank, kBlank)) +
            "\n";
   if (!lesson.puzzle) return out;
   out += element("p", element("b", svg_escaped(lesson.puzzle->text)), "ask") + lines_to_write(2);
@@ -201,14 +217,15 @@ std::string exercises(const Sheet& sheet) {
 /// To be done with a run of one's own: what may be changed, and a table for what was tried.
 std::string challenge(const Sheet& sheet) {
   if (!sheet.lesson.challenge) return "";
+  const Words& words = sheet.lesson.words;
   const Challenge& task = *sheet.lesson.challenge;
   const Measure& measure = *sheet.lesson.measure(task.measure);
-  std::string out = element("h3", "Challenge") + "\n" +
+  std::string out = element("h3", word_of(words, "Challenge")) + "\n" +
                     element("p",
-                            svg_escaped(fmt::format("{} Below {} after {} steps.", task.text,
-                                                    shown(task.line, measure), task.budget)),
+                            svg_escaped(phrase_of(words, "{} Below {} after {} steps.", task.text,
+                                                  shown(task.line, measure), task.budget)),
                             "ask") +
-                    "\n" + element("p", svg_escaped(score_rule(task)), "small") + "\n";
+                    "\n" + element("p", svg_escaped(score_rule(task, words)), "small") + "\n";
   std::vector<std::string> head, empty;
   for (const Challenge::Choice& choice : task.choices) {
     std::string values;
@@ -216,7 +233,8 @@ std::string challenge(const Sheet& sheet) {
       values += (values.empty() ? "" : ", ") + value.text;
     head.push_back(svg_escaped(fmt::format("{} ({})", choice.label, values)));
   }
-  head.push_back(svg_escaped(measure.unit.empty() ? "came to" : fmt::format("came to [{}]", measure.unit)));
+  head.push_back(svg_escaped(word_of(words, "came to") +
+                             (measure.unit.empty() ? "" : fmt::format(" [{}]", measure.unit))));
   empty.resize(head.size());
   return out + element("table", "\n" + row(head, "th") + row(empty) + row(empty) + row(empty)) + "\n";
 }
@@ -224,7 +242,8 @@ std::string challenge(const Sheet& sheet) {
 /// The sentences of the end, with the words to choose from.
 std::string says(const Sheet& sheet) {
   if (sheet.lesson.says.empty()) return "";
-  std::string out = element("h3", "What you should now be able to say") + "\n";
+  const Lesson& lesson = sheet.lesson;
+  std::string out = element("h3", word_of(lesson.words, "What you should now be able to say")) + "\n";
   for (const Say& say : sheet.lesson.says) {
     const size_t gap = say.text.find(kGap);
     std::string words;
@@ -240,18 +259,23 @@ std::string says(const Sheet& sheet) {
 
 std::string claims(const Sheet& sheet) {
   const Lesson& lesson = sheet.lesson;
-  std::string rows =
-      row({"claim", "measured", "range of seeds", "must lie in", "excludes (there)", "verdict"}, "th");
+  std::string rows = row({word_of(lesson.words, "claim"), word_of(lesson.words, "measured"),
+                          word_of(lesson.words, "range of seeds"), word_of(lesson.words, "must lie in"),
+                          word_of(lesson.words, "excludes (there)"), word_of(lesson.words, "verdict")},
+                         "th");
   for (const ClaimRow& claim : claim_rows(lesson, *sheet.kept))
     rows += row({svg_escaped(claim.says) + "<br/>" + element("span", svg_escaped(claim.what), "small"),
                  svg_escaped(claim.value), svg_escaped(claim.range), svg_escaped(claim.band),
-                 svg_escaped(claim.excludes), claim.holds ? "holds" : "fails"});
-  return element("h2", "Claim") + element("p", svg_escaped(lesson.claim)) + element("table", "\n" + rows) +
-         "\n";
+                 svg_escaped(claim.excludes),
+                 claim.holds ? word_of(lesson.words, "holds") : word_of(lesson.words, "fails")});
+  return element("h2", word_of(lesson.words, "Claim")) + element("p", svg_escaped(lesson.claim)) +
+         element("table", "\n" + rows) + "\n";
 }
 
 std::string step_html(const Sheet& sheet, StepKind step, const std::string& after, bool new_page = true) {
-  return element("section", "\n" + element("h2", label(step)) + "\n" + prose_html(sheet, step) + after,
+  return element("section",
+                 "\n" + element("h2", word_of(sheet.lesson.words, label(step))) + "\n" +
+                     prose_html(sheet, step) + after,
                  new_page ? "page" : "") +
          "\n";
 }
@@ -266,16 +290,16 @@ std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, 
   const Sheet sheet{lesson, kept ? &*kept : nullptr, answers};
   std::string body = head_of(sheet);
   body += step_html(sheet, StepKind::Predict, prediction(sheet), false);
-  body +=
-      step_html(sheet, StepKind::Run,
-                element("h3", "In a terminal") + "\n" + to_do_again(lesson, folder) + measurements(sheet));
+  body += step_html(sheet, StepKind::Run,
+                    element("h3", word_of(lesson.words, "In a terminal")) + "\n" +
+                        to_do_again(lesson, folder) + measurements(sheet));
   body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare) + challenge(sheet));
   body += step_html(sheet, StepKind::Explain,
                     figures_html(sheet, StepKind::Explain) + exercises(sheet) + says(sheet));
   if (answers) body += claims(sheet);
   std::string sources;
   for (const std::string& source : lesson.sources) sources += element("li", svg_escaped(source), "small");
-  body += element("h3", "Sources") + "\n" + element("ul", sources);
+  body += element("h3", word_of(lesson.words, "Sources")) + "\n" + element("ul", sources);
   return fmt::format(
       "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"/><title>{}. {}</title>\n"
       "<style>{}</style></head>\n<body>\n{}</body></html>\n",
