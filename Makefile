@@ -1,5 +1,6 @@
 # normscope: make, make run [ARGS="..."], make test, make fuzz [TIME=seconds], make test-cuda, make bench,
-# make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000], make install [PREFIX=...], make clean.
+# make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
+# make install [PREFIX=...], make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build

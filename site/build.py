@@ -67,7 +67,7 @@ class Site:
         elif not target and file.is_file():
             target = self.sources.setdefault(path, f"source/{path}.html")
         if not target:
-            raise SystemExit(f"{source}: links to {link}, which is neither a page of the site (site/pages.py) nor a file")
+            raise SystemExit(f"{source}: links to {link}: expected a page of the site (site/pages.py) or a file")
         return pages.relative(target, page) + anchor
 
     def linked(self, text, source, page):
@@ -105,7 +105,7 @@ class Site:
     def source_page(self, path, page):
         data = (ROOT / path).read_bytes()
         if len(data) > LARGEST_SOURCE:
-            raise SystemExit(f"{path}: {len(data)} bytes; a page of the site links to it, which shows at most {LARGEST_SOURCE}")
+            raise SystemExit(f"{path}: {len(data)} bytes: a page links to it, and the site shows at most {LARGEST_SOURCE}")
         lines = html.escape(data.decode(), quote=False).splitlines()
         rows = "\n".join(f'<span id="L{n}">{line}</span>' for n, line in enumerate(lines, 1))
         body = f'<h1 class="file">{html.escape(path)}</h1>\n<pre class="source" tabindex="0">{rows}</pre>'
@@ -121,7 +121,8 @@ class Site:
     def open_it(self, page):
         if self.has_app:
             return f'<a class="button" href="{pages.relative("app/index.html", page)}">Open it in this browser</a>'
-        return '<p class="small">This copy of the site came without the program for the browser; it runs on your own machine.</p>'
+        return ('<p class="small">This copy of the site came without the program for the browser; it runs on your own '
+                "machine.</p>")
 
     def build(self):
         with tempfile.TemporaryDirectory() as scratch:

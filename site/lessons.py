@@ -195,7 +195,8 @@ def lesson_page(lesson, course, site):
             neighbours += (f'<a href="{pages.relative(other.page, lesson.page)}"><span class="small">{words}</span> '
                            f"{other.number}. {html.escape(other.title)}</a>\n")
     body = (f'<p class="small above">Lesson {lesson.number} · about {lesson.minutes} minutes</p>\n'
-            f"<h1>{html.escape(lesson.title)}</h1>\n<p class=\"question\">{html.escape(lesson.question)}</p>\n{pages.CONTENTS}\n"
+            f"<h1>{html.escape(lesson.title)}</h1>\n<p class=\"question\">{html.escape(lesson.question)}</p>\n"
+            f"{pages.CONTENTS}\n"
             f'<div class="lab">{lab_link(lesson, site)}</div>\n{text}{limits}\n'
             f'<nav class="neighbours" aria-label="Lessons">{neighbours}</nav>')
     site.write(lesson.page, site.layout.page(lesson.page, f"{lesson.number}. {lesson.title} · normscope", body,

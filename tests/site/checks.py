@@ -8,6 +8,7 @@ import urllib.parse
 
 VOID = {"br", "hr", "img", "input", "link", "meta", "source", "col", "wbr"}
 ELSEWHERE = re.compile(r"(?:[a-z]+:)?//", re.I)  # another host
+IN_A_PICTURE = re.compile(r"(?:href|src)\s*=\s*[\"'](?:[a-z]+:)?//|url\(['\"]?[a-z]+:|@import|<script", re.I)
 RESOURCES = {("img", "src"), ("img", "srcset"), ("source", "src"), ("source", "srcset"), ("link", "href"),
              ("script", "src"), ("iframe", "src"), ("object", "data"), ("video", "src"), ("audio", "src"), ("use", "href")}
 
@@ -109,7 +110,7 @@ class Folder:
             if path.relative_to(self.root).parts[0] != "app":
                 out += [f"{path.relative_to(self.root)}: {fault}" for fault in style_faults(path.read_text())]
         for path in sorted(self.root.rglob("*.svg")):
-            if re.search(r"(?:href|src)\s*=\s*[\"'](?:[a-z]+:)?//|url\(['\"]?[a-z]+:|@import|<script", path.read_text(), re.I):
+            if IN_A_PICTURE.search(path.read_text()):
                 out.append(f"{path.relative_to(self.root)}: asks another host, or runs something")
         return out
 

@@ -31,6 +31,7 @@ def build(out, *arguments):
 def number(shown):
     """A number as the program shows it, and half a unit of its last digit: "19 000 times", "5×10⁻⁸", "−1.8 nats"."""
     text = re.sub(r"(?<=\d)[\u00a0\u2009\u202f ](?=\d{3})", "", shown.replace("−", "-"))
+    text = re.sub(r"(?<![\d×])10(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])", "1×10", text)
     found = re.match(r"(-?\d+(?:\.(\d+))?)(?:×10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", text)
     if not found:
         raise AssertionError(f"{shown!r} begins with no number")
@@ -221,7 +222,8 @@ class Faults(unittest.TestCase):
         for body, fault in (("<p>open", "</body> closes <p>"), ("<b><i>x</b></i>", "</b> closes <i>"),
                             ('<a href="b.html">x</a>', "dead link b.html"), ('<a href="#y">x</a>', "no anchor #y"),
                             ('<a href="../a.html">x</a>', "dead link"), ('<img src="x.png" alt="x">', "missing x.png"),
-                            ('<img src="https://e.org/x.png" alt="x">', "another host"), ('<p id="x"></p><b id="x"></b>', "two elements"),
+                            ('<img src="https://e.org/x.png" alt="x">', "another host"),
+                            ('<p id="x"></p><b id="x"></b>', "two elements"),
                             ('<link rel="stylesheet" href="//e.org/x.css">', "another host"),
                             ('<script src="http://e.org/x.js"></script>', "another host"),
                             ('<img src="data:image/png;base64,">', "image without words")):
@@ -231,6 +233,7 @@ class Faults(unittest.TestCase):
 
     def test_numbers_are_read_as_shown(self):
         for shown, value, room in (("19 000 times", 19000, 500), ("−1.8 nats", -1.8, 0.05), ("5×10⁻⁸", 5e-8, 5e-9),
+                                   ("10⁻⁸", 1e-8, 5e-9),
                                    ("0.006 nats", 0.006, 0.0005), ("30 steps", 30, 0.5), ("1", 1, 0.5)):
             read, half = number(shown)
             self.assertAlmostEqual(read, value)
