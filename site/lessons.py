@@ -4,7 +4,7 @@ boxes go, what was measured is folded away below the question that asks for it, 
 Called by build.py."""
 import html
 import json
-import pathlib
+import os
 import re
 import subprocess
 import tomllib
@@ -35,8 +35,11 @@ class Course(list):
 
 
 def read_course(program, scratch):
+    # The lessons of this checkout, in English, whatever the reader's own setting.
+    setting = os.environ | {"NORMSCOPE_LESSONS": str(FOLDER), "NORMSCOPE_LANGUAGE": ""}
+
     def run(*arguments):
-        subprocess.run([str(program), "lesson", *arguments], check=True, capture_output=True, text=True)
+        subprocess.run([str(program), "lesson", *arguments], check=True, capture_output=True, text=True, env=setting)
     report = scratch / "report"
     run("report", "--out", str(report))
     course = Course([Lesson(f) for f in sorted(FOLDER.iterdir()) if (f / "lesson.toml").is_file()], report)
@@ -149,7 +152,7 @@ def prose(lesson):
     """The sheet's sections as HTML: Predict, Run, Compare, Explain, Claim with Sources."""
     sheet = lesson.sheet.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
     sheet = re.sub(r"<figure>\s*<svg .*?</svg>",
-                   lambda m: "<figure>" + figure(lesson, m[0]), sheet, flags=re.S)
+                   lambda m: '<figure tabindex="0">' + figure(lesson, m[0]), sheet, flags=re.S)
     body = ET.fromstring(sheet[sheet.index("<html"):]).find("body")
     sections = body.findall("section")
     for section in sections:
