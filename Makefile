@@ -1,9 +1,10 @@
 # normscope: make, make run [ARGS="..."], make test, make fuzz [TIME=seconds], make test-cuda, make bench,
-# make bench-peers, make bench-window, make screenshots, make install [PREFIX=...], make clean.
+# make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
+# make install [PREFIX=...], make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots install clean
+.PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -46,6 +47,15 @@ bench-window: build
 # The pictures of every state of the Lab, and the README's among them, made by the program itself.
 screenshots: build
 	@scripts/screenshots.sh
+
+# The course, its claims, the zoo and the manual as pages under build/site/; see docs/site.md.
+site: build
+	@scripts/setup.sh libmd4c-html0
+	@python3 site/build.py $(ARGS)
+
+PORT ?= 8000
+site-serve: site
+	@python3 -m http.server --bind 127.0.0.1 --directory build/site $(PORT)
 
 # Program, lessons, claims, completion of three shells and manual page.
 PREFIX ?= /usr/local

@@ -8,7 +8,8 @@ PAGE = ROOT / "engine/README.md"
 BEGIN, END = "<!-- walk -->", "<!-- end of walk -->"
 
 
-def function_lines(path, name):
+def function_place(path, name):
+    """The first and the last line of a function, counted from 0, with the comment above it; None: it is not there."""
     lines = path.read_text().splitlines()
     plain = re.compile(r"^[^{(=]*[\s*&]" + re.escape(name) + r"\(|^" + re.escape(name) + r"\(")
     for first, line in enumerate(lines):
@@ -25,8 +26,15 @@ def function_lines(path, name):
                 last += 1
         while first > 0 and lines[first - 1].lstrip().startswith(("//", "template")):
             first -= 1
-        return last - first + 1
-    sys.exit(f"{path.relative_to(ROOT)} has no {name}()")
+        return first, last
+    return None
+
+
+def function_lines(path, name):
+    place = function_place(path, name)
+    if not place:
+        sys.exit(f"{path.relative_to(ROOT)} has no {name}()")
+    return place[1] - place[0] + 1
 
 
 def main():

@@ -1,0 +1,225 @@
+"""The course as pages to read. `normscope lesson worksheet --answers` writes each lesson's prose with what was measured
+in its sentences, its table and its verdicts; `normscope lesson report` writes the figures. Here the paper's lines and
+boxes go, what was measured is folded away below the question that asks for it, and the figures come in both themes.
+Called by build.py."""
+import html
+import json
+import os
+import re
+import subprocess
+import tomllib
+import xml.etree.ElementTree as ET
+
+import markdown
+import pages
+
+FOLDER = pages.ROOT / "lessons"
+
+
+class Lesson:
+    def __init__(self, folder):
+        with open(folder / "lesson.toml", "rb") as file:
+            self.toml = tomllib.load(file)
+        self.folder, self.id, self.number = folder, self.toml["id"], int(folder.name.split("-")[0])
+        self.title, self.question, self.claim = self.toml["title"], self.toml["question"], self.toml["claim"]
+        self.minutes, self.page = self.toml["minutes"], f"lessons/{self.id}.html"
+
+
+class Course(list):
+    def __init__(self, items, report):
+        super().__init__(items)
+        self.report = report
+
+    def pictures(self):
+        return sorted(self.report.glob("*.svg"))
+
+
+def read_course(program, scratch):
+    # The lessons of this checkout, in English, whatever the reader's own setting.
+    setting = os.environ | {"NORMSCOPE_LESSONS": str(FOLDER), "NORMSCOPE_LANGUAGE": ""}
+
+    def run(*arguments):
+        subprocess.run([str(program), "lesson", *arguments], check=True, capture_output=True, text=True, env=setting)
+    report = scratch / "report"
+    run("report", "--out", str(report))
+    course = Course([Lesson(f) for f in sorted(FOLDER.iterdir()) if (f / "lesson.toml").is_file()], report)
+    links = report / "links.json"  # see lab_link
+    fragments = json.loads(links.read_text()) if links.is_file() else {}
+    for lesson in course:
+        sheet = scratch / f"{lesson.id}.html"
+        run("worksheet", lesson.id, "--answers", "--out", str(sheet))
+        lesson.sheet, lesson.fragment = sheet.read_text(), fragments.get(lesson.id)
+    return course
+
+
+def lab_link(lesson, site):
+    """THE ONE PLACE that says how a reader gets from a lesson's page to its runs in the Lab. `lesson report` may write
+    links.json, {lesson's id: fragment}, with the functions that write a fragment for runs; then the link carries the
+    runs, to the browser's program where the site has it, else as a command. Without it: the way by hand."""
+    where = f"screen 2, lesson {lesson.number}"
+    if site.has_app:
+        target = pages.relative("app/index.html", lesson.page)
+        if lesson.fragment:
+            return f'<p><a class="button" href="{target}#{html.escape(lesson.fragment)}">Open this in the Lab</a></p>'
+        return f'<p><a class="button" href="{target}">Open the program</a> <span class="small">{where}</span></p>'
+    if lesson.fragment:
+        return command("Open this in the Lab", f"normscope --link '{lesson.fragment}'")
+    runs = re.search(r"^normscope train (.*)$", html.unescape(lesson.sheet), re.M)
+    if not runs:
+        return f'<p class="small">In the program: {where}.</p>'
+    return command(f"Open this in the Lab (or in the program: {where})", f"normscope {runs[1]}")
+
+
+def command(words, line):
+    return f'<p class="small">{html.escape(words)}:</p>\n<pre tabindex="0">{html.escape(line)}</pre>'
+
+
+def figure(lesson, svg):
+    """The figure whose picture the sheet has, as the report drew it: in both themes, with the name of the plot."""
+    part = re.search(r'id="area-[a-z]+-([\w-]+)"', svg)[1].replace("_", "-")
+    name = next((name for name in lesson.toml["figure"] if name.replace("_", "-") == part), None)
+    if name is None:
+        raise SystemExit(f"{lesson.folder}/lesson.toml: has no figure {part}, which its worksheet shows")
+    title = html.escape(lesson.toml["figure"][name]["title"])
+    base = f"figures/{lesson.id}-{name}"
+    return (f'<picture><source media="(prefers-color-scheme: dark)" srcset="{base}-dark.svg"/>'
+            f'<img src="{base}.svg" alt="{title}" width="640" height="400"/></picture>')
+
+
+def classes(element):
+    return (element.get("class") or "").split()
+
+
+def within(element, style):
+    return any(style in classes(e) for e in element.iter())
+
+
+def drop(parent, child):
+    """Takes a child out; what stands behind it stays."""
+    at = list(parent).index(child)
+    if child.tail and child.tail.strip():
+        before = parent[at - 1] if at else parent
+        if at:
+            before.tail = (before.tail or "") + child.tail
+        else:
+            before.text = (before.text or "") + child.tail
+    parent.remove(child)
+
+
+def without_paper(section):
+    """No boxes to tick, no lines to write on, no blanks, and nobody is asked why where nobody can answer."""
+    for child in list(section):
+        at = list(section).index(child)
+        following = section[at + 1] if at + 1 < len(section) else None
+        lines_follow = following is not None and "line" in classes(following)
+        choices = child.tag == "p" and within(child, "box")
+        if "line" in classes(child) or within(child, "blank") or (choices and "small" in classes(child)) or (
+                lines_follow and "ask" not in classes(child)):
+            section.remove(child)
+        elif choices:
+            values = ", ".join(box.tail.strip() for box in child if (box.tail or "").strip())
+            child.clear()
+            child.text, child.attrib["class"], child.tail = f"One of {values}.", "choices", "\n"
+
+
+def folded_answers(section, summary):
+    """Before the comparison what was measured opens only for who asks. Of Predict, the cards of an order are shown,
+    their places not."""
+    answers = [child for child in section if child.tag in ("p", "table") and within(child, "answer")]
+    if not answers:
+        return
+    at = list(section).index(answers[0])
+    details = ET.Element("details", {"class": "measured"})
+    ET.SubElement(details, "summary").text = summary
+    is_order = section.find("h2").text == "Predict"
+    for answer in answers:
+        if answer.tag == "table" and is_order:
+            cards = ET.Element("ul", {"class": "cards"})
+            for row in answer.findall("tr")[1:]:
+                ET.SubElement(cards, "li").text = "".join(row.findall("td")[1].itertext())
+            section.insert(at, cards)
+            at += 1
+        section.remove(answer)
+        details.append(answer)
+    section.insert(at, details)
+
+
+def to_text(element):
+    return ET.tostring(element, encoding="unicode", method="html")
+
+
+def prose(lesson):
+    """The sheet's sections as HTML: Predict, Run, Compare, Explain, Claim with Sources."""
+    sheet = lesson.sheet.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
+    sheet = re.sub(r"<figure>\s*<svg .*?</svg>",
+                   lambda m: '<figure tabindex="0">' + figure(lesson, m[0]), sheet, flags=re.S)
+    body = ET.fromstring(sheet[sheet.index("<html"):]).find("body")
+    sections = body.findall("section")
+    for section in sections:
+        without_paper(section)
+        section.attrib.clear()
+    for empty in sections[0].findall("figure"):  # axes to draw on
+        sections[0].remove(empty)
+    folded_answers(sections[0], "What was measured")
+    folded_answers(sections[1], "All that was measured")
+    claim = ET.Element("section")
+    after = list(body)[list(body).index(sections[-1]) + 1:]
+    claim.extend(after)
+    out, headings = "", []
+    for section in [*sections, claim]:
+        for heading in section.findall("h2"):
+            heading.attrib["id"] = heading.text.lower()
+            headings.append((2, heading.attrib["id"], heading.text))
+        for tile in section.iter("b"):
+            if "tile" in classes(tile):
+                tile.attrib["class"] = f"tile run-{tile.text}"
+        out += to_text(section) + "\n"
+    return markdown.scrolling(out), headings
+
+
+def reach(lesson):
+    """limits.md: how far the effect reaches; a lesson may have none."""
+    file = lesson.folder / "limits.md"
+    if not file.is_file():
+        return "", []
+    text = re.sub(r"^# .*\n", "", file.read_text())
+    return f'<section><h2 id="reach">How far the effect reaches</h2>\n{markdown.to_html(text)[0]}</section>', [
+        (2, "reach", "How far it reaches")]
+
+
+def lesson_page(lesson, course, site):
+    text, headings = prose(lesson)
+    limits, more = reach(lesson)
+    neighbours = ""
+    for step, words in ((-1, "Before"), (1, "Next")):
+        at = course.index(lesson) + step
+        if 0 <= at < len(course):
+            other = course[at]
+            neighbours += (f'<a href="{pages.relative(other.page, lesson.page)}"><span class="small">{words}</span> '
+                           f"{other.number}. {html.escape(other.title)}</a>\n")
+    body = (f'<p class="small above">Lesson {lesson.number} · about {lesson.minutes} minutes</p>\n'
+            f"<h1>{html.escape(lesson.title)}</h1>\n<p class=\"question\">{html.escape(lesson.question)}</p>\n"
+            f"{pages.CONTENTS}\n"
+            f'<div class="lab">{lab_link(lesson, site)}</div>\n{text}{limits}\n'
+            f'<nav class="neighbours" aria-label="Lessons">{neighbours}</nav>')
+    site.write(lesson.page, site.layout.page(lesson.page, f"{lesson.number}. {lesson.title} · normscope", body,
+                                             headings + more, "lesson"))
+
+
+def listed(course, page, claims=False):
+    items = ""
+    for lesson in course:
+        claim = f'<span class="claim">{html.escape(lesson.claim)}</span>' if claims else ""
+        items += (f'<li><a href="{pages.relative(lesson.page, page)}"><b><span class="number">{lesson.number}</span> '
+                  f"{html.escape(lesson.title)}</b></a> <span>{html.escape(lesson.question)}</span>{claim}</li>\n")
+    return f'<ul class="lessons">\n{items}</ul>'
+
+
+def write_pages(course, site):
+    for lesson in course:
+        lesson_page(lesson, course, site)
+    page = "lessons/index.html"
+    body = ("<h1>The course</h1>\n<p>Each lesson asks for a prediction, trains small transformers, compares and explains. "
+            "What it claims is measured, with five seeds, and checked at every change of the program: each page ends "
+            f"with its numbers, and with what they would be if the claim were wrong.</p>\n{listed(course, page)}")
+    site.write(page, site.layout.page(page, "The course · normscope", body, kind="text"))

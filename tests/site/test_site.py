@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+"""The site as a reader gets it: built into a temporary folder, every page read. Run by CTest as site.links:
+test_site.py PROGRAM. Standard library only; without libmd4c-html0 it says so and counts as skipped."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+import types
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "site"), str(ROOT / "tests/site")]
+import checks
+import lessons
+import markdown
+import pages
+import tex
+
+PROGRAM = None
+SITE = {}
+
+
+def build(out, *arguments):
+    return subprocess.run([sys.executable, ROOT / "site/build.py", "--program", PROGRAM, "--out", out, *arguments],
+                          capture_output=True, text=True)
+
+
+def number(shown):
+    """A number as the program shows it, and half a unit of its last digit: "19 000 times", "5×10⁻⁸", "−1.8 nats"."""
+    text = re.sub(r"(?<=\d)[\u00a0\u2009\u202f ](?=\d{3})", "", shown.replace("−", "-"))
+    text = re.sub(r"(?<![\d×])10(?=[⁻⁰¹²³⁴⁵⁶⁷⁸⁹])", "1×10", text)
+    found = re.match(r"(-?\d+(?:\.(\d+))?)(?:×10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?", text)
+    if not found:
+        raise AssertionError(f"{shown!r} begins with no number")
+    power = int((found[3] or "⁰").translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")))
+    unit = 10.0 ** (power - len(found[2] or ""))
+    if not found[2] and abs(float(found[1])) >= 1000:
+        unit *= 10 ** (len(found[1].lstrip("-")) - len(found[1].lstrip("-").rstrip("0")))
+    return float(found[1]) * 10.0 ** power, unit / 2 * 1.001
+
+
+class Built(unittest.TestCase):
+    """One site for all that only read it."""
+
+    @classmethod
+    def setUpClass(cls):
+        if SITE:
+            return
+        SITE["scratch"] = scratch = tempfile.TemporaryDirectory()
+        SITE["out"] = pathlib.Path(scratch.name) / "site"
+        done = build(SITE["out"], "--web", pathlib.Path(scratch.name) / "none")
+        if done.returncode:
+            raise AssertionError(f"the site was not built: {done.stderr}")
+        SITE["said"], SITE["folder"] = done.stdout, checks.Folder(SITE["out"])
+
+    def setUp(self):
+        self.out, self.said, self.folder = SITE["out"], SITE["said"], SITE["folder"]
+
+    def page(self, name):
+        return self.folder.pages[self.folder.root / name]
+
+
+class Pages(Built):
+    def test_no_page_has_a_fault(self):
+        self.assertGreater(len(self.folder.pages), 50)
+        self.assertEqual(self.folder.faults(), [])
+
+    def test_no_script_is_needed(self):
+        for path in self.folder.pages:
+            self.assertNotIn("<script", path.read_text().lower(), path)
+
+    def test_every_document_is_in_the_navigation(self):
+        reached = self.folder.reached("index.html", navigation_only=True)
+        for source in [p.name for p in (ROOT / "docs").glob("*.md")]:
+            self.assertIn(self.folder.root / "docs" / source.replace(".md", ".html"), reached)
+        for group in pages.groups().values():
+            for source, page, _ in group:
+                self.assertIn(self.folder.root / page, reached, source)
+        self.assertEqual(set(self.folder.pages), self.folder.reached("index.html"))
+
+    def test_every_picture_has_both_themes(self):
+        figures = sorted(p.name for p in (self.out / "lessons/figures").glob("*.svg"))
+        self.assertGreater(len(figures), 80)
+        for name in figures:
+            self.assertIn(name.replace(".svg", "-dark.svg") if "-dark" not in name else name, figures)
+        self.assertIn("prefers-color-scheme: dark", (self.out / "style.css").read_text())
+
+    def test_no_formula_is_left_as_source(self):
+        for path, page in self.folder.pages.items():
+            if "source" not in path.relative_to(self.folder.root).parts:
+                prose = re.sub(r"<(pre|code)\b.*?</\1>", "", path.read_text(), flags=re.S)
+                self.assertNotRegex(prose, r"\\(?:frac|sqrt|sum|text)|x-equation|\$\$", path)
+        self.assertIn("<mfrac>", (self.out / "docs/theory.html").read_text())
+        self.assertIn("<mfrac>", (self.out / "docs/ops.html").read_text())
+
+    def test_without_the_program_the_site_says_so(self):
+        self.assertIn("without the program for the browser", self.said)
+        self.assertIn("without the program for the browser", self.page("index.html").text)
+        self.assertNotIn("app/index.html", (self.out / "index.html").read_text())
+
+    def test_the_walk_leads_to_its_functions(self):
+        links = [a for a in self.page("engine/index.html").links if "/engine/train/run.cpp.html#L" in a]
+        self.assertGreater(len(links), 3)
+        for link in links:
+            target, anchor = self.folder.target(self.out.resolve() / "engine/index.html", link)
+            self.assertIn(anchor, self.folder.pages[target].ids)
+
+
+class Lessons(Built):
+    def test_each_has_its_page_with_claim_and_figures(self):
+        course = [f for f in sorted((ROOT / "lessons").iterdir()) if (f / "lesson.toml").is_file()]
+        self.assertGreater(len(course), 10)
+        for folder in course:
+            with self.subTest(folder.name):
+                lesson = tomllib.loads((folder / "lesson.toml").read_text())
+                page = self.page(f"lessons/{lesson['id']}.html")
+                for words in (lesson["title"], lesson["question"], lesson["claim"], *lesson["sources"]):
+                    self.assertIn(" ".join(words.split()), page.text)
+                shown = {pathlib.PurePath(r).name for r in page.resources}
+                for step in ("compare", "explain"):
+                    for figure in lesson["step"][step].get("figures", []):
+                        if "tape" not in lesson["figure"][figure]:
+                            self.assertIn(f"{lesson['id']}-{figure}.svg", shown)
+                            self.assertIn(f"{lesson['id']}-{figure}-dark.svg", shown)
+                self.check_numbers(folder, lesson, page)
+
+    def check_numbers(self, folder, lesson, page):
+        measured = json.loads((folder / "measured.json").read_text())["measures"]
+        table = next(t for t in page.tables if t[0][0] == "claim")
+        self.assertEqual(len(table) - 1, len(lesson["check"]))
+        for row, check in zip(table[1:], lesson["check"]):
+            kept = measured[check["measure"]]
+            self.assertTrue(row[0].startswith(check["says"]), row[0])
+            self.assertEqual(row[-1], "holds")
+            self.check_number(row[1], kept["mean"], check)
+            ends = row[2].split(" to ")
+            self.check_number(ends[0], min(kept["values"]), check)
+            self.check_number(ends[-1], max(kept["values"]), check)
+
+    def check_number(self, shown, value, check):
+        if shown.startswith(("never", "–")):
+            self.assertFalse(isinstance(value, float) and abs(value) < float("inf"), check)
+            return
+        read, room = number(shown)
+        self.assertAlmostEqual(read, value, delta=room, msg=f"{check['says']} {shown}")
+
+    def test_nothing_of_the_paper_is_left(self):
+        for path in (self.out / "lessons").glob("*.html"):
+            self.assertNotRegex(path.read_text(), r'class="(?:blank|box|line)"|Teacher')
+
+    def test_before_the_comparison_numbers_are_folded_away(self):
+        for path in (self.out / "lessons").glob("*.html"):
+            if path.name == "index.html":
+                continue
+            before = path.read_text().partition('id="compare"')[0].partition('id="predict"')[2]
+            self.assertTrue(before, path)
+            unfolded = re.sub(r"<details\b.*?</details>", "", before, flags=re.S)
+            self.assertNotIn('class="answer"', unfolded, path)
+
+
+class WithTheProgram(unittest.TestCase):
+    def test_its_pages_are_copied_and_linked(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            web, out = pathlib.Path(scratch, "web"), pathlib.Path(scratch, "site")
+            web.mkdir()
+            (web / "index.html").write_text("<!doctype html><title>the program</title>")
+            (web / "normscope.wasm").write_bytes(b"\0asm")
+            self.assertEqual(build(out, "--web", web).returncode, 0)
+            self.assertTrue((out / "app/normscope.wasm").is_file())
+            folder = checks.Folder(out)
+            self.assertEqual(folder.faults(), [])
+            for page in ("index.html", "lessons/warm-up.html"):
+                links = [folder.target(folder.root / page, a)[0] for a in folder.pages[folder.root / page].links]
+                self.assertIn(folder.root / "app/index.html", links, page)
+
+    def test_a_link_carries_the_runs_of_a_lesson(self):
+        lesson = types.SimpleNamespace(id="x", number=3, page="lessons/x.html", fragment='v1&run="A"', sheet="")
+        with_app, without = types.SimpleNamespace(has_app=True), types.SimpleNamespace(has_app=False)
+        self.assertIn('href="../app/index.html#v1&amp;run=&quot;A&quot;"', lessons.lab_link(lesson, with_app))
+        self.assertIn("normscope --link", lessons.lab_link(lesson, without))
+        lesson.fragment, lesson.sheet = None, "<pre>normscope lesson check x\nnormscope train --run A=post\n</pre>"
+        self.assertIn("normscope --run A=post", lessons.lab_link(lesson, without))
+
+
+class Refused(unittest.TestCase):
+    def test_a_folder_with_other_files_stays_as_it_is(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            pathlib.Path(scratch, "mine.txt").write_text("mine")
+            done = build(scratch)
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertRegex(done.stderr, r"^site: --out .* holds other files: expected [^\n]*\n$")
+            self.assertEqual(pathlib.Path(scratch, "mine.txt").read_text(), "mine")
+
+    def test_no_program(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            done = subprocess.run([sys.executable, ROOT / "site/build.py", "--program", "/none", "--out", scratch],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"^site: there is no program /none: expected [^\n]*\n$")
+
+    def test_a_command_of_tex_that_is_not_known(self):
+        for formula in (r"\nonsense", r"\frac{1}", "{x", r"\left( x", r"\text{words"):
+            with self.assertRaisesRegex(ValueError, "formula"):
+                tex.mathml(formula)
+
+
+class Faults(unittest.TestCase):
+    """Each fault that the checks look for is found on a page that has it."""
+
+    def faults(self, body, **others):
+        with tempfile.TemporaryDirectory() as scratch:
+            pathlib.Path(scratch, "a.html").write_text(f"<!doctype html><html><body>{body}</body></html>")
+            for name, text in others.items():
+                pathlib.Path(scratch, name.replace("_", ".")).write_text(text)
+            return " ".join(checks.Folder(scratch).faults())
+
+    def test_each(self):
+        self.assertEqual(self.faults('<p id="x">good <a href="#x">link</a><br></p>'), "")
+        for body, fault in (("<p>open", "</body> closes <p>"), ("<b><i>x</b></i>", "</b> closes <i>"),
+                            ('<a href="b.html">x</a>', "dead link b.html"), ('<a href="#y">x</a>', "no anchor #y"),
+                            ('<a href="../a.html">x</a>', "dead link"), ('<img src="x.png" alt="x">', "missing x.png"),
+                            ('<img src="https://e.org/x.png" alt="x">', "another host"),
+                            ('<p id="x"></p><b id="x"></b>', "two elements"),
+                            ('<link rel="stylesheet" href="//e.org/x.css">', "another host"),
+                            ('<script src="http://e.org/x.js"></script>', "another host"),
+                            ('<img src="data:image/png;base64,">', "image without words")):
+            self.assertIn(fault, self.faults(body), body)
+        self.assertIn("asks for", self.faults("", a_css="@import 'https://e.org/x.css';"))
+        self.assertIn("another host", self.faults("", a_svg='<svg><image href="https://e.org/x.png"/></svg>'))
+
+    def test_numbers_are_read_as_shown(self):
+        for shown, value, room in (("19 000 times", 19000, 500), ("−1.8 nats", -1.8, 0.05), ("5×10⁻⁸", 5e-8, 5e-9),
+                                   ("10⁻⁸", 1e-8, 5e-9),
+                                   ("0.006 nats", 0.006, 0.0005), ("30 steps", 30, 0.5), ("1", 1, 0.5)):
+            read, half = number(shown)
+            self.assertAlmostEqual(read, value)
+            self.assertAlmostEqual(half, room, delta=room * 0.01)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit("test_site.py: expected the program as its first argument")
+    PROGRAM = sys.argv.pop(1)
+    if not markdown.available():
+        print(f"SKIPPED: {markdown.LIBRARY} is missing (Debian: libmd4c-html0)")
+        sys.exit(0)
+    unittest.main()
