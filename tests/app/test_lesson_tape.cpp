@@ -179,7 +179,7 @@ TEST_CASE("one instruction at a time comes to the bits of a replay, forward and 
   CHECK(run.gradients.at("x").values != run.gradients.at("s").values);
   const TapeTable none = table_of_tape(tape, 0), half = table_of_tape(tape, 6), all = table_of_tape(tape, 99);
   CHECK(none.rows[3].value.empty());
-  CHECK(half.said == "L = −log of share 2");
+  CHECK(half.said == "L = −log p of letter 2");
   for (const TapeRow& row : half.rows) CHECK((!row.value.empty() && row.gradient.empty()));
   CHECK(all.done == 12);
   for (const TapeRow& row : all.rows) CHECK_FALSE(row.gradient.empty());
@@ -377,7 +377,7 @@ TEST_CASE("lesson 0 is walked, instruction by instruction, with right and wrong 
       CHECK(p.driver.value("lesson/tape") == "0 of 12");
       p.instructions(6, keyboard);
       CHECK(p.driver.value("lesson/tape") == "6 of 12");
-      CHECK(p.says("L = −log of share 2"));
+      CHECK(p.says("L = −log p of letter 2"));
       CHECK_FALSE(p.driver.control("lesson/tape/next").enabled);  // what flows back is asked
       CHECK_FALSE(p.shows(asked));
       p.driver.click("lesson/slider", {place, 0.5f});
