@@ -420,7 +420,7 @@ TEST_CASE("lesson 7 is walked with a right and a wrong order", "[player]") {
     CHECK(p.driver.value("lesson/tape") == "6 of 6");
     p.next(false);
     CHECK(p.score("norm-gradient") == (right ? "right" : "2 of 3 pairs wrong"));
-    CHECK(p.says("Near 100 the spread is a quarter"));
+    CHECK(p.says("The row near 100 has a quarter of the spread"));
     p.next(false);
     CHECK(p.says("Its mean is zero"));
     CHECK(p.says("It has no part along"));
