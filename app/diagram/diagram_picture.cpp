@@ -310,7 +310,9 @@ struct Picture : SublayerPainter {
                  ? "final norm off"
                  : fmt::format("final norm, off in {}", label(placement));
     const float end = d.narrow ? d.right : d.size_head.x;
-    Rect box{d.final_slot.right() + 6, d.final_slot.y, end - d.final_slot.right() - 10, d.final_slot.h};
+    const float gap = d.narrow ? 9 : 6;  // a ring around the token leaves the words free
+    Rect box{d.final_slot.right() + gap, d.final_slot.y, end - d.final_slot.right() - gap - 4,
+             d.final_slot.h};
     p.text_in(box, {Face::Sans, type::tick}, t.ink3, name);
     const Rect slot = d.embedding_slot;
     if (stack.wiring.embedding != NormKind::None)

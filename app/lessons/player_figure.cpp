@@ -42,7 +42,7 @@ std::string Player::note_of(const Figure& figure) const {
   if (!has_strip() || !reference_ || lesson()->runs.empty() || !figure.map_run.empty() ||
       !figure.cells.empty() || figure.lines.empty())
     return figure.note;
-  return (size_ == Size::Compact || figure.note.empty() ? "" : figure.note + "; ") +
+  return (figure.note.empty() ? "" : figure.note + "; ") +
          phrase("line: your run, band: range of {} seeds{}", reference_->seeds,
                 shown_changes().empty() ? "" : word(" of what you did not change"));
 }
@@ -80,7 +80,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
                       : compact ? kRunRow * rows + 8
                                 : kRunRow * rows + 14;
   Rect foot = rest.take_bottom(below, compact ? 6.f : 16.f);
-  p.hairline({foot.x, foot.y}, {foot.right(), foot.y}, t.border);
+  if (strip || slider || rows > 0) p.hairline({foot.x, foot.y}, {foot.right(), foot.y}, t.border);
   foot.take_top(compact ? 6.f : 12.f);
   if (cards)
     draw_cards(ui, rest);

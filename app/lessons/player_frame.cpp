@@ -213,6 +213,10 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   float high = 32;
   for (const std::string& value : {values[0], values[1]})
     if (order) high = std::max(high, p.wrapped_height(width - 10, words_style, value, 18));
+  const TextStyle verdict{Face::Bold, type::run_name};
+  const bool narrow =
+      p.text_width(verdict, values[2]) > width - 2;  // "2 of 3 pairs wrong", on a small window
+  if (narrow) high = std::max(high, p.wrapped_height(width - 10, verdict, values[2], 20));
   std::string first;
   if (!progress.first_said.empty())
     first = phrase("Your first prediction: {}{}{}", progress.first_said,
@@ -224,14 +228,15 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   if (!first.empty()) p.text_wrapped(rest.take_bottom(below - 6, 6), words_style, t.ink2, first, 18);
   for (int i = 0; i < 3; ++i) {
     Rect cell = rest.take_left(width);
-    p.text_in(cell.take_top(18, 6), {Face::Sans, type::body}, t.ink3, heads[i]);
     cell.w -= 10;
-    if (order && i < 2)
-      p.text_wrapped(cell, words_style, t.ink, values[i], 18);
+    const TextStyle head{Face::Sans, type::body};
+    p.text_in(cell.take_top(18, 6), head, t.ink3,
+              i == 1 ? fitting(p, head, cell.w, {heads[1], word("Measured")}) : heads[i]);
+    if (i < 2 ? order : narrow)
+      p.text_wrapped(cell, i < 2 ? words_style : verdict, t.ink, values[i], i < 2 ? 18 : 20);
     else
-      p.text_in({cell.x, cell.y, cell.w + 8, 28},
-                i < 2 ? TextStyle{Face::Mono, type::figure} : TextStyle{Face::Bold, type::run_name}, t.ink,
-                values[i]);
+      p.text_in({cell.x, cell.y, cell.w + 8, 28}, i < 2 ? TextStyle{Face::Mono, type::figure} : verdict,
+                t.ink, values[i]);
   }
   ui.mark("lesson/score", box, values[2], word("Your prediction beside the measurement."));
   return box.h + 18;

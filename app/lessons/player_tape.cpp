@@ -99,7 +99,15 @@ void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) const {
   if (lines == 0) return;
   const float line = std::clamp(rect.h / static_cast<float>(lines), kLowestLine, kLine);
   const bool roomy = line >= kRoomy;
-  const TextStyle number{Face::Mono, roomy ? type::title : type::tick};
+  const TextStyle large{Face::Mono, type::title};
+  const auto fits = [&](const std::vector<std::string>& texts, float width) {
+    return std::all_of(texts.begin(), texts.end(),
+                       [&](const std::string& text) { return p.text_width(large, text) <= width - 6; });
+  };
+  const bool all_fit = std::all_of(table.rows.begin(), table.rows.end(), [&](const TapeRow& row) {
+    return fits(row.value, gradient_at - value_at) && fits(row.gradient, rect.right() - gradient_at);
+  });
+  const TextStyle number = roomy && all_fit ? large : TextStyle{Face::Mono, type::tick};
   const TextStyle bold{Face::Bold, roomy ? type::run_name : type::body};
   float names = 0;  // the widest
   for (const TapeRow& row : table.rows) names = std::max(names, p.text_width(bold, row.name));

@@ -172,7 +172,7 @@ TEST_CASE("one instruction at a time comes to the bits of a replay, forward and 
   CHECK(run.gradients.at("x").values != run.gradients.at("s").values);
   const TapeTable none = table_of_tape(tape, 0), half = table_of_tape(tape, 6), all = table_of_tape(tape, 99);
   CHECK(none.rows[3].value.empty());
-  CHECK(half.said == "L = −log of share 2");
+  CHECK(half.said == "L = −log p of letter 2");
   for (const TapeRow& row : half.rows) CHECK((!row.value.empty() && row.gradient.empty()));
   CHECK(all.done == 12);
   for (const TapeRow& row : all.rows) CHECK_FALSE(row.gradient.empty());
@@ -370,7 +370,7 @@ TEST_CASE("lesson 0 is walked, instruction by instruction, with right and wrong 
       CHECK(p.driver.value("lesson/tape") == "0 of 12");
       p.instructions(6, keyboard);
       CHECK(p.driver.value("lesson/tape") == "6 of 12");
-      CHECK(p.says("L = −log of share 2"));
+      CHECK(p.says("L = −log p of letter 2"));
       CHECK_FALSE(p.driver.control("lesson/tape/next").enabled);  // what flows back is asked
       CHECK_FALSE(p.shows(asked));
       p.driver.click("lesson/slider", {place, 0.5f});
@@ -413,7 +413,7 @@ TEST_CASE("lesson 7 is walked with a right and a wrong order", "[player]") {
     CHECK(p.driver.value("lesson/tape") == "6 of 6");
     p.next(false);
     CHECK(p.score("norm-gradient") == (right ? "right" : "2 of 3 pairs wrong"));
-    CHECK(p.says("Near 100 the spread is a quarter"));
+    CHECK(p.says("The row near 100 has a quarter of the spread"));
     p.next(false);
     CHECK(p.says("Its mean is zero"));
     CHECK(p.says("It has no part along"));

@@ -162,7 +162,7 @@ TEST_CASE("run again with another setting: label, sentence and figure follow") {
   p.driver.frames(3);
   CHECK(p.says("Post-LN, no warm-up"));
   CHECK(p.says("times smaller than at step 1"));
-  CHECK(p.says("the lowest hardly hears"));
+  CHECK(p.says("the lowest hardly does"));
   p.driver.drag_by("lesson/drag/warmup", {80, 0});
   CHECK(p.says("Post-LN, no warm-up"));  // the run that is shown has not changed yet
   p.driver.click("lesson/again");

@@ -25,7 +25,7 @@ std::string in_words(const SmallTape::Instruction& i, const Words& words) {
     case Op::Norm:
       return phrase_of(words, "norm of {}", i.of[0]);
     case Op::CrossEntropy:
-      return phrase_of(words, "−log of share {}", i.target);
+      return phrase_of(words, "−log p of letter {}", i.target);
   }
   return {};
 }
