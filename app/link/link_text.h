@@ -1,6 +1,7 @@
 // What writer and reader of links share.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace normscope::link {

@@ -129,13 +129,14 @@ std::string needed_words(const LinkedView& view) {
 }
 
 void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs) {
-  for (const auto& [key, name] : view.needs) {
-    const FileField* const file = file_field(key);
-    const bool there = std::any_of(runs.begin(), runs.end(),
-                                   [&](const ConfigRun& run) { return !get_field(run.spec, key).empty(); });
+  for (const auto& need : view.needs) {
+    const FileField* const file = file_field(need.first);
+    const bool there = std::any_of(runs.begin(), runs.end(), [&](const ConfigRun& run) {
+      return !get_field(run.spec, need.first).empty();
+    });
     if (file && !there)
-      fail("link", "the link needs your {} {}, which it does not carry: expected {}", file->words, name,
-           file->option);
+      fail("link", "the link needs your {} {}, which it does not carry: expected {}", file->words,
+           need.second, file->option);
   }
 }
 

@@ -179,7 +179,7 @@ uint32_t Predictor::chance() {
     vote_[i] = kOdds.vote[slots_[slot_[i]].chance >> 4];
     sum += int64_t{vote_[i]} * weights[i];
   }
-  const int64_t vote = std::clamp<int64_t>(sum >> 16, 1 - kVotes / 2, kVotes / 2 - 1);
+  const int64_t vote = std::clamp<int64_t>(sum >> 16, -kVotes / 2, kVotes / 2 - 1);
   return chance_ = kOdds.chance[static_cast<size_t>(vote + kVotes / 2)];
 }
 

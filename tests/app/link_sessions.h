@@ -1,6 +1,8 @@
 // Sessions at random, for the tests of links: what a hand can make of one to four runs. The same seed, the same session.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <random>
 #include <string>

@@ -2,6 +2,8 @@
 // session it was copied from, and what is no link exits with 2.
 #include "app/link/link.h"
 
+#include <algorithm>
+
 #include "app/program.h"
 #include "catch.hpp"
 

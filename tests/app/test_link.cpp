@@ -13,7 +13,7 @@ using fixture::trains_alike;
 
 namespace {
 
-LinkedView view_of(std::vector<RunSpec> specs) {
+LinkedView linked_runs(std::vector<RunSpec> specs) {
   LinkedView view;
   for (RunSpec& spec : specs)
     view.runs.push_back({static_cast<char>('A' + view.runs.size()), std::move(spec), {}});
@@ -21,7 +21,7 @@ LinkedView view_of(std::vector<RunSpec> specs) {
 }
 
 // Returns the fragment.
-std::string check_round_trip(const LinkedView& view) {
+std::string check_link(const LinkedView& view) {
   const std::string fragment = link_fragment(view);
   INFO(fragment);
   CHECK(fragment.size() <= kLongestFragment);
@@ -41,7 +41,7 @@ std::string check_round_trip(const LinkedView& view) {
 }
 
 // The line that says why; empty: it was taken.
-std::string refusal(const std::string& text) {
+std::string why_no_link(const std::string& text) {
   try {
     read_link(text);
   } catch (const Error& error) {
@@ -53,8 +53,8 @@ std::string refusal(const std::string& text) {
 }  // namespace
 
 TEST_CASE("the default comparison at step 0 is the shortest link, and links read as they are meant") {
-  CHECK(link_fragment(view_of(default_comparison())) == "1&end");
-  LinkedView view = view_of(default_comparison());
+  CHECK(link_fragment(linked_runs(default_comparison())) == "1&end");
+  LinkedView view = linked_runs(default_comparison());
   view.runs[1].edits = {{214, "train.lr", "0.001"}};
   set_field(view.runs[2].spec, "train.warmup", "50");
   view.step = 300;
@@ -63,7 +63,7 @@ TEST_CASE("the default comparison at step 0 is the shortest link, and links read
   view.shown = 'C';
   view.bookmarks = {12, 40};
   CHECK(
-      check_round_trip(view) ==
+      check_link(view) ==
       "1&set=C:train.warmup=50&edit=B:214:train.lr=0.001&step=300&cursor=214&theme=dark&shown=C&marks=12,40&end");
   const LinkedView address = read_link("https://example.org/lab?x=1#1&run=A=pre&step=7&end\n");
   CHECK(address.runs.size() == 1);
@@ -74,21 +74,21 @@ TEST_CASE("the default comparison at step 0 is the shortest link, and links read
 TEST_CASE("links of every preset, every entry of the zoo and the other architectures give them back") {
   for (const std::string& name : preset_names()) {
     INFO(name);
-    check_round_trip(view_of({preset_run(name)}));
+    check_link(linked_runs({preset_run(name)}));
   }
   for (const char* architecture : {"decoder", "convolutional", "parser"})
-    check_round_trip(view_of(comparison_of(architecture)));
+    check_link(linked_runs(comparison_of(architecture)));
   for (const zoo::Entry& entry : zoo::entries()) {
     INFO(entry.name);
     const zoo::System* const system = zoo::system_of(entry.group);
     RunSpec spec = system ? preset_run(system->preset) : RunSpec();
     for (const std::string& set : entry.set) zoo::change(spec, set);
-    check_round_trip(view_of({spec}));
+    check_link(linked_runs({spec}));
   }
 }
 
 TEST_CASE("links of hybrid wirings, forks and skipped letters give them back") {
-  LinkedView view = view_of(default_comparison());
+  LinkedView view = linked_runs(default_comparison());
   view.step = 250;
   zoo::change(view.runs[0].spec, "layers.halves=post,pre");
   view.runs[2].letter = 'D';
@@ -98,12 +98,12 @@ TEST_CASE("links of hybrid wirings, forks and skipped letters give them back") {
   complete(moved);
   view.runs[2].edits = edits_between(view.runs[2].spec, moved, 101);
   REQUIRE(view.runs[2].edits.size() >= 6);
-  check_round_trip(view);
-  LinkedView both = view_of({preset_run("pre")});
+  check_link(view);
+  LinkedView both = linked_runs({preset_run("pre")});
   set_field(both.runs[0].spec, "model.architecture", "encoder-decoder");
   set_field(both.runs[0].spec, "data.name", "translation");
   set_field(both.runs[0].spec, "wiring.dec.L02.cross", "before=rms q=ln");
-  check_round_trip(both);
+  check_link(both);
 }
 
 TEST_CASE("any session without own text takes at most 2,000 characters") {
@@ -113,7 +113,7 @@ TEST_CASE("any session without own text takes at most 2,000 characters") {
     // Every fourth is the most that is promised: four runs of 24 layers, each with a wiring of its own, and twelve edits.
     const bool worst = seed % 4 == 0;
     const LinkedView view = fixture::RandomSession(seed).make(worst ? 24 : 0, worst, worst ? 12 : 5);
-    const std::string fragment = check_round_trip(view);
+    const std::string fragment = check_link(view);
     longest = std::max(longest, fragment.size());
     packed += fragment[1] == '.' ? 1 : 0;
   }
@@ -122,7 +122,7 @@ TEST_CASE("any session without own text takes at most 2,000 characters") {
 }
 
 TEST_CASE("a session that does not fit is refused with what takes most of it") {
-  LinkedView view = view_of({preset_run("post")});
+  LinkedView view = linked_runs({preset_run("post")});
   set_field(view.runs[0].spec, "train.steps", "100000");
   view.step = 100000;
   for (int step = 1; step < 3000; ++step)
@@ -140,7 +140,7 @@ TEST_CASE("a session that does not fit is refused with what takes most of it") {
 }
 
 TEST_CASE("own files are named and not carried: whoever opens the link has to bring them") {
-  LinkedView view = view_of({preset_run("pre"), preset_run("post")});
+  LinkedView view = linked_runs({preset_run("pre"), preset_run("post")});
   for (ConfigRun& run : view.runs) set_field(run.spec, "data.text", "/home/me/diary/book.txt");
   const std::string fragment = link_fragment(view);
   CHECK(fragment.find("diary") == fragment.npos);
@@ -215,7 +215,7 @@ TEST_CASE("what is no link is refused in one line that says why") {
       {"1&" + std::string(9000, 'a'), "at most 8192"}};
   for (const auto& [text, part] : cases) {
     INFO(text);
-    const std::string said = refusal(text);
+    const std::string said = why_no_link(text);
     INFO(said);
     CHECK(said.find(part) != said.npos);
     CHECK(said.find('\n') == said.npos);
@@ -223,25 +223,25 @@ TEST_CASE("what is no link is refused in one line that says why") {
 }
 
 TEST_CASE("a link that was cut or mistyped is refused or another link, and never does harm") {
-  LinkedView view = view_of(default_comparison());
+  LinkedView view = linked_runs(default_comparison());
   view.step = 200;
   zoo::change(view.runs[0].spec, "layers.cycle=post,pre");
   const std::string plain = link_fragment(view);
   REQUIRE(plain[1] == '&');
   for (size_t length = 0; length < plain.size(); ++length) {
     INFO(plain.substr(0, length));
-    CHECK_FALSE(refusal(plain.substr(0, length)).empty());
+    CHECK_FALSE(why_no_link(plain.substr(0, length)).empty());
   }
   std::mt19937 random(5);
   for (int i = 0; i < 300; ++i) {
     std::string changed = plain;
     for (int n = 0; n < 3; ++n) changed[random() % changed.size()] = static_cast<char>(random() % 256);
     INFO(changed);
-    CHECK(refusal(changed).find('\n') == std::string::npos);
+    CHECK(why_no_link(changed).find('\n') == std::string::npos);
   }
   // A packed text is checked like a plain one.
   const std::string made_up = "1." + link::to_base64url(link::packed("set=data.text=/etc/passwd\nend\n"));
-  CHECK(refusal(made_up).find("names no file") != std::string::npos);
+  CHECK(why_no_link(made_up).find("names no file") != std::string::npos);
   const std::string endless = "1." + link::to_base64url(link::packed(std::string(link::kMostText, '\n')));
-  CHECK_FALSE(refusal(endless).empty());
+  CHECK_FALSE(why_no_link(endless).empty());
 }

@@ -21,7 +21,7 @@ using fixture::LiveDriver;
 
 namespace {
 
-std::string fragment_of(LabDriver& lab) {
+std::string copied_link(LabDriver& lab) {
   return link_fragment(linked_view(lab.state.session, lab.state.screens, lab.state.look));
 }
 
@@ -50,7 +50,7 @@ void check_same_runs(const LabView& a, const LabView& b) {
   }
 }
 
-std::vector<uint8_t> picture(LabDriver& lab) {
+std::vector<uint8_t> png_of(LabDriver& lab) {
   lab.driver.frames(3);
   return raster::encode_png(
       raster::rasterise(*lab.loop.draw_data(), ui::theme(lab.state.look.dark).bg.packed()));
@@ -68,7 +68,7 @@ TEST_CASE("an opened link shows the view that it was copied from") {
   from.state.look.dark = true;
   const test::Folder folder;
   to.state.session.undo.stash_in(folder.file("aside"));
-  open_in(to, fragment_of(from));
+  open_in(to, copied_link(from));
   check_same_runs(from.view(), to.view());
   CHECK(lab::cursor_step(to.state.screens.lab.transport(), to.view()) == 13);
   CHECK(to.state.screens.lab.transport().bookmarks == std::vector<int>{7});
@@ -76,7 +76,7 @@ TEST_CASE("an opened link shows the view that it was copied from") {
   CHECK(to.state.look.dark);
   CHECK_FALSE(to.view().playing);
   from.state.notice.clear();
-  CHECK(picture(from) == picture(to));
+  CHECK(png_of(from) == png_of(to));
   // The runs of before come back.
   REQUIRE(to.state.session.undo.can_undo());
   to.driver.key("Ctrl+Z");
@@ -97,14 +97,14 @@ TEST_CASE("edits and a fork come along, and train to the same bits") {
   from.settle();
   from.train(10);
   REQUIRE(from.view().runs.size() == 4);
-  open_in(to, "https://example.org/lab#" + fragment_of(from));
+  open_in(to, "https://example.org/lab#" + copied_link(from));
   check_same_runs(from.view(), to.view());
 }
 
 TEST_CASE("the screen comes along; a lesson stops where the learner has not predicted yet") {
   LiveDriver from, to;
   from.state.screens.shown = Screen::Compare;
-  open_in(to, fragment_of(from));
+  open_in(to, copied_link(from));
   CHECK(to.state.screens.shown == Screen::Compare);
 
   const test::Folder folder;
@@ -139,7 +139,7 @@ TEST_CASE("the screen comes along; a lesson stops where the learner has not pred
 TEST_CASE("the link is copied as a command, or behind the page's address, and says what it does not carry") {
   LabDriver lab(fixture::lab_view());
   lab.driver.key("Ctrl+Shift+L");
-  const std::string fragment = fragment_of(lab);
+  const std::string fragment = copied_link(lab);
   CHECK(lab.state.shell.clipboard ==
         with_program("normscope --link " + shell_quoted(fragment), program_word()));
   CHECK(read_link(fragment).step == 214);
@@ -157,7 +157,7 @@ TEST_CASE("the link is copied as a command, or behind the page's address, and sa
   lab.state.session.view = changed;
   shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);
   CHECK(test::holds(lab.state.notice, "it needs your text book.txt, which it does not carry"));
-  const std::string with_text = fragment_of(lab);
+  const std::string with_text = copied_link(lab);
   CHECK_FALSE(open_link(lab.state, with_text));
   CHECK(test::holds(lab.state.notice, "--text FILE"));
 

@@ -68,7 +68,7 @@ void show_linked(const LinkedView& link, const LabView& before, Screens& screens
   screens.lab.diagram().selected = link.shown;
   screens.linked_cursor.reset();
   if (link.cursor && *link.cursor < link.step)
-    screens.linked_cursor = {*link.cursor, before.runs.empty() ? nullptr : before.runs[0].origin};
+    screens.linked_cursor = LinkedCursor{*link.cursor, before.runs.empty() ? nullptr : before.runs[0].origin};
   screens.shown = link.screen;
   if (link.lesson.empty()) return;
   const std::string id = link.lesson.substr(0, link.lesson.find(':'));
