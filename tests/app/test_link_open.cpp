@@ -76,7 +76,8 @@ TEST_CASE("an opened link shows the view that it was copied from") {
   CHECK(to.state.look.dark);
   CHECK_FALSE(to.view().playing);
   from.state.notice.clear();
-  CHECK(png_of(from) == png_of(to));
+  const bool same_picture = png_of(from) == png_of(to);
+  CHECK(same_picture);
   // The runs of before come back.
   REQUIRE(to.state.session.undo.can_undo());
   to.driver.key("Ctrl+Z");
