@@ -52,6 +52,13 @@ void add_runs(CLI::App& app, std::vector<std::string>& runs, std::vector<std::st
       ->allow_extra_args(false);
 }
 
+CLI::Option* add_link(CLI::App& app, std::string& link) {
+  return app
+      .add_option("--link", link,
+                  "the runs, step and view of a link, as the window copies it (docs/links.md)")
+      ->type_name("LINK");
+}
+
 void add_threads(CLI::App& app, int32_t& threads) {
   app.add_option("--threads", threads,
                  "threads that train; 0: one per physical core (never changes a result)")
@@ -78,6 +85,7 @@ void add_main_options(CLI::App& app, MainOptions& options, const char* standard_
           ->excludes(text);
   add_runs(app, options.runs, options.set, options.edits);
   app.get_option("--run")->excludes(config);  // it would replace the runs of the file unnoticed
+  add_link(app, options.link)->excludes(config)->excludes(app.get_option("--run"));
   add_steps(app, options.steps, "budget of steps");
   app.add_option("--seeds", options.seeds, "without a window: train with seeds 1 to N")
       ->check(CLI::Range(1, 1000))

@@ -8,7 +8,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace normscope::cli {
 
@@ -23,6 +24,7 @@ struct MainOptions {
   bool window = false;     ///< demand the window: no headless job in its place
   std::string text;        ///< the path of a text; empty: the built-in corpus
   std::string config;      ///< the runs of a configuration file instead
+  std::string link{};      ///< or those of a link
   std::string theme;       ///< light, dark; empty: as remembered
   double scale = 0;        ///< 0: as remembered
   std::string language{};  ///< of the lessons; empty: as remembered
@@ -58,6 +60,7 @@ void add_seed(CLI::App& app, int64_t& seed);
 /// --run, --set and --edit, the three of the line that the window copies.
 void add_runs(CLI::App& app, std::vector<std::string>& runs, std::vector<std::string>& sets,
               std::vector<std::string>& edits);
+CLI::Option* add_link(CLI::App& app, std::string& link);
 void add_threads(CLI::App& app, int32_t& threads);
 /// --store and --shard.
 void add_store(CLI::App& app, StoreOptions& options);

@@ -40,6 +40,30 @@ void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_
   });
 }
 
+LinkedView link_of(const std::string& link, const std::string& text, const std::vector<std::string>& sets,
+                   const std::vector<std::string>& edits) {
+  return with_exit(Exit::Usage, [&] {
+    LinkedView view = read_link(link);
+    apply_arguments(view.runs, {}, sets, edits);
+    if (!text.empty()) override_runs(view.runs, text, 0, -1);
+    require_needed(view, view.runs);
+    override_runs(view.runs, "", 0, -1);
+    return view;
+  });
+}
+
+std::vector<ConfigRun> main_runs(const MainOptions& options) {
+  std::vector<ConfigRun> runs;
+  if (options.link.empty()) {
+    runs = runs_of(options.config);
+    apply_arguments(runs, options.runs, options.set, options.edits);
+  } else {
+    runs = link_of(options.link, options.text, options.set, options.edits).runs;
+  }
+  override_runs(runs, options.text, options.steps, -1);
+  return runs;
+}
+
 std::shared_ptr<const Task> task_of(const RunSpec& spec) {
   return with_exit(Exit::Input, [&] { return make_task(spec.data); });
 }

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/options.h"
 #include "app/files/config_file.h"
+#include "app/link/link.h"
 #include "engine/data/task.h"
 
 namespace normscope::cli {
@@ -25,6 +27,14 @@ void apply_arguments(std::vector<ConfigRun>& runs, const std::vector<std::string
 
 /// Fields given on the command line, on every run: text, steps (0: leave), seed (-1: leave). Checks the whole.
 void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_t steps, int64_t seed);
+
+/// A link, with its runs as `text` (empty: none), sets and edits complete them. Throws CommandError(usage), also for a file
+/// of one's own that the link needs and nobody named.
+LinkedView link_of(const std::string& link, const std::string& text,
+                   const std::vector<std::string>& sets = {}, const std::vector<std::string>& edits = {});
+
+/// What the window and compare show: the runs of a link, a configuration or the options.
+std::vector<ConfigRun> main_runs(const MainOptions& options);
 
 /// The data that a specification names. Throws CommandError(input).
 std::shared_ptr<const Task> task_of(const RunSpec& spec);

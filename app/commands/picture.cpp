@@ -14,6 +14,7 @@
 #include "app/headless/raster.h"
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
+#include "app/shell/parts/linked.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/tape_screen/tape_screen.h"
 #include "engine/spec/limits.h"
@@ -61,7 +62,15 @@ class Stage {
     if (options_.compare) stand_->state.screens.shown = Screen::Compare;
     if (options_.sweep) open_sweep(options_.preset);
     if (options_.tape) open_tape();
+    if (options_.link) show(*options_.link);
     rest();
+  }
+
+  void show(const LinkedView& link) {
+    AppState& state = stand_->state;
+    state.screens.lessons.language = options_.language;
+    with_exit(Exit::Usage, [&] { show_linked(link, LabView{}, state.screens, state.look, &lab_); });
+    if (link.screen == Screen::Tape) open_tape();
   }
 
   /// The lines that are not a hand's: true when this was one.
@@ -135,17 +144,8 @@ class Stage {
   /// "warm-up:compare"
   void open_lesson(const std::string& name) {
     Screens& screens = stand_->state.screens;
-    const size_t colon = name.find(':');
-    const std::string step = colon == std::string::npos ? "predict" : name.substr(colon + 1);
-    for (lessons::StepKind kind : lessons::kSteps) {
-      if (step != lessons::to_string(kind)) continue;
-      screens.shown = Screen::Lessons;
-      screens.lessons.language = options_.language;
-      return with_exit(Exit::Usage,
-                       [&] { player_of(screens.lessons, &lab_).open(name.substr(0, colon), kind); });
-    }
-    throw CommandError(Exit::Usage,
-                       fmt::format("lesson:{}: expected a step: predict, run, compare or explain", name));
+    screens.lessons.language = options_.language;
+    with_exit(Exit::Usage, [&] { normscope::open_lesson(screens, &lab_, name); });
   }
 
   /// "depth"; empty: the sweep that stands there.

@@ -1,11 +1,13 @@
 // The Lab screen of a session as PNGs, without display or OpenGL. Called by screenshot and by compare.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "app/cli/terminal.h"
 #include "app/files/config_file.h"
+#include "app/link/link.h"
 #include "engine/lab/lab.h"
 
 namespace normscope::cli {
@@ -15,12 +17,13 @@ struct PictureOptions {
   bool both = false;  ///< every picture in both themes: x.png becomes x-light.png and x-dark.png
   int width = 1600, height = 1000;  ///< pixels
   double scale = 1;
-  bool compare = false;    ///< the Compare screen
-  std::string lesson{};    ///< a lesson instead of the Lab: "warm-up:compare"
-  std::string language{};  ///< of the lesson; empty: that of NORMSCOPE_LANGUAGE
-  bool sweep = false;      ///< the Sweep screen instead of the Lab
-  bool tape = false;       ///< the Tape screen, with the next step of the first run
-  std::string preset{};    ///< of it: a sweep that is ready to start; empty: the first
+  bool compare = false;              ///< the Compare screen
+  std::optional<LinkedView> link{};  ///< what a link shows, whatever the others say
+  std::string lesson{};              ///< a lesson instead of the Lab: "warm-up:compare"
+  std::string language{};            ///< of the lesson; empty: that of NORMSCOPE_LANGUAGE
+  bool sweep = false;                ///< the Sweep screen instead of the Lab
+  bool tape = false;                 ///< the Tape screen, with the next step of the first run
+  std::string preset{};              ///< of it: a sweep that is ready to start; empty: the first
   std::string script{};  ///< hand movements and the lines of docs/command-line.md, played first; empty: none
   std::string script_name{};  ///< of its file
 };

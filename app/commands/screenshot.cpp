@@ -18,7 +18,8 @@ namespace normscope::cli {
 namespace {
 
 struct ScreenshotOptions {
-  std::string screen = "lab", theme = "light", size = "1600x1000", script, out, text, config, language;
+  std::string screen = "lab", theme = "light", size = "1600x1000", script, out, text, config, link, language;
+  bool look_asked = false;  // a theme was given
   double scale = 1;
   int32_t steps = 200;
   int64_t seed = -1;
@@ -55,7 +56,17 @@ Exit screenshot(const ScreenshotOptions& options) {
     picture.script = read_script(options.script);
     picture.script_name = options.script;
   }
-  std::vector<ConfigRun> runs = runs_of(options.config);
+  int32_t steps = options.steps;
+  std::vector<ConfigRun> runs;
+  if (options.link.empty()) {
+    runs = runs_of(options.config);
+  } else {
+    picture.link = link_of(options.link, options.text);
+    if (options.look_asked) picture.link->dark = picture.dark;
+    picture.dark = picture.link->dark;
+    runs = picture.link->runs;
+    steps = picture.link->step;
+  }
   override_runs(runs, options.text, 0, options.seed);
   task_of(runs[0].spec);  // said here, before anything is built
   std::vector<NamedFile> inputs = files_of(runs[0].spec);
@@ -82,7 +93,7 @@ Exit screenshot(const ScreenshotOptions& options) {
   const InterruptGuard guard;
   use_fastest_products();
   Lab lab({.threads = options.threads, .live_text = false});
-  if (!lesson && !picture.sweep && !train(lab, runs, options.steps)) {
+  if (!lesson && !picture.sweep && !train(lab, runs, steps)) {
     complain("interrupted: no picture was drawn");
     return Exit::Interrupted;
   }
@@ -115,7 +126,12 @@ void add_screenshot(CLI::App& app, Command& command) {
       ->type_name("FILE");
   sub.add_option("--out", options->out, "the PNG to write")->type_name("FILE")->required();
   add_threads(sub, options->threads);
-  sub.callback([options, &command] { command = [options] { return screenshot(*options); }; });
+  CLI::Option* const link = add_link(sub, options->link);
+  for (const char* name : {"--screen", "--steps", "--config", "--seed"}) link->excludes(sub.get_option(name));
+  sub.callback([&sub, options, &command] {
+    options->look_asked = sub.count("--theme") > 0;
+    command = [options] { return screenshot(*options); };
+  });
 }
 
 }  // namespace normscope::cli

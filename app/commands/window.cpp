@@ -39,9 +39,7 @@ bool display_named() {
 
 int try_window(const MainOptions& options, const std::vector<std::string>& files = {}) {
   if (!display_named()) return kWindowNoDisplay;
-  std::vector<ConfigRun> runs = runs_of(options.config);
-  apply_arguments(runs, options.runs, options.set, options.edits);
-  override_runs(runs, options.text, options.steps, -1);
+  const std::vector<ConfigRun> runs = main_runs(options);
   task_of(runs[0].spec);  // an unusable text is said here, before there is a window
   WindowOptions window;
   window.runs = session_runs(runs);
@@ -55,6 +53,10 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
   if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);
   window.language = options.language;
   if (!options.theme.empty()) window.dark = options.theme == "dark";
+  if (!options.link.empty()) {
+    window.link = read_link(options.link);
+    window.link->dark = window.dark.value_or(window.link->dark);
+  }
   window.files = files;
   window.safe_mode = options.safe_mode;
   window.frame_log = options.frame_log;

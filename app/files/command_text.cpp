@@ -95,13 +95,9 @@ std::string shell_quoted(const std::string& text) {
 
 namespace {
 
-struct Arguments {
-  std::vector<std::string> runs, sets, edits;
-};
-
 // `share`: what is set alike in all runs stands once, and first.
-Arguments arguments_of(std::span<const ConfigRun> runs, bool standard, bool share) {
-  Arguments arguments;
+CommandArguments arguments_of(std::span<const ConfigRun> runs, bool standard, bool share) {
+  CommandArguments arguments;
   std::vector<std::vector<Edit>> sets;
   for (size_t i = 0; i < runs.size(); ++i) {
     Base base = standard ? Base{"", default_comparison()[i]} : nearest(runs[i]);
@@ -125,13 +121,9 @@ Arguments arguments_of(std::span<const ConfigRun> runs, bool standard, bool shar
   return arguments;
 }
 
-bool gives(const Arguments& arguments, std::span<const ConfigRun> runs) {
+bool gives(const CommandArguments& arguments, std::span<const ConfigRun> runs) {
   try {
-    std::vector<ConfigRun> made = runs_from(arguments.runs);
-    if (arguments.runs.empty())
-      for (RunSpec& spec : default_comparison())
-        made.push_back({static_cast<char>('A' + made.size()), std::move(spec), {}});
-    for (const std::string& set : arguments.sets) apply_set(made, set);
+    const std::vector<ConfigRun> made = runs_by(arguments);
     if (made.size() != runs.size()) return false;
     for (size_t i = 0; i < made.size(); ++i)
       if (!differences(made[i].spec, runs[i]).empty() || made[i].letter != runs[i].letter) return false;
@@ -143,12 +135,27 @@ bool gives(const Arguments& arguments, std::span<const ConfigRun> runs) {
 
 }  // namespace
 
-std::string command_of(std::span<const ConfigRun> runs, std::string_view command) {
-  const bool standard = like_default(runs) && command == "normscope";
-  Arguments arguments = arguments_of(runs, standard, true);
+CommandArguments arguments_of(std::span<const ConfigRun> runs, bool may_omit) {
+  const bool standard = may_omit && like_default(runs);
+  CommandArguments arguments = arguments_of(runs, standard, true);
   // Fields depend on each other (heads divide the width): where the short form does not give these runs, the long
   // does.
   if (!gives(arguments, runs)) arguments = arguments_of(runs, standard, false);
+  return arguments;
+}
+
+std::vector<ConfigRun> runs_by(const CommandArguments& arguments) {
+  std::vector<ConfigRun> runs = runs_from(arguments.runs);
+  if (arguments.runs.empty())
+    for (RunSpec& spec : default_comparison())
+      runs.push_back({static_cast<char>('A' + runs.size()), std::move(spec), {}});
+  for (const std::string& set : arguments.sets) apply_set(runs, set);
+  for (const std::string& edit : arguments.edits) apply_edit(runs, edit);
+  return runs;
+}
+
+std::string command_of(std::span<const ConfigRun> runs, std::string_view command) {
+  const CommandArguments arguments = arguments_of(runs, command == "normscope");
   std::string line(command);
   for (const std::string& run : arguments.runs) line += " --run " + shell_quoted(run);
   for (const std::string& set : arguments.sets) line += " --set " + shell_quoted(set);

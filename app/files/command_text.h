@@ -15,6 +15,17 @@
 
 namespace normscope {
 
+// The arguments of the three options.
+struct CommandArguments {
+  std::vector<std::string> runs, sets, edits;
+};
+// What gives these runs. `may_omit`: the runs of the default comparison need no preset. What no run takes notice of is
+// left out.
+CommandArguments arguments_of(std::span<const ConfigRun> runs, bool may_omit);
+// The way back: runs by preset, or the default comparison, with what is set and edited. Throws Error with the argument
+// that cannot be used.
+std::vector<ConfigRun> runs_by(const CommandArguments& arguments);
+
 // For a POSIX shell. `command`: "normscope" opens the window, "normscope train" trains without.
 std::string command_of(std::span<const ConfigRun> runs, std::string_view command = "normscope");
 

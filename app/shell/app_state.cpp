@@ -15,6 +15,7 @@
 #include "app/settings/settings_rows.h"
 #include "app/shell/classroom/teacher.h"
 #include "app/shell/guard.h"
+#include "app/shell/parts/linked.h"
 #include "app/shell/parts/other_screens.h"
 #include "app/shell/plain_message.h"
 #include "app/sweep/screen/sweep_screen.h"
@@ -235,6 +236,7 @@ void draw_app(AppState& state, Ui& ui) {
   const Screen before = screens.shown;
   shell::begin_shell(state, ui);
   open_recorded(screens, state.files, *session.view);
+  follow_linked(screens, *session.view);
   for (lab::Command& asked : std::exchange(session.asked, {})) session.commands.push_back(std::move(asked));
   Rect area{0, 0, ui.size().x, ui.size().y};
   ui.paint().fill(area, ui.theme().bg);

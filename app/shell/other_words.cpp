@@ -23,6 +23,7 @@ constexpr OfAct kActs[] = {
     {Act::SaveAs, "write keep store file toml copy rename"},
     {Act::OpenFile, "load import file text corpus recent session toml read"},
     {Act::CopyCommand, "share clipboard reproduce terminal shell cli script"},
+    {Act::CopyLink, "share url address web send permalink fragment"},
     {Act::Bigger, "zoom in scale font size increase"},
     {Act::Smaller, "zoom out scale font size decrease"},
     {Act::NaturalSize, "zoom reset scale font normal"},

@@ -19,7 +19,6 @@ namespace {
 constexpr size_t kLongestPath = 4096;
 constexpr int kMostRunsOfLog = 999;
 constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
-constexpr std::string_view kScreens[] = {"lab", "lessons", "compare", "sweep", "tape"};
 
 Json compare_json(const comparison::KeptChoice& kept) {
   Json files = Json::array();
@@ -83,7 +82,7 @@ void restore_screens(const InputValue& json, Screens& screens, bool sweep_and_ta
     if (screens.sweep.screen) sweep_of(screens.sweep).restore(*std::exchange(screens.sweep.kept, {}));
   }
   if (const std::optional<InputValue> shown = json.find("screen"))
-    screens.shown = static_cast<Screen>(shown->choice(kScreens));
+    screens.shown = static_cast<Screen>(shown->choice(kScreenNames));
 }
 
 KeptWindow kept_of(const Screens& screens, const KeptWindow& known, const classroom::Teaching& teaching) {
@@ -107,7 +106,7 @@ std::string sidecar_text(const lab::LabScreen& screen, const shell::UndoLog& und
   text["bookmarks"] = screen.transport().bookmarks;
   text["selected"] = std::string(1, screen.diagram().selected);
   text["undo"] = undo.to_text();
-  text["screen"] = kScreens[static_cast<size_t>(window.shown)];
+  text["screen"] = kScreenNames[static_cast<size_t>(window.shown)];
   text["compare"] = compare_json(window.compare);
   if (window.sweep) text["sweep"] = sweep_json(*window.sweep);
   text["tape"] = {{"run", std::string(1, window.tape.run)}, {"head", window.tape.head}};

@@ -12,6 +12,7 @@
 #include "app/shell/app_state.h"
 #include "app/shell/classroom/presentation.h"
 #include "app/shell/classroom/teacher.h"
+#include "app/shell/parts/linked.h"
 #include "app/shell/settings.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/ui/widgets.h"
@@ -25,9 +26,9 @@ namespace {
 
 using namespace ui;
 
-constexpr Act kAnywhere[] = {Act::Undo,    Act::Redo,        Act::Palette,     Act::Save,
-                             Act::SaveAs,  Act::OpenFile,    Act::CopyCommand, Act::Bigger,
-                             Act::Smaller, Act::NaturalSize, Act::Sheet,       Act::Present};
+constexpr Act kAnywhere[] = {Act::Undo,        Act::Redo,        Act::Palette,  Act::Save,   Act::SaveAs,
+                             Act::OpenFile,    Act::CopyCommand, Act::CopyLink, Act::Bigger, Act::Smaller,
+                             Act::NaturalSize, Act::Sheet,       Act::Present};
 
 // The Sweep screen has a log of its own: its plans.
 void take_back(AppState& state, bool undo) {
@@ -161,6 +162,8 @@ void run_act(AppState& state, Ui& ui, Act act) {
       return ask_open(ui, state.files.prompt, session.undo);
     case Act::CopyCommand:
       return copy_command(view, state.shell.clipboard, state.notice);
+    case Act::CopyLink:
+      return copy_link(state);
     case Act::Bookmark:
       return lab::toggle_bookmark(screen.transport(), lab::cursor_step(screen.transport(), view));
     case Act::Back:

@@ -22,6 +22,7 @@ struct Shell {
   std::string glossary;          // the entry that is kept open
   std::optional<double> person;  // nats a letter of the guessing game
   std::string clipboard;         // what was copied last (a window puts it on the clipboard too)
+  std::string page;              // the address that a copied link begins with; empty: none, a command is copied
   char selected_before = 'A';
   size_t own_commands = 0;  // of this frame: they are not noted again
 };

@@ -37,6 +37,8 @@ std::string_view control_of(Act act) {
       return "command/open";
     case Act::CopyCommand:
       return "command/copy";
+    case Act::CopyLink:
+      return "command/link";
     case Act::Restore:
       return "command/restore";
     case Act::GuessingGame:

@@ -8,7 +8,7 @@
 namespace normscope::shell {
 namespace {
 
-constexpr std::array<Shortcut, 48> kShortcuts{{
+constexpr std::array<Shortcut, 49> kShortcuts{{
     {Act::Play, "Space", "", "", "Train or pause", "All runs go on together, or rest."},
     {Act::Step, "Right", "", "", "One step on", "The cursor's next step; at the newest all runs train one."},
     {Act::Back, "Left", "", "", "One step back", "The cursor goes; what was trained stays.", true},
@@ -43,6 +43,8 @@ constexpr std::array<Shortcut, 48> kShortcuts{{
      "Runs saved as .toml, a session, a log to compare, or a text to learn from.", true},
     {Act::CopyCommand, "Ctrl+Shift+C", "", "", "Copy the command that reproduces the runs",
      "One line for a terminal, with every edit at its step.", true},
+    {Act::CopyLink, "Ctrl+Shift+L", "", "", "Copy a link to what is shown",
+     "The runs with their edits, step, cursor, screen and theme, in one line.", true},
     {Act::Bigger, "Ctrl+=", "Ctrl+Shift+=", "Ctrl +", "Everything larger", "At most 250 %.", true},
     {Act::Smaller, "Ctrl+-", "", "Ctrl -", "Everything smaller", "At least 75 %.", true},
     {Act::NaturalSize, "Ctrl+0", "", "", "Size of the display", "100 % of what the display asks for.", true},

@@ -36,6 +36,7 @@ enum class Act {
   SaveAs,
   OpenFile,
   CopyCommand,
+  CopyLink,
   Bigger,
   Smaller,
   NaturalSize,

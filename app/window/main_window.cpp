@@ -24,6 +24,7 @@
 
 #include "app/headless/software_screen.h"
 #include "app/shell/app_state.h"
+#include "app/shell/parts/linked.h"
 #include "app/ui/keys.h"
 #include "app/window/desktop.h"
 #include "app/window/frame_log.h"
@@ -213,8 +214,9 @@ class Session {
                           }).share();
     lab_->post(lab::ReplaceRuns{.runs = options.runs.empty() ? default_comparison() : options.runs,
                                 .edits = options.edits,
-                                .play = options.play,
+                                .play = options.play && !options.link,
                                 .letters = options.letters});
+    if (options.link) open_linked(*options.link);
     glfwSetWindowUserPointer(window_.handle(), this);
     glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
       auto* self = static_cast<Session*>(glfwGetWindowUserPointer(w));
@@ -301,6 +303,12 @@ class Session {
     say(guarded("settings", [&] { remember(sx, now); }));
     pacer_.drawn(begin);
     if (ui_.animating()) pacer_.animating(now);
+  }
+
+  void open_linked(const LinkedView& link) {
+    say(guarded("opening a link",
+                [&] { show_linked(link, LabView{}, state_.screens, state_.look, lab_.get()); }));
+    if (link.step > 0) lab_->post(lab::PlayTo{link.step});
   }
 
   void drop(const char* path) {

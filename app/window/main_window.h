@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/link/link.h"
 #include "engine/lab/lab.h"
 #include "engine/spec/backend_choice.h"
 
@@ -20,6 +21,7 @@ struct WindowOptions {
   std::string letters;                   // of the runs; empty: A, B, ...
   std::vector<std::string> files{};      // logs and saved runs that Compare opens
   bool play = true;
+  std::optional<LinkedView> link{};      // its runs are trained to its step and shown as it says
   std::optional<bool> dark;              // otherwise as remembered
   std::optional<float> scale;            // asked; 1 = 100 % of the display's
   std::optional<BackendChoice> backend;  // otherwise as remembered

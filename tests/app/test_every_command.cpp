@@ -112,6 +112,12 @@ TEST_CASE("every command runs, and refuses in one line what it cannot read") {
       {"merge " + none + " --store " + folder.file("merged"), 3},
       {"screenshot --config " + config + " --steps 2 --size 1024x600 --out " + picture, 0},
       {"screenshot --config " + config + " --steps 4 --screen compare --out " + picture, 0},
+      {"screenshot --link '1&run=A=post&set=model.d_model=16&set=model.feed_forward=32&set=model.sequence=16&"
+       "set=train.batch=4&edit=2:train.lr=0.001&step=3&cursor=1&end' --size 1024x600 --out " +
+           picture,
+       0},
+      {"screenshot --link '1&kitchen&end' --out " + picture, 2},
+      {"--link 1.AAAA", 2},
       {"screenshot --config " + config + " --size nothing --out " + picture, 2},
       {"screenshot --config " + config + " --screen lesson:1:predict --out " + picture, 0},
       {"film " + config + " --seconds 2 --fps 1 --size 1024x600 --out " + picture, 0},

@@ -108,9 +108,12 @@ void print_summary(const std::vector<RunResult>& results) {
 }  // namespace
 
 Exit compare(const MainOptions& options) {
-  std::vector<ConfigRun> runs = runs_of(options.config);
-  apply_arguments(runs, options.runs, options.set, options.edits);
-  override_runs(runs, options.text, options.steps, -1);
+  std::vector<ConfigRun> runs = main_runs(options);
+  uint64_t first_seed = 1;
+  if (!options.link.empty()) {  // it says how far, and with which seed
+    override_runs(runs, "", options.steps > 0 ? 0 : read_link(options.link).step, -1);
+    first_seed = runs[0].spec.seed;
+  }
   const std::shared_ptr<const Task> task = task_of(runs[0].spec);
   const BackendChoice backend = backend_of(options.backend);
   const std::string log_path = options.out + "/runs.jsonl";
@@ -129,23 +132,23 @@ Exit compare(const MainOptions& options) {
   Closing closing;
   std::vector<RunResult> all;
   bool complete = true;
-  for (int32_t seed = 1; complete && seed <= options.seeds; ++seed) {
-    override_runs(runs, "", 0, seed);
+  for (int32_t turn = 1; complete && turn <= options.seeds; ++turn) {
+    const uint64_t seed = first_seed + static_cast<uint64_t>(turn) - 1;
+    if (turn > 1 || options.link.empty()) override_runs(runs, "", 0, static_cast<int64_t>(seed));
     Lab lab({.threads = options.threads, .backend = backend, .live_text = false});
-    Progress progress(fmt::format("seed {} of {}", seed, options.seeds), runs[0].spec.train.steps);
+    Progress progress(fmt::format("seed {} of {}", turn, options.seeds), runs[0].spec.train.steps);
     const auto start = std::chrono::steady_clock::now();
     complete = train_session(lab, runs, progress);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const std::shared_ptr<const LabView> view = lab.view();
     const double milliseconds = complete && view->step > 0 ? seconds * 1e3 / view->step : kUnknown;
-    const std::vector<RunResult> results =
-        results_of(*view, static_cast<uint64_t>(seed), runs[0].spec.data, task, milliseconds);
+    const std::vector<RunResult> results = results_of(*view, seed, runs[0].spec.data, task, milliseconds);
     all.insert(all.end(), results.begin(), results.end());
-    if (seed == 1) say("{}", table(results));
+    if (turn == 1) say("{}", table(results));
     if (options.seeds == 1) say("One seed; --seeds 5 trains five and says how far they agree.\n");
     flush();
     log_results(log, *view, results);
-    if (seed == 1 && complete) draw_pictures(lab, options.out, closing);
+    if (turn == 1 && complete) draw_pictures(lab, options.out, closing);
   }
   if (all.size() > runs.size()) say("{}", table(all));
   if (!complete) all.resize(all.size() - runs.size());  // the last seed did not get to its end

@@ -10,6 +10,7 @@
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/tape_screen/tape_screen.h"
 #include "engine/core/boundary.h"
+#include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope {
@@ -60,6 +61,17 @@ tape_screen::TapeScreen& tape_of(TapePart& part, bool times) {
     part.screen->restore({part.run, part.head});
   }
   return *part.screen;
+}
+
+void open_lesson(Screens& screens, Lab* lab, const std::string& name) {
+  const size_t colon = name.find(':');
+  const std::string step = colon == std::string::npos ? "predict" : name.substr(colon + 1);
+  for (const lessons::StepKind kind : lessons::kSteps) {
+    if (step != lessons::to_string(kind)) continue;
+    screens.shown = Screen::Lessons;
+    return player_of(screens.lessons, lab).open(name.substr(0, colon), kind);
+  }
+  throw Error("lesson:" + name + ": expected a step: predict, run, compare or explain");
 }
 
 }  // namespace normscope

@@ -9,6 +9,7 @@
 
 #include "app/lab/lab_screen.h"
 #include "app/sweep/cells.h"
+#include "app/view/screen.h"
 
 namespace normscope {
 
@@ -24,8 +25,6 @@ class SweepScreen;
 namespace tape_screen {
 class TapeScreen;
 }
-
-enum class Screen : uint8_t { Lab, Lessons, Compare, Sweep, Tape };
 
 struct LessonsScreen {
   std::shared_ptr<lessons::Player> player;  // made when the screen is opened first
@@ -55,6 +54,13 @@ struct TapePart {
   int32_t head = -1;
 };
 
+// The cursor of a link that was opened: until the runs that stood there `before` are gone and the new ones have come
+// so far.
+struct LinkedCursor {
+  int32_t step = 0;
+  std::shared_ptr<const RunSpec> before;  // as its first run stood at step 0; null: there was none
+};
+
 struct Screens {
   Screen shown = Screen::Lab;
   lab::LabScreen lab;
@@ -63,6 +69,7 @@ struct Screens {
   ComparePlace compare;
   SweepPart sweep;
   TapePart tape;
+  std::optional<LinkedCursor> linked_cursor;
 };
 
 comparison::CompareScreen& screen_of(ComparePlace&);
@@ -76,5 +83,7 @@ tape_screen::TapeScreen& tape_of(TapePart&, bool times = true);
 // The player, with the course beside the program and the learner's own progress. Runs that `lab` has finished
 // are not measured again; it may be null.
 lessons::Player& player_of(LessonsScreen&, Lab* lab);
+// Shows a lesson, "warm-up:compare"; its first step where none is named. Throws Error for one that is not there.
+void open_lesson(Screens&, Lab* lab, const std::string& name);
 
 }  // namespace normscope

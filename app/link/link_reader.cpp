@@ -1,0 +1,192 @@
+// The reading half of link.h: everything in a link came from outside.
+#include <algorithm>
+#include <iterator>
+#include <set>
+
+#include "app/files/command_text.h"
+#include "app/link/link.h"
+#include "app/link/link_text.h"
+#include "app/link/packing.h"
+#include "engine/core/error.h"
+#include "engine/data/vocabulary.h"
+#include "engine/io/input_value.h"
+#include "engine/spec/limits.h"
+#include "engine/spec/spec_text.h"
+
+namespace normscope {
+
+using namespace link;
+
+namespace {
+
+constexpr const char* kPlace = "link";
+
+int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t high) {
+  int64_t value = 0;
+  if (!parse_integer(text, value) || value < low || value > high)
+    fail(kPlace, "{}={}: expected a whole number from {} to {}", key, shown_text(text), low, high);
+  return static_cast<int32_t>(value);
+}
+
+// Names of runs are text that a window draws and logs hold.
+void require_text(std::string_view line) {
+  for (size_t at = 0; at < line.size();) {
+    const CodePoint read = read_code_point(line, at);
+    if (read.bytes == 0 || read.value < 0x20 || read.value == 0x7f)
+      fail(kPlace, "{}: expected UTF-8 without control characters", shown_text(line));
+    at += static_cast<size_t>(read.bytes);
+  }
+}
+
+struct Reader {
+  LinkedView view;
+  CommandArguments arguments;
+  std::set<std::string, std::less<>> seen;
+  bool ended = false;
+
+  void take(std::string_view line) {
+    require_text(line);
+    if (ended) fail(kPlace, "{} stands behind the end of the link: expected nothing", shown_text(line));
+    ended = line == kEnd;
+    if (ended) return;
+    const std::string_view key = line.substr(0, line.find('='));
+    const std::string_view value = line.substr(std::min(line.size(), key.size() + 1));
+    if (take_argument(key, value)) return;
+    if (key == "needs") return take_need(value);
+    if (!seen.emplace(key).second) fail(kPlace, "{} stands there twice: expected it once", shown_text(key));
+    if (key == "step")
+      view.step = whole(key, value, 0, kMostSteps);
+    else if (key == "cursor")
+      view.cursor = whole(key, value, 0, kMostSteps);
+    else if (key == "screen")
+      take_screen(value);
+    else if (key == "theme" && (value == "light" || value == "dark"))
+      view.dark = value == "dark";
+    else if (key == "shown" && value.size() == 1)
+      view.shown = value[0];
+    else if (key == "marks")
+      take_bookmarks(value);
+    else
+      fail(kPlace,
+           "{} is unknown: expected run, set, edit, needs, step, cursor, screen, theme, shown or marks",
+           shown_text(line));
+  }
+
+  // A star would let a short link ask for much work, and so would a setting that is set again and again.
+  bool take_argument(std::string_view key, std::string_view value) {
+    if (key != "run" && key != "set" && key != "edit") return false;
+    const std::string what = fmt::format("{}={}", key, value.substr(0, value.find('=')));
+    if (what.find('*') != what.npos) fail(kPlace, "{}: expected one place, not a star", shown_text(what));
+    if (key != "edit" && !seen.insert(what).second)
+      fail(kPlace, "{} stands there twice: expected it once", shown_text(what));
+    (key == "run" ? arguments.runs : key == "set" ? arguments.sets : arguments.edits).emplace_back(value);
+    return true;
+  }
+
+  void take_need(std::string_view value) {
+    const size_t colon = value.find(':');
+    const std::string_view key = value.substr(0, colon);
+    const std::string name(colon == value.npos ? "" : value.substr(colon + 1));
+    if (!file_field(key) || name.empty() || name.size() > kLongestName || name.find('/') != name.npos)
+      fail(kPlace, "needs={}: expected a field of a file and its name, as data.text:book.txt",
+           shown_text(value));
+    view.needs.emplace_back(key, name);
+  }
+
+  void take_screen(std::string_view value) {
+    const std::string_view name = value.substr(0, value.find(':'));
+    const auto* const at = std::find(std::begin(kScreenNames), std::end(kScreenNames), name);
+    view.lesson = value.substr(std::min(value.size(), name.size() + 1));
+    const bool plain =
+        view.lesson.size() <= kLongestName &&
+        view.lesson.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-:") == view.lesson.npos;
+    view.screen = static_cast<Screen>(at - std::begin(kScreenNames));
+    if (at == std::end(kScreenNames) || !plain || (!view.lesson.empty() && view.screen != Screen::Lessons))
+      fail(kPlace, "screen={}: expected lab, lessons, lessons:NAME:STEP, compare, sweep or tape",
+           shown_text(value));
+  }
+
+  void take_bookmarks(std::string_view value) {
+    while (true) {
+      const std::string_view step = value.substr(0, value.find(','));
+      view.bookmarks.push_back(whole("marks", step, 0, kMostSteps));
+      if (view.bookmarks.size() > kMostBookmarks)
+        fail(kPlace, "marks: more than {} bookmarks: expected fewer", kMostBookmarks);
+      if (step.size() == value.size()) break;
+      value.remove_prefix(step.size() + 1);
+    }
+    std::sort(view.bookmarks.begin(), view.bookmarks.end());
+    view.bookmarks.erase(std::unique(view.bookmarks.begin(), view.bookmarks.end()), view.bookmarks.end());
+  }
+};
+
+// As LabTrainer would refuse it later: the run as it begins and after the edits of each step.
+void check_run(const ConfigRun& run, const LinkedView& view) {
+  for (const FileField& file : kFileFields)
+    if (!get_field(run.spec, file.key).empty())
+      fail(file.key, "a link names no file: expected needs={}:NAME", file.key);
+  RunSpec trial = run.spec;
+  for (const auto& [key, name] : view.needs) set_field(trial, key, name);  // it will have them
+  if (!view.needs.empty()) set_field(trial, "data.name", run.spec.data.name);
+  validate(trial);
+  std::vector<Edit> edits = run.edits;
+  std::stable_sort(edits.begin(), edits.end(), [](const Edit& a, const Edit& b) { return a.step < b.step; });
+  for (size_t i = 0; i < edits.size(); ++i) {
+    const Edit& edit = edits[i];
+    if (file_field(edit.key)) fail(edit.key, "a link names no file: expected needs={}:NAME", edit.key);
+    set_field(trial, edit.key, edit.value);
+    if (i + 1 == edits.size() || edits[i + 1].step != edit.step) validate(trial);  // made together
+  }
+}
+
+void check(const LinkedView& view) {
+  for (const ConfigRun& run : view.runs) check_run(run, view);
+  const int32_t budget = view.runs.front().spec.train.steps;
+  if (view.step > budget)
+    fail(kPlace, "step={} lies behind the budget: expected at most {}", view.step, budget);
+  if (view.cursor.value_or(0) > view.step)
+    fail(kPlace, "cursor={} lies behind the newest step: expected at most {}", *view.cursor, view.step);
+  const bool known = std::any_of(view.runs.begin(), view.runs.end(),
+                                 [&](const ConfigRun& run) { return run.letter == view.shown; });
+  if (!known) fail(kPlace, "shown={}: there is no such run", shown_text(std::string(1, view.shown)));
+}
+
+// What stands in an address before its fragment, and blanks around it, are no part of it.
+std::string_view fragment_of(std::string_view text) {
+  if (text.size() > kLongestRead)
+    fail(kPlace, "a link of {} characters: expected at most {}", text.size(), kLongestRead);
+  if (const size_t hash = text.find('#'); hash != text.npos) text.remove_prefix(hash + 1);
+  return trimmed(text);
+}
+
+}  // namespace
+
+LinkedView read_link(std::string_view text) {
+  const std::string_view fragment = fragment_of(text);
+  const bool versioned = fragment.size() > 1 && (fragment[1] == kPlainMark || fragment[1] == kPackedMark);
+  if (versioned && fragment[0] != kVersion)
+    fail(kPlace, "the link is of version {}: expected {}, or a normscope as new as the link",
+         shown_text(fragment.substr(0, 1)), kVersion);
+  if (!versioned)
+    fail(kPlace, "{} is no link of normscope: expected one that begins with {}{}", shown_text(fragment),
+         kVersion, kPlainMark);
+  const bool plain = fragment[1] == kPlainMark;
+  const std::string unpacked_text = plain ? "" : unpacked(from_base64url(fragment.substr(2)));
+  std::string_view rest = plain ? fragment.substr(2) : std::string_view(unpacked_text);
+  Reader reader;
+  const char between = plain ? kPlainMark : '\n';
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find(between));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    reader.take(plain ? percent_decoded(line) : std::string(line));
+  }
+  if (!reader.ended)
+    fail(kPlace, "the end of the link is missing: expected the whole link, as it was copied");
+  LinkedView view = std::move(reader.view);
+  view.runs = runs_by(reader.arguments);
+  for (ConfigRun& run : view.runs) run.spec.data.context = run.spec.model.sequence;
+  check(view);
+  return view;
+}
+
+}  // namespace normscope

@@ -1,0 +1,143 @@
+// The writing half of link.h, and what a link needs beside itself.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
+#include "app/files/command_text.h"
+#include "app/link/link.h"
+#include "app/link/link_text.h"
+#include "app/link/packing.h"
+#include "engine/core/error.h"
+#include "engine/core/in_words.h"
+
+namespace normscope {
+
+using namespace link;
+
+const FileField* link::file_field(std::string_view key) {
+  const auto* const at = std::find_if(std::begin(kFileFields), std::end(kFileFields),
+                                      [&](const FileField& f) { return f.key == key; });
+  return at == std::end(kFileFields) ? nullptr : at;
+}
+
+namespace {
+
+using Needs = std::vector<std::pair<std::string, std::string>>;
+
+void add_need(Needs& needs, std::string_view key, const std::string& path) {
+  std::string name = std::filesystem::path(path).filename().string();
+  name.resize(std::min(name.size(), kLongestName));
+  std::pair<std::string, std::string> need(key, std::move(name));
+  if (!need.second.empty() && std::find(needs.begin(), needs.end(), need) == needs.end())
+    needs.push_back(std::move(need));
+}
+
+// The runs without the files that they name. Emptying a field may choose another task (data.text): that stays.
+std::vector<ConfigRun> without_files(const std::vector<ConfigRun>& from, Needs& needs) {
+  std::vector<ConfigRun> runs = from;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    ConfigRun& run = runs[i];
+    run.letter = from[0].letter == 'A' ? run.letter : static_cast<char>('A' + i);
+    const std::string task = run.spec.data.name;
+    for (const FileField& file : kFileFields)
+      if (const std::string path = get_field(run.spec, file.key); !path.empty()) {
+        add_need(needs, file.key, path);
+        set_field(run.spec, file.key, "");
+      }
+    if (run.spec.data.name != task) set_field(run.spec, "data.name", task);
+    std::erase_if(run.edits, [&](const Edit& edit) {
+      if (file_field(edit.key)) add_need(needs, edit.key, edit.value);
+      return file_field(edit.key) != nullptr;
+    });
+  }
+  return runs;
+}
+
+using Lines = std::vector<std::string>;
+
+Lines lines_of(const LinkedView& view, const CommandArguments& arguments, const Needs& needs) {
+  Lines lines;
+  for (const std::string& run : arguments.runs) lines.push_back("run=" + run);
+  for (const std::string& set : arguments.sets) lines.push_back("set=" + set);
+  for (const std::string& edit : arguments.edits) lines.push_back("edit=" + edit);
+  for (const auto& [key, name] : needs) lines.push_back(fmt::format("needs={}:{}", key, name));
+  if (view.step > 0) lines.push_back(fmt::format("step={}", view.step));
+  if (view.cursor) lines.push_back(fmt::format("cursor={}", *view.cursor));
+  if (view.screen != Screen::Lab)
+    lines.push_back(fmt::format("screen={}{}{}", kScreenNames[static_cast<size_t>(view.screen)],
+                                view.lesson.empty() ? "" : ":", view.lesson));
+  if (view.dark) lines.emplace_back("theme=dark");
+  if (view.shown != 'A') lines.push_back(fmt::format("shown={}", view.shown));
+  if (!view.bookmarks.empty()) lines.push_back(fmt::format("marks={}", fmt::join(view.bookmarks, ",")));
+  lines.emplace_back(kEnd);
+  return lines;
+}
+
+// "the 96 wirings", of the kind of line that takes most of the text.
+std::string longest_part(const Lines& lines) {
+  struct Part {
+    const char* what;
+    size_t lines = 0, bytes = 0;
+  } parts[] = {{"wirings"}, {"other settings"}, {"edits"}, {"names of runs"}, {"bookmarks"}};
+  for (const std::string& line : lines) {
+    Part& part = line.find("run.name=") != line.npos ? parts[3]
+                 : line.starts_with("edit=")         ? parts[2]
+                 : line.starts_with("marks=")        ? parts[4]
+                 : line.find("wiring.") != line.npos ? parts[0]
+                                                     : parts[1];
+    ++part.lines;
+    part.bytes += line.size();
+  }
+  const Part& most = *std::max_element(std::begin(parts), std::end(parts),
+                                       [](const Part& a, const Part& b) { return a.bytes < b.bytes; });
+  return most.lines == 1 ? fmt::format("the {}", most.what) : fmt::format("the {} {}", most.lines, most.what);
+}
+
+}  // namespace
+
+std::string link_fragment(const LinkedView& view) {
+  if (view.runs.empty()) fail("link", "there are no runs: expected one to four");
+  Needs needs = view.needs;
+  const std::vector<ConfigRun> runs = without_files(view.runs, needs);
+  const Lines lines = lines_of(view, arguments_of(runs, true), needs);
+  std::string plain(1, kVersion), text;
+  for (const std::string& line : lines) {
+    plain += kPlainMark + percent_encoded(line);
+    text += line + '\n';
+  }
+  if (plain.size() <= kLongestFragment) return plain;
+  size_t length = plain.size();
+  if (text.size() <= kMostText) {
+    std::string packed_text = std::string{kVersion, kPackedMark} + to_base64url(packed(text));
+    if (packed_text.size() <= kLongestFragment) return packed_text;
+    length = packed_text.size();
+  }
+  fail("link",
+       "the link would take {} characters, most of them for {}: expected at most {}; Ctrl+S saves a file",
+       length, longest_part(lines), kLongestFragment);
+}
+
+std::string needed_words(const LinkedView& view) {
+  std::vector<std::string> files;
+  for (const auto& [key, name] : view.needs)
+    if (const FileField* file = file_field(key)) files.push_back(fmt::format("{} {}", file->words, name));
+  if (files.empty()) return "";
+  return fmt::format("it needs your {}, which it does not carry", in_words(files, "and"));
+}
+
+void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs) {
+  for (const auto& need : view.needs) {
+    const FileField* const file = file_field(need.first);
+    const bool there = std::any_of(runs.begin(), runs.end(), [&](const ConfigRun& run) {
+      return !get_field(run.spec, need.first).empty();
+    });
+    if (file && !there)
+      fail("link", "the link needs your {} {}, which it does not carry: expected {}", file->words,
+           need.second, file->option);
+  }
+}
+
+}  // namespace normscope

@@ -1,0 +1,109 @@
+#include "app/shell/parts/linked.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "app/files/command_text.h"
+#include "app/files/session_file.h"
+#include "app/lessons/player.h"
+#include "app/shell/app_state.h"
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+
+namespace normscope {
+
+LinkedView linked_view(const ShownSession& session, const Screens& screens, const Appearance& look) {
+  LinkedView link;
+  const LabView& view = *session.view;
+  const lab::TransportState& transport = screens.lab.transport();
+  link.runs = session_of(view);
+  link.step = view.step;
+  if (transport.pinned_step && *transport.pinned_step < view.step) link.cursor = *transport.pinned_step;
+  link.screen = screens.shown;
+  const lessons::Player* const player = screens.lessons.player.get();
+  if (link.screen == Screen::Lessons && player && player->lesson())
+    link.lesson = fmt::format("{}:{}", player->lesson()->id, lessons::to_string(player->step()));
+  link.dark = look.dark;
+  const char selected = screens.lab.diagram().selected;
+  const bool there = std::any_of(view.runs.begin(), view.runs.end(),
+                                 [&](const RunView& run) { return run.letter == selected; });
+  if (there) link.shown = selected;
+  link.bookmarks = transport.bookmarks;
+  return link;
+}
+
+void copy_link(AppState& state) {
+  if (state.session.view->runs.empty()) return;
+  try {
+    const std::string fragment = link_fragment(linked_view(state.session, state.screens, state.look));
+    const std::string needed = needed_words(read_link(fragment));  // none is copied that could not be opened
+    const std::string& page = state.shell.page;
+    state.shell.clipboard = page.empty()
+                                ? with_program("normscope --link " + shell_quoted(fragment), program_word())
+                                : page + "#" + fragment;
+    ImGui::SetClipboardText(state.shell.clipboard.c_str());
+    state.notice = "copied: a link to these runs at this step" + (needed.empty() ? "" : "; " + needed);
+  } catch (...) {
+    state.notice = describe_exception("no link was copied");
+  }
+}
+
+std::vector<lab::Command> linked_commands(const LinkedView& link) {
+  std::vector<lab::Command> commands{lab::ReplaceRuns{.runs = session_runs(link.runs),
+                                                      .edits = session_edits(link.runs),
+                                                      .play = false,
+                                                      .letters = session_letters(link.runs)}};
+  if (link.step > 0) commands.emplace_back(lab::PlayTo{link.step});
+  return commands;
+}
+
+void show_linked(const LinkedView& link, const LabView& before, Screens& screens, Appearance& look,
+                 Lab* lab) {
+  look.dark = link.dark;
+  lab::TransportState& transport = screens.lab.transport();
+  transport.pinned_step.reset();
+  transport.bookmarks = link.bookmarks;
+  screens.lab.diagram().selected = link.shown;
+  screens.linked_cursor.reset();
+  if (link.cursor && *link.cursor < link.step)
+    screens.linked_cursor = LinkedCursor{*link.cursor, before.runs.empty() ? nullptr : before.runs[0].origin};
+  screens.shown = link.screen;
+  if (link.lesson.empty()) return;
+  const std::string id = link.lesson.substr(0, link.lesson.find(':'));
+  open_lesson(screens, lab, id + ":predict");
+  const lessons::LessonProgress& learned =
+      screens.lessons.player->progress(screens.lessons.player->lesson()->id);
+  if (!screens.lessons.remembers || learned.committed || learned.skipped)
+    open_lesson(screens, lab, link.lesson);
+}
+
+bool open_link(AppState& state, std::string_view text) {
+  ShownSession& session = state.session;
+  const LabView none;
+  const LabView& before = session.view ? *session.view : none;
+  try {
+    const LinkedView link = read_link(text);
+    require_needed(link, link.runs);
+    session.asked = linked_commands(link);
+    state.notice.clear();
+    show_linked(link, before, state.screens, state.look, session.lab);
+    return true;
+  } catch (...) {
+    state.notice = describe_exception("opening a link");
+    if (before.runs.empty() && session.asked.empty())
+      session.asked.emplace_back(lab::ReplaceRuns{.runs = default_comparison()});
+    return false;
+  }
+}
+
+void follow_linked(Screens& screens, const LabView& view) {
+  std::optional<LinkedCursor>& waits = screens.linked_cursor;
+  if (!waits || view.runs.empty() || view.runs[0].origin == waits->before || view.step <= waits->step) return;
+  lab::TransportState& transport = screens.lab.transport();
+  if (!transport.pinned_step) lab::pin_cursor(transport, view, waits->step);
+  waits.reset();
+}
+
+}  // namespace normscope

@@ -1,0 +1,36 @@
+// Links (app/link) and what a frame works on: a link of what is shown, and the view that a link shows.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/link/link.h"
+#include "app/shell/parts/appearance.h"
+#include "app/shell/parts/screens.h"
+#include "app/shell/parts/shown_session.h"
+
+namespace normscope {
+
+struct AppState;
+
+/// Runs with the edits made so far, step, cursor, screen, theme.
+LinkedView linked_view(const ShownSession&, const Screens&, const Appearance&);
+/// The link onto the clipboard: behind shell.page, or as a command for a terminal. What does not fit is said, and
+/// nothing copied.
+void copy_link(AppState&);
+
+/// Its runs in the place of those that there are, trained to its step.
+std::vector<lab::Command> linked_commands(const LinkedView&);
+/// Screen, theme, bookmarks, the run shown; the cursor when the runs have come there. `before`: the runs shown until
+/// then. A lesson whose prediction the learner has not made is opened there: nothing is given away. Throws Error for a
+/// lesson that is not in the course.
+void show_linked(const LinkedView&, const LabView& before, Screens&, Appearance&, Lab*);
+/// Opens a link from outside: an address or its fragment. One that cannot be used is said, and where there are no runs
+/// yet the default comparison begins; false then.
+bool open_link(AppState&, std::string_view text);
+
+/// Once a frame: the cursor that waits for the runs of a link.
+void follow_linked(Screens&, const LabView&);
+
+}  // namespace normscope
