@@ -1,9 +1,10 @@
 # normscope: make, make run [ARGS="..."], make test, make fuzz [TIME=seconds], make test-cuda, make bench,
-# make bench-peers, make bench-window, make screenshots, make install [PREFIX=...], make clean.
+# make bench-peers, make bench-window, make screenshots, make install [PREFIX=...], make package, make package-check,
+# make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots install clean
+.PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots install package package-check clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -47,10 +48,17 @@ bench-window: build
 screenshots: build
 	@scripts/screenshots.sh
 
-# Program, lessons, claims, completion of three shells and manual page.
+# Program, lessons, claims, menu entry, completion of three shells and manual page; the engine for find_package.
 PREFIX ?= /usr/local
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"
+
+# Debian packages and a folder that runs wherever it is unpacked, under build/package; lintian and a clean Debian on them.
+package:
+	@MAINTAINER="$(MAINTAINER)" scripts/package.sh
+
+package-check:
+	@scripts/package_check.sh
 
 clean:
 	@rm -rf build/release build/debug build/asan build/tsan build/fuzz
