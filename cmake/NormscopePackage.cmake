@@ -32,7 +32,8 @@ set(debian_version "${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}")
 normscope_release_day(changelog_day "%a, %d %b %Y %H:%M:%S +0000")
 configure_file("${CMAKE_CURRENT_LIST_DIR}/package/changelog.in" "${CMAKE_BINARY_DIR}/package/changelog" @ONLY)
 
-# normscope_debian(COMPONENT SECTION DESCRIPTION): what every package has. Libraries by what is linked, by dpkg-shlibdeps.
+# normscope_debian(COMPONENT SECTION DESCRIPTION): what every package has. package/generator.cmake adds the packages of the
+# libraries that are linked.
 macro(normscope_debian component section description)
   string(TOUPPER "${component}" upper)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME "${component}")
@@ -46,7 +47,6 @@ same initial weights, and gradient norms, hidden states, attention and residual
 dependency are measured at every step. A course of sixteen lessons, comparison
 of runs, sweeps of settings, one training step op by op, and the claims of the
 papers as experiments; a window, and everything on the command line too.")
-set(CPACK_DEBIAN_NORMSCOPE_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_NORMSCOPE_PACKAGE_RECOMMENDS "fonts-inter, fonts-jetbrains-mono, fonts-dejavu-core")
 set(CPACK_DEBIAN_NORMSCOPE_PACKAGE_SUGGESTS "ffmpeg, libnormscope-dev")
 
@@ -74,12 +74,11 @@ finds it by itself; --backend cuda or the switch in the window uses it.")
   if(unowned STREQUAL "0" AND owner MATCHES "^([a-z0-9.+-]+)[:]")
     set(cublas_package "${CMAKE_MATCH_1}")
   endif()
-  set(CPACK_DEBIAN_NORMSCOPE-CUDA_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_NORMSCOPE-CUDA_PACKAGE_DEPENDS "normscope (= ${debian_version}), ${cublas_package}")
-  get_filename_component(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${cublas}" DIRECTORY)
+  get_filename_component(CPACK_NORMSCOPE_CUDA_LIBRARIES "${cublas}" DIRECTORY)
 endif()
 
-# For package/finish.cmake.
+# For package/generator.cmake and package/finish.cmake.
 set(CPACK_NORMSCOPE_BINARY_DIR "${CMAKE_BINARY_DIR}")
 set(CPACK_NORMSCOPE_SOURCE_DIR "${CMAKE_SOURCE_DIR}")
 set(CPACK_NORMSCOPE_IMGUI_LICENSE "${NORMSCOPE_DEPS_DIR}/imgui/LICENSE.txt")

@@ -7,7 +7,6 @@ function(run)
   if(NOT result EQUAL 0)
     message(FATAL_ERROR "${ARGN}: ${result}\n${out}")
   endif()
-  message("${out}")
 endfunction()
 
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix" --component libnormscope-dev)

@@ -1,4 +1,4 @@
-// A program of somebody else's: a few steps of a tiny model through the installed headers. See installed.cmake.
+// A program of somebody else's: a few steps of a tiny model through the installed headers. See consumer.cmake.
 #include <engine/cpu/backend_cpu.h>
 #include <engine/data/task.h>
 #include <engine/spec/spec.h>
