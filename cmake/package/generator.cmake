@@ -21,6 +21,7 @@ function(linked_packages package file)
 endfunction()
 
 if(CPACK_GENERATOR STREQUAL "DEB")
+  set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each package's own description begins with one; CPack would put another before it
   linked_packages(normscope "${CPACK_NORMSCOPE_BINARY_DIR}/normscope")
   if(CPACK_COMPONENTS_ALL MATCHES "normscope-cuda")
     linked_packages(normscope-cuda "${CPACK_NORMSCOPE_BINARY_DIR}/libnormscope_cuda.so")
