@@ -11,10 +11,6 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 scripts/setup.sh dpkg-dev file patchelf gzip >&2
 scripts/build.sh release normscope normscope_engine
-# The same files at the same commit make the same packages.
-if [[ -z "${SOURCE_DATE_EPOCH:-}" ]] && time="$(git log -1 --format=%ct 2>/dev/null)"; then
-  export SOURCE_DATE_EPOCH="$time"
-fi
 out=build/package
 rm -rf "$out"
 mkdir -p "$out"
