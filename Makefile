@@ -1,10 +1,11 @@
 # normscope: make, make run [ARGS="..."], make test, make fuzz [TIME=seconds], make test-cuda, make bench,
 # make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
-# make install [PREFIX=...], make clean.
+# make install [PREFIX=...], make package, make package-check, make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install clean
+.PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install package \
+  package-check clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -57,10 +58,17 @@ PORT ?= 8000
 site-serve: site
 	@python3 -m http.server --bind 127.0.0.1 --directory build/site $(PORT)
 
-# Program, lessons, claims, completion of three shells and manual page.
+# Program, lessons, claims, menu entry, completion of three shells and manual page; the engine for find_package.
 PREFIX ?= /usr/local
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"
+
+# Debian packages and a folder that runs wherever it is unpacked, under build/package; lintian and a clean Debian on them.
+package:
+	@MAINTAINER="$(MAINTAINER)" scripts/package.sh
+
+package-check:
+	@scripts/package_check.sh
 
 clean:
 	@rm -rf build/release build/debug build/asan build/tsan build/fuzz

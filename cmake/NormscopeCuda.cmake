@@ -42,13 +42,14 @@ add_library(normscope_cuda MODULE ${cuda_sources})
 target_include_directories(normscope_cuda PRIVATE "${CMAKE_SOURCE_DIR}")
 set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
   CUDA_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-  LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}")
+  LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}"
+  NORMSCOPE_TOOLKIT "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")
 # No --use_fast_math, ever. Warnings are for the host code.
 target_compile_options(normscope_cuda PRIVATE -Xcompiler=-Wall,-Wextra)
 target_link_libraries(normscope_cuda PRIVATE CUDA::cudart_static CUDA::cublasLt)
 
 # Where an installed program looks (engine/cuda/loader.cpp): ../lib/normscope beside bin.
-install(TARGETS normscope_cuda LIBRARY DESTINATION lib/normscope)
+install(TARGETS normscope_cuda LIBRARY DESTINATION lib/normscope COMPONENT normscope-cuda)
 
 # The loader says "built without CUDA" where there is no library to look for.
 set_source_files_properties("${CMAKE_SOURCE_DIR}/engine/cuda/loader.cpp" PROPERTIES COMPILE_DEFINITIONS NORMSCOPE_WITH_CUDA)

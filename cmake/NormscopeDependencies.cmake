@@ -10,23 +10,9 @@ macro(normscope_missing name debian)
 endmacro()
 
 # ---- engine -----------------------------------------------------------------------------------------------------
-find_package(hwy CONFIG QUIET)
+include(NormscopeEngineDependencies)
 if(NOT TARGET hwy::hwy)
-  find_package(highway CONFIG QUIET)  # Conan's name
-  if(TARGET highway::highway)
-    add_library(hwy::hwy ALIAS highway::highway)
-  endif()
-endif()
-if(NOT TARGET hwy::hwy)
-  find_path(HWY_INCLUDE_DIR hwy/highway.h)
-  find_library(HWY_LIBRARY hwy)
-  if(HWY_INCLUDE_DIR AND HWY_LIBRARY)
-    add_library(hwy::hwy UNKNOWN IMPORTED)
-    set_target_properties(hwy::hwy PROPERTIES IMPORTED_LOCATION "${HWY_LIBRARY}"
-      INTERFACE_INCLUDE_DIRECTORIES "${HWY_INCLUDE_DIR}")
-  else()
-    normscope_missing("Highway" libhwy-dev)
-  endif()
+  normscope_missing("Highway" libhwy-dev)
 endif()
 
 find_package(fmt CONFIG QUIET)
@@ -39,16 +25,8 @@ if(NOT TARGET nlohmann_json::nlohmann_json)
   normscope_missing("nlohmann-json" nlohmann-json3-dev)
 endif()
 
-# SentencePiece has no package file for CMake. Without it there is no training on pairs of sentences, and the program says so.
-find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_trainer.h)
-find_library(SENTENCEPIECE_LIBRARY sentencepiece)
-find_library(SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train)
-mark_as_advanced(SENTENCEPIECE_INCLUDE_DIR SENTENCEPIECE_LIBRARY SENTENCEPIECE_TRAIN_LIBRARY)
-if(SENTENCEPIECE_INCLUDE_DIR AND SENTENCEPIECE_LIBRARY AND SENTENCEPIECE_TRAIN_LIBRARY)
-  add_library(normscope_sentencepiece INTERFACE)
-  target_include_directories(normscope_sentencepiece SYSTEM INTERFACE "${SENTENCEPIECE_INCLUDE_DIR}")
-  target_link_libraries(normscope_sentencepiece INTERFACE "${SENTENCEPIECE_TRAIN_LIBRARY}" "${SENTENCEPIECE_LIBRARY}")
-else()
+# Without SentencePiece there is no training on pairs of sentences, and the program says so.
+if(NOT TARGET normscope_sentencepiece)
   message(STATUS "SentencePiece (Debian: libsentencepiece-dev, vcpkg: sentencepiece) not found: building without training on sentence pairs")
 endif()
 

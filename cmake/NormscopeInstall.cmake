@@ -1,14 +1,14 @@
-# cmake --install: the program, the CUDA backend where it was built, lessons, claims, and what the program prints of itself:
-# completion for three shells and the manual page. Fonts are those of the system.
+# cmake --install: the program, the CUDA backend where it was built, lessons, claims, what a desktop needs (menu entry, icon,
+# description), and what the program prints of itself: completion for three shells and the manual page. Fonts are those of
+# the system. Components are the packages of NormscopePackage.cmake.
 include(GNUInstallDirs)
 
-install(TARGETS normscope RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-if(TARGET normscope_cuda)
-  install(TARGETS normscope_cuda LIBRARY DESTINATION "${CMAKE_INSTALL_BINDIR}")  # opened at run time, beside the program
-endif()
-install(DIRECTORY "${CMAKE_SOURCE_DIR}/lessons/" DESTINATION "${CMAKE_INSTALL_DATADIR}/normscope/lessons")
-install(DIRECTORY "${CMAKE_SOURCE_DIR}/claims/" DESTINATION "${CMAKE_INSTALL_DATADIR}/normscope/claims")
-install(FILES "${CMAKE_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+set(component COMPONENT normscope)
+install(TARGETS normscope RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" ${component})
+foreach(folder lessons claims)
+  install(DIRECTORY "${CMAKE_SOURCE_DIR}/${folder}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/normscope/${folder}" ${component})
+endforeach()
+install(FILES "${CMAKE_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" ${component})
 
 # normscope_printed(DESTINATION FILE ARGUMENT...): a file with what the program prints.
 function(normscope_printed destination file)
@@ -18,11 +18,26 @@ function(normscope_printed destination file)
     execute_process(COMMAND \"$<TARGET_FILE:normscope>\" \"${arguments}\" OUTPUT_FILE \"${made}\" RESULT_VARIABLE result)
     if(NOT result EQUAL 0)
       message(FATAL_ERROR \"normscope ${ARGN}: \${result}\")
-    endif()")
-  install(FILES "${made}" DESTINATION "${destination}")
+    endif()" ${component})
+  install(FILES "${made}" DESTINATION "${destination}" ${component})
 endfunction()
 
 normscope_printed("${CMAKE_INSTALL_DATADIR}/bash-completion/completions" normscope completion bash)
 normscope_printed("${CMAKE_INSTALL_DATADIR}/zsh/site-functions" _normscope completion zsh)
 normscope_printed("${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" normscope.fish completion fish)
 normscope_printed("${CMAKE_INSTALL_MANDIR}/man1" normscope.1 man)
+
+# The desktop. Version and day in the description are those of the project.
+normscope_release_day(release_day "%Y-%m-%d")
+configure_file("${CMAKE_CURRENT_LIST_DIR}/package/org.normscope.normscope.metainfo.xml.in"
+  "${CMAKE_BINARY_DIR}/package/org.normscope.normscope.metainfo.xml" @ONLY)
+install(FILES "${CMAKE_BINARY_DIR}/package/org.normscope.normscope.metainfo.xml"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/metainfo" ${component})
+install(FILES "${CMAKE_CURRENT_LIST_DIR}/package/normscope.desktop"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/applications" ${component})
+set(icons "${CMAKE_INSTALL_DATADIR}/icons/hicolor")
+foreach(size 16 24 32 48 64 128 256 512)
+  install(FILES "${CMAKE_SOURCE_DIR}/assets/icon/normscope-${size}.png" RENAME normscope.png
+    DESTINATION "${icons}/${size}x${size}/apps" ${component})
+endforeach()
+install(FILES "${CMAKE_SOURCE_DIR}/assets/icon/normscope.svg" DESTINATION "${icons}/scalable/apps" ${component})

@@ -110,3 +110,11 @@ endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   list(APPEND NORMSCOPE_KERNEL_OPTIONS -msse4.2 -maes -mpclmul)
 endif()
+
+# normscope_release_day(VARIABLE FORMAT): the day of this version, as string(TIMESTAMP) writes it.
+function(normscope_release_day variable format)
+  set(ENV{SOURCE_DATE_EPOCH} "${NORMSCOPE_RELEASED}")
+  string(TIMESTAMP day "${format}" UTC)
+  unset(ENV{SOURCE_DATE_EPOCH})
+  set(${variable} "${day}" PARENT_SCOPE)
+endfunction()

@@ -13,6 +13,7 @@
 #include "app/bench/plain.h"
 #include "app/bench/sgemm_anchor.h"
 #include "app/bench/stepper.h"
+#include "app/cli/build_facts.h"
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
 #include "app/cli/products.h"
@@ -36,16 +37,6 @@ struct BenchOptions {
   BackendOptions backend;
   int32_t threads = 0;
 };
-
-constexpr const char* compiler() {
-#if defined(__clang__)
-  return "clang " __clang_version__;
-#elif defined(__GNUC__)
-  return "g++ " __VERSION__;
-#else
-  return "unknown";
-#endif
-}
 
 nlohmann::json machine_json(const bench::Machine& m) {
   nlohmann::json json = {{"processor", m.processor},

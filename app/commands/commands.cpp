@@ -6,11 +6,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <iostream>
 #include <new>
 #include <string>
 #include <vector>
 
+#include "app/cli/build_facts.h"
 #include "app/cli/terminal.h"
 #include "engine/core/error.h"
 #include "engine/cpu/isa.h"
@@ -39,7 +41,7 @@ void add_all(CLI::App& app, Command& command) {
   app.footer(kFooter);
   app.require_subcommand(0, 1);
   app.option_defaults()->always_capture_default();
-  app.set_version_flag("--version", "normscope " NORMSCOPE_VERSION);
+  app.set_version_flag("--version", std::function<std::string()>(build_facts));
   for (const auto add : {add_window,  add_open,   add_train,     add_bench,   add_compare,    add_screenshot,
                          add_film,    add_verify, add_translate, add_bleu,    add_parse,      add_evaluate,
                          add_measure, add_tape,   add_record,    add_average, add_admin_fold, add_lesson,

@@ -28,6 +28,7 @@
 #include "app/ui/keys.h"
 #include "app/window/desktop.h"
 #include "app/window/frame_log.h"
+#include "app/window/window_icon.h"
 #include "app/window/window_memory.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -62,6 +63,7 @@ class Window {
     fit_monitor(width, height);
     handle_ = glfwCreateWindow(width, height, options.title.c_str(), nullptr, nullptr);
     if (!handle_) return kWindowNoOpenGl;
+    set_window_icon(handle_);
     glfwMakeContextCurrent(handle_);
     glfwSwapInterval(1);
     IMGUI_CHECKVERSION();

@@ -35,15 +35,18 @@ int64_t usable_targets() {
   return hwy::SupportedTargets() & HWY_TARGETS;
 }
 
-}  // namespace
-
-std::vector<std::string> available_isas() {
-  const int64_t usable = usable_targets();
+std::vector<std::string> names_of(int64_t targets) {
   std::vector<std::string> names;
   for (const Isa& isa : kIsas)
-    if (usable & isa.target) names.emplace_back(isa.name);
+    if (targets & isa.target) names.emplace_back(isa.name);
   return names;
 }
+
+}  // namespace
+
+std::vector<std::string> available_isas() { return names_of(usable_targets()); }
+
+std::vector<std::string> compiled_isas() { return names_of(HWY_TARGETS); }
 
 std::string choose_isa(std::string_view name) {
   const char* environment = std::getenv("NORMSCOPE_ISA");

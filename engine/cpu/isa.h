@@ -21,6 +21,9 @@ inline void check_instruction_set() { choose_isa(); }
 /// What this processor and build offer, best first.
 std::vector<std::string> available_isas();
 
+/// What this build has kernels for, best first.
+std::vector<std::string> compiled_isas();
+
 /// As the system calls it ("AMD EPYC 9B14"), or "unknown".
 std::string processor_name();
 

@@ -3,8 +3,10 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include "app/cli/build_facts.h"
 #include "app/program.h"
 #include "catch.hpp"
+#include "engine/cpu/isa.h"
 #include "engine/spec/spec.h"
 #include "test_paths.h"
 
@@ -22,7 +24,16 @@ TEST_CASE("help and version") {
   }
   const Outcome version = run_program("--version");
   CHECK(version.code == 0);
-  CHECK(version.out == "normscope " NORMSCOPE_VERSION "\n");
+  CHECK(version.out.starts_with("normscope " NORMSCOPE_VERSION "\ncommit: "));
+  CHECK(holds(version.out, "\ncompiler: " + cli::compiler() + ", "));
+  std::string kernels;  // as the engine that this test is linked with has them, best first
+  for (const std::string& isa : cpu::compiled_isas()) kernels += (kernels.empty() ? "" : ", ") + isa;
+  CHECK(holds(version.out, "\nkernels: " + kernels + "\n"));
+  for (const std::string& isa : cpu::available_isas()) CHECK(holds(kernels, isa));
+  const bool cuda = std::filesystem::exists(std::filesystem::path(NORMSCOPE_PROGRAM).parent_path() /
+                                            "libnormscope_cuda.so");
+  CHECK(holds(version.out, cuda ? "\nCUDA backend: CUDA " : "\nCUDA backend: no\n"));
+  CHECK((version.out.ends_with("\nSentencePiece: yes\n") || version.out.ends_with("\nSentencePiece: no\n")));
   for (const char* command : {"train", "compare", "screenshot", "verify"}) {
     const Outcome outcome = run_program(std::string(command) + " --help");
     INFO(command);

@@ -1,0 +1,16 @@
+# commit: the first twelve digits of the commit that the sources are of, with a + where they were changed since; empty where
+# there is no git or no repository of this project's. Configured again with every commit: git's log of HEAD tells of one.
+# Changes without a commit are seen when CMake runs; scripts/package.sh runs it before every package.
+find_program(NORMSCOPE_GIT git)
+mark_as_advanced(NORMSCOPE_GIT)
+set(commit "")
+if(NORMSCOPE_GIT AND EXISTS "${CMAKE_SOURCE_DIR}/.git")
+  execute_process(COMMAND "${NORMSCOPE_GIT}" describe --always --abbrev=12 --dirty=+ --exclude=*
+    WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  execute_process(COMMAND "${NORMSCOPE_GIT}" rev-parse --git-path logs/HEAD
+    WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}" OUTPUT_VARIABLE log OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  get_filename_component(log "${log}" ABSOLUTE BASE_DIR "${CMAKE_SOURCE_DIR}")
+  if(EXISTS "${log}" AND NOT IS_DIRECTORY "${log}")
+    set_property(DIRECTORY "${CMAKE_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${log}")
+  endif()
+endif()

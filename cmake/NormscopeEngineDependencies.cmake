@@ -1,0 +1,31 @@
+# What the engine is linked with and what has no package file for CMake everywhere. Read by the build, and installed with
+# the engine's own package file, so that both look in the same places. What is not found stays without its target.
+
+# hwy::hwy
+find_package(hwy CONFIG QUIET)
+if(NOT TARGET hwy::hwy)
+  find_package(highway CONFIG QUIET)  # Conan's name
+  if(TARGET highway::highway)
+    add_library(hwy::hwy ALIAS highway::highway)
+  endif()
+endif()
+if(NOT TARGET hwy::hwy)
+  find_path(HWY_INCLUDE_DIR hwy/highway.h)
+  find_library(HWY_LIBRARY hwy)
+  if(HWY_INCLUDE_DIR AND HWY_LIBRARY)
+    add_library(hwy::hwy UNKNOWN IMPORTED)
+    set_target_properties(hwy::hwy PROPERTIES IMPORTED_LOCATION "${HWY_LIBRARY}"
+      INTERFACE_INCLUDE_DIRECTORIES "${HWY_INCLUDE_DIR}")
+  endif()
+endif()
+
+# normscope_sentencepiece
+find_path(SENTENCEPIECE_INCLUDE_DIR sentencepiece_trainer.h)
+find_library(SENTENCEPIECE_LIBRARY sentencepiece)
+find_library(SENTENCEPIECE_TRAIN_LIBRARY sentencepiece_train)
+mark_as_advanced(SENTENCEPIECE_INCLUDE_DIR SENTENCEPIECE_LIBRARY SENTENCEPIECE_TRAIN_LIBRARY)
+if(NOT TARGET normscope_sentencepiece AND SENTENCEPIECE_INCLUDE_DIR AND SENTENCEPIECE_LIBRARY AND SENTENCEPIECE_TRAIN_LIBRARY)
+  add_library(normscope_sentencepiece INTERFACE IMPORTED)
+  target_include_directories(normscope_sentencepiece SYSTEM INTERFACE "${SENTENCEPIECE_INCLUDE_DIR}")
+  target_link_libraries(normscope_sentencepiece INTERFACE "${SENTENCEPIECE_TRAIN_LIBRARY}" "${SENTENCEPIECE_LIBRARY}")
+endif()

@@ -1,0 +1,35 @@
+# The engine as a package: find_package(normscope) gives normscope::engine. Component libnormscope-dev.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(component COMPONENT libnormscope-dev)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/normscope")
+
+set_target_properties(normscope_engine PROPERTIES EXPORT_NAME engine)
+install(TARGETS normscope_engine EXPORT normscope ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" ${component})
+install(EXPORT normscope NAMESPACE normscope:: FILE normscope-targets.cmake DESTINATION "${package_dir}" ${component})
+
+# Headers that can be included from outside: not what is between files of one room (parts of kernels and of a run, the
+# passes of seal, the driver of the CUDA backend) nor what serves the tests. tests/package/ holds that each finds all that
+# it includes.
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
+  "${CMAKE_SOURCE_DIR}/engine/*.h" "${CMAKE_SOURCE_DIR}/engine/*.def")
+list(FILTER headers EXCLUDE REGEX
+  "(_inl|_impl|_passes|input_value|reference|reference_images|lab_trainer)\\.h$|/cpu/(export|tails|vector_math)\\.h$|/cuda/")
+list(APPEND headers engine/cuda/loader.h)
+foreach(header IN LISTS headers)
+  get_filename_component(folder "${header}" DIRECTORY)
+  install(FILES "${CMAKE_SOURCE_DIR}/${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/normscope/${folder}" ${component})
+endforeach()
+
+set(needed hwy::hwy)
+if(TARGET normscope_sentencepiece)
+  list(APPEND needed normscope_sentencepiece)
+endif()
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/normscope-config.cmake.in"
+  "${CMAKE_BINARY_DIR}/package/normscope-config.cmake" INSTALL_DESTINATION "${package_dir}")
+# Before 1.0 another second number may be another interface.
+write_basic_package_version_file("${CMAKE_BINARY_DIR}/package/normscope-config-version.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES "${CMAKE_BINARY_DIR}/package/normscope-config.cmake" "${CMAKE_BINARY_DIR}/package/normscope-config-version.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/NormscopeEngineDependencies.cmake" DESTINATION "${package_dir}" ${component})

@@ -1,0 +1,93 @@
+# Read by cpack between installing into its folder and packing that: licences, and what Debian's packages or a folder that is
+# moved about need besides what is installed.
+file(READ "${CPACK_NORMSCOPE_SOURCE_DIR}/LICENSE" ours)
+
+# licence_of(VARIABLE DEBIAN_PACKAGE): the file that says under what terms the package comes; empty where there is none.
+function(licence_of variable package)
+  set(file "/usr/share/doc/${package}/copyright")
+  if(NOT EXISTS "${file}")
+    message(WARNING "normscope: no ${file}, so the package says nothing of the terms of ${package}")
+    set(file "")
+  endif()
+  set(${variable} "${file}" PARENT_SCOPE)
+endfunction()
+
+# What is compiled in, as headers or sources, of others: into the program, and into the engine's library.
+set(in_normscope libcli11-dev nlohmann-json3-dev libstb-dev imgui)
+set(in_libnormscope-dev nlohmann-json3-dev)
+set(in_normscope-cuda "")
+
+# copy_licences(FOLDER PACKAGE...)
+function(copy_licences folder)
+  set(packages ${ARGN})
+  list(FIND packages imgui imgui)
+  list(REMOVE_ITEM packages imgui)
+  foreach(package IN LISTS packages)
+    licence_of(file "${package}")
+    if(file)
+      configure_file("${file}" "${folder}/${package}.txt" COPYONLY)
+    endif()
+  endforeach()
+  if(imgui GREATER -1 AND EXISTS "${CPACK_NORMSCOPE_IMGUI_LICENSE}")
+    configure_file("${CPACK_NORMSCOPE_IMGUI_LICENSE}" "${folder}/dear-imgui.txt" COPYONLY)
+  endif()
+endfunction()
+
+# gzip_file(FILE): without a name and a time inside, so that the same files make the same package.
+function(gzip_file file)
+  execute_process(COMMAND gzip -9nf "${file}" COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+# Debian's copyright file and changelog, a compressed manual page, and zsh's completion where Debian's zsh looks for it.
+function(finish_debian root package)
+  set(doc "${root}/usr/share/doc/${package}")
+  file(REMOVE_RECURSE "${root}/usr/share/doc")
+  string(REGEX REPLACE "\n\n" "\n.\n" text "${ours}")
+  string(REGEX REPLACE "\n([^\n])" "\n \\1" text "${text}")
+  file(WRITE "${doc}/copyright"
+    "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\nUpstream-Name: normscope\n\n"
+    "Files: *\nCopyright: 2026 normscope contributors\nLicense: Expat\n"
+    "Comment: what is compiled in and comes from others is under licenses/ here.\n\nLicense: Expat\n ${text}")
+  copy_licences("${doc}/licenses" ${in_${package}})
+  configure_file("${CPACK_NORMSCOPE_BINARY_DIR}/package/changelog" "${doc}/changelog.Debian" COPYONLY)
+  gzip_file("${doc}/changelog.Debian")
+  if(EXISTS "${root}/usr/share/man/man1/normscope.1")
+    gzip_file("${root}/usr/share/man/man1/normscope.1")
+  endif()
+  if(EXISTS "${root}/usr/share/zsh/site-functions")
+    file(RENAME "${root}/usr/share/zsh/site-functions" "${root}/usr/share/zsh/vendor-completions")
+  endif()
+endfunction()
+
+# The libraries that the program is linked with, beside it in lib/, found by $ORIGIN. Not the system's own (C and C++
+# library, OpenGL, X11): the graphics drivers of another system need those of that system.
+function(finish_folder root)
+  file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${root}/bin/normscope" RESOLVED_DEPENDENCIES_VAR libraries
+    UNRESOLVED_DEPENDENCIES_VAR missing
+    PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|rt|pthread|stdc\\+\\+|gcc_s)\\.so" "^lib(GL|EGL|OpenGL|GLX|GLdispatch|X|xcb)")
+  if(missing)
+    message(FATAL_ERROR "normscope: not found, and so not in the folder: ${missing}")
+  endif()
+  set(packages "")
+  foreach(library IN LISTS libraries)
+    get_filename_component(name "${library}" NAME)
+    get_filename_component(file "${library}" REALPATH)
+    configure_file("${file}" "${root}/lib/${name}" COPYONLY)
+    execute_process(COMMAND patchelf --set-rpath "\$ORIGIN" "${root}/lib/${name}" COMMAND_ERROR_IS_FATAL ANY)
+    execute_process(COMMAND dpkg-query -S "${file}" OUTPUT_VARIABLE owner ERROR_QUIET)
+    if(owner MATCHES "^([a-z0-9.+-]+)[:]")
+      list(APPEND packages "${CMAKE_MATCH_1}")
+    endif()
+  endforeach()
+  execute_process(COMMAND patchelf --set-rpath "\$ORIGIN/../lib" "${root}/bin/normscope" COMMAND_ERROR_IS_FATAL ANY)
+  list(REMOVE_DUPLICATES packages)
+  copy_licences("${root}/share/doc/normscope/licenses" ${in_normscope} ${packages})
+endfunction()
+
+if(CPACK_GENERATOR STREQUAL "DEB")
+  foreach(package IN LISTS CPACK_COMPONENTS_ALL)
+    finish_debian("${CPACK_TEMPORARY_DIRECTORY}/${package}" "${package}")
+  endforeach()
+else()
+  finish_folder("${CPACK_TEMPORARY_DIRECTORY}")
+endif()

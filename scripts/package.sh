@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# package.sh: Debian packages and a folder that runs wherever it is unpacked, under build/package/. Called by `make package`.
+#   normscope_VERSION-1_ARCH.deb              program, lessons, claims, menu entry, manual page, completion
+#   normscope-cuda_VERSION-1_ARCH.deb         the CUDA backend, where it was built
+#   libnormscope-dev_VERSION-1_ARCH.deb       the engine: find_package(normscope)
+#   normscope-VERSION-SYSTEM/ and .tar.gz     the program with the libraries that it needs
+# MAINTAINER="Name <address>" for the Debian packages' own line.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$root"
+scripts/setup.sh dpkg-dev file patchelf gzip >&2
+scripts/build.sh release normscope normscope_engine
+out=build/package
+rm -rf "$out"
+mkdir -p "$out"
+# Configured once more: --version names the commit, and says whether the files are as they are there.
+{
+  cmake ${MAINTAINER:+"-DNORMSCOPE_MAINTAINER=$MAINTAINER"} build/release
+  cmake --build build/release --target normscope normscope_engine
+  cpack --config build/release/CPackConfig.cmake
+} >build/package.log 2>&1 || { cat build/package.log >&2; exit 1; }
+rm -rf "$out/_CPack_Packages"
+tar -C "$out" -xzf "$out"/normscope-*.tar.gz
+echo "normscope: packages in $out:"
+ls -1 "$out"
