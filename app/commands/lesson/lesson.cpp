@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/cli/options.h"
@@ -16,11 +17,14 @@
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
 #include "app/course/check.h"
+#include "app/course/curves.h"
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
 #include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/course/tapes/tape_tables.h"
+#include "app/link/link.h"
+#include "engine/io/atomic_file.h"
 
 namespace normscope::cli {
 namespace {
@@ -140,10 +144,25 @@ void check_measured(const Course& course) {
   });
 }
 
+std::string links_path(const LessonOptions& options) { return options.out + "/links.json"; }
+
+/// {"warm-up": "1&run=..."}: the runs of each lesson as a link that opens them at step 0. A lesson of tapes has none.
+std::string links_text(const Course& course) {
+  nlohmann::json links = nlohmann::json::object();
+  for (const Lesson& lesson : course.lessons) {
+    LinkedView view;
+    for (const LessonRun& run : lesson.runs)
+      view.runs.push_back({run.id[0], spec_of(lesson, run.id, 1, {}), run.edits});
+    if (!view.runs.empty()) links[lesson.id] = link_fragment(view);
+  }
+  return links.dump(2) + "\n";
+}
+
 /// A page may be in a lesson's folder, in the place of one of its files never.
 void check_report(const Course& course, const LessonOptions& options) {
   std::vector<NamedFile> outputs, inputs;
   for (const std::string& path : report_files(course, options.out)) outputs.push_back({"--out", path});
+  outputs.push_back({"--out", links_path(options)});
   outputs.push_back({"--page", options.page});
   for (const std::string& path : lesson_files(course)) inputs.push_back({"a lesson", path});
   refuse_clashes(outputs, inputs);
@@ -172,6 +191,10 @@ Exit lesson(const LessonOptions& options) {
       Closing closing;
       closing.attempt([&] {
         for (const std::string& path : write_report(course, options.out)) say("wrote {}\n", path);
+      });
+      closing.attempt([&] {
+        write_file(links_path(options), links_text(course), "report");
+        say("wrote {}\n", links_path(options));
       });
       closing.attempt([&] {
         if (options.page.empty()) return;
