@@ -177,8 +177,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
     case Act::NaturalSize:
       return set_scale(look, 1);
     case Act::Theme:
-      look.dark = !look.dark;
-      return;
+      return void(look.dark = !look.dark);
     case Act::ReducedMotion:
       look.reduced_motion = !look.reduced_motion;
       state.notice = look.reduced_motion ? "reduced motion is on" : "reduced motion is off";

@@ -1,5 +1,5 @@
 // A link from one window to another: the runs train to its step with the same numbers to the last bit, and the view is
-// the one that was copied, to the pixel.
+// the one that was copied.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -50,10 +50,17 @@ void check_same_runs(const LabView& a, const LabView& b) {
   }
 }
 
-std::vector<uint8_t> png_of(LabDriver& lab) {
+raster::Image picture_of(LabDriver& lab) {
   lab.driver.frames(3);
-  return raster::encode_png(
-      raster::rasterise(*lab.loop.draw_data(), ui::theme(lab.state.look.dark).bg.packed()));
+  return raster::rasterise(*lab.loop.draw_data(), ui::theme(lab.state.look.dark).bg.packed());
+}
+
+// Pixels in which two pictures of one size differ.
+size_t differing(const raster::Image& a, const raster::Image& b) {
+  REQUIRE(a.pixels.size() == b.pixels.size());
+  size_t count = 0;
+  for (size_t i = 0; i < a.pixels.size(); ++i) count += a.pixels[i] != b.pixels[i] ? 1 : 0;
+  return count;
 }
 
 }  // namespace
@@ -76,8 +83,13 @@ TEST_CASE("an opened link shows the view that it was copied from") {
   CHECK(to.state.look.dark);
   CHECK_FALSE(to.view().playing);
   from.state.notice.clear();
-  const bool same_picture = png_of(from) == png_of(to);
-  CHECK(same_picture);
+  // Two windows met their letters in another order, so these lie elsewhere in the texture, and some edges of them round
+  // otherwise. A cursor that is one step further changes more.
+  const size_t few = 200;
+  const raster::Image opened = picture_of(to);
+  CHECK(differing(picture_of(from), opened) < few);
+  lab::pin_cursor(transport, from.view(), 12);
+  CHECK(differing(picture_of(from), opened) > 2 * few);
   // The runs of before come back.
   REQUIRE(to.state.session.undo.can_undo());
   to.driver.key("Ctrl+Z");
