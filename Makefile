@@ -1,9 +1,9 @@
 # normscope: make, make run [ARGS="..."], make test, make fuzz [TIME=seconds], make test-cuda, make bench,
-# make bench-peers, make bench-window, make screenshots, make install [PREFIX=...], make clean.
+# make bench-peers, make bench-window, make screenshots, make install [PREFIX=...], make web, make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots install clean
+.PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots install web clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -51,6 +51,10 @@ screenshots: build
 PREFIX ?= /usr/local
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"
+
+# The program for a browser: build/web, a folder of files for any web server. docs/web.md.
+web:
+	@scripts/web.sh
 
 clean:
 	@rm -rf build/release build/debug build/asan build/tsan build/fuzz
