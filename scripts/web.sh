@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # make web: the program for a browser in build/web, a folder of files for any web server. See docs/web.md.
 # Emscripten is the system's where there is one (emcc 3.1.58 or newer on PATH), else that of a Debian 13 root under
-# build/web-toolchain, which scripts/web_toolchain.sh sets up once.
+# build/web-toolchain, which scripts/web_toolchain.sh sets up once. Exit code 3: neither is to be had.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -13,8 +13,7 @@ compile() {
   local deps="$1" fonts="build/web-objects/fonts"
   mkdir -p build/web-objects
   scripts/web_fonts.sh "$fonts"
-  export EM_CACHE="${EM_CACHE:-$root/build/web-objects/em-cache}"
-  if command -v ccache >/dev/null; then export EM_COMPILER_WRAPPER=ccache; fi
+  if command -v ccache >/dev/null; then EM_COMPILER_WRAPPER="$(command -v ccache)" && export EM_COMPILER_WRAPPER; fi
   if [[ ! -f build/web-objects/build.ninja ]]; then
     emcmake cmake -S . -B build/web-objects -G Ninja -DCMAKE_BUILD_TYPE=Release -DNORMSCOPE_TESTS=OFF -DNORMSCOPE_CUDA=OFF \
       -DNORMSCOPE_UNITY=ON -DNORMSCOPE_PRECOMPILED=OFF "-DNORMSCOPE_WEB_DEPS=$deps" "-DNORMSCOPE_WEB_FONTS=$root/$fonts" \
@@ -42,11 +41,11 @@ new_enough() {
 scripts/fetch_imgui.sh
 if new_enough; then
   deps="$root/build/web-deps"
-  [[ -d "$deps/include" ]] || scripts/web_toolchain.sh --headers "$deps"
+  [[ -d "$deps/include" ]] || scripts/web_toolchain.sh --headers "$deps" || exit 3
   compile "$deps"
 else
   tools="$root/build/web-toolchain"
-  scripts/web_toolchain.sh "$tools"
+  scripts/web_toolchain.sh "$tools" || exit 3
   mkdir -p "$tools$root" "$tools/proc" "$tools/dev"
   # The mounts are of a namespace of their own: they go with its last process, however that ends, and nobody else
   # sees them. Dear ImGui's sources may be a link out of the tree.

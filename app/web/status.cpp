@@ -3,16 +3,12 @@
 #include <emscripten/heap.h>
 #include <imgui.h>
 
-#include <chrono>
 #include <cmath>
-#include <future>
 #include <nlohmann/json.hpp>
 
 #include "app/experiments/first_steps.h"
 #include "app/lessons/player.h"
 #include "app/web/page.h"
-#include "engine/core/boundary.h"
-#include "engine/cpu/backend_cpu.h"
 
 namespace normscope::web {
 namespace {
@@ -20,18 +16,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* kScreens[] = {"lab", "lessons", "compare", "sweep", "tape"};
-
-/// Found once; a thread of its own takes the steps.
-std::string checksum(int32_t step) {
-  static std::shared_future<std::string> found;
-  if (!found.valid() && step >= experiments::kChecksumSteps)
-    found = start_task("checksum", [] {
-              const std::unique_ptr<Backend> backend = make_cpu_backend(1);
-              return experiments::take_first_steps(*backend).checksum;
-            }).share();
-  const bool there = found.valid() && found.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-  return there ? found.get() : "";
-}
 
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -50,12 +34,13 @@ std::string status_of(WindowSession& session) {
   const lessons::Player* player = state.screens.lessons.player.get();
   const lessons::Lesson* lesson = player ? player->lesson() : nullptr;
   const std::string refusal = storage_refusal();
+  if (view->step >= experiments::kChecksumSteps) state.about.ask(state.files.wake);
   const Json status = {{"step", view->step},
                        {"training", view->playing},
                        {"runs", std::move(runs)},
                        {"screen", kScreens[static_cast<size_t>(state.screens.shown)]},
                        {"lesson", lesson ? lesson->id : ""},
-                       {"checksum", checksum(view->step)},
+                       {"checksum", state.about.checksum()},
                        {"threads", view->threads},
                        {"heap", emscripten_get_heap_size()},
                        {"frames", session.frames_drawn()},
@@ -77,6 +62,7 @@ std::string places_of(const WindowSession& session, const std::string& prefix) {
     if (control.name.starts_with(prefix))
       places.push_back({{"name", control.name},
                         {"value", control.value},
+                        {"enabled", control.enabled},
                         {"x", control.rect.x * scale},
                         {"y", control.rect.y * scale},
                         {"w", control.rect.w * scale},

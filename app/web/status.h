@@ -12,7 +12,7 @@ namespace normscope::web {
 /// The first call after kChecksumSteps steps lets a thread of its own find the checksum, which is empty until then.
 std::string status_of(WindowSession&);
 
-/// [{"name", "value", "x", "y", "w", "h"}] of the controls of the last frame whose names begin so, in CSS pixels.
+/// [{"name", "value", "enabled", "x", "y", "w", "h"}] of the controls of the last frame whose names begin so, in CSS pixels.
 std::string places_of(const WindowSession&, const std::string& prefix);
 
 }  // namespace normscope::web
