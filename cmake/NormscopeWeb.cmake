@@ -17,7 +17,7 @@ enable_language(C)  # md4c
 
 # Every object and the link: an object without SIMD would make Highway fall back to plain loops, silently.
 set(web_options -msimd128 -pthread -fwasm-exceptions)
-add_compile_options(${web_options})
+add_compile_options(${web_options} -fexperimental-library)  # std::jthread, which is in the headers alone
 add_link_options(${web_options})
 
 function(normscope_web_headers target)

@@ -29,6 +29,6 @@ for face in "${faces[@]}"; do
     echo "make web: no $face under /usr/share/fonts (Debian: fonts-inter fonts-jetbrains-mono fonts-dejavu-core)" >&2
     exit 1
   fi
-  pyftsubset "$file" --text-file="$stamp.new" --output-file="$dir/$face" --layout-features='kern' --no-hinting --desubroutinize
+  python3 -m fontTools.subset "$file" --text-file="$stamp.new" --output-file="$dir/$face" --layout-features='kern' --no-hinting --desubroutinize
 done
 mv "$stamp.new" "$stamp"

@@ -11,6 +11,8 @@ namespace normscope::web {
 namespace {
 
 // clang-format off
+EM_JS_DEPS(normscope_page, "$FS,$UTF8ToString,$stringToNewUTF8");
+
 EM_JS(int, page_is_there, (), { return typeof document !== "undefined" ? 1 : 0; });
 
 // The browser gives the text with its paste event, which follows Ctrl+V at once: before the next frame asks for it.
@@ -19,6 +21,15 @@ EM_JS(void, page_join_clipboard, (), {
   document.addEventListener("paste", (event) => {
     Module["nsClipboard"] = event.clipboardData ? event.clipboardData.getData("text/plain") : "";
   });
+});
+
+// What the browser would do with the program's own chords: save the page, look for a word, zoom.
+EM_JS(int, page_join_keys, (const char* chords), {
+  const ours = UTF8ToString(chords);
+  addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.length === 1 && ours.includes(event.key.toLowerCase())) event.preventDefault();
+  }, true);
+  return /Mac|iPad|iPhone/.test(navigator.platform) ? 1 : 0;
 });
 
 EM_JS(void, page_copy, (const char* text), {
@@ -62,6 +73,8 @@ void download(char* path) {
 }  // namespace
 
 bool in_page() { return page_is_there() != 0; }
+
+void join_keys() { ImGui::GetIO().ConfigMacOSXBehaviors = page_join_keys("ksozyl=+-0") != 0; }
 
 void join_clipboard() {
   page_join_clipboard();

@@ -8,6 +8,8 @@ namespace normscope::web {
 
 /// True in a page, false under node.
 bool in_page();
+/// The program's chords are its own, with Command in place of Control on a Mac; all others stay the browser's.
+void join_keys();
 /// Copying and pasting by the page's own events: a program may not read the clipboard unasked.
 void join_clipboard();
 /// A file that was written outside of the program's home becomes a download. From any thread.

@@ -38,7 +38,8 @@ std::unique_ptr<Page>& page() {
 }
 
 void frame() {
-  const std::string error = guarded("drawing", [] { page()->session->turn(); });
+  constexpr double kSoon = 6e-3;  // the next chance comes 16 ms later
+  const std::string error = guarded("drawing", [] { page()->session->turn(kSoon); });
   if (error.empty()) return;
   emscripten_cancel_main_loop();
   web::fatal(error);
@@ -72,6 +73,7 @@ int run_window(const WindowOptions& options) {
     return kWindowClosed;
   }
   ImGui_ImplGlfw_InstallEmscriptenCallbacks(own.window.handle(), kCanvas);
+  web::join_keys();
   web::join_clipboard();
   hand_over_exports();
   own.session = std::make_unique<WindowSession>(own.window, options, own.memory);

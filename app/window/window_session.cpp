@@ -116,13 +116,13 @@ WindowSession::~WindowSession() {
   state_.screens.tape = {};
 }
 
-void WindowSession::turn() {
+void WindowSession::turn(double soon) {
   const double now = glfwGetTime();
   if (ImGui::GetCurrentContext()->InputEventsQueue.Size > 0) pacer_.hand(now);
   if (news_.exchange(false, std::memory_order_relaxed)) pacer_.changed(now);
   if (glfwGetWindowAttrib(window_.handle(), GLFW_ICONIFIED)) return;
   const double wait = pacer_.wait(now);
-  if (wait >= 0 && wait < 1e-3) draw();
+  if (wait >= 0 && wait < soon) draw();
 }
 
 void WindowSession::close(bool by_hand) {

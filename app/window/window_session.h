@@ -28,8 +28,8 @@ class WindowSession {
 
   // Until an event, a new view or the time of the next frame. While a frame is due anyway, new views ring no bell.
   void sleep();
-  // What came in since the last turn, and a frame if one is due.
-  void turn();
+  // What came in since the last turn, and a frame if one is due within so many seconds.
+  void turn(double soon = 1e-3);
   // The last autosave is complete when this returns. Throws Error where the frame log could not be written.
   void close(bool by_hand);
 
