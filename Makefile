@@ -1,11 +1,11 @@
 # normscope: make, make run [ARGS="..."], make test, make fuzz [TIME=seconds], make test-cuda, make bench,
 # make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
-# make install [PREFIX=...], make package, make package-check, make clean.
+# make install [PREFIX=...], make package, make package-check, make web, make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
 .PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install package \
-  package-check clean
+  package-check web clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -69,6 +69,10 @@ package:
 
 package-check:
 	@scripts/package_check.sh
+
+# The program for a browser: build/web, a folder of files for any web server. docs/web.md.
+web:
+	@scripts/web.sh
 
 clean:
 	@rm -rf build/release build/debug build/asan build/tsan build/fuzz
