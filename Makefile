@@ -1,9 +1,9 @@
 # normscope: make, make run [ARGS="..."], make test, make fuzz [TIME=seconds], make test-cuda, make bench,
-# make bench-peers, make bench-window, make screenshots, make install [PREFIX=...], make clean.
+# make bench-peers, make bench-window, make screenshots, make web-serve, make test-web, make install [PREFIX=...], make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots install clean
+.PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots web-serve test-web install clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -46,6 +46,14 @@ bench-window: build
 # The pictures of every state of the Lab, and the README's among them, made by the program itself.
 screenshots: build
 	@scripts/screenshots.sh
+
+# The web program on localhost, with the headers that it needs; ARGS="--port 9000". After `make web`.
+web-serve:
+	@python3 scripts/web_serve.py $(ARGS)
+
+# The web program in a headless Chromium, which is installed where that can be; ARGS="--steps 10000" and others.
+test-web:
+	@scripts/test_web.sh $(ARGS)
 
 # Program, lessons, claims, completion of three shells and manual page.
 PREFIX ?= /usr/local
