@@ -6,7 +6,7 @@ export function loadScript(name) {
     const script = document.createElement("script");
     script.src = new URL(name, import.meta.url).href;
     script.onload = () => resolve();
-    script.onerror = () => reject(new TypeError(name));
+    script.onerror = () => reject(new TypeError(`${name}: failed to load`));
     document.head.append(script);
   });
 }

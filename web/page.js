@@ -39,9 +39,16 @@ function fatal(text) {
   });
 }
 
+function notStarted(error) {
+  if (over) return;
+  over = true;
+  showTrouble("The program did not start", [inWords(error)], { buttons: [["Reload", () => location.reload()]] });
+}
+
 /** What a page's error means to the person before it. */
 function inWords(error) {
   const text = String(error?.message ?? error);
+  if (error instanceof TypeError && /fetch|load|network|server answers/i.test(text)) return `A file of the program could not be loaded (${text}).`;
   if (/memory|allocat|OOM/i.test(text)) return `The memory that the browser gives a page is used up (${text}).`;
   return `Something in the program broke: ${text}. That is a fault of ours.`;
 }
@@ -68,7 +75,7 @@ async function moduleArguments(loading) {
       loading
         .instantiate("normscope.wasm", imports)
         .then(({ instance, module }) => receive(instance, module))
-        .catch((error) => fatal(inWords(error)));
+        .catch(notStarted);
       return {};
     },
     nsDownload: download,
@@ -159,9 +166,4 @@ async function run() {
 }
 
 window.normscope = { status, places, marks };
-run().catch((error) => {
-  const unreachable = error instanceof TypeError || error?.name === "NetworkError";
-  showTrouble("The program did not start", [unreachable ? `A file of it could not be loaded (${error.message}).` : inWords(error)], {
-    buttons: [["Reload", () => location.reload()]],
-  });
-});
+run().catch(notStarted);
