@@ -17,7 +17,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-COPIED = ["assets/screenshots/lab-light.png", "assets/screenshots/lab-dark.png", "assets/icon.svg"]
+COPIED = {  # to the name in the folder
+    "assets/screenshots/lab-light.png": "lab-light.png",
+    "assets/screenshots/lab-dark.png": "lab-dark.png",
+    "assets/icon/normscope.svg": "icon.svg",
+}
 PACKED = {".html", ".css", ".js", ".json", ".svg", ".wasm", ".data"}  # the others are compressed already
 FIRST_FRAME = {".html", ".css", ".js", ".json", ".wasm", ".data", ".svg"}  # received before it, all of them
 
@@ -46,9 +50,9 @@ def main():
     if not (folder / "normscope.wasm").is_file():
         sys.exit(f"web_finish.py: {folder} has no normscope.wasm: it is called by scripts/web.sh")
 
-    for name in COPIED:
-        if (ROOT / name).is_file():
-            shutil.copy(ROOT / name, folder)
+    for source, name in COPIED.items():
+        if (ROOT / source).is_file():
+            shutil.copy(ROOT / source, folder / name)
     for stale in [*folder.glob("*.gz"), *folder.glob("*.br")]:
         stale.unlink()
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != "sizes.json")

@@ -83,12 +83,12 @@ class Program:
         return next((run for run in self.status()["runs"] if run["letter"] == letter), None)
 
     def places(self, prefix):
-        """Name → [x, y, width, height, enabled, value] in CSS px of the page."""
+        """The controls whose names begin so: name → {x, y, w, h, value, enabled}, in CSS px of the page."""
         corner = self.page.evaluate(
             '(({x, y}) => [x, y])(document.getElementById("canvas").getBoundingClientRect())'
         )
         places = self.page.evaluate(f"window.normscope.places({json.dumps(prefix)})")
-        return {name: [x + corner[0], y + corner[1], *rest] for name, (x, y, *rest) in places.items()}
+        return {one["name"]: one | {"x": one["x"] + corner[0], "y": one["y"] + corner[1]} for one in places}
 
     def shows(self, name):
         """Whether the last frame had the control."""
@@ -99,7 +99,7 @@ class Program:
         end = time.monotonic() + seconds
         while True:
             found = self.places(name).get(name)
-            if found and found[4]:
+            if found and found["enabled"]:
                 return found
             if time.monotonic() > end:
                 near = list(self.places(name.split("/")[0]))
@@ -108,8 +108,8 @@ class Program:
 
     def at(self, name, fraction=(0.5, 0.5)):
         """A point of the control."""
-        x, y, width, height, *_ = self.place(name)
-        return x + width * fraction[0], y + height * fraction[1]
+        place = self.place(name)
+        return place["x"] + place["w"] * fraction[0], place["y"] + place["h"] * fraction[1]
 
     def move(self, point, button="none", modifiers=0):
         self.page.mouse("Moved", *point, button, modifiers)
