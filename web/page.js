@@ -14,6 +14,7 @@ const query = new URLSearchParams(location.search);
 const canvas = document.getElementById("canvas");
 const marks = { page: 0, firstFrame: null, firstStep: null }; // ms since the page started to load
 let program = null;
+let lastLine = ""; // of its error output
 let over = false; // the program has ended, and the page said why
 
 /** What the program says of itself, as an object; null while there is none. */
@@ -83,13 +84,20 @@ async function moduleArguments(loading) {
     nsFatal: fatal,
     nsPickFile: () => document.getElementById("file").click(),
     onAbort: (what) => fatal(inWords(what)),
+    printErr(line) {
+      lastLine = line;
+      console.warn(line);
+    },
+    // A page's program never ends by itself, but where it refuses its arguments: its last line says why.
+    onExit: (code) => fatal(lastLine || `It ended with code ${code}.`),
   };
 }
 
 /** Until the program has drawn once and trained once: when that was. Then four times a second what the page shows. */
 function follow() {
+  if (over) return;
   const now = status();
-  if (!now) return;
+  if (!now) return void setTimeout(follow, 10); // main() has not come to its window yet
   const time = performance.now();
   if (marks.firstFrame === null && (now.frames ?? 1) > 0) {
     marks.firstFrame = time;

@@ -92,7 +92,7 @@ class Browser:
         if self._own:
             shutil.rmtree(self._own.name, ignore_errors=True)
 
-    def call(self, method, params=None, session=None, seconds=60):
+    def call(self, method, params=None, session=None, seconds=120):
         """Result of a command. Raises CdpError for a refusal, and where no answer comes in time."""
         self._id += 1
         message = {"id": self._id, "method": method, "params": params or {}}
@@ -167,7 +167,7 @@ class Page:
         self.session = session
         self.target = target
 
-    def call(self, method, params=None, seconds=60):
+    def call(self, method, params=None, seconds=120):
         """A command to this page."""
         return self.browser.call(method, params, self.session, seconds)
 
@@ -188,7 +188,7 @@ class Page:
         """Runs the script in every page that this one loads from now on, before the page's own."""
         self.call("Page.addScriptToEvaluateOnNewDocument", {"source": script})
 
-    def evaluate(self, script, seconds=60):
+    def evaluate(self, script, seconds=120):
         """Value of an expression; a promise is waited for."""
         answer = self.call(
             "Runtime.evaluate", {"expression": script, "returnByValue": True, "awaitPromise": True}, seconds

@@ -84,9 +84,7 @@ class Program:
 
     def places(self, prefix):
         """The controls whose names begin so: name → {x, y, w, h, value, enabled}, in CSS px of the page."""
-        corner = self.page.evaluate(
-            '(({x, y}) => [x, y])(document.getElementById("canvas").getBoundingClientRect())'
-        )
+        corner = self.page.evaluate('(({x, y}) => [x, y])(document.getElementById("canvas").getBoundingClientRect())')
         places = self.page.evaluate(f"window.normscope.places({json.dumps(prefix)})")
         return {one["name"]: one | {"x": one["x"] + corner[0], "y": one["y"] + corner[1]} for one in places}
 

@@ -16,6 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True  # the tree stays as it is
 
 import cdp  # noqa: E402
 from case import WebTest  # noqa: E402

@@ -115,7 +115,11 @@ class NumbersTest(WebTest):
     def first_steps(self, command, threads):
         """What the web program prints of its first steps."""
         told = subprocess.run(
-            [*command, *FIRST_STEPS, "--threads", str(threads)], capture_output=True, text=True, check=False, timeout=600
+            [*command, *FIRST_STEPS, "--threads", str(threads)],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
         )
         self.assertEqual(told.returncode, 0, told.stderr[-2000:])
         return json.loads(told.stdout)

@@ -21,7 +21,9 @@ class PageTest(WebTest):
         self.say(f"{size / 1e6:.2f} MB received in {len(urls)} requests")
         self.assertLessEqual(size, MOST_BYTES)
         self.assertGreater(size, (self.site.folder / "page.js").stat().st_size)  # else nothing was counted
-        problems = [event["entry"]["text"] for event in page.reported("Log.entryAdded") if event["entry"]["level"] == "error"]
+        problems = [
+            event["entry"]["text"] for event in page.reported("Log.entryAdded") if event["entry"]["level"] == "error"
+        ]
         problems += [event["exceptionDetails"]["text"] for event in page.reported("Runtime.exceptionThrown")]
         self.assertEqual(problems, [])
 
@@ -83,7 +85,9 @@ class PageTest(WebTest):
     def test_storage_refused(self):
         """A browser that keeps nothing: one line says so, and the program runs"""
         page = self.new_page()
-        page.before('Object.defineProperty(window, "indexedDB", { get() { throw new DOMException("refused", "SecurityError"); } });')
+        page.before(
+            'Object.defineProperty(window, "indexedDB", { get() { throw new DOMException("refused", "SecurityError"); } });'
+        )
         page.open(self.site.url + "?fresh")
         page.wait("window.normscope?.marks.firstFrame", 120, "the first frame")
         page.wait('document.getElementById("note").textContent.includes("keeps nothing")', 10, "the line about storage")
@@ -114,4 +118,6 @@ class PageTest(WebTest):
     def picture_shown(self, program):
         """The picture of what one would see has come and is drawn."""
         image = 'document.getElementById("picture")'
-        program.page.wait(f"{image}.complete && {image}.naturalWidth >= 1000 && {image}.offsetHeight > 0", 20, "the picture")
+        program.page.wait(
+            f"{image}.complete && {image}.naturalWidth >= 1000 && {image}.offsetHeight > 0", 20, "the picture"
+        )

@@ -29,29 +29,39 @@ class ProgramTest(WebTest):
         program.step(1)
         page.wait("window.normscope.marks.firstStep", 10)
         marks = page.evaluate("window.normscope.marks")
-        self.say(f"first frame after {marks['firstFrame']:.0f} ms, first trained step seen after {marks['firstStep']:.0f} ms")
+        self.say(
+            f"first frame after {marks['firstFrame']:.0f} ms, first trained step seen after {marks['firstStep']:.0f} ms"
+        )
         self.say(f"{rate(program, 5):.0f} tokens/s while the Lab draws ({program.status()['threads']} threads)")
         now = program.step(120)
         losses = {run["letter"]: run["loss"] for run in now["runs"]}
         self.assertEqual(sorted(losses), ["A", "B", "C"])
         self.assertGreater(losses["A"], LETTERS - LEARNED)
         self.assertLess(losses["C"], LETTERS - LEARNED)
-        self.say(f"main thread {now['frame_ms']:.1f} ms a frame, memory {now['heap'] / 1e6:.0f} MB at step {now['step']}")
+        self.say(
+            f"main thread {now['frame_ms']:.1f} ms a frame, memory {now['heap'] / 1e6:.0f} MB at step {now['step']}"
+        )
         self.picture(program, "lab-light")
 
-    def test_rate_at_rest(self):
+    def test_hidden(self):
         """A hidden tab goes on training, or says that it rests"""
         program = self.open().start()
         program.step(10)
         page = program.page
-        page.evaluate('Object.defineProperty(document, "hidden", { get: () => true }); document.dispatchEvent(new Event("visibilitychange"))')
-        time.sleep(1)
+        front = self.new_page()
+        front.call("Page.bringToFront")
+        for _ in range(50):
+            if page.evaluate("document.hidden"):
+                break
+            time.sleep(0.1)
+        else:
+            self.skipTest("this Chromium hides no tab behind another")
+        page.wait("/training on|at rest/.test(document.title)", 10, "a title that says what the tab does")
         now = program.status()
-        if not now["training"]:
-            page.wait('document.title.includes("at rest")', 10, "a title that says so")
+        if page.evaluate('document.title.includes("at rest")'):
+            self.assertFalse(now["training"])
             return
-        page.wait('document.title.includes("training on")', 10, "a title that says so")
-        self.say(f"{rate(program, 5):.0f} tokens/s with no frames drawn ({now['threads']} threads)")
+        self.say(f"{rate(program, 5):.0f} tokens/s while hidden, no frame drawn ({now['threads']} threads)")
         program.step(now["step"] + 5)
 
     def test_fork(self):
