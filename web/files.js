@@ -37,7 +37,8 @@ async function openAll(program, files) {
   program.folder(FOLDER);
   for (const file of files) {
     try {
-      if (file.size > MOST_MB * 1e6) throw new Error(`it has ${Math.round(file.size / 1e6)} MB, and a page takes ${MOST_MB} at most`);
+      const size = Math.ceil(file.size / 1e6);
+      if (size > MOST_MB) throw new Error(`it has ${size} MB, and a page takes ${MOST_MB} at most`);
       const path = `${FOLDER}/${file.name.replaceAll("/", "_")}`;
       program.write(path, new Uint8Array(await file.arrayBuffer()));
       program.open(path);

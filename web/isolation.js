@@ -1,5 +1,5 @@
-// Threads need shared memory, and browsers allow it only to a page that came with two headers (COOP and COEP). Where the host
-// cannot send them, a service worker adds them: it is registered, then the page loads once more, through it.
+// Threads need shared memory, and browsers allow it only to a page that came with two headers (COOP and COEP). Where
+// the host cannot send them, a service worker adds them: it is registered, then the page loads once more, through it.
 
 const GUARD = "normscope-isolation"; // in sessionStorage: this tab has reloaded for it already
 

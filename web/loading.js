@@ -1,4 +1,5 @@
-// What has to be received before the program can start, counted byte by byte against the sizes that the build wrote down.
+// What has to be received before the program can start, counted byte by byte against the sizes that the build
+// wrote down.
 
 /** A classic script of our own, once it has run. */
 export function loadScript(name) {

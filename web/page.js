@@ -1,5 +1,5 @@
-// The page around the program: looks whether the browser can run it, loads it with a progress bar, gives it the canvas, files
-// and downloads, and says what it cannot say itself. `window.normscope` is what the tests ask.
+// The page around the program: looks whether the browser can run it, loads it with a progress bar, gives it the canvas,
+// files and downloads, and says what it cannot say itself. `window.normscope` is what the tests ask.
 
 import { isolate } from "./isolation.js";
 import { watchFiles, download } from "./files.js";
@@ -32,7 +32,9 @@ function fatal(text) {
   if (over) return;
   over = true;
   showTrouble("The program has ended", [String(text)], {
-    advice: "What it kept last is still in this browser. “Start anew” leaves it aside, which helps where its runs are too large for a page.",
+    advice:
+      "What it kept last is still in this browser. “Start anew” leaves it aside, which helps where its runs are too " +
+      "large for a page.",
     buttons: [
       ["Reload", () => location.reload()],
       ["Start anew", () => location.assign(`${location.pathname}?fresh`)],
@@ -49,7 +51,8 @@ function notStarted(error) {
 /** What a page's error means to the person before it. */
 function inWords(error) {
   const text = String(error?.message ?? error);
-  if (error instanceof TypeError && /fetch|load|network|server answers/i.test(text)) return `A file of the program could not be loaded (${text}).`;
+  if (error instanceof TypeError && /fetch|load|network|server answers/i.test(text))
+    return `A file of the program could not be loaded (${text}).`;
   if (/memory|allocat|OOM/i.test(text)) return `The memory that the browser gives a page is used up (${text}).`;
   return `Something in the program broke: ${text}. That is a fault of ours.`;
 }
@@ -117,7 +120,10 @@ let refusedStorage = "";
 
 /** A browser in private mode may refuse a page any storage: the program goes on, and forgets. */
 function askStorage() {
-  const refused = () => (refusedStorage = "This browser keeps nothing for this page (a private window?): sessions and progress end with the tab.");
+  const refused = () => {
+    refusedStorage =
+      "This browser keeps nothing for this page (a private window?): sessions and progress end with the tab.";
+  };
   try {
     const request = indexedDB.open("normscope-may-keep");
     request.onerror = refused;
@@ -131,8 +137,12 @@ function askStorage() {
 }
 
 function listen() {
-  const open = (path) => program.ccall("ns_open_file", null, ["string"], [path]);
-  watchFiles({ write: (path, bytes) => program.FS.writeFile(path, bytes), folder: (path) => program.FS.mkdirTree(path), open, note });
+  watchFiles({
+    folder: (path) => program.FS.mkdirTree(path),
+    write: (path, bytes) => program.FS.writeFile(path, bytes),
+    open: (path) => program.ccall("ns_open_file", null, ["string"], [path]),
+    note,
+  });
   listenToTouch(canvas, document.getElementById("stage"));
   fitCanvas(canvas, document.getElementById("stage"), (width, height, ratio) => {
     if (program._ns_resize && !over) program._ns_resize(width, height, ratio);
@@ -140,7 +150,9 @@ function listen() {
   document.addEventListener("visibilitychange", () => {
     if (program._ns_hidden && !over) program._ns_hidden(document.hidden ? 1 : 0);
   });
-  canvas.addEventListener("webglcontextlost", () => fatal("The browser took the graphics away from this page (WebGL context lost)."));
+  canvas.addEventListener("webglcontextlost", () =>
+    fatal("The browser took the graphics away from this page (WebGL context lost)."),
+  );
   addEventListener("hashchange", () => location.reload()); // another link was pasted
   addEventListener("error", (event) => {
     if (event.error instanceof WebAssembly.RuntimeError) fatal(inWords(event.error));
@@ -156,7 +168,9 @@ async function run() {
   const lacking = missing();
   if (lacking.length > 0) {
     showTrouble("This browser cannot run it here", lacking, {
-      advice: "Chrome and Edge from 100 on, Firefox from 102 and Safari from 16.4 have what it needs; it was tried in Chromium.",
+      advice:
+        "Chrome and Edge from 100 on, Firefox from 102 and Safari from 16.4 have what it needs; " +
+        "it was tried in Chromium.",
       picture: true,
     });
     return;

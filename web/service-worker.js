@@ -1,4 +1,5 @@
-// Adds the headers that allow threads, for hosts that cannot send them. It keeps nothing: each request goes to the host.
+// Adds the headers that allow threads, for hosts that cannot send them. It keeps nothing: each request goes to the
+// host.
 
 self.addEventListener("install", () => self.skipWaiting());
 self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
@@ -10,8 +11,9 @@ async function withHeaders(request) {
   headers.set("Cross-Origin-Opener-Policy", "same-origin");
   headers.set("Cross-Origin-Embedder-Policy", "require-corp");
   headers.set("Cross-Origin-Resource-Policy", "same-origin");
-  const empty = response.status === 204 || response.status === 304;
-  return new Response(empty ? null : response.body, { status: response.status, statusText: response.statusText, headers });
+  const empty = response.status === 204 || response.status === 304; // these may have no body
+  const { status, statusText } = response;
+  return new Response(empty ? null : response.body, { status, statusText, headers });
 }
 
 self.addEventListener("fetch", (event) => {

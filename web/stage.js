@@ -1,10 +1,11 @@
-// The canvas fills the window. In one too small for the program it keeps its least size, and the stage around it scrolls.
+// The canvas fills the window. In one too small for the program it keeps its least size, and the stage around it
+// scrolls.
 
 // The program draws 1024 x 600 at least and scales itself down to that; at 0.75 its small text is still read.
 const LEAST = { width: 768, height: 450 };
 const MOST_PIXELS = 8e6; // of the drawing buffer: a phone's three-fold display would ask for more than it can draw
 
-/** {width, height} in CSS px and the ratio of drawing buffer to CSS px. With `changed`, also calls it at each change. */
+/** {width, height} in CSS px, and the ratio of drawing buffer to CSS px. `changed` is called with them at each change. */
 export function fitCanvas(canvas, stage, changed) {
   const fit = () => {
     const width = Math.max(Math.floor(stage.clientWidth), LEAST.width);

@@ -4,8 +4,11 @@
 function knows(result, ...code) {
   const type = result === null ? [96, 0, 0] : [96, 0, 1, result];
   const body = [0, ...code, 11];
-  const bytes = [0, 97, 115, 109, 1, 0, 0, 0, 1, type.length + 1, 1, ...type, 3, 2, 1, 0, 10, body.length + 2, 1, body.length, ...body];
-  return WebAssembly.validate(new Uint8Array(bytes));
+  const magic = [0, 97, 115, 109, 1, 0, 0, 0];
+  const types = [1, type.length + 1, 1, ...type];
+  const functions = [3, 2, 1, 0];
+  const codes = [10, body.length + 2, 1, body.length, ...body];
+  return WebAssembly.validate(new Uint8Array([...magic, ...types, ...functions, ...codes]));
 }
 
 const V128 = 123;
@@ -21,17 +24,19 @@ function hasWebGL2() {
 /** One sentence for each thing that is missing; empty where the program can run. */
 export function missing() {
   if (typeof WebAssembly !== "object") return ["WebAssembly: this browser has none, or it is switched off."];
-  const list = [];
-  if (!knows(V128, ...splat)) list.push("SIMD: this browser's WebAssembly has no vector instructions, which the training needs.");
-  if (!knows(null, ...caught)) list.push("Exceptions: this browser's WebAssembly cannot handle errors inside the program.");
-  if (!globalThis.crossOriginIsolated || typeof SharedArrayBuffer === "undefined") list.push(threadsMissing());
-  if (!hasWebGL2()) list.push("WebGL 2: this browser has none, or it is switched off (hardware acceleration in its settings).");
-  return list;
+  const hasThreads = globalThis.crossOriginIsolated && typeof SharedArrayBuffer !== "undefined";
+  const words = [
+    [knows(V128, ...splat), "SIMD: this browser's WebAssembly has no vector instructions, which the training needs."],
+    [knows(null, ...caught), "Exceptions: this browser's WebAssembly cannot handle errors inside the program."],
+    [hasThreads, `Threads: ${noThreads()}`],
+    [hasWebGL2(), "WebGL 2: this browser has none, or it is switched off (hardware acceleration in its settings)."],
+  ];
+  return words.filter(([there]) => !there).map(([, text]) => text);
 }
 
-function threadsMissing() {
-  if (!globalThis.isSecureContext) return "Threads: browsers allow them only for pages from https: or from this computer itself.";
-  if (!("serviceWorker" in navigator))
-    return "Threads: the server does not send the headers that allow them (COOP, COEP), and without service workers, as in some private windows, the page cannot add them.";
-  return "Threads: the server does not send the headers that allow them (COOP, COEP), and adding them by a service worker did not help.";
+function noThreads() {
+  if (!globalThis.isSecureContext) return "browsers allow them only for pages from https: or from this computer itself.";
+  const headers = "the server does not send the headers that allow them (COOP, COEP), and";
+  if ("serviceWorker" in navigator) return `${headers} adding them by a service worker did not help.`;
+  return `${headers} without service workers, as in some private windows, the page cannot add them.`;
 }

@@ -1,9 +1,11 @@
-// Fingers as a mouse. One finger points, presses and drags; held still it is the right button. Two fingers move the view in
-// a window too small for it, else they are the wheel; two fingers that part or close are the wheel as well, which zooms a plot.
+// Fingers as a mouse. One finger points, presses and drags; held still it is the right button. Two fingers move the view
+// in a window too small for it, else they are the wheel; two that part or close are the wheel as well, which zooms a
+// plot.
 
 const HOLD_MS = 500;
 const STILL_PX = 8; // a finger that moved less has not moved
 const WHEEL_PER_PX = 4; // of a pinch
+const SENT = { bubbles: true, cancelable: true, view: window };
 
 export function listenToTouch(canvas, stage) {
   const hand = new Hand(canvas, stage);
@@ -117,11 +119,10 @@ class Hand {
 
   #mouse(kind, { clientX, clientY }, button = 0) {
     const buttons = kind === "mouseup" || (kind === "mousemove" && !this.#pressed) ? 0 : button === 2 ? 2 : 1;
-    this.#canvas.dispatchEvent(new MouseEvent(kind, { bubbles: true, cancelable: true, view: window, clientX, clientY, button, buttons }));
+    this.#canvas.dispatchEvent(new MouseEvent(kind, { ...SENT, clientX, clientY, button, buttons }));
   }
 
   #wheel({ clientX, clientY }, deltaX, deltaY) {
-    const place = { clientX, clientY, deltaX, deltaY, deltaMode: 0 };
-    this.#canvas.dispatchEvent(new WheelEvent("wheel", { bubbles: true, cancelable: true, view: window, ...place }));
+    this.#canvas.dispatchEvent(new WheelEvent("wheel", { ...SENT, clientX, clientY, deltaX, deltaY, deltaMode: 0 }));
   }
 }

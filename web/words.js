@@ -1,4 +1,5 @@
-// What the page says: the bar while it loads, the page where the program cannot run or has ended, the line below the canvas.
+// What the page says: the bar while it loads, the page where the program cannot run or has ended, the line below the
+// canvas.
 
 const $ = (id) => document.getElementById(id);
 const notes = new Map(); // kind → text; the first kind that has one is shown
@@ -16,7 +17,8 @@ export function started() {
   document.body.dataset.state = "running";
   if (innerWidth < 1024 || innerHeight < 600) {
     const touch = matchMedia("(pointer: coarse)").matches;
-    note("small", `Made for 1024 × 600 and more. ${touch ? "Two fingers move the view; typing needs a keyboard." : "A larger window shows more."}`);
+    const how = touch ? "Two fingers move the view; typing needs a keyboard." : "A larger window shows more.";
+    note("small", `Made for 1024 × 600 and more. ${how}`);
   }
 }
 
@@ -44,7 +46,7 @@ export function showTrouble(title, lines, { advice = "", buttons = [], picture =
   $("loading").hidden = true;
   $("trouble").hidden = false;
   $("trouble-title").textContent = title;
-  $("trouble-list").replaceChildren(...lines.map((line) => Object.assign(document.createElement("li"), { textContent: line })));
+  $("trouble-list").replaceChildren(...lines.map(item));
   $("trouble-advice").textContent = advice;
   $("trouble-buttons").replaceChildren(...buttons.map(button));
   $("trouble-picture").hidden = !picture;
@@ -52,6 +54,10 @@ export function showTrouble(title, lines, { advice = "", buttons = [], picture =
     $("picture-dark").srcset = "lab-dark.png";
     $("picture").src = "lab-light.png";
   }
+}
+
+function item(line) {
+  return Object.assign(document.createElement("li"), { textContent: line });
 }
 
 function button([text, act], index) {
