@@ -12,6 +12,7 @@ export function loadScript(name) {
   });
 }
 
+const COUNTED = ["normscope.wasm", "normscope.data"]; // all but a few kB of what comes
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 export class Loading {
@@ -31,17 +32,14 @@ export class Loading {
     this.memory = table.memory;
   }
 
-  has(name) {
-    return name in this.#sizes;
-  }
-
+  /** Of a file that the build may have left out: null then. */
   async bytes(name) {
-    return (await this.#counted(name)).arrayBuffer();
+    return name in this.#sizes ? (await this.#counted(name, "application/octet-stream")).arrayBuffer() : null;
   }
 
-  /** Compiled while it comes in. */
-  async instantiate(name, imports) {
-    return WebAssembly.instantiateStreaming(this.#counted(name), imports);
+  /** Compiled while it comes in, whatever type the server gives it. */
+  compile(name) {
+    return WebAssembly.compileStreaming(this.#counted(name, "application/wasm"));
   }
 
   async #ask(name) {
@@ -51,7 +49,7 @@ export class Loading {
   }
 
   // The bytes as they leave the decoder, so that the table's sizes hold whether or not the server compresses.
-  async #counted(name) {
+  async #counted(name, type) {
     const response = await this.#ask(name);
     const count = (chunk, controller) => {
       this.#received += chunk.byteLength;
@@ -59,12 +57,11 @@ export class Loading {
       controller.enqueue(chunk);
     };
     const body = response.body.pipeThrough(new TransformStream({ transform: count }));
-    return new Response(body, { headers: { "Content-Type": response.headers.get("Content-Type") ?? "" } });
+    return new Response(body, { headers: { "Content-Type": type } });
   }
 
   #tell() {
-    const expected = ["normscope.wasm", "normscope.data"].filter((name) => this.has(name));
-    const total = expected.reduce((sum, name) => sum + this.#sizes[name].bytes, 0);
+    const total = COUNTED.reduce((sum, name) => sum + (this.#sizes[name]?.bytes ?? 0), 0);
     const complete = this.#received >= total;
     const text = complete ? "Received; compiling" : `${megabytes(this.#received)} of ${megabytes(total)} MB`;
     this.#report(text, Math.min(1, this.#received / total));

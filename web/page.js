@@ -65,20 +65,19 @@ function programArguments() {
   return list;
 }
 
-async function moduleArguments(loading) {
+/** `compiled`: the module; `data`: what it finds in its file system; `linked`: the memory that it was linked with. */
+function moduleArguments(compiled, data, linked) {
   const file = (name) => new URL(name, import.meta.url).href;
-  const data = loading.has("normscope.data") ? await loading.bytes("normscope.data") : null;
   return {
     canvas,
     arguments: programArguments(),
     locateFile: file,
-    wasmMemory: limitedMemory(query.get("memory"), loading.memory),
+    wasmMemory: limitedMemory(query.get("memory"), linked),
     getPreloadedPackage: (name) => (name.endsWith("normscope.data") ? data : null),
     // Given back by a callback: an error inside never reaches the promise of createNormscope.
     instantiateWasm(imports, receive) {
-      loading
-        .instantiate("normscope.wasm", imports)
-        .then(({ instance, module }) => receive(instance, module))
+      WebAssembly.instantiate(compiled, imports)
+        .then((instance) => receive(instance, compiled))
         .catch(notStarted);
       return {};
     },
@@ -178,9 +177,13 @@ async function run() {
   askStorage();
   const loading = new Loading(progress);
   await loading.begin();
-  const given = await moduleArguments(loading);
+  const [compiled, data] = await Promise.all([
+    loading.compile("normscope.wasm"),
+    loading.bytes("normscope.data"),
+    loadScript("normscope.js"),
+  ]);
+  const given = moduleArguments(compiled, data, loading.memory);
   given.nsSize = fitCanvas(canvas, document.getElementById("stage"));
-  await loadScript("normscope.js");
   progress("Starting the workers");
   program = await globalThis.createNormscope(given);
   listen();
