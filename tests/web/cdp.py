@@ -28,6 +28,14 @@ QUIET = [
 ]
 
 
+patience = 1.0  # all waits are so many times as long: run.py's --patience, for a machine that is busy
+
+
+def until(seconds):
+    """The time when a wait of so many seconds is over."""
+    return time.monotonic() + seconds * patience
+
+
 class CdpError(Exception):
     """What the browser refused, or did not do in time."""
 
@@ -83,7 +91,7 @@ class Browser:
         except (CdpError, OSError):
             pass
         try:
-            self._process.wait(20)
+            self._process.wait(20 * patience)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
@@ -99,7 +107,7 @@ class Browser:
         if session:
             message["sessionId"] = session
         os.write(self._to, json.dumps(message).encode() + b"\0")
-        end = time.monotonic() + seconds
+        end = until(seconds)
         while (left := end - time.monotonic()) > 0:
             answer = self._receive(left)
             if answer is None:
@@ -200,7 +208,7 @@ class Page:
 
     def wait(self, script, seconds, what=None):
         """The first true value of an expression, asked ten times a second."""
-        end = time.monotonic() + seconds
+        end = until(seconds)
         error = None
         while time.monotonic() < end:
             try:

@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import web_serve  # noqa: E402
-from cdp import CdpError  # noqa: E402
+from cdp import CdpError, until  # noqa: E402
 
 MOUSE_FRAME = 0.04  # seconds between two events of a hand: some frames, as a person's would be
 
@@ -65,7 +65,7 @@ class Program:
 
     def until(self, holds, seconds, what):
         """The first status for which `holds` is true."""
-        end = time.monotonic() + seconds
+        end = until(seconds)
         while True:
             now = self.status()
             if now and holds(now):
@@ -94,7 +94,7 @@ class Program:
 
     def place(self, name, seconds=20):
         """The control's place, once it is there and answers."""
-        end = time.monotonic() + seconds
+        end = until(seconds)
         while True:
             found = self.places(name).get(name)
             if found and found["enabled"]:

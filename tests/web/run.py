@@ -68,6 +68,7 @@ def arguments():
     parser.add_argument("--native", type=Path, default=ROOT / "build/release/normscope", help="the native program")
     parser.add_argument("--steps", type=int, default=0, help="steps after which the memory is measured; 0: not at all")
     parser.add_argument("--only", default="", help="tests whose name holds this word")
+    parser.add_argument("--patience", type=float, default=1, help="factor on all waits, for a busy machine")
     parser.add_argument("--store", action="store_true", help="writes checksum.txt: a change of the bits was meant")
     parser.add_argument("--pictures", type=Path, help="a folder for pictures of the pages")
     return parser.parse_args()
@@ -84,6 +85,7 @@ def main():
         sys.exit(f"run.py: no test's name holds '{options.only}'")
     result = Lines()
     WebTest.options = options
+    cdp.patience = options.patience
     WebTest.site = Site(options.folder)
     try:
         with cdp.Browser() as WebTest.browser:

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from case import WebTest
-from cdp import CdpError
+from cdp import CdpError, until
 
 LETTERS = 2.89  # nats a letter of one who knows letter frequencies only (docs/claims.md): a stuck run's loss
 LEARNED = 0.2  # nats below it: no stuck run gets there, batches differ by 0.05
@@ -106,7 +106,7 @@ class ProgramTest(WebTest):
     def reach(self, program, step):
         """Waits until that step of the lesson is the one that is shown."""
         name = f"lesson/step/{step}"
-        end = time.monotonic() + 20
+        end = until(20)
         while program.places(name).get(name, {}).get("value") != "here":
             if time.monotonic() > end:
                 raise CdpError(f"the lesson is not at '{step}': {program.places('lesson/step/')}")
@@ -177,7 +177,8 @@ class ProgramTest(WebTest):
 
     def arrives(self, folder, suffix):
         """A file that ends so lies in the folder, and is not empty."""
-        for _ in range(100):
+        end = until(10)
+        while time.monotonic() < end:
             if any(path.stat().st_size > 0 for path in Path(folder).glob(f"*{suffix}")):
                 return
             time.sleep(0.1)
