@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import cdp
 from case import WebTest
 from program import difference
 
@@ -119,7 +120,7 @@ class NumbersTest(WebTest):
             capture_output=True,
             text=True,
             check=False,
-            timeout=600,
+            timeout=600 * cdp.patience,
         )
         self.assertEqual(told.returncode, 0, told.stderr[-2000:])
         return json.loads(told.stdout)
@@ -146,6 +147,6 @@ class NumbersTest(WebTest):
     def native(self, *arguments):
         """Runs the native program, which has to succeed."""
         told = subprocess.run(
-            [self.options.native, *arguments], capture_output=True, text=True, check=False, timeout=600
+            [self.options.native, *arguments], capture_output=True, text=True, check=False, timeout=600 * cdp.patience
         )
         self.assertEqual(told.returncode, 0, told.stderr[-2000:])

@@ -1,10 +1,11 @@
 """The program in the page under a hand: it trains, forks, teaches, keeps its session, takes and gives files."""
 
-import base64
+import json
 import tempfile
 import time
 from pathlib import Path
 
+import cdp
 from case import WebTest
 from cdp import CdpError, until
 
@@ -145,7 +146,7 @@ class ProgramTest(WebTest):
             program = self.open(query="", browser=self.new_browser(profile=profile)).start()
             program.step(25)
             before = program.pause()
-            time.sleep(12)  # the autosave comes at most ten seconds after the last change
+            time.sleep(12 * cdp.patience)  # the autosave comes at most ten seconds after the last change
             program.page.open(program.url)
             program.start()
             if program.shows("app/offer/accept"):
@@ -184,32 +185,37 @@ class ProgramTest(WebTest):
             time.sleep(0.1)
         raise CdpError(f"no download ending in {suffix}: {[path.name for path in Path(folder).iterdir()]}")
 
-    def test_out_of_memory(self):
-        """Memory that ends: the program says so in words, and the page still answers"""
-        program = self.open(query="fresh&memory=1")  # as little as the module begins with
-        try:
-            program.start()
-        except CdpError:
-            text = program.trouble(5)
-            self.assertIn("memory", text)
-            self.assertIn("Start anew", text)
-            self.say("it ended: " + text.splitlines()[1])
-            return
+    def test_too_large(self):
+        """A model that no page can hold is refused in words, and the runs go on"""
+        program = self.open().start()
         program.step(1)
-        page = program.page
-        huge = base64.b64encode(b"[defaults]\n[run.A]\nmodel.d_model = 4096\nmodel.layers = 64\n").decode()
-        page.evaluate(f"""(() => {{
-          const data = new DataTransfer();
-          data.items.add(new File([Uint8Array.from(atob("{huge}"), (c) => c.charCodeAt(0))], "huge.toml"));
-          dispatchEvent(new DragEvent("drop", {{ dataTransfer: data, cancelable: true }}));
-        }})()""")
-        said = page.wait(
-            '(window.normscope.status()?.message || document.getElementById("trouble").innerText).match(/[^\\n]*memory[^\\n]*/)?.[0]',
-            60,
+        self.drop(program, "huge.toml", "[model]\nlayers = 64\nd_model = 4096\n")
+        now = program.until(lambda now: "GB" in now["message"], 60, "a line about memory")
+        self.say(f"“{now['message']}”")
+        self.assertEqual(len(now["runs"]), 3)
+        program.step(now["step"] + 1)
+
+    def test_out_of_memory(self):
+        """Memory that ends while a model is made: the program or the page says so, and the page still answers"""
+        program = self.open(query="fresh&memory=384").start()
+        program.step(1)
+        self.drop(program, "large.toml", '[model]\nlayers = 8\nd_model = 1024\n[run.A]\nmodel.placement = "pre"\n')
+        said = program.page.wait(
+            "(window.normscope.status()?.message || document.getElementById('trouble').innerText)"
+            ".match(/[^\\n]*memory[^\\n]*/)?.[0]",
+            120,
             "a line about memory",
         )
         self.say(f"“{said}”")
         self.picture(program, "out-of-memory")
+
+    def drop(self, program, name, text):
+        """Drops a file of that text on the page."""
+        program.page.evaluate(f"""(() => {{
+              const data = new DataTransfer();
+              data.items.add(new File([{json.dumps(text)}], {json.dumps(name)}));
+              dispatchEvent(new DragEvent("drop", {{ dataTransfer: data, cancelable: true }}));
+            }})()""")
 
     def test_memory_after_steps(self):
         """Memory after many steps (--steps N) stays within 600 MB"""
