@@ -15,6 +15,9 @@ EM_JS_DEPS(normscope_page, "$FS,$UTF8ToString,$stringToNewUTF8");
 
 EM_JS(int, page_is_there, (), { return typeof document !== "undefined" ? 1 : 0; });
 
+EM_JS(char*, page_address, (), { return stringToNewUTF8(location.origin + location.pathname); });
+EM_JS(char*, page_fragment, (), { return stringToNewUTF8(location.hash.slice(1)); });
+
 // The browser gives the text with its paste event, which follows Ctrl+V at once: before the next frame asks for it.
 EM_JS(void, page_join_clipboard, (), {
   Module["nsClipboard"] = "";
@@ -65,6 +68,12 @@ std::string& pasted() {
   return text;
 }
 
+// Takes what was allocated for it.
+std::string taken(char* from) {
+  const std::unique_ptr<char, decltype(&std::free)> text(from, &std::free);
+  return text.get();
+}
+
 void download(char* path) {
   page_download(path);
   std::free(path);
@@ -74,6 +83,9 @@ void download(char* path) {
 
 bool in_page() { return page_is_there() != 0; }
 
+std::string address() { return taken(page_address()); }
+std::string fragment() { return taken(page_fragment()); }
+
 void join_keys() { ImGui::GetIO().ConfigMacOSXBehaviors = page_join_keys("ksozyl=+-0") != 0; }
 
 void join_clipboard() {
@@ -81,8 +93,7 @@ void join_clipboard() {
   ImGuiPlatformIO& platform = ImGui::GetPlatformIO();
   platform.Platform_SetClipboardTextFn = [](ImGuiContext*, const char* text) { page_copy(text); };
   platform.Platform_GetClipboardTextFn = [](ImGuiContext*) {
-    const std::unique_ptr<char, decltype(&std::free)> text(page_paste(), &std::free);
-    pasted() = text.get();
+    pasted() = taken(page_paste());
     return pasted().c_str();
   };
 }

@@ -8,6 +8,9 @@ namespace normscope::web {
 
 /// True in a page, false under node.
 bool in_page();
+/// The page's address without its fragment and what was asked of it; and the fragment, without '#'.
+std::string address();
+std::string fragment();
 /// The program's chords are its own, with Command in place of Control on a Mac; all others stay the browser's.
 void join_keys();
 /// Copying and pasting by the page's own events: a program may not read the clipboard unasked.

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "app/shell/parts/linked.h"
 #include "app/shell/settings.h"
 #include "app/web/page.h"
 #include "app/web/status.h"
@@ -54,11 +55,14 @@ void hand_over_exports() {
   });
 }
 
-/// The runs that the address asks for stand before those of the last visit.
-bool asks_for_runs() {
-  // clang-format off
-  return EM_ASM_INT({ return (Module["arguments"] || []).includes("--link") ? 1 : 0; }) != 0;
-  // clang-format on
+/// The link in the page's address, or what the last visit left.
+void show_what_was_asked(WindowSession& session, bool safe_mode) {
+  AppState& state = session.state();
+  state.shell.page = web::address();
+  if (const std::string link = web::fragment(); !link.empty())
+    open_link(state, link);
+  else if (!safe_mode)
+    session.restore_last();
 }
 
 }  // namespace
@@ -77,7 +81,7 @@ int run_window(const WindowOptions& options) {
   web::join_clipboard();
   hand_over_exports();
   own.session = std::make_unique<WindowSession>(own.window, options, own.memory);
-  if (!options.safe_mode && !asks_for_runs()) own.session->restore_last();
+  show_what_was_asked(*own.session, options.safe_mode);
   emscripten_set_main_loop(frame, 0, false);
   return kWindowClosed;
 }
