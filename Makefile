@@ -1,11 +1,12 @@
 # normscope: make, make run [ARGS="..."], make test, make fuzz [TIME=seconds], make test-cuda, make bench,
 # make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
-# make install [PREFIX=...], make package, make package-check, make clean.
+# make install [PREFIX=...], make package, make package-check, make web, make web-serve,
+# make test-web, make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
 .PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install package \
-  package-check clean
+  package-check web web-serve test-web clean
 MAKEFLAGS += --no-print-directory
 
 PROGRAM := build/release/normscope
@@ -58,6 +59,14 @@ PORT ?= 8000
 site-serve: site
 	@python3 -m http.server --bind 127.0.0.1 --directory build/site $(PORT)
 
+# The web program on localhost, with the headers that it needs; ARGS="--port 9000". After `make web`.
+web-serve:
+	@python3 scripts/web_serve.py $(ARGS)
+
+# The web program in a headless Chromium, which is installed where that can be; ARGS="--steps 10000" and others.
+test-web:
+	@scripts/test_web.sh $(ARGS)
+
 # Program, lessons, claims, menu entry, completion of three shells and manual page; the engine for find_package.
 PREFIX ?= /usr/local
 install: build
@@ -69,6 +78,10 @@ package:
 
 package-check:
 	@scripts/package_check.sh
+
+# The program for a browser: build/web, a folder of files for any web server. docs/web.md.
+web:
+	@scripts/web.sh
 
 clean:
 	@rm -rf build/release build/debug build/asan build/tsan build/fuzz

@@ -2,6 +2,11 @@
 # and for Dear ImGui last as the sources in NORMSCOPE_DEPS_DIR. What is missing is reported together.
 include_guard()
 
+if(EMSCRIPTEN)
+  include(NormscopeWeb)
+  return()
+endif()
+
 set(NORMSCOPE_MISSING "")
 
 # normscope_missing(NAME DEBIAN_PACKAGE)

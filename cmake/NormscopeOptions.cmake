@@ -6,7 +6,7 @@ find_package(Threads REQUIRED)
 # A compiler cache is used where there is one.
 find_program(NORMSCOPE_CCACHE ccache)
 mark_as_advanced(NORMSCOPE_CCACHE)
-if(NORMSCOPE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+if(NORMSCOPE_CCACHE AND NOT EMSCRIPTEN AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${NORMSCOPE_CCACHE}")
   add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)  # lets it see what is precompiled
 endif()

@@ -56,7 +56,11 @@ void FedProgram::start(std::vector<char*> arguments, int input) {
   posix_spawn_file_actions_adddup2(&files, fileno(said_.get()), STDERR_FILENO);
   // The last one: the number may be that of one of the others.
   posix_spawn_file_actions_adddup2(&files, fileno(made_.get()), STDERR_FILENO + 1);
+#ifdef __EMSCRIPTEN__
+  const int failed = ENOSYS;  // a page starts no programs
+#else
   const int failed = posix_spawnp(&child_, arguments[0], &files, nullptr, arguments.data(), environ);
+#endif
   posix_spawn_file_actions_destroy(&files);
   close(input);
   if (failed == 0) return;

@@ -19,6 +19,8 @@
 #include "app/cli/products.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
+#include "app/experiments/first_steps.h"
+#include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/pool.h"
@@ -30,6 +32,7 @@ namespace {
 struct BenchOptions {
   /// None of them and no model: all but `scaling` and `crowded`, which want cores of their own.
   bool gemm = false, ops = false, micro = false, sweep = false, scaling = false, crowded = false;
+  bool first_steps = false;  ///< nothing else then
   std::string model, cut;
   std::vector<int64_t> shape;
   bool json = false;
@@ -106,7 +109,29 @@ std::vector<cpu::GemmChoice> cuts_of(const std::string& cut) {
   return {all.front(), all[static_cast<size_t>(std::stoi(cut)) - 1]};
 }
 
+/// What is compared between browsers and machines: the bits of the default comparison's first steps.
+Exit bench_first_steps(const BenchOptions& options) {
+  const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
+  const experiments::FirstSteps first = experiments::take_first_steps(*backend);
+  const auto threads = options.threads > 0 ? options.threads : cpu::physical_cores();
+  if (options.json) {
+    const nlohmann::json json = {{"checksum", first.checksum},
+                                 {"instruction_set", cpu::choose_isa()},
+                                 {"threads", threads},
+                                 {"steps", experiments::kChecksumSteps},
+                                 {"losses", first.losses},
+                                 {"seconds", first.seconds},
+                                 {"tokens_per_second", first.tokens_per_second}};
+    say("{}\n", json.dump());
+    return Exit::Ok;
+  }
+  say("{} steps of the default comparison, {}, threads {}: checksum {}, {:.0f} tokens/s\n",
+      experiments::kChecksumSteps, cpu::choose_isa(), threads, first.checksum, first.tokens_per_second);
+  return Exit::Ok;
+}
+
 Exit bench(const BenchOptions& options) {
+  if (options.first_steps) return bench_first_steps(options);
   if (const BackendChoice choice = backend_of(options.backend); choice.cuda)
     return bench_device(options, choice);
   if (options.micro && !options.model.empty()) check_plain(options.model);
@@ -172,6 +197,11 @@ void add_bench(CLI::App& app, Command& command) {
   sub.add_flag("--scaling", options->scaling, "what 1 to 16 threads do, simulated from the chunks of a step");
   sub.add_flag("--crowded", options->crowded,
                "steps with a thread more than --threads, and beside a busy process, over steps alone");
+  sub.add_flag(
+         "--first-steps", options->first_steps,
+         "20 steps of the default comparison: a checksum of its losses and weights, the same wherever the same "
+         "instructions compute the same bits; nothing else")
+      ->excludes(gemm);
   sub.add_option("--model", options->model, "training steps of one model, after its memory plan")
       ->check(CLI::IsMember(bench::model_names()))
       ->type_name("NAME")

@@ -17,6 +17,7 @@
 #include "app/shell/parts/linked.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/tape_screen/tape_screen.h"
+#include "engine/core/real_text.h"
 #include "engine/spec/limits.h"
 
 namespace normscope::cli {
@@ -113,7 +114,7 @@ class Stage {
 
   float number(std::string_view line, const std::string& text, float low, float high) const {
     float value = 0;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const auto [stop, error] = read_real(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || stop != text.data() + text.size() || !(value >= low && value <= high))
       bad(line, fmt::format("a number from {} to {}", low, high));
     return value;

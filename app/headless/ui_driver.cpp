@@ -5,12 +5,12 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <sstream>
 
 #include "app/ui/keys.h"
 #include "engine/core/error.h"
+#include "engine/core/real_text.h"
 
 namespace normscope::ui {
 namespace {
@@ -173,7 +173,7 @@ struct UiDriver::Line {
   float amount(const std::string& word, float low, float high) const {
     float value = 0;
     const char* const end = word.data() + word.size();
-    const auto [stop, error] = std::from_chars(word.data(), end, value);
+    const auto [stop, error] = read_real(word.data(), end, value);
     if (error != std::errc{} || stop != end || !(value >= low && value <= high))
       throw Error(fmt::format("'{}' takes a number from {} to {}, not '{}'", verb, low, high, word));
     return value;

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "engine/core/error.h"
+#include "engine/core/real_text.h"
 #include "engine/spec/limits.h"
 
 namespace normscope::records {
@@ -123,7 +124,7 @@ class Scanner {
       at_ += 4;
       return true;
     }
-    const auto [stop, error] = std::from_chars(at_, end_, out);
+    const auto [stop, error] = read_real(at_, end_, out);
     if (error != std::errc{}) return false;
     if (!std::isfinite(out)) out = NAN;
     at_ = stop;

@@ -160,6 +160,13 @@ void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notic
   notice = kLockedHelp;
 }
 
+// What depends on the machine is left out of pictures.
+void help_sheet(AppState& state, Ui& ui, Vec top_right) {
+  const bool about = state.switches.clock && ui.popup_open("app/help");
+  if (about) state.about.ask(state.files.wake);
+  shell::draw_sheet(ui, top_right, about ? state.about.text() : "");
+}
+
 // It takes the whole state because what is asked for here can be any command of the app.
 void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   Painter& p = ui.paint();
@@ -178,7 +185,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   const Rect help{x, cy - h / 2, h, h};
   const bool ask = button(ui, "app/help", help, "?", "What the hands and the keys do (?).", plain);
   if (ask) ui.open_popup("app/help");
-  shell::draw_sheet(ui, {help.right(), help.bottom() + 6});
+  help_sheet(state, ui, {help.right(), help.bottom() + 6});
   x -= h + 6;
   if (icon_button(ui, "app/theme", {x, cy - h / 2, h, h}, Icon::Theme, "Light or dark.", {},
                   state.look.dark ? "dark" : "light"))
@@ -242,7 +249,7 @@ void draw_app(AppState& state, Ui& ui) {
   ui.paint().fill(area, ui.theme().bg);
   tab_keys(ui, screens.shown);
   if (state.presentation.on) {
-    shell::draw_sheet(ui, {ui.size().x - 14, 6});
+    help_sheet(state, ui, {ui.size().x - 14, 6});
   } else {
     const Rect bar = area.take_top(layout_for(ui.size()) == Size::Compact ? 40.f : 44.f);
     draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });

@@ -8,6 +8,7 @@
 #include "app/shell/classroom/presentation.h"
 #include "app/shell/classroom/teaching.h"
 #include "app/shell/files.h"
+#include "app/shell/parts/about.h"
 #include "app/shell/parts/appearance.h"
 #include "app/shell/parts/backend_state.h"
 #include "app/shell/parts/screens.h"
@@ -31,6 +32,7 @@ struct AppState {
   classroom::Teaching teaching;
   classroom::Presentation presentation;
   SidecarState sidecar;  // of the saved session, as it was handed over last
+  shell::About about;
   TestSwitches switches;
   std::string notice;  // what the app itself has to say: saved, opened, refused
 };

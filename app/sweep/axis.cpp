@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/core/real_text.h"
 #include "engine/io/input_value.h"
 
 namespace normscope::sweep {
@@ -51,7 +52,7 @@ bool is_number(const Field* field) {
 
 std::optional<double> number(std::string_view text) {
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = read_real(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
   return value;
 }

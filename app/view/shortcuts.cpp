@@ -96,10 +96,10 @@ std::string keys_text(const Shortcut& s) {
   return text;
 }
 
-void draw_sheet(ui::Ui& ui, ui::Vec top_right) {
+void draw_sheet(ui::Ui& ui, ui::Vec top_right, const std::string& foot) {
   using namespace ui;
   const auto listed = [](const Shortcut& s) { return !keys_text(s).empty(); };
-  const float line = 19, head = 52, column = 404;
+  const float line = 19, column = 404, head = foot.empty() ? 52.f : 52.f + 2 * line;
   const auto rows = static_cast<int>(std::count_if(kShortcuts.begin(), kShortcuts.end(), listed));
   // A low window has them side by side.
   const int columns = top_right.y + line * static_cast<float>(rows) + head + 8 > ui.size().y ? 2 : 1;
@@ -119,6 +119,12 @@ void draw_sheet(ui::Ui& ui, ui::Vec top_right) {
     ui.mark("sheet/" + std::string(s.title), row, keys_text(s), s.help);
     p.text_in(row.take_left(116), {Face::Mono, type::body}, ui.theme().ink, keys_text(s));
     p.text_in(row, {Face::Sans, type::body}, ui.theme().ink2, s.title);
+  }
+  if (!foot.empty()) {
+    const Rect room{rest.x, rest.bottom() - 2 * line, rest.w, 2 * line};
+    ui.mark("sheet/about", room, foot,
+            "The same number wherever the same instructions compute the same bits.");
+    p.text_wrapped(room, {Face::Sans, type::tick}, ui.theme().ink3, foot, line);
   }
   ui.end_popup();
 }

@@ -72,7 +72,7 @@ bool pressed(ui::Ui&, Act);
 // How the sheet writes the keys: "Ctrl Z".
 std::string keys_text(const Shortcut&);
 
-// The sheet as the popup "app/help"; open it with ui.open_popup.
-void draw_sheet(ui::Ui&, ui::Vec top_right);
+// The sheet as the popup "app/help"; open it with ui.open_popup. `foot`: a line below the keys; empty: none.
+void draw_sheet(ui::Ui&, ui::Vec top_right, const std::string& foot = "");
 
 }  // namespace normscope::shell

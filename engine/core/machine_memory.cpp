@@ -2,6 +2,10 @@
 
 #include <unistd.h>
 
+#ifdef __EMSCRIPTEN__
+#include <emscripten/heap.h>
+#endif
+
 #include <algorithm>
 #include <fstream>
 
@@ -12,6 +16,9 @@
 namespace normscope {
 
 size_t machine_memory() {
+#ifdef __EMSCRIPTEN__
+  return emscripten_get_heap_max();  // what the page may grow to
+#endif
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
   size_t bytes = pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
   size_t limit = 0;

@@ -24,6 +24,8 @@ constexpr Isa kIsas[] = {
     {"avx3", HWY_AVX3},
     {"avx2", HWY_AVX2},
     {"sse4", HWY_SSE4},
+#elif HWY_ARCH_WASM
+    {"wasm", HWY_WASM},
 #else
     {"neon", HWY_NEON},
 #endif

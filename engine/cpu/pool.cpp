@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #endif
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include <utility>
 
 #include "engine/core/boundary.h"
+#include "engine/core/futex.h"
 #include "engine/cpu/denormals.h"
 
 namespace normscope::cpu {
@@ -94,6 +96,9 @@ class Turns {
 
 int physical_cores() {
   const int logical = static_cast<int>(std::thread::hardware_concurrency());
+#ifdef __EMSCRIPTEN__  // a page is not told which of them share a core, and each thread is a worker to be started
+  return std::clamp(logical, 1, 8);
+#endif
   std::set<std::pair<int, int>> cores;
   for (int cpu = 0; cpu < logical; ++cpu) {
     const std::string base = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
@@ -116,7 +121,7 @@ Pool::Pool(int threads)
     throw;
   }
   const uint32_t all = static_cast<uint32_t>(workers_.size());
-  for (uint32_t n = started_.load(); n != all; n = started_.load()) started_.wait(n);
+  for (uint32_t n = started_.load(); n != all; n = started_.load()) wait_for_change(started_, n);
 }
 
 Pool::~Pool() {
@@ -127,7 +132,7 @@ Pool::~Pool() {
 void Pool::stop() noexcept {
   stop_.store(true);
   wake_.fetch_add(1);
-  wake_.notify_all();
+  wake_all(wake_);
 }
 
 void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs, bool alone) noexcept {
@@ -153,7 +158,7 @@ void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs, b
   generation_.store(generation);  // sequentially consistent, as is the read of sleepers_: no lost wake-up
   if (sleepers_.load() > 0) {
     wake_.fetch_add(1);
-    wake_.notify_all();
+    wake_all(wake_);
   }
   const int64_t mine = run_chunks(generation, {&stage, &call, &inputs, stage.chunks}, 0);
   if (mine < stage.chunks) wait_until_done(stage.chunks - mine);
@@ -193,7 +198,7 @@ void Pool::wait_until_done(int64_t theirs) noexcept {
   if (spin_until([&] { return done_.load(std::memory_order_acquire) == target; })) return;
   // A worker was descheduled in the middle of a chunk: leave it the core.
   caller_sleeps_.store(1);
-  for (uint32_t done = done_.load(); done != target; done = done_.load()) done_.wait(done);
+  for (uint32_t done = done_.load(); done != target; done = done_.load()) wait_for_change(done_, done);
   caller_sleeps_.store(0, std::memory_order_relaxed);
 }
 
@@ -205,7 +210,7 @@ bool Pool::wait_for_job(uint32_t seen) noexcept {
   if (!spin_until([&] { return changed(std::memory_order_acquire); })) {
     const uint32_t before = wake_.load();
     sleepers_.fetch_add(1);
-    if (!changed(std::memory_order_seq_cst)) wake_.wait(before);
+    if (!changed(std::memory_order_seq_cst)) wait_for_change(wake_, before);
     sleepers_.fetch_sub(1);
   }
   return !stop_.load();
@@ -214,7 +219,7 @@ bool Pool::wait_for_job(uint32_t seen) noexcept {
 void Pool::work(size_t worker) {
   const FlushDenormals flush;
   started_.fetch_add(1);
-  started_.notify_one();
+  wake_all(started_);
   Turns turns;
   uint32_t seen = 0;
   while (wait_for_job(seen)) {
@@ -225,7 +230,7 @@ void Pool::work(size_t worker) {
     const int64_t ran = run_chunks(seen, job, worker);
     if (ran > 0) {
       done_.fetch_add(static_cast<uint32_t>(ran));
-      if (caller_sleeps_.load() != 0) done_.notify_all();
+      if (caller_sleeps_.load() != 0) wake_all(done_);
     }
     turns.between_stages();
   }

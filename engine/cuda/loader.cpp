@@ -24,6 +24,12 @@ constexpr bool kBuilt = true;
 constexpr bool kBuilt = false;
 #endif
 
+#ifdef __EMSCRIPTEN__
+constexpr const char* kWithout = "the program in a browser has no CUDA";
+#else
+constexpr const char* kWithout = "this program was built without CUDA";
+#endif
+
 constexpr const char* kLibrary = "libnormscope_cuda.so";
 constexpr const char* kLibraryVariable = "NORMSCOPE_CUDA_LIBRARY";
 
@@ -82,8 +88,7 @@ Library open_library() {
     }
   }
   if (given) return library;
-  library.reason =
-      kBuilt ? std::string(kLibrary) + " is not beside the program" : "this program was built without CUDA";
+  library.reason = kBuilt ? std::string(kLibrary) + " is not beside the program" : kWithout;
   return library;
 }
 

@@ -116,16 +116,20 @@ std::string Tokenizer::decode(std::span<const int32_t> symbols) const {
 #else
 
 namespace {
-constexpr const char* kAbsent =
+constexpr const char* kUnavailable =
+#ifdef __EMSCRIPTEN__
+    "the program in a browser has no SentencePiece: sentence pairs need the desktop's";
+#else
     "this program was built without SentencePiece: install it (Debian: libsentencepiece-dev, vcpkg: "
     "sentencepiece) and build again";
+#endif
 }
 
-std::string tokenizer_unavailable() { return kAbsent; }
+std::string tokenizer_unavailable() { return kUnavailable; }
 
 struct Tokenizer::Impl {};
 
-Tokenizer::Tokenizer(std::string) { fail("tokenizer", "{}", kAbsent); }
+Tokenizer::Tokenizer(std::string) { fail("tokenizer", "{}", kUnavailable); }
 Tokenizer Tokenizer::train(const std::vector<std::string_view>&, int32_t, bool) {
   return Tokenizer(std::string());
 }

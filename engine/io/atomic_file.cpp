@@ -88,7 +88,16 @@ void keep_mode(int file, const char* replaced) {
   fchmod(file, mode);
 }
 
+std::function<void(const std::string&)>& written_listener() {
+  static std::function<void(const std::string&)> listener;
+  return listener;
+}
+
 }  // namespace
+
+void listen_to_written_files(std::function<void(const std::string& path)> listener) {
+  written_listener() = std::move(listener);
+}
 
 void remove_stale_temporaries(const std::string& folder) {
   std::error_code error;
@@ -139,7 +148,9 @@ void AtomicFile::commit() {
   if (reason == 0) temporary_.clear();
   if (std::fclose(std::exchange(file_, nullptr)) != 0 && reason == 0) reason = errno;
   if (reason != 0) give_up(reason);
-  if (!path_.direct) flush_folder(fs::path(path_.target).parent_path());
+  if (path_.direct) return;
+  flush_folder(fs::path(path_.target).parent_path());
+  if (written_listener()) written_listener()(path_.target);
 }
 
 void AtomicFile::give_up(int reason) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdio>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -43,6 +44,10 @@ class AtomicFile {
 // The whole of it in one call.
 void write_file(const std::string& path, std::string_view bytes, std::string what,
                 Access access = Access::Shared);
+
+// Calls `listener` with the path of every file that is whole from now on, in the thread that wrote it: a page hands
+// exports to the browser. One listener, set before there are threads that write.
+void listen_to_written_files(std::function<void(const std::string& path)> listener);
 
 // Removes what killed processes of this user left in a folder: files named as AtomicFile names its own, a
 // minute old, that no process holds. AtomicFile does so once a folder and process.

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
 #include <sstream>
 
 #include "engine/core/error.h"
+#include "engine/core/real_text.h"
 
 namespace normscope {
 namespace {
@@ -32,7 +32,7 @@ std::string scale_text(const char* key, const Scale& s) {
 
 float number_from(std::string_view text, std::string_view word) {
   float value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = read_real(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
     fail("wiring", "'{}' does not hold a number: expected for instance skip=1.5 or branch=scalar:0", word);
   return value;

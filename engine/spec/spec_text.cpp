@@ -3,7 +3,9 @@
 
 #include <charconv>
 #include <cmath>
+#include <type_traits>
 
+#include "engine/core/real_text.h"
 #include "engine/spec/limits.h"
 #include "engine/spec/nearest.h"
 #include "engine/spec/spec.h"
@@ -16,8 +18,12 @@ bool parse_whole(std::string_view text, T& value) {
   text = trimmed(text);
   const char* end = text.data() + text.size();
   T read{};
-  const auto [at, error] = std::from_chars(text.data(), end, read);
-  if (error != std::errc{} || at != end || text.empty()) return false;
+  std::from_chars_result result;
+  if constexpr (std::is_floating_point_v<T>)
+    result = read_real(text.data(), end, read);
+  else
+    result = std::from_chars(text.data(), end, read);
+  if (result.ec != std::errc{} || result.ptr != end || text.empty()) return false;
   value = read;
   return true;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 namespace normscope::sweep {
@@ -13,7 +12,7 @@ constexpr int32_t kFirstCount = 5;
 
 double number_of(const std::string& text) {
   double value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
+  read_real(text.data(), text.data() + text.size(), value);
   return value;
 }
 

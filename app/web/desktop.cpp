@@ -1,0 +1,27 @@
+// What app/window/desktop.h asks of a desktop, asked of the browser.
+#include "app/window/desktop.h"
+
+#include <emscripten.h>
+
+#include "app/web/page.h"
+
+namespace normscope {
+namespace {
+
+// clang-format off
+EM_JS(int, page_reduces_motion, (), { return matchMedia("(prefers-reduced-motion: reduce)").matches ? 1 : 0; });
+// clang-format on
+
+}  // namespace
+
+std::optional<bool> system_reduced_motion() {
+  if (!web::in_page()) return {};
+  return page_reduces_motion() != 0;
+}
+
+std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds) { return {}; }
+
+// The browser has its own zoom and says how dense its pixels are.
+float display_scale(float content_scale, int, int) { return content_scale > 0 ? content_scale : 1; }
+
+}  // namespace normscope

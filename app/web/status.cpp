@@ -1,0 +1,73 @@
+#include "app/web/status.h"
+
+#include <emscripten/heap.h>
+#include <imgui.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/experiments/first_steps.h"
+#include "app/lessons/player.h"
+#include "app/web/page.h"
+
+namespace normscope::web {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kScreens[] = {"lab", "lessons", "compare", "sweep", "tape"};
+
+Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+}  // namespace
+
+std::string status_of(WindowSession& session) {
+  AppState& state = session.state();
+  const std::shared_ptr<const LabView> view = state.session.lab->view();
+  const FrameCost& frame = session.frame_cost();
+  Json runs = Json::array();
+  for (const RunView& run : view->runs)
+    runs.push_back({{"letter", std::string(1, run.letter)},
+                    {"name", run.name},
+                    {"loss", finite(run.loss)},
+                    {"step", run.step}});
+  const lessons::Player* player = state.screens.lessons.player.get();
+  const lessons::Lesson* lesson = player ? player->lesson() : nullptr;
+  const std::string refusal = storage_refusal();
+  if (view->step >= experiments::kChecksumSteps) state.about.ask(state.files.wake);
+  const Json status = {{"step", view->step},
+                       {"training", view->playing},
+                       {"runs", std::move(runs)},
+                       {"screen", kScreens[static_cast<size_t>(state.screens.shown)]},
+                       {"lesson", lesson ? lesson->id : ""},
+                       {"checksum", state.about.checksum()},
+                       {"threads", view->threads},
+                       {"heap", emscripten_get_heap_size()},
+                       {"frames", session.frames_drawn()},
+                       {"frame_ms", frame.build_ms + frame.draw_ms},
+                       {"tokens_per_second", view->tokens_per_second},
+                       {"theme", state.look.dark ? "dark" : "light"},
+                       {"message", view->message.empty() ? state.notice : view->message},
+                       {"storage", refusal.empty() ? "kept" : refusal}};
+  return status.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string places_of(const WindowSession& session, const std::string& prefix) {
+  const ui::Ui& ui = session.ui();
+  const ImGuiIO& io = ImGui::GetIO();
+  // Logical pixels are the window's divided by the scale; the window's are the page's.
+  const float scale = ui.size().x > 0 ? io.DisplaySize.x / ui.size().x : 1;
+  Json places = Json::array();
+  for (const ui::Control& control : ui.registry().all())
+    if (control.name.starts_with(prefix))
+      places.push_back({{"name", control.name},
+                        {"value", control.value},
+                        {"enabled", control.enabled},
+                        {"x", control.rect.x * scale},
+                        {"y", control.rect.y * scale},
+                        {"w", control.rect.w * scale},
+                        {"h", control.rect.h * scale}});
+  return places.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace normscope::web

@@ -1,0 +1,123 @@
+// run_window in a browser: the same session, window and memory as on the desktop, a turn for every frame that the
+// browser asks for. run_window returns at once; what it made lives as long as the page.
+#include <emscripten.h>
+#include <imgui.h>
+#include <imgui_impl_glfw.h>
+
+#include <GLFW/glfw3.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "app/shell/parts/linked.h"
+#include "app/shell/settings.h"
+#include "app/web/page.h"
+#include "app/web/status.h"
+#include "app/window/gl_window.h"
+#include "app/window/main_window.h"
+#include "app/window/window_memory.h"
+#include "app/window/window_session.h"
+#include "engine/core/boundary.h"
+#include "engine/io/atomic_file.h"
+
+namespace normscope {
+namespace {
+
+constexpr const char* kCanvas = "#canvas";
+
+struct Page {
+  explicit Page(bool safe_mode) : memory(safe_mode) {}
+
+  WindowMemory memory;
+  GlWindow window;
+  std::unique_ptr<WindowSession> session;
+};
+
+std::unique_ptr<Page>& page() {
+  static std::unique_ptr<Page> one;
+  return one;
+}
+
+void frame() {
+  constexpr double kSoon = 6e-3;  // the next chance comes 16 ms later
+  const std::string error = guarded("drawing", [] { page()->session->turn(kSoon); });
+  if (error.empty()) return;
+  emscripten_cancel_main_loop();
+  web::fatal(error);
+}
+
+/// What is written into the home folder stays in the browser; the rest was asked for by name.
+void hand_over_exports() {
+  const char* home = std::getenv("HOME");
+  const std::string own = home ? std::string(home) + "/" : "/home/";
+  listen_to_written_files([own](const std::string& path) {
+    if (!path.starts_with(own)) web::hand_over(path);
+  });
+}
+
+/// The link in the page's address, or what the last visit left.
+void show_what_was_asked(WindowSession& session, bool safe_mode) {
+  AppState& state = session.state();
+  state.shell.page = web::address();
+  if (const std::string link = web::fragment(); !link.empty())
+    open_link(state, link);
+  else if (!safe_mode)
+    session.restore_last();
+}
+
+}  // namespace
+
+int run_window(const WindowOptions& options) {
+  if (!web::in_page()) return kWindowNoDisplay;
+  page() = std::make_unique<Page>(options.safe_mode);
+  Page& own = *page();
+  const Settings& settings = own.memory.settings();
+  if (own.window.open(options.title, settings.width, settings.height) != kWindowClosed) {
+    web::fatal("This browser gives the page no WebGL 2.");
+    return kWindowClosed;
+  }
+  ImGui_ImplGlfw_InstallEmscriptenCallbacks(own.window.handle(), kCanvas);
+  web::join_keys();
+  web::join_clipboard();
+  hand_over_exports();
+  own.session = std::make_unique<WindowSession>(own.window, options, own.memory);
+  show_what_was_asked(*own.session, options.safe_mode);
+  emscripten_set_main_loop(frame, 0, false);
+  return kWindowClosed;
+}
+
+}  // namespace normscope
+
+// What the page calls (docs/web.md). A pointer that is returned holds until the next call of the same function.
+extern "C" {
+
+EMSCRIPTEN_KEEPALIVE void ns_open_file(const char* path) {
+  if (normscope::page()) normscope::page()->session->open_file(path);
+}
+
+EMSCRIPTEN_KEEPALIVE const char* ns_status() {
+  static std::string text;
+  text = normscope::page() && normscope::page()->session
+             ? normscope::web::status_of(*normscope::page()->session)
+             : "null";
+  return text.c_str();
+}
+
+EMSCRIPTEN_KEEPALIVE const char* ns_places(const char* prefix) {
+  static std::string text;
+  text = normscope::page() && normscope::page()->session
+             ? normscope::web::places_of(*normscope::page()->session, prefix)
+             : "[]";
+  return text.c_str();
+}
+
+EMSCRIPTEN_KEEPALIVE void ns_resize(int width, int height, double) {
+  if (normscope::page()) glfwSetWindowSize(normscope::page()->window.handle(), width, height);
+}
+
+/// A page that is hidden may be ended without a word: what it has goes into the browser's storage now.
+EMSCRIPTEN_KEEPALIVE void ns_hidden(int hidden) {
+  if (hidden != 0) normscope::web::store_now();
+}
+
+}  // extern "C"

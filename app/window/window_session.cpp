@@ -1,0 +1,228 @@
+#include "app/window/window_session.h"
+
+#include <GLFW/glfw3.h>
+#include <imgui_impl_glfw.h>
+#include <imgui_impl_opengl3.h>
+#include <imgui_internal.h>
+
+#ifdef __linux__
+#include <sys/resource.h>
+#endif
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "app/headless/software_screen.h"
+#include "app/shell/parts/linked.h"
+#include "app/ui/keys.h"
+#include "app/window/desktop.h"
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+#include "engine/cuda/loader.h"
+
+namespace normscope {
+namespace {
+
+// The trainer's threads run a little lower than the window's: under the hand the training yields, untouched
+// it loses nothing. On Linux a thread hands its priority on to those it starts, so the Lab is made on a
+// thread of its own.
+std::unique_ptr<Lab> make_lab(const LabOptions& options) {
+#ifdef __linux__
+  std::unique_ptr<Lab> lab;
+  std::exception_ptr failure;
+  start_thread("window", [&] {
+    constexpr int kLower = 5;
+    (void)setpriority(PRIO_PROCESS, 0, kLower);  // of this thread alone; as good without
+    try {
+      lab = std::make_unique<Lab>(options);
+    } catch (...) {
+      failure = exception_for_others("lab");
+    }
+  }).join();
+  if (failure) std::rethrow_exception(failure);
+  return lab;
+#else
+  return std::make_unique<Lab>(options);
+#endif
+}
+
+LabOptions lab_options(const WindowOptions& window, const WindowMemory& memory) {
+  LabOptions options = window.lab;
+  if (options.autosave.empty()) options.autosave = memory.autosave();
+  options.backend = window.backend.value_or(memory.settings().backend);
+  return options;
+}
+
+}  // namespace
+
+WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, WindowMemory& memory)
+    : window_(window),
+      memory_(memory),
+      ui_(ui::load_fonts()),
+      pacer_(window.software_gl()),
+      frames_(options.frame_log),
+      lab_(make_lab(lab_options(options, memory))) {
+#ifndef __EMSCRIPTEN__  // a picture made on the page's only thread would cost more than SwiftShader's
+  if (window.software_gl()) software_ = std::make_unique<SoftwareScreen>();
+#endif
+  memory.put(state_);
+  state_.session.lab = lab_.get();
+  if (options.scale) state_.look.scale = *options.scale;
+  if (options.dark) state_.look.dark = *options.dark;
+  if (!options.language.empty())
+    state_.screens.lessons.language = options.language == "en" ? "" : options.language;
+  if (options.backend) state_.backend.chosen = *options.backend;
+  const std::function<void()> wake = [this] {
+    news_.store(true, std::memory_order_relaxed);
+    if (asleep_.exchange(false)) window_.wake();
+  };
+  lab_->on_change(wake);
+  state_.files.wake = wake;
+  state_.screens.lessons.wake = wake;
+  state_.screens.compare.wake = wake;
+  state_.files.recorded = options.files;
+  state_.screens.sweep.wake = wake;
+  state_.screens.tape.wake = wake;
+  // Making a context on a GPU takes a while.
+  state_.backend.cuda = start_task("window", [wake] {
+                          std::string reason;
+                          const std::string error = guarded("cuda", [&] { reason = cuda_unavailable(); });
+                          wake();
+                          return error.empty() ? reason : error;
+                        }).share();
+  lab_->post(lab::ReplaceRuns{.runs = options.runs.empty() ? default_comparison() : options.runs,
+                              .edits = options.edits,
+                              .play = options.play && !options.link,
+                              .letters = options.letters});
+  if (options.link) open_linked(*options.link);
+  follow_window();
+}
+
+void WindowSession::open_linked(const LinkedView& link) {
+  say(guarded("opening a link",
+              [&] { show_linked(link, LabView{}, state_.screens, state_.look, lab_.get()); }));
+  if (link.step > 0) lab_->post(lab::PlayTo{link.step});
+}
+
+void WindowSession::follow_window() {
+  glfwSetWindowUserPointer(window_.handle(), this);
+  glfwSetDropCallback(window_.handle(), [](GLFWwindow* w, int count, const char** paths) {
+    auto* self = static_cast<WindowSession*>(glfwGetWindowUserPointer(w));
+    if (count > 0) self->open_file(paths[0]);
+  });
+  glfwSetWindowRefreshCallback(window_.handle(), [](GLFWwindow* w) {
+    static_cast<WindowSession*>(glfwGetWindowUserPointer(w))->pacer_.hand(glfwGetTime());
+  });
+}
+
+WindowSession::~WindowSession() {
+  if (lab_) lab_->on_change({});
+  state_.files = {};  // what still reads rings a bell of ours
+  state_.screens.compare = {};
+  state_.screens.sweep = {};
+  state_.screens.tape = {};
+}
+
+void WindowSession::turn(double soon) {
+  const double now = glfwGetTime();
+  if (ImGui::GetCurrentContext()->InputEventsQueue.Size > 0) pacer_.hand(now);
+  if (news_.exchange(false, std::memory_order_relaxed)) pacer_.changed(now);
+  if (glfwGetWindowAttrib(window_.handle(), GLFW_ICONIFIED)) return;
+  const double wait = pacer_.wait(now);
+  if (wait >= 0 && wait < soon) draw();
+}
+
+void WindowSession::close(bool by_hand) {
+  state_.session.lab = nullptr;
+  lab_->on_change({});
+  lab_.reset();
+  memory_.close(state_.notice, by_hand);
+  if (!frames_.error().empty()) throw Error(frames_.error());
+}
+
+void WindowSession::sleep() {
+  const bool hidden = glfwGetWindowAttrib(window_.handle(), GLFW_ICONIFIED);
+  const double wait = hidden ? -1 : pacer_.wait(glfwGetTime());  // a signal is seen within a second
+  if (wait >= 0) {
+    if (wait > 0)
+      glfwWaitEventsTimeout(wait);
+    else
+      glfwPollEvents();
+    return;
+  }
+  asleep_.store(!hidden);
+  if (!hidden && news_.load())
+    asleep_.store(false);  // rang between the last frame and now
+  else
+    glfwWaitEventsTimeout(1.0);
+  asleep_.store(false);
+}
+
+void WindowSession::draw() {
+  // A frame's period runs from begin to begin: what the frame itself costs is part of it.
+  const double begin = glfwGetTime();
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(window_.handle(), &width, &height);
+  if (width <= 0 || height <= 0) return;
+  float sx = 1, sy = 1;
+  glfwGetWindowContentScale(window_.handle(), &sx, &sy);
+  sx = display_scale(sx, window_.monitor_width_px(), window_.monitor_width_mm());
+  ImGui_ImplOpenGL3_NewFrame();
+  ImGui_ImplGlfw_NewFrame();
+  // Where the window system scales by itself (framebuffer larger than the window), its factor is already in.
+  const float inner = ImGui::GetIO().DisplayFramebufferScale.x;
+  state_.look.monitor_scale = inner > 1.01f ? 1 : std::max(sx, 0.5f);
+  ui::new_frame();
+  say(guarded("drawing", [&] { draw_app(state_, ui_); }));
+  ImGui::Render();
+  const double built = glfwGetTime();
+  glViewport(0, 0, width, height);
+  show(ImGui::GetDrawData());
+  glfwSwapBuffers(window_.handle());
+  const double now = glfwGetTime();
+  cost_ = {(built - begin) * 1e3, (now - built) * 1e3, ImGui::GetDrawData()->TotalVtxCount,
+           state_.session.view ? state_.session.view->step : 0};
+  frames_.write(cost_);
+  ++drawn_;
+  say(guarded("settings", [&] { remember(sx, now); }));
+  pacer_.drawn(begin);
+  if (ui_.animating()) pacer_.animating(now);
+}
+
+void WindowSession::open_file(const std::string& path) {
+  say(guarded("opening a file", [&] {
+    shell::begin_opening(state_.files, state_.session, path, shell::Sure::Dropped, state_.notice);
+  }));
+}
+
+void WindowSession::restore_last() {
+  if (state_.shell.offers.last_session.empty()) return;
+  state_.session.view = state_.session.lab->view();
+  shell::run_act(state_, ui_, shell::Act::Restore);
+}
+
+void WindowSession::say(const std::string& error) {
+  if (!error.empty()) state_.notice = error;
+}
+
+void WindowSession::show(ImDrawData* data) {
+  const ui::Colour bg = ui_.theme().bg;
+  if (software_ && software_->show(*data, bg.packed())) return;
+  software_.reset();
+  glClearColor(bg.r / 255.f, bg.g / 255.f, bg.b / 255.f, 1);
+  glClear(GL_COLOR_BUFFER_BIT);
+  ImGui_ImplOpenGL3_RenderDrawData(data);
+}
+
+void WindowSession::remember(float content_scale, double now) {
+  int width = 0, height = 0;
+  glfwGetWindowSize(window_.handle(), &width, &height);
+  // A new window is made larger by the display's factor again.
+  const float factor = state_.look.monitor_scale > 1 ? std::max(content_scale, 1.f) : 1.f;
+  if (glfwGetWindowAttrib(window_.handle(), GLFW_MAXIMIZED)) width = height = 0;
+  memory_.keep(state_, static_cast<int>(static_cast<float>(width) / factor),
+               static_cast<int>(static_cast<float>(height) / factor), now);
+}
+
+}  // namespace normscope

@@ -1,0 +1,68 @@
+// One window with its Lab: what is between the events of a window and draw_app. Who owns the loop calls turn() after
+// each wait; run_window here, the browser's frames in app/web.
+#pragma once
+
+#include <imgui.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+
+#include "app/shell/app_state.h"
+#include "app/window/frame_log.h"
+#include "app/window/gl_window.h"
+#include "app/window/main_window.h"
+#include "app/window/window_memory.h"
+
+namespace normscope {
+
+class SoftwareScreen;
+
+// The trainer's callback only rings the bell; everything else happens on the thread that calls.
+class WindowSession {
+ public:
+  WindowSession(GlWindow& window, const WindowOptions& options, WindowMemory& memory);
+  ~WindowSession();
+  WindowSession(const WindowSession&) = delete;
+  WindowSession& operator=(const WindowSession&) = delete;
+
+  // Until an event, a new view or the time of the next frame. While a frame is due anyway, new views ring no bell.
+  void sleep();
+  // What came in since the last turn, and a frame if one is due within so many seconds.
+  void turn(double soon = 1e-3);
+  // The last autosave is complete when this returns. Throws Error where the frame log could not be written.
+  void close(bool by_hand);
+
+  // A file that was dropped on the window, or chosen outside of it.
+  void open_file(const std::string& path);
+  // The session that the last window left, where there is one, in place of the runs that were asked for.
+  void restore_last();
+  AppState& state() { return state_; }
+  const ui::Ui& ui() const { return ui_; }
+  int frames_drawn() const { return drawn_; }
+  // Of the frame drawn last.
+  const FrameCost& frame_cost() const { return cost_; }
+
+ private:
+  void draw();
+  // What failed outside of the parts of a frame, in the title bar.
+  void say(const std::string& error);
+  void show(ImDrawData* data);
+  void remember(float content_scale, double now);
+  void follow_window();
+  void open_linked(const LinkedView& link);
+
+  GlWindow& window_;
+  WindowMemory& memory_;
+  AppState state_;
+  ui::Ui ui_;
+  FramePacer pacer_;
+  FrameLog frames_;
+  FrameCost cost_;
+  int drawn_ = 0;
+  std::unique_ptr<SoftwareScreen> software_;  // where OpenGL has no hardware
+  std::atomic<bool> news_{true}, asleep_{false};
+  std::unique_ptr<Lab> lab_;
+};
+
+}  // namespace normscope

@@ -1,0 +1,83 @@
+# The program for a browser (scripts/web.sh, docs/web.md): WebAssembly with SIMD of 128 bits and threads, without
+# relaxed instructions, so that it computes the same bits everywhere. Included in place of the system's packages, which
+# are for the host. NORMSCOPE_WEB_DEPS holds include/ with the headers of fmt, nlohmann-json, CLI11, toml++, stb and
+# Highway, and src/md4c.c, src/md4c.h, src/hwy/targets.cc and src/hwy/abort.cc where its Highway has one.
+include_guard()
+
+set(NORMSCOPE_WEB_DEPS "" CACHE PATH "Headers and sources for the build for browsers")
+set(NORMSCOPE_WEB_INITIAL_MB 256 CACHE STRING "Memory that a page begins with")
+set(NORMSCOPE_WEB_MAXIMUM_MB 2048 CACHE STRING "Memory that a page may grow to")
+set(NORMSCOPE_WEB_ROOT "/normscope")  # of what is packed, in the page's file system
+set(NORMSCOPE_WEB_FONTS "" CACHE PATH "The faces that are packed, subset")
+if(NOT EXISTS "${NORMSCOPE_WEB_DEPS}/include/fmt")
+  message(FATAL_ERROR "normscope: NORMSCOPE_WEB_DEPS='${NORMSCOPE_WEB_DEPS}' holds no headers: scripts/web.sh prepares them")
+endif()
+
+enable_language(C)  # md4c
+
+# Every object and the link: an object without SIMD would make Highway fall back to plain loops, silently.
+set(web_options -msimd128 -pthread -fwasm-exceptions)
+add_compile_options(${web_options} -fexperimental-library)  # std::jthread, which is in the headers alone
+add_link_options(${web_options})
+
+function(normscope_web_headers target)
+  add_library(${target} INTERFACE IMPORTED GLOBAL)
+  target_include_directories(${target} SYSTEM INTERFACE "${NORMSCOPE_WEB_DEPS}/include")
+endfunction()
+
+normscope_web_headers(fmt::fmt)
+target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY)
+normscope_web_headers(nlohmann_json::nlohmann_json)
+normscope_web_headers(CLI11::CLI11)
+normscope_web_headers(tomlplusplus::tomlplusplus)
+
+add_library(normscope_stb INTERFACE)
+target_include_directories(normscope_stb SYSTEM INTERFACE "${NORMSCOPE_WEB_DEPS}/include/stb")
+
+file(GLOB highway_sources "${NORMSCOPE_WEB_DEPS}/src/hwy/*.cc")
+add_library(normscope_highway STATIC ${highway_sources})
+target_include_directories(normscope_highway SYSTEM PUBLIC "${NORMSCOPE_WEB_DEPS}/include")
+target_compile_options(normscope_highway PRIVATE -w)
+add_library(hwy::hwy ALIAS normscope_highway)
+
+add_library(normscope_md4c STATIC "${NORMSCOPE_WEB_DEPS}/src/md4c.c")
+target_include_directories(normscope_md4c SYSTEM PUBLIC "${NORMSCOPE_WEB_DEPS}/src")
+target_compile_options(normscope_md4c PRIVATE -w)
+
+# GLFW and WebGL are libraries of Emscripten.
+add_library(glfw INTERFACE)
+target_link_options(glfw INTERFACE -sUSE_GLFW=3)
+add_library(OpenGL::GL INTERFACE IMPORTED GLOBAL)
+target_link_options(OpenGL::GL INTERFACE -sMIN_WEBGL_VERSION=2 -sMAX_WEBGL_VERSION=2)
+add_compile_definitions(IMGUI_IMPL_OPENGL_ES3)
+
+include(NormscopeImgui)
+if(NOT TARGET normscope_imgui)
+  message(FATAL_ERROR "normscope: Dear ImGui's sources are not under ${NORMSCOPE_DEPS_DIR} (scripts/fetch_imgui.sh)")
+endif()
+
+# normscope_web_sources(VARIABLE): without what app/web does in a browser.
+function(normscope_web_sources variable)
+  set(sources ${${variable}})
+  list(FILTER sources EXCLUDE REGEX
+    "/app/window/(main_window|desktop)\\.cpp$")
+  set(${variable} "${sources}" PARENT_SCOPE)
+endfunction()
+
+# normscope_web_program(TARGET): TARGET.js, TARGET.wasm, and TARGET.data with lessons, claims and fonts.
+function(normscope_web_program target)
+  # Threads: the pool's, and what the screens start beside it; a thread that finds no worker waits for the page.
+  set(cores "Math.min((globalThis.navigator&&navigator.hardwareConcurrency)||4,8)")
+  target_link_options(${target} PRIVATE
+    -sMODULARIZE -sEXPORT_NAME=createNormscope -sENVIRONMENT=web,worker,node -sEXIT_RUNTIME
+    "-sPTHREAD_POOL_SIZE=${cores}+5" -sDEFAULT_PTHREAD_STACK_SIZE=2MB -sSTACK_SIZE=2MB
+    -sINITIAL_MEMORY=${NORMSCOPE_WEB_INITIAL_MB}MB -sALLOW_MEMORY_GROWTH
+    -sMAXIMUM_MEMORY=${NORMSCOPE_WEB_MAXIMUM_MB}MB
+    -sEXPORTED_FUNCTIONS=_main,_malloc,_free,_ns_open_file,_ns_status,_ns_hidden,_ns_places,_ns_resize
+    -sEXPORTED_RUNTIME_METHODS=FS,ccall,cwrap,UTF8ToString,ENV -lidbfs.js
+    "--pre-js=${CMAKE_SOURCE_DIR}/app/web/storage.js"
+    "--preload-file=${CMAKE_SOURCE_DIR}/lessons@${NORMSCOPE_WEB_ROOT}/lessons"
+    "--preload-file=${CMAKE_SOURCE_DIR}/claims@${NORMSCOPE_WEB_ROOT}/claims"
+    "--preload-file=${NORMSCOPE_WEB_FONTS}@/usr/share/fonts")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/app/web/storage.js")
+endfunction()

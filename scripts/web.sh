@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# make web: the program for a browser in build/web, a folder of files for any web server. See docs/web.md.
+# Emscripten is the system's where there is one (emcc 3.1.58 or newer on PATH), else that of a Debian 13 root under
+# build/web-toolchain, which scripts/web_toolchain.sh sets up once. Exit code 3: neither is to be had.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+cd "$root"
+initial_mb=256 maximum_mb=2048
+
+# Inside the toolchain, in the source tree: DEPS holds headers and sources.
+compile() {
+  local deps="$1" fonts="build/web-objects/fonts"
+  mkdir -p build/web-objects
+  scripts/web_fonts.sh "$fonts"
+  if command -v ccache >/dev/null; then EM_COMPILER_WRAPPER="$(command -v ccache)" && export EM_COMPILER_WRAPPER; fi
+  if [[ ! -f build/web-objects/build.ninja ]]; then
+    emcmake cmake -S . -B build/web-objects -G Ninja -DCMAKE_BUILD_TYPE=Release -DNORMSCOPE_TESTS=OFF -DNORMSCOPE_CUDA=OFF \
+      -DNORMSCOPE_UNITY=ON -DNORMSCOPE_PRECOMPILED=OFF "-DNORMSCOPE_WEB_DEPS=$deps" "-DNORMSCOPE_WEB_FONTS=$root/$fonts" \
+      "-DNORMSCOPE_WEB_INITIAL_MB=$initial_mb" "-DNORMSCOPE_WEB_MAXIMUM_MB=$maximum_mb" >build/web-objects/configure.log 2>&1 || {
+      cat build/web-objects/configure.log >&2
+      rm -f build/web-objects/CMakeCache.txt
+      exit 1
+    }
+  fi
+  cmake --build build/web-objects --parallel "${JOBS:-$(nproc)}" --target normscope
+}
+
+if [[ "${1:-}" == --inside ]]; then
+  compile "$2"
+  exit 0
+fi
+
+new_enough() {
+  command -v emcc >/dev/null && command -v cmake >/dev/null && command -v ninja >/dev/null || return 1
+  local version
+  version="$(emcc -dumpversion 2>/dev/null)" || return 1
+  [[ "$(printf '3.1.58\n%s\n' "$version" | sort -V | head -1)" == 3.1.58 ]]
+}
+
+scripts/fetch_imgui.sh
+if new_enough; then
+  deps="$root/build/web-deps"
+  [[ -d "$deps/include" ]] || scripts/web_toolchain.sh --headers "$deps" || exit 3
+  compile "$deps"
+else
+  tools="$root/build/web-toolchain"
+  scripts/web_toolchain.sh "$tools" || exit 3
+  mkdir -p "$tools$root" "$tools/proc" "$tools/dev"
+  # The mounts are of a namespace of their own: they go with its last process, however that ends, and nobody else
+  # sees them. Dear ImGui's sources may be a link out of the tree.
+  unshare --mount --propagation private bash -euc '
+    mount --rbind "$2" "$1$2"
+    imgui="$(readlink -f "$2/build/deps")"
+    if [[ "$imgui" != "$2"/* ]]; then mkdir -p "$1$imgui"; mount --bind "$imgui" "$1$imgui"; fi
+    mount -t proc proc "$1/proc"
+    mount --rbind /dev "$1/dev"
+    cd "$1"
+    exec chroot "$1" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin JOBS="${JOBS:-}" \
+      bash "$2/scripts/web.sh" --inside /opt/normscope-web' web "$tools" "$root"
+fi
+
+rm -rf build/web
+mkdir -p build/web
+cp build/web-objects/normscope.{js,wasm,data} build/web/
+if compgen -G "web/*" >/dev/null; then cp -r web/* build/web/; fi
+if [[ -f scripts/web_finish.py ]]; then
+  python3 scripts/web_finish.py build/web --initial-mb "$initial_mb" --maximum-mb "$maximum_mb"
+fi

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""The last step of `make web`: what the page needs beside the program.
+
+    scripts/web_finish.py build/web --initial-mb 256 --maximum-mb 2048
+
+Copies the icon and the pictures that the page shows where it cannot run, writes sizes.json (the bytes of each file, for
+the progress bar; the memory that the module was linked with), and puts a .gz and, where the `brotli` program is
+installed, a .br beside every file that gains by it.
+"""
+
+import argparse
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+COPIED = {  # to the name in the folder
+    "assets/screenshots/lab-light.png": "lab-light.png",
+    "assets/screenshots/lab-dark.png": "lab-dark.png",
+    "assets/icon/normscope.svg": "icon.svg",
+}
+PACKED = {".html", ".css", ".js", ".json", ".svg", ".wasm", ".data"}  # the others are compressed already
+FIRST_FRAME = {".html", ".css", ".js", ".json", ".wasm", ".data", ".svg"}  # received before it, all of them
+
+
+def pack(path):
+    """Bytes of the smallest form of the file that a server can send; each form is written beside it."""
+    if path.suffix not in PACKED:
+        return path.stat().st_size
+    packed = gzip.compress(path.read_bytes(), 9, mtime=0)
+    Path(f"{path}.gz").write_bytes(packed)
+    sizes = [path.stat().st_size, len(packed)]
+    if shutil.which("brotli"):
+        smaller = Path(f"{path}.br")
+        subprocess.run(["brotli", "--quality=11", "--force", f"--output={smaller}", str(path)], check=True)
+        sizes.append(smaller.stat().st_size)
+    return min(sizes)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--initial-mb", type=int, required=True, help="memory that the module begins with")
+    parser.add_argument("--maximum-mb", type=int, required=True, help="memory that it may grow to")
+    options = parser.parse_args()
+    folder = options.folder
+    if not (folder / "normscope.wasm").is_file():
+        sys.exit(f"web_finish.py: {folder} has no normscope.wasm: it is called by scripts/web.sh")
+
+    for source, name in COPIED.items():
+        if (ROOT / source).is_file():
+            shutil.copy(ROOT / source, folder / name)
+    for stale in [*folder.glob("*.gz"), *folder.glob("*.br")]:
+        stale.unlink()
+    files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != "sizes.json")
+    table = {
+        "files": {path.name: {"bytes": path.stat().st_size} for path in files},
+        "memory": {"initial_mb": options.initial_mb, "maximum_mb": options.maximum_mb},
+    }
+    (folder / "sizes.json").write_text(json.dumps(table, indent=1) + "\n")
+    packed = {path: pack(path) for path in [*files, folder / "sizes.json"]}
+    first = sum(size for path, size in packed.items() if path.suffix in FIRST_FRAME)
+    print(f"{folder}: {first / 1e6:.2f} MB compressed before the first frame")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# web_fonts.sh DIR: the desktop's faces, cut down to the characters that the program, the course and plain Latin text use.
+# What a person types beyond them is shown as a box.
+set -euo pipefail
+
+root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+dir="$1"
+stamp="$dir.txt"
+mkdir -p "$dir"
+# Latin-1, Latin Extended-A, and every other character that stands in the sources, the lessons or the claims.
+python3 - "$root" >"$stamp.new" <<'PY'
+import pathlib, sys
+root = pathlib.Path(sys.argv[1])
+used = set(map(chr, [*range(0x20, 0x7F), *range(0xA0, 0x180)]))
+for top in ["app", "engine", "lessons", "claims"]:
+    for path in (root / top).rglob("*"):
+        if path.is_file() and path.suffix in {".cpp", ".h", ".def", ".md", ".toml", ".json"}:
+            used.update(path.read_text(errors="ignore"))
+print("".join(sorted(c for c in used if c >= " ")))
+PY
+if cmp -s "$stamp.new" "$stamp" && compgen -G "$dir/*.otf" >/dev/null; then
+  rm "$stamp.new"
+  exit 0
+fi
+faces=(Inter-Regular.otf Inter-SemiBold.otf JetBrainsMono-Regular.ttf JetBrainsMono-Medium.ttf DejaVuSans.ttf)
+for face in "${faces[@]}"; do
+  file="$(find /usr/share/fonts -name "$face" | head -1)"
+  if [[ -z "$file" ]]; then
+    echo "make web: no $face under /usr/share/fonts (Debian: fonts-inter fonts-jetbrains-mono fonts-dejavu-core)" >&2
+    exit 1
+  fi
+  python3 -m fontTools.subset "$file" --text-file="$stamp.new" --output-file="$dir/$face" --layout-features='kern' --no-hinting --desubroutinize
+done
+mv "$stamp.new" "$stamp"

@@ -1,0 +1,51 @@
+"""What every web test has: the site, a browser, and the options of run.py."""
+
+import unittest
+
+import cdp
+from program import Program
+
+
+class WebTest(unittest.TestCase):
+    """A test gets its pages by `open`; they close with it."""
+
+    options = None  # run.py's
+    site = None
+    browser = None
+
+    def setUp(self):
+        self.measured = []  # what run.py prints behind the test's line
+
+    def new_browser(self, flags=cdp.SOFTWARE_GL, profile=None):
+        """A browser of this test alone."""
+        browser = cdp.Browser(flags, profile)
+        self.addCleanup(browser.close)
+        return browser
+
+    def new_page(self, width=1600, height=1000, ratio=1, touch=False, scheme="light", browser=None):
+        """An empty page, closed at the end of the test."""
+        page = (browser or self.browser).page(width, height, ratio, touch, scheme)
+        self.addCleanup(self.close, page)
+        return page
+
+    def open(self, query="fresh", fragment="", bare=False, **page):
+        """The program's page, as it loads. `fresh` leaves aside what earlier tests kept."""
+        url = (self.site.bare_url if bare else self.site.url) + (f"?{query}" if query else "")
+        return Program(self.new_page(**page), url + (f"#{fragment}" if fragment else ""))
+
+    def say(self, text):
+        """A measured figure to be printed; none of them decides."""
+        self.measured.append(text)
+
+    def picture(self, program, name):
+        """Keeps a picture of the page if run.py was given a folder for them."""
+        if self.options.pictures:
+            self.options.pictures.mkdir(parents=True, exist_ok=True)
+            program.page.screenshot(self.options.pictures / f"{name}.png")
+
+    @staticmethod
+    def close(page):
+        try:
+            page.call("Page.close")
+        except cdp.CdpError:
+            pass  # it has gone already

@@ -1,0 +1,179 @@
+"""The served page with the program in it, and hands on it: controls by their names, by real mouse and key events."""
+
+import json
+import sys
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import web_serve  # noqa: E402
+from cdp import CdpError, until  # noqa: E402
+
+MOUSE_FRAME = 0.04  # seconds between two events of a hand: some frames, as a person's would be
+
+
+class Site:
+    """The folder on a port of its own, once with the headers that threads need and once without."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.servers = [web_serve.make_server(folder, bare=bare) for bare in (False, True)]
+        for server in self.servers:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.url, self.bare_url = (f"http://localhost:{server.server_address[1]}/" for server in self.servers)
+
+    def close(self):
+        for server in self.servers:
+            server.shutdown()
+            server.server_close()
+
+
+class Program:
+    """A page that has loaded the program, or shows why not."""
+
+    def __init__(self, page, url):
+        self.page = page
+        self.url = url
+        page.open(url)
+
+    def trouble(self, seconds=60):
+        """What the page says where the program cannot run, once it says it."""
+        self.page.wait('document.body?.dataset.state === "trouble"', seconds, "the page with what is wrong")
+        return self.page.evaluate('document.getElementById("trouble").innerText')
+
+    def note(self):
+        """The line below the canvas."""
+        return self.page.evaluate('document.getElementById("note").textContent')
+
+    def start(self, seconds=120):
+        """Waits for the first frame."""
+        shown = self.page.wait(
+            'window.normscope?.marks.firstFrame ? "running" : document.body?.dataset.state === "trouble" && "trouble"',
+            seconds,
+            "the first frame",
+        )
+        if shown == "trouble":
+            raise CdpError(f"the page says: {self.trouble()}")
+        return self
+
+    def status(self):
+        """What the program says of itself, as a dictionary."""
+        return self.page.evaluate("window.normscope.status()")
+
+    def until(self, holds, seconds, what):
+        """The first status for which `holds` is true."""
+        end = until(seconds)
+        while True:
+            now = self.status()
+            if now and holds(now):
+                return now
+            if time.monotonic() > end:
+                raise CdpError(f"not within {seconds} s: {what}; the program says {json.dumps(now)[:600]}")
+            time.sleep(0.1)
+
+    def step(self, least, seconds=300):
+        """Waits for so many steps."""
+        return self.until(lambda now: now["step"] >= least, seconds, f"step {least}")
+
+    def run(self, letter):
+        """One run of the status, or None."""
+        return next((run for run in self.status()["runs"] if run["letter"] == letter), None)
+
+    def places(self, prefix):
+        """The controls whose names begin so: name → {x, y, w, h, value, enabled}, in CSS px of the page."""
+        corner = self.page.evaluate('(({x, y}) => [x, y])(document.getElementById("canvas").getBoundingClientRect())')
+        places = self.page.evaluate(f"window.normscope.places({json.dumps(prefix)})")
+        return {one["name"]: one | {"x": one["x"] + corner[0], "y": one["y"] + corner[1]} for one in places}
+
+    def shows(self, name):
+        """Whether the last frame had the control."""
+        return name in self.places(name)
+
+    def place(self, name, seconds=20):
+        """The control's place, once it is there and answers."""
+        end = until(seconds)
+        while True:
+            found = self.places(name).get(name)
+            if found and found["enabled"]:
+                return found
+            if time.monotonic() > end:
+                near = list(self.places(name.split("/")[0]))
+                raise CdpError(f"{'greyed out' if found else 'no control'}: {name}; there are {near[:40]}")
+            time.sleep(0.1)
+
+    def at(self, name, fraction=(0.5, 0.5)):
+        """A point of the control."""
+        place = self.place(name)
+        return place["x"] + place["w"] * fraction[0], place["y"] + place["h"] * fraction[1]
+
+    def move(self, point, button="none", modifiers=0):
+        self.page.mouse("Moved", *point, button, modifiers)
+        time.sleep(MOUSE_FRAME)
+
+    def click(self, name, fraction=(0.5, 0.5)):
+        point = self.at(name, fraction)
+        self.move(point)
+        self.move(point)
+        self.page.mouse("Pressed", *point, "left")
+        time.sleep(MOUSE_FRAME)
+        self.page.mouse("Released", *point, "left")
+        time.sleep(2 * MOUSE_FRAME)
+
+    def drag(self, begin, end, steps=8):
+        """The left button held from one point to another."""
+        self.move(begin)
+        self.move(begin)
+        self.page.mouse("Pressed", *begin, "left")
+        time.sleep(2 * MOUSE_FRAME)
+        for i in range(1, steps + 1):
+            share = i / steps
+            self.move((begin[0] + (end[0] - begin[0]) * share, begin[1] + (end[1] - begin[1]) * share), "left")
+        time.sleep(4 * MOUSE_FRAME)
+        self.page.mouse("Released", *end, "left")
+        time.sleep(2 * MOUSE_FRAME)
+
+    def key(self, chord):
+        self.page.key(chord)
+        time.sleep(2 * MOUSE_FRAME)
+
+    def pause(self):
+        """Stops the training in the Lab; the status it rests in."""
+        if self.status()["training"]:
+            self.click("transport/play")
+        return self.until(lambda now: not now["training"], 30, "the training at rest")
+
+
+def difference(page, first, second, masks=()):
+    """Two PNGs of the same size (base64), compared by the browser outside the masks (rectangles in their pixels).
+
+    The share of pixels with a channel more than 48 of 255 apart, and the mean distance of all channels."""
+    script = """(async (first, second, masks) => {
+      const pixels = async (png) => {
+        const image = new Image();
+        image.src = "data:image/png;base64," + png;
+        await image.decode();
+        const canvas = new OffscreenCanvas(image.width, image.height);
+        const context = canvas.getContext("2d", { willReadFrequently: true });
+        context.drawImage(image, 0, 0);
+        for (const [x, y, w, h] of masks) context.clearRect(x, y, w, h);
+        return context.getImageData(0, 0, image.width, image.height);
+      };
+      const a = await pixels(first), b = await pixels(second);
+      if (a.width !== b.width || a.height !== b.height)
+        throw new Error(`${a.width}x${a.height} beside ${b.width}x${b.height}`);
+      let far = 0, sum = 0;
+      for (let i = 0; i < a.data.length; i += 4) {
+        let most = 0;
+        for (let c = 0; c < 3; ++c) {
+          const d = Math.abs(a.data[i + c] - b.data[i + c]);
+          most = Math.max(most, d);
+          sum += d;
+        }
+        if (most > 48) ++far;
+      }
+      return { far: far / (a.data.length / 4), mean: sum / (a.data.length / 4 * 3) };
+    })"""
+    return page.evaluate(f"{script}({json.dumps(first)}, {json.dumps(second)}, {json.dumps(list(masks))})")

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""The web program's tests, in a headless Chromium. `make test-web` calls it, after it has built the program.
+
+    tests/web/run.py [--only NAME] [--steps 10000] [--pictures out/web]
+
+One line a test, with what it measured; times and rates are printed and never decide. A test that cannot run here is
+skipped by name. Exit code 1 where a test failed.
+"""
+
+import argparse
+import sys
+import time
+import unittest
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True  # the tree stays as it is
+
+import cdp  # noqa: E402
+from case import WebTest  # noqa: E402
+from program import Site  # noqa: E402
+
+
+class Lines(unittest.TestResult):
+    """Prints a line when a test ends: what became of it, how long it took, what it is about."""
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.begin = time.monotonic()
+
+    def line(self, test, word, why=""):
+        seconds = time.monotonic() - getattr(self, "begin", time.monotonic())
+        about = test.shortDescription() or str(test)
+        print(f"{word:7} {seconds:6.1f} s  {about}" + (f": {why}" if why else ""), flush=True)
+        for text in getattr(test, "measured", []):
+            print(f"{'':19}{text}", flush=True)
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.line(test, "ok")
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.line(test, "skipped", f"{test.id().split('.', 1)[-1]}: {reason}")
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.line(test, "FAILED", str(err[1]))
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.line(test, "FAILED", f"{err[0].__name__}: {err[1]}")
+
+
+def chosen(suite, only):
+    """The tests whose name holds the word, in the order of their names."""
+    tests = unittest.TestSuite()
+    for item in suite:
+        tests.addTests(chosen(item, only) if isinstance(item, unittest.TestSuite) else [item] * (only in item.id()))
+    return tests
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--folder", type=Path, default=ROOT / "build/web", help="the web program")
+    parser.add_argument("--native", type=Path, default=ROOT / "build/release/normscope", help="the native program")
+    parser.add_argument("--steps", type=int, default=0, help="steps after which the memory is measured; 0: not at all")
+    parser.add_argument("--only", default="", help="tests whose name holds this word")
+    parser.add_argument("--patience", type=float, default=1, help="factor on all waits, for a busy machine")
+    parser.add_argument("--store", action="store_true", help="writes checksum.txt: a change of the bits was meant")
+    parser.add_argument("--pictures", type=Path, help="a folder for pictures of the pages")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    if not (options.folder / "normscope.wasm").is_file():
+        sys.exit(f"run.py: {options.folder} has no web program; `make web` builds it")
+    if not cdp.find_chromium():
+        sys.exit("run.py: no Chromium (Debian: chromium; or CHROMIUM names one)")
+    suite = chosen(unittest.defaultTestLoader.discover(str(HERE)), options.only)
+    if suite.countTestCases() == 0:
+        sys.exit(f"run.py: no test's name holds '{options.only}'")
+    result = Lines()
+    WebTest.options = options
+    cdp.patience = options.patience
+    WebTest.site = Site(options.folder)
+    try:
+        with cdp.Browser() as WebTest.browser:
+            suite.run(result)
+    finally:
+        WebTest.site.close()
+    failed = len(result.failures) + len(result.errors)
+    for test, trace in [*result.failures, *result.errors]:
+        print(f"\n{test.id()}\n{trace}", file=sys.stderr)
+    print(f"{result.testsRun} web tests: {failed} failed, {len(result.skipped)} skipped")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+// What has to be received before the program can start, counted byte by byte against the sizes that the build
+// wrote down.
+
+/** A classic script of our own, once it has run. */
+export function loadScript(name) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = new URL(name, import.meta.url).href;
+    script.onload = () => resolve();
+    script.onerror = () => reject(new TypeError(`${name}: failed to load`));
+    document.head.append(script);
+  });
+}
+
+const COUNTED = ["normscope.wasm", "normscope.data"]; // all but a few kB of what comes
+const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+
+export class Loading {
+  #report;
+  #sizes = {};
+  #received = 0;
+  memory = null; // what the module was linked with: {initial_mb, maximum_mb}
+
+  /** `report(text, share)` is called as bytes come in; share is 0 to 1. */
+  constructor(report) {
+    this.#report = report;
+  }
+
+  async begin() {
+    const table = await (await this.#ask("sizes.json")).json();
+    this.#sizes = table.files;
+    this.memory = table.memory;
+  }
+
+  /** Of a file that the build may have left out: null then. */
+  async bytes(name) {
+    return name in this.#sizes ? (await this.#counted(name, "application/octet-stream")).arrayBuffer() : null;
+  }
+
+  /** Compiled while it comes in, whatever type the server gives it. */
+  compile(name) {
+    return WebAssembly.compileStreaming(this.#counted(name, "application/wasm"));
+  }
+
+  async #ask(name) {
+    const response = await fetch(new URL(name, import.meta.url));
+    if (!response.ok) throw new TypeError(`${name}: the server answers ${response.status}`);
+    return response;
+  }
+
+  // The bytes as they leave the decoder, so that the table's sizes hold whether or not the server compresses.
+  async #counted(name, type) {
+    const response = await this.#ask(name);
+    const count = (chunk, controller) => {
+      this.#received += chunk.byteLength;
+      this.#tell();
+      controller.enqueue(chunk);
+    };
+    const body = response.body.pipeThrough(new TransformStream({ transform: count }));
+    return new Response(body, { headers: { "Content-Type": type } });
+  }
+
+  #tell() {
+    const total = COUNTED.reduce((sum, name) => sum + (this.#sizes[name]?.bytes ?? 0), 0);
+    const complete = this.#received >= total;
+    const text = complete ? "Received; compiling" : `${megabytes(this.#received)} of ${megabytes(total)} MB`;
+    this.#report(text, Math.min(1, this.#received / total));
+  }
+}
