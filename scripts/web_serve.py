@@ -70,6 +70,7 @@ class Handler(SimpleHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
+    request_queue_size = 64  # a page asks for its files all at once
 
     def handle_error(self, request, client_address):
         """A browser that closes a connection in the middle is no error of ours."""
