@@ -50,6 +50,24 @@ TEST_CASE("help tells defaults, and marks that stand for none in words") {
   CHECK(holds(run_program("zoo --help").out, "=3"));
 }
 
+// Newer versions of CLI11 refuse that when the program starts.
+TEST_CASE("what stands without a dash is not called as an option of its command") {
+  size_t without_dash = 0;
+  for (const char* command : kCommands) {
+    const std::string help = run_program(std::string(command) + " --help").out;
+    const size_t begin = help.find("Positionals:\n");
+    if (begin == help.npos) continue;
+    std::istringstream lines(help.substr(begin + 13));
+    for (std::string line, name; std::getline(lines, line) && line.starts_with("  ");) {
+      std::istringstream(line) >> name;
+      INFO(command << " " << name);
+      CHECK_FALSE(holds(help, "--" + name + " "));
+      ++without_dash;
+    }
+  }
+  CHECK(without_dash > 5);
+}
+
 TEST_CASE("completion for bash offers commands, options, values, keys and files") {
   const Folder folder;
   folder.write("bash", run_program("completion bash").out);
