@@ -48,7 +48,7 @@ FedProgram::FedProgram(const std::vector<std::string>& words)
   start(std::move(arguments), pipe[0]);
 }
 
-void FedProgram::start(std::vector<char*> arguments, int input) {
+void FedProgram::start([[maybe_unused]] std::vector<char*> arguments, int input) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);

@@ -246,7 +246,7 @@ void add_reproduce(CLI::App& app, Command& command) {
   CLI::App& sub = *app.add_subcommand(
       "reproduce", "Figures, tables and theorems of the papers, trained here and judged; can be resumed");
   sub.footer(kFooter);
-  sub.add_option("claims", options->ids,
+  sub.add_option("names", options->ids,
                  "list, all, or names of claims or of folders of claims (reproduce list)")
       ->type_name("CLAIM")
       ->required();

@@ -147,7 +147,8 @@ void Painter::strip(std::span<const Vec> upper, std::span<const Vec> lower, Colo
     list_->PrimWriteVtx(at(lower[i], scale_), white, c.packed());
   }
   for (unsigned i = 0; i + 1 < n; ++i)
-    for (unsigned corner : {0u, 2u, 3u, 0u, 3u, 1u}) list_->PrimWriteIdx(ImDrawIdx(base + 2 * i + corner));
+    for (unsigned corner : {0u, 2u, 3u, 0u, 3u, 1u})
+      list_->PrimWriteIdx(static_cast<ImDrawIdx>(base + 2 * i + corner));
 }
 
 // A stripe lies where from <= x + y <= to: between its two edges, each cut off at the rectangle's.

@@ -15,11 +15,11 @@
 namespace normscope::cpu {
 namespace {
 
-constexpr size_t kHugePage = size_t{2} << 20;
-
 size_t rounded(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 #ifdef __linux__
+constexpr size_t kHugePage = size_t{2} << 20;
+
 /// Zero-filled, on huge pages where the system has them (4 % of a step); nullptr when there is no room.
 float* map_pages(size_t bytes, int flags) {
   void* all =

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/core/real_text.h"
+
 namespace normscope::sweep {
 namespace {
 
