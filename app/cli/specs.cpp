@@ -3,6 +3,7 @@
 #include "app/cli/exit_code.h"
 #include "app/files/command_text.h"
 #include "app/files/session_file.h"
+#include "app/link/link_text.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope::cli {
@@ -69,15 +70,10 @@ std::shared_ptr<const Task> task_of(const RunSpec& spec) {
 }
 
 std::vector<NamedFile> files_of(const RunSpec& spec) {
-  return {{"data.text", spec.data.text_path},
-          {"data.pairs", spec.data.pairs_path},
-          {"data.labels", spec.data.labels_path},
-          {"data.treebank", spec.data.treebank_path},
-          {"data.valid", spec.data.valid_path},
-          {"data.tokenizer", spec.data.tokenizer_path},
-          {"train.init_from", spec.train.init_from},
-          {"data.images", spec.data.images_path},
-          {"data.image_labels", spec.data.image_labels_path}};
+  std::vector<NamedFile> files;
+  for (const link::FileField& file : link::kFileFields)
+    files.push_back({std::string(file.key), get_field(spec, file.key)});
+  return files;
 }
 
 void refuse_clashes(const std::vector<NamedFile>& outputs, const std::vector<NamedFile>& inputs) {

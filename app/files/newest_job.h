@@ -57,7 +57,7 @@ class NewestJob {
   template <typename End>
   void stop(End&& end) {
     const std::lock_guard lock(mutex_);
-    if (next_ || !busy_) {
+    if (next_ || !busy_ || superseded_) {  // one that was replaced says nothing more
       auto state = std::make_shared<State>(*state_);
       end(*state, next_ ? &*next_ : nullptr);
       state_ = std::move(state);

@@ -27,7 +27,7 @@ inline constexpr FileField kFileFields[] = {
     {"data.treebank", "treebank", "--set data.treebank=FILE"},
     {"data.valid", "validation file", "--set data.valid=FILE"},
     {"data.tokenizer", "tokenizer", "--set data.tokenizer=FILE"},
-    {"train.init_from", "saved run", "--set train.init_from=FILE"}};
+    {"train.init_from", "saved run", "--set train.init_from=FILE"}};  // all that there are: what a run reads
 const FileField* file_field(std::string_view key);  ///< nullptr: no file
 
 }  // namespace normscope::link

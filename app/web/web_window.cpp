@@ -8,8 +8,10 @@
 
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
-#include "app/shell/parts/linked.h"
+#include "app/files/session_file.h"
+#include "app/link/link.h"
 #include "app/shell/settings.h"
 #include "app/web/page.h"
 #include "app/web/status.h"
@@ -55,14 +57,23 @@ void hand_over_exports() {
   });
 }
 
-/// The link in the page's address, or what the last visit left.
-void show_what_was_asked(WindowSession& session, bool safe_mode) {
-  AppState& state = session.state();
-  state.shell.page = web::address();
-  if (const std::string link = web::fragment(); !link.empty())
-    open_link(state, link);
-  else if (!safe_mode)
-    session.restore_last();
+/// The session of a link in the page's address, the last visit's, or that of the options. A link that cannot be opened is
+/// said.
+std::unique_ptr<WindowSession> session_of_page(Page& own, WindowOptions options) {
+  const std::string link = web::fragment();
+  const std::string refused = link.empty() ? "" : guarded("opening a link", [&] {
+    LinkedView view = read_link(link);
+    require_needed(view, view.runs);
+    options.runs = session_runs(view.runs);
+    options.edits = session_edits(view.runs);
+    options.letters = session_letters(view.runs);
+    options.link = std::move(view);
+  });
+  auto session = std::make_unique<WindowSession>(own.window, options, own.memory);
+  if (link.empty() && !options.safe_mode) session->restore_last();
+  session->state().shell.page = web::address();
+  if (!refused.empty()) session->state().notice = refused;
+  return session;
 }
 
 }  // namespace
@@ -80,8 +91,7 @@ int run_window(const WindowOptions& options) {
   web::join_keys();
   web::join_clipboard();
   hand_over_exports();
-  own.session = std::make_unique<WindowSession>(own.window, options, own.memory);
-  show_what_was_asked(*own.session, options.safe_mode);
+  own.session = session_of_page(own, options);
   emscripten_set_main_loop(frame, 0, false);
   return kWindowClosed;
 }

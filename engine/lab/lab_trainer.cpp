@@ -244,7 +244,7 @@ double LabTrainer::step_entry(LabEntry& entry) {
   const double seconds = seconds_between(begin, Clock::now());
   smooth(entry.seconds_per_step, seconds);
   if (const std::string notice = run.take_notice(); !notice.empty())
-    message = fmt::format("run {}: {}", entry.letter, notice);
+    notices_.push_back(message = fmt::format("run {}: {}", entry.letter, notice));
   const int32_t every = options_.validation_every;
   if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_)) {
     run.validation_loss();
@@ -360,6 +360,7 @@ LabView LabTrainer::view() const {
   view.threads = options_.threads > 0 ? options_.threads : cpu::physical_cores();
   view.backend = choice_;
   view.backend_note = backend_note_;
+  view.notices = notices_;
   view.message = message;
   view.seed_check_done = seed_check_done_;
   view.seed_check_steps = seed_check_steps_;

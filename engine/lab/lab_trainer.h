@@ -203,6 +203,7 @@ class LabTrainer {
   Backend* backend_ = nullptr;             ///< the one of both that the runs are on
   BackendChoice choice_;
   std::string backend_note_;
+  std::vector<std::string> notices_;
   std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
   mutable std::optional<std::pair<uint64_t, theory::Agreement>> agreement_;  ///< of the data with this hash
   std::vector<std::unique_ptr<LabEntry>> runs_;

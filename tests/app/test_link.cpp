@@ -175,6 +175,7 @@ TEST_CASE("what is no link is refused in one line that says why") {
       {"1&step=301&end", "at most 300"},
       {"1&step=10&cursor=11&end", "at most 10"},
       {"1&step=1e1&end", "whole number"},
+      {"1&edit=5:data.seed=9&step=20&end", "no run goes on with other data"},
       {"1&screen=kitchen&end", "expected lab"},
       {"1&screen=lab:warm-up&end", "expected lab"},
       {"1&screen=lessons:../../etc&end", "expected lab"},

@@ -144,9 +144,14 @@ TEST_CASE("the screen comes along; a lesson stops where the learner has not pred
   const LinkedView back =
       linked_view(picture_of_it.state.session, picture_of_it.state.screens, picture_of_it.state.look);
   CHECK(back.lesson == "warm-up:explain");
-  CHECK_FALSE(open_link(learner.state, "1&screen=lessons:kitchen:explain&end"));
+  // One that is not in the course changes nothing.
+  learner.state.screens.shown = Screen::Tape;
+  REQUIRE_FALSE(learner.state.look.dark);
+  CHECK_FALSE(open_link(learner.state, "1&theme=dark&screen=lessons:kitchen:explain&end"));
   CHECK(test::holds(learner.state.notice, "kitchen"));
-  learner.state.session.asked.clear();
+  CHECK(learner.state.session.asked.empty());
+  CHECK(learner.state.screens.shown == Screen::Tape);
+  CHECK_FALSE(learner.state.look.dark);
 }
 
 TEST_CASE("the link is copied as a command, or behind the page's address, and says what it does not carry") {
@@ -160,6 +165,15 @@ TEST_CASE("the link is copied as a command, or behind the page's address, and sa
   lab.state.shell.page = "https://example.org/lab";
   shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);
   CHECK(lab.state.shell.clipboard == "https://example.org/lab#" + fragment);
+
+  auto shorter = std::make_shared<LabView>(*fixture::lab_view());
+  for (RunView& run : shorter->runs) {
+    RunSpec spec = *run.spec;
+    spec.train.steps = 100;  // a budget below the steps that are made
+    run.spec = run.origin = std::make_shared<const RunSpec>(spec);
+  }
+  lab.state.session.view = shorter;
+  CHECK(read_link(copied_link(lab)).step == 214);
 
   auto changed = std::make_shared<LabView>(*fixture::lab_view());
   for (RunView& run : changed->runs) {

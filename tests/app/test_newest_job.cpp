@@ -134,10 +134,10 @@ TEST_CASE("a sweep that is halted before it begins is shown as halted") {
   CHECK(worker.state()->phase == sweep::Phase::Looking);
   worker.halt(sweep::Phase::Paused);
   CHECK(worker.state()->phase == sweep::Phase::Paused);
+  worker.halt(sweep::Phase::Stopped);  // while the first, which says nothing more, still winds down
+  CHECK(worker.state()->phase == sweep::Phase::Stopped);
   gate.open();
   worker.wait();
-  CHECK(worker.state()->phase == sweep::Phase::Paused);
-  worker.halt(sweep::Phase::Stopped);
   CHECK(worker.state()->phase == sweep::Phase::Stopped);
   worker.start(plan, true);
   worker.wait();

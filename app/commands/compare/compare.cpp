@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -36,7 +37,11 @@ bool train_session(Lab& lab, const std::vector<ConfigRun>& runs, Progress& progr
   const bool complete = watch(lab, progress);
   const std::shared_ptr<const LabView> view = lab.view();
   if (!view->backend_note.empty()) complain(view->backend_note);
-  if (complete && !view->message.empty() && view->message != view->backend_note) throw Error(view->message);
+  for (const std::string& notice : view->notices) complain(notice);
+  const bool told =
+      view->message.empty() || view->message == view->backend_note ||
+      std::find(view->notices.begin(), view->notices.end(), view->message) != view->notices.end();
+  if (complete && !told) throw Error(view->message);
   return complete;
 }
 

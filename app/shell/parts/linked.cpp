@@ -13,6 +13,18 @@
 #include "engine/core/error.h"
 
 namespace normscope {
+namespace {
+
+// A lesson whose prediction the learner has not made is opened there. Throws Error for one that is not in the course.
+void show_lesson(const std::string& place, Screens& screens, Lab* lab) {
+  const std::string id = place.substr(0, place.find(':'));
+  open_lesson(screens, lab, id + ":predict");
+  const lessons::LessonProgress& learned =
+      screens.lessons.player->progress(screens.lessons.player->lesson()->id);
+  if (!screens.lessons.remembers || learned.committed || learned.skipped) open_lesson(screens, lab, place);
+}
+
+}  // namespace
 
 LinkedView linked_view(const ShownSession& session, const Screens& screens, const Appearance& look) {
   LinkedView link;
@@ -20,6 +32,8 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
   const lab::TransportState& transport = screens.lab.transport();
   link.runs = session_of(view);
   link.step = view.step;
+  for (ConfigRun& run : link.runs)  // a budget may have been lowered since
+    run.spec.train.steps = std::max(run.spec.train.steps, view.step);
   if (transport.pinned_step && *transport.pinned_step < view.step) link.cursor = *transport.pinned_step;
   link.screen = screens.shown;
   const lessons::Player* const player = screens.lessons.player.get();
@@ -61,6 +75,7 @@ std::vector<lab::Command> linked_commands(const LinkedView& link) {
 
 void show_linked(const LinkedView& link, const LabView& before, Screens& screens, Appearance& look,
                  Lab* lab) {
+  if (!link.lesson.empty()) show_lesson(link.lesson, screens, lab);  // first: it may not be there
   look.dark = link.dark;
   lab::TransportState& transport = screens.lab.transport();
   transport.pinned_step.reset();
@@ -70,13 +85,6 @@ void show_linked(const LinkedView& link, const LabView& before, Screens& screens
   if (link.cursor && *link.cursor < link.step)
     screens.linked_cursor = LinkedCursor{*link.cursor, before.runs.empty() ? nullptr : before.runs[0].origin};
   screens.shown = link.screen;
-  if (link.lesson.empty()) return;
-  const std::string id = link.lesson.substr(0, link.lesson.find(':'));
-  open_lesson(screens, lab, id + ":predict");
-  const lessons::LessonProgress& learned =
-      screens.lessons.player->progress(screens.lessons.player->lesson()->id);
-  if (!screens.lessons.remembers || learned.committed || learned.skipped)
-    open_lesson(screens, lab, link.lesson);
 }
 
 bool open_link(AppState& state, std::string_view text) {
@@ -86,9 +94,9 @@ bool open_link(AppState& state, std::string_view text) {
   try {
     const LinkedView link = read_link(text);
     require_needed(link, link.runs);
+    show_linked(link, before, state.screens, state.look, session.lab);
     session.asked = linked_commands(link);
     state.notice.clear();
-    show_linked(link, before, state.screens, state.look, session.lab);
     return true;
   } catch (...) {
     state.notice = describe_exception("opening a link");
@@ -100,7 +108,12 @@ bool open_link(AppState& state, std::string_view text) {
 
 void follow_linked(Screens& screens, const LabView& view) {
   std::optional<LinkedCursor>& waits = screens.linked_cursor;
-  if (!waits || view.runs.empty() || view.runs[0].origin == waits->before || view.step <= waits->step) return;
+  if (!waits || view.runs.empty() || view.runs[0].origin == waits->before) return;
+  if (!waits->runs) waits->runs = view.runs[0].origin;
+  if (view.runs[0].origin != waits->runs || view.step < waits->reached)
+    return waits.reset();  // others, or anew
+  waits->reached = view.step;
+  if (view.step <= waits->step) return;
   lab::TransportState& transport = screens.lab.transport();
   if (!transport.pinned_step) lab::pin_cursor(transport, view, waits->step);
   waits.reset();

@@ -68,8 +68,9 @@ void open_lesson(Screens& screens, Lab* lab, const std::string& name) {
   const std::string step = colon == std::string::npos ? "predict" : name.substr(colon + 1);
   for (const lessons::StepKind kind : lessons::kSteps) {
     if (step != lessons::to_string(kind)) continue;
+    player_of(screens.lessons, lab).open(name.substr(0, colon), kind);
     screens.shown = Screen::Lessons;
-    return player_of(screens.lessons, lab).open(name.substr(0, colon), kind);
+    return;
   }
   throw Error("lesson:" + name + ": expected a step: predict, run, compare or explain");
 }

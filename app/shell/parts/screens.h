@@ -59,6 +59,8 @@ struct TapePart {
 struct LinkedCursor {
   int32_t step = 0;
   std::shared_ptr<const RunSpec> before;  // as its first run stood at step 0; null: there was none
+  std::shared_ptr<const RunSpec> runs{};  // the new ones, once they are there
+  int32_t reached = 0;                    // by them: what goes back has been reset
 };
 
 struct Screens {
