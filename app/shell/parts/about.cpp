@@ -37,7 +37,7 @@ std::string About::checksum() const { return found() ? found()->checksum : ""; }
 
 std::string About::text() const {
   const Found* const known = found();
-  const std::string checksum = known ? fmt::format("{} ({})", known->checksum, known->instructions) : "…";
+  const std::string checksum = known ? fmt::format("{} ({})", known->checksum, known->instructions) : "being computed";
   return fmt::format("normscope {}. Checksum of {} steps of the default comparison: {}", NORMSCOPE_VERSION,
                      experiments::kChecksumSteps, checksum);
 }
