@@ -8,21 +8,23 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 initial_mb=256 maximum_mb=2048
 
-# Inside the toolchain, in the source tree: DEPS holds headers and sources.
+# Inside the toolchain, in the source tree: DEPS holds headers and sources. Objects of another toolchain go.
 compile() {
-  local deps="$1" fonts="build/web-objects/fonts"
+  local deps="$1" fonts="build/web-objects/fonts" toolchain
+  toolchain="$(command -v emcc) $(emcc -dumpversion) $deps"
+  if [[ "$(cat build/web-objects/toolchain.txt 2>/dev/null)" != "$toolchain" ]]; then rm -rf build/web-objects; fi
   mkdir -p build/web-objects
+  echo "$toolchain" >build/web-objects/toolchain.txt
   scripts/web_fonts.sh "$fonts"
   if command -v ccache >/dev/null; then EM_COMPILER_WRAPPER="$(command -v ccache)" && export EM_COMPILER_WRAPPER; fi
-  if [[ ! -f build/web-objects/build.ninja ]]; then
-    emcmake cmake -S . -B build/web-objects -G Ninja -DCMAKE_BUILD_TYPE=Release -DNORMSCOPE_TESTS=OFF -DNORMSCOPE_CUDA=OFF \
-      -DNORMSCOPE_UNITY=ON -DNORMSCOPE_PRECOMPILED=OFF "-DNORMSCOPE_WEB_DEPS=$deps" "-DNORMSCOPE_WEB_FONTS=$root/$fonts" \
-      "-DNORMSCOPE_WEB_INITIAL_MB=$initial_mb" "-DNORMSCOPE_WEB_MAXIMUM_MB=$maximum_mb" >build/web-objects/configure.log 2>&1 || {
-      cat build/web-objects/configure.log >&2
-      rm -f build/web-objects/CMakeCache.txt
-      exit 1
-    }
-  fi
+  # Every time, a few seconds: what is set here reaches objects and link.
+  emcmake cmake -S . -B build/web-objects -G Ninja -DCMAKE_BUILD_TYPE=Release -DNORMSCOPE_TESTS=OFF -DNORMSCOPE_CUDA=OFF \
+    -DNORMSCOPE_UNITY=ON -DNORMSCOPE_PRECOMPILED=OFF "-DNORMSCOPE_WEB_DEPS=$deps" "-DNORMSCOPE_WEB_FONTS=$root/$fonts" \
+    "-DNORMSCOPE_WEB_INITIAL_MB=$initial_mb" "-DNORMSCOPE_WEB_MAXIMUM_MB=$maximum_mb" >build/web-objects/configure.log 2>&1 || {
+    cat build/web-objects/configure.log >&2
+    rm -f build/web-objects/CMakeCache.txt
+    exit 1
+  }
   cmake --build build/web-objects --parallel "${JOBS:-$(nproc)}" --target normscope
 }
 
@@ -45,6 +47,11 @@ if new_enough; then
   compile "$deps"
 else
   tools="$root/build/web-toolchain"
+  unshare --mount true 2>/dev/null || {
+    echo "make web: needs Emscripten 3.1.58 or newer (emcc on PATH) with cmake and ninja; its own Debian 13 root needs" \
+      "unshare --mount, which this user or container may not call." >&2
+    exit 3
+  }
   scripts/web_toolchain.sh "$tools" || exit 3
   mkdir -p "$tools$root" "$tools/proc" "$tools/dev"
   # The mounts are of a namespace of their own: they go with its last process, however that ends, and nobody else
