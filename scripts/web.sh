@@ -42,11 +42,12 @@ new_enough() {
 
 scripts/fetch_imgui.sh
 if new_enough; then
-  deps="$root/build/web-deps"
+  deps="$root/build/web-deps" system=/
   [[ -d "$deps/include" ]] || scripts/web_toolchain.sh --headers "$deps" || exit 3
   compile "$deps"
 else
   tools="$root/build/web-toolchain"
+  deps="$tools/opt/normscope-web" system="$tools"
   unshare --mount true 2>/dev/null || {
     echo "make web: needs Emscripten 3.1.58 or newer (emcc on PATH) with cmake and ninja; its own Debian 13 root needs" \
       "unshare --mount, which this user or container may not call." >&2
@@ -72,5 +73,6 @@ mkdir -p build/web
 cp build/web-objects/normscope.{js,wasm,data} build/web/
 if compgen -G "web/*" >/dev/null; then cp -r web/* build/web/; fi
 if [[ -f scripts/web_finish.py ]]; then
-  python3 scripts/web_finish.py build/web --initial-mb "$initial_mb" --maximum-mb "$maximum_mb"
+  python3 scripts/web_finish.py build/web --initial-mb "$initial_mb" --maximum-mb "$maximum_mb" --system "$system" \
+    --deps "$deps"
 fi
