@@ -28,7 +28,7 @@ if(TARGET normscope_sentencepiece)
 endif()
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/normscope-config.cmake.in"
   "${CMAKE_BINARY_DIR}/package/normscope-config.cmake" INSTALL_DESTINATION "${package_dir}")
-# Before 1.0 another second number may be another interface.
+# Before 1.0 a new minor version may change the interface.
 write_basic_package_version_file("${CMAKE_BINARY_DIR}/package/normscope-config-version.cmake"
   COMPATIBILITY SameMinorVersion)
 install(FILES "${CMAKE_BINARY_DIR}/package/normscope-config.cmake" "${CMAKE_BINARY_DIR}/package/normscope-config-version.cmake"

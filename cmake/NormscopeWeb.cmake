@@ -9,8 +9,9 @@ set(NORMSCOPE_WEB_INITIAL_MB 256 CACHE STRING "Memory that a page begins with")
 set(NORMSCOPE_WEB_MAXIMUM_MB 2048 CACHE STRING "Memory that a page may grow to")
 set(NORMSCOPE_WEB_ROOT "/normscope")  # of what is packed, in the page's file system
 set(NORMSCOPE_WEB_FONTS "" CACHE PATH "The faces that are packed, subset")
-if(NOT EXISTS "${NORMSCOPE_WEB_DEPS}/include/fmt")
-  message(FATAL_ERROR "normscope: NORMSCOPE_WEB_DEPS='${NORMSCOPE_WEB_DEPS}' holds no headers: scripts/web.sh prepares them")
+if(NOT EXISTS "${NORMSCOPE_WEB_DEPS}/include/fmt" OR NOT IS_DIRECTORY "${NORMSCOPE_WEB_FONTS}")
+  message(FATAL_ERROR "normscope: NORMSCOPE_WEB_DEPS='${NORMSCOPE_WEB_DEPS}' holds no headers or "
+    "NORMSCOPE_WEB_FONTS='${NORMSCOPE_WEB_FONTS}' no faces: scripts/web.sh prepares them")
 endif()
 
 enable_language(C)  # md4c
@@ -79,5 +80,7 @@ function(normscope_web_program target)
     "--preload-file=${CMAKE_SOURCE_DIR}/lessons@${NORMSCOPE_WEB_ROOT}/lessons"
     "--preload-file=${CMAKE_SOURCE_DIR}/claims@${NORMSCOPE_WEB_ROOT}/claims"
     "--preload-file=${NORMSCOPE_WEB_FONTS}@/usr/share/fonts")
-  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/app/web/storage.js")
+  file(GLOB_RECURSE packed CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/lessons/*" "${CMAKE_SOURCE_DIR}/claims/*"
+    "${NORMSCOPE_WEB_FONTS}/*")
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${CMAKE_SOURCE_DIR}/app/web/storage.js" ${packed})
 endfunction()

@@ -11,16 +11,26 @@ skip() {
   exit 0
 }
 
+has_chromium() { # the names that tests/web/cdp.py tries
+  if [[ -n "${CHROMIUM:-}" ]]; then
+    command -v "$CHROMIUM" >/dev/null
+  else
+    command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null
+  fi
+}
+
 missing=()
-command -v "${CHROMIUM:-chromium}" >/dev/null || missing+=(chromium)
+has_chromium || missing+=(chromium)
 command -v node >/dev/null || missing+=(nodejs)
 command -v brotli >/dev/null || missing+=(brotli)
 if [[ ${#missing[@]} -gt 0 && "$(id -u)" -eq 0 ]] && command -v apt-get >/dev/null; then
   echo "normscope: installing ${missing[*]}"
-  install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}")
-  "${install[@]}" >/dev/null 2>&1 || { apt-get update -qq && "${install[@]}" >/dev/null; } || true
+  install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends)
+  for package in "${missing[@]}"; do # one that this system lacks does not keep the others out
+    "${install[@]}" "$package" >/dev/null 2>&1 || { apt-get update -qq && "${install[@]}" "$package" >/dev/null; } || true
+  done
 fi
-command -v "${CHROMIUM:-chromium}" >/dev/null || skip "no Chromium, and none could be installed"
+has_chromium || skip "no Chromium, and none could be installed"
 
 scripts/build.sh release normscope # what the web program is compared with
 scripts/web.sh || {

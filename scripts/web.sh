@@ -8,21 +8,23 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 initial_mb=256 maximum_mb=2048
 
-# Inside the toolchain, in the source tree: DEPS holds headers and sources.
+# Inside the toolchain, in the source tree: DEPS holds headers and sources. Objects of another toolchain go.
 compile() {
-  local deps="$1" fonts="build/web-objects/fonts"
+  local deps="$1" fonts="build/web-objects/fonts" toolchain
+  toolchain="$(command -v emcc) $(emcc -dumpversion) $deps"
+  if [[ "$(cat build/web-objects/toolchain.txt 2>/dev/null)" != "$toolchain" ]]; then rm -rf build/web-objects; fi
   mkdir -p build/web-objects
+  echo "$toolchain" >build/web-objects/toolchain.txt
   scripts/web_fonts.sh "$fonts"
   if command -v ccache >/dev/null; then EM_COMPILER_WRAPPER="$(command -v ccache)" && export EM_COMPILER_WRAPPER; fi
-  if [[ ! -f build/web-objects/build.ninja ]]; then
-    emcmake cmake -S . -B build/web-objects -G Ninja -DCMAKE_BUILD_TYPE=Release -DNORMSCOPE_TESTS=OFF -DNORMSCOPE_CUDA=OFF \
-      -DNORMSCOPE_UNITY=ON -DNORMSCOPE_PRECOMPILED=OFF "-DNORMSCOPE_WEB_DEPS=$deps" "-DNORMSCOPE_WEB_FONTS=$root/$fonts" \
-      "-DNORMSCOPE_WEB_INITIAL_MB=$initial_mb" "-DNORMSCOPE_WEB_MAXIMUM_MB=$maximum_mb" >build/web-objects/configure.log 2>&1 || {
-      cat build/web-objects/configure.log >&2
-      rm -f build/web-objects/CMakeCache.txt
-      exit 1
-    }
-  fi
+  # Every time, a few seconds: what is set here reaches objects and link.
+  emcmake cmake -S . -B build/web-objects -G Ninja -DCMAKE_BUILD_TYPE=Release -DNORMSCOPE_TESTS=OFF -DNORMSCOPE_CUDA=OFF \
+    -DNORMSCOPE_UNITY=ON -DNORMSCOPE_PRECOMPILED=OFF "-DNORMSCOPE_WEB_DEPS=$deps" "-DNORMSCOPE_WEB_FONTS=$root/$fonts" \
+    "-DNORMSCOPE_WEB_INITIAL_MB=$initial_mb" "-DNORMSCOPE_WEB_MAXIMUM_MB=$maximum_mb" >build/web-objects/configure.log 2>&1 || {
+    cat build/web-objects/configure.log >&2
+    rm -f build/web-objects/CMakeCache.txt
+    exit 1
+  }
   cmake --build build/web-objects --parallel "${JOBS:-$(nproc)}" --target normscope
 }
 
@@ -40,11 +42,17 @@ new_enough() {
 
 scripts/fetch_imgui.sh
 if new_enough; then
-  deps="$root/build/web-deps"
+  deps="$root/build/web-deps" system=/
   [[ -d "$deps/include" ]] || scripts/web_toolchain.sh --headers "$deps" || exit 3
   compile "$deps"
 else
   tools="$root/build/web-toolchain"
+  deps="$tools/opt/normscope-web" system="$tools"
+  unshare --mount true 2>/dev/null || {
+    echo "make web: needs Emscripten 3.1.58 or newer (emcc on PATH) with cmake and ninja; its own Debian 13 root needs" \
+      "unshare --mount, which this user or container may not call." >&2
+    exit 3
+  }
   scripts/web_toolchain.sh "$tools" || exit 3
   mkdir -p "$tools$root" "$tools/proc" "$tools/dev"
   # The mounts are of a namespace of their own: they go with its last process, however that ends, and nobody else
@@ -65,5 +73,6 @@ mkdir -p build/web
 cp build/web-objects/normscope.{js,wasm,data} build/web/
 if compgen -G "web/*" >/dev/null; then cp -r web/* build/web/; fi
 if [[ -f scripts/web_finish.py ]]; then
-  python3 scripts/web_finish.py build/web --initial-mb "$initial_mb" --maximum-mb "$maximum_mb"
+  python3 scripts/web_finish.py build/web --initial-mb "$initial_mb" --maximum-mb "$maximum_mb" --system "$system" \
+    --deps "$deps"
 fi

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The last step of `make web`: what the page needs beside the program.
 
-    scripts/web_finish.py build/web --initial-mb 256 --maximum-mb 2048
+    scripts/web_finish.py build/web --initial-mb 256 --maximum-mb 2048 --system / --deps build/web-deps
 
-Copies the icon and the pictures that the page shows where it cannot run, writes sizes.json (the bytes of each file, for
-the progress bar; the memory that the module was linked with), and puts a .gz and, where the `brotli` program is
+Copies the icon and the pictures that the page shows where it cannot run, writes licenses.txt (the terms of what is
+compiled in and packed) and sizes.json (the bytes of each file, for the progress bar; the memory that the module was
+linked with), and puts a .gz and, where the `brotli` program is
 installed, a .br beside every file that gains by it.
 """
 
@@ -22,7 +23,19 @@ COPIED = {  # to the name in the folder
     "assets/screenshots/lab-dark.png": "lab-dark.png",
     "assets/icon/normscope.svg": "icon.svg",
 }
-PACKED = {".html", ".css", ".js", ".json", ".svg", ".wasm", ".data"}  # the others are compressed already
+COMPILED_IN = [  # Debian's packages, the faces among them; emscripten's file tells of the C and C++ libraries, too
+    "emscripten",
+    "libhwy-dev",
+    "libfmt-dev",
+    "nlohmann-json3-dev",
+    "libcli11-dev",
+    "libtomlplusplus-dev",
+    "libstb-dev",
+    "fonts-inter",
+    "fonts-jetbrains-mono",
+    "fonts-dejavu-core",
+]
+PACKED = {".html", ".css", ".js", ".json", ".svg", ".txt", ".wasm", ".data"}  # the others are compressed already
 FIRST_FRAME = {".html", ".css", ".js", ".json", ".wasm", ".data", ".svg"}  # received before it, all of them
 
 
@@ -40,11 +53,24 @@ def pack(path):
     return min(sizes)
 
 
+def licences(system, deps):
+    """The terms of all that comes from others, one below the other; what is not found is said."""
+    files = {"normscope": ROOT / "LICENSE", "Dear ImGui": ROOT / "build/deps/imgui/LICENSE.txt"}
+    files |= {name: system / "usr/share/doc" / name / "copyright" for name in COMPILED_IN}
+    texts = {name: file.read_text(errors="replace") for name, file in files.items() if file.is_file()}
+    for name in files.keys() - texts.keys():
+        print(f"web_finish.py: no {files[name]}, so licenses.txt says nothing of {name}", file=sys.stderr)
+    texts["md4c"] = (deps / "src/md4c.c").read_text().partition("*/")[0] + "*/\n"  # its source begins with them
+    return "".join(f"{'=' * 20} {name}\n\n{text.rstrip()}\n\n" for name, text in texts.items())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--initial-mb", type=int, required=True, help="memory that the module begins with")
     parser.add_argument("--maximum-mb", type=int, required=True, help="memory that it may grow to")
+    parser.add_argument("--system", type=Path, required=True, help="root of the system whose packages were compiled in")
+    parser.add_argument("--deps", type=Path, required=True, help="where md4c's source lies, in src/")
     options = parser.parse_args()
     folder = options.folder
     if not (folder / "normscope.wasm").is_file():
@@ -53,6 +79,7 @@ def main():
     for source, name in COPIED.items():
         if (ROOT / source).is_file():
             shutil.copy(ROOT / source, folder / name)
+    (folder / "licenses.txt").write_text(licences(options.system, options.deps))
     for stale in [*folder.glob("*.gz"), *folder.glob("*.br")]:
         stale.unlink()
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name != "sizes.json")

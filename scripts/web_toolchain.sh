@@ -9,10 +9,10 @@ packages=(emscripten cmake ninja-build ccache brotli python3-fonttools libhwy-de
 sources=(highway md4c)  # libraries of them are for the host
 export DEBIAN_FRONTEND=noninteractive
 
-# Headers alone, linked: /usr/include itself would bring the host's standard library.
+# Headers alone, linked: /usr/include itself would bring the host's standard library. DIR is there once it is whole.
 headers() {
-  local dir="$1" name folder work
-  rm -rf "$dir"
+  local whole="$1" dir="$1.part" name folder work
+  rm -rf "$whole" "$dir"
   mkdir -p "$dir/include" "$dir/src/hwy"
   for name in hwy fmt nlohmann CLI toml++ stb; do
     for folder in /usr/include /usr/include/*-linux-gnu; do
@@ -24,13 +24,14 @@ headers() {
     fi
   done
   work="$(mktemp -d)"
-  # The authors' archives alone, checked against the sums in the package lists.
+  # The authors' archives alone, checked against the sums in the package lists. What does not come is missed below.
   (cd "$work" && apt-get source --print-uris "${sources[@]}" 2>/dev/null | while read -r url name _ sum; do
     if [[ "$name" == *.orig.tar.?z* ]]; then
       /usr/lib/apt/apt-helper download-file "${url//\'/}" "$name" "$sum" >/dev/null && tar -xf "$name"
     fi
-  done)
+  done) || true
   if [[ ! -d $(echo "$work"/highway-*) || ! -d $(echo "$work"/md4c-*) ]]; then
+    rm -rf "$work"
     echo "make web: no sources of ${sources[*]}: apt's lists need a line deb-src" >&2
     exit 1
   fi
@@ -39,6 +40,7 @@ headers() {
     if [[ -f $(echo "$work"/highway-*/hwy/$name.cc) ]]; then cp "$work"/highway-*/hwy/$name.cc "$dir/src/hwy/"; fi
   done
   rm -rf "$work"
+  mv "$dir" "$whole"
 }
 
 if [[ "${1:-}" == --headers ]]; then

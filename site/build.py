@@ -130,8 +130,8 @@ class Site:
             self.layout = pages.Layout(course, self.has_app)
             self.pages = {source: page for group in pages.groups().values() for source, page, _ in group}
             self.pages["lessons/index.html"] = "lessons/index.html"  # has no source of its own
-            for name in ("style.css", "icon.svg"):
-                self.copy(pages.HERE / name, name)
+            self.copy(pages.HERE / "style.css", "style.css")
+            self.copy(pages.ROOT / "assets/icon/normscope.svg", "icon.svg")
             for picture in course.pictures():
                 self.copy(picture, "lessons/figures/" + picture.name)
             if self.has_app:

@@ -43,8 +43,7 @@ def read_course(program, scratch):
     report = scratch / "report"
     run("report", "--out", str(report))
     course = Course([Lesson(f) for f in sorted(FOLDER.iterdir()) if (f / "lesson.toml").is_file()], report)
-    links = report / "links.json"  # see lab_link
-    fragments = json.loads(links.read_text()) if links.is_file() else {}
+    fragments = json.loads((report / "links.json").read_text())  # see lab_link
     for lesson in course:
         sheet = scratch / f"{lesson.id}.html"
         run("worksheet", lesson.id, "--answers", "--out", str(sheet))
@@ -53,9 +52,9 @@ def read_course(program, scratch):
 
 
 def lab_link(lesson, site):
-    """THE ONE PLACE that says how a reader gets from a lesson's page to its runs in the Lab. `lesson report` may write
-    links.json, {lesson's id: fragment}, with the functions that write a fragment for runs; then the link carries the
-    runs, to the browser's program where the site has it, else as a command. Without it: the way by hand."""
+    """THE ONE PLACE that says how a reader gets from a lesson's page to its runs in the Lab. `lesson report` writes
+    links.json, {lesson's id: fragment}: the link carries the runs, to the browser's program where the site has it, else
+    as a command. A lesson without a fragment: the way by hand."""
     where = f"screen 2, lesson {lesson.number}"
     if site.has_app:
         target = pages.relative("app/index.html", lesson.page)

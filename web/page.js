@@ -11,6 +11,8 @@ import { missing } from "./support.js";
 import { closeable, note, progress, showTrouble, started } from "./words.js";
 
 const query = new URLSearchParams(location.search);
+const fresh = query.has("fresh");
+const WORKERS = Math.min(navigator.hardwareConcurrency || 4, 8); // that train: cmake/NormscopeWeb.cmake starts so many
 const canvas = document.getElementById("canvas");
 const marks = { page: 0, firstFrame: null, firstStep: null }; // ms since the page started to load
 let program = null;
@@ -53,15 +55,25 @@ function inWords(error) {
   const text = String(error?.message ?? error);
   if (error instanceof TypeError && /fetch|load|network|server answers/i.test(text))
     return `A file of the program could not be loaded (${text}).`;
-  if (/memory|allocat|OOM/i.test(text)) return `The memory that the browser gives a page is used up (${text}).`;
+  if (/memory|allocat|OOM/i.test(text) && !/out of bounds/i.test(text))
+    return `The memory that the browser gives a page is used up (${text}).`;
   return `Something in the program broke: ${text}. That is a fault of ours.`;
 }
 
 function programArguments() {
   const list = [];
-  if (query.has("threads")) list.push("--threads", query.get("threads"));
-  if (query.has("fresh")) list.push("--safe-mode");
+  const threads = query.get("threads");
+  if (threads !== null) list.push("--threads", Number(threads) > WORKERS ? String(WORKERS) : threads);
+  if (fresh) list.push("--safe-mode");
   return list;
+}
+
+/** The next load of this address is a visit like any other, and this one is not kept. */
+function sayFresh() {
+  const address = new URL(location.href);
+  address.searchParams.delete("fresh");
+  history.replaceState(null, "", address);
+  note("fresh", "Begun anew: nothing of this visit will be found again; a reload goes back to what the last one left.");
 }
 
 /** `compiled`: the module; `data`: what it finds in its file system; `linked`: the memory that it was linked with. */
@@ -83,7 +95,6 @@ function moduleArguments(compiled, data, linked) {
     nsDownload: download,
     nsStatus: (text) => progress(text),
     nsFatal: fatal,
-    nsPickFile: () => document.getElementById("file").click(),
     onAbort: (what) => fatal(inWords(what)),
     printErr(line) {
       lastLine = line;
@@ -103,6 +114,7 @@ function follow() {
   if (marks.firstFrame === null && (now.frames ?? 1) > 0) {
     marks.firstFrame = time;
     started();
+    if (fresh) sayFresh();
     canvas.focus();
   }
   if (marks.firstStep === null && now.runs.some((run) => run.step > 0)) marks.firstStep = time;
@@ -136,14 +148,17 @@ function askStorage() {
 
 function listen() {
   watchFiles({
+    keeps: () => !fresh && Boolean(program.nsStorage),
     folder: (path) => program.FS.mkdirTree(path),
     write: (path, bytes) => program.FS.writeFile(path, bytes),
+    remove: (path) => program.FS.unlink(path),
+    store: () => new Promise((stored) => program.FS.syncfs(false, stored)),
     open: (path) => program.ccall("ns_open_file", null, ["string"], [path]),
     note,
   });
   listenToTouch(canvas, document.getElementById("stage"));
-  fitCanvas(canvas, document.getElementById("stage"), (width, height, ratio) => {
-    if (program._ns_resize && !over) program._ns_resize(width, height, ratio);
+  fitCanvas(canvas, document.getElementById("stage"), (width, height) => {
+    if (program._ns_resize && !over) program._ns_resize(width, height);
   });
   document.addEventListener("visibilitychange", () => {
     if (program._ns_hidden && !over) program._ns_hidden(document.hidden ? 1 : 0);
@@ -182,7 +197,6 @@ async function run() {
     loadScript("normscope.js"),
   ]);
   const given = moduleArguments(compiled, data, loading.memory);
-  given.nsSize = fitCanvas(canvas, document.getElementById("stage"));
   progress("Starting the workers");
   program = await globalThis.createNormscope(given);
   listen();

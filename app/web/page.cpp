@@ -26,11 +26,15 @@ EM_JS(void, page_join_clipboard, (), {
   });
 });
 
-// What the browser would do with the program's own chords: save the page, look for a word, zoom.
-EM_JS(int, page_join_keys, (const char* chords), {
+// What the browser would do with the program's own chords: save the page, look for a word, zoom. Some are the program's
+// with Shift alone: Ctrl+L is the browser's address line, Ctrl+C its copy event.
+EM_JS(int, page_join_keys, (const char* chords, const char* shifted), {
   const ours = UTF8ToString(chords);
+  const ours_shifted = UTF8ToString(shifted);
   addEventListener("keydown", (event) => {
-    if ((event.ctrlKey || event.metaKey) && event.key.length === 1 && ours.includes(event.key.toLowerCase())) event.preventDefault();
+    if (!(event.ctrlKey || event.metaKey) || event.key.length !== 1) return;
+    const key = event.key.toLowerCase();
+    if (ours.includes(key) || (event.shiftKey && ours_shifted.includes(key))) event.preventDefault();
   }, true);
   return /Mac|iPad|iPhone/.test(navigator.platform) ? 1 : 0;
 });
@@ -86,7 +90,7 @@ bool in_page() { return page_is_there() != 0; }
 std::string address() { return taken(page_address()); }
 std::string fragment() { return taken(page_fragment()); }
 
-void join_keys() { ImGui::GetIO().ConfigMacOSXBehaviors = page_join_keys("ksozyl=+-0") != 0; }
+void join_keys() { ImGui::GetIO().ConfigMacOSXBehaviors = page_join_keys("ksozy=+-0", "lc") != 0; }
 
 void join_clipboard() {
   page_join_clipboard();

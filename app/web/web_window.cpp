@@ -102,7 +102,7 @@ int run_window(const WindowOptions& options) {
 extern "C" {
 
 EMSCRIPTEN_KEEPALIVE void ns_open_file(const char* path) {
-  if (normscope::page()) normscope::page()->session->open_file(path);
+  if (normscope::page() && normscope::page()->session) normscope::page()->session->open_file(path);
 }
 
 EMSCRIPTEN_KEEPALIVE const char* ns_status() {
@@ -121,7 +121,7 @@ EMSCRIPTEN_KEEPALIVE const char* ns_places(const char* prefix) {
   return text.c_str();
 }
 
-EMSCRIPTEN_KEEPALIVE void ns_resize(int width, int height, double) {
+EMSCRIPTEN_KEEPALIVE void ns_resize(int width, int height) {
   if (normscope::page()) glfwSetWindowSize(normscope::page()->window.handle(), width, height);
 }
 

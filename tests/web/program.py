@@ -57,6 +57,11 @@ class Program:
         )
         if shown == "trouble":
             raise CdpError(f"the page says: {self.trouble()}")
+        # The line about ?fresh lies over the canvas at some heights, and over what a test clicks.
+        self.page.evaluate(
+            'document.getElementById("note").textContent.startsWith("Begun anew")'
+            ' && document.getElementById("note-close").click()'
+        )
         return self
 
     def status(self):
