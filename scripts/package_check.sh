@@ -51,7 +51,7 @@ within() {
 }
 make_clean() {
   rm -rf "$clean" "$clean.part"
-  debootstrap --variant=minbase bookworm "$clean.part" http://deb.debian.org/debian && mv "$clean.part" "$clean"
+  debootstrap --variant=minbase bookworm "$clean.part" ${NORMSCOPE_MIRROR:+"$NORMSCOPE_MIRROR"} && mv "$clean.part" "$clean"
 }
 # A window that opens with its icon, trains, and ends as documented when it is told to.
 window='

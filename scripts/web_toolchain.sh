@@ -61,14 +61,13 @@ if ! command -v debootstrap >/dev/null; then
     apt-get install -y -qq --no-install-recommends debootstrap debian-archive-keyring >/dev/null
   }
 fi
-mirror="${NORMSCOPE_MIRROR:-http://deb.debian.org/debian}"
 log="$root.log"
 echo "normscope: setting up Debian 13 with Emscripten under $root (5 minutes; $log)"
 rm -rf "$root"
 mkdir -p "$root"
 {
-  debootstrap --variant=minbase --keyring=/usr/share/keyrings/debian-archive-keyring.gpg trixie "$root" "$mirror"
-  echo "deb-src $mirror trixie main" >"$root/etc/apt/sources.list.d/sources.list"
+  debootstrap --variant=minbase --keyring=/usr/share/keyrings/debian-archive-keyring.gpg trixie "$root" ${NORMSCOPE_MIRROR:+"$NORMSCOPE_MIRROR"}
+  sed -n 's/^deb /deb-src /p' "$root/etc/apt/sources.list" >"$root/etc/apt/sources.list.d/sources.list"
   echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/unsafe-io"  # it can be made again
   cp /etc/resolv.conf "$root/etc/resolv.conf"
   chroot "$root" apt-get update -qq

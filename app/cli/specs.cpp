@@ -53,16 +53,17 @@ LinkedView link_of(const std::string& link, const std::string& text, const std::
   });
 }
 
-std::vector<ConfigRun> main_runs(const MainOptions& options) {
-  std::vector<ConfigRun> runs;
+MainRuns main_runs(const MainOptions& options) {
+  MainRuns out;
   if (options.link.empty()) {
-    runs = runs_of(options.config);
-    apply_arguments(runs, options.runs, options.set, options.edits);
+    out.runs = runs_of(options.config);
+    apply_arguments(out.runs, options.runs, options.set, options.edits);
   } else {
-    runs = link_of(options.link, options.text, options.set, options.edits).runs;
+    out.link = link_of(options.link, options.text, options.set, options.edits);
+    out.runs = out.link->runs;
   }
-  override_runs(runs, options.text, options.steps, -1);
-  return runs;
+  override_runs(out.runs, options.text, options.steps, -1);
+  return out;
 }
 
 std::shared_ptr<const Task> task_of(const RunSpec& spec) {

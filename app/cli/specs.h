@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,11 @@ LinkedView link_of(const std::string& link, const std::string& text,
                    const std::vector<std::string>& sets = {}, const std::vector<std::string>& edits = {});
 
 /// What the window and compare show: the runs of a link, a configuration or the options.
-std::vector<ConfigRun> main_runs(const MainOptions& options);
+struct MainRuns {
+  std::vector<ConfigRun> runs;
+  std::optional<LinkedView> link{};  ///< that they came from
+};
+MainRuns main_runs(const MainOptions& options);
 
 /// The data that a specification names. Throws CommandError(input).
 std::shared_ptr<const Task> task_of(const RunSpec& spec);

@@ -245,10 +245,7 @@ void parse_size(const std::string& text, int& width, int& height) {
 }
 
 void begin(Lab& lab, const std::vector<ConfigRun>& runs) {
-  lab.post(lab::ReplaceRuns{.runs = session_runs(runs),
-                            .edits = session_edits(runs),
-                            .play = false,
-                            .letters = session_letters(runs)});
+  lab.post(replacing(runs, false));
   lab.wait_idle();
   const std::shared_ptr<const LabView> view = lab.view();
   if (view->runs.empty()) throw CommandError(Exit::Usage, view->message);

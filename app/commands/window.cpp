@@ -39,12 +39,12 @@ bool display_named() {
 
 int try_window(const MainOptions& options, const std::vector<std::string>& files = {}) {
   if (!display_named()) return kWindowNoDisplay;
-  const std::vector<ConfigRun> runs = main_runs(options);
-  task_of(runs[0].spec);  // an unusable text is said here, before there is a window
+  MainRuns asked = main_runs(options);
+  task_of(asked.runs[0].spec);  // an unusable text is said here, before there is a window
   WindowOptions window;
-  window.runs = session_runs(runs);
-  window.edits = session_edits(runs);
-  window.letters = session_letters(runs);
+  window.runs = std::move(asked.runs);
+  window.link = std::move(asked.link);
+  if (window.link && !options.theme.empty()) window.link->dark = options.theme == "dark";
   window.lab.threads = options.threads;
   if (!options.safe_mode) {
     use_fastest_products();
@@ -53,10 +53,6 @@ int try_window(const MainOptions& options, const std::vector<std::string>& files
   if (!options.backend.backend.empty() || options.backend.tf32) window.backend = backend_of(options.backend);
   window.language = options.language;
   if (!options.theme.empty()) window.dark = options.theme == "dark";
-  if (!options.link.empty()) {
-    window.link = read_link(options.link);
-    window.link->dark = window.dark.value_or(window.link->dark);
-  }
   window.files = files;
   window.safe_mode = options.safe_mode;
   window.frame_log = options.frame_log;

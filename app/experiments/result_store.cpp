@@ -15,6 +15,7 @@
 #include "app/experiments/shards.h"
 #include "app/files/input_kinds.h"
 #include "engine/core/error.h"
+#include "engine/data/text_source.h"
 #include "engine/io/atomic_file.h"
 #include "engine/lab/run_cache.h"
 #include "engine/spec/unused_settings.h"
@@ -31,15 +32,9 @@ constexpr std::string_view kDone = ".json", kState = ".safetensors", kPartial = 
 constexpr int32_t kPutsUntilTrim = 256;
 constexpr size_t kLongestKey = 900'000, kLongestName = 64;
 
-/// FNV-1a: the file's name only, the whole key stands in the file.
-uint64_t hash_of(std::string_view key) {
-  uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : key) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
-
+/// The hash is the file's name only, the whole key stands in the file.
 std::string file_name(const std::string& key, std::string_view measurement, std::string_view ending) {
-  std::string name = fmt::format("{:016x}-{}", hash_of(key), measurement);
+  std::string name = fmt::format("{:016x}-{}", hash_bytes(key), measurement);
   std::replace(name.begin(), name.end(), ' ', '-');
   return name + std::string(ending);
 }
@@ -144,7 +139,7 @@ std::string read_settings(const Experiment& experiment) {
 std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend,
                    const std::string& start) {
   return read_settings(experiment) + fmt::format("data {:016x}\n{}\n", data_hash, numbers_of(backend)) +
-         (start.empty() ? "" : fmt::format("from {:016x}\n", hash_of(start)));
+         (start.empty() ? "" : fmt::format("from {:016x}\n", hash_bytes(start)));
 }
 
 Json number_json(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }

@@ -8,6 +8,7 @@
 
 #include "app/experiments/result_store.h"
 #include "engine/core/error.h"
+#include "engine/data/text_source.h"
 #include "engine/io/input_value.h"
 
 namespace normscope::experiments {
@@ -23,12 +24,11 @@ struct Mark {
   Shard shard;
 };
 
-/// FNV-1a of the runs of a plan, whatever machine trains them: the line of the engine's numbers left out.
+/// The hash of the runs of a plan, whatever machine trains them: the line of the engine's numbers left out.
 std::string fingerprint(const std::vector<std::string>& keys) {
-  uint64_t hash = 0xcbf29ce484222325u;
+  uint64_t hash = hash_bytes({});
   for (const std::string& key : keys)
-    for (const char c : std::string_view(key).substr(0, key.rfind("numbers ")))
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    hash = hash_bytes(std::string_view(key).substr(0, key.rfind("numbers ")), hash);
   return fmt::format("{:016x}", hash);
 }
 

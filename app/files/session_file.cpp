@@ -9,22 +9,15 @@ std::vector<ConfigRun> session_of(const LabView& view) {
   return runs;
 }
 
-std::vector<RunSpec> session_runs(const std::vector<ConfigRun>& runs) {
-  std::vector<RunSpec> specs;
-  for (const ConfigRun& run : runs) specs.push_back(run.spec);
-  return specs;
-}
-
-std::vector<std::vector<Edit>> session_edits(const std::vector<ConfigRun>& runs) {
-  std::vector<std::vector<Edit>> edits;
-  for (const ConfigRun& run : runs) edits.push_back(run.edits);
-  return edits;
-}
-
-std::string session_letters(const std::vector<ConfigRun>& runs) {
-  std::string letters;
-  for (const ConfigRun& run : runs) letters += run.letter;
-  return letters.starts_with('A') ? letters : "";
+lab::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play) {
+  lab::ReplaceRuns command{.runs = {}, .play = play};
+  for (const ConfigRun& run : runs) {
+    command.runs.push_back(run.spec);
+    command.edits.push_back(run.edits);
+    command.letters += run.letter;
+  }
+  if (!command.letters.starts_with('A')) command.letters.clear();
+  return command;
 }
 
 }  // namespace normscope

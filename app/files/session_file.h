@@ -12,10 +12,8 @@ namespace normscope {
 /// The runs that are shown, as they stood at step 0, with their edits: `normscope train --config` replays them.
 std::vector<ConfigRun> session_of(const LabView& view);
 
-/// The runs of a configuration for lab::ReplaceRuns, and their edits and letters in the same order. Letters
-/// that do not begin with A are given anew: empty.
-std::vector<RunSpec> session_runs(const std::vector<ConfigRun>& runs);
-std::vector<std::vector<Edit>> session_edits(const std::vector<ConfigRun>& runs);
-std::string session_letters(const std::vector<ConfigRun>& runs);
+/// The runs of a configuration in the place of those that the Lab has, with their edits. Letters that do not begin
+/// with A are given anew.
+lab::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play);
 
 }  // namespace normscope

@@ -52,8 +52,9 @@ void done(Ui& ui, Files& files, const std::string& path) {
 
 void take_runs(ShownSession& session, Files& files, const std::vector<ConfigRun>& runs,
                const std::string& path) {
-  session.asked.emplace_back(lab::ReplaceRuns{session_runs(runs), session_edits(runs), true, false,
-                                              session.undo.next_slot(), session_letters(runs)});
+  lab::ReplaceRuns command = replacing(runs, true);
+  command.stash = session.undo.next_slot();
+  session.asked.emplace_back(std::move(command));
   files.replacing = path;
 }
 

@@ -6,16 +6,14 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "app/experiments/first_steps.h"
 #include "app/lessons/player.h"
+#include "app/view/screen.h"
 #include "app/web/page.h"
 
 namespace normscope::web {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr const char* kScreens[] = {"lab", "lessons", "compare", "sweep", "tape"};
 
 Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
@@ -34,11 +32,10 @@ std::string status_of(WindowSession& session) {
   const lessons::Player* player = state.screens.lessons.player.get();
   const lessons::Lesson* lesson = player ? player->lesson() : nullptr;
   const std::string refusal = storage_refusal();
-  if (view->step >= experiments::kChecksumSteps) state.about.ask(state.files.wake);
   const Json status = {{"step", view->step},
                        {"training", view->playing},
                        {"runs", std::move(runs)},
-                       {"screen", kScreens[static_cast<size_t>(state.screens.shown)]},
+                       {"screen", kScreenNames[static_cast<size_t>(state.screens.shown)]},
                        {"lesson", lesson ? lesson->id : ""},
                        {"checksum", state.about.checksum()},
                        {"threads", view->threads},

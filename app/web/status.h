@@ -9,7 +9,7 @@ namespace normscope::web {
 
 /// {"step", "training", "runs": [{"letter", "name", "loss", "step"}], "screen", "lesson", "checksum", "threads", "heap",
 ///  "frames", "frame_ms", "tokens_per_second", "theme", "message", "storage"}; docs/web.md tells of each.
-/// The first call after kChecksumSteps steps lets a thread of its own find the checksum, which is empty until then.
+/// The checksum is empty until the sheet of keys has found it (shell/parts/about.h).
 std::string status_of(WindowSession&);
 
 /// [{"name", "value", "enabled", "x", "y", "w", "h"}] of the controls of the last frame whose names begin so, in CSS pixels.

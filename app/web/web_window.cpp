@@ -10,7 +10,6 @@
 #include <memory>
 #include <utility>
 
-#include "app/files/session_file.h"
 #include "app/link/link.h"
 #include "app/shell/settings.h"
 #include "app/web/page.h"
@@ -64,9 +63,7 @@ std::unique_ptr<WindowSession> session_of_page(Page& own, WindowOptions options)
   const std::string refused = link.empty() ? "" : guarded("opening a link", [&] {
     LinkedView view = read_link(link);
     require_needed(view, view.runs);
-    options.runs = session_runs(view.runs);
-    options.edits = session_edits(view.runs);
-    options.letters = session_letters(view.runs);
+    options.runs = view.runs;
     options.link = std::move(view);
   });
   auto session = std::make_unique<WindowSession>(own.window, options, own.memory);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "app/files/config_file.h"
 #include "app/link/link.h"
 #include "engine/lab/lab.h"
 #include "engine/spec/backend_choice.h"
@@ -15,11 +16,9 @@
 namespace normscope {
 
 struct WindowOptions {
-  std::vector<RunSpec> runs;  // what starts at once; empty: the default comparison
+  std::vector<ConfigRun> runs;  // what starts at once; empty: the default comparison
   LabOptions lab;
-  std::vector<std::vector<Edit>> edits;  // of the runs, each at its step
-  std::string letters;                   // of the runs; empty: A, B, ...
-  std::vector<std::string> files{};      // logs and saved runs that Compare opens
+  std::vector<std::string> files{};  // logs and saved runs that Compare opens
   bool play = true;
   std::optional<LinkedView> link{};      // its runs are trained to its step and shown as it says
   std::optional<bool> dark;              // otherwise as remembered

@@ -13,6 +13,7 @@
 #include <exception>
 #include <utility>
 
+#include "app/files/session_file.h"
 #include "app/headless/software_screen.h"
 #include "app/shell/parts/linked.h"
 #include "app/ui/keys.h"
@@ -91,10 +92,9 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
                           wake();
                           return error.empty() ? reason : error;
                         }).share();
-  lab_->post(lab::ReplaceRuns{.runs = options.runs.empty() ? default_comparison() : options.runs,
-                              .edits = options.edits,
-                              .play = options.play && !options.link,
-                              .letters = options.letters});
+  const bool play = options.play && !options.link;
+  lab_->post(options.runs.empty() ? lab::ReplaceRuns{.runs = default_comparison(), .play = play}
+                                  : replacing(options.runs, play));
   if (options.link) open_linked(*options.link);
   follow_window();
 }

@@ -98,7 +98,7 @@ struct LabView {
   uint64_t steps_asked = 0;                    ///< how many of PlayStep were answered so far, refusals too
   BackendChoice backend;                       ///< where the runs are
   std::string backend_note;                    ///< why they are no longer where they were asked to be; empty
-  std::vector<std::string> notices;            ///< what a run trains on without
+  std::vector<std::string> notices;            ///< what the runs train on without, CUDA too
   std::string message;                         ///< last refusal or notice, one line; empty when none
 };
 

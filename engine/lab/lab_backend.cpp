@@ -60,6 +60,7 @@ bool LabTrainer::fall_back(const std::string& why) {
   device_.reset();
   choice_ = {};
   backend_note_ = message = fmt::format("CUDA stopped, the runs go on on the CPU: {}", why);
+  notices_.push_back(message);
   return true;
 }
 

@@ -108,7 +108,7 @@ void LabTrainer::open_device() {
     backend_ = device_.get();
     choice_ = options_.backend;
   } catch (...) {
-    backend_note_ = "on the CPU: " + describe_exception("backend");
+    notices_.push_back(backend_note_ = "on the CPU: " + describe_exception("backend"));
   }
 }
 LabTrainer::~LabTrainer() = default;

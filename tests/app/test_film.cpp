@@ -33,7 +33,7 @@ struct Sessions {
   Sessions() {
     const std::vector<ConfigRun> runs = read_config(config);
     Lab lab({.threads = 1, .live_text = false});
-    lab.post(lab::ReplaceRuns{.runs = session_runs(runs), .play = false, .letters = session_letters(runs)});
+    lab.post(replacing(runs, false));
     lab.wait_idle();
     lab.post(lab::PlayTo{12});
     lab.wait_idle();

@@ -242,9 +242,9 @@ TEST_CASE("where nothing can be stashed a dropped configuration waits for Enter"
 
 TEST_CASE("a session's edits come with its runs") {
   std::vector<ConfigRun> runs = parse_config(test::kTiny, "tiny");
-  CHECK(session_runs(runs).size() == 1);
+  CHECK(replacing(runs, true).runs.size() == 1);
   runs[0].edits.push_back({3, "train.lr", "0.1"});
-  CHECK(session_edits(runs).at(0) == runs[0].edits);
+  CHECK(replacing(runs, true).edits.at(0) == runs[0].edits);
 }
 
 TEST_CASE("an opened configuration's runs keep their letters, in the copied line too") {
@@ -255,7 +255,7 @@ TEST_CASE("an opened configuration's runs keep their letters, in the copied line
   REQUIRE(window.view().runs.size() == 2);
   CHECK(window.view().runs[1].letter == 'C');
   CHECK(window.view().runs[1].name == "Pre-LN, no warm-up");
-  CHECK(session_letters(session_of(window.view())) == "AC");
+  CHECK(replacing(session_of(window.view()), true).letters == "AC");
   shell::run_act(window.state, window.ui, shell::Act::CopyCommand);
   CHECK(test::holds(window.state.shell.clipboard, "--run C=pre"));
   lab::ForkRequest fork = moved_norms(window.view());

@@ -36,11 +36,9 @@ bool train_session(Lab& lab, const std::vector<ConfigRun>& runs, Progress& progr
   lab.post(lab::Play{});
   const bool complete = watch(lab, progress);
   const std::shared_ptr<const LabView> view = lab.view();
-  if (!view->backend_note.empty()) complain(view->backend_note);
   for (const std::string& notice : view->notices) complain(notice);
-  const bool told =
-      view->message.empty() || view->message == view->backend_note ||
-      std::find(view->notices.begin(), view->notices.end(), view->message) != view->notices.end();
+  const bool told = view->message.empty() || std::find(view->notices.begin(), view->notices.end(),
+                                                       view->message) != view->notices.end();
   if (complete && !told) throw Error(view->message);
   return complete;
 }
@@ -113,10 +111,10 @@ void print_summary(const std::vector<RunResult>& results) {
 }  // namespace
 
 Exit compare(const MainOptions& options) {
-  std::vector<ConfigRun> runs = main_runs(options);
+  auto [runs, link] = main_runs(options);
   uint64_t first_seed = 1;
-  if (!options.link.empty()) {  // it says how far, and with which seed
-    override_runs(runs, "", options.steps > 0 ? 0 : read_link(options.link).step, -1);
+  if (link) {  // it says how far, and with which seed
+    override_runs(runs, "", options.steps > 0 ? 0 : link->step, -1);
     first_seed = runs[0].spec.seed;
   }
   const std::shared_ptr<const Task> task = task_of(runs[0].spec);
@@ -139,7 +137,7 @@ Exit compare(const MainOptions& options) {
   bool complete = true;
   for (int32_t turn = 1; complete && turn <= options.seeds; ++turn) {
     const uint64_t seed = first_seed + static_cast<uint64_t>(turn) - 1;
-    if (turn > 1 || options.link.empty()) override_runs(runs, "", 0, static_cast<int64_t>(seed));
+    if (turn > 1 || !link) override_runs(runs, "", 0, static_cast<int64_t>(seed));
     Lab lab({.threads = options.threads, .backend = backend, .live_text = false});
     Progress progress(fmt::format("seed {} of {}", turn, options.seeds), runs[0].spec.train.steps);
     const auto start = std::chrono::steady_clock::now();

@@ -65,10 +65,7 @@ void copy_link(AppState& state) {
 }
 
 std::vector<lab::Command> linked_commands(const LinkedView& link) {
-  std::vector<lab::Command> commands{lab::ReplaceRuns{.runs = session_runs(link.runs),
-                                                      .edits = session_edits(link.runs),
-                                                      .play = false,
-                                                      .letters = session_letters(link.runs)}};
+  std::vector<lab::Command> commands{replacing(link.runs, false)};
   if (link.step > 0) commands.emplace_back(lab::PlayTo{link.step});
   return commands;
 }
