@@ -15,7 +15,7 @@ compile() {
   if [[ "$(cat build/web-objects/toolchain.txt 2>/dev/null)" != "$toolchain" ]]; then rm -rf build/web-objects; fi
   mkdir -p build/web-objects
   echo "$toolchain" >build/web-objects/toolchain.txt
-  scripts/web_fonts.sh "$fonts"
+  scripts/web_fonts.sh "$fonts" /mnt/fonts
   if command -v ccache >/dev/null; then EM_COMPILER_WRAPPER="$(command -v ccache)" && export EM_COMPILER_WRAPPER; fi
   # Every time, a few seconds: what is set here reaches objects and link.
   emcmake cmake -S . -B build/web-objects -G Ninja -DCMAKE_BUILD_TYPE=Release -DNORMSCOPE_TESTS=OFF -DNORMSCOPE_CUDA=OFF \
@@ -61,6 +61,9 @@ else
     mount --rbind "$2" "$1$2"
     imgui="$(readlink -f "$2/build/deps")"
     if [[ "$imgui" != "$2"/* ]]; then mkdir -p "$1$imgui"; mount --bind "$imgui" "$1$imgui"; fi
+    # The desktop program of this system shows its faces: the same versions give the same widths of words.
+    mkdir -p "$1/mnt/fonts"
+    if [[ -d /usr/share/fonts ]]; then mount --bind /usr/share/fonts "$1/mnt/fonts"; fi
     mount -t proc proc "$1/proc"
     mount --rbind /dev "$1/dev"
     cd "$1"

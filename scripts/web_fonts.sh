@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# web_fonts.sh DIR: the desktop's faces, cut down to the characters that the program, the course and plain Latin text use.
+# web_fonts.sh DIR [MORE]: the desktop's faces, from MORE where it has them, cut down to the characters that the program, the course and plain Latin text use.
 # What a person types beyond them is shown as a box.
 set -euo pipefail
 
@@ -20,17 +20,23 @@ print("".join(sorted(c for c in used if c >= " ")))
 PY
 # The last two are for what the others lack, a raised minus among numbers.
 faces=(Inter-Regular.otf Inter-SemiBold.otf JetBrainsMono-Regular.ttf JetBrainsMono-Medium.ttf DejaVuSans.ttf DejaVuSansMono.ttf)
-echo "${faces[*]}" >>"$stamp.new"
-if cmp -s "$stamp.new" "$stamp"; then
-  rm "$stamp.new"
-  exit 0
-fi
+places=(/usr/share/fonts) files=()
+if [[ -d "${2:-}" ]]; then places=("$2" "${places[@]}"); fi
 for face in "${faces[@]}"; do
-  file="$(find /usr/share/fonts -name "$face" | head -1)"
+  file="$(find "${places[@]}" -name "$face" -print -quit)"
   if [[ -z "$file" ]]; then
     echo "make web: no $face under /usr/share/fonts (Debian: fonts-inter fonts-jetbrains-mono fonts-dejavu-core)" >&2
     exit 1
   fi
-  python3 -m fontTools.subset "$file" --text-file="$stamp.new" --output-file="$dir/$face" --layout-features='kern' --no-hinting --desubroutinize
+  files+=("$file")
+done
+sha256sum "${files[@]}" >>"$stamp.new"
+if cmp -s "$stamp.new" "$stamp"; then
+  rm "$stamp.new"
+  exit 0
+fi
+for file in "${files[@]}"; do
+  python3 -m fontTools.subset "$file" --text-file="$stamp.new" --output-file="$dir/$(basename "$file")" \
+    --layout-features='kern' --no-hinting --desubroutinize
 done
 mv "$stamp.new" "$stamp"

@@ -156,7 +156,7 @@ KEYS = {
     "Home": ("Home", "Home", 36, ""),
     "End": ("End", "End", 35, ""),
 }
-MODIFIERS = {"Alt": 1, "Ctrl": 2, "Shift": 8}
+MODIFIERS = {"Alt": (1, 18), "Ctrl": (2, 17), "Shift": (8, 16)}  # bit, key code
 
 
 def key_of(name):
@@ -230,12 +230,24 @@ class Page:
     def key(self, chord):
         """As "Ctrl+K", "Enter", "2"."""
         *modifiers, name = chord.split("+")
-        held = sum(MODIFIERS[modifier] for modifier in modifiers)
+        held = 0
+        for modifier in modifiers:  # a program may ask for the keys themselves, not for the events' flags
+            held |= MODIFIERS[modifier][0]
+            self.modifier(modifier, held, "rawKeyDown")
         key, code, number, text = key_of(name)
         event = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": held}
         typed = {"text": text} if text and not held else {}
         self.call("Input.dispatchKeyEvent", event | typed | {"type": "keyDown" if typed else "rawKeyDown"})
         self.call("Input.dispatchKeyEvent", event | {"type": "keyUp"})
+        for modifier in reversed(modifiers):
+            held &= ~MODIFIERS[modifier][0]
+            self.modifier(modifier, held, "keyUp")
+
+    def modifier(self, name, held, kind):
+        """The left one of its two keys goes down or up; held: the modifiers after that."""
+        key = "Control" if name == "Ctrl" else name
+        event = {"type": kind, "key": key, "code": f"{key}Left", "location": 1, "modifiers": held}
+        self.call("Input.dispatchKeyEvent", event | {"windowsVirtualKeyCode": MODIFIERS[name][1]})
 
     def touch(self, kind, *points):
         """kind: Start, Move, End or Cancel; points: (x, y) of the fingers that are down."""

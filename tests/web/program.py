@@ -144,6 +144,16 @@ class Program:
         self.page.key(chord)
         time.sleep(2 * MOUSE_FRAME)
 
+    def settle(self, seconds=30):
+        """Waits until the window has drawn what the status tells of, and draws no more."""
+        drawn, since = -1, time.monotonic()
+        end = until(seconds)
+        while time.monotonic() < end and time.monotonic() - since < 1:
+            frames = self.status()["frames"]
+            if frames != drawn:
+                drawn, since = frames, time.monotonic()
+            time.sleep(0.1)
+
     def pause(self):
         """Stops the training in the Lab; the status it rests in."""
         if self.status()["training"]:

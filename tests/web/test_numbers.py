@@ -96,6 +96,7 @@ class NumbersTest(WebTest):
         program = self.open(fragment=LINK, width=1024, height=600).start()
         self.at_link(program)
         program.page.mouse("Moved", 0, 0)
+        program.settle()
         shown = base64.b64encode(program.page.screenshot()).decode()
         masks = [[place[key] for key in "xywh"] for place in program.places("transport/clock").values()]
         same = difference(program.page, shown, self.native_picture(LINK), masks)
