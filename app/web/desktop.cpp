@@ -10,6 +10,7 @@ namespace {
 
 // clang-format off
 EM_JS(int, page_reduces_motion, (), { return matchMedia("(prefers-reduced-motion: reduce)").matches ? 1 : 0; });
+EM_JS(int, page_prefers_dark, (), { return matchMedia("(prefers-color-scheme: dark)").matches ? 1 : 0; });
 // clang-format on
 
 }  // namespace
@@ -17,6 +18,11 @@ EM_JS(int, page_reduces_motion, (), { return matchMedia("(prefers-reduced-motion
 std::optional<bool> system_reduced_motion() {
   if (!web::in_page()) return {};
   return page_reduces_motion() != 0;
+}
+
+std::optional<bool> system_dark() {
+  if (!web::in_page()) return {};
+  return page_prefers_dark() != 0;
 }
 
 std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds) { return {}; }

@@ -91,16 +91,28 @@ std::string output_of(std::vector<std::string> words, std::chrono::milliseconds 
 
 bool is_off(const std::string& value) { return value == "0" || value == "false" || value == "no"; }
 
+std::optional<std::string> gtk_setting(const std::string& home, const std::string& key) {
+  for (const char* file : {"/gtk-4.0/settings.ini", "/gtk-3.0/settings.ini"})
+    if (auto value = value_in(home + file, key)) return value;
+  return {};
+}
+
 }  // namespace
 
 std::optional<bool> system_reduced_motion() {
   if (const char* asked = std::getenv("NORMSCOPE_REDUCED_MOTION"); asked && *asked) return !is_off(asked);
   const std::string home = config_home();
   if (home.empty()) return {};
-  for (const char* file : {"/gtk-4.0/settings.ini", "/gtk-3.0/settings.ini"})
-    if (const auto value = value_in(home + file, "gtk-enable-animations")) return is_off(*value);
+  if (const auto value = gtk_setting(home, "gtk-enable-animations")) return is_off(*value);
   if (const auto value = value_in(home + "/kdeglobals", "animationdurationfactor"))
     return std::strtod(value->c_str(), nullptr) == 0;
+  return {};
+}
+
+std::optional<bool> system_dark() {
+  const std::string home = config_home();
+  if (home.empty()) return {};
+  if (const auto value = gtk_setting(home, "gtk-application-prefer-dark-theme")) return !is_off(*value);
   return {};
 }
 

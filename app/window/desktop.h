@@ -1,5 +1,5 @@
 // What can be learned about the desktop without a bus or a network: whether motion is
-// to be reduced, and how large things are meant to be on a monitor. Called by the window.
+// to be reduced, whether windows are dark, and how large things are meant to be on a monitor. Called by the window.
 #pragma once
 
 #include <chrono>
@@ -14,6 +14,10 @@ namespace normscope {
 // gtk-3.0/settings.ini; and AnimationDurationFactor in kdeglobals (0 = off), all under $XDG_CONFIG_HOME.
 // Empty: none of them says anything.
 std::optional<bool> system_reduced_motion();
+
+// True where the desktop's windows are dark: gtk-application-prefer-dark-theme in the same two files; in a browser
+// prefers-color-scheme. Empty: nobody says anything.
+std::optional<bool> system_dark();
 
 // The same of GNOME, whose switch stands in a database of its own: what the program `gsettings` says, where
 // there is one. Asked on a thread of its own; who does not answer in time is ended and has said nothing.

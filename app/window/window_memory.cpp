@@ -20,7 +20,9 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
   if (const std::string folder = config_folder(); !folder.empty()) {
     file_ = folder + "/settings.toml";
     ReadSettings read = read_settings(file_);
-    settings_ = written_ = read.settings;
+    settings_ = read.settings;
+    if (!read.existed) settings_.dark = system_dark().value_or(settings_.dark);
+    written_ = settings_;
     notice_ = std::move(read.notice);
   }
   if (const std::string folder = state_folder(); !folder.empty()) {

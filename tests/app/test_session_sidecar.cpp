@@ -266,7 +266,7 @@ TEST_CASE("an answer of GNOME that comes late is followed, unless the person cho
   }
 }
 
-TEST_CASE("the desktop's wish for less motion is followed until the person says otherwise") {
+TEST_CASE("the desktop's wishes, less motion and dark windows, are followed until the person says otherwise") {
   const test::Folder folder;
   const char* before = std::getenv("XDG_CONFIG_HOME");
   const std::string kept = before ? before : "";
@@ -279,6 +279,15 @@ TEST_CASE("the desktop's wish for less motion is followed until the person says 
   fs::create_directories(folder.file("gtk-4.0"));
   folder.write("gtk-4.0/settings.ini", "[Settings]\ngtk-enable-animations=true\n");
   CHECK(system_reduced_motion() == false);
+  CHECK_FALSE(system_dark().has_value());
+  folder.write("gtk-3.0/settings.ini", "[Settings]\ngtk-application-prefer-dark-theme = 1\n");
+  CHECK(system_dark() == true);
+  CHECK(WindowMemory(false).settings().dark);
+  fs::create_directories(folder.file("normscope"));
+  folder.write("normscope/settings.toml", "theme = \"light\"\n");
+  CHECK_FALSE(WindowMemory(false).settings().dark);
+  folder.write("gtk-4.0/settings.ini", "[Settings]\ngtk-application-prefer-dark-theme=false\n");
+  CHECK(system_dark() == false);
   setenv("NORMSCOPE_REDUCED_MOTION", "1", 1);
   CHECK(system_reduced_motion() == true);
   unsetenv("NORMSCOPE_REDUCED_MOTION");

@@ -103,11 +103,23 @@ class PageTest(WebTest):
         page.wait("window.normscope?.marks.firstFrame", 120, "the first frame")
         page.wait('document.getElementById("note").textContent.includes("keeps nothing")', 10, "the line about storage")
 
+    def test_dark(self):
+        """A first visit is dark where the browser prefers that"""
+        program = self.open(scheme="dark").start()
+        program.step(60)
+        program.pause()
+        program.settle()
+        self.assertEqual(program.status()["theme"], "dark")
+        self.picture(program, "lab-dark")
+
     def test_small_screens(self):
         """1024 x 600 fills the window; on a phone the canvas keeps its least size, and a line says how to move it"""
         program = self.open(width=1024, height=600)
         program.start()
         self.assertEqual(self.canvas(program), [1024, 600])
+        program.step(30)
+        program.pause()
+        program.settle()
         self.picture(program, "1024x600")
         phone = self.open(width=390, height=844, ratio=3, touch=True)
         phone.start()
