@@ -15,6 +15,7 @@
 #include "app/course/tapes/tape_tables.h"
 #include "app/course/worksheet/worksheet.h"
 #include "app/lessons/worker.h"
+#include "app/ui/widgets.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "player_driver.h"
