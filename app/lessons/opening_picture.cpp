@@ -150,9 +150,11 @@ void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const 
     lit += fmt::format("{}{}: {}", lit.empty() ? "" : ", ", one.opening.run, one.opening.slot);
     x = area.right() + kBetween;
   }
-  ui.mark("lesson/opening", {room.x, room.y, room.w, kName + high}, lit,
-          word_of(lesson.words,
-                  "How the runs are wired, in small: flow goes up. The place that matters is ringed."));
+  ui.mark(
+      "lesson/opening", {room.x, room.y, room.w, kName + high}, lit,
+      word_of(
+          lesson.words,
+          "The wiring of the runs, in small: flow goes up. Ringed: the place that matters. Bars: gradients."));
 }
 
 }  // namespace normscope::lessons

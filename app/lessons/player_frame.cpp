@@ -197,9 +197,10 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   const bool other = measured_ && !progress.skipped && !as_predicted();
   const std::string heads[] = {drew ? word("You drew, at the end") : word("You said"),
                                drew ? word("Measured, at the end") : word("Measured"),
-                               other  ? word("That was for")
-                               : drew ? word("Your curve is")
-                                      : word("Your answer is")};
+                               progress.skipped ? word("Your prediction")
+                               : other          ? word("That was for")
+                               : drew           ? word("Your curve is")
+                                                : word("Your answer is")};
   const std::string values[] = {progress.skipped ? word("nothing") : progress.said,
                                 measured_                     ? progress.measured
                                 : measurer_->state()->running ? word("measuring …")

@@ -14,10 +14,12 @@ std::string Player::ratio_words(double said, double measured, const std::string&
   if (said == measured) return word("exactly right");
   if (said * measured < 0) return word("of the other sign");
   if (said == 0 || !(measured * measured > 0)) return said > measured ? more : less;
-  // Two below zero by their sizes.
   const bool larger = std::abs(said) > std::abs(measured);
   const double ratio = larger ? said / measured : measured / said;
   if (ratio < 1.25) return word("close");
+  // Below zero what is larger by its size is lower: "three times too low" would say nothing.
+  if (measured < 0)
+    return fmt::format("{} {}", ui::number(std::abs(said - measured), 2), larger ? less : more);
   return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), larger ? more : less);
 }
 
@@ -55,7 +57,8 @@ void Player::judge_value(const CurveSet& curves, LessonProgress& p) const {
   p.measured = shown(measured, m);
   if (!p.committed) return;
   p.said = shown(p.value, m);
-  p.score = ratio_words(p.value, measured, word("too much"), word("too little"));
+  p.score = p.said == p.measured ? word("exactly right")  // to all digits that are shown
+                                 : ratio_words(p.value, measured, word("too high"), word("too low"));
   const Spread* seeds = reference_of(m.id);  // what another random start came to is no mistake
   if (seeds && p.value != measured && p.value >= seeds->low && p.value <= seeds->high)
     p.score = word("within the five seeds");

@@ -65,9 +65,11 @@ std::string Player::review_sentence() {
   for (const Lesson& l : course_.lessons) {
     const LessonProgress& p = progress_.of(l.id);
     if (p.committed && !p.score.empty() && !is_right(p.score, course_.words))
-      return phrase("In lesson {} your answer was: {}. Would it be now?", l.number, p.score);
+      return phrase("In lesson {} your answer was: {}. What would you say now?", l.number, p.score);
   }
-  return made == 0 ? word("Nothing was predicted yet.") : phrase("{} predictions, none of them off.", made);
+  if (made == 0) return word("Nothing was predicted yet.");
+  return made == 1 ? word("One prediction, and it is not off.")
+                   : phrase("{} predictions, none of them off.", made);
 }
 
 void Player::try_again(size_t index) {

@@ -13,7 +13,7 @@ using namespace ui;
 
 namespace {
 
-constexpr float kHead = 24, kControls = 44, kLowestLine = 15, kLine = 38;
+constexpr float kHead = 24, kControls = 44, kLowestLine = 15, kLine = 54;
 constexpr float kRoomy = 28;  // a line of that height has larger letters
 
 /// Where the columns begin, as shares of the width.

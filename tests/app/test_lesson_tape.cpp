@@ -15,6 +15,7 @@
 #include "app/course/tapes/tape_tables.h"
 #include "app/course/worksheet/worksheet.h"
 #include "app/lessons/worker.h"
+#include "app/ui/widgets.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "player_driver.h"
@@ -362,8 +363,11 @@ TEST_CASE("lesson 0 is walked, instruction by instruction, with right and wrong 
   const std::string asked = ui::number(
       static_cast<double>(replay_small_tape(by_hand().tape("net")->tape).gradients.at("w").values[1]), 3);
   for (const bool keyboard : {false, true})
-    for (const auto& [place, score] :
-         {std::pair{0.34f, "close"}, {0.66f, "of the other sign"}, {0.02f, "too much"}}) {
+    for (const auto& [place, score] : {std::pair{0.34f, "exactly right"},  // to the two digits that are shown
+                                       {0.36f, "close"},
+                                       {0.5f, "too high"},
+                                       {0.66f, "of the other sign"},
+                                       {0.02f, " too low"}}) {
       INFO(place << (keyboard ? " keyboard" : " mouse"));
       TapeDriver p;
       REQUIRE(p.player().lesson()->id == "five-minutes");  // where a new learner begins

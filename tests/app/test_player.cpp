@@ -103,7 +103,7 @@ TEST_CASE("right and wrong predictions are told apart", "[player]") {
   walk(right, "warm-up", true, false);
   walk(wrong, "warm-up", false, false);
   CHECK(right.player().progress("warm-up").score != wrong.player().progress("warm-up").score);
-  CHECK(wrong.player().progress("warm-up").score.find("too much") != std::string::npos);
+  CHECK(wrong.player().progress("warm-up").score.find("too high") != std::string::npos);
 }
 
 TEST_CASE("nothing measured is visible before the commitment", "[player]") {
