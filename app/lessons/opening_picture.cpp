@@ -129,7 +129,9 @@ void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const 
   };
   const float free = room.h - kName, open = needed(true), closed = needed(false);
   const bool opened = open <= free, whole = width >= kNarrowest && closed <= free;
-  if (!whole && kGlyphHeight > free) return;
+  // A glyph is the wiring of one stack: of two it would hide what the lesson is about.
+  const bool two = std::any_of(all.begin(), all.end(), [](const One& one) { return one.stacks.both; });
+  if (!whole && (two || kGlyphHeight > free)) return;
   const float high = whole ? std::min(free, (opened ? open : closed) + kSpare) : kGlyphHeight;
 
   Painter& p = ui.paint();

@@ -16,7 +16,7 @@ const std::map<std::string_view, std::string_view> kSymbols{
     {"chi", "χ"},        {"psi", "ψ"},    {"omega", "ω"},  {"Gamma", "Γ"},   {"Delta", "Δ"},
     {"Theta", "Θ"},      {"Lambda", "Λ"}, {"Xi", "Ξ"},     {"Pi", "Π"},      {"Sigma", "Σ"},
     {"Phi", "Φ"},        {"Psi", "Ψ"},    {"Omega", "Ω"},  {"partial", "∂"}, {"nabla", "∇"},
-    {"infty", "∞"},      {"ell", "l"},    {"ldots", "…"},  {"cdots", "…"},   {"dots", "…"},
+    {"infty", "∞"},      {"ell", "ℓ"},    {"ldots", "…"},  {"cdots", "…"},   {"dots", "…"},
     {"prime", "′"},      {"Vert", "‖"},   {"lbrace", "{"}, {"rbrace", "}"},  {"degree", "°"}};
 
 const std::map<std::string_view, std::string_view> kOperators{

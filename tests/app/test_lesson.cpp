@@ -127,7 +127,7 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
   }
   SECTION("bad TeX") {
     Copy c("lesson_broken_5");
-    c.replace("compare.md", "\\frac{l}{2}", "\\frak{l}{2}");
+    c.replace("compare.md", "\\frac{\\ell}{2}", "\\frak{\\ell}{2}");
     CHECK(has(c.error(), "compare.md:"));
     CHECK(has(c.error(), "\\frak is not known"));
     CHECK(has(c.error(), "position"));

@@ -373,11 +373,11 @@ TEST_CASE("a lesson's reach names what held and what did not, with the numbers o
       "nats |\n";
   const std::vector<std::string> words = reach_words(lesson, parse_reach(lesson, table, "t.md"));
   REQUIRE(words.size() == 2);
-  CHECK(words[0] == "Holds too: width 128.");
+  CHECK(words[0] == "It also holds with: width 128.");
   CHECK(
       words[1] ==
-      "Not: width 32: A's loss above letter frequencies (−0.1 to 0.1): −1.1 nats, 0 of 5 hold; loss of A above "
-      "that of C (at least 0.5): 0.2 nats.");
+      "It does not hold with width 32: A's loss above letter frequencies (−0.1 to 0.1): −1.1 nats, 0 of 5 hold; loss "
+      "of A above that of C (at least 0.5): 0.2 nats.");
   CHECK_THROWS_WITH(
       parse_reach(*course.find("admin"), table, "t.md"),
       Catch::Contains("t.md:3: is not of this lesson's effect: expected that of normscope lesson "

@@ -266,7 +266,8 @@ TEST_CASE("an answer of GNOME that comes late is followed, unless the person cho
   }
 }
 
-TEST_CASE("the desktop's wishes, less motion and dark windows, are followed until the person says otherwise") {
+TEST_CASE(
+    "the desktop's wishes, less motion and dark windows, are followed until the person says otherwise") {
   const test::Folder folder;
   const char* before = std::getenv("XDG_CONFIG_HOME");
   const std::string kept = before ? before : "";

@@ -49,6 +49,10 @@ TEST_CASE("a fraction has its parts above and below the bar, centred", "[tex]") 
   CHECK(l.descent > 5);
 }
 
+TEST_CASE("a layer's letter cannot be taken for a capital I", "[tex]") {
+  CHECK(piece(laid("3\\ell"), "\u2113").at.x > 0);
+}
+
 TEST_CASE("scripts are smaller, above and below the baseline", "[tex]") {
   const Layout l = laid("x_i^2");
   CHECK(piece(l, "i").at.y > 0);

@@ -104,7 +104,7 @@ std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Rea
   std::string held;
   for (const Reach& reach : all)
     if (reach.holds()) held += (held.empty() ? "" : ", ") + word_of(lesson.words, reach.setting);
-  if (!held.empty()) sentences.push_back(word_of(lesson.words, "Holds too: ") + held + ".");
+  if (!held.empty()) sentences.push_back(word_of(lesson.words, "It also holds with: ") + held + ".");
   for (const Reach& reach : all) {
     std::string wrong;
     for (size_t i = 0; i < reach.cells.size(); ++i)
@@ -112,7 +112,7 @@ std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Rea
         wrong += fmt::format("{}{}: {}", wrong.empty() ? "" : "; ", head_in_words(lesson, lesson.effect[i]),
                              reach.cells[i].text);
     if (!wrong.empty())
-      sentences.push_back(fmt::format("{}{}: {}.", word_of(lesson.words, "Not: "),
+      sentences.push_back(fmt::format("{}{}: {}.", word_of(lesson.words, "It does not hold with "),
                                       word_of(lesson.words, reach.setting), wrong));
   }
   return sentences;

@@ -25,8 +25,8 @@ std::vector<Reach> load_reach(const Lesson& lesson);
 /// The same of a table in memory; `file` stands for it.
 std::vector<Reach> parse_reach(const Lesson& lesson, const std::string& table, const std::string& file);
 
-/// "Holds too: width 128, another text." Then a sentence for each setting in which something did not hold, with what was
-/// measured there and what the check expects. In the lesson's language.
+/// "It also holds with: width 128, another text." Then a sentence for each setting in which something did not hold,
+/// with what was measured there and what the check expects. In the lesson's language.
 std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Reach>& all);
 
 }  // namespace normscope::lessons
