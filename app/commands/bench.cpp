@@ -197,11 +197,10 @@ void add_bench(CLI::App& app, Command& command) {
   sub.add_flag("--scaling", options->scaling, "what 1 to 16 threads do, simulated from the chunks of a step");
   sub.add_flag("--crowded", options->crowded,
                "steps with a thread more than --threads, and beside a busy process, over steps alone");
-  sub.add_flag(
-         "--first-steps", options->first_steps,
-         "20 steps of the default comparison: a checksum of its losses and weights, the same wherever the same "
-         "instructions compute the same bits; nothing else")
-      ->excludes(gemm);
+  CLI::Option* first = sub.add_flag(
+      "--first-steps", options->first_steps,
+      "20 steps of the default comparison: a checksum of its losses and weights, the same wherever the same "
+      "instructions compute the same bits; nothing else");
   sub.add_option("--model", options->model, "training steps of one model, after its memory plan")
       ->check(CLI::IsMember(bench::model_names()))
       ->type_name("NAME")
@@ -212,6 +211,9 @@ void add_bench(CLI::App& app, Command& command) {
   sub.add_flag("--json", options->json, "one JSON object instead of tables");
   add_threads(sub, options->threads);
   add_backend(sub, options->backend);
+  for (const char* other : {"--gemm", "--ops", "--micro", "--sweep", "--scaling", "--crowded", "--model",
+                            "--budget", "--backend", "--tf32"})
+    first->excludes(sub.get_option(other));
   sub.callback([options, &command] { command = [options] { return bench(*options); }; });
 }
 

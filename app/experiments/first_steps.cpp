@@ -23,7 +23,7 @@ uint64_t add(uint64_t hash, std::span<const float> values) {
 
 }  // namespace
 
-FirstSteps take_first_steps(Backend& backend, int32_t steps) {
+FirstSteps take_first_steps(Backend& backend, int32_t steps, const std::function<bool()>& stop) {
   using Clock = std::chrono::steady_clock;
   FirstSteps first;
   uint64_t hash = hash_bytes({});
@@ -32,10 +32,15 @@ FirstSteps take_first_steps(Backend& backend, int32_t steps) {
     const std::shared_ptr<const Task> task = make_task(spec.data);
     Run run(spec, task, backend);
     const Clock::time_point begin = Clock::now();
-    for (int32_t step = 0; step < steps; ++step) run.step();
+    bool stopped = false;
+    for (int32_t step = 0; step < steps && !stopped; ++step) {
+      stopped = stop && stop();
+      if (!stopped) run.step();
+    }
     first.seconds += std::chrono::duration<double>(Clock::now() - begin).count();
     tokens += steps * units_of_step(spec);
     first.losses.push_back(run.history()->loss().values);
+    if (stopped) return first;
     hash = add(hash, first.losses.back());
     const Store& store = run.store();
     for (size_t p = 0; p < store.parameters().size(); ++p)

@@ -1,10 +1,12 @@
 // One request at a time to another thread; the newest request counts, and an older answer is dropped. It is meant
-// for reading from disk: the thread that draws never waits for it.
+// for reading from disk and what else outlasts a frame: the thread that draws never waits for it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -44,17 +46,21 @@ class Background {
 
   void poll() {
     if (running_.valid()) {
-      if (running_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout) return;
+      const bool late = running_.wait_for(std::chrono::seconds(0)) == std::future_status::timeout;
+      if (late && !*there_) return;
       answer_ = running_.get();
       answered_ = std::exchange(asked_, {});
       running_ = {};
     }
     if (!next_) return;
     asked_ = next_->key;
+    there_ = std::make_shared<std::atomic<bool>>(false);
     running_ =
         std::async(next_->wake ? std::launch::async : std::launch::deferred, [work = std::move(next_->work),
-                                                                              wake = next_->wake] {
+                                                                              wake = next_->wake,
+                                                                              there = there_] {
           Answer answer = work();
+          *there = true;
           if (wake) wake();
           return answer;
         }).share();
@@ -62,6 +68,7 @@ class Background {
   }
 
   std::shared_future<Answer> running_;
+  std::shared_ptr<std::atomic<bool>> there_;     // before the bell rings: whoever it wakes finds the answer
   std::optional<std::string> asked_, answered_;  // keys of what runs, and of the answer
   std::optional<Question> next_;
   Answer answer_{};

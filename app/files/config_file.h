@@ -43,9 +43,10 @@ void save_config(const std::string& path, std::span<const ConfigRun> runs);
 /// A text as TOML writes it, in quotes.
 std::string toml_string(std::string_view text);
 
-/// "16:train.lr=1e-3" (`step:key=value`; "lr" and "warmup" stand for train.lr and train.warmup). Throws Error.
+/// "16:train.lr=1e-3" (`step:key=value`; "lr" and "warmup" stand for train.lr and train.warmup). Throws Error, for a key
+/// of the data too.
 Edit parse_edit(std::string_view text);
-/// Throws Error unless the edit's key is a field of the run and takes the value.
+/// Throws Error unless the edit's key is a field of the run, but none of its data, and takes the value.
 void check_edit(const RunSpec& spec, const Edit& edit);
 
 }  // namespace normscope

@@ -4,8 +4,10 @@ namespace normscope {
 
 std::vector<ConfigRun> session_of(const LabView& view) {
   std::vector<ConfigRun> runs;
-  for (const RunView& run : view.runs)
+  for (const RunView& run : view.runs) {
     runs.push_back({run.letter, run.origin ? *run.origin : *run.spec, run.edits});
+    runs.back().edits.insert(runs.back().edits.end(), run.scheduled.begin(), run.scheduled.end());
+  }
   return runs;
 }
 

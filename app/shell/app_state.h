@@ -11,6 +11,7 @@
 #include "app/shell/parts/about.h"
 #include "app/shell/parts/appearance.h"
 #include "app/shell/parts/backend_state.h"
+#include "app/shell/parts/link_copy.h"
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
 #include "app/shell/parts/test_switches.h"
@@ -29,6 +30,7 @@ struct AppState {
   Screens screens;
   shell::Files files;
   shell::Shell shell;
+  LinkCopy link;
   classroom::Teaching teaching;
   classroom::Presentation presentation;
   SidecarState sidecar;  // of the saved session, as it was handed over last

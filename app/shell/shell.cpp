@@ -207,6 +207,7 @@ void begin_shell(AppState& state, Ui& ui) {
   finish_opening(ui, state.files, state.session, selected, state.notice);
   for (const Act act : kAnywhere)
     if (pressed(ui, act)) run_act(state, ui, act);
+  finish_copying(state);
   state.shell.own_commands = state.session.commands.size();
   state.shell.selected_before = state.screens.lab.diagram().selected;
 }

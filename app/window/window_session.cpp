@@ -119,6 +119,8 @@ void WindowSession::follow_window() {
 WindowSession::~WindowSession() {
   if (lab_) lab_->on_change({});
   state_.files = {};  // what still reads rings a bell of ours
+  state_.link = {};
+  state_.about = {};
   state_.screens.compare = {};
   state_.screens.sweep = {};
   state_.screens.tape = {};

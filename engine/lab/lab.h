@@ -65,8 +65,8 @@ struct RunView {
   /// Mean of each sub-layer's scale (learned or constant), in order: of its skip, of its branch.
   std::vector<float> skip_scales, branch_scales;
   std::shared_ptr<const History> history;
-  std::vector<Edit> edits;
-  int32_t forked_from = -1;  ///< index of the run it was forked from, -1
+  std::vector<Edit> edits, scheduled;  ///< made so far, and those whose step has not come yet
+  int32_t forked_from = -1;            ///< index of the run it was forked from, -1
   int32_t fork_step = 0;
   std::string fork_note;  ///< "12 norms moved"
   std::shared_ptr<const RunSpread>

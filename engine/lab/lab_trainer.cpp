@@ -339,6 +339,7 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   view.branch_scales = run.branch_scales();
   view.history = run.history();
   view.edits = run.edits();
+  view.scheduled = run.scheduled();
   view.forked_from = entry.forked_from;
   view.fork_step = entry.fork_step;
   view.fork_note = entry.fork_note;

@@ -129,9 +129,9 @@ void Run::schedule_edits(std::vector<Edit> edits) {
     set_field(trial, edits[i].key, edits[i].value);
     if (i + 1 < edits.size() && edits[i + 1].step == edits[i].step) continue;  // made together
     validate(trial);
+    require_same_data(impl_->spec, trial);
     impl_->task->require_batch(trial.train.batch, trial.model.sequence);
   }
-  require_same_data(impl_->spec, trial);
   ++impl_->revision;
   auto& scheduled = impl_->scheduled;
   scheduled.insert(scheduled.end(), edits.begin(), edits.end());

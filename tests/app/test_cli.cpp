@@ -80,6 +80,9 @@ TEST_CASE("a wrong command line exits with 2 and says why in one line") {
       {"train --preset pre --set model.heads=5", "heads"},
       {"train --preset pre --edit 3", "STEP:KEY=VALUE"},
       {"train --preset pre --edit 3:train.rat=1", "train.lr"},
+      {"train --preset pre --edit 3:data.seed=2", "[data.seed] no run goes on with other data"},
+      {"compare --edit A:3:data.name=text", "[data.name] no run goes on with other data"},
+      {"compare --edit 3:data.seed=2 --edit 5:data.seed=1", "[data.seed] no run goes on with other data"},
       {"train --preset pre --steps 0", "--steps"},
       {"train --preset pre --steps many", "--steps"},
       {"train --preset pre --threads -1", "--threads"},
@@ -93,6 +96,10 @@ TEST_CASE("a wrong command line exits with 2 and says why in one line") {
       {"film lab.toml --size 12 --out x.png", "1600x1000"},
       {"verify", "files"},
       {"compare --seeds 0", "--seeds"},
+      {"bench --first-steps --ops", "--first-steps"},
+      {"bench --model lesson --first-steps", "--first-steps"},
+      {"bench --first-steps --budget 1", "--first-steps"},
+      {"bench --first-steps --backend cuda", "--first-steps"},
   };
   for (const Case& c : cases) {
     const Outcome outcome = run_program(c.arguments);
@@ -229,5 +236,6 @@ TEST_CASE("a mistyped option or command: the first that is unknown, what may be 
   CHECK_FALSE(holds(said("train --preset banana"), "did you mean"));
   CHECK(holds(said("compare --set model.placement=pots"), "did you mean post?"));
   for (const char* command : {"show", "limits", "check", "worksheet"})
-    CHECK(holds(said(fmt::format("lesson {} warmup", command)), "did you mean warm-up? expected five-minutes, warm-up, "));
+    CHECK(holds(said(fmt::format("lesson {} warmup", command)),
+                "did you mean warm-up? expected five-minutes, warm-up, "));
 }

@@ -239,6 +239,9 @@ TEST_CASE("edits as text") {
     INFO(bad);
     CHECK_THROWS_AS(parse_edit(bad), Error);
   }
+  CHECK_THROWS_WITH(parse_edit("3:data.seed=2"), Catch::Contains("no run goes on with other data"));
+  CHECK_THROWS_WITH(check_edit(RunSpec(), {3, "data.name", "mood"}),
+                    Catch::Contains("no run goes on with other data"));
   CHECK_THROWS_AS(check_edit(RunSpec(), {3, "train.rat", "1"}), Error);
   CHECK_THROWS_AS(check_edit(RunSpec(), {3, "train.lr", "much"}), Error);
   CHECK_NOTHROW(check_edit(RunSpec(), {3, "wiring.L03.attn", "before=ln"}));

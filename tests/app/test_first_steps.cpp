@@ -33,15 +33,43 @@ TEST_CASE("first steps: another step is another checksum") {
   CHECK(take_first_steps(*backend, 1).checksum != take_first_steps(*backend, 2).checksum);
 }
 
+TEST_CASE("first steps: a stop that is asked before begins no step, a later one no other") {
+  const auto backend = make_cpu_backend(1);
+  const FirstSteps none = take_first_steps(*backend, 3, [] { return true; });
+  REQUIRE(none.losses.size() == 1);
+  CHECK(none.losses[0].empty());
+  CHECK(none.checksum.empty());
+  int asked = 0;
+  const FirstSteps some = take_first_steps(*backend, 3, [&] { return ++asked == 5; });
+  CHECK(asked == 5);  // three steps of the first run, one of the second
+  REQUIRE(some.losses.size() == 2);
+  CHECK(some.losses[0].size() == 3);
+  CHECK(some.losses[1].size() == 1);
+  CHECK(some.checksum.empty());
+  const FirstSteps all = take_first_steps(*backend, 2, [] { return false; });
+  CHECK(all.checksum == take_first_steps(*backend, 2).checksum);
+}
+
 TEST_CASE("about: the line says so until the checksum is there, and rings when it is") {
   shell::About about;
   CHECK(about.text().ends_with("being computed"));
   std::atomic<bool> rung{false};
   about.ask([&] { rung = true; });
   const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
-  while (about.checksum().empty() && std::chrono::steady_clock::now() < end)
+  while (!rung && std::chrono::steady_clock::now() < end)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  CHECK(rung);
-  CHECK(about.checksum().size() == 16);
+  REQUIRE(rung);
+  CHECK(about.checksum().size() == 16);  // whoever is woken finds it
   CHECK(about.text().find(about.checksum()) != std::string::npos);
+}
+
+TEST_CASE("about: nothing looks on once the last copy is gone") {
+  std::atomic<int> rung{0};
+  {
+    shell::About about;
+    about.ask([&] { ++rung; });
+    const shell::About copy = about;
+    about = {};
+  }
+  CHECK(rung == 1);
 }

@@ -1,8 +1,13 @@
 // A link from one window to another: the runs train to its step with the same numbers to the last bit, and the view is
 // the one that was copied.
+#include <imgui.h>
+
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "app/files/command_text.h"
 #include "app/headless/raster.h"
@@ -23,6 +28,12 @@ namespace {
 
 std::string copied_link(LabDriver& lab) {
   return link_fragment(linked_view(lab.state.session, lab.state.screens, lab.state.look));
+}
+
+// As the palette asks for it, and the next frame takes it.
+void copy_another(LabDriver& lab) {
+  shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);
+  finish_copying(lab.state);
 }
 
 void open_in(LiveDriver& lab, const std::string& link) {
@@ -114,6 +125,23 @@ TEST_CASE("edits and a fork come along, and train to the same bits") {
   check_same_runs(from.view(), to.view());
 }
 
+TEST_CASE("an edit whose step has not come yet comes along") {
+  LiveDriver from, to;
+  const std::vector<Edit> edits{{3, "train.lr", "0.001"}, {12, "train.lr", "0.002"}};
+  from.lab.post(lab::ReplaceRuns{fixture::small_runs(), {edits}, false});
+  from.settle();
+  from.train(8);
+  REQUIRE(from.view().runs[0].edits.size() == 1);
+  const LinkedView link = read_link(copied_link(from));
+  CHECK(link.runs[0].edits == edits);
+  CHECK(link.runs[1].edits.empty());
+  open_in(to, copied_link(from));
+  from.train(8);
+  to.train(8);
+  CHECK(to.view().runs[0].edits == edits);
+  check_same_runs(from.view(), to.view());
+}
+
 TEST_CASE("the screen comes along; a lesson stops where the learner has not predicted yet") {
   LiveDriver from, to;
   from.state.screens.shown = Screen::Compare;
@@ -163,7 +191,7 @@ TEST_CASE("the link is copied as a command, or behind the page's address, and sa
   CHECK(read_link(fragment).step == 214);
   CHECK(test::holds(lab.state.notice, "copied: a link"));
   lab.state.shell.page = "https://example.org/lab";
-  shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);
+  copy_another(lab);
   CHECK(lab.state.shell.clipboard == "https://example.org/lab#" + fragment);
 
   auto shorter = std::make_shared<LabView>(*fixture::lab_view());
@@ -182,7 +210,7 @@ TEST_CASE("the link is copied as a command, or behind the page's address, and sa
     run.spec = std::make_shared<const RunSpec>(spec);
   }
   lab.state.session.view = changed;
-  shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);
+  copy_another(lab);
   CHECK(test::holds(lab.state.notice, "it needs your text book.txt, which it does not carry"));
   const std::string with_text = copied_link(lab);
   CHECK_FALSE(open_link(lab.state, with_text));
@@ -191,9 +219,45 @@ TEST_CASE("the link is copied as a command, or behind the page's address, and sa
   for (int step = 1; step < 3000; ++step)
     changed->runs[0].edits.push_back({step, "train.lr", fmt::format("0.00{}", (step * 7919) % 100003)});
   lab.state.shell.clipboard = "as before";
-  shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);
+  copy_another(lab);
   CHECK(lab.state.shell.clipboard == "as before");
   CHECK(test::holds(lab.state.notice, "2999 edits"));
+}
+
+TEST_CASE("a link is packed beside the window, is there when the bell rings, and is the one asked for last") {
+  std::atomic<int> rung{0};
+  LabDriver lab(fixture::lab_view());
+  lab.state.files.wake = [&] { ++rung; };
+  const auto wait_for = [&](int bells) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+    while (rung < bells && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    REQUIRE(rung >= bells);
+    lab.driver.frames(1);
+  };
+  auto long_one = std::make_shared<LabView>(*fixture::lab_view());
+  for (int step = 1; step <= 120; ++step)
+    long_one->runs[0].edits.push_back({step, "train.lr", fmt::format("0.00{}", (step * 7919) % 100003)});
+  lab.state.session.view = long_one;
+  const std::string fragment = copied_link(lab);
+  REQUIRE(fragment.starts_with("1."));  // long enough to be packed
+  const auto command = [](const std::string& link) {
+    return with_program("normscope --link " + shell_quoted(link), program_word());
+  };
+  lab.driver.key("Ctrl+Shift+L");
+  wait_for(1);
+  CHECK(lab.state.shell.clipboard == command(fragment));
+  CHECK(std::string(ImGui::GetClipboardText()) == lab.state.shell.clipboard);
+  CHECK(test::holds(lab.state.notice, "copied: a link"));
+
+  lab.state.shell.clipboard.clear();
+  shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);
+  lab.state.look.dark = !lab.state.look.dark;
+  shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);  // no frame has taken the first
+  const std::string later = copied_link(lab);
+  REQUIRE(later != fragment);
+  for (int bells = 2; bells <= 3 && lab.state.shell.clipboard.empty(); ++bells) wait_for(bells);
+  CHECK(lab.state.shell.clipboard == command(later));
 }
 
 TEST_CASE(

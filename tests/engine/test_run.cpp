@@ -163,6 +163,7 @@ TEST_CASE("edits that cannot be are refused and change nothing", "[run]") {
   CHECK_THROWS_AS(run->schedule_edits({{2, "train.lr", "1"}}), Error);        // in the past
   CHECK_THROWS_AS(run->schedule_edits({{9, "model.d_model", "15"}}), Error);  // not a multiple of the heads
   CHECK_THROWS_AS(run->schedule_edits({{9, "data.name", "copy"}}), Error);
+  CHECK_THROWS_AS(run->schedule_edits({{9, "data.seed", "2"}, {11, "data.seed", "1"}}), Error);  // and back
   CHECK(run->edits().empty());
   CHECK(run->spec() == small_spec());
   RunSpec broken = small_spec();

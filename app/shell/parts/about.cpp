@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <memory>
+#include <stop_token>
 #include <utility>
 
 #include "app/experiments/first_steps.h"
@@ -14,18 +15,24 @@
 namespace normscope::shell {
 
 void About::ask(std::function<void()> wake) {
-  if (found_.valid()) return;
-  found_ = start_task("checksum", [wake = std::move(wake)] {
-             Found found;
-             // One thread beside those that train; their number changes no bit.
-             const std::string error = guarded("checksum", [&] {
-               found.instructions = cpu::choose_isa();
-               found.checksum = experiments::take_first_steps(*make_cpu_backend(1)).checksum;
-             });
-             if (!error.empty()) found.checksum = error;
-             if (wake) wake();
-             return found;
-           }).share();
+  if (thread_) return;
+  std::promise<Found> promise;
+  std::shared_future<Found> later = promise.get_future().share();
+  auto look = [wake = std::move(wake), promise = std::move(promise)](const std::stop_token& stop) mutable {
+    Found found;
+    // One thread beside those that train; their number changes no bit.
+    const std::string error = guarded("checksum", [&] {
+      const auto stopped = [&] { return stop.stop_requested(); };
+      found.instructions = cpu::choose_isa();
+      found.checksum =
+          experiments::take_first_steps(*make_cpu_backend(1), experiments::kChecksumSteps, stopped).checksum;
+    });
+    if (!error.empty()) found.checksum = error;
+    promise.set_value(std::move(found));
+    if (wake) wake();
+  };
+  thread_ = std::make_shared<std::jthread>(start_thread("checksum", std::move(look)));
+  found_ = std::move(later);
 }
 
 const About::Found* About::found() const {
@@ -37,7 +44,8 @@ std::string About::checksum() const { return found() ? found()->checksum : ""; }
 
 std::string About::text() const {
   const Found* const known = found();
-  const std::string checksum = known ? fmt::format("{} ({})", known->checksum, known->instructions) : "being computed";
+  const std::string checksum =
+      known ? fmt::format("{} ({})", known->checksum, known->instructions) : "being computed";
   return fmt::format("normscope {}. Checksum of {} steps of the default comparison: {}", NORMSCOPE_VERSION,
                      experiments::kChecksumSteps, checksum);
 }

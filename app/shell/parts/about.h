@@ -4,13 +4,16 @@
 
 #include <functional>
 #include <future>
+#include <memory>
 #include <string>
+#include <thread>
 
 namespace normscope::shell {
 
 class About {
  public:
-  // Begins to look for it, once; `wake` is rung from another thread when it is there.
+  // Begins to look for it, once; `wake` is rung from another thread when it is there. The last copy that goes stops
+  // looking, and waits for the step under way.
   void ask(std::function<void()> wake);
   // Empty while it is not known. Why it could not be found, where it could not.
   std::string checksum() const;
@@ -23,6 +26,7 @@ class About {
   const Found* found() const;  // none while it is not known
 
   std::shared_future<Found> found_;
+  std::shared_ptr<std::jthread> thread_;
 };
 
 }  // namespace normscope::shell

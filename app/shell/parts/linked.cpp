@@ -24,6 +24,20 @@ void show_lesson(const std::string& place, Screens& screens, Lab* lab) {
   if (!screens.lessons.remembers || learned.committed || learned.skipped) open_lesson(screens, lab, place);
 }
 
+// On another thread. None is given that could not be opened.
+PackedLink packed_link(const LinkedView& view) {
+  PackedLink link;
+  const std::string fault = guarded("no link was copied", [&] {
+    const std::string fragment = link_fragment(view);
+    link.words = needed_words(read_link(fragment));
+    link.fragment = fragment;
+  });
+  if (!fault.empty()) link.words = fault;
+  return link;
+}
+
+constexpr const char* kNewest = "newest";  // the one question to LinkCopy::packed
+
 }  // namespace
 
 LinkedView linked_view(const ShownSession& session, const Screens& screens, const Appearance& look) {
@@ -50,18 +64,35 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
 
 void copy_link(AppState& state) {
   if (state.session.view->runs.empty()) return;
-  try {
-    const std::string fragment = link_fragment(linked_view(state.session, state.screens, state.look));
-    const std::string needed = needed_words(read_link(fragment));  // none is copied that could not be opened
+  const std::string fault = guarded("no link was copied", [&] {
+    const auto pack = [view = linked_view(state.session, state.screens, state.look)] {
+      return packed_link(view);
+    };
+    state.link.packed.forget();
+    state.link.packed.ask(kNewest, pack, state.files.wake);
+    state.link.awaited = true;
+  });
+  if (!fault.empty()) state.notice = fault;
+}
+
+void finish_copying(AppState& state) {
+  if (!state.link.awaited) return;
+  const std::string fault = guarded("no link was copied", [&] {
+    const PackedLink* const link = state.link.packed.find(kNewest);
+    if (!link) return;
+    state.link.awaited = false;
+    if (link->fragment.empty()) return void(state.notice = link->words);
     const std::string& page = state.shell.page;
-    state.shell.clipboard = page.empty()
-                                ? with_program("normscope --link " + shell_quoted(fragment), program_word())
-                                : page + "#" + fragment;
+    state.shell.clipboard =
+        page.empty() ? with_program("normscope --link " + shell_quoted(link->fragment), program_word())
+                     : page + "#" + link->fragment;
     ImGui::SetClipboardText(state.shell.clipboard.c_str());
-    state.notice = "copied: a link to these runs at this step" + (needed.empty() ? "" : "; " + needed);
-  } catch (...) {
-    state.notice = describe_exception("no link was copied");
-  }
+    state.notice =
+        "copied: a link to these runs at this step" + (link->words.empty() ? "" : "; " + link->words);
+  });
+  if (fault.empty()) return;
+  state.link.awaited = false;
+  state.notice = fault;
 }
 
 std::vector<lab::Command> linked_commands(const LinkedView& link) {

@@ -14,11 +14,13 @@ namespace normscope {
 
 struct AppState;
 
-/// Runs with the edits made so far, step, cursor, screen, theme.
+/// Runs with their edits, step, cursor, screen, theme.
 LinkedView linked_view(const ShownSession&, const Screens&, const Appearance&);
-/// The link onto the clipboard: behind shell.page, or as a command for a terminal. What does not fit is said, and
-/// nothing copied.
+/// Begins to pack the link of what is shown now, in place of one that is still being packed.
 void copy_link(AppState&);
+/// Once a frame: the link that was packed onto the clipboard, behind shell.page or as a command for a terminal. What does
+/// not fit is said, and nothing copied.
+void finish_copying(AppState&);
 
 /// Its runs in the place of those that there are, trained to its step.
 std::vector<lab::Command> linked_commands(const LinkedView&);

@@ -1,0 +1,21 @@
+// A link on its way to the clipboard. Packing four runs of 24 layers takes longer than a frame, so it is done on a thread
+// of its own; the text is taken in the frame in which it has arrived.
+#pragma once
+
+#include <string>
+
+#include "app/files/background.h"
+
+namespace normscope {
+
+struct PackedLink {
+  std::string fragment;  ///< empty: there is none
+  std::string words;     ///< what it does not carry; without a fragment why there is none
+};
+
+struct LinkCopy {
+  bool awaited = false;
+  Background<PackedLink> packed{};
+};
+
+}  // namespace normscope
