@@ -35,6 +35,16 @@ std::string in_words(const Lesson& lesson, const std::string& key, const std::st
                      number ? ui::number(std::strtod(value.c_str(), nullptr), 3) : value);
 }
 
+/// The run of a challenge has no name for its placement, which the learner chooses: what was chosen says it.
+std::string chosen_placement(const Lesson& lesson, const std::string& run, const RunSpec& spec) {
+  if (!lesson.challenge || lesson.challenge->run != run) return {};
+  for (const Challenge::Choice& choice : lesson.challenge->choices)
+    if (choice.field.ends_with("placement"))
+      for (const Challenge::Choice::Value& one : choice.values)
+        if (one.value == get_field(spec, choice.field)) return ", " + one.text;
+  return {};
+}
+
 }  // namespace
 
 std::string run_label(const Lesson& lesson, const std::string& run, const Changes& changes,
@@ -46,6 +56,7 @@ std::string run_label(const Lesson& lesson, const std::string& run, const Change
   std::string label = lesson.run(run)->name;
   if (!lesson.has_letter(run)) return label;
   const RunSpec spec = spec_of(lesson, run, 1, changes);
+  label += chosen_placement(lesson, run, spec);
   for (const std::string& key : telling(lesson, changes))
     if (!fresh || !key.starts_with("train.")) label += ", " + in_words(lesson, key, get_field(spec, key));
   return label;

@@ -197,6 +197,7 @@ float Player::draw_challenge(Ui& ui, Rect rest, const Rect& seen) {
   rest.take_top(p.text_wrapped(rest, {Face::Sans, type::body}, t.ink2, score_rule(task, course_.words), 17),
                 12);
   draw_choices(ui, rest, seen);
+  rest.take_top(6);
   draw_training(ui, rest, seen);
   draw_outcome(ui, rest, seen);
   return rest.y - top;

@@ -88,7 +88,7 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
   std::array<Rect, 4> cell = columns(rect);
   std::string asked = l.prediction.ask;
   if (!l.says.empty())
-    asked += " " + phrase("Sentences: {} of {}.", said_right(l.says, progress.words), l.says.size());
+    asked += " " + phrase("Sentences right: {} of {}.", said_right(l.says, progress.words), l.says.size());
   std::string first;
   if (!progress.first_said.empty())
     first = phrase("first: {}{}{}", progress.first_said, progress.first_score.empty() ? "" : ", ",

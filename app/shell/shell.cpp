@@ -259,7 +259,11 @@ void draw_shell(AppState& state, Ui& ui) {
   Shell& shell = state.shell;
   lab::LabScreen& screen = state.screens.lab;
   note_commands(state.session, shell, screen.diagram().selected, state.files);
-  if (const int asked = draw_glossary(ui, shell.glossary); asked != kNoLesson) show_lesson(state, ui, asked);
+  const std::shared_ptr<lessons::Player>& course = state.screens.lessons.player;
+  const bool taught = state.screens.shown == Screen::Lessons && course;
+  const Captions none;
+  const int asked = draw_glossary(ui, shell.glossary, taught ? course->course().words : none);
+  if (asked != kNoLesson) show_lesson(state, ui, asked);
   draw_files(ui, state.files, state.session, state.notice);
   if (draw_game(ui, shell.guessing_game, *state.session.view)) {
     if (shell.guessing_game.guesses.count() >= kGameEnough) {

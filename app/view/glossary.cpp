@@ -13,6 +13,11 @@ namespace {
 
 constexpr const char* kPopup = "app/glossary";
 
+std::string word_of(const Captions& words, const std::string& english) {
+  const auto it = words.find(english);
+  return it == words.end() ? english : it->second;
+}
+
 bool names(std::string_view places, std::string_view place) {
   while (!places.empty()) {
     const size_t bar = places.find('|');
@@ -71,13 +76,14 @@ const Term* asked_for(const ui::Ui& ui) {
 }
 
 // The entry that is kept open; the lesson that was asked for.
-int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std::string& open) {
+int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std::string& open,
+               const Captions& words) {
   using namespace ui;
   const Theme& t = ui.theme();
   const float width = 380, line = 18, way = term.lesson == kNoLesson ? 0.f : 38.f;
   const TextStyle body{Face::Sans, type::body}, small{Face::Sans, type::tick};
   const float text_h = ui.paint().wrapped_height(width - 32, body, term.text, line);
-  const std::string source = source_text(term);
+  const std::string source = source_text(term, words);
   const float source_h = ui.paint().wrapped_height(width - 32, small, source, 16);
   Rect box{(ui.size().x - width) / 2, 90, width, text_h + source_h + 62 + way};
   for (const Mark& mark : marks) {  // beside the word, where it stands on the screen
@@ -99,7 +105,8 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
   ui.paint().text_wrapped(rest, small, t.ink3, source, 16);
   const bool asked =
       way > 0 && button(ui, "app/glossary/lesson", {below.x, below.bottom() - 28, 130, 28},
-                        fmt::format("Open lesson {}", term.lesson), "The lesson that shows what this is.");
+                        fmt::format(fmt::runtime(word_of(words, "Open lesson {}")), term.lesson),
+                        word_of(words, "The lesson that shows what this is."));
   if (asked) ui.close_popup();
   ui.end_popup();
   if (asked || !ui.popup_open(kPopup)) open.clear();
@@ -108,15 +115,18 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
 
 }  // namespace
 
-std::string source_text(const Term& term) {
+std::string source_text(const Term& term, const Captions& words) {
   // The texts that the entries were held against; the rest is the literature as it is commonly told.
   constexpr std::string_view kRead[] = {"Xiong et al. 2020", "Liu et al. 2020", "Xu et al. 2019",
                                         "Su 2022",           "docs/theory.md",  "This program"};
   const bool read = std::any_of(std::begin(kRead), std::end(kRead), [&](std::string_view text) {
     return term.source.find(text) != term.source.npos;
   });
-  const std::string lesson = term.lesson == kNoLesson ? "" : fmt::format("; see lesson {}", term.lesson);
-  return std::string(term.source) + (read ? "" : " (from the literature, not checked)") + lesson;
+  std::string source(term.source);
+  if (!read) source += word_of(words, " (from the literature, not checked)");
+  if (term.lesson != kNoLesson)
+    source += fmt::format(fmt::runtime(word_of(words, "; see lesson {}")), term.lesson);
+  return source;
 }
 
 const Term* find_term(std::string_view id) {
@@ -135,7 +145,7 @@ const Term* term_at(std::string_view place) {
   return nullptr;
 }
 
-int draw_glossary(ui::Ui& ui, std::string& open) {
+int draw_glossary(ui::Ui& ui, std::string& open, const Captions& words) {
   using namespace ui;
   const Theme& t = ui.theme();
   const std::vector<Mark> marks = marks_of(ui);
@@ -146,7 +156,7 @@ int draw_glossary(ui::Ui& ui, std::string& open) {
     const Rect area{mark.rect.x, mark.rect.centre().y - 12, mark.rect.w, 24};
     HitOptions options;
     options.focusable = !mark.further;
-    const std::string help = fmt::format("{} ({})", mark.term->text, source_text(*mark.term));
+    const std::string help = fmt::format("{} ({})", mark.term->text, source_text(*mark.term, words));
     if (ui.hit(mark.control, area, mark.term->title, help, options).clicked) open = mark.term->id;
   }
   if (pressed(ui, Act::Glossary))
@@ -154,7 +164,7 @@ int draw_glossary(ui::Ui& ui, std::string& open) {
   const Term* term = find_term(open);
   if (!term) return kNoLesson;
   if (!ui.popup_open(kPopup)) ui.open_popup(kPopup);
-  return draw_entry(ui, marks, *term, open);
+  return draw_entry(ui, marks, *term, open, words);
 }
 
 }  // namespace normscope::shell

@@ -3,6 +3,7 @@
 // entry leads to the lesson that shows the term. Control: app/glossary/lesson.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,13 +31,15 @@ std::span<const Term> glossary();
 // Its second half, which glossary_settings.cpp holds; part of glossary().
 std::span<const Term> glossary_of_settings();
 const Term* find_term(std::string_view id);
+// What stands around an entry in the language of a course, by its English form; the entries themselves are English.
+using Captions = std::map<std::string, std::string>;
 // The source as it is shown: one that the entry was not held against, word by word, says so; with the lesson.
-std::string source_text(const Term& term);
+std::string source_text(const Term& term, const Captions& words = {});
 // The term that a panel title or a control's name stands for; nullptr when none does.
 const Term* term_at(std::string_view place);
 
 // Underlines what has an entry and shows it; called after the screens. `open`: id of the entry that is kept open.
 // Returns the number of the lesson that was asked for there, else kNoLesson.
-int draw_glossary(ui::Ui&, std::string& open);
+int draw_glossary(ui::Ui&, std::string& open, const Captions& words = {});
 
 }  // namespace normscope::shell

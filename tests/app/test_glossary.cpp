@@ -37,6 +37,8 @@ TEST_CASE("a term whose source was not read against it says so") {
                        "(from the literature, not checked)"));
   for (const char* id : {"gradient", "norm", "stream", "step"})
     CHECK(source_text(*find_term(id)).ends_with("; see lesson 0"));
+  CHECK(source_text(*find_term("gradient"), {{"; see lesson {}", "; siehe Lektion {}"}})
+            .ends_with("; siehe Lektion 0"));
   // What the sources say otherwise, or what this program does otherwise.
   for (const auto& [id, words] : {std::pair{"rezero", "one for each sub-layer"},
                                   {"qk-norm", "learned gains can still make attention sharp"},

@@ -175,7 +175,7 @@ TEST_CASE("every word of the player is in the table of each language", "[lesson]
   for (const Lesson& lesson : read_course(kFolder, "").lessons)
     for (const LimitSetting& setting : limit_settings(lesson, "another.txt")) known.insert(setting.name());
   const std::regex asked("(?:word|phrase)(?:_of\\((?:lesson\\.)?words,|\\()\\s*\"([^\"]+)\"");
-  for (const char* folder : {"/app/lessons", "/app/course"})
+  for (const char* folder : {"/app/lessons", "/app/course", "/app/view"})
     for (const auto& entry : fs::recursive_directory_iterator(std::string(NORMSCOPE_SOURCE_DIR) + folder)) {
       if (entry.path().extension() != ".cpp") continue;
       const std::string source = read_all(entry.path().string());
@@ -333,6 +333,11 @@ TEST_CASE("beside the steps too no word of the player is left in English", "[pla
     p.driver.click("lesson/review");
     look("review");
     CHECK(p.shows("was gefragt war"));
+    p.player().open("warm-up", StepKind::Predict);
+    p.state.shell.glossary = "gradient";
+    look("an entry of the glossary");
+    CHECK(p.shows("Lektion 0 öffnen"));
+    CHECK(p.driver.control("app/glossary/entry").help.ends_with("; siehe Lektion 0"));
   }
 }
 

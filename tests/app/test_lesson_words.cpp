@@ -94,6 +94,10 @@ TEST_CASE("a run is called after the settings that it has") {
   CHECK(run_label(dependency, "A") == "Post-LN, warm-up 200");
   CHECK(run_label(dependency, "A", {}, dependency.curve("sum_post")) == "Post-LN");
   CHECK(run_label(dependency, "B", {}, dependency.curve("step_post")) == "Post-LN, no warm-up");
+  const Lesson& task = *course.find("eighteen-layers");  // the learner chooses the placement of A
+  CHECK(run_label(task, "A") == "Your stack, Post-LN, no warm-up");
+  CHECK(run_label(task, "A", {{"A", {{"model.placement", "pre"}}}}) == "Your stack, Pre-LN, no warm-up");
+  CHECK(run_label(task, "B") == "Post-LN, warm-up 200");
   // Every name in the course: one letter for one placement, where both stacks have it.
   for (const Lesson& lesson : course.lessons)
     for (const LessonRun& run : lesson.runs)

@@ -69,10 +69,11 @@ int score_of(const Challenge& challenge, const std::vector<Try>& tries, int hint
 }
 
 std::string score_rule(const Challenge& challenge, const ScoreWords& words) {
-  return phrase_of(words, "Each way that ends below {} is worth {} points: ways differ in the first choice.",
+  return phrase_of(words,
+                   "Each way that ends below {} is worth {} points; each choice in the first row is a way.",
                    fmt::format("{:.4g}", challenge.line), challenge.points) +
          " " +
-         phrase_of(words, "Each training costs {}, each hint what stands on it; never below 0.",
+         phrase_of(words, "Each training costs {}, each hint its own price; the sum is never below 0.",
                    challenge.per_run);
 }
 
