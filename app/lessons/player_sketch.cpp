@@ -80,9 +80,11 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
     const Rect rest{points.back().x, kept.y, kept.right() - points.back().x, kept.h};
     p.fill(rest, t.accent_soft.alpha(points.size() > 1 ? 0.6f : 0.4f));
     if (rest.w > 130) {
+      const size_t comma = figure.x.label.rfind(", ");  // behind it stands the unit
+      const std::string unit = figure.x.label.substr(comma == std::string::npos ? 0 : comma + 2);
       const std::string end = figure.x.label == "training step"
                                   ? phrase("draw on to step {}", ui::number(grid.back(), 3))
-                                  : phrase("draw on to {} {}", ui::number(grid.back(), 3), figure.x.label);
+                                  : phrase("draw on to {} {}", ui::number(grid.back(), 3), unit);
       p.text_in({rest.x, kept.bottom() - 56, rest.w - 8, 20}, {Face::Bold, type::title}, t.ink, end,
                 Align::Centre);
       p.text_in({rest.x, kept.bottom() - 36, rest.w - 8, 20}, {Face::Sans, type::body}, t.ink2,
