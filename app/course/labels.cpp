@@ -5,6 +5,7 @@
 
 #include "app/course/language/language.h"
 #include "app/ui/widgets.h"
+#include "engine/spec/update_rule.h"
 
 namespace normscope::lessons {
 namespace {
@@ -29,6 +30,7 @@ std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
 
 std::string in_words(const Lesson& lesson, const std::string& key, const std::string& value) {
   if (key == "train.warmup" && value == "0") return word_of(lesson.words, "no warm-up");
+  if (key == "train.optimizer") return word_of(lesson.words, rule_of(optimizer_from(value)).label);
   const Field& field = *find_field(key);
   const bool number = field.type == FieldType::Real;
   return fmt::format("{} {}", word_of(lesson.words, std::string(field.label)),

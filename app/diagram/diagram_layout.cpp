@@ -67,8 +67,9 @@ SublayerLayout layout_sublayer(const Measures& m, const StackLayout& d, const Re
   s.box = {s.before.right() + m.box_gap, middle - m.box_h / 2, s.after.x - s.before.right() - 2 * m.box_gap,
            m.box_h};
   s.fork_y = middle + m.fork_dy;
-  s.pill = centred({d.stream_x, (s.plus.y + 8 + s.fork_y) / 2}, m.narrow || m.fork_dy < 20 ? 44.f : 50.f,
-                   m.fork_dy < 20 ? 18.f : 20.f);
+  const bool flat = m.fork_dy < 20;
+  const float pill_w = m.narrow ? 48.f : flat ? 44.f : 50.f;  // "ω 3.45"
+  s.pill = centred({d.stream_x, (s.plus.y + 8 + s.fork_y) / 2}, pill_w, flat ? 18.f : 20.f);
   if (m.narrow) s.pill.x = d.left;
   s.branch_pill = centred({s.box.centre().x, s.plus.y}, 66, 16);
   if (m.narrow) {

@@ -111,7 +111,10 @@ void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
   for (const Prediction::Card& card : q.cards)
     right.push_back({evaluate(*lesson(), *lesson()->measure(card.measure), curves), &card});
   std::stable_sort(right.begin(), right.end());
-  p.measured = right.back().card->text + " " + q.last;
+  const auto at_the_end = [&](const Prediction::Card& card) {
+    return fmt::format("{} ({})", card.text, q.last);
+  };
+  p.measured = at_the_end(*right.back().card);
   const auto said_place = [&](const Placed& one) {
     return std::find(p.order.begin(), p.order.end(), one.card->id) - p.order.begin();
   };
@@ -136,7 +139,7 @@ void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
   if (!names.empty()) p.measured += word("; alike: ") + names;
   if (!p.committed || p.order.size() != right.size()) return;
   for (const Placed& one : right)
-    if (one.card->id == p.order.back()) p.said = one.card->text + " " + q.last;
+    if (one.card->id == p.order.back()) p.said = at_the_end(*one.card);
   p.score = wrong == 0 ? word("right") : phrase("{} of {} pairs wrong", wrong, pairs);
 }
 

@@ -18,6 +18,13 @@ plot::PlotMap map_of(const plot::PlotSpec& plot, const Rect& area) {
           plot::AxisMap(plot.y.scale, plot.y.lo, plot.y.hi, area.bottom(), area.y)};
 }
 
+// Of "warm-up, steps"; a label without a comma is both.
+std::string quantity_of(const std::string& label) { return label.substr(0, label.rfind(", ")); }
+std::string unit_of(const std::string& label) {
+  const size_t comma = label.rfind(", ");
+  return comma == std::string::npos ? label : label.substr(comma + 2);
+}
+
 }  // namespace
 
 /// The hand; it must come before the plot to get the mouse.
@@ -80,9 +87,10 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
     const Rect rest{points.back().x, kept.y, kept.right() - points.back().x, kept.h};
     p.fill(rest, t.accent_soft.alpha(points.size() > 1 ? 0.6f : 0.4f));
     if (rest.w > 130) {
-      const std::string end = figure.x.label == "training step"
-                                  ? phrase("draw on to step {}", ui::number(grid.back(), 3))
-                                  : phrase("draw on to {} {}", ui::number(grid.back(), 3), figure.x.label);
+      const std::string end =
+          figure.x.label == "training step"
+              ? phrase("draw on to step {}", ui::number(grid.back(), 3))
+              : phrase("draw on to {} {}", ui::number(grid.back(), 3), unit_of(figure.x.label));
       p.text_in({rest.x, kept.bottom() - 56, rest.w - 8, 20}, {Face::Bold, type::title}, t.ink, end,
                 Align::Centre);
       p.text_in({rest.x, kept.bottom() - 36, rest.w - 8, 20}, {Face::Sans, type::body}, t.ink2,
@@ -111,8 +119,9 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
            word("start here: ") + ui::number(sketch_[0], 2));
   if (hit.held && points.size() > 1) {
     const std::string x = ui::number(grid[points.size() - 1], 3), y = ui::number(sketch_.back(), 2);
-    ui.tooltip(figure.x.label == "training step" ? phrase("step {}: about {}", x, y)
-                                                 : phrase("{} {}: about {}", figure.x.label, x, y));
+    ui.tooltip(figure.x.label == "training step"
+                   ? phrase("step {}: about {}", x, y)
+                   : phrase("{} {}: about {}", quantity_of(figure.x.label), x, y));
   }
 }
 

@@ -305,7 +305,8 @@ TEST_CASE("of cards that the lesson counts as alike either order is right", "[pl
     const LessonProgress& now = p.player().progress("inside-layernorm");
     CHECK(now.order.back() == "variance");
     CHECK(now.score == "right");
-    CHECK(has(now.measured, "alike: "));
+    CHECK(has(now.said, "variance detached (highest loss)"));
+    CHECK(has(now.measured, "variance detached (highest loss); alike: "));
   }
 }
 

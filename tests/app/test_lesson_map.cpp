@@ -268,6 +268,7 @@ TEST_CASE("the map of rates: a border drawn right and one drawn wrong", "[player
     REQUIRE(kept);
     const CurveBand& border = kept->curves.at("border_A");
     p.focus("lesson/draw");
+    CHECK(p.says("draw on to 120 steps"));  // the axis is called "warm-up, steps"
     for (size_t i = 1; i < border.x.size(); ++i) p.driver.key("Right");
     const int up = static_cast<int>(std::lround(10 * std::log10(border.mean.back() / border.mean.front())));
     for (int i = 0; i < std::abs(up); ++i) p.driver.key(right == (up > 0) ? "Up" : "Down");

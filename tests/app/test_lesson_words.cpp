@@ -89,6 +89,9 @@ TEST_CASE("a run is called after the settings that it has") {
   const Changes faster{{"B", {{"train.lr", "0.006"}}}};
   CHECK(run_label(admin, "B", faster) == "Admin, learning rate 0.006");
   CHECK(run_label(admin, "A", faster) == "Post-LN, learning rate 0.003");
+  // An optimizer by its name, not as a configuration writes it.
+  CHECK(run_label(*course.find("not-only-adam"), "C") == "Pre-LN, learning rate 0.3, SGD");
+  CHECK(run_label(*course.find("not-only-adam"), "D") == "Post-LN, learning rate 0.003, RAdam");
   // Before training the warm-up decides nothing.
   const Lesson& dependency = *course.find("dependency");
   CHECK(run_label(dependency, "A") == "Post-LN, warm-up 200");
