@@ -15,7 +15,7 @@ compile() {
   if [[ "$(cat build/web-objects/toolchain.txt 2>/dev/null)" != "$toolchain" ]]; then rm -rf build/web-objects; fi
   mkdir -p build/web-objects
   echo "$toolchain" >build/web-objects/toolchain.txt
-  scripts/web_fonts.sh "$fonts" /mnt/fonts
+  scripts/web_fonts.sh "$fonts" "${NORMSCOPE_HOST_FONTS:-}"
   if command -v ccache >/dev/null; then EM_COMPILER_WRAPPER="$(command -v ccache)" && export EM_COMPILER_WRAPPER; fi
   # Every time, a few seconds: what is set here reaches objects and link.
   emcmake cmake -S . -B build/web-objects -G Ninja -DCMAKE_BUILD_TYPE=Release -DNORMSCOPE_TESTS=OFF -DNORMSCOPE_CUDA=OFF \
@@ -68,6 +68,7 @@ else
     mount --rbind /dev "$1/dev"
     cd "$1"
     exec chroot "$1" /usr/bin/env -i HOME=/root LANG=C.UTF-8 PATH=/usr/local/bin:/usr/bin:/bin JOBS="${JOBS:-}" \
+      NORMSCOPE_HOST_FONTS=/mnt/fonts \
       bash "$2/scripts/web.sh" --inside /opt/normscope-web' web "$tools" "$root"
 fi
 

@@ -95,6 +95,7 @@ function moduleArguments(compiled, data, linked) {
     nsDownload: download,
     nsStatus: (text) => progress(text),
     nsFatal: fatal,
+    nsRefused: (what) => note(what, "The browser did not let the page write to the clipboard. Copy once more."),
     onAbort: (what) => fatal(inWords(what)),
     printErr(line) {
       lastLine = line;

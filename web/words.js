@@ -4,7 +4,7 @@
 const $ = (id) => document.getElementById(id);
 const notes = new Map(); // kind → text; the first kind that has one is shown
 const closed = new Set(); // texts that were read and closed
-const ORDER = ["file", "storage", "small", "fresh"];
+const ORDER = ["clipboard", "file", "storage", "small", "fresh"];
 
 /** How far loading is. `share` is 0 to 1; without it the bar stays where it was, as for what has no measure. */
 export function progress(text, share) {

@@ -2,7 +2,6 @@
 
 #include "app/cli/exit_code.h"
 #include "app/files/command_text.h"
-#include "app/files/session_file.h"
 #include "app/link/link_text.h"
 #include "engine/io/atomic_file.h"
 

@@ -18,7 +18,6 @@
 #include "app/commands/lesson/named.h"
 #include "app/experiments/loss_archive.h"
 #include "app/files/file_kind.h"
-#include "app/files/session_file.h"
 #include "app/window/main_window.h"
 
 namespace normscope::cli {

@@ -31,7 +31,7 @@ class Background {
     next_.reset();
     asked_.reset();
   }
-  // The answer to `key`, once it is there.
+  // The answer to `key`, once it is there; the `wake` of its question waits for nobody.
   const Answer* find(const std::string& key) {
     poll();
     return answered_ == key ? &answer_ : nullptr;

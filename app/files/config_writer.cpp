@@ -108,20 +108,10 @@ void save_config(const std::string& path, std::span<const ConfigRun> runs) {
   write_file(path, write_config(runs), "configuration");
 }
 
-namespace {
-
-void require_editable(const std::string& key) {
-  if (key.starts_with("data."))
-    fail(key, "no run goes on with other data: expected it as a setting from the start, not as an edit");
-}
-
-}  // namespace
-
 Edit parse_edit(std::string_view text) {
   Edit edit = edit_from(text);
   if (edit.key == "lr") edit.key = "train.lr";
   if (edit.key == "warmup") edit.key = "train.warmup";
-  require_editable(edit.key);
   return edit;
 }
 

@@ -17,7 +17,7 @@ using namespace ui;
 
 constexpr float kName = 26, kBetween = 24;  // the run's name above its picture; between two of them
 constexpr float kNarrowest = 183;           // in which every word of a stack has room
-constexpr float kGlyphHeight = 46;
+constexpr float kGlyphWidth = 86, kGlyphHeight = 46;
 constexpr float kSpare = 36;  // more height than it needs is for nothing
 
 /// One of the pictures: what is drawn, and what of it is lit.
@@ -69,6 +69,20 @@ void paint_one(Ui& ui, const One& one, const Rect& area, bool opened, const LabV
   lab::paint_diagram(ui, state, input, layout, one.stacks, static_cast<int>(&one.run - view.runs.data()));
   if (const auto lit = lit_place(layout, one.place))
     ui.paint().outline(lit->inset(-4), ui.theme().ink, 1.6f, radius::token + 4);
+}
+
+/// What fits a small room: the wiring of each stack.
+void draw_glyphs(Ui& ui, const Rect& area, const One& one, const Words& words) {
+  const Theme& t = ui.theme();
+  const Colour line = t.runs[static_cast<size_t>(one.run.letter - 'A')].line;
+  if (!one.stacks.both) return lab::draw_wiring_glyph(ui, {area.x, area.y}, one.run.spec->model, line);
+  float x = area.x;
+  for (const lab::Side side : {lab::Side::Encoder, lab::Side::Main}) {
+    const std::string name = side == lab::Side::Main ? word_of(words, "decoder") : word_of(words, "encoder");
+    lab::draw_wiring_glyph(ui, {x, area.y}, one.run.spec->model, line, side);
+    ui.paint().text({x + kGlyphWidth, area.y + 35}, {Face::Sans, type::body}, t.ink2, name);
+    x += area.w / 2;
+  }
 }
 
 }  // namespace
@@ -129,9 +143,7 @@ void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const 
   };
   const float free = room.h - kName, open = needed(true), closed = needed(false);
   const bool opened = open <= free, whole = width >= kNarrowest && closed <= free;
-  // A glyph is the wiring of one stack: of two it would hide what the lesson is about.
-  const bool two = std::any_of(all.begin(), all.end(), [](const One& one) { return one.stacks.both; });
-  if (!whole && (two || kGlyphHeight > free)) return;
+  if (!whole && kGlyphHeight > free) return;
   const float high = whole ? std::min(free, (opened ? open : closed) + kSpare) : kGlyphHeight;
 
   Painter& p = ui.paint();
@@ -148,7 +160,7 @@ void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const 
     if (whole)
       paint_one(ui, one, area, opened, view_, data_);
     else
-      lab::draw_wiring_glyph(ui, {x, area.y}, one.run.spec->model, t.runs[static_cast<size_t>(letter)].line);
+      draw_glyphs(ui, area, one, lesson.words);
     lit += fmt::format("{}{}: {}", lit.empty() ? "" : ", ", one.opening.run, one.opening.slot);
     x = area.right() + kBetween;
   }

@@ -60,7 +60,7 @@ void Player::judge_value(const CurveSet& curves, LessonProgress& p) const {
   p.score = p.said == p.measured ? word("exactly right")  // to all digits that are shown
                                  : ratio_words(p.value, measured, word("too high"), word("too low"));
   const Spread* seeds = reference_of(m.id);  // what another random start came to is no mistake
-  if (seeds && p.value != measured && p.value >= seeds->low && p.value <= seeds->high)
+  if (seeds && p.said != p.measured && p.value >= seeds->low && p.value <= seeds->high)
     p.score = word("within the five seeds");
 }
 

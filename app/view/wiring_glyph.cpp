@@ -1,7 +1,6 @@
 #include "app/view/wiring_glyph.h"
 
 #include "app/view/chain.h"
-#include "app/view/diagram_model.h"
 
 namespace normscope::lab {
 
@@ -29,11 +28,11 @@ void draw_chain_glyph(Ui& ui, Vec at, const ModelConfig& model, Colour line) {
 
 }  // namespace
 
-void draw_wiring_glyph(Ui& ui, Vec at, const ModelConfig& model, Colour line) {
+void draw_wiring_glyph(Ui& ui, Vec at, const ModelConfig& model, Colour line, Side side) {
   if (!is_transformer(model.architecture)) return draw_chain_glyph(ui, at, model, line);
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const GlyphSlots slots = glyph_slots(stacks_of(model).of(Side::Main));
+  const GlyphSlots slots = glyph_slots(stacks_of(model).of(side));
   const float stream = at.y + 31;
   const float left = at.x + 8, right = at.x + 53, roof = at.y + 8;
   const Vec path[] = {{left, stream - 3}, {left, roof + 4},  {left + 4, roof},

@@ -3,11 +3,13 @@
 #pragma once
 
 #include "app/ui/ui.h"
+#include "app/view/diagram_model.h"
 #include "engine/model/model_config.h"
 
 namespace normscope::lab {
 
-/// 79 x 42 px from `at`; `line`: of the stream.
-void draw_wiring_glyph(ui::Ui& ui, ui::Vec at, const ModelConfig& model, ui::Colour line);
+/// 79 x 42 px from `at`; `line`: of the stream. `side`: which of two stacks.
+void draw_wiring_glyph(ui::Ui& ui, ui::Vec at, const ModelConfig& model, ui::Colour line,
+                       Side side = Side::Main);
 
 }  // namespace normscope::lab

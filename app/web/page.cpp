@@ -42,7 +42,9 @@ EM_JS(int, page_join_keys, (const char* chords, const char* shifted), {
 EM_JS(void, page_copy, (const char* text), {
   const copied = UTF8ToString(text);
   Module["nsClipboard"] = copied;
-  if (navigator.clipboard) navigator.clipboard.writeText(copied).catch(() => {});
+  const refused = () => { if (Module["nsRefused"]) Module["nsRefused"]("clipboard"); };
+  if (navigator.clipboard) navigator.clipboard.writeText(copied).catch(refused);
+  else refused();
 });
 
 EM_JS(char*, page_paste, (), { return stringToNewUTF8(Module["nsClipboard"] || ""); });

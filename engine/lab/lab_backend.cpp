@@ -18,6 +18,7 @@ void LabTrainer::leave_rerun() {
 
 void LabTrainer::set_backend(BackendChoice choice) {
   choice.tf32 = choice.tf32 && choice.cuda;
+  std::erase(notices_, backend_note_);
   backend_note_.clear();
   if (choice == choice_) return;
   if (!choice.cuda && !backend_->error().empty()) {

@@ -243,15 +243,21 @@ std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t 
   return edits;
 }
 
+void require_editable(std::string_view key) {
+  if (key.starts_with("data."))
+    fail(std::string(key),
+         "no run goes on with other data: expected it as a setting from the start, not as an edit");
+}
+
 Edit edit_from(std::string_view text) {
   const size_t colon = text.find(':'), equals = text.find('=');
   int64_t step = 0;
   if (colon == std::string_view::npos || equals == std::string_view::npos || equals < colon ||
       !parse_integer(text.substr(0, colon), step) || step < 1 || step > kLastEdit)
     fail("edit", "'{}' is no edit: expected STEP:KEY=VALUE such as 214:train.lr=1e-3", text);
-  return {static_cast<int32_t>(step),
-          std::string(current_key(trimmed(text.substr(colon + 1, equals - colon - 1)))),
-          std::string(trimmed(text.substr(equals + 1)))};
+  const std::string key(current_key(trimmed(text.substr(colon + 1, equals - colon - 1))));
+  require_editable(key);
+  return {static_cast<int32_t>(step), key, std::string(trimmed(text.substr(equals + 1)))};
 }
 
 std::string to_string(const Edit& edit) { return fmt::format("{}:{}={}", edit.step, edit.key, edit.value); }

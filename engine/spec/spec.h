@@ -86,7 +86,9 @@ std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spe
 bool operator==(const RunSpec& a, const RunSpec& b);
 /// The edits that turn one spec into another, all at one step; empty when they are equal.
 std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step);
-/// "214:train.lr=1e-3", as on the command line. Throws Error.
+/// Throws Error for a field of the data: no run goes on with other data.
+void require_editable(std::string_view key);
+/// "214:train.lr=1e-3", as on the command line. Throws Error, for a field of the data too.
 Edit edit_from(std::string_view text);
 std::string to_string(const Edit& edit);
 /// Fills in what follows from the rest: where there is no cross-attention it is wired as attention is, as the

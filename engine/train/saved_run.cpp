@@ -167,6 +167,7 @@ SavedRun read_saved_header(const SafetensorsFile& file) {
     run.edits = edits_from(metadata(file, "edits"), 0, run.step + 1);
     run.spec = with_edits(run.origin, run.edits, run.bytes);
     run.scheduled = edits_from(metadata(file, "scheduled"), run.step + 1, kLastEdit);
+    for (const Edit& edit : run.scheduled) require_editable(edit.key);
     with_edits(run.spec, run.scheduled, run.bytes);
     return 0;
   });

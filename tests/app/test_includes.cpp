@@ -79,7 +79,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/io engine/data engine/cpu engine/model engine/spec engine/lab app/files app/ui app/view app/link app/settings app/panels app/lab app/compare_screen app/experiments app/lessons app/sweep app/tape_screen"},
     {"app/window",
      "engine/core engine/io engine/cuda engine/spec engine/lab app/files app/ui app/headless app/link app/shell"},
-    {"app/web", "engine/core engine/io app/view app/link app/experiments app/lessons app/shell app/window"},
+    {"app/web", "engine/core engine/io app/view app/link app/lessons app/shell app/window"},
     {"app/cli",
      "engine/core engine/io engine/data engine/cpu engine/spec app/files app/link app/experiments app/shell"},
     {"app/commands",

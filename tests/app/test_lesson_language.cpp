@@ -174,7 +174,7 @@ TEST_CASE("every word of the player is in the table of each language", "[lesson]
                               "Say",     "no warm-up", "warm-up", "learning rate"};
   for (const Lesson& lesson : read_course(kFolder, "").lessons)
     for (const LimitSetting& setting : limit_settings(lesson, "another.txt")) known.insert(setting.name());
-  const std::regex asked("(?:word|phrase)(?:_of\\((?:lesson\\.)?words,|\\()\\s*\"([^\"]+)\"");
+  const std::regex asked("(?:word|phrase)(?:_of\\(\\s*(?:lesson\\.)?words,|\\()\\s*\"([^\"]+)\"");
   for (const char* folder : {"/app/lessons", "/app/course", "/app/view"})
     for (const auto& entry : fs::recursive_directory_iterator(std::string(NORMSCOPE_SOURCE_DIR) + folder)) {
       if (entry.path().extension() != ".cpp") continue;

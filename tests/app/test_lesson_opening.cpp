@@ -96,9 +96,7 @@ TEST_CASE("the picture stands below the text, whole, or not at all", "[player]")
       lessons += !lesson.opening.empty();
       p.player().open(id, StepKind::Predict);
       look(predicting);
-      // Two stacks are drawn whole or not at all: the glyph for a small room has one.
-      if (const ui::Control* picture = p.ui.registry().find("lesson/opening"); picture && id == "two-stacks")
-        CHECK(picture->rect.h > 120);
+      if (id == "two-stacks" && window.scale == 1) CHECK(p.ui.registry().find("lesson/opening"));
       p.player().open(id, StepKind::Run);
       look(running);
       p.player().open(id, StepKind::Explain);

@@ -21,7 +21,6 @@
 #include "app/commands/picture.h"
 #include "app/commands/report.h"
 #include "app/commands/run_log.h"
-#include "app/files/session_file.h"
 #include "engine/lab/lab.h"
 #include "engine/spec/backend_choice.h"
 
