@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <vector>
 
 namespace normscope {
 
@@ -9,12 +10,17 @@ std::string shipped_folder(const std::string& name, const char* variable) {
   namespace fs = std::filesystem;
   if (const char* set = std::getenv(variable); set && *set) return set;
   std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error)
-    for (const fs::path& beside :
-         {program.parent_path() / name, program.parent_path() / "../share/normscope" / name})
-      if (fs::is_directory(beside, error)) return beside.string();
-  return NORMSCOPE_SOURCE_DIR "/" + name;
+  std::vector<fs::path> places;
+  if (const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path(); !error)
+    places = {program / name, program / "../share/normscope" / name};
+  const fs::path sources = fs::path(NORMSCOPE_SOURCE_DIR) / name;
+  // The last two where there is no /proc, as in a bare chroot.
+  for (const fs::path& more :
+       {sources, "/usr/local/share/normscope" / fs::path(name), "/usr/share/normscope" / fs::path(name)})
+    places.push_back(more);
+  for (const fs::path& place : places)
+    if (fs::is_directory(place, error)) return place.string();
+  return sources.string();
 }
 
 }  // namespace normscope
