@@ -16,13 +16,12 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
   const std::optional<bool> said = system_reduced_motion();
   system_motion_ = said.value_or(false);
   if (!said) gnome_ = ask_gnome_reduced_motion();
+  settings_.dark = written_.dark = system_dark().value_or(false);
   if (safe_mode) return;
   if (const std::string folder = config_folder(); !folder.empty()) {
     file_ = folder + "/settings.toml";
     ReadSettings read = read_settings(file_);
-    settings_ = read.settings;
-    if (!read.existed) settings_.dark = system_dark().value_or(settings_.dark);
-    written_ = settings_;
+    if (read.existed) settings_ = written_ = read.settings;
     notice_ = std::move(read.notice);
   }
   if (const std::string folder = state_folder(); !folder.empty()) {

@@ -284,6 +284,7 @@ TEST_CASE(
   folder.write("gtk-3.0/settings.ini", "[Settings]\ngtk-application-prefer-dark-theme = 1\n");
   CHECK(system_dark() == true);
   CHECK(WindowMemory(false).settings().dark);
+  CHECK(WindowMemory(true).settings().dark);
   fs::create_directories(folder.file("normscope"));
   folder.write("normscope/settings.toml", "theme = \"light\"\n");
   CHECK_FALSE(WindowMemory(false).settings().dark);
