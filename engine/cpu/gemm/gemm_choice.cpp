@@ -26,13 +26,12 @@ enum class Part : uint8_t { Forward, InputGradient, WeightGradient };
 struct Product {
   Part part;
   int64_t r, k, n;
-  bool packs_a = false;  ///< the first candidate does: which loop is the outer one is then no matter
 };
-// 34 to 151 MFLOP, some milliseconds at most: gradients of weights, whose rows of A^T lie 8 KiB apart and one, and two
+// 34 to 235 MFLOP, some milliseconds at most: gradients of weights, whose rows of A^T lie 8 and 2 KiB apart, and two
 // where A is read along its rows. Smaller ones would mislead: with all of A^T in the L2 cache, or fewer rows of it than
 // a block of k is deep, reading it in place looks as good as packing, and takes up to twice the time in training.
-constexpr Product kProducts[] = {{Part::WeightGradient, 384, 2048, 96, true},
-                                 {Part::WeightGradient, 384, 256, 512},
+constexpr Product kProducts[] = {{Part::WeightGradient, 384, 2048, 96},
+                                 {Part::WeightGradient, 1024, 512, 224},
                                  {Part::Forward, 64, 1024, 256},
                                  {Part::InputGradient, 128, 512, 256}};
 constexpr size_t kFloatsOfA = size_t{1} << 20, kFloatsOfOthers = size_t{1} << 18;
@@ -70,7 +69,8 @@ class Places {
 /// A product with a choice, through the op's own stages, and how long it took each time.
 class Trial {
  public:
-  Trial(const Product& p, const GemmChoice& choice) : part_(p.part), packs_a_(p.packs_a) {
+  Trial(const Product& p, const GemmChoice& choice)
+      : part_(p.part), packs_a_(p.part == Part::WeightGradient && p.k >= choice.far_apart) {
     call_.op = OpKind::Linear;
     call_.gemm = &choice;
     call_.in[0].shape = {p.r, p.k};
@@ -128,7 +128,7 @@ class Trial {
   }
 
   Part part_;
-  bool packs_a_;
+  bool packs_a_;  // which loop is the outer one is then no matter
   Call call_{};
   StepInputs inputs_;
   Stages stages_;
@@ -217,9 +217,12 @@ std::vector<GemmChoice> gemm_candidates(int64_t l2_bytes) {
   GemmChoice first;
   first.panel_floats = std::clamp<int64_t>(l2_bytes / 2 / static_cast<int64_t>(sizeof(float)), 1,
                                            static_cast<int64_t>(kScratchFloats));
+  // A and B that are packed pass through the cache once more: with a small one only rows a page apart are worth that.
+  const bool small = l2_bytes < int64_t{2} << 20;
+  first.far_apart = small ? 1024 : 512;
   std::vector<GemmChoice> all(5, first);
   all[1].far_apart = kNever;
-  all[2].far_apart = 256;
+  all[2].far_apart = small ? 512 : 1024;
   all[3].panels_outer = true;
   all[4].copy_a = false;
   return all;
