@@ -1,5 +1,6 @@
 // Lessons as data: what the reader refuses and how it says so, measures on made-up curves, checks, and that
 // one changed number turns every lesson's claim down.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -325,7 +326,13 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
       {"edge-of-stability", "C", "model.placement", "post",
        "Pre-LN at full rate stays below its critical rate", 0},
       {"inside-layernorm", "variance", "model.norm", "detach-mean", "With the variance held constant", 120},
+      {"eighteen-layers", "A", "model.placement", "pre", "Before training the own shares of Post-LN", 0},
   };
+  for (const Lesson& lesson : course.lessons) {  // those of a tape alone: test_lesson_tape.cpp
+    INFO(lesson.id);
+    CHECK((lesson.runs.empty() || std::any_of(std::begin(mutations), std::end(mutations),
+                                              [&](const Mutation& m) { return lesson.id == m.lesson; })));
+  }
   for (const Mutation& m : mutations) {
     INFO(m.lesson);
     Lesson lesson = lesson_of(course, m.lesson);
