@@ -400,6 +400,27 @@ TEST_CASE("every spotlight names an existing control, every control has help, no
     }
 }
 
+TEST_CASE("every page has one figure, and but for the wait something to do beside going on", "[player]") {
+  PlayerDriver p;
+  for (const std::string& id : ids())
+    for (const StepKind step : kSteps) {
+      p.player().open(id, step);
+      p.driver.frames(3);
+      INFO(id << " " << to_string(step));
+      size_t figures = 0, cards = 0, hands = 0;
+      for (const ui::Control& c : p.ui.registry().all()) {
+        if (c.name == "lesson/plot" || c.name == "lesson/tape") ++figures;
+        if (c.name.starts_with("lesson/card/")) ++cards;
+        if (!c.interactive || !c.enabled) continue;
+        for (const char* hand : {"lesson/slider", "lesson/draw", "lesson/card/", "lesson/tape/next",
+                                 "lesson/figure", "lesson/knob/", "lesson/drag/"})
+          if (c.name.starts_with(hand)) ++hands;
+      }
+      CHECK(figures + (cards > 0 ? 1 : 0) == 1);
+      if (step != StepKind::Run) CHECK(hands > 0);
+    }
+}
+
 TEST_CASE("no text overlaps another or is cut off, in every step, layout and theme", "[player]") {
   struct Window {
     ui::Vec size;
