@@ -537,3 +537,22 @@ TEST_CASE(
         lines.size());
   fs::remove(file);
 }
+
+TEST_CASE("another text: the system's licences, each once, in the place of every run's own", "[lesson]") {
+  const fs::path folder = "lesson_licences_test";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  write_text(folder / "second", "bb");
+  write_text(folder / "first", "aa");
+  fs::create_symlink("first", folder / "other-name");
+  CHECK(licence_text(folder.string()) == "aabb");
+  CHECK(licence_text((folder / "none").string()).empty());
+  fs::remove_all(folder);
+  const Course course = read_course(kLessons);
+  const Lesson there = in_setting(lesson_of(course, "warm-up"), {LimitSetting::Kind::Text, 1, "another.txt"});
+  REQUIRE(there.runs.size() == 3);
+  for (const LessonRun& run : there.runs) {
+    CHECK(run.spec.data.name == "text");
+    CHECK(run.spec.data.text_path == "another.txt");
+  }
+}
