@@ -1,5 +1,6 @@
 // Lessons as data: what the reader refuses and how it says so, measures on made-up curves, checks, and that
 // one changed number turns every lesson's claim down.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -64,6 +65,14 @@ const Lesson& lesson_of(const Course& course, const std::string& id) {
   return *lesson;
 }
 
+/// The texts of four papers were at hand; of every other source it is said that nobody has looked there.
+bool tells_what_was_read(const std::string& source) {
+  for (const char* read : {"Xiong et al. 2020, On Layer Normalization", "Liu et al. 2020, Understanding",
+                           "Xu et al. 2019, Understanding", "Su 2022, blog of March 29"})
+    if (source.starts_with(read)) return true;
+  return has(source, "(from the literature, not checked here)") || has(source, ": docs/theory.md");
+}
+
 void shorten(Lesson& lesson, int32_t steps) {
   for (LessonRun* run : lesson.all_runs()) run->spec.train.steps = steps;
 }
@@ -73,10 +82,14 @@ void shorten(Lesson& lesson, int32_t steps) {
 TEST_CASE("the course reads, and keeps its own rules", "[lesson]") {
   const Course course = read_course(kLessons);
   for (const Broken& broken : course.broken) FAIL_CHECK(broken.error);
-  CHECK(course.lessons.size() >= 6);
+  CHECK(course.lessons.size() >= 16);
   for (const Lesson& lesson : course.lessons) {
     INFO(lesson.id);
     CHECK(lesson.sources.size() >= 1);
+    for (const std::string& source : lesson.sources) {
+      INFO(source);
+      CHECK(tells_what_was_read(source));
+    }
     CHECK(lesson.checks.size() >= 3);
     CHECK(has(read_text(fs::path(lesson.folder) / "explain.md"), "## Limits"));
   }
@@ -310,9 +323,16 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
       {"price-of-pre-ln", "C", "model.placement", "admin", "Without its top quarter Admin loses more", 20},
       {"map-of-rates", "A", "model.placement", "pre", "Without warm-up Post-LN learns at 0.002", 40},
       {"after-the-papers", "lns", "model.placement", "pre", "LayerNorm Scaling does what it is made for", 0},
-      {"edge-of-stability", "C", "model.placement", "post", "Pre-LN at full rate stays below its critical rate", 0},
+      {"edge-of-stability", "C", "model.placement", "post",
+       "Pre-LN at full rate stays below its critical rate", 0},
       {"inside-layernorm", "variance", "model.norm", "detach-mean", "With the variance held constant", 120},
+      {"eighteen-layers", "A", "model.placement", "pre", "Before training the own shares of Post-LN", 0},
   };
+  for (const Lesson& lesson : course.lessons) {  // those of a tape alone: test_lesson_tape.cpp
+    INFO(lesson.id);
+    CHECK((lesson.runs.empty() || std::any_of(std::begin(mutations), std::end(mutations),
+                                              [&](const Mutation& m) { return lesson.id == m.lesson; })));
+  }
   for (const Mutation& m : mutations) {
     INFO(m.lesson);
     Lesson lesson = lesson_of(course, m.lesson);
@@ -516,4 +536,23 @@ TEST_CASE(
   CHECK(measure_limits(small, store, {file, ""}, [&](const LimitLine&) { FAIL("measured twice"); }).size() ==
         lines.size());
   fs::remove(file);
+}
+
+TEST_CASE("another text: the system's licences, each once, in the place of every run's own", "[lesson]") {
+  const fs::path folder = "lesson_licences_test";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  write_text(folder / "second", "bb");
+  write_text(folder / "first", "aa");
+  fs::create_symlink("first", folder / "other-name");
+  CHECK(licence_text(folder.string()) == "aabb");
+  CHECK(licence_text((folder / "none").string()).empty());
+  fs::remove_all(folder);
+  const Course course = read_course(kLessons);
+  const Lesson there = in_setting(lesson_of(course, "warm-up"), {LimitSetting::Kind::Text, 1, "another.txt"});
+  REQUIRE(there.runs.size() == 3);
+  for (const LessonRun& run : there.runs) {
+    CHECK(run.spec.data.name == "text");
+    CHECK(run.spec.data.text_path == "another.txt");
+  }
 }

@@ -337,8 +337,11 @@ TEST_CASE("what a lesson takes for granted can be looked up where it is first us
       {"price-of-pre-ln", {"stream", "branch", "dilution"}},
       {"after-the-papers", {"peri", "mix", "lns", "qk-norm", "dyt"}},
       {"inside-layernorm", {"variance", "detachnorm"}},
+      {"edge-of-stability", {"gradient", "critical-rate", "learning-rate"}},
+      {"eighteen-layers", {"post-ln", "warm-up"}},
   };
   PlayerDriver p;
+  CHECK(expected.size() == p.player().course().lessons.size());
   for (const auto& [id, terms] : expected)
     for (const std::string& term : terms) {
       p.player().open(id, StepKind::Predict);

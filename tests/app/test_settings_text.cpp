@@ -82,6 +82,22 @@ TEST_CASE("a text left by Escape changes nothing, and its row says when no run r
   CHECK_FALSE(lab.last<EditField>());
 }
 
+TEST_CASE("what the critical rate costs is said while it is typed, before it is switched on") {
+  LabDriver lab(fixture::lab_view(), {1440, 900});  // where the note has a place of its own
+  open_row(lab, "train.critical_every");
+  REQUIRE(lab.ui.edit().name == "settings/train.critical_every");
+  lab.driver.key("Ctrl+A");
+  lab.driver.type("10");
+  lab.driver.frames(2);
+  CHECK(lab.driver.value("settings/note") == "6 forward passes every 10 steps: about 20 % more time");
+  CHECK_FALSE(lab.last<EditField>());
+  lab.driver.key("Enter");
+  lab.driver.frames(2);
+  REQUIRE(lab.last<EditField>());
+  CHECK(lab.last<EditField>()->key == "train.critical_every");
+  CHECK(lab.last<EditField>()->value == "10");
+}
+
 TEST_CASE("a file that is not there is refused, one that is there is taken for all runs; empty is none") {
   const test::Folder folder;
   const std::string there = folder.write("valid.tsv", "a\tb\n");

@@ -90,6 +90,7 @@ class Ray {
   double rate() const { return rate_; }
   const Parameters& update() const { return update_; }
   DecoderResult result(const Parameters& at) const { return Decoder(spec_, at).run(tokens_, targets_, {}); }
+  Parameters gradient() const { return result(from_).gradients; }
   double loss(double c) const { return result(moved(from_, c, update_)).loss; }
   /// phi'(c), by the reference's gradient.
   double slope(double c) const { return dot(result(moved(from_, c, update_)).gradients, update_); }
@@ -288,14 +289,23 @@ TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") 
   CHECK(-sgd.slope(0) == Approx(dot(sgd.update(), sgd.update()) / sgd.rate()).epsilon(0.01));
   CHECK(along == Approx(sgd.curvature() / dot(sgd.update(), sgd.update())).epsilon(0.01));
   CHECK(along <= sgd.top_eigenvalue() * (1 + 1e-6));
-  // The same weights under Adam: its first update divides by the root of the second moment, and 2 / η_c is the
-  // curvature of the Hessian preconditioned so.
+  // The same weights under Adam: its first update is -rate P^-1 g, P the size of each gradient plus ε, and 2 / η_c is the
+  // curvature of the preconditioned Hessian P^-1/2 H P^-1/2 along P^1/2 times the update.
   RunSpec under_adam = run->spec();
   set_field(under_adam, "train.optimizer", "adam");
   set_field(under_adam, "train.lr", "0.001");
   const auto fork = run->fork(under_adam);
   const Ray adam(*fork);
-  CHECK(check_against_curvature(adam) < 0.4);
+  const double bound = check_against_curvature(adam);
+  CHECK(bound < 0.4);
+  Parameters scaled = adam.gradient();  // P times the update
+  for (auto& [name, values] : scaled)
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] =
+          (std::abs(values[i]) + static_cast<double>(under_adam.train.eps)) * adam.update().at(name)[i];
+  const double length = dot(adam.update(), scaled);
+  CHECK(-adam.slope(0) == Approx(length / adam.rate()).epsilon(0.01));
+  CHECK(2 / (adam.multiple() * adam.rate()) == Approx(adam.curvature() / length).epsilon(bound + 0.02));
   CHECK(std::abs(dot(adam.update(), sgd.update())) <
         0.999 * std::sqrt(dot(adam.update(), adam.update()) * dot(sgd.update(), sgd.update())));
 }
