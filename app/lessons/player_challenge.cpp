@@ -119,7 +119,7 @@ void Player::draw_training(Ui& ui, Rect& rest, const Rect& seen) {
   LessonProgress& progress = progress_.of(lesson()->id);
   Rect row = rest.take_top(34, 10);
   ButtonOptions train, more;
-  train.primary = !state->running;
+  train.primary = work_left();
   train.enabled = state->running || !changes().empty();
   const Rect left = row.take_left(150, 8), right = row.take_left(170);
   const std::string name = state->running ? "lesson/challenge/stop" : "lesson/challenge/train";

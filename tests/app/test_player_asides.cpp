@@ -277,6 +277,21 @@ TEST_CASE("tries and hints of a challenge are there again after a start; in safe
   CHECK(p.driver.value("lesson/challenge/score") == "0");
 }
 
+TEST_CASE("one button of the challenge is yellow: training while there is something new to train", "[player]") {
+  using Names = std::vector<std::string>;
+  TaskDriver p;
+  const Names buttons{"lesson/challenge/train", "lesson/challenge/hint", "lesson/challenge/lab", "lesson/lab",
+                      "lesson/next"};
+  p.to_challenge(false);
+  CHECK(p.yellow(buttons) == Names{"lesson/next"});
+  p.choose("model.placement", "Pre-LN", 1, false);
+  CHECK(p.yellow(buttons) == Names{"lesson/challenge/train"});
+  p.driver.click("lesson/challenge/train");
+  CHECK(p.yellow(buttons) == Names{"lesson/next"});
+  p.choose("train.warmup", "2", 1, false);
+  CHECK(p.yellow(buttons) == Names{"lesson/challenge/train"});
+}
+
 TEST_CASE("the ways of a challenge that were found open in the Lab, beside the start", "[player]") {
   const test::Folder folder;
   TaskDriver p;
