@@ -232,7 +232,7 @@ constexpr Term kTerms[] = {
      " as a norm does and measures no statistics.",
      "Zhu et al. 2025, Transformers without Normalization", "diagram/kind/dyt|settings/model.dyt_alpha"},
     {"adanorm", "AdaNorm",
-     "A norm whose gain and bias are replaced by C(1 - ky) of its own output y. Without parameters of "
+     "A norm whose gain and bias are replaced by C(1 − ky) of its own output y. Without parameters of "
      "its own it overfits less.",
      "Xu et al. 2019, Understanding and Improving Layer Normalization, section 4",
      "diagram/kind/adanorm|settings/model.adanorm_scale|settings/model.adanorm_slope"},

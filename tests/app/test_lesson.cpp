@@ -531,7 +531,7 @@ TEST_CASE(
   const std::string table = limits_table(small, lines);
   CHECK(has(table, "| width 32 |"));
   CHECK(has(table, "| depth × 2 |"));
-  CHECK(has(table, "exponent in depth, one position, Pre-LN (-0.65 to -0.38)"));
+  CHECK(has(table, "exponent in depth, one position, Pre-LN (−0.65 to −0.38)"));
   CHECK(measure_limits(small, store, {file, ""}, [&](const LimitLine&) { FAIL("measured twice"); }).size() ==
         lines.size());
   fs::remove(file);

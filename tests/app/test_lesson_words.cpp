@@ -9,6 +9,7 @@
 
 #include "app/course/figures.h"
 #include "app/course/labels.h"
+#include "app/course/language/language.h"
 #include "app/course/terms.h"
 #include "app/lessons/kept.h"
 #include "app/view/glossary.h"
@@ -319,6 +320,37 @@ TEST_CASE("words of the glossary are found in running text") {
     CHECK(term_of_formula(symbol));
   }
   CHECK_FALSE(term_of_formula("x_1"));
+}
+
+TEST_CASE("what is below zero has a minus sign in the course's texts and figures, and no hyphen") {
+  const auto has_hyphen = [](const std::string& text) {
+    for (size_t i = 0; i + 1 < text.size(); ++i)
+      if (text[i] == '-' && text[i + 1] >= '0' && text[i + 1] <= '9' &&
+          (i == 0 || text[i - 1] == ' ' || text[i - 1] == '('))
+        return true;
+    return false;
+  };
+  CHECK(has_hyphen("at most -0.5"));
+  const Course course = whole_course();
+  for (Lesson lesson : course.lessons) {
+    INFO(lesson.id);
+    each_text(lesson, [&](const std::string& key, std::string& text) {
+      INFO(key << ": " << text);
+      CHECK_FALSE(has_hyphen(text));
+    });
+    for (const StepKind kind : kSteps)
+      for (const Block& block : lesson.step(kind).text.blocks)
+        for (const Inline& piece : block.inlines)
+          if (piece.kind == Inline::Kind::Text) CHECK_FALSE(has_hyphen(piece.text));
+    for (const Check& check : lesson.checks) CHECK_FALSE(has_hyphen(band_text(check)));
+  }
+  const Lesson& lesson = *course.find("warm-up");
+  const CurveSet own{{"loss_A", {{1, 300}, {-0.25, -0.25}}}};
+  FigureData data;
+  data.own = &own;
+  const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("losses"), data);
+  REQUIRE(plot.series.size() == 1);
+  CHECK(plot.series[0].value == "−0.25");
 }
 
 TEST_CASE("what a lesson takes for granted can be looked up where it is first used") {
