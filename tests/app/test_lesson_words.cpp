@@ -345,7 +345,8 @@ TEST_CASE("what is below zero has a minus sign in the course's texts and figures
     for (const Check& check : lesson.checks) CHECK_FALSE(has_hyphen(band_text(check)));
   }
   const Lesson& lesson = *course.find("warm-up");
-  const CurveSet own{{"loss_A", {{1, 300}, {-0.25, -0.25}}}};
+  CurveSet own;
+  own["loss_A"] = {{1, 300}, {-0.25, -0.25}};
   FigureData data;
   data.own = &own;
   const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("losses"), data);
