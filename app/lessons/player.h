@@ -163,8 +163,8 @@ class Player {
   std::string review_sentence();
   void try_again(size_t index);
   float draw_challenge(ui::Ui& ui, ui::Rect rest, const ui::Rect& seen);
-  void draw_choices(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
-  void draw_training(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
+  void draw_choices(ui::Ui& ui, ui::Rect& rest, FlowContext& words);
+  void draw_training(ui::Ui& ui, ui::Rect& rest, FlowContext& words);
   void draw_outcome(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
   std::string chosen(const Challenge::Choice& choice) const;
   void note_try(const MeasureState& state);

@@ -94,7 +94,8 @@ constexpr Term kSettingTerms[] = {
     {"placement", "placement of the norm",
      "Where normalization stands in a layer: on the residual stream, inside the branch, in both, in neither. "
      "It decides how gradients reach the lower layers, and so whether a deep model trains.",
-     "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "settings/model.placement"},
+     "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "settings/model.placement",
+     "placement"},
     {"architecture", "encoder and decoder",
      "A decoder sees only what came before and predicts the next symbol; an encoder sees the whole "
      "row. An encoder-decoder reads one row with the one and writes another with the other.",

@@ -11,7 +11,7 @@ constexpr Term kTerms[] = {
     {"norm", "layer normalization",
      "A norm subtracts the mean of a position's features, divides by their standard deviation and applies a "
      "learned gain and bias. It keeps the size of what flows on the same, whatever came before.",
-     "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln", "norm", 0},
+     "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln", "norm|LayerNorm", 0},
     {"rmsnorm", "RMSNorm",
      "A norm that divides by the root mean square and subtracts nothing. It has a gain but no bias, and trains "
      "about as well as layer normalization.",
@@ -30,7 +30,8 @@ constexpr Term kTerms[] = {
     {"sandwich", "sandwich norm",
      "Each branch has a norm at its entry and a second one at its end. It keeps what a branch adds to the "
      "stream from growing.",
-     "Ding et al. 2021, CogView: Mastering Text-to-Image Generation via Transformers", "preset/Sandwich"},
+     "Ding et al. 2021, CogView: Mastering Text-to-Image Generation via Transformers", "preset/Sandwich",
+     "sandwich"},
     {"deepnorm", "DeepNorm",
      "Post-LN whose skip path is multiplied by a constant above one before the branch is added, with smaller "
      "initial weights in the branch. It bounds how much one update can change a very deep model.",
@@ -240,7 +241,7 @@ constexpr Term kTerms[] = {
      "A norm whose mean and spread count as constants when the gradient goes back. What it fails to "
      "learn shows that the norm's backward pass matters, not its forward pass alone.",
      "Xu et al. 2019, sections 3.2 and 3.3",
-     "diagram/kind/detach|diagram/kind/detach-mean|diagram/kind/detach-var", "detached|detach"},
+     "diagram/kind/detach|diagram/kind/detach-mean|diagram/kind/detach-var", "detached|detach|variance detached|mean detached"},
     {"ln-simple", "LN-simple",
      "Layer normalization without its gain and bias. On many tasks it does as well, because gain and "
      "bias mostly overfit.",
