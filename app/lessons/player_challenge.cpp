@@ -32,7 +32,7 @@ Settings settings_in(const Challenge& task, const Changes& changes) {
 
 /// A text of the task with its terms marked, as in the prose; returns the height.
 float draw_marked(Ui& ui, const Rect& rect, const std::string& text, float px, float line,
-                 FlowContext& context) {
+                  FlowContext& context) {
   Inline words;
   words.text = text;
   Prose prose;
@@ -161,7 +161,7 @@ void Player::draw_training(Ui& ui, Rect& rest, FlowContext& words) {
   follow_focus(ui, "lesson/challenge/hint", right, words.seen);
   for (size_t i = 0; i < std::min(taken, task.hints.size()); ++i)
     rest.take_top(draw_marked(ui, rest, phrase("Hint {}: {}", i + 1, task.hints[i].text), kTaskText.px,
-                             kTaskLine, words),
+                              kTaskLine, words),
                   6);
 }
 

@@ -152,8 +152,9 @@ void Player::draw_list(Ui& ui, Rect rect) {
     // Two orders are too many words for this column: they stand on Compare and in the review.
     const bool order = l.prediction.kind == Prediction::Kind::Order && !progress.score.empty();
     const std::string words = progress.skipped ? progress.said
-                              : order          ? progress.score
-                                      : phrase("You said {}. Measured: {}.", progress.said, progress.measured);
+                              : order
+                                  ? progress.score
+                                  : phrase("You said {}. Measured: {}.", progress.said, progress.measured);
     const TextStyle style{Face::Sans, type::body};
     if (p.wrapped_height(below.w, style, words, 18) + 22 > below.h) continue;
     any = true;
@@ -218,8 +219,7 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   for (const std::string& value : {values[0], values[1]})
     if (order) high = std::max(high, p.wrapped_height(width - 10, words_style, value, 18));
   const TextStyle verdict{Face::Bold, type::run_name};
-  const bool narrow =
-      p.text_width(verdict, values[2]) > last - 2;  // "2 of 3 pairs wrong", on a small window
+  const bool narrow = p.text_width(verdict, values[2]) > last - 2;  // "2 of 3 pairs wrong", on a small window
   if (narrow) high = std::max(high, p.wrapped_height(last - 10, verdict, values[2], 20));
   std::string first;
   if (!progress.first_said.empty())

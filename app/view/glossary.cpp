@@ -31,7 +31,8 @@ bool names(std::string_view places, std::string_view place) {
 // it is offered, a slot of any layer for the norm in it.
 std::string meaning_of(std::string_view place) {
   constexpr std::string_view kOffered = "lesson/challenge/";
-  if (place.starts_with(kOffered)) return meaning_of(fmt::format("settings/{}", place.substr(kOffered.size())));
+  if (place.starts_with(kOffered))
+    return meaning_of(fmt::format("settings/{}", place.substr(kOffered.size())));
   if (place.starts_with("settings/")) return std::string(place.substr(0, place.find('/', 9)));
   for (std::string_view list : {"diagram/preset/", "diagram/preset-more/"})
     if (place.starts_with(list)) return "preset/" + std::string(place.substr(list.size()));

@@ -305,7 +305,8 @@ TEST_CASE("of cards that the lesson counts as alike either order is right", "[pl
     const LessonProgress& now = p.player().progress("inside-layernorm");
     CHECK(now.order.back() == "variance");
     CHECK(now.score == "right");
-    CHECK(now.said == std::string(turned ? "mean never subtracted → no gain or bias" : "no gain or bias → mean never subtracted") +
+    CHECK(now.said == std::string(turned ? "mean never subtracted → no gain or bias"
+                                         : "no gain or bias → mean never subtracted") +
                           " → mean detached → variance detached (highest loss)");
     CHECK(has(now.measured, " → variance detached (highest loss); alike: "));
   }

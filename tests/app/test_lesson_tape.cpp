@@ -403,7 +403,8 @@ TEST_CASE("lesson 0 is walked, instruction by instruction, with right and wrong 
     }
 }
 
-TEST_CASE("the tape's button is the yellow one while it has a line to run, then the one that leads on", "[player]") {
+TEST_CASE("the tape's button is the yellow one while it has a line to run, then the one that leads on",
+          "[player]") {
   using Names = std::vector<std::string>;
   TapeDriver p;
   const Names buttons{"lesson/tape/next", "lesson/tape/back", "lesson/again", "lesson/lab", "lesson/next"};
@@ -438,7 +439,8 @@ TEST_CASE("lesson 7 is walked with a right and a wrong order", "[player]") {
     p.next(false);
     CHECK(p.score("norm-gradient") == (right ? "right" : "2 of 3 pairs wrong"));
     const LessonProgress now = p.player().progress("norm-gradient");
-    const std::string plain = "1, 2, 3, 6", wide = "10, 20, 30, 60", narrow = "100.25, 100.5, 100.75, 101.5 (longest)";
+    const std::string plain = "1, 2, 3, 6", wide = "10, 20, 30, 60",
+                      narrow = "100.25, 100.5, 100.75, 101.5 (longest)";
     CHECK(now.measured == wide + " → " + plain + " → " + narrow);
     if (right) CHECK(now.said == now.measured);
     CHECK(p.says("The row near 100 has a quarter of the spread"));

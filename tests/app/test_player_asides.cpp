@@ -278,7 +278,8 @@ TEST_CASE("tries and hints of a challenge are there again after a start; in safe
   CHECK(p.driver.value("lesson/challenge/score") == "0");
 }
 
-TEST_CASE("terms of the challenge show their entries: in its text, on its choices and for what is chosen", "[player]") {
+TEST_CASE("terms of the challenge show their entries: in its text, on its choices and for what is chosen",
+          "[player]") {
   PlayerDriver p;
   p.player().open("eighteen-layers", StepKind::Compare);
   p.driver.frames(3);
@@ -324,7 +325,8 @@ TEST_CASE("terms of the challenge show their entries: in its text, on its choice
   check_no_overlap(p, "challenge");
 }
 
-TEST_CASE("one button of the challenge is yellow: training while there is something new to train", "[player]") {
+TEST_CASE("one button of the challenge is yellow: training while there is something new to train",
+          "[player]") {
   using Names = std::vector<std::string>;
   TaskDriver p;
   const Names buttons{"lesson/challenge/train", "lesson/challenge/hint", "lesson/challenge/lab", "lesson/lab",
