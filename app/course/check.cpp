@@ -194,9 +194,18 @@ LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, cons
   return report;
 }
 
+namespace {
+
+/// As it was written in lesson.toml, with a minus sign.
+std::string limit_text(double limit) {
+  return limit < 0 ? fmt::format("−{}", -limit) : fmt::format("{}", limit);
+}
+
+}  // namespace
+
 std::string band_text(const Check& check) {
-  if (check.low && check.high) return fmt::format("{} to {}", *check.low, *check.high);
-  return check.low ? fmt::format("at least {}", *check.low) : fmt::format("at most {}", *check.high);
+  if (check.low && check.high) return limit_text(*check.low) + " to " + limit_text(*check.high);
+  return check.low ? "at least " + limit_text(*check.low) : "at most " + limit_text(*check.high);
 }
 
 namespace {

@@ -51,7 +51,9 @@ std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
 
 /// A loss has two decimals, everything else two digits.
 std::string value_text(double v, const FigureAxis& axis) {
-  return axis.label.starts_with("loss") ? fmt::format("{:.2f}", v) : ui::number(v, 2);
+  if (!axis.label.starts_with("loss")) return ui::number(v, 2);
+  const std::string text = fmt::format("{:.2f}", std::abs(v));
+  return v < 0 && text != "0.00" ? "−" + text : text;
 }
 
 /// What a line comes to: its end; of a loss over time the mean of the last 20 steps, as the text and the Lab say.

@@ -85,6 +85,16 @@ double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, do
   return spread_of(y, m.mean).mean;
 }
 
+/// One of it: "nats" is "nat". A factor keeps its word, "1 times as much".
+std::string singular(const std::string& unit) {
+  return unit.ends_with('s') && !unit.ends_with("ss") && unit != "times" ? unit.substr(0, unit.size() - 1)
+                                                                         : unit;
+}
+
+std::string beside(const std::string& number, const std::string& unit) {
+  return unit.empty() || unit == "×" ? number + unit : number + " " + unit;
+}
+
 }  // namespace
 
 bool is_scale(std::string_view against) { return against == "x" || against == "log x"; }
@@ -147,6 +157,10 @@ Spread spread_of(const std::vector<double>& values, Mean mean) {
   return s;
 }
 
+std::string with_unit(const std::string& number, const std::string& unit) {
+  return beside(number, number == "1" ? singular(unit) : unit);
+}
+
 std::string shown(double value, const Measure& m) {
   if (std::isnan(value)) return "–";
   if (std::isinf(value)) return "never";
@@ -155,16 +169,15 @@ std::string shown(double value, const Measure& m) {
     const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) + 1 - m.digits);
     value = std::round(value / unit) * unit;
   }
-  const std::string text = ui::number(value, m.digits);
-  if (m.unit.empty() || m.unit == "×") return text + m.unit;
-  return text + " " + m.unit;
+  return with_unit(ui::number(value, m.digits), m.unit);
 }
 
 std::string range_text(const Spread& spread, const Measure& m) {
   if (shown(spread.low, m) == shown(spread.high, m)) return shown(spread.low, m);
   Measure bare = m;
   bare.unit.clear();
-  return fmt::format("{} to {}", shown(spread.low, bare), shown(spread.high, m));
+  const std::string text = fmt::format("{} to {}", shown(spread.low, bare), shown(spread.high, bare));
+  return std::isfinite(spread.high) ? beside(text, m.unit) : text;
 }
 
 }  // namespace normscope::lessons

@@ -30,6 +30,8 @@ struct Spread {
 };
 Spread spread_of(const std::vector<double>& values, Mean mean);
 
+/// A number with its unit: "2 steps", "8 200×", and of exactly one "1 step". The one place where units are written.
+std::string with_unit(const std::string& number, const std::string& unit);
 /// As shown: "0.00015", "8 200×".
 std::string shown(double value, const Measure& measure);
 /// Lowest to highest: "7 100 to 50 000×"; one number where both are shown alike.

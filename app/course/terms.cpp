@@ -100,6 +100,14 @@ TermMatch term_at_start(std::span<const std::string> words) {
   return best;
 }
 
+const shell::Term* term_of_text(std::string_view text) {
+  std::vector<std::string> plain;
+  std::istringstream words{std::string(text)};
+  for (std::string word; words >> word;) plain.push_back(plain_word(word));
+  const TermMatch match = term_at_start(plain);
+  return match.words == plain.size() ? match.term : nullptr;
+}
+
 const shell::Term* term_of_formula(std::string_view tex) {
   const auto& formulas = index().formulas;
   const auto it = formulas.find(tex);

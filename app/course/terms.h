@@ -21,6 +21,8 @@ struct TermMatch {
 std::string plain_word(std::string_view word);
 /// The longest term that these plain words begin with.
 TermMatch term_at_start(std::span<const std::string> words);
+/// The term that a text is from its first word to its last: "DeepNorm", "no norms"; nullptr for any other.
+const shell::Term* term_of_text(std::string_view text);
 /// The term that a formula is the symbol of; nullptr for any other.
 const shell::Term* term_of_formula(std::string_view tex);
 

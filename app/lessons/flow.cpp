@@ -34,7 +34,9 @@ struct Token {
 class Column {
  public:
   Column(Ui& ui, const Rect& rect, const FlowContext& context, bool draw, Dragged* dragged)
-      : ui_(ui), rect_(rect), context_(context), draw_(draw), dragged_(dragged), y_(rect.y) {}
+      : ui_(ui), rect_(rect), context_(context), draw_(draw), dragged_(dragged), y_(rect.y) {
+    if (context.used) used_ = *context.used;
+  }
 
   float blocks(const Prose& prose) {
     bool first = true;
@@ -44,6 +46,7 @@ class Column {
       block(b);
     }
     mark_terms();
+    if (context_.used) *context_.used = used_;
     return y_ - rect_.y;
   }
 
@@ -79,7 +82,7 @@ class Column {
   }
 
   // After a heading ("Limits") the text is small print.
-  TextStyle body() const { return {Face::Sans, small_ ? type::title : type::prose}; }
+  TextStyle body() const { return {Face::Sans, small_ ? type::title : context_.px}; }
   float line_height() const { return small_ ? 21.f : context_.line; }
 
   void display(const std::vector<Inline>& inlines) {

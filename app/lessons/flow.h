@@ -2,10 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 
 #include "app/course/lesson.h"
 #include "app/ui/ui.h"
+
+namespace normscope::shell {
+struct Term;
+}
 
 namespace normscope::lessons {
 
@@ -16,8 +21,10 @@ struct FlowContext {
   std::function<std::string(const Knob&)> knob;    ///< the number as shown
   const Lesson* lesson = nullptr;
   bool can_drag = true;
-  float line = ui::type::prose_line;
+  float px = ui::type::prose, line = ui::type::prose_line;
   ui::Rect seen;  ///< where words can be read: terms outside are not marked
+  /// Terms that stand on the page already, and are marked there; it gets those of this text. Null: none does.
+  std::set<const shell::Term*>* used = nullptr;
 };
 
 /// What the hand did to a number in the text.

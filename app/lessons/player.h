@@ -131,6 +131,7 @@ class Player {
     std::string text, help;
     bool open;
   };
+  bool work_left();
   WayOn way_on(bool locked, bool running);
   void go_on(bool locked);
   void draw_hint(ui::Ui& ui, const ui::Rect& left);
@@ -162,8 +163,8 @@ class Player {
   std::string review_sentence();
   void try_again(size_t index);
   float draw_challenge(ui::Ui& ui, ui::Rect rest, const ui::Rect& seen);
-  void draw_choices(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
-  void draw_training(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
+  void draw_choices(ui::Ui& ui, ui::Rect& rest, FlowContext& words);
+  void draw_training(ui::Ui& ui, ui::Rect& rest, FlowContext& words);
   void draw_outcome(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
   std::string chosen(const Challenge::Choice& choice) const;
   void note_try(const MeasureState& state);
@@ -178,6 +179,7 @@ class Player {
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
   // player_tape.cpp
   const TapeTable& tape_now(const Figure& figure);
+  size_t tape_end(const TapeTable& table);
   void move_tape(const Figure& figure, int by);
   void draw_tape(ui::Ui& ui, ui::Rect rect, const Figure& figure);
   void show_tape(ui::Ui& ui, ui::Rect rect, const TapeTable& table) const;

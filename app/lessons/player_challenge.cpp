@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include "app/course/terms.h"
 #include "app/files/config_file.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
+#include "app/view/glossary.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 
@@ -26,6 +28,18 @@ Settings settings_in(const Challenge& task, const Changes& changes) {
   const auto it = changes.find(task.run);
   if (it != changes.end()) settings.assign(it->second.begin(), it->second.end());
   return settings;
+}
+
+/// A text of the task with its terms marked, as in the prose; returns the height.
+float draw_marked(Ui& ui, const Rect& rect, const std::string& text, float px, float line,
+                  FlowContext& context) {
+  Inline words;
+  words.text = text;
+  Prose prose;
+  prose.blocks.push_back({Block::Kind::Paragraph, {words}});
+  context.px = px;
+  context.line = line;
+  return flow(ui, rect, prose, context, true, nullptr);
 }
 
 }  // namespace
@@ -92,7 +106,7 @@ void Player::keep_found() {
   }
 }
 
-void Player::draw_choices(Ui& ui, Rect& rest, const Rect& seen) {
+void Player::draw_choices(Ui& ui, Rect& rest, FlowContext& words) {
   const bool running = measurer_->state()->running;
   for (const Challenge::Choice& choice : lesson()->challenge->choices) {
     Rect row = rest.take_top(kChoiceRow, kChoiceGap);
@@ -104,22 +118,24 @@ void Player::draw_choices(Ui& ui, Rect& rest, const Rect& seen) {
     }
     const std::string name = "lesson/challenge/" + choice.field;
     const Rect box = row.take_right(kChoiceBox, 12);
-    ui.paint().text_in(row, kTaskText, ui.theme().ink, choice.label);
-    const bool changed =
-        ui::choice(ui, name, box, labels, selected, choice.label + ": one of what is offered.");
-    follow_focus(ui, name, box, seen);
+    draw_marked(ui, row, choice.label, kTaskText.px, row.h, words);
+    std::string help = phrase("{}: one of what is offered.", choice.label);
+    const std::string& now = labels[static_cast<size_t>(selected)];
+    if (const shell::Term* term = term_of_text(now)) help += fmt::format(" {}: {}", now, term->text);
+    const bool changed = ui::choice(ui, name, box, labels, selected, help);
+    follow_focus(ui, name, box, words.seen);
     if (changed && !running) chosen_[choice.field] = choice.values[static_cast<size_t>(selected)].value;
   }
 }
 
 /// Train or stop, and the next hint.
-void Player::draw_training(Ui& ui, Rect& rest, const Rect& seen) {
+void Player::draw_training(Ui& ui, Rect& rest, FlowContext& words) {
   const Challenge& task = *lesson()->challenge;
   const auto state = measurer_->state();
   LessonProgress& progress = progress_.of(lesson()->id);
   Rect row = rest.take_top(34, 10);
   ButtonOptions train, more;
-  train.primary = !state->running;
+  train.primary = work_left();
   train.enabled = state->running || !changes().empty();
   const Rect left = row.take_left(150, 8), right = row.take_left(170);
   const std::string name = state->running ? "lesson/challenge/stop" : "lesson/challenge/train";
@@ -133,7 +149,7 @@ void Player::draw_training(Ui& ui, Rect& rest, const Rect& seen) {
     else
       measure();
   }
-  follow_focus(ui, name, left, seen);
+  follow_focus(ui, name, left, words.seen);
   const auto taken = static_cast<size_t>(progress.hints);
   more.enabled = taken < task.hints.size();
   if (button(ui, "lesson/challenge/hint", right,
@@ -142,10 +158,10 @@ void Player::draw_training(Ui& ui, Rect& rest, const Rect& seen) {
     ++progress.hints;
     progress_.save();
   }
-  follow_focus(ui, "lesson/challenge/hint", right, seen);
+  follow_focus(ui, "lesson/challenge/hint", right, words.seen);
   for (size_t i = 0; i < std::min(taken, task.hints.size()); ++i)
-    rest.take_top(ui.paint().text_wrapped(rest, kTaskText, ui.theme().ink2,
-                                          phrase("Hint {}: {}", i + 1, task.hints[i].text), kTaskLine),
+    rest.take_top(draw_marked(ui, rest, phrase("Hint {}: {}", i + 1, task.hints[i].text), kTaskText.px,
+                              kTaskLine, words),
                   6);
 }
 
@@ -193,12 +209,16 @@ float Player::draw_challenge(Ui& ui, Rect rest, const Rect& seen) {
   p.text_in(
       rest.take_top(22, 6), {Face::Bold, type::run_name}, t.ink,
       phrase("Below {} after {} steps", shown(task.line, *lesson()->measure(task.measure)), task.budget));
-  rest.take_top(p.text_wrapped(rest, {Face::Sans, type::run_name}, t.ink, task.text, 23), 6);
+  std::set<const shell::Term*> marked;
+  FlowContext words = flow_context(ui);
+  words.seen = seen;
+  words.used = &marked;
+  rest.take_top(draw_marked(ui, rest, task.text, type::run_name, 23, words), 6);
   rest.take_top(p.text_wrapped(rest, {Face::Sans, type::body}, t.ink2, score_rule(task, course_.words), 17),
                 12);
-  draw_choices(ui, rest, seen);
+  draw_choices(ui, rest, words);
   rest.take_top(6);
-  draw_training(ui, rest, seen);
+  draw_training(ui, rest, words);
   draw_outcome(ui, rest, seen);
   return rest.y - top;
 }

@@ -92,8 +92,8 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
     const Prediction& q = lesson()->prediction;
     const Rect words = foot.take_top(20, 6);
     p.text_in(words, {Face::Bold, type::title}, t.ink, word("Your prediction"));
-    p.text_in(words, {Face::Mono, type::run_name}, t.ink,
-              ui::number(value_, 3) + (q.unit.empty() ? "" : " " + q.unit), Align::Right);
+    p.text_in(words, {Face::Mono, type::run_name}, t.ink, with_unit(ui::number(value_, 3), q.unit),
+              Align::Right);
     double v = value_;
     const bool hand = draw_slider(ui, foot, "lesson/slider", v, {q.low, q.high, q.step, q.values, q.unit},
                                   word("Your prediction: drag, or use the arrow keys."));

@@ -123,6 +123,20 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
   }
 }
 
+/// The page's own button is the yellow one while it has something to do: instructions that the hand has not run yet,
+/// or settings of the challenge that were not trained. Else it is the one that leads on: one a screen.
+bool Player::work_left() {
+  if (aside_ == Aside::Challenge) {
+    const auto state = measurer_->state();
+    return !state->running && !changes().empty() && !(measured_ && state->changes == changes());
+  }
+  if (aside_ != Aside::None || has_strip() || predicts_by_cards()) return false;
+  const Figure& figure = figure_shown();
+  if (figure.tape.empty()) return false;
+  const TapeTable& table = tape_now(figure);
+  return table.done < tape_end(table);
+}
+
 /// The button that leads on: what it says at this step.
 Player::WayOn Player::way_on(bool locked, bool running) {
   if (aside_ == Aside::Review)
@@ -191,7 +205,8 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   Rect right{rect.x, y, rect.w - (compact ? 10.f : 14.f), h};
   const WayOn way = way_on(locked, running);
   ButtonOptions primary, quiet;
-  primary.primary = quiet.quiet = true;
+  quiet.quiet = true;
+  primary.primary = !work_left();
   primary.enabled = way.open;
   if (button(ui, "lesson/next", right.take_right(compact ? 130.f : 178.f, 8), way.text, way.help, primary))
     go_on(locked);

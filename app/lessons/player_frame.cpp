@@ -140,23 +140,26 @@ void Player::draw_list(Ui& ui, Rect rect) {
     HitOptions options;
     options.focusable = false;
     ui.hit(fmt::format("lesson/broken/{}", i), {below.x, below.y, below.w, high}, "", whole, options);
-    below.y += high + 8;
+    below.take_top(high, 8);
   }
   p.hairline({below.x, below.y}, {below.right(), below.y}, t.border);
-  below.y += 14;
+  below.take_top(14);
   p.text_in(below.take_top(20, 6), {Face::Bold, type::body}, t.ink, word("Your predictions"));
   bool any = false;
   for (const Lesson& l : course_.lessons) {
     const LessonProgress& progress = progress_.of(l.id);
-    if (progress.said.empty() || (progress.measured.empty() && !progress.skipped) ||
-        below.bottom() - below.y < 60)
-      continue;
-    any = true;
-    p.text_in(below.take_top(18), {Face::Sans, type::body}, t.ink3, phrase("Lesson {}", l.number));
-    const std::string words = progress.skipped
-                                  ? progress.said
+    if (progress.said.empty() || (progress.measured.empty() && !progress.skipped)) continue;
+    // Two orders are too many words for this column: they stand on Compare and in the review.
+    const bool order = l.prediction.kind == Prediction::Kind::Order && !progress.score.empty();
+    const std::string words = progress.skipped ? progress.said
+                              : order
+                                  ? progress.score
                                   : phrase("You said {}. Measured: {}.", progress.said, progress.measured);
-    below.take_top(p.text_wrapped(below, {Face::Sans, type::body}, t.ink2, words, 18), 10);
+    const TextStyle style{Face::Sans, type::body};
+    if (p.wrapped_height(below.w, style, words, 18) + 22 > below.h) continue;
+    any = true;
+    p.text_in(below.take_top(18), style, t.ink3, phrase("Lesson {}", l.number));
+    below.take_top(p.text_wrapped(below, style, t.ink2, words, 18), 10);
   }
   if (!any)
     p.text_wrapped(below, {Face::Sans, type::body}, t.ink3,
@@ -209,15 +212,15 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
                                 : other          ? word("another setting")
                                 : measured_      ? progress.score
                                                  : ""};
-  const float width = rect.w / 3;
+  // An order is words: they have more of the width than the verdict.
+  const float width = order ? rect.w * 0.35f : rect.w / 3, last = rect.w - 2 * width;
   const TextStyle words_style{Face::Sans, type::title};
   float high = 32;
   for (const std::string& value : {values[0], values[1]})
     if (order) high = std::max(high, p.wrapped_height(width - 10, words_style, value, 18));
   const TextStyle verdict{Face::Bold, type::run_name};
-  const bool narrow =
-      p.text_width(verdict, values[2]) > width - 2;  // "2 of 3 pairs wrong", on a small window
-  if (narrow) high = std::max(high, p.wrapped_height(width - 10, verdict, values[2], 20));
+  const bool narrow = p.text_width(verdict, values[2]) > last - 2;  // "2 of 3 pairs wrong", on a small window
+  if (narrow) high = std::max(high, p.wrapped_height(last - 10, verdict, values[2], 20));
   std::string first;
   if (!progress.first_said.empty())
     first = phrase("Your first prediction: {}{}{}", progress.first_said,
@@ -228,7 +231,7 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   Rect rest = box.inset(16, 12);
   if (!first.empty()) p.text_wrapped(rest.take_bottom(below - 6, 6), words_style, t.ink2, first, 18);
   for (int i = 0; i < 3; ++i) {
-    Rect cell = rest.take_left(width);
+    Rect cell = rest.take_left(i < 2 ? width : last);
     cell.w -= 10;
     const TextStyle head{Face::Sans, type::body};
     p.text_in(cell.take_top(18, 6), head, t.ink3,

@@ -155,7 +155,7 @@ bool Player::draw_slider(Ui& ui, Rect rect, std::string_view name, double& value
     free_from = at + half + 4;
     p.text_in({at - 40, track.y + 20, 80, 16}, tick, t.ink3, text, Align::Centre);
   }
-  if (h.held) ui.tooltip(ui::number(value, 4) + (range.unit.empty() ? "" : " " + range.unit));
+  if (h.held) ui.tooltip(with_unit(ui::number(value, 4), range.unit));
   return h.pressed || h.clicked || h.held || h.arrow_x || h.arrow_y;
 }
 

@@ -96,6 +96,13 @@ bool undecided(const Results& reference, const std::string& a, const std::string
   return below && above;
 }
 
+/// "Pre-LN → Admin → Post-LN (highest loss)": from the smallest to the largest, and what the end means.
+std::string order_words(const std::vector<const Prediction::Card*>& cards, const std::string& last) {
+  std::string words;
+  for (const Prediction::Card* card : cards) words += (words.empty() ? "" : " → ") + card->text;
+  return fmt::format("{} ({})", words, last);
+}
+
 }  // namespace
 
 /// Kendall's distance: pairs in the wrong order. Of two that change places from seed to seed, or that the lesson
@@ -111,10 +118,9 @@ void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
   for (const Prediction::Card& card : q.cards)
     right.push_back({evaluate(*lesson(), *lesson()->measure(card.measure), curves), &card});
   std::stable_sort(right.begin(), right.end());
-  const auto at_the_end = [&](const Prediction::Card& card) {
-    return fmt::format("{} ({})", card.text, q.last);
-  };
-  p.measured = at_the_end(*right.back().card);
+  std::vector<const Prediction::Card*> measured, said;
+  for (const Placed& one : right) measured.push_back(one.card);
+  p.measured = order_words(measured, q.last);
   const auto said_place = [&](const Placed& one) {
     return std::find(p.order.begin(), p.order.end(), one.card->id) - p.order.begin();
   };
@@ -138,8 +144,10 @@ void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
     if (alike[i]) names += (names.empty() ? "" : ", ") + right[i].card->text;
   if (!names.empty()) p.measured += word("; alike: ") + names;
   if (!p.committed || p.order.size() != right.size()) return;
-  for (const Placed& one : right)
-    if (one.card->id == p.order.back()) p.said = at_the_end(*one.card);
+  for (const std::string& id : p.order)
+    for (const Prediction::Card& card : q.cards)
+      if (card.id == id) said.push_back(&card);
+  p.said = order_words(said, q.last);
   p.score = wrong == 0 ? word("right") : phrase("{} of {} pairs wrong", wrong, pairs);
 }
 

@@ -94,7 +94,7 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
       p.text_in({rest.x, kept.bottom() - 56, rest.w - 8, 20}, {Face::Bold, type::title}, t.ink, end,
                 Align::Centre);
       p.text_in({rest.x, kept.bottom() - 36, rest.w - 8, 20}, {Face::Sans, type::body}, t.ink2,
-                phrase("{} points left", left), Align::Centre);
+                left == 1 ? word("1 point left") : phrase("{} points left", left), Align::Centre);
     }
   }
   p.push_clip(kept.inset(-12));

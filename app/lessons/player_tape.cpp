@@ -38,9 +38,13 @@ const TapeTable& Player::tape_now(const Figure& figure) {
 }
 
 /// Before the commitment what flows back is not shown: it is what is asked.
+size_t Player::tape_end(const TapeTable& table) {
+  return step_ == StepKind::Predict && !locked() ? table.forward : table.lines;
+}
+
 void Player::move_tape(const Figure& figure, int by) {
   const TapeTable& table = tape_now(figure);
-  const size_t most = step_ == StepKind::Predict && !locked() ? table.forward : table.lines;
+  const size_t most = tape_end(table);
   const auto wanted = static_cast<std::ptrdiff_t>(std::min(table.done, most)) + by;
   tape_done_[figure.id] =
       static_cast<size_t>(std::clamp<std::ptrdiff_t>(wanted, 0, static_cast<std::ptrdiff_t>(most)));
@@ -54,14 +58,14 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   options.arrows = true;
   options.radius = radius::panel;
   const TapeTable before = tape_now(figure);
-  const size_t most = step_ == StepKind::Predict && !locked() ? before.forward : before.lines;
+  const size_t most = tape_end(before);
   const std::string value = phrase("{} of {}", before.done, before.lines);
   const Hit hand = ui.hit(
       "lesson/tape", rect, value,
       word("The tape: the right arrow key or a click runs its next instruction, the left one takes it back."),
       options);
   ButtonOptions next, back;
-  next.primary = step_ != StepKind::Predict || before.done < most;
+  next.primary = work_left();
   next.enabled = before.done < most;
   back.enabled = before.done > 0;
   const Rect buttons{controls.x, controls.y + 6, controls.w, 32};

@@ -184,37 +184,43 @@ class LevelName {
     std::vector<std::string> texts;
     for (const std::string& text : {line_.label, line_.short_label})
       if (!text.empty() && b_.measure(small, text) <= b_.out.map.area.w * 0.8f) texts.push_back(text);
+    for (const Air air : {Air::Clear, Air::Touching})
+      for (const std::string& text : texts)
+        if (at_ends(text, air) || along(text, air)) return;
     for (const std::string& text : texts)
-      if (at_ends(text, false) || along(text)) return;
-    for (const std::string& text : texts)
-      if (with_leader(text) || at_ends(text, true)) return;
+      if (with_leader(text) || at_ends(text, Air::Over)) return;
   }
 
  private:
-  bool at_ends(const std::string& text, bool over_curves) {
+  // How near the curves may come to a name: not at all, up to its letters, or through it.
+  enum class Air { Clear, Touching, Over };
+
+  bool crosses(const ui::Rect& box, Air air) const {
+    return air != Air::Over && b_.crosses_curve(air == Air::Clear ? box.inset(-3, -2) : box);
+  }
+  bool at_ends(const std::string& text, Air air) {
     const ui::Rect& a = b_.out.map.area;
     for (float y : rows_)
       for (bool left : {line_.label_left, !line_.label_left})
-        if (put(text, {left ? a.x + 8 : a.right() - 3 - b_.measure(small, text), y}, over_curves))
-          return true;
+        if (put(text, {left ? a.x + 8 : a.right() - 3 - b_.measure(small, text), y}, air)) return true;
     return false;
   }
-  bool along(const std::string& text) {
+  bool along(const std::string& text, Air air) {
     constexpr float stride = 12;
     const float begin = b_.out.map.area.x + 8, end = b_.out.map.area.right() - 3 - b_.measure(small, text);
     for (float y : rows_)
       for (float d = stride; d < end - begin; d += stride)
-        if (put(text, {line_.label_left ? begin + d : end - d, y}, false)) return true;
+        if (put(text, {line_.label_left ? begin + d : end - d, y}, air)) return true;
     return false;
   }
-  bool put(const std::string& text, ui::Vec at, bool over_curves) {
+  bool put(const std::string& text, ui::Vec at, Air air) {
     const ui::Rect& a = b_.out.map.area;
     if (at.y < a.y + 6 || at.y > a.bottom() - 1) return false;
     const ui::Rect box = b_.box(at, small, text, ui::Align::Left);
-    if ((!over_curves && b_.crosses_curve(box)) || !b_.is_free(box.inset(-3, -1))) return false;
+    if (crosses(box, air) || !b_.is_free(box.inset(-3, -1))) return false;
     // Grid lines and the cursor are interrupted for the name.
     const ui::Colour ground = line_.fill_below && at.y > p_ ? b_.theme.sunk : b_.theme.panel;
-    if (!over_curves && b_.crosses_level(box)) b_.add(FillItem{box.inset(-2, 0), ground});
+    if (air != Air::Over && b_.crosses_level(box)) b_.add(FillItem{box.inset(-2, 0), ground});
     const float end = std::min(box.bottom() + 1, a.bottom() - 1);  // the axis stays whole
     if (b_.cursor_x > box.x - 3 && b_.cursor_x < box.right() + 3)
       b_.add(FillItem{{b_.cursor_x - 3, box.y - 1, 6, end - box.y + 1}, ground});

@@ -84,7 +84,10 @@ void add_axes(Builder& b) {
   for (const Tick& tick : ticks_of(x, b.out.map.x.lo(), b.out.map.x.hi(), most)) {
     float px = b.out.map.x(tick.value);
     b.add(RuleItem{{px, a.bottom()}, {px, a.bottom() + 4}, t.axis, 1, {}});
-    b.text_if_free({px, a.bottom() + 18}, tick_style, t.ink3, tick.label, ui::Align::Centre);
+    // The last one's label stays within the plot's rectangle, also where that ends with the area.
+    const float half = b.measure(tick_style, tick.label) / 2;
+    const float at = std::max(b.rect.x + half, std::min(px, b.rect.right() - half - 1));
+    b.text_if_free({at, a.bottom() + 18}, tick_style, t.ink3, tick.label, ui::Align::Centre);
   }
 }
 

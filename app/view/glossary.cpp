@@ -27,9 +27,12 @@ bool names(std::string_view places, std::string_view place) {
   return false;
 }
 
-// What a control's name stands for: one run's value for its setting, a preset wherever it is offered, a slot
-// of any layer for the norm in it.
+// What a control's name stands for: one run's value for its setting, also where a lesson offers it, a preset wherever
+// it is offered, a slot of any layer for the norm in it.
 std::string meaning_of(std::string_view place) {
+  constexpr std::string_view kOffered = "lesson/challenge/";
+  if (place.starts_with(kOffered))
+    return meaning_of(fmt::format("settings/{}", place.substr(kOffered.size())));
   if (place.starts_with("settings/")) return std::string(place.substr(0, place.find('/', 9)));
   for (std::string_view list : {"diagram/preset/", "diagram/preset-more/"})
     if (place.starts_with(list)) return "preset/" + std::string(place.substr(list.size()));

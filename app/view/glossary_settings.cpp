@@ -52,7 +52,8 @@ constexpr Term kSettingTerms[] = {
      "Adam keeps a running mean of each gradient and one of its square; beta 1 and beta 2 say how "
      "slowly they forget. A beta 2 near one averages over many steps and is late to notice a change.",
      "Kingma, Ba 2015, section 2",
-     "settings/train.beta1|settings/train.beta2|settings/train.eps|settings/train.bias_correction"},
+     "settings/train.beta1|settings/train.beta2|settings/train.eps|settings/train.bias_correction",
+     "running mean"},
     {"momentum", "momentum",
      "A share of the last update is carried into the next one. Steps in one direction add up and those"
      " that alternate cancel.",
@@ -80,7 +81,7 @@ constexpr Term kSettingTerms[] = {
      "The bent function between the two matrices of a feed-forward network, without which the two would be "
      "one matrix. GELU is computed in its tanh form.",
      "Hendrycks, Gimpel 2016, Gaussian Error Linear Units, section 2 (the tanh form)",
-     "settings/model.activation"},
+     "settings/model.activation", "relu"},
     {"positions", "positional encoding",
      "Attention alone does not know which symbol came first, so each position gets a mark of its "
      "place. It is a fixed wave or a learned vector that is added to the embedding; relative positions tell "
@@ -94,7 +95,8 @@ constexpr Term kSettingTerms[] = {
     {"placement", "placement of the norm",
      "Where normalization stands in a layer: on the residual stream, inside the branch, in both, in neither. "
      "It decides how gradients reach the lower layers, and so whether a deep model trains.",
-     "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "settings/model.placement"},
+     "Xiong et al. 2020, On Layer Normalization in the Transformer Architecture", "settings/model.placement",
+     "placement"},
     {"architecture", "encoder and decoder",
      "A decoder sees only what came before and predicts the next symbol; an encoder sees the whole "
      "row. An encoder-decoder reads one row with the one and writes another with the other.",
@@ -187,7 +189,7 @@ constexpr Term kSettingTerms[] = {
     {"sgd", "plain SGD",
      "Stochastic gradient descent: every weight moves by its gradient times the learning rate, and by nothing else. "
      "Where the gradient is a thousand times smaller, so is the step.",
-     "Goodfellow, Bengio, Courville 2016, section 8.3.1", "", "SGD"},
+     "Goodfellow, Bengio, Courville 2016, section 8.3.1", "", "SGD|gradient descent"},
     {"radam", "RAdam",
      "Adam whose steps are held back while its averages rest on few gradients, by a factor that rises to one. "
      "Its authors made it to do without a warm-up.",
@@ -255,6 +257,43 @@ constexpr Term kSettingTerms[] = {
      "A product of two vectors number by number, each with its partner. A learned scale for every feature acts on "
      "a state in this way.",
      "Goodfellow, Bengio, Courville 2016, section 2.2", "", "$\\odot"},
+    {"weights", "weights",
+     "All the numbers of a model that training may change: its matrices, its embedding, the gains and biases of its "
+     "norms. What a model has learned is in them and nowhere else.",
+     "Goodfellow, Bengio, Courville 2016, section 6.1", ""},
+    {"state", "state",
+     "The numbers that describe one position at one place of the model, as many as the model is wide. Every "
+     "sub-layer reads the states and hands on new ones.",
+     "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits", ""},
+    {"gain-bias", "gain and bias",
+     "Two learned numbers a feature: a norm multiplies its result by the one and adds the other. They start at one "
+     "and at zero, where they do nothing.",
+     "Ba, Kiros, Hinton 2016, Layer Normalization, section 3", "", "learned gain|learned bias"},
+    {"deviation", "standard deviation",
+     "The root of the variance: how far numbers usually lie from their mean, in the unit that they have. A norm "
+     "divides by it.",
+     "Goodfellow, Bengio, Courville 2016, section 3.8", "", "$\\sigma"},
+    {"geometric-mean", "geometric mean",
+     "The mean of the logarithms, turned back into a number: of 1 and 100 it is 10. It suits what differs by "
+     "factors, where the arithmetic mean hears little but the largest number.",
+     "Fleming, Wallace 1986, How not to lie with statistics: the correct way to summarize benchmark results",
+     "", "geometrically"},
+    {"optimizer", "optimizer",
+     "The rule that makes steps out of gradients: plain SGD takes them as they are, with momentum it adds earlier "
+     "ones, Adam divides by their recent size. What a given learning rate does depends on it.",
+     "Goodfellow, Bengio, Courville 2016, sections 8.3 and 8.5", ""},
+    {"overfitting", "overfitting",
+     "A model learns what only its training text has, in place of what all such texts have in common. Its training "
+     "loss goes on falling while that on unseen text rises.",
+     "Goodfellow, Bengio, Courville 2016, section 5.2", "", "overfit"},
+    {"edge", "edge of stability",
+     "In plain gradient descent on all data the loss comes to bend more along the steps, until the critical rate has "
+     "fallen to the rate in use. There it stays, while the loss falls on in waves.",
+     "Cohen et al. 2021, Gradient Descent on Neural Networks Typically Occurs at the Edge of Stability", ""},
+    {"slot", "slot",
+     "A place of a layer in which a norm can stand: before a branch, behind it, on the stream, on queries and keys. A "
+     "placement says what stands in each of them.",
+     "This program: docs/configuration.md, wiring", ""},
 };
 
 }  // namespace

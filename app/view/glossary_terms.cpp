@@ -11,7 +11,8 @@ constexpr Term kTerms[] = {
     {"norm", "layer normalization",
      "A norm subtracts the mean of a position's features, divides by their standard deviation and applies a "
      "learned gain and bias. It keeps the size of what flows on the same, whatever came before.",
-     "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln", "norm", 0},
+     "Ba, Kiros, Hinton 2016, Layer Normalization", "settings/model.norm|diagram/kind/ln", "norm|LayerNorm",
+     0},
     {"rmsnorm", "RMSNorm",
      "A norm that divides by the root mean square and subtracts nothing. It has a gain but no bias, and trains "
      "about as well as layer normalization.",
@@ -30,7 +31,8 @@ constexpr Term kTerms[] = {
     {"sandwich", "sandwich norm",
      "Each branch has a norm at its entry and a second one at its end. It keeps what a branch adds to the "
      "stream from growing.",
-     "Ding et al. 2021, CogView: Mastering Text-to-Image Generation via Transformers", "preset/Sandwich"},
+     "Ding et al. 2021, CogView: Mastering Text-to-Image Generation via Transformers", "preset/Sandwich",
+     "sandwich"},
     {"deepnorm", "DeepNorm",
      "Post-LN whose skip path is multiplied by a constant above one before the branch is added, with smaller "
      "initial weights in the branch. It bounds how much one update can change a very deep model.",
@@ -66,7 +68,7 @@ constexpr Term kTerms[] = {
     {"attention", "attention",
      "Each position looks at the others and takes a weighted mean of what they offer. The weights follow from how "
      "well its query fits their keys.",
-     "Vaswani et al. 2017, section 3.2", ""},
+     "Vaswani et al. 2017, section 3.2", "", "queries and keys"},
     {"feed-forward", "feed-forward",
      "Two linear maps with a nonlinearity between, applied to each position alone. It holds about two thirds of a "
      "layer's weights.",
@@ -127,7 +129,7 @@ constexpr Term kTerms[] = {
      "The list of what a model computes in one step, in order: forward down to the loss, backward up again. It is "
      "recorded once and executed in every step, so an operation and its gradient stand on one line.",
      "Baydin et al. 2018, Automatic Differentiation in Machine Learning: a Survey",
-     "One training step|tape/fold", kNotInText},
+     "One training step|tape/fold", "forward pass|forward passes|backward pass"},
     {"finite-difference", "finite difference",
      "The slope of a function from two of its values, a small step h to either side. A large h misses the curve "
      "and a small one drowns in rounding, so the error is least between.",
@@ -230,9 +232,10 @@ constexpr Term kTerms[] = {
     {"dyt", "dynamic tanh",
      "A tanh with a learned slope in the place of a norm, feature by feature. It squeezes large values"
      " as a norm does and measures no statistics.",
-     "Zhu et al. 2025, Transformers without Normalization", "diagram/kind/dyt|settings/model.dyt_alpha"},
+     "Zhu et al. 2025, Transformers without Normalization", "diagram/kind/dyt|settings/model.dyt_alpha",
+     "DyT"},
     {"adanorm", "AdaNorm",
-     "A norm whose gain and bias are replaced by C(1 - ky) of its own output y. Without parameters of "
+     "A norm whose gain and bias are replaced by C(1 − ky) of its own output y. Without parameters of "
      "its own it overfits less.",
      "Xu et al. 2019, Understanding and Improving Layer Normalization, section 4",
      "diagram/kind/adanorm|settings/model.adanorm_scale|settings/model.adanorm_slope"},
@@ -240,7 +243,8 @@ constexpr Term kTerms[] = {
      "A norm whose mean and spread count as constants when the gradient goes back. What it fails to "
      "learn shows that the norm's backward pass matters, not its forward pass alone.",
      "Xu et al. 2019, sections 3.2 and 3.3",
-     "diagram/kind/detach|diagram/kind/detach-mean|diagram/kind/detach-var", "detached|detach"},
+     "diagram/kind/detach|diagram/kind/detach-mean|diagram/kind/detach-var",
+     "detached|detach|variance detached|mean detached"},
     {"ln-simple", "LN-simple",
      "Layer normalization without its gain and bias. On many tasks it does as well, because gain and "
      "bias mostly overfit.",

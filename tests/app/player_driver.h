@@ -3,8 +3,10 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/headless/frame.h"
+#include "app/headless/raster.h"
 #include "app/headless/ui_driver.h"
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
@@ -43,6 +45,23 @@ struct PlayerDriver {
     return all;
   }
   bool says(const std::string& sentence) const { return page().find(sentence) != std::string::npos; }
+  /// Those of these buttons that are yellow, by their pixels: a screen has one primary action.
+  std::vector<std::string> yellow(const std::vector<std::string>& buttons) {
+    driver.move_to(ui::Vec{2, 2});
+    driver.frames(3);
+    const ui::Theme& theme = ui::theme(state.look.dark);
+    const raster::Image image = raster::rasterise(*loop.draw_data(), theme.bg.packed());
+    std::vector<std::string> found;
+    for (const std::string& name : buttons) {
+      const ui::Control* button = ui.registry().find(name);
+      if (!button) continue;
+      // Left of its words.
+      const ui::Vec at{button->rect.x + 4, button->rect.centre().y};
+      if (image.at(static_cast<int>(at.x), static_cast<int>(at.y)) == theme.accent.packed())
+        found.push_back(name);
+    }
+    return found;
+  }
   /// Tab until the control has the focus.
   void focus(const std::string& name) {
     for (int i = 0; i < 80 && ui.focused() != name; ++i) driver.key("Tab");

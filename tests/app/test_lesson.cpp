@@ -250,6 +250,25 @@ TEST_CASE("measures on a made-up curve", "[lesson]") {
   CHECK(spread_of({1, 100}, Mean::Arithmetic).mean == Approx(50.5));
 }
 
+TEST_CASE("exactly one of a unit is in the singular, as it is shown", "[lesson]") {
+  const auto text = [](double value, const char* unit) { return shown(value, {.unit = unit}); };
+  CHECK(text(1, "nats") == "1 nat");
+  CHECK(text(0.999, "nats") == "1 nat");
+  CHECK(text(1.1, "nats") == "1.1 nats");
+  CHECK(text(0, "steps") == "0 steps");
+  CHECK(text(1, "steps") == "1 step");
+  CHECK(text(11, "steps") == "11 steps");
+  CHECK(text(-1, "nats") == "−1 nats");
+  CHECK(text(1, "times") == "1 times");  // as much
+  CHECK(text(1, "×") == "1×");
+  CHECK(text(1, "loss") == "1 loss");
+  CHECK(text(1, "") == "1");
+  CHECK(text(INFINITY, "steps") == "never");
+  CHECK(range_text({0.95, 0.9, 1}, {.unit = "nats"}) == "0.9 to 1 nats");
+  CHECK(range_text({1, 1, 1}, {.unit = "nats"}) == "1 nat");
+  CHECK(range_text({INFINITY, 10, INFINITY}, {.unit = "steps"}) == "10 to never");
+}
+
 TEST_CASE("a line, a root and a logarithm come out as themselves", "[lesson]") {
   Lesson lesson;
   lesson.curves.push_back({.id = "c"});
@@ -532,7 +551,7 @@ TEST_CASE(
   const std::string table = limits_table(small, lines);
   CHECK(has(table, "| width 32 |"));
   CHECK(has(table, "| depth × 2 |"));
-  CHECK(has(table, "exponent in depth, one position, Pre-LN (-0.65 to -0.38)"));
+  CHECK(has(table, "exponent in depth, one position, Pre-LN (−0.65 to −0.38)"));
   CHECK(measure_limits(small, store, {file, ""}, [&](const LimitLine&) { FAIL("measured twice"); }).size() ==
         lines.size());
   fs::remove(file);

@@ -305,8 +305,10 @@ TEST_CASE("of cards that the lesson counts as alike either order is right", "[pl
     const LessonProgress& now = p.player().progress("inside-layernorm");
     CHECK(now.order.back() == "variance");
     CHECK(now.score == "right");
-    CHECK(has(now.said, "variance detached (highest loss)"));
-    CHECK(has(now.measured, "variance detached (highest loss); alike: "));
+    CHECK(now.said == std::string(turned ? "mean never subtracted → no gain or bias"
+                                         : "no gain or bias → mean never subtracted") +
+                          " → mean detached → variance detached (highest loss)");
+    CHECK(has(now.measured, " → variance detached (highest loss); alike: "));
   }
 }
 

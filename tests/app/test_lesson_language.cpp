@@ -371,8 +371,8 @@ TEST_CASE("a lesson's reach names what held and what did not, with the numbers o
   const Course course = read_course(kFolder, "");
   const Lesson& lesson = *course.find("warm-up");
   const std::string table =
-      "# x\n\n| setting | A's loss above letter frequencies (-0.1 to 0.1) | A's loss above letter frequencies, "
-      "warm-up 200 (at most -0.5) | loss of A above that of C (at least 0.5) |\n|--|--|--|--|\n"
+      "# x\n\n| setting | A's loss above letter frequencies (−0.1 to 0.1) | A's loss above letter frequencies, "
+      "warm-up 200 (at most −0.5) | loss of A above that of C (at least 0.5) |\n|--|--|--|--|\n"
       "| as in the lesson | 0.01 nats | −1.8 nats | 2 nats |\n"
       "| width 32 | **−1.1 nats, 0 of 5 hold** | −1.2 nats | **0.2 nats** |\n| width 128 | 0 nats | −2 nats | 2 "
       "nats |\n";

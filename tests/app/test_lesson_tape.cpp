@@ -403,6 +403,27 @@ TEST_CASE("lesson 0 is walked, instruction by instruction, with right and wrong 
     }
 }
 
+TEST_CASE("the tape's button is the yellow one while it has a line to run, then the one that leads on",
+          "[player]") {
+  using Names = std::vector<std::string>;
+  TapeDriver p;
+  const Names buttons{"lesson/tape/next", "lesson/tape/back", "lesson/again", "lesson/lab", "lesson/next"};
+  CHECK(p.yellow(buttons) == Names{"lesson/tape/next"});
+  p.instructions(6, false);
+  CHECK(p.yellow(buttons).empty());  // nothing is predicted yet
+  p.driver.click("lesson/slider", {0.34f, 0.5f});
+  CHECK(p.yellow(buttons) == Names{"lesson/next"});
+  p.next(false);
+  REQUIRE(p.player().step() == StepKind::Run);
+  CHECK(p.yellow(buttons) == Names{"lesson/tape/next"});
+  p.instructions(6, false);
+  CHECK(p.yellow(buttons) == Names{"lesson/next"});
+  p.next(false);
+  REQUIRE(p.player().step() == StepKind::Compare);
+  p.driver.click("lesson/tape/back");
+  CHECK(p.yellow(buttons) == Names{"lesson/next"});
+}
+
 TEST_CASE("lesson 7 is walked with a right and a wrong order", "[player]") {
   for (const bool right : {true, false}) {
     TapeDriver p;
@@ -417,6 +438,11 @@ TEST_CASE("lesson 7 is walked with a right and a wrong order", "[player]") {
     CHECK(p.driver.value("lesson/tape") == "6 of 6");
     p.next(false);
     CHECK(p.score("norm-gradient") == (right ? "right" : "2 of 3 pairs wrong"));
+    const LessonProgress now = p.player().progress("norm-gradient");
+    const std::string plain = "1, 2, 3, 6", wide = "10, 20, 30, 60",
+                      narrow = "100.25, 100.5, 100.75, 101.5 (longest)";
+    CHECK(now.measured == wide + " → " + plain + " → " + narrow);
+    if (right) CHECK(now.said == now.measured);
     CHECK(p.says("The row near 100 has a quarter of the spread"));
     p.next(false);
     CHECK(p.says("Its mean is zero"));

@@ -9,6 +9,7 @@
 
 #include "app/course/figures.h"
 #include "app/course/labels.h"
+#include "app/course/language/language.h"
 #include "app/course/terms.h"
 #include "app/lessons/kept.h"
 #include "app/view/glossary.h"
@@ -321,6 +322,38 @@ TEST_CASE("words of the glossary are found in running text") {
   CHECK_FALSE(term_of_formula("x_1"));
 }
 
+TEST_CASE("what is below zero has a minus sign in the course's texts and figures, and no hyphen") {
+  const auto has_hyphen = [](const std::string& text) {
+    for (size_t i = 0; i + 1 < text.size(); ++i)
+      if (text[i] == '-' && text[i + 1] >= '0' && text[i + 1] <= '9' &&
+          (i == 0 || text[i - 1] == ' ' || text[i - 1] == '('))
+        return true;
+    return false;
+  };
+  CHECK(has_hyphen("at most -0.5"));
+  const Course course = whole_course();
+  for (Lesson lesson : course.lessons) {
+    INFO(lesson.id);
+    each_text(lesson, [&](const std::string& key, std::string& text) {
+      INFO(key << ": " << text);
+      CHECK_FALSE(has_hyphen(text));
+    });
+    for (const StepKind kind : kSteps)
+      for (const Block& block : lesson.step(kind).text.blocks)
+        for (const Inline& piece : block.inlines)
+          if (piece.kind == Inline::Kind::Text) CHECK_FALSE(has_hyphen(piece.text));
+    for (const Check& check : lesson.checks) CHECK_FALSE(has_hyphen(band_text(check)));
+  }
+  const Lesson& lesson = *course.find("warm-up");
+  CurveSet own;
+  own["loss_A"] = {{1, 300}, {-0.25, -0.25}};
+  FigureData data;
+  data.own = &own;
+  const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure("losses"), data);
+  REQUIRE(plot.series.size() == 1);
+  CHECK(plot.series[0].value == "−0.25");
+}
+
 TEST_CASE("what a lesson takes for granted can be looked up where it is first used") {
   const std::map<std::string, std::vector<std::string>> expected{
       {"five-minutes", {"gradient", "stream", "norm", "branch"}},
@@ -352,6 +385,62 @@ TEST_CASE("what a lesson takes for granted can be looked up where it is first us
   p.player().open("first-steps", StepKind::Explain);
   p.driver.frames(3);
   CHECK(p.ui.registry().find("term/cosine"));
+}
+
+TEST_CASE("every term of the later lessons has its entry on the page that uses it first") {
+  struct Page {
+    const char* lesson;
+    StepKind step;
+    std::vector<std::string> terms;
+  };
+  const std::vector<Page> pages{
+      {"norm-gradient", StepKind::Predict, {"norm", "gain-bias", "deviation", "gradient"}},
+      {"norm-gradient", StepKind::Run, {"tape", "loss"}},
+      {"norm-gradient", StepKind::Compare, {"log-axis"}},
+      {"norm-gradient", StepKind::Explain, {"stream", "variance"}},
+      {"two-stacks", StepKind::Predict, {"layer", "architecture", "state", "cross-attention"}},
+      {"two-stacks", StepKind::Explain, {"geometric-mean"}},
+      {"not-only-adam", StepKind::Predict, {"adam", "moments", "optimizer", "warm-up"}},
+      {"not-only-adam", StepKind::Run, {"unigram"}},
+      {"not-only-adam", StepKind::Explain, {"bias-correction"}},
+      {"map-of-rates", StepKind::Predict, {"loss", "unigram", "seed"}},
+      {"map-of-rates", StepKind::Run, {"weights"}},
+      {"price-of-pre-ln", StepKind::Predict, {"embedding", "admin"}},
+      {"price-of-pre-ln", StepKind::Explain, {"beta2", "skip-scale"}},
+      {"inside-layernorm", StepKind::Predict, {"state", "gain-bias"}},
+      {"inside-layernorm", StepKind::Compare, {"rmsnorm", "adanorm"}},
+      {"inside-layernorm", StepKind::Explain, {"overfitting"}},
+      {"after-the-papers", StepKind::Predict, {"sandwich", "embedding", "attention"}},
+      {"after-the-papers", StepKind::Compare, {"dyt"}},
+      {"after-the-papers", StepKind::Explain, {"placement", "slot"}},
+      {"edge-of-stability", StepKind::Predict, {"batch", "critical-rate"}},
+      {"edge-of-stability", StepKind::Run, {"tape"}},
+      {"edge-of-stability", StepKind::Explain, {"sgd", "edge", "geometric-mean"}},
+      {"eighteen-layers", StepKind::Predict, {"layer", "post-ln", "nats"}},
+      {"eighteen-layers", StepKind::Explain, {"admin", "deepnorm", "sandwich", "skip-scale", "beta2"}},
+  };
+  PlayerDriver p("", {1600, 2000});  // the whole text in sight
+  for (const Page& page : pages) {
+    p.player().open(page.lesson, page.step);
+    p.driver.frames(3);
+    for (const std::string& term : page.terms) {
+      INFO(page.lesson << " " << to_string(page.step) << ": " << term);
+      REQUIRE(shell::find_term(term));
+      CHECK(p.ui.registry().find("term/" + term));
+    }
+  }
+  // Words that are no terms: they only look like one.
+  const auto none = [](std::initializer_list<std::string> words) {
+    const std::vector<std::string> list(words);
+    return term_at_start(list).term == nullptr;
+  };
+  CHECK(none({"gains", "weight"}));
+  CHECK(none({"weight"}));
+  CHECK(none({"keys"}));
+  CHECK(term_of_text("variance detached") == shell::find_term("detachnorm"));
+  CHECK(term_of_text("no norms") == shell::find_term("no-norm"));
+  CHECK(term_of_text("DeepNorm and more") == nullptr);
+  CHECK(term_of_text("") == nullptr);
 }
 
 TEST_CASE("a term in the text shows its entry, and a click or the keyboard opens it") {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "app/files/config_file.h"
+#include "app/view/glossary.h"
 #include "exercise_lesson.h"
 #include "player_driver.h"
 #include "program.h"
@@ -225,7 +226,7 @@ TEST_CASE("a challenge is won by the run that ends below its line, by mouse and 
     CHECK_FALSE(p.ui.registry().find("lesson/challenge/lab"));
     p.press("lesson/challenge/hint", keyboard);
     p.driver.frames(2);
-    CHECK(p.shows("Hint 1: First."));
+    CHECK(p.says("Hint 1: First."));
     CHECK_FALSE(p.shows("Second."));
     CHECK(p.driver.value("lesson/challenge/score") == "0");
     // A right one.
@@ -275,6 +276,69 @@ TEST_CASE("tries and hints of a challenge are there again after a start; in safe
   TaskDriver p;
   p.to_challenge(false);
   CHECK(p.driver.value("lesson/challenge/score") == "0");
+}
+
+TEST_CASE("terms of the challenge show their entries: in its text, on its choices and for what is chosen",
+          "[player]") {
+  PlayerDriver p;
+  p.player().open("eighteen-layers", StepKind::Compare);
+  p.driver.frames(3);
+  p.driver.click("lesson/next");
+  p.driver.frames(3);
+  REQUIRE(p.player().aside() == Aside::Challenge);
+  for (const char* id : {"placement", "init", "norm", "warm-up", "learning-rate", "stream"}) {
+    INFO(id);
+    CHECK(p.ui.registry().find(std::string("term/") + id));
+  }
+  const auto entry = [&](const char* id) {
+    p.driver.frames(3);
+    CHECK(p.driver.value("app/glossary/entry") == normscope::shell::find_term(id)->text);
+    p.driver.key("Escape");
+    p.driver.frames(3);
+  };
+  p.driver.click("term/init");
+  entry("init");
+  p.focus("lesson/challenge/model.placement");
+  p.driver.key("F1");
+  entry("placement");
+  // What stands there, and after a choice what was chosen.
+  const auto explains = [&](const char* field, const char* id) {
+    const std::string help = p.driver.control(std::string("lesson/challenge/") + field).help;
+    return help.find(normscope::shell::find_term(id)->text) != std::string::npos;
+  };
+  CHECK(explains("model.placement", "post-ln"));
+  CHECK(explains("model.norm", "norm"));
+  p.focus("lesson/challenge/model.placement");
+  for (const char* id : {"pre-ln", "sandwich", "deepnorm", "admin", "rezero", "no-norm"}) {
+    INFO(id);
+    p.driver.key("Down");
+    p.driver.frames(2);
+    CHECK(explains("model.placement", id));
+  }
+  p.focus("lesson/challenge/model.norm");
+  for (const char* id : {"rmsnorm", "detachnorm"}) {
+    INFO(id);
+    p.driver.key("Down");
+    p.driver.frames(2);
+    CHECK(explains("model.norm", id));
+  }
+  check_no_overlap(p, "challenge");
+}
+
+TEST_CASE("one button of the challenge is yellow: training while there is something new to train",
+          "[player]") {
+  using Names = std::vector<std::string>;
+  TaskDriver p;
+  const Names buttons{"lesson/challenge/train", "lesson/challenge/hint", "lesson/challenge/lab", "lesson/lab",
+                      "lesson/next"};
+  p.to_challenge(false);
+  CHECK(p.yellow(buttons) == Names{"lesson/next"});
+  p.choose("model.placement", "Pre-LN", 1, false);
+  CHECK(p.yellow(buttons) == Names{"lesson/challenge/train"});
+  p.driver.click("lesson/challenge/train");
+  CHECK(p.yellow(buttons) == Names{"lesson/next"});
+  p.choose("train.warmup", "2", 1, false);
+  CHECK(p.yellow(buttons) == Names{"lesson/challenge/train"});
 }
 
 TEST_CASE("the ways of a challenge that were found open in the Lab, beside the start", "[player]") {

@@ -133,3 +133,41 @@ TEST_CASE("notes do not lie on a grid line") {
     CHECK(grid >= 3);
   }
 }
+
+TEST_CASE("the name of a level keeps clear of a curve that runs along it") {
+  constexpr float kHeight = 280;
+  for (const float away : {-8.f, -6.f, -4.f, -3.f, -2.f, -1.f, 0.f, 1.f, 2.f, 3.f, 4.f, 6.f, 8.f}) {
+    INFO(away << " px above the level");
+    PlotSpec s;
+    s.x = {.lo = 0, .hi = 300};
+    s.y = {.lo = 0, .hi = 4};
+    s.lines = {{.value = 2, .label = "word frequencies 3.4"}};
+    const float unit = plot_area(s, {0, 0, 640, kHeight}).h / 4;
+    std::vector<float> y;
+    for (int i = 0; i < 300; ++i) y.push_back(2 + (away + std::sin(1.7f * float(i))) / unit);
+    s.series.emplace_back();
+    s.series.back().y = Column::of(std::move(y));
+    const Drawing d = layout_plot(s, {}, {0, 0, 640, kHeight}, ui::theme(false), narrow_width);
+    const Found name = text_of(d, "word frequencies");
+    REQUIRE(!name.text.empty());
+    CHECK(!crossed(d, name.box.inset(-2, -2)));
+    CHECK(std::fabs(name.box.centre().y - d.map.y(2)) < 30);  // beside its line all the same
+  }
+}
+
+TEST_CASE("the label of the last tick stays within the plot's rectangle") {
+  for (const float pad : {0.f, 2.f, 4.f, 16.f}) {
+    PlotSpec s;
+    s.x = {.lo = 0.5, .hi = 24, .ticks = {{1, "1"}, {6, "6"}, {12, "12"}, {18, "18"}, {24, "24"}}};
+    s.y = {.lo = 0, .hi = 1};
+    s.pad_right = pad;
+    const ui::Rect rect{10, 0, 420, 260};
+    const Drawing d = layout_plot(s, {}, rect, ui::theme(false), narrow_width);
+    INFO(pad);
+    const Found last = text_of(d, "24");
+    REQUIRE(last.text == "24");
+    CHECK(last.box.right() <= rect.right());
+    CHECK(std::fabs(last.box.centre().x - d.map.x(24)) < 10);  // and under its tick
+    CHECK(text_of(d, "18").box.centre().x == Approx(d.map.x(18)));
+  }
+}

@@ -50,13 +50,6 @@ bool same_head(const Lesson& lesson, const std::string& measure, const std::stri
   return head.ends_with(fmt::format("({})", band_text(check_of(lesson, measure))));
 }
 
-/// The table's head in a sentence: with the minus sign that its numbers have.
-std::string head_in_words(const Lesson& lesson, const std::string& measure) {
-  std::string head = head_of(lesson, measure);
-  for (size_t i = head.rfind('('); (i = head.find('-', i)) != head.npos;) head.replace(i, 1, "−");
-  return head;
-}
-
 Reach::Cell cell_of(const std::string& text) {
   const bool bold = text.size() > 4 && text.starts_with(kBold) && text.ends_with(kBold);
   return {bold ? text.substr(2, text.size() - 4) : text, !bold};
@@ -109,7 +102,7 @@ std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Rea
     std::string wrong;
     for (size_t i = 0; i < reach.cells.size(); ++i)
       if (!reach.cells[i].holds)
-        wrong += fmt::format("{}{}: {}", wrong.empty() ? "" : "; ", head_in_words(lesson, lesson.effect[i]),
+        wrong += fmt::format("{}{}: {}", wrong.empty() ? "" : "; ", head_of(lesson, lesson.effect[i]),
                              reach.cells[i].text);
     if (!wrong.empty())
       sentences.push_back(fmt::format("{}{}: {}.", word_of(lesson.words, "It does not hold with "),
