@@ -85,10 +85,10 @@ double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, do
   return spread_of(y, m.mean).mean;
 }
 
-/// One of it: "nats" is "nat". A factor keeps its word, "1 times as much".
+/// One of it: "nats" is "nat". A factor keeps its word, "1 times as much", and so does a symbol, "1 ms".
 std::string singular(const std::string& unit) {
-  return unit.ends_with('s') && !unit.ends_with("ss") && unit != "times" ? unit.substr(0, unit.size() - 1)
-                                                                         : unit;
+  const bool plural = unit.size() > 3 && unit.ends_with('s') && !unit.ends_with("ss") && unit != "times";
+  return plural ? unit.substr(0, unit.size() - 1) : unit;
 }
 
 std::string beside(const std::string& number, const std::string& unit) {

@@ -23,7 +23,7 @@ struct FlowContext {
   bool can_drag = true;
   float px = ui::type::prose, line = ui::type::prose_line;
   ui::Rect seen;  ///< where words can be read: terms outside are not marked
-  /// Terms that stand on the page already, and are marked there; it gets those of this text. Null: none does.
+  /// Terms that are marked on the page already; those of this text are added. Null: there are none.
   std::set<const shell::Term*>* used = nullptr;
 };
 

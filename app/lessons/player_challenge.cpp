@@ -119,7 +119,7 @@ void Player::draw_choices(Ui& ui, Rect& rest, FlowContext& words) {
     const std::string name = "lesson/challenge/" + choice.field;
     const Rect box = row.take_right(kChoiceBox, 12);
     draw_marked(ui, row, choice.label, kTaskText.px, row.h, words);
-    std::string help = phrase("{}: one of what is offered.", choice.label);
+    std::string help = phrase("{}: choose one of these.", choice.label);
     const std::string& now = labels[static_cast<size_t>(selected)];
     if (const shell::Term* term = term_of_text(now)) help += fmt::format(" {}: {}", now, term->text);
     const bool changed = ui::choice(ui, name, box, labels, selected, help);

@@ -124,7 +124,7 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
 }
 
 /// The page's own button is the yellow one while it has something to do: instructions that the hand has not run yet,
-/// or settings of the challenge that were not trained. Else it is the one that leads on: one a screen.
+/// or settings of the challenge other than those trained last. Else it is the one that leads on: one a screen.
 bool Player::work_left() {
   if (aside_ == Aside::Challenge) {
     const auto state = measurer_->state();

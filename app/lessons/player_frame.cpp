@@ -156,8 +156,8 @@ void Player::draw_list(Ui& ui, Rect rect) {
                                   ? progress.score
                                   : phrase("You said {}. Measured: {}.", progress.said, progress.measured);
     const TextStyle style{Face::Sans, type::body};
-    if (p.wrapped_height(below.w, style, words, 18) + 22 > below.h) continue;
     any = true;
+    if (p.wrapped_height(below.w, style, words, 18) + 22 > below.h) continue;
     p.text_in(below.take_top(18), style, t.ink3, phrase("Lesson {}", l.number));
     below.take_top(p.text_wrapped(below, style, t.ink2, words, 18), 10);
   }

@@ -187,8 +187,8 @@ constexpr Term kSettingTerms[] = {
      "Vaswani et al. 2017, section 3.2.3; Liu et al. 2020, appendix A.3 (encoder-attention)", "",
      "encoder-attention"},
     {"sgd", "plain SGD",
-     "Stochastic gradient descent: every weight moves by its gradient times the learning rate, and by nothing else. "
-     "Where the gradient is a thousand times smaller, so is the step.",
+     "Every weight moves by its gradient times the learning rate, and by nothing else: gradient descent, stochastic "
+     "where the gradient is that of a batch. Where the gradient is a thousand times smaller, so is the step.",
      "Goodfellow, Bengio, Courville 2016, section 8.3.1", "", "SGD|gradient descent"},
     {"radam", "RAdam",
      "Adam whose steps are held back while its averages rest on few gradients, by a factor that rises to one. "
@@ -266,11 +266,11 @@ constexpr Term kSettingTerms[] = {
      "sub-layer reads the states and hands on new ones.",
      "Elhage et al. 2021, A Mathematical Framework for Transformer Circuits", ""},
     {"gain-bias", "gain and bias",
-     "Two learned numbers a feature: a norm multiplies its result by the one and adds the other. They start at one "
+     "Two learned numbers per feature: a norm multiplies its result by the one and adds the other. They start at one "
      "and at zero, where they do nothing.",
      "Ba, Kiros, Hinton 2016, Layer Normalization, section 3", "", "learned gain|learned bias"},
     {"deviation", "standard deviation",
-     "The root of the variance: how far numbers usually lie from their mean, in the unit that they have. A norm "
+     "The root of the variance: how far numbers usually lie from their mean, in their own unit. A norm "
      "divides by it.",
      "Goodfellow, Bengio, Courville 2016, section 3.8", "", "$\\sigma"},
     {"geometric-mean", "geometric mean",
@@ -287,11 +287,11 @@ constexpr Term kSettingTerms[] = {
      "loss goes on falling while that on unseen text rises.",
      "Goodfellow, Bengio, Courville 2016, section 5.2", "", "overfit"},
     {"edge", "edge of stability",
-     "In plain gradient descent on all data the loss comes to bend more along the steps, until the critical rate has "
-     "fallen to the rate in use. There it stays, while the loss falls on in waves.",
+     "In plain gradient descent on all data the loss curves more and more along the steps, until the critical rate "
+     "has fallen to the rate in use. There it stays, while the loss goes on falling, though not at every step.",
      "Cohen et al. 2021, Gradient Descent on Neural Networks Typically Occurs at the Edge of Stability", ""},
     {"slot", "slot",
-     "A place of a layer in which a norm can stand: before a branch, behind it, on the stream, on queries and keys. A "
+     "A place in a layer where a norm can stand: before a branch, behind it, on the stream, on queries and keys. A "
      "placement says what stands in each of them.",
      "This program: docs/configuration.md, wiring", ""},
 };

@@ -45,7 +45,7 @@ struct PlayerDriver {
     return all;
   }
   bool says(const std::string& sentence) const { return page().find(sentence) != std::string::npos; }
-  /// Those of these buttons that are yellow, by their pixels: a screen has one primary action.
+  /// Which of these buttons are yellow, read from their pixels: a screen has one primary action.
   std::vector<std::string> yellow(const std::vector<std::string>& buttons) {
     driver.move_to(ui::Vec{2, 2});
     driver.frames(3);

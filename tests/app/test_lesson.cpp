@@ -259,6 +259,7 @@ TEST_CASE("exactly one of a unit is in the singular, as it is shown", "[lesson]"
   CHECK(text(1, "steps") == "1 step");
   CHECK(text(11, "steps") == "11 steps");
   CHECK(text(-1, "nats") == "−1 nats");
+  CHECK(text(1, "ms") == "1 ms");
   CHECK(text(1, "times") == "1 times");  // as much
   CHECK(text(1, "×") == "1×");
   CHECK(text(1, "loss") == "1 loss");

@@ -86,6 +86,8 @@ TEST_CASE("gemm choice: it reaches the plan", "[kernels]") {
     CHECK(planned(64, 2048, 96, {.far_apart = cpu::kNever})[0] == 0);
     CHECK(planned(64, 448, 256, {})[0] == 0);
     CHECK(planned(64, 448, 256, {.far_apart = 256})[0] > 0);
+    // The timed product whose rows lie half a page apart tells the two rules apart.
+    CHECK(planned(1024, 512, 224, {})[0] > planned(1024, 512, 224, {.far_apart = 1024})[0]);
     // So few rows that a stage for packing them would be most of the time.
     CHECK(planned(33, 1023, 65, {})[0] == 0);
     // One row of tiles, whose chunks are as wide as the panels may be.
@@ -126,6 +128,9 @@ TEST_CASE("gemm choice: the first candidate is the usual one, and the one where 
   CHECK(cpu::gemm_candidates(2048 * kKiB).front() == cpu::GemmChoice{});
   CHECK(cpu::gemm_candidates(4096 * kKiB).front() == cpu::GemmChoice{});
   CHECK(cpu::gemm_candidates(1024 * kKiB).front().panel_floats == 128 * kKiB);
+  CHECK(cpu::gemm_candidates(1024 * kKiB).front().far_apart == 1024);
+  CHECK(cpu::gemm_candidates(1024 * kKiB)[2].far_apart == 512);
+  CHECK(cpu::gemm_candidates(2048 * kKiB)[2].far_apart == 1024);
   CHECK(cpu::gemm_candidates(1).front().panel_floats == 1);
   const cpu::GemmChoice first = cpu::gemm_candidates(cpu::l2_bytes()).front();
   CHECK(cpu::gemm_choice() == first);

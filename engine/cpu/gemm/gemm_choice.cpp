@@ -128,7 +128,7 @@ class Trial {
   }
 
   Part part_;
-  bool packs_a_;  // which loop is the outer one is then no matter
+  bool packs_a_;  // the choice of the outer loop then makes no difference
   Call call_{};
   StepInputs inputs_;
   Stages stages_;
@@ -217,7 +217,7 @@ std::vector<GemmChoice> gemm_candidates(int64_t l2_bytes) {
   GemmChoice first;
   first.panel_floats = std::clamp<int64_t>(l2_bytes / 2 / static_cast<int64_t>(sizeof(float)), 1,
                                            static_cast<int64_t>(kScratchFloats));
-  // A and B that are packed pass through the cache once more: with a small one only rows a page apart are worth that.
+  // Packed, A and B pass through memory once more: where the L2 cache is small only rows a page apart are worth that.
   const bool small = l2_bytes < int64_t{2} << 20;
   first.far_apart = small ? 1024 : 512;
   std::vector<GemmChoice> all(5, first);

@@ -33,7 +33,7 @@ struct GemmChoice {
 inline constexpr int kGemmCandidates = 3;
 
 /// What is tried on a machine with such an L2 cache; the first is what is used where nothing was timed. Panels fill
-/// half of the cache: the other half is for A and C, which pass by.
+/// half of the cache: the other half is for A and C, which pass by. A size that is not reported is taken for 1 MiB.
 std::vector<GemmChoice> gemm_candidates(int64_t l2_bytes);
 
 /// "far=512 panels=262144 outer=tiles", also outer=panels and outer=tiles-in-place; far=never for kNever.
