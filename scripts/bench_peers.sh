@@ -1,8 +1,8 @@
 #!/bin/sh
 # make bench-peers: the twins of the benchmark's models in PyTorch, TensorFlow and JAX, in a virtual environment under build/peers.
 # One JSON line a row, with the keys of normscope bench --json; scripts/performance_table.py makes the tables of docs/performance.md and the README.
-# Installs them where a package index is reachable, and says so where it is not. Arguments go to all of them.
-# PyTorch also multiplies the matrices of normscope bench --gemm, which tells their shapes, and does the ops of torch_ops.py.
+# Installs them where a package index is reachable, and says so where it is not. Arguments go to turns.py, which measures whole
+# steps of all of them and of normscope in turn. PyTorch also multiplies the matrices of normscope bench --gemm, which tells their shapes, and does the ops of torch_ops.py.
 # The systems that are no plain transformers (memory, convnet, parser) have twins in PyTorch alone.
 # The peer in plain loops is part of the program: normscope bench --micro prints its steps at the end, on standard error; the tables take them
 # from normscope bench --json.
@@ -17,24 +17,25 @@ if [ ! -x "$environment/bin/python" ]; then
 fi
 build/release/normscope bench --gemm --budget 0.001 --json > "$environment/products.json"
 
-# peer NAME MODULE PACKAGE SCRIPT [its options]: installs what is missing, then runs it.
-ran=0
-peer() {
-  name=$1 module=$2 package=$3 script=$4
-  shift 4
-  if ! "$environment/bin/python" -c "import $module" 2>/dev/null; then
-    echo "bench-peers: installing $name" >&2
-    if ! "$environment/bin/pip" install --quiet "$package"; then
-      echo "bench-peers: $name is not installed and no package index is reachable: left out" >&2
+# add NAME MODULE PACKAGE PEER: installs what is missing, and names the peer as one to be measured.
+found=
+add() {
+  if ! "$environment/bin/python" -c "import $2" 2>/dev/null; then
+    echo "bench-peers: installing $1" >&2
+    if ! "$environment/bin/pip" install --quiet "$3"; then
+      echo "bench-peers: $1 is not installed and no package index is reachable: left out" >&2
       return 0
     fi
   fi
-  "$environment/bin/python" "$peers/$script" "$@"
-  ran=1
+  found="$found${found:+,}$4"
 }
 
-peer PyTorch torch torch torch_cpu.py --products "$environment/products.json" --ops "$@"
-peer TensorFlow tensorflow tensorflow-cpu tensorflow_cpu.py "$@"
-peer JAX jax jax jax_cpu.py "$@"
+add PyTorch torch torch torch
+add TensorFlow tensorflow tensorflow-cpu tensorflow
+add JAX jax jax jax
+[ -n "$found" ] || exit 1
+"$environment/bin/python" "$peers/turns.py" --peers "$found" "$@"
+case $found in
+  torch*) "$environment/bin/python" "$peers/torch_cpu.py" --modes "" --products "$environment/products.json" --ops ;;
+esac
 build/release/normscope bench --micro >&2
-[ $ran = 1 ]

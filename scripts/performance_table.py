@@ -37,6 +37,18 @@ def peer_rows(path):
     return [row for row in rows if "error" not in row]
 
 
+def split(rows):
+    """The peers' rows, and ours between theirs: the best product of a library, and models by name."""
+    ours = {row["name"]: row for row in rows if row["framework"].startswith("normscope")}
+    return [row for row in rows if not row["framework"].startswith("normscope")], ours
+
+
+def in_turn(engine, ours):
+    """The engine's models as they were measured between the peers, where they were."""
+    models = [model | ours.get(model["name"], {}) for model in engine.get("models", [])]
+    return engine | {"models": models, "sgemm_in_turn": ours.get("sgemm", {}).get("gflops")}
+
+
 def columns(peers):
     """(framework, mode) in the order in which they were measured."""
     return list(dict.fromkeys((row["framework"], row["mode"]) for row in peers if "name" in row))
@@ -63,7 +75,7 @@ def model_table(engine, peers):
     if not engine.get("models"):
         return []
     heads = columns(peers)
-    best = products(engine, peers)[1]
+    best = engine["sgemm_in_turn"] or products(engine, peers)[1]
     lines = ["| model | normscope, ms a step | tokens/s | GFLOP/s | of the best sgemm | "
              + "".join(f"{framework.split('+')[0]} {mode}, tokens/s | " for framework, mode in heads) + "fastest peer |",
              "|--|--:|--:|--:|--:|" + "--:|" * len(heads) + "--:|"]
@@ -71,19 +83,28 @@ def model_table(engine, peers):
         if "tokens_per_s" not in model:
             continue
         name = model["name"]
-        rates = {(row["framework"], row["mode"]): row["tokens_per_s"] for row in peers if row.get("name") == name}
+        rows = {(row["framework"], row["mode"]): row for row in peers if row.get("name") == name}
+        rates = {head: row["tokens_per_s"] for head, row in rows.items()}
+        ahead = [row.get("ours_ahead", model["tokens_per_s"] / row["tokens_per_s"]) for row in rows.values()]
         share = f"{model['gflops'] / best:.2f}" if best else "–"
         lines.append(
             f"| `{name}`: {SIZES.get(name, '')} | {model['ms']:.1f} | {model['tokens_per_s']:,.0f} | {model['gflops']:.0f} | "
             f"{share} | "
             + "".join(f"{rates[head]:,.0f} | " if head in rates else "– | " for head in heads)
-            + (f"**{model['tokens_per_s'] / max(rates.values()):.2f}×** |" if rates else "– |"))
+            + (f"**{min(ahead):.2f}×** |" if ahead else "– |"))
+    rounds = [row["rounds"] for row in peers if "rounds" in row]
+    if rounds:
+        lines += ["", f"Each peer right after normscope, {max(rounds)} rounds through the models; numbers are medians over the rounds, those of "
+                  "the last column of the two's ratio, so that they are not the quotients of the others."
+                  + (f" The best sgemm of any library in these rounds: {best:.0f} GFLOP/s." if engine["sgemm_in_turn"] else "")]
     return lines
 
 
 def short_table(engine, peers):
     lines = ["| model | ms a step | tokens/s | over the fastest of PyTorch, TensorFlow and JAX |", "|--|--:|--:|--:|"]
     for row in model_table(engine, peers)[2:]:
+        if not row.startswith("|"):
+            break
         cells = [cell.strip() for cell in row.strip("|").split("|")]
         lines.append(f"| {cells[0]} | {cells[1]} | {cells[2]} | {cells[-1]} |")
     return "\n".join(lines)
@@ -231,7 +252,8 @@ def main():
     now = again if "ops" in again else engine
     if before:
         check_comparable(args.before, before, now)
-    peers = peer_rows(args.peers)
+    peers, ours = split(peer_rows(args.peers))
+    engine = in_turn(engine, ours)
     text = table(engine, peers, op_lines(now, before))
     if args.write:
         put(args.write, f" {args.section}" if args.section else "", text)

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <iosfwd>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -51,5 +53,12 @@ Part bench_micro(const Settings& settings, const Machine& machine);
 Part bench_scaling(const Settings& settings, const Machine& machine);
 /// The time of a step with a thread more than --threads, and beside a busy process, over its time alone.
 Part bench_crowded(const Settings& settings);
+
+/// The name under which bench_turns() measures the libraries' best product.
+inline constexpr const char* kSgemmTurn = "sgemm";
+/// For each line of `names`, a model's name or kSgemmTurn, measures it once and gives its row to `answer`. The first name
+/// that is neither ends it and is returned; empty at the end of `names`.
+std::string bench_turns(const Settings& settings, std::istream& names,
+                        const std::function<void(const nlohmann::json&)>& answer);
 
 }  // namespace normscope::bench

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <iostream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ struct BenchOptions {
   /// None of them and no model: all but `scaling` and `crowded`, which want cores of their own.
   bool gemm = false, ops = false, micro = false, sweep = false, scaling = false, crowded = false;
   bool first_steps = false;  ///< nothing else then
+  bool turns = false;        ///< nothing else then
   std::string model, cut;
   std::vector<int64_t> shape;
   bool json = false;
@@ -130,19 +132,41 @@ Exit bench_first_steps(const BenchOptions& options) {
   return Exit::Ok;
 }
 
+bench::Settings settings_of(const BenchOptions& options) {
+  bench::Settings settings;
+  settings.threads = options.threads > 0 ? options.threads : cpu::physical_cores();
+  settings.budget = options.budget;
+  settings.quiet = options.json || options.turns;
+  settings.model = options.model;
+  settings.shape = options.shape;
+  settings.cuts = cuts_of(options.cut);
+  return settings;
+}
+
+/// Names on standard input, a JSON object a line on standard output, each at once.
+Exit bench_turns(const BenchOptions& options) {
+  use_fastest_products();
+  const bench::Settings settings = settings_of(options);
+  const std::string unknown = bench::bench_turns(settings, std::cin, [&](nlohmann::json row) {
+    row["framework"] = fmt::format("normscope {}", NORMSCOPE_VERSION);
+    row["threads"] = settings.threads;
+    say("{}\n", row.dump());
+    flush();
+  });
+  if (unknown.empty()) return Exit::Ok;
+  throw CommandError(Exit::Usage,
+                     fmt::format("bench --turns: '{}' on standard input: expected one of {}, {}", unknown,
+                                 fmt::join(bench::model_names(), ", "), bench::kSgemmTurn));
+}
+
 Exit bench(const BenchOptions& options) {
   if (options.first_steps) return bench_first_steps(options);
+  if (options.turns) return bench_turns(options);
   if (const BackendChoice choice = backend_of(options.backend); choice.cuda)
     return bench_device(options, choice);
   if (options.micro && !options.model.empty()) check_plain(options.model);
   use_fastest_products();
-  bench::Settings settings;
-  settings.threads = options.threads > 0 ? options.threads : cpu::physical_cores();
-  settings.budget = options.budget;
-  settings.quiet = options.json;
-  settings.model = options.model;
-  settings.shape = options.shape;
-  settings.cuts = cuts_of(options.cut);
+  const bench::Settings settings = settings_of(options);
   const bool all = !options.gemm && !options.ops && !options.micro && !options.sweep && !options.scaling &&
                    !options.crowded && options.model.empty();
   const bench::Machine machine = bench::measure_machine(settings);
@@ -201,6 +225,9 @@ void add_bench(CLI::App& app, Command& command) {
       "--first-steps", options->first_steps,
       "20 steps of the default comparison: a checksum of its losses and weights, the same wherever the same "
       "instructions compute the same bits; nothing else");
+  CLI::Option* turns = sub.add_flag(
+      "--turns", options->turns,
+      "whole steps of each model that standard input names, a line each, answered by a line of JSON; nothing else");
   sub.add_option("--model", options->model, "training steps of one model, after its memory plan")
       ->check(CLI::IsMember(bench::model_names()))
       ->type_name("NAME")
@@ -214,6 +241,9 @@ void add_bench(CLI::App& app, Command& command) {
   for (const char* other : {"--gemm", "--ops", "--micro", "--sweep", "--scaling", "--crowded", "--model",
                             "--budget", "--backend", "--tf32"})
     first->excludes(sub.get_option(other));
+  for (const char* other : {"--gemm", "--ops", "--micro", "--sweep", "--scaling", "--crowded",
+                            "--first-steps", "--model", "--json", "--backend", "--tf32"})
+    turns->excludes(sub.get_option(other));
   sub.callback([options, &command] { command = [options] { return bench(*options); }; });
 }
 

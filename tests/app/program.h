@@ -65,12 +65,14 @@ struct Outcome {
   std::string out, err;
 };
 
-/// `arguments` as in a shell; `before` stands in front of the program ("timeout 3", "env -u DISPLAY").
-inline Outcome run_program(const std::string& arguments, const std::string& before = "") {
+/// `arguments` as in a shell; `before` stands in front of the program ("timeout 3", "env -u DISPLAY"); `input` is the file
+/// that it reads as standard input.
+inline Outcome run_program(const std::string& arguments, const std::string& before = "",
+                           const std::string& input = "/dev/null") {
   const Folder folder;
   const std::string out = folder.file("out"), err = folder.file("err");
   const std::string command =
-      before + " '" NORMSCOPE_PROGRAM "' " + arguments + " >'" + out + "' 2>'" + err + "' </dev/null";
+      before + " '" NORMSCOPE_PROGRAM "' " + arguments + " >'" + out + "' 2>'" + err + "' <'" + input + "'";
   const int status = std::system(command.c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_all(out), read_all(err)};
 }

@@ -201,6 +201,25 @@ TEST_CASE("bench refuses plain loops for a model that has none") {
   CHECK(holds(refused.err, "expected one of micro16, micro32, micro64, lesson, deep, wide"));
 }
 
+TEST_CASE("bench measures in turn what standard input names") {
+  const Folder folder;
+  const std::string command = "bench --turns --budget 0.001 --threads 2";
+  const Outcome outcome = run_program(command, "", folder.write("turns", "micro16\nsgemm\nmicro16\n"));
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  std::istringstream lines(outcome.out);
+  std::vector<nlohmann::json> rows;
+  for (std::string line; std::getline(lines, line);) rows.push_back(nlohmann::json::parse(line));
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[1]["name"] == "sgemm");
+  CHECK(rows[0]["tokens_per_s"].get<double>() > 0);
+  CHECK(rows[2]["loss"].get<double>() < rows[0]["loss"].get<double>());  // the same model trained on
+  const Outcome unknown = run_program(command, "", folder.write("unknown", "micro16\nkitchen\n"));
+  CHECK(unknown.code == 2);
+  CHECK(is_one_error_line(unknown));
+  CHECK(holds(unknown.err, "kitchen"));
+}
+
 TEST_CASE("bench compares the candidates of cutting one product, to the same bits") {
   const Outcome outcome =
       run_program("bench --gemm --cut all --shape 130 70 520 --budget 0.001 --threads 2 --json");

@@ -100,6 +100,7 @@ TEST_CASE("a wrong command line exits with 2 and says why in one line") {
       {"bench --model lesson --first-steps", "--first-steps"},
       {"bench --first-steps --budget 1", "--first-steps"},
       {"bench --first-steps --backend cuda", "--first-steps"},
+      {"bench --turns --json", "--turns"},
   };
   for (const Case& c : cases) {
     const Outcome outcome = run_program(c.arguments);

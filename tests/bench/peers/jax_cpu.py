@@ -4,20 +4,17 @@
 Every step reads back the loss and the gradient norm of each parameter, as the Lab does. One JSON line a row, with the
 keys of `normscope bench --json`:
 
-    jax_cpu.py [lesson] [deep] [wide] [base] [encdec] [--threads 2] [--seconds 2]
+    jax_cpu.py [lesson] [deep] [wide] [base] [encdec] [--threads 2] [--seconds 2] [--turns]
 """
 
 import argparse
-import json
 import math
 import os
 
-from twin import SIZES, flop, measure, row
+from twin import SIZES, Peer, add_arguments, flop
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("models", nargs="*", default=[*SIZES, "encdec"])
-parser.add_argument("--threads", type=int, default=2)
-parser.add_argument("--seconds", type=float, default=2)
+add_arguments(parser, [*SIZES, "encdec"], "jitted")
 args = parser.parse_args()
 if hasattr(os, "sched_setaffinity"):  # XLA makes a thread for every core that it is given
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:args.threads])
@@ -101,7 +98,7 @@ def model_of(name):
             b * t, flop(layers, d, heads, f, t, b, v))
 
 
-def run(name):
+def prepare(name, _):
     loss_of, p, batch, tokens, work = model_of(name)
     state = [p, jax.tree.map(jnp.zeros_like, p), jax.tree.map(jnp.zeros_like, p)]
     train_step = step_of(loss_of)
@@ -113,9 +110,8 @@ def run(name):
         *state, readings = train_step(*state, float(number), batch)
         return readings.tolist()
 
-    return row(f"JAX {jax.__version__}", "jitted", name, args.threads, tokens, work, *measure(step, args.seconds))
+    return step, tokens, work
 
 
 if __name__ == "__main__":
-    for model in args.models:
-        print(json.dumps(run(model)), flush=True)
+    Peer(f"JAX {jax.__version__}", prepare, args).run()

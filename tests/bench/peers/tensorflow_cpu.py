@@ -5,21 +5,17 @@ positions, untied output, Adam.
 Every step reads back the loss and the gradient norm of each parameter, as the Lab does. One JSON line a row, with the
 keys of `normscope bench --json`:
 
-    tensorflow_cpu.py [lesson] [deep] [wide] [base] [--threads 2] [--modes graph,XLA] [--seconds 2]
+    tensorflow_cpu.py [lesson] [deep] [wide] [base] [--threads 2] [--modes graph,XLA] [--seconds 2] [--turns]
 """
 
 import argparse
-import json
 import math
 import os
 
-from twin import SIZES, flop, measure, row
+from twin import SIZES, Peer, add_arguments, flop
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("models", nargs="*", default=list(SIZES))
-parser.add_argument("--modes", default="graph,XLA")
-parser.add_argument("--threads", type=int, default=2)
-parser.add_argument("--seconds", type=float, default=2)
+add_arguments(parser, list(SIZES), "graph,XLA")
 args = parser.parse_args()
 if hasattr(os, "sched_setaffinity"):  # XLA makes a thread for every core that it is given
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:args.threads])
@@ -80,7 +76,7 @@ class Decoder:
         return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(tf.reshape(y, [-1]), logits))
 
 
-def run(name, mode):
+def prepare(name, mode):
     tf.random.set_seed(1)
     layers, d, heads, f, t, b, v = SIZES[name]
     model = Decoder(layers, d, heads, f, t, v)
@@ -104,11 +100,8 @@ def run(name, mode):
         number.assign_add(1.0)
         return train_step(number).numpy().tolist()
 
-    return row(f"TensorFlow {tf.__version__}", mode, name, args.threads, b * t, flop(layers, d, heads, f, t, b, v),
-               *measure(step, args.seconds))
+    return step, b * t, flop(layers, d, heads, f, t, b, v)
 
 
 if __name__ == "__main__":
-    for mode in args.modes.split(","):
-        for model in args.models:
-            print(json.dumps(run(model, mode)), flush=True)
+    Peer(f"TensorFlow {tf.__version__}", prepare, args).run()

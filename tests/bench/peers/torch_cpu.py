@@ -5,7 +5,7 @@ an encoder-decoder, and the other systems, each in a file of its own (torch_encd
 Every step reads back the loss and the gradient norm of each parameter, as the Lab does. One JSON line a row, with the
 keys of `normscope bench --json`:
 
-    torch_cpu.py [lesson] [deep] [wide] [base] [encdec] [memory] [convnet] [parser] [--threads 2] [--modes eager,compiled] [--seconds 2]
+    torch_cpu.py [lesson] [deep] [wide] [base] [encdec] [memory] [convnet] [parser] [--threads 2] [--modes eager,compiled] [--seconds 2] [--turns]
 
 With --products FILE, a `normscope bench --gemm --json`, also the sgemm inside PyTorch at the products of that file. With
 --ops also the rows of torch_ops.py.
@@ -23,7 +23,7 @@ import torch_memory
 import torch_ops
 import torch_parser
 from torch_decoder import Decoder
-from twin import SIZES, flop, measure, row
+from twin import SIZES, Peer, add_arguments, flop, measure
 
 
 OTHERS = {  # the module, its model, the targets of a step
@@ -44,7 +44,7 @@ def model_of(name):
     return Decoder(layers, d, heads, f, t, v), batch, b * t, flop(layers, d, heads, f, t, b, v)
 
 
-def run(name, mode, threads, seconds):
+def prepare(name, mode):
     torch.manual_seed(1)
     model, batch, tokens, work = model_of(name)
     parameters = list(model.parameters())
@@ -59,7 +59,7 @@ def run(name, mode, threads, seconds):
         adam.step()
         return numbers.tolist()
 
-    return row(f"PyTorch {torch.__version__}", mode, name, threads, tokens, work, *measure(step, seconds))
+    return step, tokens, work
 
 
 def product(m, n, k, layout, seconds=0.25):
@@ -88,24 +88,14 @@ def products(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("models", nargs="*", default=[*SIZES, *OTHERS])
-    parser.add_argument("--modes", default="eager,compiled")
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=2)
+    add_arguments(parser, [*SIZES, *OTHERS], "eager,compiled")
     parser.add_argument("--products", type=pathlib.Path, metavar="FILE")
     parser.add_argument("--ops", action="store_true")
     args = parser.parse_args()
     if args.products:
         products(args.products)
     torch.set_num_threads(args.threads)
-    for mode in args.modes.split(","):
-        for name in args.models:
-            try:
-                result = run(name, mode, args.threads, args.seconds)
-            except Exception as error:  # a mode that fails at one size must not hide the others
-                result = {"framework": f"PyTorch {torch.__version__}", "mode": mode, "name": name,
-                          "error": str(error).splitlines()[0]}
-            print(json.dumps(result), flush=True)
+    Peer(f"PyTorch {torch.__version__}", prepare, args).run()
     if args.ops:
         torch_ops.print_rows(args.threads, args.seconds)
 

@@ -1,7 +1,9 @@
-"""What the twins of `normscope bench`'s models share: their sizes, the FLOP of a step, the clock, and the row of a result."""
+"""What the twins of `normscope bench`'s models share: their sizes, the FLOP of a step, the clock, and how they are asked."""
 
+import json
 import math
 import statistics
+import sys
 import time
 
 SIZES = {  # layers, width, heads, feed-forward, T, B, V
@@ -19,9 +21,9 @@ def flop(layers, d, heads, f, t, b, v):
     return 6 * (layers * (4 * d * d + 2 * d * f) + d * v) * b * t + 12 * layers * b * t * t * d
 
 
-def measure(step, seconds, least=5):
-    """Times of step(), which returns the loss and the gradients' norms as numbers, after three to compile and warm up."""
-    for _ in range(3):
+def measure(step, seconds, warm=3, least=5):
+    """Times of step(), which returns the loss and the gradients' norms as numbers, after `warm` to compile and warm up."""
+    for _ in range(warm):
         step()
     times = []
     start = time.perf_counter()
@@ -33,8 +35,39 @@ def measure(step, seconds, least=5):
     return times, numbers[0]
 
 
-def row(framework, mode, name, threads, tokens, work, times, loss):
-    median, gflop = statistics.median(times), 1e-9 * work
-    return {"framework": framework, "mode": mode, "threads": threads, "name": name, "tokens_per_s": tokens / median,
-            "ms": 1e3 * median, "best_ms": 1e3 * min(times), "gflops": gflop / median, "best_gflops": gflop / min(times),
-            "loss": loss, "steps": len(times)}
+def add_arguments(parser, names, modes):
+    parser.add_argument("models", nargs="*", default=names)
+    parser.add_argument("--modes", default=modes)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--turns", action="store_true", help="measure each 'MODE MODEL' that standard input names, as turns.py does")
+
+
+class Peer:
+    """A framework's models. `prepare(name, mode)` gives a step as measure() takes it, its target tokens and its FLOP."""
+
+    def __init__(self, framework, prepare, args):
+        self.framework, self.prepare, self.args, self.ready = framework, prepare, args, {}
+
+    def row(self, name, mode):
+        """A result; a model that was measured before is still compiled and warm."""
+        key, result = (name, mode), {"framework": self.framework, "mode": mode, "threads": self.args.threads, "name": name}
+        try:
+            known = key in self.ready
+            if not known:
+                self.ready[key] = self.prepare(name, mode)
+            step, tokens, work = self.ready[key]
+            times, loss = measure(step, self.args.seconds, *((1, 3) if known else (3, 5)))
+        except Exception as error:  # a mode that fails at one size must not hide the others
+            return {**result, "error": str(error).splitlines()[0]}
+        if not self.args.turns:
+            del self.ready[key]
+        median, gflop = statistics.median(times), 1e-9 * work
+        return {**result, "tokens_per_s": tokens / median, "ms": 1e3 * median, "best_ms": 1e3 * min(times),
+                "gflops": gflop / median, "best_gflops": gflop / min(times), "loss": loss, "steps": len(times)}
+
+    def run(self):
+        asked = (line.split() for line in sys.stdin) if self.args.turns else (
+            (mode, name) for mode in filter(None, self.args.modes.split(",")) for name in self.args.models)
+        for mode, name in asked:
+            print(json.dumps(self.row(name, mode)), flush=True)

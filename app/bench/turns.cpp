@@ -1,0 +1,55 @@
+// Whole steps on request: what measures us in turn with other programs on a machine whose speed changes by the minute.
+#include <algorithm>
+#include <istream>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "app/bench/bench.h"
+#include "app/bench/stepper.h"
+#include "app/bench/timing.h"
+
+namespace normscope::bench {
+namespace {
+
+/// Models stay ready between their turns, as those of the other programs do.
+class Ready {
+ public:
+  explicit Ready(const Settings& settings) : settings_(settings) {}
+
+  nlohmann::json measure(const std::string& name) {
+    if (name == kSgemmTurn)
+      return {{"name", name}, {"gflops", best_sgemm(settings_, nlohmann::json::array())}};
+    std::unique_ptr<Stepper>& stepper = steppers_[name];
+    const Model& model = model_of(name);
+    if (!stepper) stepper = std::make_unique<Stepper>(model, settings_.threads);
+    const Timing t = time_call([&] { stepper->step(); }, 4 * settings_.budget);
+    const double gflop = gflop_of(model);
+    return {{"name", name},
+            {"tokens_per_s", static_cast<double>(targets_of(model)) / t.median},
+            {"ms", 1e3 * t.median},
+            {"best_ms", 1e3 * t.minimum},
+            {"gflops", gflop / t.median},
+            {"best_gflops", gflop / t.minimum},
+            {"loss", stepper->program->loss()}};
+  }
+
+ private:
+  const Settings& settings_;
+  std::map<std::string, std::unique_ptr<Stepper>> steppers_;
+};
+
+}  // namespace
+
+std::string bench_turns(const Settings& settings, std::istream& names,
+                        const std::function<void(const nlohmann::json&)>& answer) {
+  const std::vector<std::string> known = model_names();
+  Ready ready(settings);
+  for (std::string name; std::getline(names, name);) {
+    if (name != kSgemmTurn && std::find(known.begin(), known.end(), name) == known.end()) return name;
+    answer(ready.measure(name));
+  }
+  return {};
+}
+
+}  // namespace normscope::bench
