@@ -128,9 +128,14 @@ TEST_CASE("gemm choice: the first candidate is the usual one, and the one where 
   CHECK(cpu::gemm_candidates(2048 * kKiB).front() == cpu::GemmChoice{});
   CHECK(cpu::gemm_candidates(4096 * kKiB).front() == cpu::GemmChoice{});
   CHECK(cpu::gemm_candidates(1024 * kKiB).front().panel_floats == 128 * kKiB);
-  CHECK(cpu::gemm_candidates(1024 * kKiB).front().far_apart == 1024);
-  CHECK(cpu::gemm_candidates(1024 * kKiB)[2].far_apart == 512);
-  CHECK(cpu::gemm_candidates(2048 * kKiB)[2].far_apart == 1024);
+  for (const int64_t bytes :
+       {1024 * kKiB, 2048 * kKiB}) {  // whatever the first is, the other rules are tried
+    std::vector<int64_t> apart;
+    for (const cpu::GemmChoice& choice : cpu::gemm_candidates(bytes)) apart.push_back(choice.far_apart);
+    CHECK(apart.front() == (bytes < 2048 * kKiB ? cpu::kNever : 512));
+    std::sort(apart.begin(), apart.begin() + 3);
+    CHECK(std::vector(apart.begin(), apart.begin() + 3) == std::vector<int64_t>{512, 1024, cpu::kNever});
+  }
   CHECK(cpu::gemm_candidates(1).front().panel_floats == 1);
   const cpu::GemmChoice first = cpu::gemm_candidates(cpu::l2_bytes()).front();
   CHECK(cpu::gemm_choice() == first);

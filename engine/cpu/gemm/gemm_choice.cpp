@@ -217,12 +217,13 @@ std::vector<GemmChoice> gemm_candidates(int64_t l2_bytes) {
   GemmChoice first;
   first.panel_floats = std::clamp<int64_t>(l2_bytes / 2 / static_cast<int64_t>(sizeof(float)), 1,
                                            static_cast<int64_t>(kScratchFloats));
-  // Packed, A and B pass through memory once more: where the L2 cache is small only rows a page apart are worth that.
+  // Packed, A and B pass through memory once more: measured, a small L2 cache does not make that worth it.
   const bool small = l2_bytes < int64_t{2} << 20;
-  first.far_apart = small ? 1024 : 512;
   std::vector<GemmChoice> all(5, first);
-  all[1].far_apart = kNever;
-  all[2].far_apart = small ? 512 : 1024;
+  const int64_t apart[] = {small ? kNever : 512, small ? 512 : kNever, 1024};
+  for (GemmChoice& choice : all) choice.far_apart = apart[0];
+  all[1].far_apart = apart[1];
+  all[2].far_apart = apart[2];
   all[3].panels_outer = true;
   all[4].copy_a = false;
   return all;
