@@ -178,6 +178,7 @@ class Player {
   FigureData step_data(const Figure& figure, const MeasureState& state);
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
   // player_tape.cpp
+  void run_tapes();
   const TapeTable& tape_now(const Figure& figure);
   size_t tape_end(const TapeTable& table);
   void move_tape(const Figure& figure, int by);
