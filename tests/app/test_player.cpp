@@ -421,6 +421,32 @@ TEST_CASE("every page has one figure, and but for the wait something to do besid
     }
 }
 
+TEST_CASE("the verdict on an order has a card in a line, said and measured side by side", "[player]") {
+  for (const float scale : {1.f, 1.5f}) {
+    PlayerDriver p("", {1600, 1000}, scale);
+    size_t orders = 0;
+    for (const std::string& id : ids()) {
+      p.player().open(id, StepKind::Compare);
+      p.driver.frames(3);
+      const Prediction& q = p.player().lesson()->prediction;
+      if (q.kind != Prediction::Kind::Order) continue;
+      ++orders;
+      INFO(id << " at " << scale);
+      const ui::Rect box = p.driver.control("lesson/score").rect;
+      for (const Prediction::Card& card : q.cards) {
+        std::vector<ui::Rect> places;
+        for (const ui::TextRecord& text : p.ui.texts())
+          if (text.text == card.text && box.contains(text.rect)) places.push_back(text.rect);
+        INFO(card.text);
+        REQUIRE(places.size() == 2);
+        CHECK(places[0].right() < places[1].x);
+      }
+      CHECK(p.says(fmt::format("from {} to {}", q.first, q.last)));
+    }
+    CHECK(orders > 5);
+  }
+}
+
 TEST_CASE("no text overlaps another or is cut off, in every step, layout and theme", "[player]") {
   struct Window {
     ui::Vec size;
