@@ -206,7 +206,7 @@ class Player {
     std::optional<std::pair<size_t, size_t>> move{};  ///< from a place to another
   };
   void draw_cards(ui::Ui& ui, ui::Rect rect);
-  const Prediction::Card* card_at(size_t place) const;
+  const Prediction::Card* card_of(const std::string& id) const;
   CardHand hold_cards(ui::Ui& ui, const ui::Rect& first);
   void show_cards(ui::Ui& ui, const ui::Rect& first, const CardHand& hand) const;
   /// True when the hand was on it.
