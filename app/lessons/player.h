@@ -153,7 +153,8 @@ class Player {
     Aside aside;
   };
   std::vector<Place> places() const;
-  void draw_stepper(ui::Ui& ui, ui::Rect rect);
+  float draw_stepper(ui::Ui& ui, ui::Rect rect);
+  void draw_why_grey(ui::Ui& ui, const ui::Rect& room) const;
   float draw_place(ui::Ui& ui, ui::Vec at, const Place& place, int index, int now, bool words);
   float draw_head(ui::Ui& ui, ui::Rect rect);
   float box_height(ui::Ui& ui, float width, std::string_view text) const;

@@ -191,7 +191,17 @@ float Player::draw_head(Ui& ui, Rect rect) {
 
 namespace {
 
-constexpr float kBoxLine = 25, kBoxLineCompact = 22;
+constexpr float kBoxLine = 25, kBoxLineCompact = 22, kFade = 36;
+
+/// Where a page goes on behind its edge it fades away: no line stands there by half.
+void fade_out(Painter& p, const Rect& edge, Colour to, bool downwards) {
+  constexpr int kSteps = 12;  // one over the other
+  const float step = edge.h / kSteps;
+  for (int i = 0; i < kSteps; ++i) {
+    const float gone = step * static_cast<float>(i);
+    p.fill({edge.x, downwards ? edge.y + gone : edge.y, edge.w, edge.h - gone}, to.alpha(0.3f));
+  }
+}
 
 }  // namespace
 
@@ -243,6 +253,10 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   rest.take_top(draw_score(ui, rest));
   draw_body(ui, rest, seen);
   text_height_ = rest.y - from;
+  const Rect text = seen.inset(7, 0);  // within the round corners
+  if (aside_ == Aside::None && scroll_ > 0) fade_out(p, {text.x, text.y, text.w, kFade}, t.panel, false);
+  if (aside_ == Aside::None && scroll_ < furthest)
+    fade_out(p, {text.x, text.bottom() - kFade, text.w, kFade}, t.panel, true);
   p.pop_clip();
   hands.reset();
   end = rest.y;
