@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "app/course/map/swept.h"
+#include "app/ui/widgets.h"
 #include "engine/core/boundary.h"
 
 namespace normscope::lessons {
@@ -197,18 +198,7 @@ LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, cons
 namespace {
 
 /// As it was written in lesson.toml, with a minus sign.
-std::string limit_text(double limit) {
-  return limit < 0 ? fmt::format("−{}", -limit) : fmt::format("{}", limit);
-}
-
-}  // namespace
-
-std::string band_text(const Check& check) {
-  if (check.low && check.high) return limit_text(*check.low) + " to " + limit_text(*check.high);
-  return check.low ? "at least " + limit_text(*check.low) : "at most " + limit_text(*check.high);
-}
-
-namespace {
+std::string limit_text(double limit) { return ui::with_minus(fmt::format("{}", limit)); }
 
 /// Characters, not bytes: ², Σ and – are one each.
 size_t length_of(std::string_view text) {
@@ -224,6 +214,11 @@ std::string padded(const std::string& text, size_t width, bool right = false) {
 constexpr size_t kClaim = 84, kMeasured = 14, kSpread = 26;
 
 }  // namespace
+
+std::string band_text(const Check& check) {
+  if (check.low && check.high) return limit_text(*check.low) + " to " + limit_text(*check.high);
+  return check.low ? "at least " + limit_text(*check.low) : "at most " + limit_text(*check.high);
+}
 
 std::string spread_text(const Verdict& v) {
   const Spread& s = v.measured.spread;

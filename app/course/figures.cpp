@@ -10,6 +10,7 @@
 #include "app/course/labels.h"
 #include "app/course/map/cells.h"
 #include "app/course/map/swept.h"
+#include "app/course/measures.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/ui/widgets.h"
 
@@ -51,9 +52,7 @@ std::vector<double> clamped(std::vector<double> v, const FigureAxis& axis) {
 
 /// A loss has two decimals, everything else two digits.
 std::string value_text(double v, const FigureAxis& axis) {
-  if (!axis.label.starts_with("loss")) return ui::number(v, 2);
-  const std::string text = fmt::format("{:.2f}", std::abs(v));
-  return v < 0 && text != "0.00" ? "−" + text : text;
+  return axis.label.starts_with("loss") ? ui::with_minus(fmt::format("{:.2f}", v)) : ui::number(v, 2);
 }
 
 /// What a line comes to: its end; of a loss over time the mean of the last 20 steps, as the text and the Lab say.
@@ -63,6 +62,19 @@ double end_value(const std::vector<double>& y, const Figure& figure) {
   const size_t count = std::min(y.size(), kSteps);
   return std::accumulate(y.end() - static_cast<std::ptrdiff_t>(count), y.end(), 0.0) /
          static_cast<double>(count);
+}
+
+/// As the texts of the lesson say it, where one of its measures is that very number.
+std::string end_text(const Lesson& lesson, const Figure& figure, const std::string& curve,
+                     const CurveData& data) {
+  const double end = end_value(data.y, figure);
+  for (const Measure& m : lesson.measures) {
+    if (m.curve != curve || (m.take != "at" && m.take != "mean")) continue;
+    Measure bare = m;
+    bare.unit.clear();
+    if (std::abs(evaluate(lesson, m, {{curve, data}}) - end) <= 1e-9 * std::abs(end)) return shown(end, bare);
+  }
+  return value_text(end, figure.y);
 }
 
 void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line, const FigureData& data,
@@ -87,7 +99,9 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   }
   const bool way = of_way(lesson, *lesson.curve(line.curve));  // no learner's comes
   if (!own && (!band || (data.own && !way))) return;  // the learner's is on its way: only the range so far
-  const std::vector<double>&x = own ? own->x : band->x, &y = own ? own->y : band->mean;
+  const CurveData data_of_band = own ? CurveData{} : CurveData{band->x, band->mean};
+  const CurveData& shown_data = own ? *own : data_of_band;
+  const auto& [x, y] = shown_data;
   if (y.empty()) return;
   plot::Series s;
   s.id = line.curve;
@@ -95,7 +109,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
       line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name;
   s.letter = letter_of(lesson, line);
   s.ink = ink_of(line);
-  s.value = value_text(end_value(y, figure), figure.y);
+  s.value = end_text(lesson, figure, line.curve, shown_data);
   s.x = column(x);
   s.y = column(clamped(y, figure.y));
   s.markers = y.size() <= 24 ? Markers::All : Markers::Sparse;

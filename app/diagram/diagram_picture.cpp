@@ -222,11 +222,10 @@ struct Picture : SublayerPainter {
               : fmt::format("Layer {}", r.row.first + 1);
     const float w = p.text_in(line, {Face::Bold, type::body}, t.ink, name);
     if (!d.narrow) draw_icon(p, Icon::ChevronRight, {r.box.right() - 15, r.box.centre().y}, 17, t.ink2);
-    if (!group) return line.x + w;
+    if (!group || d.narrow) return line.x + w;  // a narrow row has no room to say twice how many
     const std::string count = fmt::format("×{}", r.row.count());
-    const float pill_w = p.text_width({Face::Bold, type::tick}, count) + (d.narrow ? 10.f : 18.f);
-    const Rect badge =
-        centred({line.x + w + 6 + pill_w / 2, r.box.centre().y}, pill_w, d.narrow ? 16.f : 18.f);
+    const float pill_w = p.text_width({Face::Bold, type::tick}, count) + 18;
+    const Rect badge = centred({line.x + w + 6 + pill_w / 2, r.box.centre().y}, pill_w, 18);
     if (badge.right() > line.right() + 2) return line.x + w;
     p.fill(badge, t.sunk, badge.h / 2);
     p.text_in(badge, {Face::Bold, type::tick}, t.ink2, count, Align::Centre);
@@ -234,7 +233,7 @@ struct Picture : SublayerPainter {
       return !inner_words(wiring(r.row.first, small.sub).inner).empty();
     });
     const float room = line.right() - badge.right() - 8;
-    if (!inside && !compact && !d.narrow && p.text_width({Face::Sans, type::tick}, "identical") < room)
+    if (!inside && !compact && p.text_width({Face::Sans, type::tick}, "identical") < room)
       p.text_in(line, {Face::Sans, type::tick}, t.ink3, "identical", Align::Right);
     return badge.right();
   }

@@ -7,6 +7,7 @@
 #include "app/course/language/language.h"
 #include "app/course/reading/opening.h"
 #include "app/diagram/diagram.h"
+#include "app/diagram/diagram_scales.h"
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
 
@@ -47,7 +48,7 @@ float height_of(const One& one, float width, bool opened) {
   return lab::layout_small({0, 0, width, 0}, rows_of(one, opened)).content_height;
 }
 
-/// Where the lit place is drawn. A scale has room in an open layer alone.
+/// Where the lit place is drawn. A scale has its own place in an open layer alone.
 std::optional<Rect> lit_place(const lab::DiagramLayout& layout, const OpeningPlace& place) {
   if (!place.skip_scale) return lab::place_of(layout, place.at);
   const lab::StackLayout* stack = layout.stack_layout(place.at.side);
@@ -55,6 +56,23 @@ std::optional<Rect> lit_place(const lab::DiagramLayout& layout, const OpeningPla
     for (const lab::SublayerLayout& s : row.subs)
       if (row.row.first == place.at.layer && s.sub == place.at.sub) return s.pill;
   return {};
+}
+
+/// A scale of a closed layer: its letter on the stream, where the branch leaves it.
+void paint_closed_scale(Ui& ui, const One& one, const lab::DiagramLayout& layout) {
+  const lab::SlotId& at = one.place.at;
+  const lab::StackLayout* stack = layout.stack_layout(at.side);
+  const std::string words =
+      lab::skip_words(lab::wiring_of(one.stacks.of(at.side).wiring, at.layer, at.sub), {}).text;
+  for (const lab::RowLayout& row : stack ? stack->rows : std::vector<lab::RowLayout>{})
+    for (const lab::SmallSlots& small : row.small) {
+      if (small.sub != at.sub || at.layer < row.row.first || at.layer > row.row.last) continue;
+      const Rect pill = centred(small.enter.centre(), 20, 14);
+      ui.paint().fill(pill, ui.theme().panel, 7);
+      ui.paint().outline(pill, ui.theme().ink, 1.6f, 7);
+      ui.paint().text_in(pill, {Face::Bold, type::tick}, ui.theme().ink, words.substr(0, words.find(' ')),
+                         Align::Centre);
+    }
 }
 
 void paint_one(Ui& ui, const One& one, const Rect& area, bool opened, const LabView& view,
@@ -69,6 +87,7 @@ void paint_one(Ui& ui, const One& one, const Rect& area, bool opened, const LabV
   lab::paint_diagram(ui, state, input, layout, one.stacks, static_cast<int>(&one.run - view.runs.data()));
   if (const auto lit = lit_place(layout, one.place))
     ui.paint().outline(lit->inset(-4), ui.theme().ink, 1.6f, radius::token + 4);
+  if (one.place.skip_scale) paint_closed_scale(ui, one, layout);
 }
 
 /// What fits a small room: the wiring of each stack.

@@ -151,7 +151,9 @@ void Player::go(StepKind step, Aside aside) {
   if (std::exchange(again_, false)) take_up_prediction();  // left without a second one
   const auto state = measurer_->state();
   const bool begun = own_state(*state) && (state->running || state->done);
-  if ((step == StepKind::Compare || step == StepKind::Explain) && !begun) measure();
+  if (!has_strip()) return;
+  if (!begun) measure();
+  run_tapes();
 }
 
 std::string Player::not_ready() const {

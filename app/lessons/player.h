@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -120,6 +121,15 @@ class Player {
   void judge_drawing(const CurveSet& curves, LessonProgress& p) const;
   void judge_order(const CurveSet& curves, LessonProgress& p) const;
   const Spread* reference_of(const std::string& measure) const;
+  // player_score.cpp
+  struct Score {
+    std::array<std::string, 3> heads, values;  ///< said, measured, verdict
+    std::string first;                         ///< the prediction before this one; empty: there is none
+  };
+  Score score_of(const LessonProgress& progress) const;
+  float draw_score(ui::Ui& ui, const ui::Rect& rect);
+  float draw_value_score(ui::Ui& ui, ui::Rect rect, const Score& score, bool draw) const;
+  float draw_order_score(ui::Ui& ui, ui::Rect rect, const Score& score, bool draw) const;
   // player_frame.cpp, player_footer.cpp
   void draw_list(ui::Ui& ui, ui::Rect rect);
   void draw_list_items(ui::Ui& ui, ui::Rect rest);
@@ -143,10 +153,10 @@ class Player {
     Aside aside;
   };
   std::vector<Place> places() const;
-  void draw_stepper(ui::Ui& ui, ui::Rect rect);
+  float draw_stepper(ui::Ui& ui, ui::Rect rect);
+  void draw_why_grey(ui::Ui& ui, const ui::Rect& room) const;
   float draw_place(ui::Ui& ui, ui::Vec at, const Place& place, int index, int now, bool words);
   float draw_head(ui::Ui& ui, ui::Rect rect);
-  float draw_score(ui::Ui& ui, const ui::Rect& rect);
   float box_height(ui::Ui& ui, float width, std::string_view text) const;
   float draw_box(ui::Ui& ui, const ui::Rect& rect, std::string_view title, std::string_view text,
                  bool yellow);
@@ -178,6 +188,7 @@ class Player {
   FigureData step_data(const Figure& figure, const MeasureState& state);
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
   // player_tape.cpp
+  void run_tapes();
   const TapeTable& tape_now(const Figure& figure);
   size_t tape_end(const TapeTable& table);
   void move_tape(const Figure& figure, int by);
@@ -196,7 +207,7 @@ class Player {
     std::optional<std::pair<size_t, size_t>> move{};  ///< from a place to another
   };
   void draw_cards(ui::Ui& ui, ui::Rect rect);
-  const Prediction::Card* card_at(size_t place) const;
+  const Prediction::Card* card_of(const std::string& id) const;
   CardHand hold_cards(ui::Ui& ui, const ui::Rect& first);
   void show_cards(ui::Ui& ui, const ui::Rect& first, const CardHand& hand) const;
   /// True when the hand was on it.

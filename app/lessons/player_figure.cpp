@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/course/labels.h"
+#include "app/course/own/slots.h"
 #include "app/lessons/player.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/widgets.h"
@@ -171,6 +172,7 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
     for (plot::RefLine& line : plot.lines)
       line.label_below = (predicting ? value_ : progress.value) >= line.value;
   const bool map = !figure.map_run.empty();
+  if (map) plot.pad_bottom = 40;  // below the cells, what a row adds up to
   if (!map) {
     plot.labels_inside = false;
     plot.pad_right = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom;
@@ -288,8 +290,8 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   const bool lettered = lesson()->has_letter(knob.run);
   if (lettered) tile(ui, {head.x, head.y + 2, 20, 20}, knob.run[0] - 'A');
   const float indent = lettered ? 30.f : 0.f;
-  p.text_in({head.x + indent, head.y, head.w - 130 - indent, head.h}, {Face::Bold, type::title}, t.ink,
-            knob.label);
+  const TextStyle label{Face::Bold, type::title}, number{Face::Mono, type::title};
+  p.text_in({head.x + indent, head.y, head.w - 130 - indent, head.h}, label, t.ink, knob.label);
   Rect place = rect;
   ButtonOptions options;
   options.enabled = !state->running;
@@ -302,6 +304,11 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   const double before = v;
   draw_slider(ui, place, "lesson/knob/" + knob.id, v, {knob.low, knob.high, knob.step}, knob.label + ".");
   if (v != before && !state->running) knobs_[knob.id] = v;
+  // At the slider's end, where the label leaves room.
+  Rect value{head.x + indent, head.y, std::min(place.right(), head.right()) - head.x - indent, head.h};
+  value.take_left(p.text_width(label, knob.label), 12);
+  const std::string now = shown_value(knob, knob_value(knob));
+  if (p.text_width(number, now) <= value.w) p.text_in(value, number, t.ink, now, Align::Right);
 }
 
 }  // namespace normscope::lessons

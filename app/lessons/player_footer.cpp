@@ -22,7 +22,8 @@ std::vector<Player::Place> Player::places() const {
   return all;
 }
 
-void Player::draw_stepper(Ui& ui, Rect rect) {
+/// Returns its right end.
+float Player::draw_stepper(Ui& ui, Rect rect) {
   constexpr size_t kFar = 5;  // so many stand further apart
   const std::vector<Place> all = places();
   float wanted = 0;
@@ -41,6 +42,7 @@ void Player::draw_stepper(Ui& ui, Rect rect) {
     ui.paint().hairline({x, rect.centre().y}, {x + gap, rect.centre().y}, ui.theme().strong);
     x += gap + 10;
   }
+  return x;
 }
 
 /// One of them, with its left edge there; returns the right edge.
@@ -196,7 +198,8 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   const bool review = aside_ == Aside::Review;
   // In a small window the words of the steps need what the buttons leave.
   const float steps_at = compact ? left.right() + 6 : size_ == Size::Full ? rect.x + 285 : rect.x + 24;
-  if (!review) draw_stepper(ui, {steps_at, rect.y, rect.right() - steps_at - 388, rect.h});
+  const float steps_end =
+      review ? steps_at : draw_stepper(ui, {steps_at, rect.y, rect.right() - steps_at - 388, rect.h});
 
   // As it is before the buttons: what one of them changes shows in the next frame.
   const bool locked = this->locked();
@@ -227,6 +230,19 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
   if (step_ == StepKind::Run && running &&
       button(ui, "lesson/stop", right.take_right(72, 8), word("Stop"), word("Stops the measurement."), quiet))
     measurer_->stop();
+  // On a large screen it stands at the left: draw_hint().
+  if (size_ != Size::Full && step_ == StepKind::Predict && !locked)
+    draw_why_grey(ui, {steps_end, y, right.right() - steps_end - 4, h});
+}
+
+/// Left of the buttons, where there is room, why the one that leads on is grey; its help says so too.
+void Player::draw_why_grey(Ui& ui, const Rect& room) const {
+  const std::string why = not_ready();
+  for (const float px : {type::body, type::tick})
+    if (const TextStyle style{Face::Sans, px}; ui.paint().text_width(style, why) <= room.w) {
+      ui.paint().text_in(room, style, ui.theme().ink3, why, Align::Right);
+      return;
+    }
 }
 
 }  // namespace normscope::lessons

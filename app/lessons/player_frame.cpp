@@ -189,66 +189,19 @@ float Player::draw_head(Ui& ui, Rect rect) {
   return rect.y - top;
 }
 
-float Player::draw_score(Ui& ui, const Rect& rect) {
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const LessonProgress& progress = measured_ ? judged_ : progress_.of(lesson()->id);
-  if (progress.measured.empty() || step_ != StepKind::Compare || aside_ != Aside::None) return 0;
-  const bool order = lesson()->prediction.kind == Prediction::Kind::Order;
-  const bool drew = lesson()->prediction.kind == Prediction::Kind::Draw;
-  // An answer is right or wrong for the setting that it was given for.
-  const bool other = measured_ && !progress.skipped && !as_predicted();
-  const std::string heads[] = {drew ? word("You drew, at the end") : word("You said"),
-                               drew ? word("Measured, at the end") : word("Measured"),
-                               progress.skipped ? word("Your prediction")
-                               : other          ? word("That was for")
-                               : drew           ? word("Your curve is")
-                                                : word("Your answer is")};
-  const std::string values[] = {progress.skipped ? word("nothing") : progress.said,
-                                measured_                     ? progress.measured
-                                : measurer_->state()->running ? word("measuring …")
-                                                              : word("not measured"),
-                                progress.skipped ? word("skipped")
-                                : other          ? word("another setting")
-                                : measured_      ? progress.score
-                                                 : ""};
-  // An order is words: they have more of the width than the verdict.
-  const float width = order ? rect.w * 0.35f : rect.w / 3, last = rect.w - 2 * width;
-  const TextStyle words_style{Face::Sans, type::title};
-  float high = 32;
-  for (const std::string& value : {values[0], values[1]})
-    if (order) high = std::max(high, p.wrapped_height(width - 10, words_style, value, 18));
-  const TextStyle verdict{Face::Bold, type::run_name};
-  const bool narrow = p.text_width(verdict, values[2]) > last - 2;  // "2 of 3 pairs wrong", on a small window
-  if (narrow) high = std::max(high, p.wrapped_height(last - 10, verdict, values[2], 20));
-  std::string first;
-  if (!progress.first_said.empty())
-    first = phrase("Your first prediction: {}{}{}", progress.first_said,
-                   progress.first_score.empty() ? "" : ", ", progress.first_score);
-  const float below = first.empty() ? 0 : p.wrapped_height(rect.w, words_style, first, 18) + 6;
-  const Rect box{rect.x - 16, rect.y, rect.w + 32, 48 + high + below};
-  p.fill(box, t.sunk, radius::panel);
-  Rect rest = box.inset(16, 12);
-  if (!first.empty()) p.text_wrapped(rest.take_bottom(below - 6, 6), words_style, t.ink2, first, 18);
-  for (int i = 0; i < 3; ++i) {
-    Rect cell = rest.take_left(i < 2 ? width : last);
-    cell.w -= 10;
-    const TextStyle head{Face::Sans, type::body};
-    p.text_in(cell.take_top(18, 6), head, t.ink3,
-              i == 1 ? fitting(p, head, cell.w, {heads[1], word("Measured")}) : heads[i]);
-    if (i < 2 ? order : narrow)
-      p.text_wrapped(cell, i < 2 ? words_style : verdict, t.ink, values[i], i < 2 ? 18 : 20);
-    else
-      p.text_in({cell.x, cell.y, cell.w + 8, 28}, i < 2 ? TextStyle{Face::Mono, type::figure} : verdict,
-                t.ink, values[i]);
-  }
-  ui.mark("lesson/score", box, values[2], word("Your prediction beside the measurement."));
-  return box.h + 18;
-}
-
 namespace {
 
-constexpr float kBoxLine = 25, kBoxLineCompact = 22;
+constexpr float kBoxLine = 25, kBoxLineCompact = 22, kFade = 36;
+
+/// Where a page goes on behind its edge it fades away: no line stands there by half.
+void fade_out(Painter& p, const Rect& edge, Colour to, bool downwards) {
+  constexpr int kSteps = 12;  // one over the other
+  const float step = edge.h / kSteps;
+  for (int i = 0; i < kSteps; ++i) {
+    const float gone = step * static_cast<float>(i);
+    p.fill({edge.x, downwards ? edge.y + gone : edge.y, edge.w, edge.h - gone}, to.alpha(0.3f));
+  }
+}
 
 }  // namespace
 
@@ -300,6 +253,10 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   rest.take_top(draw_score(ui, rest));
   draw_body(ui, rest, seen);
   text_height_ = rest.y - from;
+  const Rect text = seen.inset(7, 0);  // within the round corners
+  if (aside_ == Aside::None && scroll_ > 0) fade_out(p, {text.x, text.y, text.w, kFade}, t.panel, false);
+  if (aside_ == Aside::None && scroll_ < furthest)
+    fade_out(p, {text.x, text.bottom() - kFade, text.w, kFade}, t.panel, true);
   p.pop_clip();
   hands.reset();
   end = rest.y;

@@ -20,10 +20,10 @@ Rect card_box(const Rect& first, size_t place) {
 
 }  // namespace
 
-const Prediction::Card* Player::card_at(size_t place) const {
+const Prediction::Card* Player::card_of(const std::string& id) const {
   const std::vector<Prediction::Card>& cards = lesson()->prediction.cards;
-  const auto card = std::find_if(cards.begin(), cards.end(),
-                                 [&](const Prediction::Card& c) { return c.id == order_[place]; });
+  const auto card =
+      std::find_if(cards.begin(), cards.end(), [&](const Prediction::Card& c) { return c.id == id; });
   return card == cards.end() ? nullptr : &*card;
 }
 
@@ -33,7 +33,7 @@ Player::CardHand Player::hold_cards(Ui& ui, const Rect& first) {
   const bool locked = this->locked();
   CardHand hand{count, count, 0, std::vector<bool>(count)};
   for (size_t i = 0; i < count; ++i) {
-    const Prediction::Card* card = card_at(i);
+    const Prediction::Card* card = card_of(order_[i]);
     if (!card) continue;
     HitOptions options;
     options.arrows = true;
@@ -65,7 +65,7 @@ void Player::show_cards(Ui& ui, const Rect& first, const CardHand& hand) const {
   const Theme& t = ui.theme();
   const size_t count = order_.size();
   for (size_t i = 0; i < count; ++i) {
-    const Prediction::Card* card = card_at(i);
+    const Prediction::Card* card = card_of(order_[i]);
     if (!card) continue;
     size_t place = i;
     if (hand.held < count && i != hand.held) {

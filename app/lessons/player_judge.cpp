@@ -145,8 +145,7 @@ void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
   if (!names.empty()) p.measured += word("; alike: ") + names;
   if (!p.committed || p.order.size() != right.size()) return;
   for (const std::string& id : p.order)
-    for (const Prediction::Card& card : q.cards)
-      if (card.id == id) said.push_back(&card);
+    if (const Prediction::Card* card = card_of(id)) said.push_back(card);
   p.said = order_words(said, q.last);
   p.score = wrong == 0 ? word("right") : phrase("{} of {} pairs wrong", wrong, pairs);
 }

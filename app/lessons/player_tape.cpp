@@ -1,6 +1,10 @@
 // The player's table of a tape: its instructions, run forward and backward one at a time by a button or an arrow key.
 // See player.h.
 #include <algorithm>
+#include <iterator>
+#include <limits>
+#include <sstream>
+#include <tuple>
 
 #include "app/course/tapes/tape_curves.h"
 #include "app/lessons/player.h"
@@ -21,7 +25,53 @@ constexpr float kValueAt = 0.25f, kGradientAt = 0.58f;
 
 size_t lines_of(const TapeRow& row) { return std::max<size_t>({1, row.value.size(), row.gradient.size()}); }
 
+std::vector<std::string> numbers_in(const std::string& line) {
+  std::istringstream in(line);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+/// Numbers of a column of the table stand below each other, to the right of cells of one width.
+struct Cells {
+  float each = 0, gap = 0;
+  size_t most = 0;  ///< numbers in a line
+  float width() const { return static_cast<float>(most) * (each + gap) - gap; }
+};
+
+Cells cells_of(const Painter& p, TextStyle style, const std::vector<TapeRow>& rows,
+               std::vector<std::string> TapeRow::*column) {
+  // As wide from the start as most numbers are, so that they stay in place as others join them.
+  Cells cells{p.text_width(style, "−0.123"), p.text_width(style, " ")};
+  for (const TapeRow& row : rows)
+    for (const std::string& line : row.*column) {
+      const std::vector<std::string> numbers = numbers_in(line);
+      cells.most = std::max(cells.most, numbers.size());
+      for (const std::string& one : numbers) cells.each = std::max(cells.each, p.text_width(style, one));
+    }
+  return cells;
+}
+
+/// `at`: of the first line. Where the cells have no room a line stands as it is.
+void draw_numbers(Ui& ui, TextStyle style, const std::vector<std::string>& lines, const Cells& cells,
+                  Rect at) {
+  for (const std::string& line : lines) {
+    const bool fits = cells.width() <= at.w;
+    if (!fits) ui.paint().text_in(at, style, ui.theme().ink, line);
+    Rect place{at.x, at.y, cells.each, at.h};
+    for (const std::string& one : numbers_in(fits ? line : "")) {
+      ui.paint().text_in(place, style, ui.theme().ink, one, Align::Right);
+      place.x += cells.each + cells.gap;
+    }
+    at.y += at.h;
+  }
+}
+
 }  // namespace
+
+/// As its run leaves it, also where the hand has not gone through it instruction by instruction.
+void Player::run_tapes() {
+  for (const Figure& figure : lesson()->figures)
+    if (!figure.tape.empty()) tape_done_[figure.id] = std::numeric_limits<size_t>::max();
+}
 
 /// The table after as many instructions as the hand has run; replayed when one of what decides it has changed.
 const TapeTable& Player::tape_now(const Figure& figure) {
@@ -103,22 +153,21 @@ void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) const {
   if (lines == 0) return;
   const float line = std::clamp(rect.h / static_cast<float>(lines), kLowestLine, kLine);
   const bool roomy = line >= kRoomy;
-  const TextStyle large{Face::Mono, type::title};
-  const auto fits = [&](const std::vector<std::string>& texts, float width) {
-    return std::all_of(texts.begin(), texts.end(),
-                       [&](const std::string& text) { return p.text_width(large, text) <= width - 6; });
+  const float value_room = gradient_at - value_at - 6, gradient_room = rect.right() - gradient_at - 6;
+  const auto cells = [&](TextStyle style) {
+    return std::pair{cells_of(p, style, table.rows, &TapeRow::value),
+                     cells_of(p, style, table.rows, &TapeRow::gradient)};
   };
-  const bool all_fit = std::all_of(table.rows.begin(), table.rows.end(), [&](const TapeRow& row) {
-    return fits(row.value, gradient_at - value_at) && fits(row.gradient, rect.right() - gradient_at);
-  });
-  const TextStyle number = roomy && all_fit ? large : TextStyle{Face::Mono, type::tick};
+  const TextStyle large{Face::Mono, type::title};
+  TextStyle number = large;
+  auto [values, gradients] = cells(number);
+  if (!roomy || values.width() > value_room || gradients.width() > gradient_room) {
+    number = {Face::Mono, type::tick};
+    std::tie(values, gradients) = cells(number);
+  }
   const TextStyle bold{Face::Bold, roomy ? type::run_name : type::body};
   float names = 0;  // the widest
   for (const TapeRow& row : table.rows) names = std::max(names, p.text_width(bold, row.name));
-  const auto column = [&](const std::vector<std::string>& texts, float x, float to, float y) {
-    for (size_t i = 0; i < texts.size(); ++i)
-      p.text_in({x, y + line * static_cast<float>(i), to - x, line}, number, t.ink, texts[i]);
-  };
   for (const TapeRow& row : table.rows) {
     const Rect box = rect.take_top(line * static_cast<float>(lines_of(row)));
     if (row.now) p.fill(box, t.accent_soft, 4);
@@ -127,8 +176,8 @@ void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) const {
     p.text_in(name, bold, t.ink, row.name);
     const Rect what{name.x + names + 10, name.y, name.w - names - 10, name.h};
     p.text_in(what, small, t.ink3, fitting(p, small, what.w, {row.what}));
-    column(row.value, value_at, gradient_at, box.y);
-    column(row.gradient, gradient_at, box.right(), box.y);
+    draw_numbers(ui, number, row.value, values, {value_at, box.y, value_room, line});
+    draw_numbers(ui, number, row.gradient, gradients, {gradient_at, box.y, gradient_room, line});
   }
 }
 

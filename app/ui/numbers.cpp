@@ -34,6 +34,12 @@ std::string power_of_ten(int exponent) {
   return out;
 }
 
+std::string with_minus(std::string text) {
+  if (!text.starts_with('-')) return text;
+  text.erase(0, 1);
+  return text.find_first_not_of("0.") == text.npos ? text : "−" + text;
+}
+
 std::string number(double v, int digits) {
   if (std::isnan(v)) return "not a number";
   if (std::isinf(v)) return v > 0 ? "∞" : "−∞";

@@ -132,6 +132,8 @@ float key_cap(Ui&, Vec at, std::string_view text);
 std::string grouped(long long n);
 // A number as a person writes it: 0.003, 1.20, 16 000, 3.1×10⁻⁷; `digits` significant.
 std::string number(double v, int digits = 3);
+// A number that was formatted, with a real minus; what is shown as zero has none.
+std::string with_minus(std::string text);
 // Such a number as a person may type it: spaces of any kind between digits, a comma for the point, a real minus.
 bool parse_number(std::string text, double& value);
 // "10⁻⁴"

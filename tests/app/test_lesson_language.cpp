@@ -374,15 +374,27 @@ TEST_CASE("a lesson's reach names what held and what did not, with the numbers o
       "# x\n\n| setting | A's loss above letter frequencies (−0.1 to 0.1) | A's loss above letter frequencies, "
       "warm-up 200 (at most −0.5) | loss of A above that of C (at least 0.5) |\n|--|--|--|--|\n"
       "| as in the lesson | 0.01 nats | −1.8 nats | 2 nats |\n"
-      "| width 32 | **−1.1 nats, 0 of 5 hold** | −1.2 nats | **0.2 nats** |\n| width 128 | 0 nats | −2 nats | 2 "
-      "nats |\n";
+      "| width 32 | **−1.1 nats, −1.4 nats to −0.95 nats, 0 of 5 hold** | −1.2 nats | **0.2 nats** |\n"
+      "| width 128 | 0 nats | −2 nats | 2 nats |\n| depth × 2 | **−1 nats, 1 of 5 hold** | −2 nats | 2 nats |\n";
   const std::vector<std::string> words = reach_words(lesson, parse_reach(lesson, table, "t.md"));
-  REQUIRE(words.size() == 2);
+  REQUIRE(words.size() == 3);
   CHECK(words[0] == "It also holds with: width 128.");
   CHECK(
       words[1] ==
-      "It does not hold with width 32: A's loss above letter frequencies (−0.1 to 0.1): −1.1 nats, 0 of 5 hold; loss "
-      "of A above that of C (at least 0.5): 0.2 nats.");
+      "It does not hold with width 32: A's loss above letter frequencies: needed −0.1 to 0.1, measured −1.1 nats "
+      "(−1.4 nats to −0.95 nats; 0 of 5 seeds hold); loss of A above that of C: needed at least 0.5, measured 0.2 "
+      "nats.");
+  CHECK(words[2] ==
+        "It does not hold with depth × 2: A's loss above letter frequencies: needed −0.1 to 0.1, measured "
+        "−1 nats (1 of 5 seeds hold).");
+  const Course german = read_course(kFolder, "de");
+  const std::vector<std::string> there =
+      reach_words(*german.find("warm-up"), parse_reach(*german.find("warm-up"), table, "t.md"));
+  REQUIRE(there.size() == 3);
+  CHECK(has(there[1],
+            ": nötig −0.1 bis 0.1, gemessen −1.1 nats (−1.4 nats bis −0.95 nats; 0 von 5 Zufallsstarts "
+            "halten)"));
+  CHECK(has(there[1], ": nötig mindestens 0.5, gemessen 0.2 nats."));
   CHECK_THROWS_WITH(
       parse_reach(*course.find("admin"), table, "t.md"),
       Catch::Contains("t.md:3: is not of this lesson's effect: expected that of normscope lesson "

@@ -113,6 +113,21 @@ TEST_CASE("the picture stands below the text, whole, or not at all", "[player]")
   }
 }
 
+TEST_CASE("a scaled skip path is in the picture, also where its layer is closed", "[player]") {
+  PlayerDriver p;
+  p.player().open("admin", StepKind::Predict);
+  p.driver.frames(3);
+  const ui::Rect picture = p.driver.control("lesson/opening").rect;
+  const auto shown = [&](const std::string& words) {
+    return std::count_if(p.ui.texts().begin(), p.ui.texts().end(), [&](const ui::TextRecord& text) {
+      return text.text == words && picture.contains(text.rect);
+    });
+  };
+  CHECK(shown("Layers 1–6") == 2);
+  CHECK(shown("×6") == 0);
+  CHECK(shown("ω") == 1);  // of Admin alone
+}
+
 TEST_CASE("once the runs are trained their gradients stand in the picture", "[player]") {
   const Course course = read_course(kFolder);
   RunSpec spec = spec_of(*course.find("warm-up"), "A", 1);

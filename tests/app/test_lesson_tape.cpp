@@ -424,6 +424,53 @@ TEST_CASE("the tape's button is the yellow one while it has a line to run, then 
   CHECK(p.yellow(buttons) == Names{"lesson/next"});
 }
 
+TEST_CASE("behind Run a tape is as its run leaves it, though no hand went through it", "[player]") {
+  for (const auto& [id, lines] :
+       {std::pair{"five-minutes", "12 of 12"}, std::pair{"norm-gradient", "6 of 6"}})
+    for (const StepKind step : {StepKind::Compare, StepKind::Explain}) {
+      INFO(id << " " << to_string(step));
+      TapeDriver p;
+      p.player().open(id, step);
+      p.driver.frames(3);
+      p.settle();
+      if (!p.ui.registry().find("lesson/tape")) p.driver.click("lesson/figure/tape");
+      p.driver.frames(2);
+      CHECK(p.driver.value("lesson/tape") == lines);
+      CHECK_FALSE(p.says("Nothing has run yet."));
+      p.driver.click("lesson/tape/back");
+      p.driver.frames(2);
+      CHECK(p.driver.value("lesson/tape") != lines);
+      CHECK(p.driver.control("lesson/tape/next").enabled);
+    }
+  TapeDriver p;  // the way there does not lead through its instructions
+  p.player().open("norm-gradient", StepKind::Run);
+  p.settle();
+  CHECK(p.driver.value("lesson/tape") == "0 of 6");
+  p.next(false);
+  REQUIRE(p.player().step() == StepKind::Compare);
+  CHECK(p.driver.value("lesson/tape") == "6 of 6");
+}
+
+TEST_CASE("numbers of a tape stand below each other, to the right of their cells", "[player]") {
+  for (const float scale : {1.f, 1.5f}) {
+    INFO(scale);
+    TapeDriver p;
+    p.state.look.scale = scale;
+    p.player().open("norm-gradient", StepKind::Compare);
+    p.settle();
+    const ui::Rect table = p.driver.control("lesson/tape").rect;
+    const auto right_of = [&](const std::string& number) {
+      for (const ui::TextRecord& text : p.ui.texts())
+        if (text.text == number && table.overlaps(text.rect)) return text.rect.right();
+      return 0.f;
+    };
+    REQUIRE(right_of("100.25") > 0);
+    CHECK(right_of("10") == Approx(right_of("100.25")).margin(1.5));
+    CHECK(right_of("60") == Approx(right_of("101.5")).margin(1.5));
+    CHECK(right_of("60") > right_of("30") + 20);
+  }
+}
+
 TEST_CASE("lesson 7 is walked with a right and a wrong order", "[player]") {
   for (const bool right : {true, false}) {
     TapeDriver p;

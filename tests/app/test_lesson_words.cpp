@@ -276,6 +276,29 @@ TEST_CASE("a figure has no range of five seeds for a run with another setting") 
   CHECK(plot.series[0].name == "Post-LN, warm-up 100");
 }
 
+TEST_CASE("what a line comes to is said as in the texts, where it is the number of a measure") {
+  struct Line {
+    const char *lesson, *figure, *curve, *measure;
+  };
+  const Course course = whole_course();
+  for (const Line& line : {Line{"growing-stream", "stream", "pre", "pre_last"},
+                           {"warm-up", "losses", "loss_A", "end_A"},
+                           {"warm-up", "losses", "loss_C", "end_C"}}) {
+    INFO(line.curve);
+    const Lesson& lesson = *course.find(line.lesson);
+    const auto kept = load_results(lesson);
+    FigureData data;
+    data.reference = &*kept;
+    const plot::PlotSpec plot = figure_plot(lesson, *lesson.figure(line.figure), data);
+    const auto series = std::find_if(plot.series.begin(), plot.series.end(),
+                                     [&](const plot::Series& s) { return s.id == line.curve; });
+    REQUIRE(series != plot.series.end());
+    Measure bare = *lesson.measure(line.measure);
+    bare.unit.clear();
+    CHECK(series->value == shown(kept->measures.at(line.measure).spread.mean, bare));
+  }
+}
+
 TEST_CASE("the upper states of a map stand at the top") {
   const Course course = whole_course();
   const Lesson& lesson = *course.find("dependency");

@@ -421,6 +421,87 @@ TEST_CASE("every page has one figure, and but for the wait something to do besid
     }
 }
 
+TEST_CASE("the verdict on an order has a card in a line, said and measured side by side", "[player]") {
+  for (const float scale : {1.f, 1.5f}) {
+    PlayerDriver p("", {1600, 1000}, scale);
+    size_t orders = 0;
+    for (const std::string& id : ids()) {
+      p.player().open(id, StepKind::Compare);
+      p.driver.frames(3);
+      const Prediction& q = p.player().lesson()->prediction;
+      if (q.kind != Prediction::Kind::Order) continue;
+      ++orders;
+      INFO(id << " at " << scale);
+      const ui::Rect box = p.driver.control("lesson/score").rect;
+      for (const Prediction::Card& card : q.cards) {
+        std::vector<ui::Rect> places;
+        for (const ui::TextRecord& text : p.ui.texts())
+          if (text.text == card.text && box.contains(text.rect)) places.push_back(text.rect);
+        INFO(card.text);
+        REQUIRE(places.size() == 2);
+        CHECK(places[0].right() < places[1].x);
+      }
+      CHECK(p.says(fmt::format("from {} to {}", q.first, q.last)));
+    }
+    CHECK(orders > 5);
+  }
+}
+
+TEST_CASE("in a small window too a page says why its button is grey, and what a setting stands at",
+          "[player]") {
+  PlayerDriver p("", {1600, 1000}, 1.5f);
+  p.player().open("growing-stream", StepKind::Predict);
+  p.driver.frames(3);
+  CHECK(p.shows("Move the slider first"));
+  CHECK_FALSE(p.driver.control("lesson/next").enabled);
+  p.driver.click("lesson/slider", {0.5f, 0.5f});
+  p.driver.frames(2);
+  CHECK_FALSE(p.shows("Move the slider first"));
+  CHECK(p.driver.control("lesson/next").enabled);
+  p.player().open("growing-stream", StepKind::Compare);
+  p.driver.frames(3);
+  const auto stands_at = [&] {
+    const ui::Rect slider = p.driver.control("lesson/knob/width").rect;
+    for (const ui::TextRecord& text : p.ui.texts())
+      if (text.rect.bottom() <= slider.y && text.rect.y > slider.y - 40 && text.rect.x > slider.centre().x)
+        return text.text;
+    return std::string("nothing");
+  };
+  CHECK(stands_at() == "64");
+  p.driver.click("lesson/knob/width", {0.999f, 0.5f});
+  p.driver.frames(2);
+  CHECK(stands_at() == "96");
+  p.player().open("dependency", StepKind::Explain);
+  p.driver.frames(3);
+  CHECK(p.shows("Σ of a row"));
+}
+
+TEST_CASE("where a page goes on behind its edge no line stands by half", "[player]") {
+  PlayerDriver p("", {1600, 1000}, 1.5f);
+  p.state.look.dark = false;
+  p.player().open("growing-stream", StepKind::Predict);
+  p.driver.frames(3);
+  const float panel = p.driver.control("lesson/text").rect.x, task = p.driver.control("lesson/task").rect.y;
+  bool cut = false;
+  for (const ui::TextRecord& text : p.ui.texts())
+    cut |= text.rect.y < text.clip.bottom() && text.rect.bottom() > text.clip.bottom();
+  REQUIRE(cut);
+  const raster::Image image =
+      raster::rasterise(*p.loop.draw_data(), ui::theme(p.state.look.dark).bg.packed());
+  const auto ink_in_row = [&](float y) {
+    int strongest = 0;
+    for (float x = panel + 20; x < panel + 400; ++x) {
+      const uint32_t pixel = image.at(static_cast<int>(x * 1.5f), static_cast<int>(y * 1.5f));
+      strongest = std::max(strongest, 255 - static_cast<int>(pixel & 0xFF));
+    }
+    return strongest;
+  };
+  int above = 0;
+  for (float y = task - 120; y < task - 60; ++y) above = std::max(above, ink_in_row(y));
+  CHECK(above > 150);
+  for (float y = task - 15; y < task - 10; ++y) CHECK(ink_in_row(y) < 25);
+}
+
 TEST_CASE("no text overlaps another or is cut off, in every step, layout and theme", "[player]") {
   struct Window {
     ui::Vec size;

@@ -292,6 +292,11 @@ TEST_CASE("missing fonts fall back to the built-in one with one line of notice")
 }
 
 TEST_CASE("numbers as people write them") {
+  CHECK(ui::with_minus("-0.25") == "−0.25");
+  CHECK(ui::with_minus("-0.00") == "0.00");
+  CHECK(ui::with_minus("-inf") == "−inf");
+  CHECK(ui::with_minus("-1e-05") == "−1e-05");
+  CHECK(ui::with_minus("0.5") == "0.5");
   CHECK(ui::number(0.003, 4) == "0.003");
   CHECK(ui::number(0) == "0");
   CHECK(ui::number(16000) == "16\u2009000");

@@ -50,6 +50,25 @@ bool same_head(const Lesson& lesson, const std::string& measure, const std::stri
   return head.ends_with(fmt::format("({})", band_text(check_of(lesson, measure))));
 }
 
+/// What the table says in English, in the language of the course.
+std::string in_words(const Lesson& lesson, std::string text) {
+  for (const std::string english : {" to ", "at least ", "at most "})
+    if (const size_t at = text.find(english); at != text.npos)
+      text.replace(at, english.size(), word_of(lesson.words, english));
+  return text;
+}
+
+/// "−1.1 nats, −1.4 nats to −0.95 nats, 0 of 5 hold": the last two stand in brackets, if there are any.
+std::string measured_words(const Lesson& lesson, const std::string& cell) {
+  const size_t first = cell.find(", "), last = cell.rfind(", "), of = cell.find(" of ", last);
+  if (first == cell.npos || of == cell.npos) return in_words(lesson, cell);
+  const std::string range = last > first ? cell.substr(first + 2, last - first - 2) + "; " : "";
+  const size_t seeds = of + 4;
+  return fmt::format("{} ({}{})", cell.substr(0, first), in_words(lesson, range),
+                     phrase_of(lesson.words, "{} of {} seeds hold", cell.substr(last + 2, of - last - 2),
+                               cell.substr(seeds, cell.find(' ', seeds) - seeds)));
+}
+
 Reach::Cell cell_of(const std::string& text) {
   const bool bold = text.size() > 4 && text.starts_with(kBold) && text.ends_with(kBold);
   return {bold ? text.substr(2, text.size() - 4) : text, !bold};
@@ -102,8 +121,11 @@ std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Rea
     std::string wrong;
     for (size_t i = 0; i < reach.cells.size(); ++i)
       if (!reach.cells[i].holds)
-        wrong += fmt::format("{}{}: {}", wrong.empty() ? "" : "; ", head_of(lesson, lesson.effect[i]),
-                             reach.cells[i].text);
+        wrong +=
+            (wrong.empty() ? "" : "; ") +
+            phrase_of(lesson.words, "{}: needed {}, measured {}", lesson.measure(lesson.effect[i])->label,
+                      in_words(lesson, band_text(check_of(lesson, lesson.effect[i]))),
+                      measured_words(lesson, reach.cells[i].text));
     if (!wrong.empty())
       sentences.push_back(fmt::format("{}{}: {}.", word_of(lesson.words, "It does not hold with "),
                                       word_of(lesson.words, reach.setting), wrong));

@@ -26,7 +26,7 @@ std::vector<Reach> load_reach(const Lesson& lesson);
 std::vector<Reach> parse_reach(const Lesson& lesson, const std::string& table, const std::string& file);
 
 /// "It also holds with: width 128, another text." Then a sentence for each setting in which something did not hold,
-/// with what was measured there and what the check expects. In the lesson's language.
+/// with what the check needs and what was measured there. In the lesson's language.
 std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Reach>& all);
 
 }  // namespace normscope::lessons

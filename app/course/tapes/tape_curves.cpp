@@ -30,11 +30,9 @@ std::string in_words(const SmallTape::Instruction& i, const Words& words) {
   return {};
 }
 
-/// What is given as it was written, what was computed with so many digits; no zero is below zero.
+/// What is given as it was written, what was computed with so many digits.
 std::string text_of(double value, int digits) {
-  if (value == 0) return "0";
-  if (digits > 0) return ui::number(value, digits);
-  return value < 0 ? fmt::format("−{:g}", -value) : fmt::format("{:g}", value);
+  return digits > 0 ? ui::number(value, digits) : ui::with_minus(fmt::format("{:g}", value));
 }
 
 std::vector<std::string> texts_of(const std::vector<float>& values, int64_t columns, int digits) {

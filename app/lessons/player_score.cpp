@@ -1,0 +1,149 @@
+// The box on Compare: a prediction beside what was measured, and the verdict. See player.h.
+#include <algorithm>
+
+#include "app/lessons/player.h"
+#include "app/ui/widgets.h"
+
+namespace normscope::lessons {
+
+using namespace ui;
+
+namespace {
+
+constexpr TextStyle kScoreHead{Face::Sans, type::body}, kScoreWords{Face::Sans, type::title},
+    kVerdict{Face::Bold, type::run_name};
+constexpr float kScoreLine = 18, kScoreCell = 10;
+
+/// "A → B (last); C": what is in order, each on a line of its own, and what is said of it.
+struct InOrder {
+  std::vector<std::string> places;
+  std::string note;
+};
+
+InOrder in_order(std::string words, const std::string& last) {
+  InOrder out;
+  if (const size_t note = words.find("; "); note != words.npos) {
+    out.note = words.substr(note);
+    words.resize(note);
+  }
+  if (const std::string end = fmt::format(" ({})", last); words.ends_with(end))
+    words.resize(words.size() - end.size());
+  constexpr std::string_view kThen = " → ";
+  for (size_t at = words.find(kThen); at != words.npos; at = words.find(kThen)) {
+    out.places.push_back(words.substr(0, at));
+    words.erase(0, at + kThen.size());
+  }
+  out.places.push_back(words);
+  return out;
+}
+
+}  // namespace
+
+/// What stands in it: said, measured, verdict; and what was said first.
+Player::Score Player::score_of(const LessonProgress& progress) const {
+  const bool drew = lesson()->prediction.kind == Prediction::Kind::Draw;
+  // An answer is right or wrong for the setting that it was given for.
+  const bool other = measured_ && !progress.skipped && !as_predicted();
+  Score score;
+  score.heads = {drew ? word("You drew, at the end") : word("You said"),
+                 drew ? word("Measured, at the end") : word("Measured"),
+                 progress.skipped ? word("Your prediction")
+                 : other          ? word("That was for")
+                 : drew           ? word("Your curve is")
+                                  : word("Your answer is")};
+  score.values = {progress.skipped ? word("nothing") : progress.said,
+                  measured_                     ? progress.measured
+                  : measurer_->state()->running ? word("measuring …")
+                                                : word("not measured"),
+                  progress.skipped ? word("skipped")
+                  : other          ? word("another setting")
+                  : measured_      ? progress.score
+                                   : ""};
+  if (!progress.first_said.empty())
+    score.first = phrase("Your first prediction: {}{}{}", progress.first_said,
+                         progress.first_score.empty() ? "" : ", ", progress.first_score);
+  return score;
+}
+
+float Player::draw_score(Ui& ui, const Rect& rect) {
+  const LessonProgress& progress = measured_ ? judged_ : progress_.of(lesson()->id);
+  if (progress.measured.empty() || step_ != StepKind::Compare || aside_ != Aside::None) return 0;
+  const Score score = score_of(progress);
+  const bool order = lesson()->prediction.kind == Prediction::Kind::Order;
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const float first =
+      score.first.empty() ? 0 : p.wrapped_height(rect.w, kScoreWords, score.first, kScoreLine);
+  const float high =
+      order ? draw_order_score(ui, rect, score, false) : draw_value_score(ui, rect, score, false);
+  const Rect box{rect.x - 16, rect.y, rect.w + 32, 24 + high + (first > 0 ? first + 6 : 0)};
+  p.fill(box, t.sunk, radius::panel);
+  const Rect inside = box.inset(16, 12);
+  if (order)
+    draw_order_score(ui, inside, score, true);
+  else
+    draw_value_score(ui, inside, score, true);
+  p.text_wrapped({inside.x, inside.bottom() - first, inside.w, first}, kScoreWords, t.ink2, score.first,
+                 kScoreLine);
+  ui.mark("lesson/score", box, score.values[2], word("Your prediction beside the measurement."));
+  return box.h + 18;
+}
+
+/// Three cells beside each other. Returns the height, and draws only if told to.
+float Player::draw_value_score(Ui& ui, Rect rect, const Score& score, bool draw) const {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const float width = rect.w / 3;
+  const bool narrow =
+      p.text_width(kVerdict, score.values[2]) > width - 2;  // "within the five seeds", on a small window
+  const float high =
+      narrow ? std::max(32.f, p.wrapped_height(width - kScoreCell, kVerdict, score.values[2], 20)) : 32;
+  for (size_t i = 0; draw && i < 3; ++i) {
+    Rect cell = rect.take_left(width);
+    cell.w -= kScoreCell;
+    const std::string& head = score.heads[i];
+    p.text_in(cell.take_top(18, 6), kScoreHead, t.ink3,
+              i == 1 ? fitting(p, kScoreHead, cell.w, {head, word("Measured")}) : head);
+    if (i == 2 && narrow)
+      p.text_wrapped(cell, kVerdict, t.ink, score.values[i], 20);
+    else
+      p.text_in({cell.x, cell.y, cell.w + 8, 28}, i < 2 ? TextStyle{Face::Mono, type::figure} : kVerdict,
+                t.ink, score.values[i]);
+  }
+  return 24 + high;
+}
+
+/// The verdict, and below it both orders, a card in a line: side by side they can be read across.
+float Player::draw_order_score(Ui& ui, Rect rect, const Score& score, bool draw) const {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const Prediction& q = lesson()->prediction;
+  const float top = rect.y, width = rect.w / 2;
+  Rect verdict = rect.take_top(20, 8);
+  if (draw) {
+    const float head = p.text_in(verdict, kScoreHead, t.ink3, score.heads[2]);
+    verdict.take_left(head + 8);
+    p.text_in(verdict, kVerdict, t.ink, score.values[2]);
+  }
+  float high = 0;
+  std::string note = phrase("from {} to {}", q.first, q.last);
+  for (const size_t i : {0, 1}) {
+    Rect cell{rect.x + width * static_cast<float>(i), rect.y, width - (i == 0 ? kScoreCell : 0), 0};
+    const Rect head = cell.take_top(18, 4);
+    if (draw) p.text_in(head, kScoreHead, t.ink3, score.heads[i]);
+    const InOrder order = in_order(score.values[i], q.last);
+    for (const std::string& place : order.places) {
+      const float line = p.wrapped_height(cell.w, kScoreWords, place, kScoreLine);
+      if (draw) p.text_wrapped(cell, kScoreWords, t.ink, place, kScoreLine);
+      cell.take_top(line);
+    }
+    note += order.note;
+    high = std::max(high, cell.y - rect.y);
+  }
+  rect.take_top(high, 6);
+  const float below = p.wrapped_height(rect.w, kScoreHead, note, kScoreLine);
+  if (draw) p.text_wrapped(rect, kScoreHead, t.ink2, note, kScoreLine);
+  return rect.y + below - top;
+}
+
+}  // namespace normscope::lessons
