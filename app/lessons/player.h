@@ -126,7 +126,7 @@ class Player {
     std::array<std::string, 3> heads, values;  ///< said, measured, verdict
     std::string first;                         ///< the prediction before this one; empty: there is none
   };
-  Score score_of(const LessonProgress& progress) const;
+  Score scored(const LessonProgress& progress) const;
   float draw_score(ui::Ui& ui, const ui::Rect& rect);
   float draw_value_score(ui::Ui& ui, ui::Rect rect, const Score& score, bool draw) const;
   float draw_order_score(ui::Ui& ui, ui::Rect rect, const Score& score, bool draw) const;

@@ -40,7 +40,7 @@ InOrder in_order(std::string words, const std::string& last) {
 }  // namespace
 
 /// What stands in it: said, measured, verdict; and what was said first.
-Player::Score Player::score_of(const LessonProgress& progress) const {
+Player::Score Player::scored(const LessonProgress& progress) const {
   const bool drew = lesson()->prediction.kind == Prediction::Kind::Draw;
   // An answer is right or wrong for the setting that it was given for.
   const bool other = measured_ && !progress.skipped && !as_predicted();
@@ -68,7 +68,7 @@ Player::Score Player::score_of(const LessonProgress& progress) const {
 float Player::draw_score(Ui& ui, const Rect& rect) {
   const LessonProgress& progress = measured_ ? judged_ : progress_.of(lesson()->id);
   if (progress.measured.empty() || step_ != StepKind::Compare || aside_ != Aside::None) return 0;
-  const Score score = score_of(progress);
+  const Score score = scored(progress);
   const bool order = lesson()->prediction.kind == Prediction::Kind::Order;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
