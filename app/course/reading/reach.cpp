@@ -52,9 +52,12 @@ bool same_head(const Lesson& lesson, const std::string& measure, const std::stri
 
 /// What the table says in English, in the language of the course.
 std::string in_words(const Lesson& lesson, std::string text) {
-  for (const std::string english : {" to ", "at least ", "at most "})
-    if (const size_t at = text.find(english); at != text.npos)
-      text.replace(at, english.size(), word_of(lesson.words, english));
+  const auto put = [&](std::string_view english, const std::string& word) {
+    if (const size_t at = text.find(english); at != text.npos) text.replace(at, english.size(), word);
+  };
+  put(" to ", word_of(lesson.words, " to "));
+  put("at least ", word_of(lesson.words, "at least "));
+  put("at most ", word_of(lesson.words, "at most "));
   return text;
 }
 
