@@ -13,6 +13,9 @@
 
 namespace normscope::bench {
 
+struct Model;
+struct Timing;
+
 struct Settings {
   int threads = 2;
   double budget = 0.25;  ///< seconds a timing
@@ -46,6 +49,8 @@ double best_sgemm(const Settings& settings, const nlohmann::json& gemm);
 
 Part bench_ops(const Settings& settings, const Machine& machine);
 Part bench_models(const Settings& settings, const Machine& machine, double best_sgemm);
+/// How fast a model's steps were: the part of a row that bench_models() and bench_turns() have in common.
+nlohmann::json step_row(const Model& model, const Timing& step);
 Part bench_sweep(const Settings& settings);
 /// Steps of plain_models() beside plain loops of ours, both on one thread; and what the pool costs.
 Part bench_micro(const Settings& settings, const Machine& machine);

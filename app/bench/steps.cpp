@@ -75,19 +75,13 @@ nlohmann::json measure(const Model& m, const Settings& settings, const Machine& 
   const bool right = same_bits(m, settings.threads);
   Stepper stepper(m, settings.threads);
   const Timing t = time_call([&] { stepper.step(); }, 4 * settings.budget);
-  const double gflop = gflop_of(m), rate = gflop / t.median;
-  nlohmann::json row = {{"name", m.name},
-                        {"tokens_per_s", static_cast<double>(targets_of(m)) / t.median},
-                        {"ms", 1e3 * t.median},
-                        {"best_ms", 1e3 * t.minimum},
-                        {"gflop", gflop},
-                        {"gflops", rate},
-                        {"best_gflops", gflop / t.minimum},
-                        {"share_of_peak", rate / machine.peak_gflops},
-                        {"memory_bytes", stepper.bytes()},
-                        {"plan", std::move(plan)},
-                        {"parameters", stepper.parameters()},
-                        {"right", right}};
+  nlohmann::json row = step_row(m, t);
+  const double rate = row["gflops"].get<double>();
+  row["share_of_peak"] = rate / machine.peak_gflops;
+  row["memory_bytes"] = stepper.bytes();
+  row["plan"] = std::move(plan);
+  row["parameters"] = stepper.parameters();
+  row["right"] = right;
   row["share_of_sgemm"] = sgemm > 0 ? nlohmann::json(rate / sgemm) : nlohmann::json();
   if (is_transformer(m.architecture))  // the others have no sub-layers to measure
     row["live_ms"] = live_ms(stepper, shape_of(m), 4 * settings.budget);
@@ -144,6 +138,17 @@ std::vector<OpKind> update_ops() {
 }
 
 }  // namespace
+
+nlohmann::json step_row(const Model& m, const Timing& t) {
+  const double gflop = gflop_of(m);
+  return {{"name", m.name},
+          {"tokens_per_s", static_cast<double>(targets_of(m)) / t.median},
+          {"ms", 1e3 * t.median},
+          {"best_ms", 1e3 * t.minimum},
+          {"gflop", gflop},
+          {"gflops", gflop / t.median},
+          {"best_gflops", gflop / t.minimum}};
+}
 
 Part bench_models(const Settings& settings, const Machine& machine, double sgemm) {
   Part part;

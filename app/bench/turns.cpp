@@ -24,14 +24,9 @@ class Ready {
     const Model& model = model_of(name);
     if (!stepper) stepper = std::make_unique<Stepper>(model, settings_.threads);
     const Timing t = time_call([&] { stepper->step(); }, 4 * settings_.budget);
-    const double gflop = gflop_of(model);
-    return {{"name", name},
-            {"tokens_per_s", static_cast<double>(targets_of(model)) / t.median},
-            {"ms", 1e3 * t.median},
-            {"best_ms", 1e3 * t.minimum},
-            {"gflops", gflop / t.median},
-            {"best_gflops", gflop / t.minimum},
-            {"loss", stepper->program->loss()}};
+    nlohmann::json row = step_row(model, t);
+    row["loss"] = stepper->program->loss();
+    return row;
   }
 
  private:

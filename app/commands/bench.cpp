@@ -238,12 +238,12 @@ void add_bench(CLI::App& app, Command& command) {
   sub.add_flag("--json", options->json, "one JSON object instead of tables");
   add_threads(sub, options->threads);
   add_backend(sub, options->backend);
-  for (const char* other : {"--gemm", "--ops", "--micro", "--sweep", "--scaling", "--crowded", "--model",
-                            "--budget", "--backend", "--tf32"})
-    first->excludes(sub.get_option(other));
-  for (const char* other : {"--gemm", "--ops", "--micro", "--sweep", "--scaling", "--crowded",
-                            "--first-steps", "--model", "--json", "--backend", "--tf32"})
-    turns->excludes(sub.get_option(other));
+  for (CLI::Option* alone : {first, turns})
+    for (const char* other : {"--gemm", "--ops", "--micro", "--sweep", "--scaling", "--crowded", "--model",
+                              "--backend", "--tf32"})
+      alone->excludes(sub.get_option(other));
+  first->excludes(sub.get_option("--budget"));
+  turns->excludes(sub.get_option("--json"))->excludes(first);
   sub.callback([options, &command] { command = [options] { return bench(*options); }; });
 }
 

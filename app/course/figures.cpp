@@ -66,13 +66,14 @@ double end_value(const std::vector<double>& y, const Figure& figure) {
 
 /// As the texts of the lesson say it, where one of its measures is that very number.
 std::string end_text(const Lesson& lesson, const Figure& figure, const std::string& curve,
-                     const CurveData& data) {
-  const double end = end_value(data.y, figure);
+                     const std::vector<double>& x, const std::vector<double>& y) {
+  const CurveSet line{{curve, {x, y}}};
+  const double end = end_value(y, figure);
   for (const Measure& m : lesson.measures) {
     if (m.curve != curve || (m.take != "at" && m.take != "mean")) continue;
     Measure bare = m;
     bare.unit.clear();
-    if (std::abs(evaluate(lesson, m, {{curve, data}}) - end) <= 1e-9 * std::abs(end)) return shown(end, bare);
+    if (std::abs(evaluate(lesson, m, line) - end) <= 1e-9 * std::abs(end)) return shown(end, bare);
   }
   return value_text(end, figure.y);
 }
@@ -99,9 +100,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   }
   const bool way = of_way(lesson, *lesson.curve(line.curve));  // no learner's comes
   if (!own && (!band || (data.own && !way))) return;  // the learner's is on its way: only the range so far
-  const CurveData data_of_band = own ? CurveData{} : CurveData{band->x, band->mean};
-  const CurveData& shown_data = own ? *own : data_of_band;
-  const auto& [x, y] = shown_data;
+  const std::vector<double>&x = own ? own->x : band->x, &y = own ? own->y : band->mean;
   if (y.empty()) return;
   plot::Series s;
   s.id = line.curve;
@@ -109,7 +108,7 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
       line.name.empty() ? run_label(lesson, line.run, data.changes, lesson.curve(line.curve)) : line.name;
   s.letter = letter_of(lesson, line);
   s.ink = ink_of(line);
-  s.value = end_text(lesson, figure, line.curve, shown_data);
+  s.value = end_text(lesson, figure, line.curve, x, y);
   s.x = column(x);
   s.y = column(clamped(y, figure.y));
   s.markers = y.size() <= 24 ? Markers::All : Markers::Sparse;

@@ -219,11 +219,10 @@ std::vector<GemmChoice> gemm_candidates(int64_t l2_bytes) {
                                            static_cast<int64_t>(kScratchFloats));
   // Packed, A and B pass through memory once more: measured, a small L2 cache does not make that worth it.
   const bool small = l2_bytes < int64_t{2} << 20;
+  first.far_apart = small ? kNever : 512;
   std::vector<GemmChoice> all(5, first);
-  const int64_t apart[] = {small ? kNever : 512, small ? 512 : kNever, 1024};
-  for (GemmChoice& choice : all) choice.far_apart = apart[0];
-  all[1].far_apart = apart[1];
-  all[2].far_apart = apart[2];
+  all[1].far_apart = small ? 512 : kNever;
+  all[2].far_apart = 1024;
   all[3].panels_outer = true;
   all[4].copy_a = false;
   return all;
