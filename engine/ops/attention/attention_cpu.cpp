@@ -34,6 +34,11 @@ Head head_of(const Call& call, int64_t chunk) {
   return x;
 }
 
+/// From a slice of this head to that of the head whose chunk comes next, in a tensor of t rows.
+int64_t next_head(const Call& call, const Head& x, int64_t chunk, int64_t t) {
+  return x.dh + ((chunk + 1) % call.attributes.as<AttentionSpec>().heads == 0 ? (t - 1) * x.d : 0);
+}
+
 void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
   const Head x = head_of(call, chunk);
   float *panel = scratch.p, *p = panel + kPanelFloats, *block = p + kBlockFloats + 16;
@@ -41,8 +46,11 @@ void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch sc
   const int64_t rows = query_block(x.tq, x.tk);
   for (int64_t q0 = 0; q0 < x.tq; q0 += rows) {
     const int64_t m = smaller(rows, x.tq - q0), q1 = q0 + m;
+    fetch(q + q0 * x.d, m, x.d, x.dh);
+    if (q0 == 0) fetch(v, x.keys, x.d, x.dh);
     multiply(x.causal ? Band::ColumnsUpToRow : Band::All, q0, m, x.keys, x.dh, {q + q0 * x.d, x.d, 1},
              {k, 1, x.d}, p, x.tk, false, panel);
+    if (q1 == x.tq) fetch(k + next_head(call, x, chunk, x.tk), x.tk, x.d, x.dh);
     in_groups(m, [&](int64_t i, auto rows)
                      HWY_ATTR { softmax_rows<rows()>(rows_from<rows()>(x, p, q0, i), x.tk, x.scale); });
     if (call.saved[0]) store_probabilities(p, m * x.tk, call.saved[0].p + x.p_at + q0 * x.tk);
@@ -91,6 +99,9 @@ void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch s
     const bool later = q0 > 0;
     const float* p = call.saved[0].p + x.p_at + q0 * x.tk;
     const float* dout = call.dout.p + x.q_at + q0 * x.d;
+    for (int64_t i = 0; i < m; ++i) fetch(p + i * x.tk, 1, x.tk, x.visible(q0 + i));
+    fetch(q + q0 * x.d, m, x.d, x.dh);
+    if (!later) fetch(k, x.keys, x.d, x.dh);
     multiply(band(Band::ColumnsUpToRow), q0, m, x.keys, x.dh, {dout, x.d, 1}, {v, 1, x.d}, g, x.tk, false,
              panel);
     const float* kept = p;
@@ -116,6 +127,10 @@ void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch s
     if (call.write[0] != Write::Skip)
       multiply(band(Band::InnerUpToRow), q0, m, x.dh, x.keys, {g, x.tk, 1}, {k, x.d, 1},
                call.din[0].p + x.q_at + q0 * x.d, x.d, modes.add[0], panel);
+    if (q0 + m == x.tq) {
+      fetch(v + next_head(call, x, chunk, x.tk), x.tk, x.d, x.dh);
+      fetch(call.dout.p + x.q_at + next_head(call, x, chunk, x.tq), smaller(rows, x.tq), x.d, x.dh);
+    }
     if (call.write[1] != Write::Skip)
       multiply(band(Band::InnerFromRow), -q0, x.tk, x.dh, m, {g, 1, x.tk}, {q + q0 * x.d, x.d, 1},
                call.din[1].p + x.k_at, x.d, modes.add[1] || later, panel);

@@ -24,6 +24,8 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
+constexpr int64_t kLine = 16;  // floats of a cache line
+
 // Scratch: packed panels, then two blocks of score-like rows.
 constexpr int64_t kInnerBlock = 1024;  // k of a packed panel
 constexpr int64_t kPanelFloats = kInnerBlock * kPanel;
@@ -84,6 +86,13 @@ inline void multiply(Band band, int64_t shift, int64_t m, int64_t n, int64_t k, 
       }
     }
   }
+}
+
+/// Asks for rows of n floats, `stride` apart, that are read while something else is computed: a head's rows lie a row of
+/// all heads apart, where the processor does not foresee them, and its probabilities are no longer in the cache.
+HWY_INLINE void fetch(const float* p, int64_t rows, int64_t stride, int64_t n) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < n; j += kLine) hwy::Prefetch(p + i * stride + j);
 }
 
 /// Rows of scores that the vector units work on together: one alone would wait for its own sums.
