@@ -58,7 +58,7 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
     for (int i = 0; i < kRows; ++i)
       for (int j = 0; j < kVectors; ++j) hwy::Prefetch(c + i * ldc + j * kLanes);
   }
-  HWY_UNROLL(1)
+  HWY_UNROLL(2)
   for (int64_t kk = 0; kk < k; ++kk) {
     VF row[kVectors];
     HWY_UNROLL(2)

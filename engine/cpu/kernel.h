@@ -47,7 +47,9 @@ struct Stage {
 inline void run_chunk(const Stage& stage, const Call& call, const StepInputs& inputs, int64_t chunk,
                       Scratch scratch) noexcept {
   stage.run(call, inputs, chunk, scratch);
-  for (const Tail& tail : stage.tails) tail.run(*tail.call, inputs, stage.region(call, chunk), scratch);
+  if (stage.tails.empty()) return;
+  const Region region = stage.region(call, chunk);
+  for (const Tail& tail : stage.tails) tail.run(*tail.call, inputs, region, scratch);
 }
 
 /// What an op answers at lowering; a pure function of shapes, attributes and write modes.
