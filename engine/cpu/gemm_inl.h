@@ -32,7 +32,7 @@ constexpr int kTileRows = 6;
 #else
 constexpr int kTileRows = 4;
 #endif
-constexpr int64_t kPrefetchFrom = 128;  // k of a tile that is long enough to fetch C meanwhile
+constexpr int64_t kPrefetchFrom = 64;  // k of a tile that is long enough to fetch C meanwhile
 
 /// One tile: `cols` valid columns of a panel, `rows` is the template's. A element (i,kk) at a[i*sa + kk] when
 /// kARows, else at a[kk*sa + i]; B row kk at b + kk*sb, readable up to whole vectors.
