@@ -33,7 +33,10 @@ constexpr int kTileRows = 6;
 constexpr int kTileRows = 4;
 #endif
 constexpr int64_t kPrefetchFrom = 64;  // k of a tile that is long enough to fetch C meanwhile
-constexpr int64_t kRowsAhead = 32;     // of A^T: some 400 to 800 cycles, as long as memory takes
+// Rows of A^T lie apart, often on pages of their own, which the processor does not foresee: so many before its use the
+// line of a row's last number is fetched, some 400 to 800 cycles, as long as memory takes. The line of its first number
+// is the one that the tile before it ended in.
+constexpr int64_t kRowsAhead = 32;
 
 /// One tile: `cols` valid columns of a panel, `rows` is the template's. A element (i,kk) at a[i*sa + kk] when
 /// kARows, else at a[kk*sa + i]; B row kk at b + kk*sb, readable up to whole vectors.
@@ -59,8 +62,6 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
     for (int i = 0; i < kRows; ++i)
       for (int j = 0; j < kVectors; ++j) hwy::Prefetch(c + i * ldc + j * kLanes);
   }
-  // The rows of A^T lie apart, often on pages of their own, which the processor does not foresee: they are fetched. The
-  // line of a row's first number is the one that the tile before it ended in.
   const float* ahead = a + kRowsAhead * sa + kRows - 1;
   HWY_UNROLL(2)
   for (int64_t kk = 0; kk < k; ++kk) {

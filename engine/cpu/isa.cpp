@@ -1,5 +1,7 @@
 #include "engine/cpu/isa.h"
 
+#include <fmt/format.h>
+
 #include <cstdlib>
 #include <fstream>
 
@@ -72,12 +74,24 @@ std::string choose_isa(std::string_view name) {
   fail("cpu", "NORMSCOPE_ISA={}: this processor or build lacks it, expected one of {}", name, offered);
 }
 
+std::string processor_name(std::istream& cpuinfo) {
+  std::string family, model;
+  for (std::string line; std::getline(cpuinfo, line);) {
+    const size_t at = line.find(": ");
+    if (at == line.npos) continue;
+    const std::string value = line.substr(at + 2);
+    if (line.starts_with("cpu family")) family = value;
+    if (line.starts_with("model\t")) model = value;
+    if (!line.starts_with("model name")) continue;
+    const bool vague = value.find_first_of("0123456789") == value.npos && !family.empty() && !model.empty();
+    return vague ? fmt::format("{} (family {}, model {})", value, family, model) : value;
+  }
+  return "unknown";
+}
+
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (const size_t at = line.find(": "); at != line.npos && line.starts_with("model name"))
-      return line.substr(at + 2);
-  return "unknown";
+  return processor_name(file);
 }
 
 int64_t l2_bytes() {

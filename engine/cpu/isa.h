@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,8 +25,11 @@ std::vector<std::string> available_isas();
 /// What this build has kernels for, best first.
 std::vector<std::string> compiled_isas();
 
-/// As the system calls it ("AMD EPYC 9B14"), or "unknown".
+/// As the system calls it ("AMD EPYC 9B14"), or "unknown". Some clouds call every generation the same; a name without a
+/// digit is followed by what tells them apart: "AMD EPYC (family 25, model 17)".
 std::string processor_name();
+/// Out of the text of Linux's /proc/cpuinfo.
+std::string processor_name(std::istream& cpuinfo);
 
 /// Of a core's L2 cache, as the system reports it; 1 MiB where it does not.
 int64_t l2_bytes();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -179,6 +180,21 @@ TEST_CASE("gemm choice: a backend keeps the one it was made with, and trains to 
   cpu::use_gemm_choice(cpu::GemmChoice{});
   extreme.steps(1, 5);
   CHECK(same_bits(usual.state(), extreme.state()));
+}
+
+TEST_CASE("gemm choice: what is remembered by processor tells generations of one name apart", "[kernels]") {
+  const auto name = [](const char* family, const char* model, const char* called) {
+    std::istringstream text(fmt::format(
+        "processor\t: 0\nvendor_id\t: Any\ncpu family\t: {}\nmodel\t\t: {}\nmodel name\t: {}\nflags\t\t:\n",
+        family, model, called));
+    return cpu::processor_name(text);
+  };
+  CHECK(name("25", "17", "AMD EPYC") == "AMD EPYC (family 25, model 17)");
+  CHECK(name("26", "17", "AMD EPYC") == "AMD EPYC (family 26, model 17)");
+  CHECK(name("26", "2", "AMD EPYC 9B45") == "AMD EPYC 9B45");
+  std::istringstream alone("model name\t: Any Processor\n"), none("Hardware\t: Any\n");
+  CHECK(cpu::processor_name(alone) == "Any Processor");
+  CHECK(cpu::processor_name(none) == "unknown");
 }
 
 }  // namespace normscope::test
