@@ -94,7 +94,7 @@ def model_table(engine, peers):
             + (f"**{min(ahead):.2f}×** |" if ahead else "– |"))
     rounds = [row["rounds"] for row in peers if "rounds" in row]
     if rounds:
-        lines += ["", f"Each peer right after normscope, {max(rounds)} rounds through the models; numbers are medians over the rounds, those of "
+        lines += ["", f"Each peer right after normscope, {max(rounds)} round{'s' if max(rounds) > 1 else ''} through the models; numbers are medians over the rounds, those of "
                   "the last column of the two's ratio, so that they are not the quotients of the others."
                   + (f" The best sgemm of any library in these rounds: {best:.0f} GFLOP/s." if engine["sgemm_in_turn"] else "")]
     return lines
