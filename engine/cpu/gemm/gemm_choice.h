@@ -29,8 +29,8 @@ struct GemmChoice {
   friend bool operator==(const GemmChoice&, const GemmChoice&) = default;
 };
 
-/// Goes up when the candidates or the way they are timed change: what was fastest before is no answer then.
-inline constexpr int kGemmCandidates = 4;
+/// Goes up when the candidates, their loops or the way they are timed change: what was fastest before is no answer then.
+inline constexpr int kGemmCandidates = 5;
 
 /// What is tried on a machine with such an L2 cache; the first is what is used where nothing was timed. Panels fill
 /// half of the cache: the other half is for A and C, which pass by. A size that is not reported is taken for 1 MiB.
