@@ -170,6 +170,7 @@ class CpuExecutable final : public Executable {
     program_.plan.workspace = plan.floats;
     workspace_ = allocate_block(plan.floats);
     for (size_t i = 0; i < lowered_.size(); ++i) {
+      lowered_[i].call.plans = lowered_[i].stages.plans;
       lowered_[i].call.workspace = workspace_.get();
       if (plan.kept[i] > 0) lowered_[i].call.kept = workspace_.get() + plan.kept[i];
     }
@@ -230,8 +231,7 @@ class CpuBackend final : public Backend {
  private:
   Pool pool_;
   Arena arena_;
-  // Of its own, and never another: chunks plan their product anew, in a workspace that was laid out at lowering.
-  const GemmChoice gemm_ = gemm_choice();
+  const GemmChoice gemm_ = gemm_choice();  // the process's when it was made
 };
 
 }  // namespace

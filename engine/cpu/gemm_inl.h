@@ -136,25 +136,6 @@ struct Gemm {
   float* c;  // rows of n
   const float* bias = nullptr;
   bool add = false;
-  const GemmChoice* choice = nullptr;  // null: the usual one
-};
-
-/// How a product is cut and packed; a pure function of its shape, its layout and its choice. What decides the order of
-/// sums, kc and nothing else, does not look at the choice. Every chunk plans anew, so that one and the same choice has
-/// to stand behind a Gemm from its lowering to its last replay: another one would lay out the workspace otherwise.
-struct GemmPlan {
-  enum class PackB : uint8_t { Direct, PerChunk, Shared } pack_b;
-  int64_t tile_rows, kc;  // rows of a tile (the last may have fewer), k of a block
-  bool pack_a;            // A^T into tiles, for all chunks
-  bool copy_a;            // each tile of A, as its rows collide in the L1 cache
-  bool panels_outer;      // panel after panel, each past all tiles; else tile after tile
-  Cut rows, cols;         // chunks, in tiles and in panels
-  // Of the packing stage: first B's chunks and floats, then A's.
-  int64_t b_chunks, a_chunks;
-  size_t b_floats, a_floats;
-  int64_t chunks() const { return rows.chunks * cols.chunks; }
-  int64_t pack_chunks() const { return b_chunks + a_chunks; }
-  size_t packed_floats() const { return b_floats + a_floats; }
 };
 
 constexpr int64_t kBlockK = 256;                   // usual depth of a block of k; at most 1.5 times as deep
@@ -179,13 +160,14 @@ HWY_INLINE int64_t tile_floats(const GemmPlan& plan) { return plan.tile_rows * p
 /// rows has to lie at once: those 4 KiB or a multiple apart do, give or take half a line.
 constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
 
-inline GemmPlan plan_gemm(const Gemm& g) {
+/// At lowering: it divides a dozen times, which a chunk of a small product would notice. `made`: a choice, or null for the usual one.
+inline GemmPlan plan_gemm(const Gemm& g, const GemmChoice* made) {
   GemmPlan plan{};
   const int64_t tiles = div_up(g.m, kTileRows), panels = div_up(g.n, kPanel);
   plan.tile_rows = tiles <= 16 ? div_up(g.m, tiles) : kTileRows;  // few tiles: of equal height
   const int64_t blocks = div_up(g.k, kBlockK + kBlockK / 2);
   plan.kc = larger(1, round_up(div_up(g.k, larger(1, blocks)), 4));
-  const GemmChoice choice = g.choice ? *g.choice : GemmChoice{};
+  const GemmChoice choice = made ? *made : GemmChoice{};
   const int64_t most_panels = larger(1, smaller(kMostPanels, choice.panel_floats / (kPanel * plan.kc)));
 
   using PackB = GemmPlan::PackB;

@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/cpu/gemm/gemm_plan.h"
 #include "engine/tape/call.h"
 
 namespace normscope::cpu {
 
 inline constexpr int kMaxStages = 4;
+inline constexpr int kMaxProducts = 2;
 
 /// Private bytes of a worker: undefined on entry, never read by another chunk (packing panels, score tiles).
 struct Scratch {
@@ -62,6 +64,8 @@ struct Stages {
   /// columns; null: there is no such way.
   RegionFn region = nullptr;
   bool whole_rows = false;
+  /// Of the products, if there are any; whoever runs the stages hands them back as Call::plans.
+  GemmPlan plans[kMaxProducts] = {};
   void add(StageFn run, int64_t chunks);  ///< throws Error beyond kMaxStages
 };
 

@@ -198,11 +198,6 @@ inline double* doubles(float* workspace) { return reinterpret_cast<double*>(work
 constexpr int64_t kFlatChunk = 16384;
 
 /// Cuts `items` into chunks of about `per_chunk`; shape only.
-struct Cut {
-  int64_t per_chunk, chunks;
-  int64_t begin(int64_t chunk) const { return chunk * per_chunk; }
-  int64_t end(int64_t chunk, int64_t items) const { return smaller(items, (chunk + 1) * per_chunk); }
-};
 inline Cut cut(int64_t items, int64_t per_chunk) {
   per_chunk = larger(1, per_chunk);
   return {per_chunk, larger(1, div_up(items, per_chunk))};

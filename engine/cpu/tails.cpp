@@ -15,7 +15,9 @@ TailFinder::TailFinder(const Call& head, const Stages& stages) : phase_(head.pha
   const Stage& last = stages.stage[stages.count - 1];
   shape_ = result_of(head).shape;
   possible_ = last.region != nullptr && last.chunks > 0;
-  whole_rows_ = possible_ && last.region(head, 0).cols == shape_.cols();
+  Call planned = head;
+  planned.plans = stages.plans;
+  whole_rows_ = possible_ && last.region(planned, 0).cols == shape_.cols();
   std::vector<Range> writes;
   collect(head, seen_, writes);
   seen_.insert(seen_.end(), writes.begin(), writes.end());

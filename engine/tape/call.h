@@ -12,6 +12,7 @@ namespace normscope {
 
 namespace cpu {
 struct GemmChoice;
+struct GemmPlan;
 }
 
 inline constexpr int kMaxInputs = 6;
@@ -47,8 +48,10 @@ struct Call {
   /// What this node's forward instruction leaves to its backward one beside the saved tensors, 64-byte aligned; null
   /// where nothing is kept or no backward instruction follows.
   float* kept = nullptr;
-  /// Of the CPU backend that lowered it: how products are cut, the same for all stages and replays; null: as usual.
+  /// Of the CPU backend, at lowering only: how products are to be cut; null: as usual.
   const cpu::GemmChoice* gemm = nullptr;
+  /// On the CPU Stages::plans of this instruction, for all its stages and replays.
+  const cpu::GemmPlan* plans = nullptr;
   double* stats = nullptr;  ///< first of its numbers in the stats block
   // Update phase: all parameters, and the stats of each (grad_norm, update_norm, weight_norm, total norm, clip
   // factor).

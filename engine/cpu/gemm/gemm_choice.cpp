@@ -97,6 +97,7 @@ class Trial {
   void time(Places& places, float* workspace) {
     place(places.next());
     call_.workspace = workspace;
+    call_.plans = stages_.plans;  // a trial may have moved
     const Clock::time_point start = Clock::now();
     for (int s = 0; s < stages_.count; ++s)
       for (int64_t chunk = 0; chunk < stages_.stage[s].chunks; ++chunk)

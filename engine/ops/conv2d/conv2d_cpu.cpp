@@ -41,8 +41,7 @@ Gemm product(const Call& call) {
           {call.in[1].p, s.channels, 1},
           call.out.p,
           call.in[2].p,
-          false,
-          call.gemm};
+          false};
 }
 
 Gemm weight_gradient(const Call& call) {
@@ -54,15 +53,13 @@ Gemm weight_gradient(const Call& call) {
           {call.dout.p, s.channels, 1},
           call.din[1].p,
           nullptr,
-          call.write[1] == Write::Add,
-          call.gemm};
+          call.write[1] == Write::Add};
 }
 
 /// dP: `to` is where it lies.
 Gemm patch_gradient(const Call& call, float* to) {
   const Sizes s = sizes_of(call);
-  return {s.windows, s.patch, s.channels, {call.dout.p, s.channels, 1}, {call.in[1].p, 1, s.channels}, to,
-          nullptr,   false,   call.gemm};
+  return {s.windows, s.patch, s.channels, {call.dout.p, s.channels, 1}, {call.in[1].p, 1, s.channels}, to};
 }
 
 // ---- patches ---------------------------------------------------------------------------------------------
@@ -109,18 +106,17 @@ float* forward_packed(const Call& call) { return call.workspace + patch_floats(c
 void forward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const int64_t lines = line_cut(call).chunks;
   if (chunk < lines) return make_patches(call, chunk);
-  const Gemm g = product(call);
-  gemm_pack_chunk(g, plan_gemm(g), chunk - lines, forward_packed(call));
+  gemm_pack_chunk(product(call), call.plans[0], chunk - lines, forward_packed(call));
 }
 
 void forward_multiply(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
-  const Gemm g = product(call);
-  gemm_chunk(g, plan_gemm(g), chunk, forward_packed(call), scratch.p);
+  gemm_chunk(product(call), call.plans[0], chunk, forward_packed(call), scratch.p);
 }
 
 Stages conv2d_forward(const Call& call) {
-  const GemmPlan plan = plan_gemm(product(call));  // P lies along its rows: never packed, only W is
   Stages stages;
+  // P lies along its rows: never packed, only W is.
+  const GemmPlan& plan = stages.plans[0] = plan_gemm(product(call), call.gemm);
   stages.workspace_floats = static_cast<size_t>(patch_floats(call)) + plan.packed_floats();
   stages.add(forward_first, line_cut(call).chunks + plan.pack_chunks());
   stages.add(forward_multiply, plan.chunks());
@@ -143,10 +139,12 @@ Cut gather_cut(const Call& call) {
   return cut(call.in[0].shape[0] * w.height, kFlatChunk / (int64_t{w.width} * w.channels * w.size * w.size));
 }
 
-Backward backward_of(const Call& call) {
+constexpr int kWeight = 0, kInput = 1;  // of Call::plans
+
+Backward backward_of(const Call& call, const GemmPlan* plans) {
   Backward b;
   if (call.write[1] != Write::Skip) {
-    const GemmPlan plan = plan_gemm(weight_gradient(call));
+    const GemmPlan& plan = plans[kWeight];
     b.patches = line_cut(call).chunks;
     b.pack_weight = plan.pack_chunks();
     b.weight = plan.chunks();
@@ -154,7 +152,7 @@ Backward backward_of(const Call& call) {
     b.floats += round_up(static_cast<int64_t>(plan.packed_floats()), 16);
   }
   if (call.write[0] != Write::Skip) {
-    const GemmPlan plan = plan_gemm(patch_gradient(call, nullptr));
+    const GemmPlan& plan = plans[kInput];
     b.pack_input = plan.pack_chunks();
     b.input = plan.chunks();
     b.gather = gather_cut(call).chunks;
@@ -203,7 +201,7 @@ void gather_lines(const Call& call, int64_t chunk, const float* gradient) {
 }
 
 void backward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
-  const Backward b = backward_of(call);
+  const Backward b = backward_of(call, call.plans);
   if (chunk < b.patches) return make_patches(call, chunk);
   const int64_t column_chunk = chunk - b.patches - b.pack_input;
   if (column_chunk >= 0) {
@@ -212,30 +210,31 @@ void backward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch)
                        call.write[2] == Write::Add);
   }
   const Gemm g = patch_gradient(call, call.workspace + b.gradient_at);
-  gemm_pack_chunk(g, plan_gemm(g), chunk - b.patches, call.workspace + b.packed_input_at);
+  gemm_pack_chunk(g, call.plans[kInput], chunk - b.patches, call.workspace + b.packed_input_at);
 }
 
 void backward_second(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
-  const Backward b = backward_of(call);
+  const Backward b = backward_of(call, call.plans);
   if (chunk < b.pack_weight) {
-    const Gemm g = weight_gradient(call);
-    gemm_pack_chunk(g, plan_gemm(g), chunk, call.workspace + b.packed_weight_at);
+    gemm_pack_chunk(weight_gradient(call), call.plans[kWeight], chunk, call.workspace + b.packed_weight_at);
   } else {
     const Gemm g = patch_gradient(call, call.workspace + b.gradient_at);
-    gemm_chunk(g, plan_gemm(g), chunk - b.pack_weight, call.workspace + b.packed_input_at, scratch.p);
+    gemm_chunk(g, call.plans[kInput], chunk - b.pack_weight, call.workspace + b.packed_input_at, scratch.p);
   }
 }
 
 void backward_third(const Call& call, const StepInputs&, int64_t chunk, Scratch scratch) noexcept {
-  const Backward b = backward_of(call);
+  const Backward b = backward_of(call, call.plans);
   if (chunk >= b.weight) return gather_lines(call, chunk - b.weight, call.workspace + b.gradient_at);
-  const Gemm g = weight_gradient(call);
-  gemm_chunk(g, plan_gemm(g), chunk, call.workspace + b.packed_weight_at, scratch.p);
+  gemm_chunk(weight_gradient(call), call.plans[kWeight], chunk, call.workspace + b.packed_weight_at,
+             scratch.p);
 }
 
 Stages conv2d_backward(const Call& call) {
-  const Backward b = backward_of(call);
   Stages stages;
+  stages.plans[kWeight] = plan_gemm(weight_gradient(call), call.gemm);
+  stages.plans[kInput] = plan_gemm(patch_gradient(call, nullptr), call.gemm);
+  const Backward b = backward_of(call, stages.plans);
   stages.workspace_floats = static_cast<size_t>(b.floats);
   const int64_t first = b.patches + b.pack_input + b.bias, second = b.pack_weight + b.input;
   if (first > 0) stages.add(backward_first, first);
