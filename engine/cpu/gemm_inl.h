@@ -160,7 +160,8 @@ HWY_INLINE int64_t tile_floats(const GemmPlan& plan) { return plan.tile_rows * p
 /// rows has to lie at once: those 4 KiB or a multiple apart do, give or take half a line.
 constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
 
-/// At lowering: it divides a dozen times, which a chunk of a small product would notice. `made`: a choice, or null for the usual one.
+/// At lowering, as it divides a dozen times, which a chunk of a small product would notice. `made`: null for the usual
+/// choice.
 inline GemmPlan plan_gemm(const Gemm& g, const GemmChoice* made) {
   GemmPlan plan{};
   const int64_t tiles = div_up(g.m, kTileRows), panels = div_up(g.n, kPanel);

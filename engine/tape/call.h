@@ -13,7 +13,7 @@ namespace normscope {
 namespace cpu {
 struct GemmChoice;
 struct GemmPlan;
-}
+}  // namespace cpu
 
 inline constexpr int kMaxInputs = 6;
 inline constexpr int kMaxSaved = 2;

@@ -34,14 +34,8 @@ int64_t patch_floats(const Call& call) {
 
 Gemm product(const Call& call) {
   const Sizes s = sizes_of(call);
-  return {s.windows,
-          s.channels,
-          s.patch,
-          {call.workspace, s.patch, 1},
-          {call.in[1].p, s.channels, 1},
-          call.out.p,
-          call.in[2].p,
-          false};
+  return {s.windows,  s.channels,   s.patch, {call.workspace, s.patch, 1}, {call.in[1].p, s.channels, 1},
+          call.out.p, call.in[2].p, false};
 }
 
 Gemm weight_gradient(const Call& call) {
