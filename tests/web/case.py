@@ -16,9 +16,9 @@ class WebTest(unittest.TestCase):
     def setUp(self):
         self.measured = []  # what run.py prints behind the test's line
 
-    def new_browser(self, flags=cdp.SOFTWARE_GL, profile=None):
+    def new_browser(self, flags=cdp.SOFTWARE_GL):
         """A browser of this test alone."""
-        browser = cdp.Browser(flags, profile)
+        browser = cdp.Browser(flags)
         self.addCleanup(browser.close)
         return browser
 

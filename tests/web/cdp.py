@@ -9,6 +9,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -48,15 +49,14 @@ def find_chromium():
 
 
 class Browser:
-    """A headless browser with a profile of its own, which goes away with it unless one is given."""
+    """A headless browser with a profile of its own, which goes away with it."""
 
-    def __init__(self, flags=SOFTWARE_GL, profile=None):
-        self._own = None if profile else tempfile.TemporaryDirectory(prefix="normscope-web-")
-        profile = profile or self._own.name
+    def __init__(self, flags=SOFTWARE_GL):
+        self.profile = Path(tempfile.mkdtemp(prefix="normscope-web-"))
         to_browser, self._to = os.pipe()
         self._from, from_browser = os.pipe()
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium has none for root
-        command = [find_chromium(), "--headless=new", "--remote-debugging-pipe", f"--user-data-dir={profile}"]
+        command = [find_chromium(), "--headless=new", "--remote-debugging-pipe", f"--user-data-dir={self.profile}"]
 
         def wire():  # the browser reads from 3 and writes to 4
             ends = os.dup(to_browser), os.dup(from_browser)
@@ -71,6 +71,7 @@ class Browser:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
         os.close(to_browser)
         os.close(from_browser)
@@ -85,7 +86,7 @@ class Browser:
         self.close()
 
     def close(self):
-        """Asks the browser to end, so that it writes down what pages stored; ends it where it does not."""
+        """Asks the browser to end, and ends it where it does not; nothing of it stays in the system's folders."""
         try:
             self.call("Browser.close", seconds=10)
         except (CdpError, OSError):
@@ -97,8 +98,17 @@ class Browser:
             self._process.wait()
         os.close(self._to)
         os.close(self._from)
-        if self._own:
-            shutil.rmtree(self._own.name, ignore_errors=True)
+        self._remove_profile()
+
+    def _remove_profile(self):
+        """Ends the helpers that outlive the browser and go on writing to the profile, then takes that away."""
+        try:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # none is left
+        end = until(20)
+        while self.profile.exists():  # a helper may finish one more write while it dies
+            shutil.rmtree(self.profile, ignore_errors=time.monotonic() < end)
 
     def call(self, method, params=None, session=None, seconds=120):
         """Result of a command. Raises CdpError for a refusal, and where no answer comes in time."""

@@ -142,17 +142,16 @@ class ProgramTest(WebTest):
 
     def test_session(self):
         """A page that is loaded again finds its session: the step, the runs and what they have learned"""
-        with tempfile.TemporaryDirectory(prefix="normscope-web-") as profile:
-            program = self.open(query="", browser=self.new_browser(profile=profile)).start()
-            program.step(25)
-            before = program.pause()
-            time.sleep(12 * cdp.patience)  # the autosave comes at most ten seconds after the last change
-            program.page.open(program.url)
-            program.start()
-            if program.shows("app/offer/accept"):
-                program.click("app/offer/accept")
-            after = program.until(lambda now: now["step"] == before["step"], 60, f"step {before['step']} again")
-            self.assertEqual(after["runs"], before["runs"])
+        program = self.open(query="", browser=self.new_browser()).start()
+        program.step(25)
+        before = program.pause()
+        time.sleep(12 * cdp.patience)  # the autosave comes at most ten seconds after the last change
+        program.page.open(program.url)
+        program.start()
+        if program.shows("app/offer/accept"):
+            program.click("app/offer/accept")
+        after = program.until(lambda now: now["step"] == before["step"], 60, f"step {before['step']} again")
+        self.assertEqual(after["runs"], before["runs"])
 
     def test_files(self):
         """Files: a log by the file button opens in Compare, an export comes as a download"""
