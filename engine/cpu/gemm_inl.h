@@ -38,6 +38,24 @@ constexpr int64_t kPrefetchFrom = 64;  // k of a tile that is long enough to fet
 // is the one that the tile before it ended in.
 constexpr int64_t kRowsAhead = 32;
 
+/// The end of a tile: vector j of its sums, `n` valid numbers, to C. All rows are read before the first is written: a
+/// load waits for a store before it that has the same place in its page, as rows of C 4 KiB or a multiple apart have.
+template <int kRows, int kVectors>
+HWY_INLINE void store_sums(VF (&sum)[kRows][kVectors], int j, float* HWY_RESTRICT c, int64_t ldc, int64_t n,
+                           const float* HWY_RESTRICT bias, bool add) {
+  const DF d;
+  const VF shift = bias ? load_n(d, bias, n) : hn::Zero(d);
+  HWY_UNROLL(12)
+  for (int i = 0; i < kRows; ++i) {
+    if (bias) sum[i][j] = hn::Add(sum[i][j], shift);
+    if (add)
+      sum[i][j] = hn::Add(sum[i][j], n == kLanes ? hn::LoadU(d, c + i * ldc) : load_n(d, c + i * ldc, n));
+  }
+  HWY_UNROLL(12)
+  for (int i = 0; i < kRows; ++i)
+    n == kLanes ? hn::StoreU(sum[i][j], d, c + i * ldc) : store_n(sum[i][j], d, c + i * ldc, n);
+}
+
 /// One tile: `cols` valid columns of a panel, `rows` is the template's. A element (i,kk) at a[i*sa + kk] when
 /// kARows, else at a[kk*sa + i]; B row kk at b + kk*sb, readable up to whole vectors.
 using TileFn = void (*)(int64_t k, const float* a, int64_t sa, const float* b, int64_t sb, float* c,
@@ -48,11 +66,8 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
           float* HWY_RESTRICT c, int64_t ldc, int64_t cols, const float* HWY_RESTRICT bias, bool add) {
   const DF d;
   VF sum[kRows][kVectors];
-  HWY_UNROLL(12)
-  for (int i = 0; i < kRows; ++i) {
-    HWY_UNROLL(2)
-    for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::Zero(d);
-  }
+  HWY_UNROLL(24)
+  for (int i = 0; i < kRows * kVectors; ++i) sum[i / kVectors][i % kVectors] = hn::Zero(d);
   // Three rows share a base pointer, so that addresses need few registers.
   const float* HWY_RESTRICT base[(kRows + 2) / 3];
   HWY_UNROLL(4)
@@ -62,13 +77,9 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
     for (int i = 0; i < kRows; ++i)
       for (int j = 0; j < kVectors; ++j) hwy::Prefetch(c + i * ldc + j * kLanes);
   }
-  const float* ahead = a + kRowsAhead * sa + kRows - 1;
   HWY_UNROLL(2)
   for (int64_t kk = 0; kk < k; ++kk) {
-    if constexpr (!kARows) {
-      hwy::Prefetch(ahead);
-      ahead += sa;
-    }
+    if constexpr (!kARows) hwy::Prefetch(base[0] + kRowsAhead * sa + kRows - 1);
     VF row[kVectors];
     HWY_UNROLL(2)
     for (int j = 0; j < kVectors; ++j) row[j] = hn::LoadU(d, b + j * kLanes);
@@ -82,24 +93,10 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
     HWY_UNROLL(4)
     for (int i = 0; i < (kRows + 2) / 3; ++i) base[i] += kARows ? 1 : sa;
   }
-  const int64_t last = cols - (kVectors - 1) * kLanes;  // valid columns of the last vector
   HWY_UNROLL(2)
   for (int j = 0; j < kVectors; ++j) {
-    const int64_t n = j + 1 < kVectors ? kLanes : last;
-    const VF shift = bias ? load_n(d, bias + j * kLanes, n) : hn::Zero(d);
-    HWY_UNROLL(12)
-    for (int i = 0; i < kRows; ++i) {
-      float* HWY_RESTRICT out = c + i * ldc + j * kLanes;
-      VF v = sum[i][j];
-      if (bias) v = hn::Add(v, shift);
-      if (n == kLanes) {
-        if (add) v = hn::Add(v, hn::LoadU(d, out));
-        hn::StoreU(v, d, out);
-      } else {
-        if (add) v = hn::Add(v, load_n(d, out, n));
-        store_n(v, d, out, n);
-      }
-    }
+    const int64_t at = j * kLanes, n = j + 1 < kVectors ? kLanes : cols - at;
+    store_sums(sum, j, c + at, ldc, n, bias ? bias + at : nullptr, add);
   }
 }
 
@@ -172,13 +169,13 @@ inline GemmPlan plan_gemm(const Gemm& g, const GemmChoice* made) {
   const int64_t most_panels = larger(1, smaller(kMostPanels, choice.panel_floats / (kPanel * plan.kc)));
 
   using PackB = GemmPlan::PackB;
-  const bool transposed = g.b.col != 1;
+  const bool transposed = g.b.col != 1, copies = choice.copy_a && g.a.col == 1 && collide(g.a.row);
   if (transposed) {
     plan.pack_b = PackB::Shared;
   } else if (g.b.row <= 96 || (g.k <= 64 && g.b.row <= 256)) {
     plan.pack_b = PackB::Direct;
   } else {
-    plan.pack_b = g.k > 4 * g.m ? PackB::PerChunk : g.m > g.k ? PackB::Shared : PackB::PerChunk;
+    plan.pack_b = g.k <= 4 * g.m && (g.m > g.k || copies) ? PackB::Shared : PackB::PerChunk;
   }
 
   // Chunks of at least ~0.4 MFLOP, about 32 of them; at most most_panels wide, so that their block of B stays
@@ -207,8 +204,7 @@ inline GemmPlan plan_gemm(const Gemm& g, const GemmChoice* made) {
   }
   plan.pack_a = square;
   plan.panels_outer = square || choice.panels_outer;
-  plan.copy_a = choice.copy_a && !plan.panels_outer && g.a.col == 1 && collide(g.a.row) &&
-                plan.cols.per_chunk >= kCopyPanels;
+  plan.copy_a = copies && !plan.panels_outer && plan.cols.per_chunk >= kCopyPanels;
   if (plan.pack_b == PackB::Shared) {
     plan.b_chunks = transposed ? panels : div_up(g.k, kPackedRows);
     plan.b_floats = static_cast<size_t>(panels * kPanel * g.k);
@@ -289,6 +285,13 @@ inline Operand copy_tile(Operand a, int64_t rows, int64_t k, float* to) {
   return {to, stride, 1};
 }
 
+/// Fetches the part-th of `parts` shares of such a tile's lines, for its copy to come.
+HWY_INLINE void fetch_tile(Operand a, int64_t rows, int64_t k, int64_t part, int64_t parts) {
+  const int64_t lines = div_up(k, 16), share = div_up(rows * lines, parts);
+  for (int64_t at = part * share; at < smaller(rows * lines, (part + 1) * share); ++at)
+    hwy::Prefetch(a.p + at / lines * a.row + at % lines * 16);
+}
+
 /// One chunk of C. `packed` is what the packing stage left, or null.
 inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float* packed, float* scratch) {
   using PackB = GemmPlan::PackB;
@@ -327,7 +330,11 @@ inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float
       for (int64_t i = i0; i < i1; i += plan.tile_rows) {
         Operand a = tile_of_a(i);
         if (plan.copy_a) a = copy_tile(a, smaller(plan.tile_rows, i1 - i), kc, scratch + kTileAt);
-        for (int64_t j = j0; j < j1; j += kPanel) multiply(i, j, a);
+        const int64_t next = i + plan.tile_rows, rows = plan.copy_a ? smaller(plan.tile_rows, i1 - next) : 0;
+        for (int64_t j = j0; j < j1; j += kPanel) {
+          if (rows > 0) fetch_tile(tile_of_a(next), rows, kc, (j - j0) / kPanel, div_up(j1 - j0, kPanel));
+          multiply(i, j, a);
+        }
       }
     }
   }

@@ -53,8 +53,7 @@ struct Call {
   /// On the CPU Stages::plans of this instruction, for all its stages and replays.
   const cpu::GemmPlan* plans = nullptr;
   double* stats = nullptr;  ///< first of its numbers in the stats block
-  // Update phase: all parameters, and the stats of each (grad_norm, update_norm, weight_norm, total norm, clip
-  // factor).
+  // Update phase: all parameters, the stats of each and, of all together, the total norm and the clip factor.
   const ParameterCall* parameters = nullptr;
   int64_t parameter_count = 0;
   double *grad_norm = nullptr, *update_norm = nullptr, *weight_norm = nullptr, *total_norm = nullptr,

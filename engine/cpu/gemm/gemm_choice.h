@@ -30,7 +30,7 @@ struct GemmChoice {
 };
 
 /// Goes up when the candidates, their loops or the way they are timed change: what was fastest before is no answer then.
-inline constexpr int kGemmCandidates = 5;
+inline constexpr int kGemmCandidates = 6;
 
 /// What is tried on a machine with such an L2 cache; the first is what is used where nothing was timed. Panels fill
 /// half of the cache: the other half is for A and C, which pass by. A size that is not reported is taken for 1 MiB.
