@@ -15,6 +15,8 @@
 namespace normscope::cpu {
 namespace {
 
+constexpr size_t kPage = 4096;
+
 size_t rounded(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
 #ifdef __linux__
@@ -52,8 +54,11 @@ Block allocate_block(size_t floats) {
   if (const size_t bytes = rounded(least, kHugePage); least >= kHugePage)
     if (float* p = map_pages(bytes, 0)) return Block(p, ReleaseBlock{bytes});
 #endif
-  const size_t bytes = rounded(least, 64);
-  auto* p = static_cast<float*>(std::aligned_alloc(64, bytes));
+  // From a page on at the beginning of one: a load waits for a store before it that has the same place in its page, so
+  // that an op is slow whose result begins there a few lines behind what it reads.
+  const size_t unit = least < kPage ? 64 : kPage;
+  const size_t bytes = rounded(least, unit);
+  auto* p = static_cast<float*>(std::aligned_alloc(unit, bytes));
   if (p == nullptr)
     fail("memory", "{} MB cannot be allocated: expected a smaller model or batch", bytes >> 20);
   std::memset(p, 0, bytes);
