@@ -10,8 +10,8 @@
 #include "app/bench/cost.h"
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
+#include "engine/core/machine_cores.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/pool.h"
 
 namespace normscope::bench {
 namespace {
@@ -79,7 +79,7 @@ double memory_seconds(Stepper& stepper, const Machine& machine) {
 Part bench_scaling(const Settings& settings, const Machine& machine) {
   Part part;
   const double stage_cost = stage_seconds(2, settings.budget);
-  const int cores = cpu::physical_cores();
+  const int cores = usable_cores();
   if (!settings.quiet)
     fmt::print(
         "\nThreads: a step over the same on one thread, simulated from its chunks and the pool's cost ({:.2f} us a "

@@ -61,7 +61,7 @@ CLI::Option* add_link(CLI::App& app, std::string& link) {
 
 void add_threads(CLI::App& app, int32_t& threads) {
   app.add_option("--threads", threads,
-                 "threads that train; 0: one per physical core (never changes a result)")
+                 "threads that train; 0: one per core it may use (never changes a result)")
       ->check(CLI::Range(0, 256))
       ->type_name("N");
 }

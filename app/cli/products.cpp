@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/cli/terminal.h"
 #include "app/files/config_file.h"
 #include "app/files/input_kinds.h"
 #include "app/files/toml.h"
@@ -74,7 +75,10 @@ cpu::GemmChoice remembered_products(const std::string& file, const std::string& 
 
 void use_fastest_products() noexcept {
   try {
-    const auto time = [] { return cpu::fastest_choice(kTimingSeconds); };
+    const auto time = [] {
+      const EndsAtOnce at_once("interrupted");
+      return cpu::fastest_choice(kTimingSeconds);
+    };
     const std::string cache = cache_folder();
     if (cache.empty()) return cpu::use_gemm_choice(time());
     const std::string processor =

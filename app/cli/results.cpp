@@ -1,28 +1,53 @@
 #include "app/cli/results.h"
 
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
 #include "app/shell/settings.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 
 namespace normscope::cli {
 
-std::string results_folder(const std::string& asked, bool reads_only) {
-  if (asked == "none") return "";
-  if (!asked.empty()) {  // said before anything is trained
-    make_folder(asked, Access::Shared, "results");
-    if (!reads_only) AtomicFile(asked + "/probe", "results");
-    return asked;
+namespace {
+
+/// Makes the folder and sees whether files can be made there, before anything is trained. A folder that is only read
+/// stays as it is; what is not there yet holds nothing.
+void prepare(const experiments::StorePlace& place) {
+  if (!place.reads_only) {
+    make_folder(place.folder, Access::Shared, "results");
+    AtomicFile(place.folder + "/probe", "results");
+    return;
+  }
+  struct stat info {};
+  if (stat(place.folder.c_str(), &info) == 0 ? !S_ISDIR(info.st_mode) : errno != ENOENT)
+    fail("results", "{} is no folder", place.folder);
+}
+
+}  // namespace
+
+experiments::StorePlace results_folder(const std::string& asked, bool reads_only) {
+  if (asked == "none") return {};
+  if (!asked.empty()) {
+    experiments::StorePlace place(asked, 0, reads_only);
+    prepare(place);
+    std::error_code unknown;
+    if (reads_only && !std::filesystem::exists(asked, unknown))
+      complain(fmt::format("{} is not there: no run is kept in it", asked));
+    return place;
   }
   try {
     const std::string cache = cache_folder();
     if (cache.empty()) throw Error("[results] there is no folder for a cache");
-    const std::string folder = cache + "/results";
-    make_folder(folder, Access::Shared, "results");
-    if (!reads_only) AtomicFile(folder + "/probe", "results");
-    return folder;
+    experiments::StorePlace place(cache + "/results", experiments::kCacheBudget, reads_only);
+    prepare(place);
+    return place;
   } catch (const Error& error) {
     complain(fmt::format("{}; no run is kept", error.what()));
-    return "";
+    return {};
   }
 }
 
@@ -31,8 +56,18 @@ experiments::Shard shard_of(const StoreOptions& options) {
   return with_exit(Exit::Usage, [&] { return experiments::shard_from(options.shard); });
 }
 
-void complain_of(const std::vector<std::string>& damaged) {
-  for (const std::string& path : damaged) complain(path + ": not a result that can be read, trained again");
+void require_kept(const experiments::ResultStore& store) {
+  if (store.unkept_count() == 0 || store.place().budget != 0) return;
+  throw CommandError(
+      Exit::Internal,
+      fmt::format("{} lacks results of this command; the same command trains them again", store.folder()));
+}
+
+std::string interrupted_text(const experiments::ResultStore& store) {
+  if (store.folder().empty()) return "interrupted";
+  return store.unkept_count() == 0
+             ? "interrupted; the same command goes on from here"
+             : "interrupted; the same command goes on from here and trains again what could not be kept";
 }
 
 bool Bars::operator()(const experiments::Progress& at) {
@@ -42,12 +77,33 @@ bool Bars::operator()(const experiments::Progress& at) {
     total_ = at.total;
     bar_.emplace(at.looking ? "looking through the store" : "training", at.total);
   }
+  tell_unkept(at.unkept);
   if (at.total > 0) bar_->update(at.done, at.note);
   return !InterruptGuard::interrupted();
 }
 
-void Bars::finish() {
+void Bars::clear() {
   if (bar_) bar_->finish();
+}
+
+void Bars::finish(const experiments::ResultStore& store) {
+  clear();
+  tell_unkept(store.unkept());
+  for (const std::string& path : store.damaged())
+    complain(path + (store.place().reads_only ? ": not a result that can be read"
+                                              : ": not a result that can be read, trained again"));
+  if (store.let_go() > 0)
+    complain(fmt::format(
+        "{} made room in {}, which keeps {}, as unused for longest; a folder that --store names "
+        "keeps everything",
+        store.let_go() == 1 ? "1 result" : fmt::format("{} results", store.let_go()), store.folder(),
+        fmt::format("{:.1f} GiB", static_cast<double>(store.place().budget) / (1 << 30))));
+}
+
+void Bars::tell_unkept(const std::string& why) {
+  if (why.empty() || std::exchange(told_, true)) return;
+  clear();
+  complain(fmt::format("{}; what cannot be kept there is in the output of this command alone", why));
 }
 
 }  // namespace normscope::cli

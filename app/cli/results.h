@@ -11,24 +11,34 @@
 
 namespace normscope::cli {
 
-/// The folder of --store: `asked`, of "none" no folder, of "" one in the user's cache. Where nothing can be
-/// kept there, that is said and the runs are trained all the same.
-std::string results_folder(const std::string& asked, bool reads_only = false);
+/// The folder of --store: `asked`, of "none" no folder, of "" one in the user's cache, which alone has a limit. Where
+/// nothing can be kept there, that is said and the runs are trained all the same. What only reads makes no folder.
+experiments::StorePlace results_folder(const std::string& asked, bool reads_only = false);
 
 /// All of them without --shard. Throws CommandError(usage).
 experiments::Shard shard_of(const StoreOptions& options);
 
-/// "…: not a result that can be read, trained again", a line a file.
-void complain_of(const std::vector<std::string>& damaged);
+/// Throws CommandError(internal) where a folder that was asked for lacks what was trained. The cache was not: there
+/// the line that Bars says is all.
+void require_kept(const experiments::ResultStore& store);
 
-/// Both phases of experiments::train as progress bars; false: interrupted.
+/// What an interrupted command says, by what the store kept of it.
+std::string interrupted_text(const experiments::ResultStore& store);
+
+/// Both phases of experiments::train as progress bars; false: interrupted. That the store cannot keep something is said
+/// at once, one time: whoever trains for days can make room.
 class Bars {
  public:
   bool operator()(const experiments::Progress& at);
-  void finish();
+  void clear();  ///< the bar
+  /// The same, and says what became of the store: a line a damaged file, and how many results made room.
+  void finish(const experiments::ResultStore& store);
 
  private:
+  void tell_unkept(const std::string& why);
+
   std::optional<Progress> bar_;
+  bool told_ = false;
   bool looking_ = false;
   int64_t total_ = 0;
 };

@@ -15,10 +15,25 @@
 namespace normscope::cli {
 namespace {
 
-volatile std::sig_atomic_t interrupt_flag = 0;
+enum Answer { kDefault, kFlag, kEnd };
+
+volatile std::sig_atomic_t interrupt_flag = 0, answer = kDefault;
+const char* volatile end_line = nullptr;  // what is said where the program ends at once
 std::atomic<int> print_errno{0};
 
 void on_interrupt(int) { interrupt_flag = 1; }
+
+void write_error(const char* text) {
+  if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // nobody is left to be told
+}
+
+// In a signal handler: nothing here takes a lock or allocates.
+void on_end(int) {
+  write_error("normscope: ");
+  write_error(end_line);
+  write_error("\n");
+  _exit(static_cast<int>(Exit::Interrupted));
+}
 
 struct sigaction handled(void (*handler)(int), int flags) {
   struct sigaction action {};
@@ -35,6 +50,13 @@ void install(void (*handler)(int), int flags) {
   struct sigaction before {};
   if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
     sigaction(SIGHUP, &hangup, nullptr);
+}
+
+void answer_with(int how) {
+  answer = how;
+  if (how == kDefault) install(SIG_DFL, 0);
+  if (how == kFlag) install(on_interrupt, static_cast<int>(SA_RESETHAND));
+  if (how == kEnd) install(on_end, static_cast<int>(SA_RESETHAND));
 }
 
 void note_print_error(int reason) {
@@ -55,17 +77,93 @@ void prepare_streams() {
   // A handler and not SIG_IGN, which programs that are started from here would inherit.
   const struct sigaction nothing = handled([](int) {}, SA_RESTART);
   sigaction(SIGPIPE, &nothing, nullptr);
+#ifdef SIGXFSZ
+  sigaction(SIGXFSZ, &nothing, nullptr);  // the write fails as on a full disk
+#endif
 }
 
-InterruptGuard::InterruptGuard() {
-  interrupt_flag = print_errno == EPIPE;
-  install(on_interrupt, static_cast<int>(SA_RESETHAND));
+InterruptGuard::InterruptGuard() : before_(answer) {
+  if (before_ == kDefault) interrupt_flag = print_errno == EPIPE;
+  if (before_ != kFlag) answer_with(kFlag);
 }
-InterruptGuard::~InterruptGuard() { install(SIG_DFL, 0); }
+InterruptGuard::~InterruptGuard() {
+  if (before_ != kFlag) answer_with(before_);
+  if (before_ != kEnd || !interrupted()) return;
+  flush();
+  on_end(0);
+}
 bool InterruptGuard::interrupted() { return interrupt_flag != 0; }
 
-void put(std::string_view text) {
+EndsAtOnce::EndsAtOnce(const char* line) : before_(answer), line_before_(end_line) {
+  flush();
+  end_line = line;
+  answer_with(kEnd);
+  if (before_ == kDefault || !InterruptGuard::interrupted()) return;
+  answer_with(before_);
+  end_line = line_before_;
+  throw CommandError(Exit::Interrupted, line);
+}
+EndsAtOnce::~EndsAtOnce() {
+  answer_with(before_);
+  end_line = line_before_;
+}
+
+namespace {
+
+struct Character {
+  size_t bytes;  // 0: no UTF-8
+  uint32_t code;
+};
+
+Character character_at(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return {1, lead};
+  const size_t bytes = lead >= 0xF0 && lead < 0xF5   ? 4
+                       : lead >= 0xE0 && lead < 0xF0 ? 3
+                       : lead >= 0xC2 && lead < 0xE0 ? 2
+                                                     : 0;
+  if (bytes == 0 || text.size() < bytes) return {0, 0};
+  uint32_t code = lead & (0x7Fu >> bytes);
+  for (size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return {0, 0};
+    code = code << 6 | (byte(i) & 0x3Fu);
+  }
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code < 0xE000;
+  return code < kLeast[bytes] || code > 0x10FFFF || surrogate ? Character{0, 0} : Character{bytes, code};
+}
+
+bool is_control(uint32_t code) {
+  return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7F && code < 0xA0);
+}
+
+void put_raw(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) note_print_error(errno);
+}
+
+}  // namespace
+
+std::string for_terminal(std::string_view text) {
+  std::string shown;
+  shown.reserve(text.size());
+  while (!text.empty()) {
+    const auto [bytes, code] = character_at(text);
+    if (bytes == 0 || is_control(code))
+      shown += "\uFFFD";
+    else
+      shown += text.substr(0, bytes);
+    text.remove_prefix(std::max<size_t>(1, bytes));
+  }
+  return shown;
+}
+
+void put(std::string_view text) {
+  static const bool terminal = isatty(STDOUT_FILENO) == 1;
+  if (terminal)
+    put_raw(for_terminal(text));
+  else
+    put_raw(text);
 }
 
 void flush() noexcept {
@@ -80,7 +178,7 @@ std::string print_error() noexcept {
 
 void complain(std::string_view message) noexcept {
   flush();
-  std::string line(message);
+  std::string line = for_terminal(message);
   std::replace(line.begin(), line.end(), '\n', ' ');
   std::fprintf(stderr, "normscope: %s\n", line.c_str());
 }
@@ -118,14 +216,15 @@ void Progress::update(int64_t done, const std::string& note) {
   const auto filled = std::min<size_t>(kBarWidth, static_cast<size_t>(done * kBarWidth / total_));
   const double left =
       done > 0 ? seconds() * static_cast<double>(total_ - done) / static_cast<double>(done) : 0;
-  say("\r\x1b[K{} [{}{}] {}/{}  {}  {:.0f} s left", title_, std::string(filled, '#'),
-      std::string(kBarWidth - filled, '.'), done, total_, note, left);
+  put_raw(fmt::format("\r\x1b[K{} [{}{}] {}/{}  {}  {:.0f} s left", for_terminal(title_),
+                      std::string(filled, '#'), std::string(kBarWidth - filled, '.'), done, total_,
+                      for_terminal(note), left));
   flush();
 }
 
 void Progress::finish() {
   if (!drawn_) return;
-  say("\r\x1b[K");
+  put_raw("\r\x1b[K");
   flush();
   drawn_ = false;
 }

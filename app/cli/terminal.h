@@ -16,7 +16,8 @@
 namespace normscope::cli {
 
 /// Before anything is opened: standard streams that the caller closed become /dev/null, so that no file gets
-/// their numbers and with them what is printed; a closed pipe becomes an error instead of the end.
+/// their numbers and with them what is printed; a closed pipe, and a file that the system lets grow no further, become
+/// errors instead of the end.
 void prepare_streams();
 
 /// While one of these lives, the first Ctrl+C (SIGTERM, SIGHUP, or printing into a closed pipe) only sets a
@@ -28,10 +29,33 @@ class InterruptGuard {
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
   static bool interrupted();
+
+ private:
+  int before_;
 };
 
-/// To standard output. Never throws: what cannot be printed (a full disk, a closed pipe) takes nothing else
-/// along; print_error() tells.
+/// While one of these lives, also within an InterruptGuard, the first of them ends the program at once, with this line
+/// and exit code 130: for work that nobody can stop in its middle and that leaves nothing to put by, as compressing a
+/// picture. A file is written within an InterruptGuard of its own, so that none is left half written.
+class EndsAtOnce {
+ public:
+  /// `line`: why, as complain() has it; it must outlive this. Throws CommandError where the interrupt came before.
+  explicit EndsAtOnce(const char* line);
+  ~EndsAtOnce();
+  EndsAtOnce(const EndsAtOnce&) = delete;
+  EndsAtOnce& operator=(const EndsAtOnce&) = delete;
+
+ private:
+  int before_;
+  const char* line_before_;
+};
+
+/// What a file or an argument says, as a terminal may show it: lines and tabs stay; every other control character and
+/// all that is no UTF-8 becomes �, so that no text moves the cursor, sets a title or clears the screen.
+std::string for_terminal(std::string_view text);
+
+/// To standard output; on a terminal as for_terminal() has it, into a file or pipe byte by byte. Never throws: what
+/// cannot be printed (a full disk, a closed pipe) takes nothing else along; print_error() tells.
 void put(std::string_view text);
 template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {
@@ -42,7 +66,7 @@ void flush() noexcept;
 /// Why something could not be printed; empty while everything could. Flushes.
 std::string print_error() noexcept;
 
-/// "normscope: message" as one line on standard error, whatever the message quotes.
+/// "normscope: message" as one line on standard error, for_terminal() and without breaks, whatever the message quotes.
 void complain(std::string_view message) noexcept;
 
 /// What is to be done at the end of a command, one thing whatever becomes of the others: each failure is a

@@ -21,10 +21,10 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/experiments/first_steps.h"
+#include "engine/core/machine_cores.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/isa.h"
-#include "engine/cpu/pool.h"
 #include "engine/spec/backend_choice.h"
 
 namespace normscope::cli {
@@ -115,7 +115,7 @@ std::vector<cpu::GemmChoice> cuts_of(const std::string& cut) {
 Exit bench_first_steps(const BenchOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const experiments::FirstSteps first = experiments::take_first_steps(*backend);
-  const auto threads = options.threads > 0 ? options.threads : cpu::physical_cores();
+  const auto threads = options.threads > 0 ? options.threads : usable_cores();
   if (options.json) {
     const nlohmann::json json = {{"checksum", first.checksum},
                                  {"instruction_set", cpu::choose_isa()},
@@ -134,7 +134,7 @@ Exit bench_first_steps(const BenchOptions& options) {
 
 bench::Settings settings_of(const BenchOptions& options) {
   bench::Settings settings;
-  settings.threads = options.threads > 0 ? options.threads : cpu::physical_cores();
+  settings.threads = options.threads > 0 ? options.threads : usable_cores();
   settings.budget = options.budget;
   settings.quiet = options.json || options.turns;
   settings.model = options.model;

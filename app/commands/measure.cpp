@@ -78,7 +78,7 @@ Table ablation(Run& run, const MeasureOptions& options) {
 
 Table jacobian(Run& run, const MeasureOptions&) {
   Table table{{"norm", "mean", "largest"}, {}};
-  for (const JacobianNorm& n : jacobian_norms(run)) table.rows.push_back({n.name, {n.mean, n.largest}});
+  for (const NormJacobian& n : jacobian_norms(run)) table.rows.push_back({n.name, {n.mean, n.largest}});
   return table;
 }
 

@@ -20,7 +20,8 @@ struct MergeOptions {
 };
 
 Exit merge(const MergeOptions& options) {
-  const std::string into = results_folder(options.into);
+  const experiments::StorePlace place = results_folder(options.into);
+  const std::string& into = place.folder;
   if (into.empty())
     throw CommandError(Exit::Internal,
                        "merge: there is no folder to put the results in: expected --store DIR");
@@ -28,6 +29,9 @@ Exit merge(const MergeOptions& options) {
       with_exit(Exit::Input, [&] { return experiments::merge(into, options.folders); });
   for (const std::string& path : merged.damaged) complain(path + ": not a result that can be read, left out");
   say("{} results taken into {}, {} were there already\n", merged.taken, into, merged.known);
+  experiments::ResultStore store(place);
+  store.trim();
+  Bars().finish(store);
   const std::unique_ptr<Backend> backend = make_cpu_backend(1);
   const std::string here = experiments::numbers_of(*backend);
   for (const std::string& numbers : merged.numbers)

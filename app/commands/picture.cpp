@@ -70,7 +70,8 @@ class Stage {
   void show(const LinkedView& link) {
     AppState& state = stand_->state;
     state.screens.lessons.language = options_.language;
-    with_exit(Exit::Usage, [&] { show_linked(link, LabView{}, state.screens, state.look, &lab_); });
+    with_exit(Exit::Usage,
+              [&] { show_linked(link, lab_.view()->answered, state.screens, state.look, &lab_); });
     if (link.screen == Screen::Tape) open_tape();
   }
 
@@ -212,7 +213,9 @@ class Stage {
 
   void write(const std::string& path) {
     stand_->driver.frames(1);
-    with_exit(Exit::Internal, [&] { raster::write_png(path, stand_->picture()); });
+    const std::vector<uint8_t> png = raster::encode_png(stand_->picture());
+    const InterruptGuard whole;  // where an interrupt ends the program at once, it waits for the file
+    with_exit(Exit::Internal, [&] { raster::write_png(path, png); });
     say("wrote {}\n", path);
   }
 

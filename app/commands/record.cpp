@@ -30,7 +30,7 @@ std::string shown_name(const std::string& name) {
 
 std::string meaning(const records::LogName& name) {
   if (name.tensor.known()) return name.stat;
-  if (name.tensor.layer > 0) return fmt::format("layer {}, not known", name.tensor.layer);
+  if (name.tensor.layer > 0) return fmt::format("{}, layer {}", shown_name(name.stat), name.tensor.layer);
   return "not known";
 }
 

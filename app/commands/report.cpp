@@ -9,11 +9,11 @@
 #include "engine/core/text_table.h"
 #include "engine/data/unigram.h"
 #include "engine/measure/verdict.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::cli {
 namespace {
 
-constexpr int32_t kWindow = 50;
 /// The batch of a run's first update is number 1.
 constexpr uint64_t kFirstBatch = 1;
 
@@ -45,6 +45,7 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
   out.label = label;
   out.spec = spec;
   out.edits = std::move(edits);
+  out.data = identity_of(spec.data, task);
   out.name = spec.name.empty() ? default_name(spec) : spec.name;
   out.wiring = spec.model.architecture == Architecture::Parser
                    ? "parser"
@@ -58,7 +59,7 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
   const Series loss = history.loss();
   if (loss.values.empty()) return out;
   out.step = loss.steps.back();
-  out.window = std::min(kWindow, static_cast<int32_t>(loss.values.size()));
+  out.window = std::min(loss_window(out.step, out.edits), static_cast<int32_t>(loss.values.size()));
   double sum = 0;
   for (size_t i = loss.values.size() - static_cast<size_t>(out.window); i < loss.values.size(); ++i) {
     sum += loss.values[i];

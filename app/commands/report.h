@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/identity/data_identity.h"
 #include "engine/data/task.h"
 #include "engine/data/treebank/attachment.h"
 #include "engine/measure/history.h"
@@ -25,13 +26,14 @@ struct RunResult {
   RunLabel label;
   RunSpec spec;
   std::vector<Edit> edits;
+  DataIdentity data;
   std::string name;     ///< "Post-LN, warm-up 200"
   std::string wiring;   ///< "Post-LN"
   std::string state;    ///< "stuck"
   std::string verdict;  ///< "stuck", "learns since step 46", "not finite at step 23", "not decided", "ignores
                         ///< the source"
   int32_t step = 0;
-  int32_t window = 0;       ///< how many steps the two means cover: the last 50
+  int32_t window = 0;       ///< how many steps the two means cover, see loss_window()
   double loss = 0;          ///< mean over them, nats
   double unigram = 0;       ///< unigram cross-entropy of exactly their tokens, nats; smoothed as the loss is
   double validation = 0;    ///< NaN when not measured

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,6 +20,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/reproduce/claim_reader.h"
+#include "app/reproduce/recorded.h"
 #include "app/reproduce/trainer.h"
 #include "app/reproduce/writers.h"
 #include "app/shell/settings.h"
@@ -38,6 +40,7 @@ struct ReproduceOptions {
   bool quick = false, stored = false, dry_run = false;
   int32_t seeds = 0;  ///< 0: as each claim says
   std::string json, csv, page, out;
+  std::string recorded;  ///< numbers that were measured before; empty: none
   StoreOptions store{};
   BackendOptions backend{};
   int32_t threads = 0;
@@ -96,6 +99,8 @@ std::string page_command(const ReproduceOptions& options) {
   if (options.quick) line += " --quick";
   if (options.quick && !options.pairs.empty()) line += " --pairs DIR";
   if (options.seeds > 0) line += fmt::format(" --seeds {}", options.seeds);
+  if (!options.recorded.empty() && std::filesystem::path(options.recorded).is_relative())
+    line += " --recorded " + options.recorded;
   if (std::filesystem::path(options.page).is_relative()) line += " --page " + options.page;
   return line;
 }
@@ -117,7 +122,8 @@ void write_outcomes(const ReproduceOptions& options, const std::vector<reproduce
 void check_reproduce_outputs(const ReproduceOptions& options, const std::vector<const Claim*>& claims) {
   std::vector<NamedFile> outputs{{"--json", place_of(options, options.json, "reproduction.json")},
                                  {"--csv", place_of(options, options.csv, "reproduction.csv")},
-                                 {"--page", options.page}};
+                                 {"--page", options.page},
+                                 {"--recorded", options.recorded}};
   std::vector<NamedFile> inputs;
   for (const Claim* claim : claims) {
     inputs.push_back({"a claim", claim->file});
@@ -176,38 +182,78 @@ Exit guess_reproduce(const std::vector<const Claim*>& claims, const reproduce::S
   return Exit::Ok;
 }
 
-Exit train_claims(const ReproduceOptions& options, const Claims& all, const std::vector<const Claim*>& claims,
+/// Claims that are still those of the file of numbers are judged from them, in the order of all.
+std::vector<const Claim*> without_recorded(const std::vector<const Claim*>& claims,
+                                           const reproduce::Seeds& seeds,
+                                           const reproduce::RecordedClaims& recorded,
+                                           std::map<const Claim*, reproduce::Outcome>& outcomes) {
+  std::vector<const Claim*> rest;
+  for (const Claim* claim : claims)
+    if (auto outcome = reproduce::judge_recorded(*claim, seeds.of(*claim), recorded))
+      outcomes.emplace(claim, *std::move(outcome));
+    else
+      rest.push_back(claim);
+  return rest;
+}
+
+/// What was measured now joins the file of numbers.
+void write_recorded(const ReproduceOptions& options, reproduce::RecordedClaims recorded,
+                    const std::vector<reproduce::Outcome>& outcomes, Closing& closing) {
+  for (const reproduce::Outcome& outcome : outcomes)
+    if (auto one = reproduce::record_of(outcome)) recorded[outcome.claim->id] = *std::move(one);
+  closing.save(options.recorded, "reproduce", [&] { return reproduce::to_text(recorded); });
+}
+
+Exit train_claims(const ReproduceOptions& options, const Claims& all, const std::vector<const Claim*>& chosen,
                   const experiments::RunnerOptions& runner) {
   const reproduce::Seeds seeds{options.seeds, options.quick};
+  const reproduce::RecordedClaims recorded = with_exit(Exit::Input, [&] {
+    return options.recorded.empty() ? reproduce::RecordedClaims{}
+                                    : reproduce::read_recorded(options.recorded);
+  });
+  std::map<const Claim*, reproduce::Outcome> known;
+  const std::vector<const Claim*> claims = without_recorded(chosen, seeds, recorded, known);
   const bool list = options.ids == std::vector<std::string>{"list"};
-  if (!list) make_folder(options.out, Access::Shared, "reproduce");
-  check_reproduce_outputs(options, claims);
+  if (!list && !options.dry_run) {
+    make_folder(options.out, Access::Shared, "reproduce");
+    check_reproduce_outputs(options, chosen);
+  }
   const bool beside = options.store.folder.empty() && !options.out.empty();
-  experiments::ResultStore store(
-      results_folder(beside ? options.out + "/runs" : options.store.folder, runner.stored_only));
+  experiments::ResultStore store(results_folder(beside ? options.out + "/runs" : options.store.folder,
+                                                runner.stored_only || options.dry_run));
   if (options.dry_run) return guess_reproduce(claims, seeds, store, runner);
   const InterruptGuard guard;
   if (!runner.stored_only) use_fastest_products();
   Bars bars;
-  const reproduce::Visit visit = reproduce::visit(claims, seeds, store, runner, std::ref(bars));
-  bars.finish();
-  complain_of(store.damaged());
+  reproduce::Visit visit = reproduce::visit(claims, seeds, store, runner, std::ref(bars));
+  bars.finish(store);
+  std::vector<reproduce::Outcome> outcomes;
+  for (const Claim* claim : chosen) {
+    const auto it = known.find(claim);
+    const auto place = static_cast<size_t>(std::find(claims.begin(), claims.end(), claim) - claims.begin());
+    outcomes.push_back(std::move(it == known.end() ? visit.outcomes[place] : it->second));
+  }
   const Exit read = all.broken.empty() ? Exit::Ok : Exit::Input;
   if (list) {
-    say("{}", reproduce::list_text(visit.outcomes));
+    say("{}", reproduce::list_text(outcomes));
     return read;
   }
   if (runner.shard.count == 1) {
-    for (const reproduce::Outcome& outcome : visit.outcomes) say("{}\n", reproduce::to_text(outcome));
-    say("{}\n", reproduce::summary_text(visit.outcomes));
+    for (const reproduce::Outcome& outcome : outcomes) say("{}\n", reproduce::to_text(outcome));
+    say("{}\n", reproduce::summary_text(outcomes));
   }
   say("{} runs trained, {} taken from {}\n", visit.trained, visit.stored,
       store.folder().empty() ? "nowhere" : store.folder());
+  if (!known.empty()) say("{} claims judged by the numbers of {}\n", known.size(), options.recorded);
   Closing closing;
   // A shard judges nothing, and what was stopped leaves the verdicts of before.
-  if (visit.complete && runner.shard.count == 1) write_outcomes(options, visit.outcomes, closing);
+  if (visit.complete && runner.shard.count == 1) {
+    write_outcomes(options, outcomes, closing);
+    write_recorded(options, recorded, outcomes, closing);
+  }
+  closing.attempt([&] { require_kept(store); });
   if (visit.complete) return closing.code(read);
-  complain(store.folder().empty() ? "interrupted" : "interrupted; the same command goes on from here");
+  complain(interrupted_text(store));
   return closing.code(Exit::Interrupted);
 }
 
@@ -224,8 +270,10 @@ Exit reproduce_command(const ReproduceOptions& options) {
   runner.stored_only = options.stored || list;
   runner.shard = shard_of(options.store);
   runner.backend = backend_of(options.backend);
-  for (const auto& [option, value] :
-       {std::pair{"--page", &options.page}, {"--json", &options.json}, {"--csv", &options.csv}}) {
+  for (const auto& [option, value] : {std::pair{"--page", &options.page},
+                                      {"--json", &options.json},
+                                      {"--csv", &options.csv},
+                                      {"--recorded", &options.recorded}}) {
     if (value->empty()) continue;
     if (runner.shard.count > 1)
       throw CommandError(
@@ -262,6 +310,11 @@ void add_reproduce(CLI::App& app, Command& command) {
   sub.add_option("--csv", options->csv, "one line a measure and seed")->type_name("FILE");
   sub.add_option("--page", options->page, "a page of all of them")->type_name("FILE");
   sub.add_option(
+         "--recorded", options->recorded,
+         "numbers measured before: claims that are still the same are judged by them and not trained; what is "
+         "measured now joins them")
+      ->type_name("FILE");
+  sub.add_option(
          "--out", options->out,
          "a folder for JSON, CSV, a picture a claim, and for the runs, which are otherwise kept in the user's "
          "cache")
@@ -273,7 +326,7 @@ void add_reproduce(CLI::App& app, Command& command) {
   add_store(sub, options->store);
   sub.add_option(
          "--threads", options->threads,
-         "runs side by side, or threads of the last ones; 0: one per physical core (never changes a result)")
+         "runs side by side, or threads of the last ones; 0: one per core it may use (never changes a result)")
       ->check(CLI::Range(0, 256))
       ->type_name("N");
   add_backend(sub, options->backend);

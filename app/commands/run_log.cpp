@@ -37,6 +37,13 @@ void put_scores(std::string& out, const std::optional<Attachment>& attachment) {
   put(out, static_cast<float>(attachment->labelled()));
 }
 
+/// `,"data":{"name":"corpus.txt","hash":"...","symbols":29,"unit":"letter"}`.
+std::string data_member(const DataIdentity& data) {
+  if (data.unknown()) return "";
+  return fmt::format(",\"data\":{{\"name\":{},\"hash\":\"{}\",\"symbols\":{},\"unit\":{}}}", text(data.name),
+                     data.hash, data.symbols, text(data.unit));
+}
+
 /// A weight matrix: what biases, gains and scales are not.
 bool is_matrix(std::string_view parameter) {
   const std::string_view last = parameter.substr(parameter.rfind('.') + 1);
@@ -90,15 +97,16 @@ bool has_lines(const std::string& path) {
 
 }  // namespace
 
-RunLog::RunLog(const std::string& path, bool go_on) {
+RunLog::RunLog(const std::string& path, const DataIdentity& data, bool go_on) {
   if (path.empty()) return;
   with_exit(Exit::Internal, [&] {
     make_folder(std::filesystem::path(path).parent_path().string(), Access::Shared, "log");
     const bool after_lines = go_on && has_lines(path);
     file_ = LineFile(path, "log", go_on);
-    if (!after_lines)
-      file_.line(fmt::format("{{\"format\":\"{}\",\"maker\":\"normscope {}\"}}", records::kLogFormat,
-                             NORMSCOPE_VERSION));
+    if (after_lines) return;  // the header there may be of other data
+    said_ = data;
+    file_.line(fmt::format("{{\"format\":\"{}\",\"maker\":\"normscope {}\"{}}}", records::kLogFormat,
+                           NORMSCOPE_VERSION, data_member(data)));
   });
 }
 
@@ -138,8 +146,8 @@ void RunLog::result(const RunResult& r) {
   put(out, r.milliseconds);
   out += "},\"spec\":{";
   bool first = true;
-  for (const Field& field : spec_fields()) {
-    out += fmt::format("{}\"{}\":{}", first ? "" : ",", field.key, text(field.get(r.spec)));
+  for (const auto& [key, value] : field_values(r.spec)) {
+    out += fmt::format("{}\"{}\":{}", first ? "" : ",", key, text(value));
     first = false;
   }
   out += "},\"edits\":[";
@@ -147,7 +155,9 @@ void RunLog::result(const RunResult& r) {
     out += fmt::format("{}{{\"step\":{},\"key\":{},\"value\":{}}}", i ? "," : "", r.edits[i].step,
                        text(r.edits[i].key), text(r.edits[i].value));
   }
-  file_.line(out + "]}");
+  out += ']';
+  if (r.data != said_) out += data_member(r.data);
+  file_.line(out + '}');
 }
 
 void RunLog::check() const {

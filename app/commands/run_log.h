@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/commands/report.h"
+#include "engine/data/identity/data_identity.h"
 #include "engine/data/treebank/attachment.h"
 #include "engine/io/line_file.h"
 #include "engine/tape/program.h"
@@ -19,8 +20,8 @@ namespace normscope::cli {
 class RunLog {
  public:
   /// Creates the file (and its folder) with its header; an empty path is a log that writes nothing. `go_on`: the lines that
-  /// are there stay, if they are such a log's. Throws Error with the path.
-  explicit RunLog(const std::string& path, bool go_on = false);
+  /// are there stay, if they are such a log's. `data`: of its runs, in the header. Throws Error with the path.
+  RunLog(const std::string& path, const DataIdentity& data, bool go_on = false);
 
   void step(const RunLabel& run, int32_t step, double loss, double rate, std::span<const StatInfo> layout,
             std::span<const float> stats, std::optional<double> validation,
@@ -31,6 +32,7 @@ class RunLog {
 
  private:
   LineFile file_;
+  DataIdentity said_;  ///< the data that the header names
 };
 
 }  // namespace normscope::cli

@@ -97,6 +97,7 @@ Exit screenshot(const ScreenshotOptions& options) {
     complain("interrupted: no picture was drawn");
     return Exit::Interrupted;
   }
+  const EndsAtOnce at_once("interrupted: no further picture was drawn");
   draw_lab(lab, picture, options.out);
   return Exit::Ok;
 }

@@ -1,6 +1,9 @@
 // A window-less window on a session, whose frames become pictures. Called by picture.cpp and by film.
 #pragma once
 
+#include <string>
+
+#include "app/cli/terminal.h"
 #include "app/commands/picture.h"
 #include "app/headless/frame.h"
 #include "app/headless/raster.h"
@@ -26,8 +29,11 @@ struct Stand {
     state.switches.clock = false;
   }
 
-  /// The frame that was drawn last.
-  raster::Image picture() const {
+  /// The frame that was drawn last. A scale that it has no room for is said, once.
+  raster::Image picture() {
+    const std::string note = scale_note(state.look, ui.scale());
+    if (!note.empty() && note != said) complain(fmt::format("--scale {:g}: {}", state.look.scale, note));
+    said = note;
     return raster::rasterise(*loop.draw_data(), ui::theme(state.look.dark).bg.packed());
   }
 
@@ -35,6 +41,7 @@ struct Stand {
   ui::Frame loop;
   ui::Ui ui;
   ui::UiDriver driver;
+  std::string said;  ///< of the scale, last
 };
 
 }  // namespace normscope::cli

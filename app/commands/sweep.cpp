@@ -125,8 +125,7 @@ Exit train_sweep(const SweepOptions& options, const sweep::Plan& plan, const std
   SweepNote told(jobs.size());
   const sweep::Visit visit = sweep::visit(
       jobs, store, runner, [&](const experiments::Progress& at) { return told(at, bars); }, std::ref(told));
-  bars.finish();
-  complain_of(store.damaged());
+  bars.finish(store);
 
   const sweep::Grid grid = sweep::grid_of(plan, jobs, visit.records);
   if (runner.shard.count == 1) say("{}\n", sweep::to_text(grid, metric));
@@ -134,8 +133,9 @@ Exit train_sweep(const SweepOptions& options, const sweep::Plan& plan, const std
       store.folder().empty() ? "nowhere" : store.folder());
   Closing closing;
   write_sweep(options, grid, metric, closing);
+  closing.attempt([&] { require_kept(store); });
   if (visit.complete) return closing.code(Exit::Ok);
-  complain(store.folder().empty() ? "interrupted" : "interrupted; the same command goes on from here");
+  complain(interrupted_text(store));
   return closing.code(Exit::Interrupted);
 }
 
@@ -219,7 +219,7 @@ void add_sweep(CLI::App& app, Command& command) {
   add_store(sub, options->store);
   sub.add_option(
          "--threads", options->threads,
-         "runs side by side, or threads of the last ones; 0: one per physical core (never changes a result)")
+         "runs side by side, or threads of the last ones; 0: one per core it may use (never changes a result)")
       ->check(CLI::Range(0, 256))
       ->type_name("N");
   add_backend(sub, options->backend);

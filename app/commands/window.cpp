@@ -37,9 +37,12 @@ bool display_named() {
 }
 
 int try_window(const MainOptions& options, const std::vector<std::string>& files = {}) {
-  if (!display_named()) return kWindowNoDisplay;
+  // What is asked for is read first: what is wrong with it is said where there is no display too.
   MainRuns asked = main_runs(options);
+  if (!options.window && !display_named())
+    return kWindowNoDisplay;    // whoever trains here instead reads the text
   task_of(asked.runs[0].spec);  // an unusable text is said here, before there is a window
+  if (!display_named()) return kWindowNoDisplay;
   WindowOptions window;
   window.runs = std::move(asked.runs);
   window.link = std::move(asked.link);

@@ -146,16 +146,16 @@ Exit zoo(const ZooOptions& options) {
   Bars bars;
   const experiments::RunnerOptions runner{options.threads, 1, options.stored, shard_of(options.store)};
   const zoo::Visit visit = zoo::visit(jobs, store, runner, std::ref(bars));
-  bars.finish();
-  complain_of(store.damaged());
+  bars.finish(store);
 
   const zoo::Summary summary = zoo::summarise(plan, jobs, visit.records);
   say("{}\n{} runs trained, {} taken from {}\n", zoo::to_text(summary), visit.trained, visit.stored,
       store.folder().empty() ? "nowhere" : store.folder());
   Closing closing;
   write_files(options, files, summary, closing);
+  closing.attempt([&] { require_kept(store); });
   if (!visit.complete) {
-    complain(store.folder().empty() ? "interrupted" : "interrupted; the same command goes on from here");
+    complain(interrupted_text(store));
     return closing.code(Exit::Interrupted);
   }
   closing.attempt([&] { refuse_failed(summary); });
@@ -199,7 +199,7 @@ void add_zoo(CLI::App& app, Command& command) {
       ->type_name("DIR");
   add_store(sub, options->store);
   sub.add_option("--threads", options->threads,
-                 "runs at a time, a thread each; 0: one per physical core (never changes a result)")
+                 "runs at a time, a thread each; 0: one per core it may use (never changes a result)")
       ->check(CLI::Range(0, 256))
       ->type_name("N");
   sub.callback([options, &command] { command = [options] { return zoo(*options); }; });

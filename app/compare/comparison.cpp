@@ -36,9 +36,34 @@ std::optional<std::string> seeds_text(const Compared& run) {
 
 std::optional<std::string> edits_text(const Compared& run) {
   if (run.settings.empty()) return {};
-  std::string text;
-  for (const Edit& edit : run.edits) text += (text.empty() ? "" : " ") + to_string(edit);
-  return text.empty() ? "none" : text;
+  return edits_words(run);
+}
+
+/// Data of one name and another content are told apart by their hashes.
+Setting data_setting(const Comparison& all) {
+  Setting data{"data", "data", {}};
+  for (const Compared& run : all.runs) {
+    std::string text = to_words(run.data);
+    const auto is_other = [&](const Compared& other) {
+      return to_words(other.data) == text && data_of(run, other) == SameData::Other;
+    };
+    if (!run.data.hash.empty() && std::any_of(all.runs.begin(), all.runs.end(), is_other))
+      text += fmt::format(" ({})", run.data.hash.substr(0, 8));
+    data.values.push_back(run.data.unknown() ? std::optional<std::string>{} : text);
+  }
+  return data;
+}
+
+/// A name that a log has for a setting of somebody else's program.
+bool is_foreign(const std::string& key) { return !find_field(key) && !key.starts_with("wiring."); }
+
+/// What a log alone says of its run, "streams 2, width 64": no other row has it.
+void add_own(Setting& own, const Setting& setting) {
+  own.values.resize(setting.values.size());
+  for (size_t run = 0; run < setting.values.size(); ++run)
+    if (const auto& value = setting.values[run])
+      own.values[run] = own.values[run].value_or("") + (own.values[run] ? ", " : "") +
+                        fmt::format("{} {}", setting.key, *value);
 }
 
 std::string label_of(const std::string& key) {
@@ -64,6 +89,18 @@ bool equal(const History& a, const History& b) {
       return false;
   }
   return true;
+}
+
+/// Data that are the same have the same symbols, whichever of the runs says what these are.
+std::string unit_of(const std::vector<Compared>& runs) {
+  std::string unit;
+  for (const Compared& run : runs) {
+    if (data_of(run, runs.front()) == SameData::Other) return "";
+    if (run.data.unit.empty()) continue;
+    if (!unit.empty() && unit != run.data.unit) return "";
+    unit = run.data.unit;
+  }
+  return unit;
 }
 
 void check(const std::vector<Compared>& runs, const Choice& choice) {
@@ -127,6 +164,15 @@ bool Setting::differs(size_t run, size_t baseline) const {
   return values[run] && values[baseline] && *values[run] != *values[baseline];
 }
 
+bool Setting::differs() const {
+  const std::optional<std::string>* said = nullptr;
+  for (const auto& value : values) {
+    if (said && value && *value != **said) return true;
+    if (!said && value) said = &value;
+  }
+  return false;
+}
+
 bool same_bits(const Compared& a, const Compared& b) {
   if (a.seeds.size() != b.seeds.size()) return false;
   for (size_t i = 0; i < a.seeds.size(); ++i)
@@ -145,8 +191,7 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
       if (fresh) settings.push_back({key, label_of(key), std::vector<std::optional<std::string>>(count)});
       settings[place->second].values[run] = value;
     }
-  Setting maker{"maker", "trained by", {}}, seeds{"seeds", "seeds", {}},
-      edits{"edits", "changed on the way", {}};
+  Setting maker{"maker", "trained by", {}}, seeds{"seeds", "seeds", {}}, edits{"edits", "edits", {}};
   const Compared& base = all.runs[all.baseline()];
   for (const Compared& run : all.runs) {
     maker.values.push_back(run.maker.empty() ? std::optional<std::string>{} : run.maker);
@@ -157,17 +202,21 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
   }
   for (Setting& setting : {std::ref(edits), std::ref(maker), std::ref(seeds)}) settings.push_back(setting);
   shared = 0;
+  Setting own{"own", "own settings", {}};
   std::erase_if(settings, [&](const Setting& setting) {
-    std::optional<std::string> said;
-    bool all_said = true, differs = false;
-    for (const auto& value : setting.values) {
-      all_said = all_said && value;
-      differs = differs || (said && value && *said != *value);
-      if (!said) said = value;
-    }
-    shared += all_said && !differs && places.contains(setting.key);
-    return !differs;
+    const bool all_said = std::all_of(setting.values.begin(), setting.values.end(),
+                                      [](const auto& value) { return value.has_value(); });
+    const bool ours = places.contains(setting.key);
+    shared += all_said && !setting.differs() && ours;
+    if (!setting.differs() && !all_said && ours && is_foreign(setting.key)) add_own(own, setting);
+    return !setting.differs();
   });
+  if (!own.values.empty()) settings.insert(settings.begin(), own);
+  for (const Compared& run : all.runs)
+    if (data_of(run, base) != SameData::Same) {
+      settings.insert(settings.begin(), data_setting(all));
+      break;
+    }
   return settings;
 }
 
@@ -176,6 +225,7 @@ Comparison compare(std::vector<Compared> runs, const Choice& choice) {
   Comparison all;
   all.runs = std::move(runs);
   all.choice = choice;
+  all.unit = unit_of(all.runs);
   const Ruler ruler = ruler_of(all.runs, choice);
   all.settings = settings_of(all, all.shared);
   all.unigram = all.runs[all.baseline()].seeds.front().unigram;
@@ -198,10 +248,11 @@ std::string settings_sentence(const Comparison& all) {
   std::vector<std::string> silent;
   for (size_t run = 0; run < all.runs.size(); ++run)
     if (all.runs[run].settings.empty()) silent.push_back(fmt::format("{}", all.letter(run)));
-  std::string text = all.settings.empty() ? "No setting differs"
-                                          : fmt::format("{} setting{} differ{}", all.settings.size(),
-                                                        all.settings.size() == 1 ? "" : "s",
-                                                        all.settings.size() == 1 ? "s" : "");
+  const auto count = std::count_if(all.settings.begin(), all.settings.end(),
+                                   [](const Setting& setting) { return setting.differs(); });
+  std::string text =
+      count == 0 ? "No setting differs"
+                 : fmt::format("{} setting{} differ{}", count, count == 1 ? "" : "s", count == 1 ? "s" : "");
   if (all.shared > 0) text += fmt::format("; {} are shared", all.shared);
   if (!silent.empty())
     text += fmt::format("; {} {} not say {} settings", in_words(silent, "and"),
@@ -209,7 +260,16 @@ std::string settings_sentence(const Comparison& all) {
   return text + ".";
 }
 
+std::string data_sentence(const Comparison& all) {
+  std::string text;
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (const std::string words = data_words(all, run); !words.empty())
+      text += fmt::format("{}{}: {}.", text.empty() ? "" : " ", all.letter(run), words);
+  return text;
+}
+
 std::string loss_sentence(const Comparison& all) {
+  const std::string line = "the line of " + frequencies_of(all.unit);
   std::vector<std::string> stuck;
   std::vector<std::pair<int32_t, size_t>> left;
   for (const EndRow& row : all.rows) {
@@ -219,13 +279,11 @@ std::string loss_sentence(const Comparison& all) {
   std::sort(left.begin(), left.end());
   std::string text;
   if (!stuck.empty())
-    text = fmt::format("{} never leave{} the unigram entropy.", in_words(stuck, "and"),
-                       stuck.size() == 1 ? "s" : "");
+    text = fmt::format("{} never leave{} {}.", in_words(stuck, "and"), stuck.size() == 1 ? "s" : "", line);
   for (size_t i = 0; i < left.size(); ++i)
-    text +=
-        i == 0 ? fmt::format("{}{} leaves {} at step {}", text.empty() ? "" : " ", all.letter(left[i].second),
-                             stuck.empty() ? "the unigram entropy" : "it", left[i].first)
-               : fmt::format(", {} at {}", all.letter(left[i].second), left[i].first);
+    text += i == 0 ? fmt::format("{}{} leaves {} at step {}", text.empty() ? "" : " ",
+                                 all.letter(left[i].second), stuck.empty() ? line : "it", left[i].first)
+                   : fmt::format(", {} at {}", all.letter(left[i].second), left[i].first);
   if (!left.empty()) text += ".";
   return text;
 }
@@ -239,6 +297,11 @@ std::string difference_sentence(const Comparison& all) {
     if (run == all.baseline() || d.luck == Luck::Unknown) continue;
     const char letter = all.letter(run);
     if (!text.empty()) text += ' ';
+    if (d.data == SameData::Other && d.luck != Luck::Same) {
+      text += fmt::format("{} ends {} {} {}, but on {}: the two losses do not compare.", letter,
+                          fixed(std::fabs(d.end), 2), d.end < 0 ? "below" : "above", base, d.data_words);
+      continue;
+    }
     if (d.luck == Luck::Same) {
       text += fmt::format("{} is the same as {} to the bit.", letter, base);
     } else if (d.luck == Luck::Inside) {
@@ -249,6 +312,10 @@ std::string difference_sentence(const Comparison& all) {
       text += d.luck == Luck::OneSeed ? ": one seed, luck cannot be told."
                                       : fmt::format(", in {} of {} seed{}.", d.agree, d.at_end.size(),
                                                     d.at_end.size() == 1 ? "" : "s");
+    }
+    if (d.data == SameData::Unknown && d.luck != Luck::Same) {
+      text.pop_back();
+      text += fmt::format(" ({}).", d.data_words);
     }
   }
   return text;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "app/panels/metrics.h"
+#include "engine/data/identity/data_identity.h"
 #include "engine/measure/history.h"
 #include "engine/spec/spec.h"
 
@@ -25,7 +26,6 @@ namespace normscope::comparison {
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 inline constexpr size_t kLeast = 2, kMost = 4;  ///< runs of a comparison
 inline constexpr int32_t kSmooth = 9;           ///< steps that the drawn difference is a mean over, centred
-inline constexpr int32_t kWindow = 25;          ///< last steps that "at the end" is a mean over
 
 /// What stands on the shared axis: steps, tokens read (padding included), or seconds of training.
 enum class Alignment : uint8_t { Step, Tokens, Time };
@@ -47,8 +47,11 @@ struct Compared {
   std::string source{};  ///< the file that it was read from; empty: live
   std::string maker{};   ///< "normscope", "PyTorch 2.4"; empty: not said
   std::vector<std::pair<std::string, std::string>> settings{};  ///< key and value; empty: not said
-  std::optional<RunSpec> spec{};                                ///< where the settings are ours and complete
+  std::optional<RunSpec>
+      spec{};  ///< as it trains now, edits applied; where the settings are ours and complete
+  std::optional<RunSpec> origin{};  ///< as it stood before its edits; empty: not said
   std::vector<Edit> edits{};
+  DataIdentity data{};                 ///< that it reads, as far as it is said
   std::vector<OneSeed> seeds;          ///< at least one; the first is shown
   std::vector<std::string> missing{};  ///< what its file cannot show, a sentence each
   char letter = 0;                     ///< the one that it has on screen; 0: by its place, A to D
@@ -73,6 +76,7 @@ struct Setting {
   std::string key, label;                           ///< "train.warmup", "warm-up (steps)"
   std::vector<std::optional<std::string>> values;   ///< by run; none: not said
   bool differs(size_t run, size_t baseline) const;  ///< both said and not equal
+  bool differs() const;                             ///< two of them are said and not equal
 };
 
 /// Points on the shared axis; `steps` are the run's own.
@@ -114,13 +118,19 @@ enum class Luck : uint8_t {
 struct Difference {
   Against against = Against::Seeds;
   Spread smooth;               ///< mean over kSmooth steps; ends with the shorter run
-  std::vector<double> at_end;  ///< a seed: mean of the last kWindow steps that both have
+  std::vector<double> at_end;  ///< a seed: mean over the loss window, of the last steps that both have
   double end = kUnknown;       ///< mean of these
   double band_low = kUnknown, band_high = kUnknown;  ///< of the baseline's own seeds over the same steps
   int32_t agree = 0;                                 ///< seeds on the side of `end`
   Luck luck = Luck::Unknown;
-  std::string words()
-      const;  ///< "better, 5 of 5", "inside the band: may be luck", "one seed: luck cannot be told"
+  SameData data = SameData::Same;  ///< whether both read the same data
+  std::string
+      data_words{};  ///< "other data: corpus.txt, 138 symbols", "data: not in its log"; empty: the same
+  /// "better, 5 of 5", "inside the band: may be luck", "one seed: luck cannot be told"; on other data these would
+  /// mean nothing, and it says so.
+  std::string words() const;
+  std::string short_words() const;  ///< where there is little room
+  std::string luck_words() const;   ///< the same of any data
 };
 
 /// log10 of a metric over the baseline's, by layer and step. Against seeds: over the geometric mean of theirs.
@@ -175,6 +185,7 @@ struct Comparison {
   std::vector<Setting> settings;  ///< those that differ
   int32_t shared = 0;             ///< settings that all runs name and agree on
   double unigram = kUnknown;      ///< of the baseline, or of the first run that says it
+  std::string unit;               ///< what a symbol of the data is, where all runs that say it agree
   bool same = false;              ///< all runs are equal to the bit
   std::vector<Loss> losses;       ///< by run, as all below; the baseline has its own place in each
   std::vector<Difference> differences;
@@ -194,6 +205,8 @@ Comparison compare(std::vector<Compared> runs, const Choice& choice = {});
 
 /// What each part of Compare says in a sentence; empty where there is nothing to say.
 std::string settings_sentence(const Comparison&);
+/// Which runs read other data than the baseline, or do not say which: "E: other data: corpus.txt, 138 symbols."
+std::string data_sentence(const Comparison&);
 std::string loss_sentence(const Comparison&);
 std::string difference_sentence(const Comparison&);
 std::string map_sentence(const Comparison&, size_t run);

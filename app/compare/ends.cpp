@@ -142,7 +142,7 @@ void put_losses(EndRow& row, const Ruler& ruler, const Compared& run) {
     const Track loss = ruler.track(seed.history->loss(), ruler.per_step(run));
     if (loss.empty()) continue;
     row.last_step = std::max(row.last_step, loss.steps.back());
-    ends.push_back(mean_at_end(loss));
+    ends.push_back(mean_at_end(loss, window_at(run, loss.steps.back())));
   }
   if (ends.empty()) return;
   double sum = 0, squares = 0;
@@ -179,7 +179,8 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   for (const double speed : speeds) sum += speed;
   if (!speeds.empty()) row.tokens_per_second = sum / static_cast<double>(speeds.size());
   if (!std::isfinite(row.loss)) row.missing.push_back("loss");
-  if (row.verdict.empty()) row.missing.push_back("the unigram entropy, which the verdict needs");
+  if (row.verdict.empty())
+    row.missing.push_back(fmt::format("the line of {}, which the verdict needs", frequencies_of(all.unit)));
   if (!std::isfinite(row.update_ratio)) row.missing.push_back("update ÷ weight");
   if (!std::isfinite(row.tokens_per_second)) row.missing.push_back("tokens/s");
   return row;

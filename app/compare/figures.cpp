@@ -6,11 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include "app/compare/tracks.h"
 #include "app/compare/words.h"
 #include "app/compare/writers.h"
 #include "app/panels/plot_files.h"
 #include "engine/core/text_table.h"
 #include "engine/io/atomic_file.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::comparison {
 namespace {
@@ -73,10 +75,10 @@ plot::Band band_of(const Comparison& all, size_t run, const Spread& spread, bool
   return band;
 }
 
-void difference_axis(plot::Axis& axis, double low, double high, bool scale) {
+void difference_axis(plot::Axis& axis, double low, double high, bool scale, const std::string& unit) {
   axis.label =
       scale ? "difference of the losses d as sign(d) log₁₀(1 + |d| / 0.05)" : "difference of the losses";
-  axis.unit = scale ? "d in nats per symbol" : "nats per symbol";
+  axis.unit = (scale ? "d in " : "") + nats_per(unit);
   const double air = std::max(0.05, 0.06 * (high - low));
   axis.lo = std::min(low, 0.0) - air;
   axis.hi = std::max(high, 0.0) + air;
@@ -90,8 +92,14 @@ void difference_axis(plot::Axis& axis, double low, double high, bool scale) {
   axis.max_ticks = static_cast<int>(axis.ticks.size());
 }
 
-const EndRow& row_of(const Comparison& all, size_t run) {
-  return *std::find_if(all.rows.begin(), all.rows.end(), [run](const EndRow& row) { return row.run == run; });
+/// A plot that holds losses of different data against each other says so, on the screen and in every file.
+void flag_data(plot::PlotSpec& plot, plot::Axis& axis, const Comparison& all) {
+  const std::string words = data_sentence(all);
+  if (words.empty()) return;
+  for (size_t run = all.runs.size(); run-- > 0;)
+    if (const Difference& d = all.differences[run]; d.data != SameData::Same)
+      plot.note = fmt::format("{}: {}; {}", all.letter(run), d.short_words(), plot.note);
+  axis.label += fmt::format(" ({})", words.substr(0, words.size() - 1));
 }
 
 struct Range {
@@ -140,11 +148,11 @@ plot::PlotSpec loss_plot(const Comparison& all) {
   plot.id = "compare-loss";
   plot.title = "Loss";
   const std::string seed = seed_words(all.runs[all.baseline()].seeds.front());
-  plot.note = "nats per symbol, lower is better";
+  plot.note = fmt::format("{}, lower is better; at the ends: mean of {}", nats_per(all.unit), kLossWindow);
   plot.sentence = loss_sentence(all);
   plot.x = time_axis(all);
   plot.y.label = "loss";
-  plot.y.unit = "nats per symbol";
+  plot.y.unit = nats_per(all.unit);
   Range range;
   for (size_t run = 0; run < all.runs.size(); ++run) {
     const Loss& loss = all.losses[run];
@@ -153,7 +161,10 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     if (!loss.seeds.x.empty()) plot.bands.push_back(band_of(all, run, loss.seeds, false));
     plot::Series line = line_of(all, run);
     line.name = all.runs[run].name;
-    line.value = fixed(row_of(all, run).loss, 2);
+    // The line is one seed's, and so is its number; the table at the end has the mean of all.
+    const double end = mean_at_end(loss.shown, window_at(all.runs[run], loss.shown.steps.back()));
+    line.value = fixed(end, 2);
+    if (std::isfinite(end)) line.end_y = static_cast<float>(end);
     line.x = column(loss.shown.x);
     line.y = column(loss.shown.y);
     plot.series.push_back(std::move(line));
@@ -172,9 +183,13 @@ plot::PlotSpec loss_plot(const Comparison& all) {
   if (std::isfinite(all.unigram)) {
     plot::RefLine entropy;
     entropy.value = all.unigram;
-    entropy.label = fmt::format("unigram entropy {:.2f}", all.unigram);
+    const bool one = std::none_of(all.differences.begin(), all.differences.end(),
+                                  [](const Difference& d) { return d.data == SameData::Other; });
+    entropy.label = fmt::format("{}{} {:.2f}", frequencies_of(all.unit),
+                                one ? "" : fmt::format(" of {}", all.letter(all.baseline())), all.unigram);
     plot.lines.push_back(std::move(entropy));
   }
+  flag_data(plot, plot.y, all);
   return plot;
 }
 
@@ -202,7 +217,7 @@ plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
       line.end_marker = false;
     } else {
       if (d.smooth.x.empty()) continue;
-      line.name = d.words();
+      line.name = d.short_words();
       line.value = signed_decimals(d.end);
       line.x = column(d.smooth.x);
       line.y = column(scaled(d.smooth.mean, scale));
@@ -210,7 +225,8 @@ plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
     plot.series.push_back(std::move(line));
   }
   if (range.empty()) range = {-0.1, 0.1};
-  difference_axis(plot.y, range.low, range.high, scale);
+  difference_axis(plot.y, range.low, range.high, scale, all.unit);
+  flag_data(plot, plot.y, all);
   return plot;
 }
 
@@ -224,6 +240,7 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
   plot.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(plot.title[0])));
   plot.note =
       map.against == Against::SameSeed ? "same seed" : "over the geometric mean " + seeds_of_baseline(all);
+  if (const std::string words = data_words(all, run); !words.empty()) plot.note = words + "; " + plot.note;
   plot.sentence = map_sentence(all, run);
   plot.x = time_axis(all);
   plot.y.label = "layer";
@@ -298,7 +315,8 @@ plot::PlotSpec end_plot(const Comparison& all) {
     band.hi = plot::Column::of({static_cast<float>(plot.y.hi), static_cast<float>(plot.y.hi)});
     plot.bands.push_back(std::move(band));
   }
-  difference_axis(plot.x, range.low, range.high, true);
+  difference_axis(plot.x, range.low, range.high, true, all.unit);
+  flag_data(plot, plot.x, all);
   return plot;
 }
 

@@ -40,7 +40,16 @@ std::vector<Compared> compared_from(std::span<const records::RecordedRun> runs) 
       const std::string source = std::filesystem::path(run.path).filename().string();
       // Whose settings are ours was trained by us: a log says with which version, a saved run does not.
       const std::string maker = run.spec ? "normscope" : run.maker;
-      result.push_back({run.name, source, maker, std::move(settings), run.spec, run.edits, {}, run.missing});
+      Compared& one = result.emplace_back();
+      one.name = run.name;
+      one.source = source;
+      one.maker = maker;
+      one.settings = std::move(settings);
+      one.spec = run.spec;
+      one.origin = run.origin_spec;
+      one.edits = run.edits;
+      one.data = run.data;
+      one.missing = run.missing;
       firsts.push_back(&run);
     }
     result[place].seeds.push_back(seed);

@@ -55,11 +55,35 @@ const char* to_string(Luck luck) {
 
 std::string letter_of(const Comparison& all, size_t run) { return std::string(1, all.letter(run)); }
 
+const char* to_string(SameData data) {
+  switch (data) {
+    case SameData::Same:
+      return "same";
+    case SameData::Other:
+      return "other";
+    case SameData::Unknown:
+      return "unknown";
+  }
+  return "";
+}
+
+/// What is known of it; null where nothing is.
+Json data_json(const DataIdentity& data) {
+  if (data.unknown()) return nullptr;
+  Json json = Json::object();
+  if (!data.name.empty()) json["name"] = data.name;
+  if (!data.hash.empty()) json["hash"] = data.hash;
+  if (data.symbols > 0) json["symbols"] = data.symbols;
+  if (!data.unit.empty()) json["unit"] = data.unit;
+  return json;
+}
+
 Json run_json(const Comparison& all, size_t index) {
   const Compared& run = all.runs[index];
   Json json = {{"run", letter_of(all, index)}, {"name", run.name},       {"source", run.source},
                {"maker", run.maker},           {"seeds", Json::array()}, {"settings", Json::object()},
                {"edits", Json::array()},       {"missing", run.missing}};
+  json["data"] = data_json(run.data);
   for (const OneSeed& seed : run.seeds) json["seeds"].push_back(seed.seed);
   for (const auto& [key, value] : run.settings) json["settings"][key] = value;
   for (const Edit& edit : run.edits)
@@ -98,6 +122,7 @@ Json difference_json(const Comparison& all, size_t run) {
           {"band_high", number(d.band_high)},
           {"agree", d.agree},
           {"luck", to_string(d.luck)},
+          {"data", to_string(d.data)},
           {"words", run == all.baseline() ? "baseline" : d.words()}};
 }
 
@@ -159,6 +184,7 @@ Json to_json(const Comparison& all) {
                {"same", all.same},
                {"shared", all.shared},
                {"settings_sentence", settings_sentence(all)},
+               {"data_sentence", data_sentence(all)},
                {"loss_sentence", loss_sentence(all)},
                {"difference_sentence", difference_sentence(all)}};
   if (all.choice.range) json["range"] = {all.choice.range->first, all.choice.range->second};

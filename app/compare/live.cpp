@@ -33,12 +33,14 @@ std::shared_ptr<const History> LiveRuns::history_of(const std::shared_ptr<const 
 std::optional<Compared> LiveRuns::take(const LabView& view, char letter, bool clock) {
   const RunView* run = run_of(view, letter);
   if (!run) return {};
-  const RunSpec& spec = run->origin ? *run->origin : *run->spec;
+  const RunSpec& spec = *run->spec;  // what trains; `edits` say what it was before
   Compared result;
   result.name = run->name;
   result.maker = "normscope";
   result.settings = field_values(spec);
   result.spec = spec;
+  if (run->origin) result.origin = *run->origin;
+  if (run->data) result.data = *run->data;
   result.edits = run->edits;
   result.letter = letter;
   const double unigram = view.unigram_entropy > 0 ? view.unigram_entropy : kUnknown;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/compare/tracks.h"
+#include "app/compare/words.h"
 
 namespace normscope::comparison {
 namespace {
@@ -43,13 +44,15 @@ Opponents own_opponents(const Compared& base) {
 }
 
 /// The band over the same steps, and where the end lies in it.
-void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Track>& own) {
+void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Track>& own,
+           const Compared& run, const Compared& base) {
   double low = tracks.front().x.back(), high = low;
   for (const Track& track : tracks) {
-    const size_t count = std::min(track.x.size(), static_cast<size_t>(kWindow));
+    const int32_t last = track.steps.back(), window = std::min(window_at(run, last), window_at(base, last));
+    const size_t count = std::min(track.x.size(), static_cast<size_t>(window));
     low = std::min(low, track.x[track.x.size() - count]);
     high = std::max(high, track.x.back());
-    d.at_end.push_back(mean_at_end(track));
+    d.at_end.push_back(mean_at_end(track, window));
   }
   double sum = 0;
   for (const double end : d.at_end) sum += end;
@@ -76,7 +79,17 @@ void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Tr
 
 }  // namespace
 
+std::string Difference::short_words() const {
+  if (data == SameData::Same) return words();
+  return data == SameData::Other ? "other data" : data_words;
+}
+
 std::string Difference::words() const {
+  if (luck == Luck::Unknown || luck == Luck::Same || data == SameData::Same) return luck_words();
+  return data == SameData::Other ? data_words : fmt::format("{}; {}", data_words, luck_words());
+}
+
+std::string Difference::luck_words() const {
   switch (luck) {
     case Luck::Unknown:
       return "–";
@@ -114,6 +127,8 @@ Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
 Difference difference_of(const Comparison& all, const Ruler& ruler, size_t index) {
   const Compared &run = all.runs[index], &base = all.runs[all.baseline()];
   Difference d;
+  d.data = data_of(run, base);
+  d.data_words = data_words(all, index);
   const std::vector<Track> own = differences_of(all, ruler, base, own_opponents(base));
   const bool itself = index == all.baseline();
   const Opponents others = itself ? own_opponents(base) : opponents(all, index);
@@ -123,7 +138,7 @@ Difference difference_of(const Comparison& all, const Ruler& ruler, size_t index
   std::vector<Track> smooth;
   for (const Track& track : tracks) smooth.push_back(smoothed(track));
   d.smooth = spread_of(smooth);
-  judge(d, tracks, own);
+  judge(d, tracks, own, run, base);
   if (!itself && same_bits(run, base)) d.luck = Luck::Same;
   return d;
 }

@@ -217,6 +217,16 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
   return place;
 }
 
+namespace {
+
+/// What stands behind a ratio of gradients that are not of the same data.
+std::string data_note(const Comparison& all, size_t run) {
+  const std::string words = data_words(all, run);
+  return words.empty() ? "" : fmt::format(" ({})", words);
+}
+
+}  // namespace
+
 std::string map_sentence(const Comparison& all, size_t run) {
   const RatioMap& map = all.maps[run];
   if (!map.lacks.empty()) return map.lacks + ".";
@@ -231,8 +241,9 @@ std::string map_sentence(const Comparison& all, size_t run) {
       }
   const char mine = all.letter(run), base = all.letter(all.baseline());
   if (std::fabs(most) < std::log10(2.f)) return fmt::format("{} stays within 2× of {}.", mine, base);
-  return fmt::format("Farthest apart at step {}, layer {}: {}'s is {}.", ui::grouped(step), layer, mine,
-                     held_against(std::pow(10.0, static_cast<double>(most)), fmt::format("{}'s", base)));
+  return fmt::format("Farthest apart at step {}, layer {}: {}'s is {}{}.", ui::grouped(step), layer, mine,
+                     held_against(std::pow(10.0, static_cast<double>(most)), fmt::format("{}'s", base)),
+                     data_note(all, run));
 }
 
 std::string place_sentence(const Comparison& all, size_t run) {
@@ -248,8 +259,9 @@ std::string place_sentence(const Comparison& all, size_t run) {
     const std::string nowhere =
         fmt::format("{} and {} part nowhere by more than {}", mine, base, times(all.choice.factor));
     if (place.most_step == 0) return fmt::format("{}: it stays in {}.", nowhere, range);
-    return fmt::format("{}: {}{} at most, at step {}.", nowhere, single ? "" : "it leaves " + range + " by ",
-                       times(place.most), ui::grouped(place.most_step));
+    return fmt::format("{}: {}{} at most, at step {}{}.", nowhere,
+                       single ? "" : "it leaves " + range + " by ", times(place.most),
+                       ui::grouped(place.most_step), data_note(all, run));
   }
   const std::string against = single ? fmt::format("{}'s", base) : range;
   std::string text =
@@ -259,7 +271,7 @@ std::string place_sentence(const Comparison& all, size_t run) {
     text += fmt::format("; equal to the bit up to step {}", ui::grouped(place.equal_until));
   else if (place.step == place.first_step)
     text += place.step == 1 ? ", from the first step on" : ", at the first step that was compared";
-  return text + ".";
+  return text + data_note(all, run) + ".";
 }
 
 }  // namespace normscope::comparison

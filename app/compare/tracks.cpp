@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/core/error.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::comparison {
 namespace {
@@ -137,9 +138,11 @@ Spread spread_of(std::span<const Track> tracks) {
   return spread;
 }
 
-double mean_at_end(const Track& track) {
-  if (track.empty()) return kUnknown;
-  const size_t count = std::min(track.y.size(), static_cast<size_t>(kWindow));
+int32_t window_at(const Compared& run, int32_t step) { return loss_window(step, run.edits); }
+
+double mean_at_end(const Track& track, int32_t most) {
+  if (track.y.empty()) return kUnknown;
+  const size_t count = std::min(track.y.size(), static_cast<size_t>(most));
   double sum = 0;
   for (size_t i = track.y.size() - count; i < track.y.size(); ++i) sum += track.y[i];
   return sum / static_cast<double>(count);
@@ -158,7 +161,19 @@ double mean_between(const Track& track, double low, double high) {
 
 bool same_batches(const Compared& a, const Compared& b) {
   return a.spec && b.spec && a.maker == b.maker && a.spec->data == b.spec->data &&
-         a.spec->train.batch == b.spec->train.batch && a.spec->model.sequence == b.spec->model.sequence;
+         data_of(a, b) != SameData::Other && a.spec->train.batch == b.spec->train.batch &&
+         a.spec->model.sequence == b.spec->model.sequence;
+}
+
+SameData data_of(const Compared& a, const Compared& b) {
+  if (const SameData said = same_data(a.data, b.data); said != SameData::Unknown) return said;
+  if (!a.spec || !b.spec) return SameData::Unknown;
+  DataSpec mine = a.spec->data, theirs = b.spec->data;
+  mine.context = theirs.context = 0;  // how long a row may be, not what stands in it
+  // A path says which file only within one session or one log.
+  const bool made_up = !made_up_name(mine).empty() && !made_up_name(theirs).empty();
+  if (!made_up && a.source != b.source) return SameData::Unknown;
+  return mine == theirs ? SameData::Same : SameData::Other;
 }
 
 Opponents opponents(const Comparison& all, size_t run) {

@@ -32,8 +32,10 @@ Track minus(const Ruler& ruler, const Track& one, std::span<const Track> others)
 /// The mean of the points at most kSmooth / 2 steps away.
 Track smoothed(const Track& track);
 Spread spread_of(std::span<const Track> tracks);
-/// Mean of the last kWindow points, or of those from `low` to `high`; NaN where there are none.
-double mean_at_end(const Track& track);
+/// How many points, up to a step, the loss of a run is the mean of: loss_window() with the run's edits.
+int32_t window_at(const Compared& run, int32_t step);
+/// Mean of the last `count` points, or of those from `low` to `high`; NaN where there are none.
+double mean_at_end(const Track& track, int32_t count);
 double mean_between(const Track& track, double low, double high);
 
 /// The seeds of a run that are held against seeds of the baseline: with the same seed and batches, pairs of equal
@@ -57,6 +59,8 @@ std::optional<double> ratio_to_range(const Ruler& ruler, double value, const std
                                      double x);
 /// Both were trained by the same program on the same data with batches of the same shape.
 bool same_batches(const Compared& a, const Compared& b);
+/// Whether the data of two runs are the same: as they say, else by their specifications where those decide it.
+SameData data_of(const Compared& a, const Compared& b);
 
 /// "dec.L03.attn.wq.grad_norm" taken apart; none for what is of no layer.
 struct StatPlace {

@@ -6,11 +6,13 @@
 #include <cmath>
 
 #include "app/compare/tracks.h"
+#include "app/records/log_reader.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 #include "engine/core/in_words.h"
 #include "engine/core/text_table.h"
 #include "engine/model/wiring.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::comparison {
 
@@ -78,7 +80,8 @@ std::string leaves_words(const EndRow& row) {
 }
 
 std::string value_words(const Comparison& all, const Setting& setting, size_t run) {
-  if (!setting.values[run]) return "not in " + where_missing(all.runs[run]);
+  // What somebody else calls a setting is none of ours.
+  if (!setting.values[run]) return all.runs[run].spec ? "–" : "not in " + where_missing(all.runs[run]);
   const std::string& value = *setting.values[run];
   if (setting.key != "model.placement") return value;
   try {
@@ -86,6 +89,22 @@ std::string value_words(const Comparison& all, const Setting& setting, size_t ru
   } catch (const Error&) {  // a log may say what it likes
     return value;
   }
+}
+
+std::string data_words(const Comparison& all, size_t run) {
+  const Compared &mine = all.runs[run], &base = all.runs[all.baseline()];
+  if (run == all.baseline()) return "";
+  switch (data_of(mine, base)) {
+    case SameData::Same:
+      return "";
+    case SameData::Other:
+      return mine.data.unknown() ? "other data" : "other data: " + to_words(mine.data);
+    case SameData::Unknown:
+      break;
+  }
+  if (mine.data.unknown()) return "data: not in " + where_missing(mine);
+  return fmt::format("data: {}, and {} does not say its own", to_words(mine.data),
+                     all.letter(all.baseline()));
 }
 
 std::string window_words(const Comparison& all) {
@@ -96,7 +115,7 @@ std::string window_words(const Comparison& all) {
   }
   const std::string seeds = least == most ? fmt::format("{} seed{} each", most, most == 1 ? "" : "s")
                                           : fmt::format("{} to {} seeds", least, most);
-  return fmt::format("mean of the last {} steps, {}", kWindow, seeds);
+  return fmt::format("mean of the last {} steps, {}", kLossWindow, seeds);
 }
 
 std::vector<std::vector<std::string>> end_table(const Comparison& all) {
@@ -130,6 +149,10 @@ std::vector<std::vector<std::string>> settings_table(const Comparison& all, cons
   return table;
 }
 
+bool was_replaced(const Compared& run) {
+  return std::find(run.missing.begin(), run.missing.end(), records::kReplaced) != run.missing.end();
+}
+
 std::string missing_sentence(const Comparison& all) {
   std::string text;
   // Runs of which the same is not known share a sentence.
@@ -146,6 +169,10 @@ std::string missing_sentence(const Comparison& all) {
     std::sort(letters.begin(), letters.end());
     text += fmt::format("{}{}: {}", text.empty() ? "" : " ", in_words(letters, "and"), what);
   }
+  for (size_t run = 0; run < all.runs.size(); ++run)
+    if (was_replaced(all.runs[run]))
+      text += fmt::format("{}{}: another run took the place of the one before in this file.",
+                          text.empty() ? "" : " ", all.letter(run));
   return text;
 }
 

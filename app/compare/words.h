@@ -35,6 +35,13 @@ std::string update_words(const EndRow& row);
 std::string leaves_words(const EndRow& row);
 /// A setting's value, or that it is not said: "not in its log".
 std::string value_words(const Comparison& all, const Setting& setting, size_t run);
+/// The file of a run that is followed held another run before.
+bool was_replaced(const Compared& run);
+/// Why the losses of a run and the baseline's do not compare: "other data: corpus.txt, 138 symbols", "data: not in its
+/// log"; empty where they read the same.
+std::string data_words(const Comparison& all, size_t run);
+/// The edits of a run in words: "12 norms moved at 300; learning rate 0.001 at 400"; "none".
+std::string edits_words(const Compared& run);
 /// "mean of the last 25 steps, 5 seeds each".
 std::string window_words(const Comparison& all);
 

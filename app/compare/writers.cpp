@@ -92,7 +92,7 @@ std::string to_text(const Comparison& all) {
   if (!all.settings.empty())
     out += text_table(settings_table(all, "≠ "), std::string(all.runs.size() + 1, 'l'));
   out += "\n";
-  for (const std::string& sentence : {loss_sentence(all), difference_sentence(all)})
+  for (const std::string& sentence : {data_sentence(all), loss_sentence(all), difference_sentence(all)})
     if (!sentence.empty() && sentence != settings_sentence(all)) out += sentence + "\n";
   for (const std::string& sentence : place_sentences(all)) out += sentence + "\n";
   out += fmt::format("\nAt the end: {}\n", window_words(all));
@@ -113,7 +113,7 @@ std::string to_markdown(const Comparison& all, const std::vector<std::string>& p
   if (!all.settings.empty())
     out += "\n" + markdown(settings_table(all, "≠ "), std::string(all.runs.size() + 1, 'l'));
   out += "\n## Loss\n";
-  for (const std::string& sentence : {loss_sentence(all), difference_sentence(all)})
+  for (const std::string& sentence : {data_sentence(all), loss_sentence(all), difference_sentence(all)})
     if (!sentence.empty()) out += "\n" + sentence + "\n";
   for (const std::string& picture : pictures) out += fmt::format("\n![]({})\n", picture);
   out += "\n## First place they part\n\n";
@@ -138,8 +138,10 @@ std::string settings_csv(const Comparison& all) {
 
 std::string map_csv(const Comparison& all, size_t run) {
   const RatioMap& map = all.maps[run];
-  std::string out = fmt::format("layer,step,{},log10 of the ratio\n",
-                                all.choice.align == Alignment::Step ? "x" : to_string(all.choice.align));
+  const std::string data = data_words(all, run);
+  std::string out = fmt::format("layer,step,{},{}\n",
+                                all.choice.align == Alignment::Step ? "x" : to_string(all.choice.align),
+                                plot::csv_field("log10 of the ratio" + (data.empty() ? "" : "; " + data)));
   for (int32_t layer = 1; layer <= map.layers; ++layer)
     for (size_t i = 0; i < map.steps.size(); ++i)
       if (const float cell = map.at(layer, i); std::isfinite(cell))
@@ -149,13 +151,14 @@ std::string map_csv(const Comparison& all, size_t run) {
 
 std::string end_csv(const Comparison& all) {
   Table table = {{"run", "name", "source", "seeds", "steps", "loss", "deviation", "difference", "band low",
-                  "band high", "against", "verdict", "leaves plateau", "update ratio", "tokens per second"}};
+                  "band high", "data", "against", "verdict", "leaves plateau", "update ratio",
+                  "tokens per second"}};
   for (const EndRow& row : all.rows) {
     const Compared& run = all.runs[row.run];
     const Difference& d = all.differences[row.run];
     table.push_back({std::string(1, all.letter(row.run)), run.name, run.source,
                      std::to_string(run.seeds.size()), std::to_string(row.last_step), plain(row.loss),
-                     plain(row.deviation), plain(d.end), plain(d.band_low), plain(d.band_high),
+                     plain(row.deviation), plain(d.end), plain(d.band_low), plain(d.band_high), d.data_words,
                      row.run == all.baseline() ? "baseline" : d.words(), row.verdict,
                      row.leaves ? leaves_words(row) : "", plain(row.update_ratio),
                      plain(row.tokens_per_second)});

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/compare/tracks.h"
 #include "app/compare_screen/compare_screen.h"
 #include "app/panels/panels.h"
 #include "app/ui/widgets.h"
@@ -31,6 +32,17 @@ struct CompareScreen::Frame {
   const Comparison& all() const { return shown->all; }
   /// The cursor on the shared axis.
   double x() const { return step * shown->per_step; }
+  /// The loss of a run at one of its points, as everywhere: the mean over the loss window.
+  double loss_at(size_t run, size_t point) const {
+    const Track& loss = all().losses[run].shown;
+    return mean_at_end({{}, {}, {loss.y.begin(), loss.y.begin() + static_cast<std::ptrdiff_t>(point) + 1}},
+                       window_at(run, point));
+  }
+  int32_t window_at(size_t run, size_t point) const {
+    const Track& loss = all().losses[run].shown;
+    return std::min(comparison::window_at(all().runs[run], loss.steps[point]),
+                    static_cast<int32_t>(point) + 1);
+  }
   /// The run that stands in a place; none where it is not compared.
   std::optional<size_t> run_of(char letter) const {
     if (!has()) return {};

@@ -37,11 +37,11 @@ std::vector<lab::TimelineMark> parting_places(const Comparison& all) {
 CompareScreen::CompareScreen(std::function<void()> wake) : side_(wake), comparing_(wake) {}
 
 void CompareScreen::open(const std::string& path, const LabView& view) {
-  side_.open(path, view, std::exchange(open_into_, std::nullopt));
+  if (!side_.open(path, view, std::exchange(open_into_, std::nullopt))) unplaced_.push_back(path);
 }
 
 KeptChoice CompareScreen::kept() const {
-  return {baseline_, align_, matrix_, metric_, factor_, side_.kept()};
+  return {baseline_, align_, matrix_, metric_, factor_, side_.kept(), side_.letters()};
 }
 
 void CompareScreen::restore(const KeptChoice& kept) {
@@ -55,9 +55,11 @@ void CompareScreen::restore(const KeptChoice& kept) {
   across_.reset();
   beyond_.reset();
   refusal_.clear();
+  unplaced_.clear();
   for (size_t i = 0; i < kMost; ++i) {
     side_.bring_back(i);
-    if (!kept.files[i].first.empty()) side_.put(i, kept.files[i].first, kept.files[i].second);
+    if (!kept.files[i].first.empty())
+      side_.put(i, kept.files[i].first, kept.files[i].second, kept.letters[i]);
   }
 }
 
@@ -125,6 +127,7 @@ void CompareScreen::draw(Ui& ui, const LabView& view, lab::TransportState& trans
   const Rect bar = rest.take_bottom(compact ? 50.f : 76.f);
   rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
   draw_heads(f, rest.take_top(compact ? 62.f : 148.f, gap));
+  ask_where(f);
   if (f.has()) {
     draw_time(f, rest.take_left(compact ? std::round(rest.w * 0.615f) : std::round(rest.w * 0.63f), gap));
     draw_right(f, rest);

@@ -2,7 +2,7 @@
 // plus draw(), window-less: it reads a LabView, returns commands, and shares the step cursor with the Lab. What it
 // shows is computed by Comparing, off the thread that draws. Drawn by draw_app.
 //
-// Controls: compare/run/A ... D (baseline) with compare/run/A/replace, compare/settings, compare/seeds, compare/align,
+// Controls: compare/run/A ... H (baseline) with compare/run/A/replace, compare/where/1 ... 4, compare/settings, compare/seeds, compare/align,
 // compare/range, compare/maps/quantity, compare/matrix, compare/factor, compare/place/A ..., compare/loss, compare/difference,
 // compare/map/A ..., compare/end, each figure with /menu; compare/tab where panels share a cell.
 #pragma once
@@ -30,6 +30,7 @@ struct KeptChoice {
   lab::Metric metric = lab::Metric::Gradient;
   double factor = 4;
   std::array<std::pair<std::string, size_t>, kMost> files{};  ///< path and run by place
+  std::array<char, kMost> letters{};                          ///< of these, E to H; 0: not said
   bool operator==(const KeptChoice&) const = default;
 };
 
@@ -42,7 +43,8 @@ class CompareScreen {
   void draw(ui::Ui&, const LabView&, lab::TransportState& transport, const ui::Rect& area, bool clock,
             std::vector<lab::Command>& commands);
 
-  /// A log or a saved run, into the place whose "open" was pressed, else where there is room.
+  /// A log or a saved run, into the place whose "open" was pressed, else where there is room; where there is none the
+  /// next frame asks who makes room.
   void open(const std::string& path, const LabView& view);
   /// The hand wants to open a file: true once.
   bool take_wish() { return std::exchange(wish_, false); }
@@ -65,11 +67,13 @@ class CompareScreen {
   void draw_heads(Frame&, ui::Rect);
   void draw_labels(Frame&, ui::Rect);
   void draw_card(Frame&, const ui::Rect&, const SideBySide::Place&);
+  static std::string title_of(Frame&, size_t run, ui::TextStyle, float room);
   void draw_card_settings(Frame&, const ui::Rect&, size_t run);
   void draw_empty(Frame&, const ui::Rect&, const SideBySide::Place&, bool first);
   void draw_replace(Frame&, const ui::Rect& button, const SideBySide::Place&);
   void draw_list(Frame&, const std::string& name, const ui::Rect& button, const SideBySide::Place&);
   void draw_settings(Frame&);
+  void ask_where(Frame&);
   void draw_time(Frame&, ui::Rect);
   void draw_loss(Frame&, const ui::Rect&);
   void draw_difference(Frame&, const ui::Rect&);
@@ -97,6 +101,8 @@ class CompareScreen {
   std::optional<double> hover_x_, hover_next_;
   std::optional<int> beyond_;  // the cursor where only recorded runs have come
   std::optional<size_t> open_into_;
+  std::vector<std::string> unplaced_;  // files that wait for a place, the first is asked for
+  bool asking_ = false;
   std::string search_;   // letters of a run's name, in the list of a place
   std::string refusal_;  // why the axis that was asked for is not there
   bool wish_ = false;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <utility>
 
 #include "app/compare/words.h"
@@ -54,7 +53,13 @@ std::optional<ModelConfig> model_of(const Compared& run) {
 std::vector<Badge> badges_of(const Comparison& all, size_t run) {
   std::vector<Badge> badges;
   if (run == all.baseline()) badges.push_back({"baseline", BadgeKind::Solid});
-  if (!all.runs[run].source.empty()) badges.push_back({"recorded", BadgeKind::Outline, Icon::File});
+  if (was_replaced(all.runs[run]))  // so it is a recorded one
+    badges.push_back({"replaced", BadgeKind::Solid, Icon::File});
+  else if (!all.runs[run].source.empty())
+    badges.push_back({"recorded", BadgeKind::Outline, Icon::File});
+  if (all.differences[run].data != SameData::Same)
+    badges.push_back(all.differences[run].data == SameData::Other ? Badge{"other data", BadgeKind::Solid}
+                                                                  : Badge{"data not said"});
   const EndRow* row = row_of(all, run);
   if (!row) return badges;
   if (row->verdict.starts_with("stuck"))
@@ -96,9 +101,10 @@ void CompareScreen::draw_labels(Frame& f, Rect rest) {
                            "Every setting in which the runs differ, side by side.", some);
   if (hit.hovered && some.enabled) p.outline(rest, t.ink, 1.2f, radius::field);
   if (hit.clicked) f.ui.open_popup(kSettings);
+  const auto differing = std::count_if(all.settings.begin(), all.settings.end(),
+                                       [](const Setting& setting) { return setting.differs(); });
   const std::string count =
-      all.same ? "nothing"
-               : fmt::format("{} setting{}", all.settings.size(), all.settings.size() == 1 ? "" : "s");
+      all.same ? "nothing" : fmt::format("{} setting{}", differing, differing == 1 ? "" : "s");
   p.text({rest.x + 2, rest.y + 38}, {Face::Sans, type::tick}, t.ink3, count);
   if (all.shared > 0)
     p.text({rest.x + 2, rest.y + 53}, {Face::Sans, type::tick}, t.ink3,
@@ -162,10 +168,9 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   p.outline(card, baseline ? t.ink : t.border, baseline ? line::selected : line::border, radius::panel);
   const std::string control = fmt::format("compare/run/{}", place.letter);
   const Track none, &track = run ? f.all().losses[*run].shown : none;
-  const std::optional<size_t> point = run ? f.point_of(*run, track.x) : std::nullopt;
-  double loss = kUnknown;
-  int at_step = f.step;
-  if (point) std::tie(loss, at_step) = std::pair{track.y[*point], track.steps[*point]};
+  std::optional<size_t> point;
+  if (run) point = f.point_of(*run, track.x);
+  const double loss = run && point ? f.loss_at(*run, *point) : kUnknown;
   const std::string name = run ? f.all().runs[*run].name : "", number = fixed(loss, 2);
   HitOptions over;
   over.radius = radius::panel;
@@ -185,14 +190,15 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const float left = card.x + pad + size + (compact ? 8 : 10);
   const TextStyle bold{Face::Bold, compact ? type::title : type::run_name};
   const float room = card.right() - pad - loss_w - 8 - left;
-  p.text({left, card.y + 25}, bold, t.ink,
-         fitting(p, bold, room, {name, short_name(f.all(), *run), name.substr(0, name.find(','))}));
+  p.text({left, card.y + 25}, bold, t.ink, title_of(f, *run, bold, room));
   const float menu_w = 90;
   const Rect menu{card.right() - menu_w - 6, card.bottom() - (compact ? 25.f : 26.f), menu_w, 22};
   if (!compact) {
     const bool ended = !point && !track.empty() && f.x() > track.x.back();
-    const std::string at = ended ? fmt::format("ends at step {}", grouped(track.steps.back()))
-                                 : fmt::format("nats at step {}", grouped(at_step));
+    const std::string at = ended          ? fmt::format("ends at step {}", grouped(track.steps.back()))
+                           : run && point ? fmt::format("step {}, mean of {}", grouped(track.steps[*point]),
+                                                        f.window_at(*run, *point))
+                                          : "nats";
     p.text({card.right() - pad, card.y + 48}, {Face::Sans, type::tick}, t.ink3, at, Align::Right);
     float x = left;
     for (const Badge& b : badges_of(f.all(), *run)) {
@@ -205,12 +211,22 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
                              t.runs[static_cast<size_t>(place.letter - 'A')].line);
     draw_card_settings(f, card, *run);
   } else {
-    const std::string state = baseline ? "baseline" : f.all().differences[*run].words();
+    const std::string state = baseline ? "baseline" : f.all().differences[*run].short_words();
     p.text({card.x + pad, card.bottom() - 10}, kBody, t.ink2,
            fitting(p, kBody, menu.x - card.x - pad - 4,
                    {state, state.substr(0, state.find(':')), state.substr(0, state.find(','))}));
   }
   draw_replace(f, menu, place);
+}
+
+/// As many words of a run's name as have room; the card's own value is the whole of it.
+std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float room) {
+  const std::string& name = f.all().runs[run].name;
+  const Painter& p = f.ui.paint();
+  std::string words = name;
+  while (words.find(' ') != words.npos && p.text_width(style, words) > room) words.resize(words.rfind(' '));
+  return fitting(p, style, room,
+                 {name, short_name(f.all(), run), name.substr(0, name.find(',')), words, "…"});
 }
 
 /// The values of what differs; what is not the baseline's stands on a chip behind a sign.
@@ -227,7 +243,9 @@ void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run) {
     const float right = 104;  // beside the wiring and "replace"
     const TextStyle style = said ? kMono : kBody;
     const std::string whole = value_words(all, setting, run);
-    const std::string text = fitting(p, style, card.right() - right - left, {whole, "…"});
+    // Of data their name alone says much.
+    const std::string brief = setting.key == "data" && said ? whole.substr(0, whole.find(", ")) : "…";
+    const std::string text = fitting(p, style, card.right() - right - left, {whole, brief, "…"});
     if (differs) {
       p.text({card.x + 24, base}, kMono, t.ink, "≠");
       p.fill({left - 6, base - 13, p.text_width(style, text) + 12, 17}, t.sunk, radius::field);
@@ -280,14 +298,62 @@ void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::
   if (ui.popup_open(name)) draw_list(f, name, place, now);
 }
 
+/// Where a file shall stand when all four places are taken: nobody leaves unasked.
+void CompareScreen::ask_where(Frame& f) {
+  constexpr const char* kWhere = "compare/where";
+  if (unplaced_.empty()) return;
+  Ui& ui = f.ui;
+  if (!std::exchange(asking_, true)) ui.open_popup(kWhere);
+  const Rect box = centred({ui.size().x / 2, ui.size().y / 2}, 420, 72 + kListRow * (kMost + 1));
+  bool answered = false;
+  if (ui.begin_popup(kWhere, box)) {
+    Rect left = box.inset(space::pad, 10);
+    const std::string path = unplaced_.front(), file = path.substr(path.find_last_of("/\\") + 1);
+    Painter& p = ui.paint();
+    const TextStyle bold{Face::Bold, type::title};
+    p.text_in(left.take_top(26), bold, ui.theme().ink,
+              fitting(p, bold, left.w,
+                      {fmt::format("Where shall {} stand?", file), "Where shall the file stand?"}));
+    p.text_in(left.take_top(24), kBody, ui.theme().ink2,
+              "Four runs stand side by side; one makes room for it.");
+    ButtonOptions row;
+    row.quiet = row.left = true;
+    row.style = kBody;
+    const auto entry = [&](const std::string& name, const std::string& label, const char* help) {
+      const Rect at = left.take_top(kListRow).inset(0, 1);
+      return button(ui, name, at, p.fit(kBody, label, at.w - 24), help, row);
+    };
+    for (const SideBySide::Place& place : f.places) {
+      const std::optional<size_t> run = f.run_of(place.letter);
+      const std::string who = run ? f.all().runs[*run].name : place.path;
+      if (entry(fmt::format("{}/{}", kWhere, place.number + 1),
+                fmt::format("Instead of {}, {}", place.letter, who),
+                place.live ? "The run stays in the Lab and can come back here." : "That file is closed.")) {
+        side_.open(path, f.view, place.number);
+        answered = true;
+      }
+    }
+    if (entry(fmt::format("{}/none", kWhere), "Nowhere: do not open it", "Everything stays as it is."))
+      answered = true;
+    if (answered) ui.close_popup();
+    ui.end_popup();
+  } else {
+    answered = true;  // it was closed
+  }
+  if (!answered) return;
+  unplaced_.erase(unplaced_.begin());
+  asking_ = false;
+}
+
 /// The list of runs that can stand here; of many those whose names have the letters that are typed.
 void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& place,
                               const SideBySide::Place& now) {
   Ui& ui = f.ui;
-  const auto slot = static_cast<size_t>(now.letter - 'A');
+  const size_t slot = now.number;
   const std::vector<SideBySide::Choice> others = side_.choices();
   const bool anybody = now.live || now.recorded || !now.path.empty();
-  const bool back = !now.live && !live_key(f.view, now.letter).empty(), many = others.size() > kListed;
+  const char own = static_cast<char>('A' + now.number);  // of the live run that belongs here
+  const bool back = !now.live && !live_key(f.view, own).empty(), many = others.size() > kListed;
   const bool settings = f.compact() && f.has() && !f.all().settings.empty();
   const size_t fixed_rows = 1u + back + anybody + settings + many;
   const float top = place.bottom() + 2;
@@ -309,7 +375,7 @@ void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& pla
     open_into_ = slot;
     wish_ = true;
   }
-  if (back && entry("live", fmt::format("Run {} of the Lab", now.letter), "The run that trains here."))
+  if (back && entry("live", fmt::format("Run {} of the Lab", own), "The run that trains here."))
     side_.bring_back(slot);
   if (anybody && entry("none", "Leave it out", "Nobody stands here then.")) side_.leave_out(slot);
   if (settings && entry("settings", "What differs", "Every setting in which the runs differ."))

@@ -11,6 +11,8 @@ namespace {
 
 char letter_at(size_t place) { return static_cast<char>('A' + place); }
 
+constexpr char kFirstRecorded = 'E';
+
 bool is_live(const LabView& view, size_t place) { return !live_key(view, letter_at(place)).empty(); }
 
 }  // namespace
@@ -29,32 +31,42 @@ std::shared_ptr<SideBySide::File> SideBySide::file_of(const std::string& path) {
   return file;
 }
 
-void SideBySide::open(const std::string& path, const LabView& view, std::optional<size_t> place) {
-  const std::shared_ptr<File> file = file_of(path);
+/// A place keeps the letter of its recorded run; the letters of live runs are never given away.
+void SideBySide::fill(size_t place, const std::shared_ptr<File>& file, size_t run, char letter) {
+  Slot& slot = slots_[place];
+  if (letter == 0) letter = slot.letter;
+  const auto taken = [&](char wanted) {
+    return std::any_of(slots_.begin(), slots_.end(), [&](const Slot& other) {
+      return &other != &slot && other.file && other.letter == wanted;
+    });
+  };
+  for (char next = kFirstRecorded; letter == 0 || taken(letter); ++next) letter = next;
+  slot = {file, run, slot.hidden, letter};
+}
+
+bool SideBySide::open(const std::string& path, const LabView& view, std::optional<size_t> place) {
   size_t at = place.value_or(kMost);
   // A file that is open already stays where it is.
   for (size_t i = 0; at == kMost && i < kMost; ++i)
-    if (slots_[i].file == file) at = i;
+    if (slots_[i].file && slots_[i].file->source->path() == path) at = i;
   for (size_t i = 0; at == kMost && i < kMost; ++i)
     if (is_free(view, i)) at = i;
-  // Where nobody leaves a place the last of the live runs does.
-  for (size_t i = kMost; at == kMost && i-- > 0;)
-    if (!slots_[i].file) at = i;
-  at = std::min(at, kMost - 1);
-  if (slots_[at].file != file) slots_[at] = {file, 0, slots_[at].hidden};
+  if (at >= kMost) return false;
+  const std::shared_ptr<File> file = file_of(path);
+  if (slots_[at].file != file) fill(at, file, 0);
   update(view);
+  return true;
 }
 
 void SideBySide::leave_out(size_t place) {
   Slot& slot = slots_[place];
-  slot.hidden = !slot.file;
-  slot.file = nullptr;
+  slot = {nullptr, 0, !slot.file, 0};
 }
 
 void SideBySide::bring_back(size_t place) { slots_[place] = {}; }
 
-void SideBySide::put(size_t place, const std::string& path, size_t run) {
-  slots_[place] = {file_of(path), run, slots_[place].hidden};
+void SideBySide::put(size_t place, const std::string& path, size_t run, char letter) {
+  fill(place, file_of(path), run, letter);
   slots_[place].file->handed_out = true;
 }
 
@@ -63,7 +75,7 @@ void SideBySide::hand_out(const std::shared_ptr<File>& file, const LabView& view
   file->handed_out = true;
   size_t next = 1;
   for (size_t i = 0; i < kMost && next < file->runs.size(); ++i)
-    if (is_free(view, i)) slots_[i] = {file, next++, slots_[i].hidden};
+    if (is_free(view, i)) fill(i, file, next++);
 }
 
 void SideBySide::update(const LabView& view) {
@@ -84,7 +96,8 @@ std::array<SideBySide::Place, kMost> SideBySide::places(const LabView& view) con
   for (size_t i = 0; i < kMost; ++i) {
     const Slot& slot = slots_[i];
     Place& place = result[i];
-    place.letter = letter_at(i);
+    place.number = i;
+    place.letter = slot.file ? slot.letter : letter_at(i);
     place.live = !slot.file && !slot.hidden && is_live(view, i);
     if (!slot.file) continue;
     place.path = slot.file->source->path();
@@ -119,7 +132,7 @@ std::string SideBySide::key(const LabView& view) const {
     if (all[i].live)
       key += live_key(view, all[i].letter);
     else if (all[i].recorded)
-      key += fmt::format("{} {} {}", all[i].path, slot.run, slot.file->now->version);
+      key += fmt::format("{} {} {} {}", slot.letter, all[i].path, slot.run, slot.file->now->version);
   }
   return key;
 }
@@ -136,6 +149,13 @@ std::array<std::pair<std::string, size_t>, kMost> SideBySide::kept() const {
   std::array<std::pair<std::string, size_t>, kMost> result;
   for (size_t i = 0; i < kMost; ++i)
     if (slots_[i].file) result[i] = {slots_[i].file->source->path(), slots_[i].run};
+  return result;
+}
+
+std::array<char, kMost> SideBySide::letters() const {
+  std::array<char, kMost> result{};
+  for (size_t i = 0; i < kMost; ++i)
+    if (slots_[i].file) result[i] = slots_[i].letter;
   return result;
 }
 

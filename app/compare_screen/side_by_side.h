@@ -1,5 +1,5 @@
-// Which runs stand side by side: the session's own, each under its letter, and recorded ones in the places that are
-// left or that somebody gave them. Files are read on threads of their own and followed while they grow.
+// Which runs stand side by side: the session's own, each under its letter, and recorded ones, E to H, in the places
+// that are left or that somebody gave them. Files are read on threads of their own and followed while they grow.
 #pragma once
 
 #include <array>
@@ -21,24 +21,25 @@ class SideBySide {
   /// `wake`: rung when a file has news, from its thread; empty: files are read by update().
   explicit SideBySide(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  /// What stands in a place, A to D.
+  /// What stands in a place, 0 to 3.
   struct Place {
-    char letter = 'A';
+    size_t number = 0;
+    char letter = 'A';                    ///< of the live run that belongs here, or of the recorded one
     bool live = false, recorded = false;  ///< neither: nobody
     std::string path{};                   ///< of a recorded run
     std::string fault{};                  ///< why its file cannot be read, one line
     bool reading = false;                 ///< nothing is known of it yet
   };
 
-  /// Opens a log or a saved run: into `place` (0 to 3), else into the first that is free, else into that of the last live run. Further
-  /// runs of the file take further free places.
-  void open(const std::string& path, const LabView& view, std::optional<size_t> place = {});
+  /// Opens a log or a saved run: into `place` (0 to 3), else into the first that is free. False where none is: then
+  /// nothing was opened, and somebody has to say who makes room. Further runs of the file take further free places.
+  bool open(const std::string& path, const LabView& view, std::optional<size_t> place = {});
   /// Nobody stands there any more; a recorded run makes room for the live one.
   void leave_out(size_t place);
   /// The live run of this letter stands there again.
   void bring_back(size_t place);
-  /// Another run of a file that is open.
-  void put(size_t place, const std::string& path, size_t run);
+  /// A run of a file, under `letter`; 0: under the one that the place has, or the first that is free.
+  void put(size_t place, const std::string& path, size_t run, char letter = 0);
 
   /// Once a frame: what the files have gained.
   void update(const LabView& view);
@@ -56,6 +57,8 @@ class SideBySide {
   std::vector<Choice> choices() const;
   /// Path and run by place, to be kept and opened again; an empty path: none.
   std::array<std::pair<std::string, size_t>, kMost> kept() const;
+  /// The letters of these runs, E to H; 0: none.
+  std::array<char, kMost> letters() const;
 
  private:
   struct File {
@@ -68,7 +71,9 @@ class SideBySide {
     std::shared_ptr<File> file;
     size_t run = 0;
     bool hidden = false;  ///< the live run is left out
+    char letter = 0;      ///< of the file's run
   };
+  void fill(size_t place, const std::shared_ptr<File>& file, size_t run, char letter = 0);
   bool is_free(const LabView& view, size_t place) const;
   std::shared_ptr<File> file_of(const std::string& path);
   void hand_out(const std::shared_ptr<File>& file, const LabView& view);

@@ -20,9 +20,14 @@ constexpr const char *kLoss = "compare/loss", *kDifference = "compare/difference
 constexpr size_t kLongestName = 22;  // at the end of a line
 
 /// Without what has no room: sentences that do not fit, names at the ends of lines in the compact layout.
-void trim(Painter& p, plot::PlotSpec& plot, float width, bool compact) {
+void trim(Painter& p, plot::PlotSpec& plot, float width, bool compact, float taken = 0) {
   if (p.text_width({Face::Sans, type::body}, plot.sentence) > width - 2 * space::pad) plot.sentence.clear();
   if (compact) plot.note.clear();
+  // Of the note as many parts as have room: whose data are others stands first.
+  const float room =
+      width - taken - 2 * space::pad - p.text_width({Face::Bold, type::title}, plot.title) - 24;
+  while (!plot.note.empty() && p.text_width({Face::Sans, type::body}, plot.note) > room)
+    plot.note.resize(plot.note.find("; ") == plot.note.npos ? 0 : plot.note.rfind("; "));
   for (plot::Series& series : plot.series)
     if (compact || series.name.size() > kLongestName + 12) series.name.clear();
 }
@@ -67,7 +72,6 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   Ui& ui = f.ui;
   plot::PlotSpec plot = f.shown->loss;
   if (!refusal_.empty()) plot.sentence = refusal_;
-  trim(ui.paint(), plot, rect.w, f.compact());
   plot.pad_right = f.pad_right;
   plot.cursor = plot::Cursor{f.x(), grouped(f.step)};
   plot.hover = hover_x_;
@@ -78,6 +82,7 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   lab::CellOptions options;
   options.help = "The loss of every run: the line is the shown seed, the band all of them.";
   options.right = align_w + 40 + (zoomed ? 118.f : 0.f) + 84;
+  trim(ui.paint(), plot, rect.w, f.compact(), options.right);
   const plot::PlotHit hit = lab::draw_cell(ui, kLoss, rect, plot, cells_, options);
   time_hit(f, kLoss, hit);
   float x = rect.right() - 32 - align_w;
@@ -121,7 +126,7 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
 
 void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
   plot::PlotSpec plot = f.shown->difference;
-  trim(f.ui.paint(), plot, rect.w, f.compact());
+  trim(f.ui.paint(), plot, rect.w, f.compact(), 30);
   plot.pad_right = f.pad_right;
   plot.cursor = plot::Cursor{f.x(), ""};
   plot.hover = hover_x_;

@@ -223,6 +223,7 @@ std::string band_text(const Check& check) {
 std::string spread_text(const Verdict& v) {
   const Spread& s = v.measured.spread;
   if (v.measured.values.size() < 2) return "one seed";
+  if (v.measure->mean == Mean::Count) return range_text(s, *v.measure);
   Measure bare = *v.measure;
   bare.unit.clear();
   return fmt::format("{} to {}", shown(s.low, bare), shown(s.high, bare));

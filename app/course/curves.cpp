@@ -151,6 +151,7 @@ RunSpec model_of(RunSpec spec, int32_t model) {
 }
 
 double at_depth(const Curve& curve, const RunSpec& spec, RunStore& runs, int32_t layers) {
+  runs.look();
   if (curve.y == "step_change") {
     RunSpec deep = spec;
     set_field(deep, "model.layers", std::to_string(layers));
@@ -208,6 +209,7 @@ std::vector<double> by_layer(const Curve& curve, Fresh model) {
 CurveData layers(const Curve& curve, const RunSpec& spec, RunStore& runs) {
   std::vector<double> mean;
   for (int32_t model = 0; model < curve.models; ++model) {
+    runs.look();
     const std::vector<double> y = by_layer(curve, fresh(curve, model_of(spec, model), runs, 0));
     mean.resize(y.size(), 0.0);
     for (size_t i = 0; i < y.size(); ++i) mean[i] += y[i] / curve.models;

@@ -55,11 +55,10 @@ std::string value_text(double v, const FigureAxis& axis) {
   return axis.label.starts_with("loss") ? ui::with_minus(fmt::format("{:.2f}", v)) : ui::number(v, 2);
 }
 
-/// What a line comes to: its end; of a loss over time the mean of the last 20 steps, as the text and the Lab say.
+/// What a line comes to: its end; of a loss over time the mean of the last steps, as the text says.
 double end_value(const std::vector<double>& y, const Figure& figure) {
-  constexpr size_t kSteps = 20;
-  if (!figure.y.label.starts_with("loss") || figure.x.label != "training step") return y.back();
-  const size_t count = std::min(y.size(), kSteps);
+  if (!ends_in_means(figure)) return y.back();
+  const size_t count = std::min(y.size(), static_cast<size_t>(kMeasuredWindow));
   return std::accumulate(y.end() - static_cast<std::ptrdiff_t>(count), y.end(), 0.0) /
          static_cast<double>(count);
 }
@@ -171,6 +170,10 @@ PlotSpec map_plot(const Figure& figure, const FigureData& data) {
 }
 
 }  // namespace
+
+bool ends_in_means(const Figure& figure) {
+  return figure.y.label.starts_with("loss") && figure.x.label == "training step";
+}
 
 std::string letter_of(const Lesson& lesson, const FigureLine& line) {
   const Curve& curve = *lesson.curve(line.curve);

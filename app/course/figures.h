@@ -25,6 +25,11 @@ struct FigureData {
 /// lent another run's look, and for a run without a letter.
 std::string letter_of(const Lesson& lesson, const FigureLine& line);
 
+/// Steps that a loss at the end of a line is the mean of: what the lessons measured, not the Lab's kLossWindow.
+inline constexpr int kMeasuredWindow = 20;
+/// Whether the numbers at the ends of a figure's lines are such means: losses over the steps of training.
+bool ends_in_means(const Figure& figure);
+
 plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data);
 
 /// The first point of a curve: where a drawn prediction starts.

@@ -18,7 +18,19 @@ const T* find(const std::vector<T>& list, std::string_view id) {
 
 }  // namespace
 
-const char* to_string(Mean mean) { return mean == Mean::Geometric ? "geometric" : "arithmetic"; }
+const char* to_string(Mean mean) {
+  switch (mean) {
+    case Mean::Geometric:
+      return "geometric";
+    case Mean::Median:
+      return "median";
+    case Mean::Count:
+      return "count";
+    case Mean::Arithmetic:
+      break;
+  }
+  return "arithmetic";
+}
 
 const char* to_string(StepKind step) {
   constexpr const char* kNames[] = {"predict", "run", "compare", "explain"};
@@ -80,6 +92,8 @@ std::string definition(const Lesson& lesson) {
   for (const Measure& m : lesson.measures)
     out += fmt::format("measure {} {} {} {} {} {} {} {} {}\n", m.id, m.curve, m.take, m.a, m.b, m.against,
                        m.first, m.second, to_string(m.mean));
+  for (const Measure& m : lesson.measures)
+    if (m.take == "passes") out += fmt::format("limit {} {}\n", m.id, m.limit);
   for (const Measure& m : lesson.measures)
     if (!m.law.empty())
       out += fmt::format("law {} {} [{}] {}\n", m.id, m.law, fmt::join(m.rivals, " "), m.offset);

@@ -22,8 +22,9 @@
 
 namespace normscope::lessons {
 
-/// How seeds (and the picture) are averaged: what stands on a log axis geometrically, the rest arithmetically.
-enum class Mean : uint8_t { Arithmetic, Geometric };
+/// How seeds (and the picture) are summed up: what stands on a log axis geometrically, the rest arithmetically; by their
+/// median what may end at a bound of the measurement (can_be_cut in measures.h); by their number what is yes or no.
+enum class Mean : uint8_t { Arithmetic, Geometric, Median, Count };
 const char* to_string(Mean mean);
 
 /// A run of the lesson: the default model with some fields set.
@@ -82,11 +83,13 @@ struct Measure {
   std::string id{};
   std::string label{};  ///< "gradient of layer 1 at step 20, run A"
   std::string curve{};
-  /// at, mean, min, max, fall (first over second), first_below, exponent, r2, slope, misfit, lead; for two
-  /// others: ratio, difference.
+  /// at, mean, median, min, max, passes, fall (first over second), first_below, exponent, r2, slope, misfit, lead; for
+  /// two others: ratio, difference.
   std::string take{};
   double a = 0,
-         b = 0;  ///< at: a; mean, min, max: from a to b (all when equal); fall: a over b; first_below: a
+         b = 0;      ///< at: a; mean, median, min, max, passes: from a to b (all when equal); fall: a over b;
+                     ///< first_below: a
+  double limit = 0;  ///< passes: 1 where a value of the part lies above it, else 0
   std::string against{};  ///< r2, slope: "x", "log x", or another curve's id
   /// misfit: by how much the best multiple of this law misses the curve; lead: by how many times the best of
   /// the rivals misses it more. "line" x, "root" of x, "log" log(1 + x/offset), or another curve's id.
@@ -97,6 +100,8 @@ struct Measure {
   Mean mean = Mean::Arithmetic;
   int32_t digits = 2;  ///< significant ones, where it is shown
   std::string unit{};
+  std::optional<double> least{},
+      most{};  ///< bounds of its measurement: what lies there is "at most", "at least"
 };
 
 /// A neighbouring hypothesis: what the measure would be if it were true.

@@ -66,6 +66,13 @@ double first_below(const CurveData& c, double limit) {
   return kNever;
 }
 
+double median(std::vector<double> v) {
+  if (std::any_of(v.begin(), v.end(), [](double x) { return std::isnan(x); })) return kUnknown;
+  std::sort(v.begin(), v.end());
+  const size_t half = v.size() / 2;
+  return v.size() % 2 == 1 ? v[half] : (v[half - 1] + v[half]) / 2;
+}
+
 double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, double offset) {
   if (c.y.empty()) return kUnknown;
   if (m.take == "at") return at(c, m.a);
@@ -80,6 +87,9 @@ double of_curve(const Measure& m, const CurveData& c, const CurveSet& curves, do
     return m.take == "r2" ? f.r2 : f.slope;
   }
   if (y.empty()) return kUnknown;
+  if (m.take == "passes")
+    return std::any_of(y.begin(), y.end(), [&](double v) { return v > m.limit; }) ? 1 : 0;
+  if (m.take == "median") return median(y);
   if (m.take == "min") return *std::min_element(y.begin(), y.end());
   if (m.take == "max") return *std::max_element(y.begin(), y.end());
   return spread_of(y, m.mean).mean;
@@ -122,6 +132,15 @@ double misfit(const std::vector<double>& law, const std::vector<double>& y) {
   return std::sqrt(std::max(0.0, 1 - fy * fy / (ff * yy)));
 }
 
+bool can_be_cut(const Curve& curve) { return asks_critical_rate(curve) || curve.of == Curve::Of::Border; }
+
+bool can_be_cut(const Lesson& lesson, const Measure& m) {
+  if (m.take == "passes") return false;
+  if (m.take == "first_below") return true;  // a curve that ends before it says "never"
+  if (!m.curve.empty()) return can_be_cut(*lesson.curve(m.curve));
+  return can_be_cut(lesson, *lesson.measure(m.first)) || can_be_cut(lesson, *lesson.measure(m.second));
+}
+
 bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves) {
   if (m.curve.empty())
     return complete_for(lesson, *lesson.measure(m.first), curves) &&
@@ -146,14 +165,16 @@ double evaluate(const Lesson& lesson, const Measure& m, const CurveSet& curves) 
 }
 
 Spread spread_of(const std::vector<double>& values, Mean mean) {
-  if (values.empty()) return {kUnknown, kUnknown, kUnknown};
-  Spread s{0, values[0], values[0]};
+  if (values.empty()) return {kUnknown, kUnknown, kUnknown, 0};
+  Spread s{0, values[0], values[0], values.size()};
   for (double v : values) {
-    s.mean += (mean == Mean::Geometric ? std::log(v) : v) / static_cast<double>(values.size());
+    s.mean += (mean == Mean::Geometric ? std::log(v) : v) /
+              (mean == Mean::Count ? 1.0 : static_cast<double>(values.size()));
     s.low = std::min(s.low, v);
     s.high = std::max(s.high, v);
   }
   if (mean == Mean::Geometric) s.mean = std::exp(s.mean);
+  if (mean == Mean::Median) s.mean = median(values);
   return s;
 }
 
@@ -169,10 +190,15 @@ std::string shown(double value, const Measure& m) {
     const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) + 1 - m.digits);
     value = std::round(value / unit) * unit;
   }
-  return with_unit(ui::number(value, m.digits), m.unit);
+  const std::string number = with_unit(ui::number(value, m.digits), m.unit);
+  constexpr double kAtBound = 1e-6;  // of floats, divided
+  if (m.most && value >= *m.most * (1 - kAtBound)) return "at least " + number;
+  if (m.least && value <= *m.least * (1 + kAtBound)) return "at most " + number;
+  return number;
 }
 
 std::string range_text(const Spread& spread, const Measure& m) {
+  if (m.mean == Mean::Count) return fmt::format("{} of {}", spread.mean, spread.seeds);
   if (shown(spread.low, m) == shown(spread.high, m)) return shown(spread.low, m);
   Measure bare = m;
   bare.unit.clear();

@@ -19,22 +19,30 @@ std::vector<double> law_values(std::string_view law, const std::vector<double>& 
 /// squares. 0: y is in proportion to the law.
 double misfit(const std::vector<double>& law, const std::vector<double>& y);
 
+/// It is looked for between two bounds, and a value at one of them says no more than "at least" or "at most": a critical
+/// rate, the border of a map. Of the mean of such values nothing is known; their median and their number are exact as
+/// long as fewer than half of them lie there.
+bool can_be_cut(const Curve& curve);
+/// The measure may be such a value, or be made of one.
+bool can_be_cut(const Lesson& lesson, const Measure& measure);
+
 /// Whether a seed has all curves that a measure is made of.
 bool complete_for(const Lesson& lesson, const Measure& m, const CurveSet& curves);
 /// Of one seed. NaN where the curve has nothing to say; +inf for a first_below that never comes.
 double evaluate(const Lesson& lesson, const Measure& measure, const CurveSet& curves);
 
-/// Mean and range over seeds; the mean geometric or arithmetic.
+/// What seeds come to, by the kind of mean, and their range.
 struct Spread {
   double mean = 0, low = 0, high = 0;
+  size_t seeds = 0;
 };
 Spread spread_of(const std::vector<double>& values, Mean mean);
 
 /// A number with its unit: "2 steps", "8 200×", and of exactly one "1 step". The one place where units are written.
 std::string with_unit(const std::string& number, const std::string& unit);
-/// As shown: "0.00015", "8 200×".
+/// As shown: "0.00015", "8 200×"; "at least 64" of what lies at a bound of its measurement.
 std::string shown(double value, const Measure& measure);
-/// Lowest to highest: "7 100 to 50 000×"; one number where both are shown alike.
+/// Lowest to highest: "7 100 to 50 000×"; one number where both are shown alike; "3 of 5" of a count.
 std::string range_text(const Spread& spread, const Measure& measure);
 
 }  // namespace normscope::lessons

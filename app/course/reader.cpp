@@ -241,6 +241,7 @@ Lesson parse_lesson(std::string_view source, const std::string& folder, const Re
   for (auto& [id, child] : t.children("curve")) lesson.curves.push_back(read_curve(id, child));
   add_cells(lesson.curves);
   for (auto& [id, child] : t.children("measure")) lesson.measures.push_back(read_measure(id, child));
+  set_bounds(lesson);
   for (Table& child : t.tables("check")) lesson.checks.push_back(read_check(child));
   for (auto& [id, child] : t.children("figure")) lesson.figures.push_back(read_figure(id, child));
   for (Figure& figure : lesson.figures)

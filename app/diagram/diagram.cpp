@@ -13,23 +13,6 @@ namespace {
 
 using namespace ui;
 
-constexpr double kPatience = 10;  // seconds a fork may take to appear before the diagram shows what is there
-
-bool same_stacks(const Stacks& a, const Stacks& b) {
-  return a.both == b.both && same_wiring(a.main, b.main, a.both) &&
-         (!a.both || same_wiring(a.encoder, b.encoder));
-}
-
-void settle_pending(DiagramState& state, const LabView& view, double time) {
-  if (!state.pending) return;
-  const int d = find_run(view, 'D');
-  const bool arrived =
-      d >= 0 && view.version != state.pending->since_version &&
-      same_stacks(stacks_of(view.runs[static_cast<size_t>(d)].spec->model), state.pending->stacks);
-  const bool refused = view.version != state.pending->since_version && !view.message.empty() && !view.busy;
-  if (arrived || refused || time - state.pending->time > kPatience) state.pending.reset();
-}
-
 // The sentence of the footer: what a drop does, or how to begin.
 struct Footer {
   std::string lead, text;
@@ -163,7 +146,7 @@ std::string fork_title(const DiagramState& state, const LabView& view) {
 }
 
 void commit_change(DiagramState& state, const DiagramInput& input, const ModelConfig* model,
-                   const WiringChange& change, bool from_start, double time, std::vector<Command>& commands) {
+                   const WiringChange& change, bool from_start, std::vector<Command>& commands) {
   const int run = shown_run(state, input.view);
   if (run < 0 || (change.empty() && !model)) return;
   const RunView& source = input.view.runs[static_cast<size_t>(run)];
@@ -182,7 +165,7 @@ void commit_change(DiagramState& state, const DiagramInput& input, const ModelCo
   // What is seen is what is forked.
   if (input.step < input.view.step)
     request.step = std::max(input.step, source.forked_from >= 0 ? source.fork_step : 0);
-  state.pending = {stacks_of(request.spec.model), change.note, input.view.version, time};
+  state.pending = {stacks_of(request.spec.model), change.note};
   commands.emplace_back(std::move(request));
   state.source = source.letter;
   state.selected = 'D';
@@ -209,7 +192,8 @@ void draw_run_tiles(Ui& ui, DiagramState& state, const DiagramInput& input, Vec 
 
 void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const Rect& area,
                   const Rect& footer, std::vector<Command>& commands) {
-  settle_pending(state, input.view, ui.time());
+  if (state.pending && state.pending->ticket != 0 && state.pending->ticket <= input.view.answered)
+    state.pending.reset();
   const int run = shown_run(state, input.view);
   if (run < 0) return;
   const char letter = input.view.runs[static_cast<size_t>(run)].letter;

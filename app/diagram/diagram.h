@@ -57,8 +57,7 @@ struct DiagramState {
   struct Pending {
     Stacks stacks;
     std::string note;
-    uint64_t since_version = 0;
-    double time = 0;
+    Ticket ticket = 0;  // of the fork; 0: not posted yet
   };
   std::optional<Pending> pending;
   char source = 'A';  // run of the last fork: where an undo returns to
@@ -91,7 +90,7 @@ void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& a
 
 // Posts the change as a fork of the shown run. The diagram then shows run D.
 void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const WiringChange&,
-                   bool from_start, double time, std::vector<Command>&);
+                   bool from_start, std::vector<Command>&);
 
 // diagram_input.cpp: registers every slot and row, moves tokens, and leaves in `state` what to draw.
 void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,

@@ -149,7 +149,7 @@ struct ChainPainter {
     set_field(spec, "model.norm", short_name(kind));
     WiringChange change{spec.model.stack()};
     change.note = fmt::format("{} everywhere", kind_words(kind).name);
-    commit_change(state, input, &spec.model, change, ui.shift(), ui.time(), commands);
+    commit_change(state, input, &spec.model, change, ui.shift(), commands);
   }
 
   void menu() {

@@ -50,7 +50,7 @@ struct SlotInput {
   NormKind norm(SlotId at) const { return norm_at(stacks.wiring(at.side), at); }
 
   void commit(const WiringChange& change, bool from_start) {
-    commit_change(state, input, nullptr, change, from_start, ui.time(), commands);
+    commit_change(state, input, nullptr, change, from_start, commands);
   }
 
   // Whether a slot under the hand stands for a move of the held norm to its place: one of its own sub-layer,

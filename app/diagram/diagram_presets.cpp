@@ -205,7 +205,7 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
                             which == 0   ? "all layers"
                             : which == 1 ? "the encoder"
                                          : "the decoder");
-  commit_change(state, input, &next, change, ui.shift(), ui.time(), commands);
+  commit_change(state, input, &next, change, ui.shift(), commands);
 }
 
 bool preset_held(const Ui& ui, Placement placement) {

@@ -1,6 +1,7 @@
 #include "app/experiments/loss_archive.h"
 
-#include "app/experiments/result_store.h"
+#include <utility>
+
 #include "engine/core/error.h"
 #include "engine/spec/limits.h"
 
@@ -11,7 +12,7 @@ constexpr const char* kMeasurement = "losses 1";
 
 class StoredLosses final : public LossArchive {
  public:
-  explicit StoredLosses(const std::string& folder) : store_(folder) {}
+  explicit StoredLosses(StorePlace place) : store_(std::move(place)) {}
 
   std::vector<float> find(const RunSpec& spec, const std::vector<Edit>& edits, uint64_t data_hash,
                           Backend& backend) noexcept override {
@@ -43,9 +44,9 @@ class StoredLosses final : public LossArchive {
 
 }  // namespace
 
-std::shared_ptr<LossArchive> open_loss_archive(const std::string& folder) noexcept {
+std::shared_ptr<LossArchive> open_loss_archive(StorePlace place) noexcept {
   try {
-    return folder.empty() ? nullptr : std::make_shared<StoredLosses>(folder);
+    return place.folder.empty() ? nullptr : std::make_shared<StoredLosses>(std::move(place));
   } catch (...) {
     return nullptr;
   }

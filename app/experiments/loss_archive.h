@@ -3,13 +3,13 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
+#include "app/experiments/result_store.h"
 #include "engine/lab/loss_archive.h"
 
 namespace normscope::experiments {
 
-/// Over a store in `folder`; null where there can be none.
-std::shared_ptr<LossArchive> open_loss_archive(const std::string& folder) noexcept;
+/// Over a store there; null where there can be none.
+std::shared_ptr<LossArchive> open_loss_archive(StorePlace place) noexcept;
 
 }  // namespace normscope::experiments

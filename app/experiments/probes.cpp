@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "engine/tape/seal.h"
+#include "engine/train/edge/critical_rate.h"
 #include "engine/train/run.h"
 
 namespace normscope::lessons {
@@ -19,6 +20,8 @@ MeasureBatch validation_batch(const Task& task, const RunSpec& spec, int32_t seq
   task.batch(spec.seed, 1, Split::Validation, sequences, T, batch.tokens, batch.targets);
   return batch;
 }
+
+CriticalShares critical_shares() { return {1 / kMostMultiple, 1 / kLeastMultiple}; }
 
 ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward) {
   const Placement placement = placement_of(model.stack(), context_of(model, true));

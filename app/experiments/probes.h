@@ -19,6 +19,12 @@ MeasureBatch validation_batch(const Task& task, const RunSpec& spec, int32_t seq
 /// the embedding. Placement, width and depth are the model's.
 ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward);
 
+/// How small and how large a share of its critical rate a step's rate can be measured to be (train/edge/critical_rate.h).
+struct CriticalShares {
+  double least = 0, most = 0;
+};
+CriticalShares critical_shares();
+
 /// Mean square of the residual sum behind one sub-layer ("ffn", "attn") of each layer, before a norm on the
 /// residual stream. "ffn": x_{l,5} of Lemma 2 for Post-LN, the stream itself for Pre-LN.
 std::vector<double> stream_squares(Store& store, const ModelConfig& config, const MeasureBatch& batch,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/io/input_value.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::experiments {
 
@@ -39,7 +40,8 @@ struct Record {
   std::vector<double> curve;
   int32_t stride = 1;
 
-  static constexpr int32_t kWindow = 25, kGradientStep = 20, kCurve = 400;
+  static constexpr int32_t kWindow = kLossWindow, kGradientStep = 20, kCurve = 400;
+  static_assert(kWindow == 25, "results are stored under kRecording: another window needs another name");
 };
 
 nlohmann::json to_json(const Record& record);

@@ -1,6 +1,9 @@
 #include "app/experiments/result_store.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -12,11 +15,13 @@
 #include <set>
 
 #include "app/experiments/numbers.h"
+#include "app/experiments/result_files.h"
 #include "app/experiments/shards.h"
 #include "app/files/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/data/text_source.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/safetensors.h"
 #include "engine/lab/run_cache.h"
 #include "engine/spec/unused_settings.h"
 
@@ -26,18 +31,7 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr const char* kFormat = "normscope result 1";
-constexpr std::string_view kDone = ".json", kState = ".safetensors", kPartial = ".partial.json",
-                           kPartialState = ".partial.safetensors";
-constexpr int32_t kPutsUntilTrim = 256;
-constexpr size_t kLongestKey = 900'000, kLongestName = 64;
-
-/// The hash is the file's name only, the whole key stands in the file.
-std::string file_name(const std::string& key, std::string_view measurement, std::string_view ending) {
-  std::string name = fmt::format("{:016x}-{}", hash_bytes(key), measurement);
-  std::replace(name.begin(), name.end(), ' ', '-');
-  return name + std::string(ending);
-}
+constexpr int32_t kPutsUntilTrim = 256;  // of what writes outside of the runner: a window's reruns
 
 /// A result that was just used is the last to go.
 void touch(const std::string& name) {
@@ -45,64 +39,23 @@ void touch(const std::string& name) {
   fs::last_write_time(name, fs::file_time_type::clock::now(), ignored);
 }
 
-/// Whether a file, named as file_name() does, holds a result of this measurement.
+/// Whether a file, named as result_name() does, holds a result of this measurement.
 bool is_of(std::string_view name, std::string_view measurement) {
   std::string part = fmt::format("-{}", measurement);
   std::replace(part.begin(), part.end(), ' ', '-');
   return name.substr(std::min(name.find('-'), name.size())) == part;
 }
 
-/// Throws Error for what is no result.
-InputValue parse(const std::string& text, const std::string& name) {
-  InputValue json = InputValue::parse(text, name);
-  if (json.at("format").text(kLongestKey) != kFormat) json.at("format").refuse(kFormat);
-  return json;
-}
-
-bool is_ours(const fs::path& file) {
-  const std::string name = file.filename().string();
-  return name.size() > 17 && name[16] == '-' && (name.ends_with(kDone) || name.ends_with(kState)) &&
-         name.find_first_not_of("0123456789abcdef") == 16;
-}
-
-/// The files of one result: finished or interrupted, with state or without.
-struct Group {
-  std::vector<fs::path> files;
-  uint64_t size = 0;
-  fs::file_time_type used = fs::file_time_type::min();
-  bool has(std::string_view ending) const {
-    return std::any_of(files.begin(), files.end(), [&](const fs::path& file) {
-      const std::string name = file.filename().string();
-      return name.substr(name.find('.')) == ending;
-    });
-  }
-};
-
-/// By what stands before the first dot of a name.
-std::map<std::string, Group> groups_in(const std::string& folder) {
-  std::map<std::string, Group> groups;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code gone;  // another process is at work here too
-    if (!at->is_regular_file(gone) || !is_ours(at->path())) continue;
-    const uint64_t size = at->file_size(gone);
-    const fs::file_time_type used = at->last_write_time(gone);
-    if (gone) continue;
-    const std::string name = at->path().filename().string();
-    Group& group = groups[name.substr(0, name.find('.'))];
-    group.files.push_back(at->path());
-    group.size += size;
-    group.used = std::max(group.used, used);
-  }
-  return groups;
-}
-
-/// Results before the states that they promise.
-void remove_group(const Group& group) {
-  std::error_code ignored;
-  for (const bool json : {true, false})
-    for (const fs::path& file : group.files)
-      if (file.string().ends_with(kDone) == json) fs::remove(file, ignored);
+/// The folder itself is locked, so that nothing is written to it; null where that cannot be had. The lock goes with the
+/// process, however it ends.
+std::shared_ptr<const void> locked(const std::string& folder, int how) {
+  const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return nullptr;
+  std::shared_ptr<const int> lock(new int(file), [](const int* held) {
+    close(*held);
+    delete held;
+  });
+  return flock(file, how) == 0 ? lock : nullptr;
 }
 
 /// The line of numbers_of() in a key; empty without one.
@@ -158,29 +111,38 @@ struct ResultStore::Shared {
   std::atomic<int32_t> puts{0};
   std::mutex mutex;
   std::set<std::string> damaged;
+  std::set<std::string> used;  ///< by this process: names of groups
+  std::string unkept;
+  std::set<std::string> unkept_keys;
+  int32_t let_go = 0;
+
+  void use(const std::string& path) {
+    const std::string name = fs::path(path).filename().string();
+    const std::lock_guard lock(mutex);
+    used.insert(name.substr(0, name.find('.')));
+  }
 };
 
-ResultStore::ResultStore(std::string folder, uint64_t budget)
-    : folder_(std::move(folder)), budget_(budget), shared_(std::make_shared<Shared>()) {
-  if (folder_.empty()) return;
-  make_folder(folder_, Access::Shared, "results");
-  trim();
+ResultStore::ResultStore(StorePlace place) : place_(std::move(place)), shared_(std::make_shared<Shared>()) {
+  if (!place_.reads_only) make_folder(folder(), Access::Shared, "results");
 }
 
 std::string ResultStore::path(const std::string& key, std::string_view measurement,
                               std::string_view ending) const {
-  return folder_.empty() ? std::string() : folder_ + "/" + file_name(key, measurement, ending);
+  return folder().empty() ? std::string() : folder() + "/" + result_name(key, measurement, ending);
 }
 
 std::optional<InputValue> ResultStore::read(const std::string& name, const std::string& key,
                                             std::string_view measurement) {
-  if (folder_.empty()) return std::nullopt;
+  if (folder().empty()) return std::nullopt;
   try {
     const auto text = read_input_file_if_there(name, input::kResult);
     if (!text) return std::nullopt;
-    const InputValue json = parse(*text, name);
-    if (json.at("key").text(kLongestKey) == key && json.at("measurement").text(kLongestName) == measurement) {
-      touch(name);
+    const InputValue json = parse_result(*text, name);
+    if (json.at("key").text(kLongestKey) == key &&
+        json.at("measurement").text(kLongestMeasurement) == measurement) {
+      shared_->use(name);
+      if (!place_.reads_only) touch(name);
       return json.at("result");
     }
   } catch (const Error&) {
@@ -194,12 +156,39 @@ void ResultStore::note_damaged(const std::string& path) {
   shared_->damaged.insert(path);
 }
 
+bool ResultStore::opens(const std::string& state) {
+  std::error_code failure;
+  if (!fs::exists(state, failure)) return false;
+  try {
+    SafetensorsFile::load(state);
+    return true;
+  } catch (const Error&) {
+    note_damaged(state);
+    return false;
+  }
+}
+
+void ResultStore::attempt(const std::string& key, const std::function<void()>& write) {
+  try {
+    write();
+    const std::lock_guard lock(shared_->mutex);
+    shared_->unkept_keys.erase(key);
+  } catch (const DeviceError&) {
+    throw;
+  } catch (const Error& error) {
+    const std::lock_guard lock(shared_->mutex);
+    if (shared_->unkept.empty()) shared_->unkept = error.what();
+    shared_->unkept_keys.insert(key);
+  }
+}
+
 void ResultStore::write(const std::string& name, const std::string& key, std::string_view measurement,
                         const Json& result) {
-  if (folder_.empty()) return;
-  const Json whole{{"format", kFormat}, {"key", key}, {"measurement", measurement}, {"result", result}};
+  if (folder().empty() || place_.reads_only) return;
+  const Json whole{{"format", kResultFormat}, {"key", key}, {"measurement", measurement}, {"result", result}};
   const std::string text = whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
   if (text.size() > input::kResult.limit) return;  // it could not be read again
+  shared_->use(name);
   write_file(name, text, "results");
   if (++shared_->puts % kPutsUntilTrim == 0) trim();
 }
@@ -224,7 +213,7 @@ std::string ResultStore::partial_state_path(const std::string& key, std::string_
 }
 
 void ResultStore::drop_partial(const std::string& key, std::string_view measurement) {
-  if (folder_.empty()) return;
+  if (folder().empty() || place_.reads_only) return;
   std::error_code ignored;
   fs::remove(path(key, measurement, kPartial), ignored);
   fs::remove(path(key, measurement, kPartialState), ignored);
@@ -234,19 +223,43 @@ std::vector<std::string> ResultStore::damaged() const {
   const std::lock_guard lock(shared_->mutex);
   return {shared_->damaged.begin(), shared_->damaged.end()};
 }
+std::string ResultStore::unkept() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->unkept;
+}
+int32_t ResultStore::unkept_count() const {
+  const std::lock_guard lock(shared_->mutex);
+  return static_cast<int32_t>(shared_->unkept_keys.size());
+}
+int32_t ResultStore::let_go() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->let_go;
+}
+
+std::shared_ptr<const void> ResultStore::hold() const {
+  return place_.budget == 0 || folder().empty() ? nullptr : locked(folder(), LOCK_SH);
+}
 
 void ResultStore::trim() {
-  std::vector<Group> groups;
-  uint64_t sum = 0;
-  for (auto& [name, group] : groups_in(folder_)) {
-    sum += group.size;
-    groups.push_back(std::move(group));
-  }
-  std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.used < b.used; });
-  for (const Group& group : groups) {
-    if (sum <= budget_) return;
-    remove_group(group);
-    sum -= group.size;
+  if (place_.budget == 0 || place_.reads_only || folder().empty()) return;
+  if (size_of(results_by_name(folder())) <= place_.budget) return;
+  const auto alone = locked(folder(), LOCK_EX | LOCK_NB);
+  if (!alone) return;  // whoever holds it trims when it is done
+  ResultGroups groups = results_by_name(folder());
+  std::erase_if(groups, [](const auto& group) { return !is_own(group.first, group.second); });
+  std::vector<const ResultGroups::value_type*> oldest_first;
+  for (const auto& group : groups) oldest_first.push_back(&group);
+  std::sort(oldest_first.begin(), oldest_first.end(),
+            [](const auto* a, const auto* b) { return a->second.used < b->second.used; });
+  if (!oldest_first.empty()) oldest_first.pop_back();
+  uint64_t size = size_of(groups);
+  const std::lock_guard lock(shared_->mutex);
+  for (const auto* group : oldest_first) {
+    if (size <= place_.budget) return;
+    if (shared_->used.contains(group->first)) continue;
+    remove_files(group->second);
+    size -= group->second.size;
+    ++shared_->let_go;
   }
 }
 
@@ -256,7 +269,7 @@ namespace {
 std::optional<std::string> key_in(const std::string& file) {
   try {
     const auto text = read_input_file_if_there(file, input::kResult);
-    if (text) return parse(*text, file).at("key").text(kLongestKey);
+    if (text) return parse_result(*text, file).at("key").text(kLongestKey);
   } catch (const Error&) {
   }
   return std::nullopt;
@@ -268,7 +281,7 @@ void copy_whole(const std::string& from, const std::string& to) {
 
 /// One result of a folder into another, unless it has it whole: the state first, as the result promises it.
 void merge_group(const std::string& into, const std::string& name, const std::string& from,
-                 const Group& group, std::set<std::string>& numbers, Merged& merged) {
+                 const ResultFiles& group, std::set<std::string>& numbers, Merged& merged) {
   const bool finished = group.has(kDone);
   const std::string_view ending = finished ? kDone : kPartial, state = finished ? kState : kPartialState;
   const std::string source = from + "/" + name, target = into + "/" + name;
@@ -300,12 +313,12 @@ void merge_group(const std::string& into, const std::string& name, const std::st
 
 std::vector<InputValue> results_in(const std::string& folder, std::string_view measurement) {
   std::vector<InputValue> results;
-  for (const auto& [name, group] : groups_in(folder)) {
+  for (const auto& [name, group] : results_by_name(folder)) {
     if (!is_of(name, measurement)) continue;
     const std::string file = folder + "/" + name + std::string(kDone);
     try {
       const auto text = read_input_file_if_there(file, input::kResult);
-      if (text) results.push_back(parse(*text, file).at("result"));
+      if (text) results.push_back(parse_result(*text, file).at("result"));
     } catch (const Error&) {
     }
   }
@@ -320,7 +333,7 @@ Merged merge(const std::string& into, const std::vector<std::string>& folders) {
   for (const std::string& folder : folders) {
     std::error_code error;
     if (!fs::is_directory(folder, error)) fail("merge", "{} is no folder: expected one of results", folder);
-    for (const auto& [name, group] : groups_in(folder))
+    for (const auto& [name, group] : results_by_name(folder))
       merge_group(into, name, folder, group, numbers, merged);
   }
   merged.numbers.assign(numbers.begin(), numbers.end());

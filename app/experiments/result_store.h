@@ -5,15 +5,20 @@
 //
 // Promises: any number of threads and programs may share a folder, as files are replaced whole. A file that
 // cannot be read, or that belongs to another key, counts as absent and is named by damaged(); its run is trained
-// again. Above the budget, what was unused for longest goes first. Without a folder nothing is kept.
+// again. A result that cannot be kept costs no run that was trained (attempt()). A folder that somebody named keeps
+// everything; the user's cache has a limit, above which results that were unused for longest make room: only files
+// that say themselves that they are results, none that this process used or another one may use, and never the newest.
+// What is opened to be looked at is not changed in any way. Without a folder nothing is kept.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/io/input_value.h"
@@ -37,12 +42,22 @@ struct Experiment {
 std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend,
                    const std::string& start = {});
 
+inline constexpr uint64_t kCacheBudget = uint64_t{2} << 30;  ///< bytes of results in the user's cache
+
+/// Where results lie, and what may be done there.
+struct StorePlace {
+  StorePlace(const char* named) : folder(named) {}
+  StorePlace(std::string named = {}, uint64_t bytes = 0, bool looks = false)
+      : folder(std::move(named)), budget(bytes), reads_only(looks) {}
+  std::string folder;       ///< empty: nothing is kept
+  uint64_t budget = 0;      ///< bytes; 0: no limit, as in every folder that somebody named
+  bool reads_only = false;  ///< nothing there is made, written, touched or removed
+};
+
 class ResultStore {
  public:
-  static constexpr uint64_t kBudget = uint64_t{2} << 30;
-
-  /// Makes the folder, unless it is empty, and lets go what is over the budget. Throws Error.
-  explicit ResultStore(std::string folder, uint64_t budget = kBudget);
+  /// Makes the folder, unless it is only read. Throws Error.
+  explicit ResultStore(StorePlace place);
 
   std::optional<InputValue> find(const std::string& key, std::string_view measurement);
   void put(const std::string& key, std::string_view measurement,
@@ -58,9 +73,23 @@ class ResultStore {
 
   /// A state that could not be used; damaged() lists `path` too.
   void note_damaged(const std::string& path);
-  const std::string& folder() const { return folder_; }
+  /// Whether another run can take the weights of a state. What is there and cannot be read counts as damaged.
+  bool opens(const std::string& state);
+  /// Carries out what writes something of `key` here. What it throws is noted, until a later attempt succeeds, and ends
+  /// nothing: the run that was trained counts, in memory. DeviceError is no fault of the store, and is thrown.
+  void attempt(const std::string& key, const std::function<void()>& write);
+
+  /// As long as it lives, nobody lets go anything here: this process or another.
+  std::shared_ptr<const void> hold() const;
+  /// Down to the limit, unless somebody holds it.
+  void trim();
+
+  const StorePlace& place() const { return place_; }
+  const std::string& folder() const { return place_.folder; }
   std::vector<std::string> damaged() const;  ///< files that could not be read, each named once
-  void trim();                               ///< down to the budget
+  std::string unkept() const;    ///< why something could not be kept at first; empty: everything was
+  int32_t unkept_count() const;  ///< of how many keys it is not there now
+  int32_t let_go() const;        ///< results that made room
 
  private:
   std::string path(const std::string& key, std::string_view measurement, std::string_view ending) const;
@@ -69,8 +98,7 @@ class ResultStore {
   void write(const std::string& name, const std::string& key, std::string_view measurement,
              const nlohmann::json& result);
 
-  std::string folder_;
-  uint64_t budget_;
+  StorePlace place_;
   struct Shared;
   std::shared_ptr<Shared> shared_;
 };

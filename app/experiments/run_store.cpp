@@ -1,8 +1,10 @@
 #include "app/experiments/run_store.h"
 
+#include <utility>
+
 #include "app/experiments/probes.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/pool.h"
+#include "engine/core/machine_cores.h"
 #include "engine/lab/ablation.h"
 #include "engine/train/run.h"
 
@@ -76,10 +78,10 @@ class RunStore::Finished final : public experiments::Measurement {
   std::string key_;
 };
 
-RunStore::RunStore(int threads, std::shared_ptr<RunCache> finished, const std::string& folder)
-    : threads_(threads > 0 ? threads : cpu::physical_cores()),
+RunStore::RunStore(int threads, std::shared_ptr<RunCache> finished, experiments::StorePlace place)
+    : threads_(threads > 0 ? threads : usable_cores()),
       backend_(make_cpu_backend(threads_)),
-      shared_(std::make_shared<Shared>(folder)) {
+      shared_(std::make_shared<Shared>(std::move(place))) {
   shared_->finished = finished ? std::move(finished) : std::make_shared<RunCache>();
 }
 RunStore::RunStore(int threads, std::shared_ptr<Shared> shared)
@@ -225,7 +227,5 @@ void RunStore::train_ahead(std::vector<experiments::Experiment> runs, const OnSt
   if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
   if (!outcome.complete) throw Cancelled();
 }
-
-std::vector<std::string> RunStore::damaged() const { return shared_->kept.damaged(); }
 
 }  // namespace normscope::lessons

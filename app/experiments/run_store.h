@@ -12,6 +12,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/experiments/runner.h"
@@ -53,9 +54,9 @@ struct Cancelled : Error {
 class RunStore {
  public:
   /// threads 0 = one per physical core. `finished`: the runs in memory that are shared; null: its own.
-  /// `folder`: of the store on disk; empty: none.
+  /// `place`: of the store on disk; without a folder there is none.
   explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr,
-                    const std::string& folder = {});
+                    experiments::StorePlace place = {});
   ~RunStore();
   /// Another one for another thread, with the same results.
   std::unique_ptr<RunStore> beside(int threads) const;
@@ -79,14 +80,21 @@ class RunStore {
   std::shared_ptr<const RunResult> find(const std::string& key) const;
   static std::string key_of(const RunSpec& spec, const std::vector<Edit>& edits);
 
+  /// Asked before each model that a curve builds afresh, which are many and train nothing.
+  void stop_when(std::function<bool()> stop) { stop_ = std::move(stop); }
+  /// Throws Cancelled where it is to stop.
+  void look() const {
+    if (stop_ && stop_()) throw Cancelled();
+  }
+
   Backend& backend() { return *backend_; }
   std::shared_ptr<const Task> task(const DataSpec& data);
-  int32_t trained() const;                   ///< how many runs were really trained
-  std::vector<std::string> damaged() const;  ///< files of the store on disk that could not be read
+  int32_t trained() const;  ///< how many runs were really trained
+  const experiments::ResultStore& on_disk() const { return shared_->kept; }
 
  private:
   struct Shared {
-    explicit Shared(const std::string& folder) : kept(folder) {}
+    explicit Shared(experiments::StorePlace place) : kept(std::move(place)) {}
     std::shared_ptr<RunCache> finished;
     experiments::ResultStore kept;
     std::mutex mutex;
@@ -104,6 +112,7 @@ class RunStore {
   experiments::Plan plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step);
 
   int threads_;
+  std::function<bool()> stop_;
   std::unique_ptr<Backend> backend_;
   std::shared_ptr<Shared> shared_;
 };

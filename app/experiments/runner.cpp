@@ -7,16 +7,14 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
-#include <filesystem>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/core/machine_cores.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/pool.h"
-#include "engine/io/safetensors.h"
 
 namespace normscope::experiments {
 namespace {
@@ -51,7 +49,6 @@ class Session {
   std::string key_at(const Experiment& experiment, Backend& backend);
   void find_starts(Backend& backend);
   std::string state_of(size_t index) const { return store_.state_path(keys_[index], plan_.measurement); }
-  bool opens(size_t start);
   std::set<size_t> missing();
   RunSpec spec_of(size_t index) const;
   void look_up(size_t index, Backend& backend);
@@ -83,7 +80,7 @@ class Session {
   std::atomic<int64_t> done_{0};
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::exception_ptr error_;                   // of the store: ends the call
+  std::exception_ptr error_;                   // of the device: ends the call
   std::map<std::thread::id, AtWork> at_work_;  // of each worker
 };
 
@@ -113,20 +110,6 @@ void Session::find_starts(Backend& backend) {
   }
 }
 
-/// Whether a run can take its weights. What is there and cannot be read is named.
-bool Session::opens(size_t start) {
-  const std::string state = state_of(start);
-  std::error_code failure;
-  if (!std::filesystem::exists(state, failure)) return false;
-  try {
-    SafetensorsFile::load(state);
-    return true;
-  } catch (const Error&) {
-    store_.note_damaged(state);
-    return false;
-  }
-}
-
 /// What is to be trained. A start whose weights are gone or damaged is, where a run is to start from them, and one of
 /// another shard only there.
 std::set<size_t> Session::missing() {
@@ -135,7 +118,7 @@ std::set<size_t> Session::missing() {
     bool lacks = !results_[index] && mine(index);
     while (lacks && missing.insert(index).second && start_of_.contains(index)) {
       index = start_of_.at(index);
-      lacks = !missing.contains(index) && (!results_[index] || !opens(index));
+      lacks = !missing.contains(index) && (!results_[index] || !store_.opens(state_of(index)));
     }
   }
   return missing;
@@ -219,18 +202,22 @@ std::unique_ptr<Run> Session::begin(size_t index, Backend& backend, Measurement&
 void Session::keep_for_later(size_t index, const Run& run, const Measurement& measurement) {
   const std::string state = store_.partial_state_path(keys_[index], plan_.measurement);
   if (state.empty() || run.steps_done() == 0) return;
-  run.save(state, kHistoryBudget);
-  store_.put_partial(keys_[index], plan_.measurement,
-                     {{"steps", run.steps_done()}, {"so_far", measurement.so_far()}});
+  store_.attempt(keys_[index], [&] {
+    run.save(state, kHistoryBudget);
+    store_.put_partial(keys_[index], plan_.measurement,
+                       {{"steps", run.steps_done()}, {"so_far", measurement.so_far()}});
+  });
 }
 
 void Session::finish(size_t index, Run& run, Measurement& measurement) {
   const nlohmann::json result = measurement.end(run);
-  // The state first: a result promises it.
-  if ((plan_.keep_state || starts_.contains(index)) && !store_.folder().empty())
-    run.save(state_of(index), kHistoryBudget);
-  store_.put(keys_[index], plan_.measurement, result);
-  store_.drop_partial(keys_[index], plan_.measurement);
+  store_.attempt(keys_[index], [&] {
+    // The state first: a result promises it.
+    if ((plan_.keep_state || starts_.contains(index)) && !store_.folder().empty())
+      run.save(state_of(index), kHistoryBudget);
+    store_.put(keys_[index], plan_.measurement, result);
+    store_.drop_partial(keys_[index], plan_.measurement);
+  });
   measured_[index] = result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -328,6 +315,7 @@ void Session::on_workers(const std::vector<size_t>& work, const Each& each, Prog
         wake_.wait_for(lock, kTick);
         progress.done = before + done_;
         progress.note = note();
+        progress.unkept = store_.unkept();
         progress.at_work.clear();
         if (!progress.looking)
           for (const auto& [thread, run] : at_work_) progress.at_work.push_back(run);
@@ -344,6 +332,7 @@ void Session::on_workers(const std::vector<size_t>& work, const Each& each, Prog
 }
 
 Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
+  auto hold = store_.hold();
   if (!store_.folder().empty()) {
     if (!options_.stored_only) remember_shard(store_, plan_.name, keys_, options_.shard);
     on_workers(
@@ -377,6 +366,7 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
     results_[index] = InputValue::parse(*measured_[index], plan_.experiments[index].spec.name);
     ++out.trained;
   }
+  hold.reset();
   if (out.trained > 0) store_.trim();
   out.complete = !stop_;
   out.results = std::move(results_);
@@ -390,7 +380,7 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
 
 }  // namespace
 
-int32_t default_runs_at_a_time() { return cpu::Pool(0).threads(); }
+int32_t default_runs_at_a_time() { return usable_cores(); }
 
 Outcome train(const Plan& plan, ResultStore& store, const RunnerOptions& options,
               const std::function<bool(const Progress&)>& on_progress) {

@@ -70,6 +70,7 @@ struct Progress {
   int64_t done = 0, total = 0;    ///< steps; runs while looking
   std::string note;               ///< what is being trained
   std::vector<AtWork> at_work{};  ///< the same by experiment, with the steps of each
+  std::string unkept{};           ///< why the store could not keep something; empty: it keeps everything
 };
 
 struct Outcome {
@@ -84,8 +85,9 @@ struct Outcome {
 
 /// `on_progress` is called some ten times a second from the calling thread and returns false to stop: the runs at
 /// hand are kept with their state then. Equal experiments are trained once. Those that others start from come first and
-/// are kept with their state, which takes a store with a folder; a shard trains them too where it needs them. Throws
-/// Error when the store cannot be written, DeviceError when the device is lost or too small: no run is judged by it.
+/// are kept with their state, which takes a store with a folder; a shard trains them too where it needs them. What the
+/// store cannot keep is in the outcome all the same (ResultStore::unkept). Throws Error when a shard cannot be marked
+/// there, before anything is trained, and DeviceError when the device is lost or too small: no run is judged by it.
 Outcome train(const Plan& plan, ResultStore& store, const RunnerOptions& options,
               const std::function<bool(const Progress&)>& on_progress);
 

@@ -27,9 +27,10 @@ std::vector<uint8_t> encode_png(const Image& image) {
   return bytes;
 }
 
-void write_png(const std::string& path, const Image& image) {
-  const std::vector<uint8_t> bytes = encode_png(image);
-  write_file(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, "image");
+void write_png(const std::string& path, const Image& image) { write_png(path, encode_png(image)); }
+
+void write_png(const std::string& path, const std::vector<uint8_t>& encoded) {
+  write_file(path, {reinterpret_cast<const char*>(encoded.data()), encoded.size()}, "image");
 }
 
 }  // namespace normscope::raster

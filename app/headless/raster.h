@@ -38,5 +38,6 @@ void rasterise(const ImDrawData&, uint32_t background, const Tiles&, Image&);
 std::vector<uint8_t> encode_png(const Image&);
 // Whole or not at all (AtomicFile). Throws Error with the path.
 void write_png(const std::string& path, const Image&);
+void write_png(const std::string& path, const std::vector<uint8_t>& encoded);
 
 }  // namespace normscope::raster

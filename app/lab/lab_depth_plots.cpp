@@ -191,8 +191,18 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
     words.emplace_back(own ? tab->place.tab : tab->form == Form::Strips ? about.over_time : about.by_layer);
   }
   if (segmented_width(f.ui, words) > head.w) words = usual;
-  segmented(f.ui, "plot/tab", controls.take_left(segmented_width(f.ui, words) - 40, 8), words, plot_tab_,
-            "Which plot stands here.");
+  // What stands behind them at most; where the row has no room for both, the tabs are a list.
+  const float behind = 24 + 6 + matrix_width() + 8 + (any_both(f.view) ? kStackWidth + 8 : 0);
+  const float row = segmented_width(f.ui, words) - 40;
+  constexpr const char *kName = "plot/tab", *kHelp = "Which plot stands here.";
+  if (row + 8 + behind <= head.w) {
+    segmented(f.ui, kName, controls.take_left(row, 8), words, plot_tab_, kHelp);
+  } else {
+    float widest = 0;
+    for (const std::string& each : words)
+      widest = std::max(widest, f.ui.paint().text_width({Face::Sans, type::title}, each));
+    choice(f.ui, kName, controls.take_left(widest + 40, 8), words, plot_tab_, kHelp);
+  }
   const Panel& tab = *tabs[static_cast<size_t>(plot_tab_)];
   if (tab.metric) metric_button(f.ui, tab.id, controls.take_left(24, 6), metric_of(tab), any_stream(f.view));
   if (tab.metric && info(metric_of(tab)).of_matrix)

@@ -94,6 +94,11 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
     if (std::holds_alternative<ForkRequest>(command)) transport_.pinned_step.reset();
 }
 
+void LabScreen::posted(Ticket ticket) {
+  pending_.posted(ticket);
+  if (diagram_.pending && diagram_.pending->ticket == 0) diagram_.pending->ticket = ticket;
+}
+
 // A whole batch was measured on request: its picture is of that step, so the cursor stays there until it is moved.
 void LabScreen::stay_at_measured(const LabView& view) {
   int measured = -1;

@@ -32,6 +32,9 @@ class LabScreen {
   // `area`: the window below the top bar. Clock figures print as a dash when `clock` is false.
   void draw(ui::Ui&, const LabView&, const ui::Rect& area, bool clock, std::vector<Command>& commands);
 
+  // What was asked for in this frame was posted; the last command of it has this ticket.
+  void posted(Ticket ticket);
+
   // Plots that the hand wants as files since the last call.
   std::vector<SavePlot> take_saves() { return std::exchange(cells_.saves, {}); }
 

@@ -8,6 +8,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
 #include "app/view/wiring_glyph.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::lab {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 using namespace ui;
 
 constexpr const char* kBuilding = "being built";
-constexpr float kEmptyWide = 256, kEmptySquare = 40;  // the card of a run D that does not exist yet
+// The card of a run D that does not exist yet: with its words where the others keep so much.
+constexpr float kEmptyWide = 256, kEmptySquare = 40, kLeastBeside = 300;
 
 bool finite_run(const RunView& run) { return run.state != RunState::NonFinite; }
 
@@ -124,7 +126,10 @@ std::string card_help(const LabView& view, const RunView& run) {
     text += fmt::format(" It remembers {} states of the segment before, and no gradient goes there.",
                         run.spec->model.memory);
   if (!run.score.empty()) text += fmt::format(" Held-out data: {}.", run.score);
-  return text + " The loss is the mean of its last 20 steps, of fewer at first. Shows it in the diagram.";
+  return text + fmt::format(
+                    " The loss is the mean of its last {} steps, of fewer at first and after a change of the "
+                    "network. Shows it in the diagram.",
+                    kLossWindow);
 }
 
 struct Card {
@@ -147,7 +152,7 @@ struct Card {
     float right = card.right() - pad;
     // The loss stands on the right, and the glyph left of it where there is room.
     const std::string loss = loss_text(run),
-                      unit = crowded() ? "nats" : "nats per " + (view.unit.empty() ? "token" : view.unit);
+                      unit = fmt::format("nats, mean of {}", loss_window(run.step, run.edits));
     const TextStyle number{Face::Mono, compact() ? 17 : type::run_loss};
     const float loss_y = card.y + (compact() ? 22 : 32);
     float loss_w = p.text_width(number, loss);
@@ -229,8 +234,9 @@ struct Card {
     } else if (held) {
       note = "nothing moved yet";
     }
+    if (!options.writes && !below.empty()) note = below;
     p.text_in(text, {Face::Bold, type::run_name}, t.ink, title);
-    p.text_in(text.moved(0, 22), {Face::Sans, type::body}, t.ink2, note);
+    p.text_in(text.moved(0, compact() ? 18.f : 22.f), {Face::Sans, type::body}, t.ink2, note);
     if (!options.writes) return;
     const float rule = card.y + (compact() ? 50 : 64);
     p.hairline({card.x + pad, rule}, {card.right() - pad, rule}, held ? t.strong : t.border);
@@ -268,14 +274,16 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
   const bool has_d = find_run(view, 'D') >= 0;
   const float gap = options.size == Size::Compact ? 6 : space::gap;
   Rect rest = area;
-  if (!has_d) {
-    const float width = options.size == Size::Full ? kEmptyWide : kEmptySquare;
-    const Rect place = rest.take_right(width, gap);
-    card.empty(place, state);
-    ui.mark("run/D", place, state.preview ? state.preview->note : "",
-            "Run D starts here when the norms are changed in the diagram.");
-  }
   const float n = static_cast<float>(view.runs.size());
+  if (!has_d) {
+    const float beside = rest.w - kEmptyWide - gap * n;
+    const bool wide = options.size == Size::Full || beside >= kLeastBeside * n;
+    const Rect place = rest.take_right(wide ? kEmptyWide : kEmptySquare, gap);
+    card.empty(place, state);
+    constexpr const char* kHelp = "Run D starts here when the norms are changed in the diagram.";
+    ui.mark("run/D", place, state.preview ? state.preview->note : "", kHelp);
+    if (!wide && !state.dragging && place.contains(ui.mouse()) && !ui.popup_open()) ui.tooltip(kHelp);
+  }
   if (n == 0) return;
   const float width = (rest.w - gap * (n - 1)) / n;
   const int shown = shown_run(state, view);

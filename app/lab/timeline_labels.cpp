@@ -155,7 +155,9 @@ std::vector<TimelineLabel> place_timeline_labels(const std::vector<TimelineMark>
                                                  const std::function<float(int)>& x_of_step,
                                                  const std::function<float(const std::string&)>& width_of) {
   Placing placing{room, x_of_step, width_of, {}};
-  for (const TimelineMark& mark : placing.fill(placing.fill(marks, 0), 1)) placing.add_letter(mark);
+  std::vector<TimelineMark> left = marks;
+  for (int row = 0; row < room.rows; ++row) left = placing.fill(left, row);
+  for (const TimelineMark& mark : left) placing.add_letter(mark);
   for (TimelineLabel& l : placing.labels) l.upright = l.row > 0 && placing.free_below(l);
   return std::move(placing.labels);
 }

@@ -24,6 +24,7 @@ struct TimelineRoom {
   ui::Rect bar;
   float playhead, flag_left, flag_right;  // what its flag and the button beside it take of the lower row
   std::vector<float> bookmarks;           // their middles, in the lower row too
+  int rows = 2;                           // that labels may stand in
 };
 
 struct TimelineLabel {

@@ -27,7 +27,6 @@ int tick_distance(int steps, float width) {
 }
 
 constexpr const char* kPlayOn = "play on from here";
-constexpr TextStyle kEventStyle{Face::Sans, type::body};
 
 struct Timeline {
   Ui& ui;
@@ -84,21 +83,26 @@ struct Timeline {
     p.ring(at, 6, look.line, 2);
   }
 
+  // What the marks are: in two rows, in a small window in one of smaller words right above them.
+  void labels(const std::vector<TimelineMark>& marks, float playhead) {
+    const bool compact = size == Size::Compact;
+    const TextStyle style{Face::Sans, compact ? type::tick : type::body};
+    TimelineRoom room{bar, playhead, playhead - room_left, playhead + room_right, {}, compact ? 1 : 2};
+    for (int step : state.bookmarks) room.bookmarks.push_back(x_of(step));
+    const std::vector<TimelineLabel> labels = place_timeline_labels(
+        marks, room, [this](int step) { return x_of(step); },
+        [&](const std::string& text) { return p.text_width(style, text); });
+    for (const TimelineLabel& l : labels) {
+      if (!compact) p.hairline({l.x, bar.y - 12}, {l.x, bar.y - 4}, t.strong);
+      if (l.upright) p.hairline({l.x, bar.y - 29}, {l.x, bar.y - 12}, t.strong);
+      p.text({l.left, bar.y - (compact ? 8.f : l.row == 0 ? 17.f : 33.f)}, style, t.ink2, l.text);
+    }
+  }
+
   void events(float playhead, const std::vector<TimelineMark>& found) {
     std::vector<TimelineMark> marks = timeline_marks(view, found);
     std::erase_if(marks, [&](const TimelineMark& mark) { return mark.step > last; });
-    if (size != Size::Compact) {
-      TimelineRoom room{bar, playhead, playhead - room_left, playhead + room_right, {}};
-      for (int step : state.bookmarks) room.bookmarks.push_back(x_of(step));
-      const std::vector<TimelineLabel> labels = place_timeline_labels(
-          marks, room, [this](int step) { return x_of(step); },
-          [this](const std::string& text) { return p.text_width(kEventStyle, text); });
-      for (const TimelineLabel& l : labels) {
-        p.hairline({l.x, bar.y - 12}, {l.x, bar.y - 4}, t.strong);
-        if (l.upright) p.hairline({l.x, bar.y - 29}, {l.x, bar.y - 12}, t.strong);
-        p.text({l.left, bar.y - (l.row == 0 ? 17.f : 33.f)}, kEventStyle, t.ink2, l.text);
-      }
-    }
+    labels(marks, playhead);
     int n = 0;
     std::string said;  // events under the mouse, for those whose label is only a letter or a marker
     for (const TimelineMark& mark : marks) {
@@ -132,7 +136,11 @@ struct Timeline {
     const int step = cursor_step(state, view);
     const auto source = static_cast<size_t>(std::max(state.fork_source, 0));
     if (!state.pinned_step || source >= view.runs.size() || step > view.runs[source].step) return {};
-    if (size == Size::Compact) return Rect{std::min(x + 5, bar.right() - 12), bar.y - 20, 20, 18};
+    if (size == Size::Compact) {
+      const Rect place{std::min(x + 5, bar.right() - 12), bar.y - 20, 20, 18};
+      room_right = place.right() + 4 - x;
+      return place;
+    }
     const float w = p.text_width({Face::Sans, type::tick}, kPlayOn) + 24;
     const bool right = x + 26 + w <= bar.right() + 8;
     (right ? room_right : room_left) += w + 4;
@@ -206,13 +214,14 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   options.step = 50;
   options.track = false;
   options.log = false;
-  const Change change =
+  const ui::Change change =
       field(ui, "transport/budget", rect, "", state.budget,
             "How many steps the runs take. Drag or type; more continues, fewer stops early. At its end play "
             "brings as many again.",
             options);
-  if (change == Change::Done) commands.emplace_back(SetBudget{static_cast<int>(std::lround(state.budget))});
-  if (change == Change::None) state.budget = view.budget;
+  if (change == ui::Change::Done)
+    commands.emplace_back(SetBudget{static_cast<int>(std::lround(state.budget))});
+  if (change == ui::Change::None) state.budget = view.budget;
 }
 
 // Every run has made all steps of the budget: play goes on for as many again.
@@ -353,6 +362,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     bar = {rect.x + 613, rect.y + 47, rect.w - 613 - 26, 6};
   }
   Timeline timeline{ui, state, view, bar, size, p, t, steps_shown(view)};
+  if (compact) timeline.room_left = timeline.room_right = 6;  // the playhead has no flag
   // Before the timeline's own area, which reaches under it in the compact layout.
   if (const auto fork = timeline.fork_place(timeline.x_of(cursor_step(state, view))))
     timeline.fork_button(*fork, commands);

@@ -89,6 +89,7 @@ class Column {
     const tex::Layout formula = tex::layout(inlines[0].formula, 18, true, measure());
     const float height = formula.ascent + formula.descent + 8, baseline = y_ + 4 + formula.ascent;
     if (draw_) tex::draw(ui_.paint(), formula, {rect_.x + kDisplayIndent, baseline}, ui_.theme().ink);
+    note_formula({rect_.x + kDisplayIndent, y_, formula.width, height});
     const std::vector<Inline> rest(inlines.begin() + 1, inlines.end());
     const float x = rect_.x + kDisplayIndent + formula.width + 20, top = y_;
     y_ += height;
@@ -267,13 +268,19 @@ class Column {
     y_ = top + high;
   }
 
+  void note_formula(const Rect& place) {
+    if (draw_ && context_.formulas) context_.formulas->push_back(place);
+  }
+
   void put(const Token& token, float x, float baseline, float line, Colour colour) {
     if (!draw_) return;
     if (token.term) note_term(token, x, baseline);
     Painter& p = ui_.paint();
     switch (token.from->kind) {
       case Kind::Formula:
-        return tex::draw(p, token.formula, {x, baseline}, colour);
+        tex::draw(p, token.formula, {x, baseline}, colour);
+        return note_formula({x, baseline - std::max(token.formula.ascent, token.style.px), token.width,
+                             std::max(token.formula.ascent, token.style.px) + token.formula.descent});
       case Kind::Tile:
         return tile(ui_, {x, baseline - 0.36f * token.style.px - kTile / 2, kTile, kTile},
                     token.from->text[0] - 'A');

@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "app/course/lesson.h"
 #include "app/ui/ui.h"
@@ -23,6 +24,8 @@ struct FlowContext {
   bool can_drag = true;
   float px = ui::type::prose, line = ui::type::prose_line;
   ui::Rect seen;  ///< where words can be read: terms outside are not marked
+  /// Where formulas stand, for who lets the page end between them; null: nobody asks.
+  std::vector<ui::Rect>* formulas = nullptr;
   /// Terms that are marked on the page already; those of this text are added. Null: there are none.
   std::set<const shell::Term*>* used = nullptr;
 };

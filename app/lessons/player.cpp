@@ -156,7 +156,23 @@ void Player::go(StepKind step, Aside aside) {
   run_tapes();
 }
 
+/// Every sentence has a word of this version of the lesson.
+bool Player::all_said() const {
+  const auto it = progress_.find(lesson()->id);
+  const std::vector<std::string> said = it ? it->words : std::vector<std::string>{};
+  for (size_t i = 0; i < lesson()->says.size(); ++i) {
+    const Say& say = lesson()->says[i];
+    if (i >= said.size() || (said[i] != say.word && why_not(say, said[i]).empty())) return false;
+  }
+  return true;
+}
+
 std::string Player::not_ready() const {
+  if (aside_ == Aside::Say) return all_said() ? "" : word("Complete the sentences first");
+  return step_ == StepKind::Predict && aside_ == Aside::None ? prediction_missing() : "";
+}
+
+std::string Player::prediction_missing() const {
   const Prediction::Kind kind = lesson()->prediction.kind;
   if (kind == Prediction::Kind::Draw)
     return sketch_.size() > 1 && sketch_.size() == sketch_grid().size()

@@ -2,7 +2,7 @@
 // State plus draw(), window-less. Nothing that was measured is visible before the prediction is committed or
 // skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw,
 // lesson/redo, lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID,
-// lesson/again, lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
+// lesson/again, lesson/more, lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
 // lesson/say/SENTENCE/WORD (numbers), lesson/challenge/train, stop, hint, lab and FIELD, lesson/review, lesson/review/ID.
 #pragma once
 
@@ -97,8 +97,14 @@ class Player {
   void measure();
   void finish_measuring();
   Changes changes() const;
-  /// Why the prediction cannot be committed yet; empty when it can.
+  /// What is still to be answered here before the button leads on: the prediction, or sentences; empty: nothing.
   std::string not_ready() const;
+  std::string prediction_missing() const;
+  bool all_said() const;
+  /// Without an answer; a lesson that is left so is not done.
+  bool can_skip() const;
+  void skip();
+  void leave();
   /// A prediction stands, and no second one is being made.
   bool locked();
   void predict_again();
@@ -135,7 +141,8 @@ class Player {
   void draw_list_items(ui::Ui& ui, ui::Rect rest);
   void draw_review_row(ui::Ui& ui, const ui::Rect& row, bool narrow, bool one_line);
   float list_rows() const { return static_cast<float>(course_.lessons.size() + 1); }
-  void draw_body(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
+  void draw_body(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen, std::vector<ui::Rect>& formulas);
+  void draw_edges(ui::Ui& ui, const ui::Rect& seen, const std::vector<ui::Rect>& formulas, float furthest);
   void draw_text(ui::Ui& ui, const ui::Rect& rect);
   struct WayOn {
     std::string text, help;
@@ -185,6 +192,7 @@ class Player {
   bool has_strip() const;  ///< a setting to run again with
   std::string note_of(const Figure& figure) const;
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
+  void draw_figure_head(ui::Ui& ui, ui::Rect& rest, const Figure& figure);
   FigureData step_data(const Figure& figure, const MeasureState& state);
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
   // player_tape.cpp
@@ -207,6 +215,7 @@ class Player {
     std::optional<std::pair<size_t, size_t>> move{};  ///< from a place to another
   };
   void draw_cards(ui::Ui& ui, ui::Rect rect);
+  float cards_room() const;  ///< the height below which cards become low ones
   const Prediction::Card* card_of(const std::string& id) const;
   CardHand hold_cards(ui::Ui& ui, const ui::Rect& first);
   void show_cards(ui::Ui& ui, const ui::Rect& first, const CardHand& hand) const;

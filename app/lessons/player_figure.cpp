@@ -48,6 +48,35 @@ std::string Player::note_of(const Figure& figure) const {
                 shown_changes().empty() ? "" : word(" of what you did not change"));
 }
 
+/// Title, note, and which of the figures; takes its height from `rest`.
+void Player::draw_figure_head(Ui& ui, Rect& rest, const Figure& figure) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const bool compact = size_ == Size::Compact, cards = predicts_by_cards();
+  const std::string note = note_of(figure);
+  const TextStyle small{Face::Sans, type::body};
+  constexpr float kTitle = 29, kLine = 18;
+  Rect head = rest.take_top(kTitle + p.wrapped_height(rest.w, small, note, kLine) + 1, compact ? 4.f : 12.f);
+  p.text_wrapped({head.x, head.y + kTitle, head.w, 0}, small, t.ink2, note, kLine);
+  const std::string title = cards ? word("Put them in order") : figure.title;
+  TextStyle bold{Face::Bold, type::figure};
+  for (const float px : {type::run_name, type::title})
+    if (p.text_width(bold, title) > head.w) bold.px = px;
+  const auto& ids = lesson()->step(step_).figures;
+  if (ids.size() > 1 && !cards) {
+    std::vector<std::string> tabs;
+    for (const std::string& id : ids) tabs.push_back(lesson()->figure(id)->tab);
+    const float width = segmented_width(ui, tabs);
+    const bool beside = p.text_width(bold, title) + 12 + width <= head.w;
+    Rect below = beside ? Rect{} : rest.take_top(26, 4);  // a row of its own, where the title would be cut
+    Rect place = beside ? head.take_right(width, 12) : below.take_left(std::min(width, below.w));
+    place.h = 26;
+    segmented(ui, "lesson/figure", place, tabs, figure_[static_cast<size_t>(step_)],
+              word("Which measurement is shown."));
+  }
+  p.text_in(head.take_top(24, 2), bold, t.ink, title);
+}
+
 void Player::draw_figure(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -57,31 +86,18 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   Rect rest = rect.inset(compact ? 14.f : 24.f, compact ? 10.f : 18.f);
   const bool cards = predicts_by_cards(), strip = has_strip();
   const Figure& figure = figure_shown();
-  const std::string note = note_of(figure);
-  const TextStyle small{Face::Sans, type::body};
-  constexpr float kTitle = 29, kLine = 18;
-  Rect head = rest.take_top(kTitle + p.wrapped_height(rest.w, small, note, kLine) + 1, compact ? 4.f : 12.f);
-  p.text_wrapped({head.x, head.y + kTitle, head.w, 0}, small, t.ink2, note, kLine);
-  const auto& ids = lesson()->step(step_).figures;
-  if (ids.size() > 1 && !cards) {
-    std::vector<std::string> tabs;
-    for (const std::string& id : ids) tabs.push_back(lesson()->figure(id)->tab);
-    const float width = segmented_width(ui, tabs);
-    Rect place = head.take_right(width, 12);
-    place.h = 26;
-    segmented(ui, "lesson/figure", place, tabs, figure_[static_cast<size_t>(step_)],
-              word("Which measurement is shown."));
-  }
-  p.text_in(head.take_top(24, 2), {Face::Bold, type::figure}, t.ink,
-            cards ? word("Put them in order") : figure.title);
+  draw_figure_head(ui, rest, figure);
   const float rows = static_cast<float>(lesson()->runs.size());
   const bool slider = step_ == StepKind::Predict && lesson()->prediction.kind == Prediction::Kind::Value;
-  const float below = strip     ? (step_ == StepKind::Explain && lesson()->puzzle ? 138.f : 92.f)
-                      : slider  ? 92.f
-                      : compact ? kRunRow * rows + 8
-                                : kRunRow * rows + 14;
+  float below = strip     ? (step_ == StepKind::Explain && lesson()->puzzle ? 138.f : 92.f)
+                : slider  ? 92.f
+                : compact ? kRunRow * rows + 8
+                          : kRunRow * rows + 14;
+  // The cards come before the names of the runs, of which nothing is to be seen yet.
+  const bool names = !cards || rest.h - below >= cards_room();
+  if (!names) below = 0;
   Rect foot = rest.take_bottom(below, compact ? 6.f : 16.f);
-  if (strip || slider || rows > 0) p.hairline({foot.x, foot.y}, {foot.right(), foot.y}, t.border);
+  if (strip || slider || (names && rows > 0)) p.hairline({foot.x, foot.y}, {foot.right(), foot.y}, t.border);
   foot.take_top(compact ? 6.f : 12.f);
   if (cards)
     draw_cards(ui, rest);
@@ -102,8 +118,9 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
       value_ = v;
       touched_ |= hand;
     }
-  } else
+  } else if (names) {
     draw_runs(ui, foot);
+  }
 }
 
 namespace {
@@ -197,8 +214,12 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   }
   if (!map) {
     const Rect area = plot::plot_area(plot, rect);
+    // The Lab's window is another one: where a number is a mean of losses the figure says of how many.
+    const std::string window = ends_in_means(figure) && !predicting
+                                   ? "; " + phrase("losses at the ends: mean of {}", kMeasuredWindow)
+                                   : "";
     ui.paint().text({area.right(), area.bottom() + 38}, {Face::Sans, type::body}, ui.theme().ink3,
-                    figure.x.label, Align::Right);
+                    figure.x.label + window, Align::Right);
     ui.paint().text({rect.x, area.y - 16}, {Face::Sans, type::tick}, ui.theme().ink3, figure.y.label);
   }
   if (step_ == StepKind::Compare && !data.drawn_x.empty() && measured_) draw_gap(ui, rect, plot);
@@ -291,7 +312,7 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   if (lettered) tile(ui, {head.x, head.y + 2, 20, 20}, knob.run[0] - 'A');
   const float indent = lettered ? 30.f : 0.f;
   const TextStyle label{Face::Bold, type::title}, number{Face::Mono, type::title};
-  p.text_in({head.x + indent, head.y, head.w - 130 - indent, head.h}, label, t.ink, knob.label);
+  p.text_in({head.x + indent, head.y, head.w - indent, head.h}, label, t.ink, knob.label);
   Rect place = rect;
   ButtonOptions options;
   options.enabled = !state->running;
@@ -305,10 +326,14 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   draw_slider(ui, place, "lesson/knob/" + knob.id, v, {knob.low, knob.high, knob.step}, knob.label + ".");
   if (v != before && !state->running) knobs_[knob.id] = v;
   // At the slider's end, where the label leaves room.
-  Rect value{head.x + indent, head.y, std::min(place.right(), head.right()) - head.x - indent, head.h};
-  value.take_left(p.text_width(label, knob.label), 12);
   const std::string now = shown_value(knob, knob_value(knob));
-  if (p.text_width(number, now) <= value.w) p.text_in(value, number, t.ink, now, Align::Right);
+  for (const float right : {std::min(place.right(), head.right()), head.right()}) {
+    Rect value{head.x + indent, head.y, right - head.x - indent, head.h};
+    value.take_left(p.text_width(label, knob.label), 12);
+    if (p.text_width(number, now) > value.w) continue;
+    p.text_in(value, number, t.ink, now, Align::Right);
+    break;
+  }
 }
 
 }  // namespace normscope::lessons

@@ -115,6 +115,7 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
   } else if (size_ == Size::Full) {
     const auto state = measurer_->state();
     std::string hint = progress_.notice();
+    if (hint.empty() && aside_ == Aside::Say) hint = not_ready();
     if (hint.empty() && aside_ == Aside::None)
       hint = step_ == StepKind::Predict && !locked() && !not_ready().empty() ? not_ready()
              : step_ == StepKind::Predict                                    ? word("Arrow keys work too")
@@ -159,15 +160,26 @@ Player::WayOn Player::way_on(bool locked, bool running) {
     case StepKind::Compare:
       if (lesson()->challenge && aside_ == Aside::None)
         return {word("Next: Challenge"), word("A task for a run of your own."), true};
+      if (aside_ == Aside::Challenge && progress_.of(lesson()->id).tries.empty())
+        return {word("Skip the challenge"), word("On without a run of your own; it can be made later."),
+                true};
       return {word("Next: Explain"), word("What is behind it."), true};
     case StepKind::Explain:
       break;
   }
   if (!lesson()->says.empty() && aside_ == Aside::None)
     return {word("Next: Say"), word("Three sentences to complete."), true};
-  if (current_ + 1 < course_.lessons.size())
-    return {word("Done: next lesson"), word("Marks this lesson as done."), true};
-  return {word("Done: review"), word("Marks this lesson as done; then all your predictions."), true};
+  const bool more = current_ + 1 < course_.lessons.size(), committed = progress_.of(lesson()->id).committed;
+  const std::string missing = not_ready();
+  if (!committed)
+    return {more ? word("Next lesson") : word("Review"),
+            word("The prediction was skipped, so this lesson is not marked as done."), missing.empty()};
+  const std::string text = more ? word("Done: next lesson") : word("Done: review");
+  if (!missing.empty()) return {text, missing + ".", false};
+  return {text,
+          more ? word("Marks this lesson as done.")
+               : word("Marks this lesson as done; then all your predictions."),
+          true};
 }
 
 /// That button was pressed.
@@ -181,10 +193,27 @@ void Player::go_on(bool locked) {
     return go(StepKind::Compare, Aside::Challenge);
   if (step_ == StepKind::Compare) return go(StepKind::Explain);
   if (!lesson()->says.empty() && aside_ == Aside::None) return go(StepKind::Explain, Aside::Say);
-  progress_.of(lesson()->id).done = true;
+  LessonProgress& progress = progress_.of(lesson()->id);
+  progress.done = progress.done || (progress.committed && not_ready().empty());
   progress_.save();
+  leave();
+}
+
+/// To what comes after this lesson.
+void Player::leave() {
   if (current_ + 1 < course_.lessons.size()) return choose(current_ + 1);
   open_review();
+}
+
+bool Player::can_skip() const {
+  if (aside_ == Aside::Say) return !not_ready().empty();
+  const LessonProgress* const progress = progress_.find(lesson()->id);
+  return step_ == StepKind::Predict && !(progress && (progress->committed || progress->skipped));
+}
+
+void Player::skip() {
+  if (aside_ == Aside::Say) return leave();
+  commit(true);
 }
 
 void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab) {
@@ -203,7 +232,6 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
 
   // As it is before the buttons: what one of them changes shows in the next frame.
   const bool locked = this->locked();
-  const LessonProgress& progress = progress_.of(lesson()->id);
   const float h = compact ? 32.f : space::lesson_button_h, y = rect.centre().y - h / 2;
   Rect right{rect.x, y, rect.w - (compact ? 10.f : 14.f), h};
   const WayOn way = way_on(locked, running);
@@ -223,15 +251,17 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
       button(ui, "lesson/redo", right.take_right(compact ? 104.f : 120.f, 8), word("Predict again"),
              word("A second prediction; the first is kept beside it."), quiet))
     predict_again();
-  if (step_ == StepKind::Predict && !progress.committed && !progress.skipped &&
+  if (can_skip() &&
       button(ui, "lesson/skip", right.take_right(compact ? 60.f : 72.f, 8), word("Skip"),
-             word("Goes on without a prediction; that is remembered."), quiet))
-    commit(true);
+             aside_ == Aside::Say ? word("On without these sentences; this lesson is not marked as done.")
+                                  : word("Goes on without a prediction; that is remembered."),
+             quiet))
+    skip();
   if (step_ == StepKind::Run && running &&
       button(ui, "lesson/stop", right.take_right(72, 8), word("Stop"), word("Stops the measurement."), quiet))
     measurer_->stop();
   // On a large screen it stands at the left: draw_hint().
-  if (size_ != Size::Full && step_ == StepKind::Predict && !locked)
+  if (size_ != Size::Full && (aside_ == Aside::Say || !locked))
     draw_why_grey(ui, {steps_end, y, right.right() - steps_end - 4, h});
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "app/lessons/opening_picture.h"
 #include "app/lessons/player.h"
@@ -251,12 +252,10 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   const float from = rest.y;
   rest.take_top(draw_head(ui, rest));
   rest.take_top(draw_score(ui, rest));
-  draw_body(ui, rest, seen);
+  std::vector<Rect> formulas;
+  draw_body(ui, rest, seen, formulas);
   text_height_ = rest.y - from;
-  const Rect text = seen.inset(7, 0);  // within the round corners
-  if (aside_ == Aside::None && scroll_ > 0) fade_out(p, {text.x, text.y, text.w, kFade}, t.panel, false);
-  if (aside_ == Aside::None && scroll_ < furthest)
-    fade_out(p, {text.x, text.bottom() - kFade, text.w, kFade}, t.panel, true);
+  if (aside_ == Aside::None) draw_edges(ui, seen, formulas, furthest);
   p.pop_clip();
   hands.reset();
   end = rest.y;
@@ -275,13 +274,51 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   }
 }
 
+/// What goes on behind an edge fades there; where a formula would be cut the page ends above its line. A button reads
+/// on.
+void Player::draw_edges(Ui& ui, const Rect& seen, const std::vector<Rect>& formulas, float furthest) {
+  const Rect text = seen.inset(7, 0);  // within the round corners
+  const bool above = scroll_ > 0, below = scroll_ < furthest;
+  const float first = text.y + (above ? kFade : 0), last = text.bottom() - (below ? kFade : 0);
+  float from = first, to = last;
+  for (bool moved = true; moved;) {  // one line may reach into the next
+    moved = false;
+    for (const Rect& formula : formulas) {
+      const bool at_top = above && formula.y < from && formula.bottom() > from;
+      const bool at_end = below && formula.y < to && formula.bottom() > to;
+      if (at_top) from = formula.bottom();
+      if (at_end) to = formula.y;
+      moved |= at_top || at_end;
+    }
+  }
+  for (size_t i = 0; i < formulas.size(); ++i)
+    ui.mark(fmt::format("lesson/formula/{}", i), formulas[i], "", word("The text of the step."));
+  ui.mark("lesson/readable", {text.x, from, text.w, to - from}, "", word("The text of the step."));
+  const Colour panel = ui.theme().panel;
+  if (from > first)
+    ui.paint().fill({text.x, text.y, text.w, from - text.y}, panel);
+  else if (above)
+    fade_out(ui.paint(), {text.x, text.y, text.w, kFade}, panel, false);
+  if (to < last)
+    ui.paint().fill({text.x, to, text.w, text.bottom() - to}, panel);
+  else if (below)
+    fade_out(ui.paint(), {text.x, last, text.w, kFade}, panel, true);
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  if (below &&
+      icon_button(ui, "lesson/more", {seen.right() - 33, seen.bottom() - 28, 24, 24}, Icon::ChevronDown,
+                  word("The text goes on: scroll, press PageDown or click."), quiet))
+    scroll_ += (to - seen.y) * 0.8f;
+}
+
 /// The text of the step, or what stands beside it.
-void Player::draw_body(Ui& ui, Rect& rest, const Rect& seen) {
+void Player::draw_body(Ui& ui, Rect& rest, const Rect& seen, std::vector<Rect>& formulas) {
   if (aside_ == Aside::Say) return void(rest.take_top(draw_says(ui, rest, seen)));
   if (aside_ == Aside::Challenge) return void(rest.take_top(draw_challenge(ui, rest, seen)));
   Dragged dragged;
   FlowContext context = flow_context(ui);
   context.seen = seen;
+  context.formulas = &formulas;
   rest.take_top(flow(ui, rest, lesson()->step(step_).text, context, true, &dragged));
   draw_sentence_end(ui, rest);
   if (dragged.knob.empty()) return;

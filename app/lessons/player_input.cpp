@@ -11,9 +11,9 @@ using namespace ui;
 
 namespace {
 
-constexpr float kCardHeight = 58, kLowestCard = 34, kCardGap = 12, kEndWords = 26;
+constexpr float kCardHeight = 58, kLowCard = 34, kLowestCard = 24, kCardGap = 12, kEndWords = 26;
 
-float pitch_of(const Rect& card) { return card.h + kCardGap; }
+float pitch_of(const Rect& card) { return card.h + (card.h < kLowCard ? kCardGap / 2 : kCardGap); }
 Rect card_box(const Rect& first, size_t place) {
   return first.moved(0, pitch_of(first) * static_cast<float>(place));
 }
@@ -86,6 +86,10 @@ void Player::show_cards(Ui& ui, const Rect& first, const CardHand& hand) const {
   }
 }
 
+float Player::cards_room() const {
+  return 2 * kEndWords + 8 + static_cast<float>(order_.size()) * (kLowCard + kCardGap);
+}
+
 void Player::draw_cards(Ui& ui, Rect rect) {
   const Theme& t = ui.theme();
   const Prediction& q = lesson()->prediction;
@@ -93,8 +97,10 @@ void Player::draw_cards(Ui& ui, Rect rect) {
   rect.x += (rect.w - w) / 2;
   rect.w = w;
   ui.paint().text_in(rect.take_top(kEndWords, 8), {Face::Sans, type::body}, t.ink2, "↑ " + q.first);
-  const float room = (rect.h - kEndWords) / static_cast<float>(order_.size()) - kCardGap;
-  const Rect first{rect.x, rect.y, w, std::clamp(room, kLowestCard, kCardHeight)};
+  const float pitch = (rect.h - kEndWords) / static_cast<float>(order_.size());
+  const float room = pitch - kCardGap, low = std::min(pitch - kCardGap / 2, kLowCard - 1);
+  const Rect first{rect.x, rect.y, w,
+                   room < kLowCard ? std::max(low, kLowestCard) : std::min(room, kCardHeight)};
   const CardHand hand = hold_cards(ui, first);
   show_cards(ui, first, hand);
   const float end = card_box(first, order_.size()).y;

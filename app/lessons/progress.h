@@ -38,6 +38,11 @@ class Progress {
   explicit Progress(std::string path);
 
   LessonProgress& of(const std::string& lesson) { return lessons_[lesson]; }
+  /// Null where nothing was done.
+  const LessonProgress* find(const std::string& lesson) const {
+    const auto it = lessons_.find(lesson);
+    return it == lessons_.end() ? nullptr : &it->second;
+  }
   const std::string& notice() const {
     return notice_;
   }             ///< what was wrong with the file; empty when nothing was

@@ -25,7 +25,8 @@ constexpr std::array<MetricInfo, 8> kMetrics{{
     {Metric::HiddenNorm, "hidden-norm", "hidden-state norm", "Hidden-state norm",
      "Hidden-state norm over time", "does the signal grow with depth?", "does it grow?", "hidden-state",
      "mean square of x, before the norm", "mean square of the hidden state",
-     "Mean square of the residual stream after each layer, before the norm."},
+     "Mean square of the residual stream after each layer. Post-LN's line is measured before the norm on the stream: "
+     "behind that norm every state has the same size."},
     {Metric::BranchVariance, "branch-variance", "branch variance", "Branch variance",
      "Branch variance over time", "how much does each branch add?", "what does it add?", "branch-variance",
      "of what is added", "variance of the branch as it is added",

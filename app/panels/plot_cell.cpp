@@ -60,6 +60,11 @@ std::string text_of(const std::vector<plot::PlotSpec>& plots) {
   return text;
 }
 
+// What a title with a choice says under the mouse: what is measured, and in small print what a click does.
+std::string definition(Metric metric) {
+  return fmt::format("{}\nClick to show another quantity.", info(metric).help);
+}
+
 void dots(Painter& p, Vec centre, Colour colour) {
   for (int i = -1; i <= 1; ++i) p.circle({centre.x, centre.y + 5.f * static_cast<float>(i)}, 1.5f, colour);
 }
@@ -86,7 +91,7 @@ Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::P
     const float w = p.text_width(bold, plot.title);
     const std::string control = name + "/quantity";
     const Rect title{row.x - 4, row.y + 6, w + 24, 24};
-    const Hit hit = ui.hit(control, title, info(*options.metric).id, "What this plot shows.");
+    const Hit hit = ui.hit(control, title, info(*options.metric).id, definition(*options.metric));
     if (hit.hovered) p.fill(title, t.sunk, radius::field);
     p.text_in(row, bold, t.ink, plot.title);
     draw_icon(p, Icon::ChevronDown, {title.right() - 10, title.centre().y}, 14, t.ink3);
@@ -107,7 +112,7 @@ void metric_button(Ui& ui, const std::string& name, const Rect& rect, Metric& me
   const std::string control = name + "/quantity";
   ButtonOptions quiet;
   quiet.quiet = true;
-  if (icon_button(ui, control, rect, Icon::ChevronDown, "What this plot shows.", quiet, info(metric).id))
+  if (icon_button(ui, control, rect, Icon::ChevronDown, definition(metric), quiet, info(metric).id))
     ui.open_popup(control);
   metric_list(ui, control, {rect.x - 100, rect.y, rect.w, rect.h}, metric, stream);
 }

@@ -9,6 +9,8 @@
 
 #include "app/ui/widgets.h"
 #include "engine/core/in_words.h"
+#include "engine/data/identity/data_identity.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::lab {
 namespace {
@@ -56,12 +58,12 @@ std::string loss_sentence(const LabView& view) {
     const char* knows = stuck.size() > 1 ? "know" : "knows";
     text +=
         view.runs.size() > 3
-            ? fmt::format("{} {} only {}. ", in_words(stuck, "and"), knows, entropy_name(view))
+            ? fmt::format("{} {} only {}. ", in_words(stuck, "and"), knows, frequencies_of(view.unit))
             : fmt::format("{} {} only how often each {} occurs. ", in_words(stuck, "and"), knows, view.unit);
   }
   if (!left.empty() && stuck.empty())
     left.front() = fmt::format("{} left the line of {} at step {}", leavers.front()->letter,
-                               entropy_name(view), leavers.front()->learning_since);
+                               frequencies_of(view.unit), leavers.front()->learning_since);
   if (!left.empty()) {
     for (size_t i = 0; i < left.size(); ++i) text += (i ? ", " : "") + left[i];
     text += ".";
@@ -110,6 +112,13 @@ void put_spread(PlotSpec& plot, const RunView& run) {
   plot.bands.push_back(std::move(band));
 }
 
+/// put_end gives a line the card's number, and its end the marker there. With the cursor at an earlier step the number is
+/// of that step, and the marker stays with the line.
+void put_end(plot::Series& line, double loss, bool pinned) {
+  line.value = std::isfinite(loss) ? fmt::format("{:.2f}", loss) : "–";
+  if (std::isfinite(loss) && !pinned) line.end_y = static_cast<float>(loss);
+}
+
 double loss_top(const LabView& view, LabData& data) {
   double top = view.unigram_entropy + 0.4;
   for (const RunView& run : view.runs) {
@@ -144,10 +153,6 @@ double floor_of_axis(const LabView& view) {
   return view.entropy_rate - std::max(0.22, 0.095 * (highest - view.entropy_rate));
 }
 
-std::string entropy_name(const LabView& view) {
-  return (view.unit.empty() ? "token" : view.unit) + " frequencies";
-}
-
 // As few words as tell the run from the others: what all share says nothing.
 std::string short_label(const LabView& view, size_t index) {
   const RunView& run = view.runs[index];
@@ -166,7 +171,8 @@ std::string short_label(const LabView& view, size_t index) {
 
 PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
-  plot.note = fmt::format("nats per {}, lower is better", view.unit);
+  plot.note = fmt::format("{}, lower is better; at the ends: mean of {}", nats_per(view.unit),
+                          loss_window(view.step, {}));
   if (!any_stream(view)) {
     plot.title = "Loss";
     plot.question = "how well does it choose?";
@@ -187,7 +193,7 @@ PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& option
     plot::Series s;
     s.id = letter_of(run);
     s.letter = s.id;
-    s.value = std::isfinite(run.loss) ? fmt::format("{:.2f}", run.loss) : "–";  // the card's number
+    put_end(s, run.loss, options.pinned);
     s.name = short_label(view, i);
     s.x = Column(line->x);
     s.y = Column(line->y);
@@ -200,7 +206,7 @@ PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& option
   if (view.unigram_entropy > 0) {
     RefLine entropy;
     entropy.value = view.unigram_entropy;
-    entropy.label = fmt::format("{} {:.2f}", entropy_name(view), view.unigram_entropy);
+    entropy.label = fmt::format("{} {:.2f}", frequencies_of(view.unit), view.unigram_entropy);
     plot.lines.push_back(std::move(entropy));
   }
   if (view.entropy_rate > 0) {

@@ -29,8 +29,6 @@ struct PlotOptions {
 
 // What tells this run apart from the others, for the end of its line: "no warm-up", "Pre-LN", "12 norms moved".
 std::string short_label(const LabView& view, size_t run);
-// "letter" in words: "letter frequencies".
-std::string entropy_name(const LabView& view);
 double floor_of_axis(const LabView& view);
 
 plot::PlotSpec loss_plot(const LabView&, LabData&, const PlotOptions&);

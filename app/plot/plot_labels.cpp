@@ -55,7 +55,7 @@ std::vector<Label> wanted_labels(Builder& b) {
     size_t i = s.y.size();
     while (i > 0 && !std::isfinite(s.y[i - 1])) --i;
     if (i == 0) continue;
-    ui::Vec end = b.out.map(s.x_at(i - 1), s.y[i - 1]);
+    ui::Vec end = b.out.map(s.x_at(i - 1), s.end_y.value_or(s.y[i - 1]));
     labels.push_back({&s, {std::min(end.x, a.right()), end.y}, std::clamp(end.y, a.y, a.bottom()) + 4.5f});
   }
   // More labels than lines of text: the middle ones go, the outermost tell the spread.

@@ -177,8 +177,9 @@ void add_series(Builder& b, const Series& s) {
   if (look.marker == ui::Marker::None) return;
   const ui::Rect near = b.out.map.area.inset(-1);
   auto mark = [&](size_t i, float size) {
-    ui::Vec p = b.out.map(s.x_at(i), s.y[i]) - ui::Vec{0, s.nudge};
-    if (!std::isfinite(s.y[i]) || !near.contains(p)) return;
+    const float y = i + 1 == s.y.size() && std::isfinite(s.y[i]) ? s.end_y.value_or(s.y[i]) : s.y[i];
+    ui::Vec p = b.out.map(s.x_at(i), y) - ui::Vec{0, s.nudge};
+    if (!std::isfinite(y) || !near.contains(p)) return;
     b.add(MarkItem{p, look.marker, size, colour, b.theme.panel});
     if (s.ring) b.add(MarkItem{p, look.marker, size - 2, b.theme.panel, colour});
     b.curves.mark(ui::centred(p, 2 * size, 2 * size));

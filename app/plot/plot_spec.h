@@ -82,7 +82,9 @@ struct Series {
   float nudge = 0;         // px up, so that equal lines of two runs are both seen
   bool end_label = true;   // direct label (letter value name) right of the line's end
   bool end_marker = true;  // marker on the last point
-  bool ring = false;       // markers are hollow: what lies below stays in sight
+  std::optional<float>
+      end_y{};  // where marker and label of the end stand, if not on the line: a mean of its last points
+  bool ring = false;  // markers are hollow: what lies below stays in sight
   double x_at(size_t i) const { return x.empty() ? x0 + dx * double(i) : double(x[i]); }
 };
 

@@ -206,6 +206,24 @@ Pairs settings_of(const InputValue& line, std::string_view key, std::string_view
   return pairs;
 }
 
+/// What is there of an object {name, hash, symbols, unit}; a recorder may know no more than a name.
+DataIdentity data_of(const InputValue& line) {
+  constexpr int32_t kMostSymbols = std::numeric_limits<int32_t>::max();
+  DataIdentity data;
+  const auto said = line.find("data");
+  if (!said || said->is_null()) return data;
+  data.name = text_of(*said, "name");
+  data.hash = text_of(*said, "hash");
+  data.unit = text_of(*said, "unit");
+  if (const auto symbols = said->find("symbols"); symbols && !symbols->is_null())
+    data.symbols = symbols->whole(0, kMostSymbols);
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  if (!data.hash.empty() &&
+      (data.hash.size() != 16 || !std::all_of(data.hash.begin(), data.hash.end(), is_digit)))
+    said->at("hash").refuse("16 hexadecimal digits");
+  return data;
+}
+
 void read_header(const InputValue& line, std::string_view text, LogAbout& out) {
   const std::string format = line.at("format").text(kLongestText);
   if (format != kLogFormat) line.at("format").refuse(fmt::format("\"{}\"", kLogFormat));
@@ -216,6 +234,7 @@ void read_header(const InputValue& line, std::string_view text, LogAbout& out) {
   out.placement = text_of(line, "placement");
   out.settings = settings_of(line, "settings", text);
   out.names = pairs_of(line, "names");
+  out.data = data_of(line);
   out.unigram = number_of(line, "unigram");
   out.tokens_per_step = number_of(line, "tokens_per_step");
 }
@@ -224,6 +243,7 @@ void read_result(const InputValue& line, std::string_view text, LogAbout& out) {
   const InputValue result = line.at("result");
   out.label = label_of(line);
   out.name = text_of(line, "name");
+  out.data = data_of(line);
   out.verdict = text_of(result, "verdict");
   out.unigram = number_of(result, "unigram");
   out.seconds_per_step = number_of(result, "ms_per_step") * 1e-3;

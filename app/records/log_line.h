@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/data/identity/data_identity.h"
 #include "engine/io/input_value.h"
 #include "engine/spec/spec.h"
 
@@ -64,6 +65,7 @@ struct LogAbout {
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<std::pair<std::string, std::string>> names;  ///< a mapping: theirs, ours
   std::vector<Edit> edits;
+  DataIdentity data;
   double unigram = NAN, tokens_per_step = NAN, seconds_per_step = NAN;
 };
 

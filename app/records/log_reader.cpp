@@ -2,6 +2,7 @@
 #include "app/records/log_reader.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -16,6 +17,14 @@ namespace {
 
 constexpr size_t kNamedFaults = 10;
 constexpr size_t kPart = size_t{1} << 20;
+constexpr size_t kKept = 4096;  // of a followed file's beginning and end, to know it again
+
+/// Another file that took this name has another.
+std::pair<uint64_t, uint64_t> identity_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return {};
+  return {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino)};
+}
 
 /// "[line 17] has no step" -> "has no step"
 std::string without_place(std::string what) {
@@ -36,6 +45,7 @@ void LogReader::take(std::string_view bytes) {
       if (!skipping_) {
         ++lines_;
         broken(fmt::format("is longer than {} bytes", kLongestLine));
+        too_long_ = true;
       }
       waiting_.clear();
       skipping_ = end == bytes.npos;
@@ -133,8 +143,11 @@ std::string LogReader::fault() const {
 
 void read_log(InputFile& in, LogReader& reader) {
   std::string part(kPart, '\0');
-  while (const size_t got = in.read_some(part.data(), part.size()))
+  // A file that does not begin as a log does may be of any length and without any line.
+  for (size_t got = 1; got > 0 && !reader.hopeless();) {
+    got = in.read_some(part.data(), part.size());
     reader.take(std::string_view(part).substr(0, got));
+  }
   reader.finish();
   if (const std::string fault = reader.fault(); !fault.empty()) throw Error(fault);
 }
@@ -151,23 +164,62 @@ LogFollower::LogFollower(std::string path, NameMapping mapping)
       mapping_(std::move(mapping)),
       reader_(std::make_unique<LogReader>(path_, mapping_)) {}
 
+// Not sizes alone: a job that was started again under the same name may have written more already than was read of
+// the one before. The beginning tells runs apart that end alike (in null), the end those that began alike, and the
+// file itself what was forked in between.
+bool LogFollower::goes_on(InputFile& in) const {
+  const auto holds = [&in](uint64_t at, const std::string& bytes) {
+    std::string now(bytes.size(), '\0');
+    in.go_to(at);
+    size_t done = 0;
+    while (const size_t got = in.read_some(now.data() + done, now.size() - done)) done += got;
+    return now == bytes;
+  };
+  return in.size() >= read_ && holds(0, head_) && holds(read_ - end_.size(), end_);
+}
+
+void LogFollower::keep(std::string_view bytes) {
+  if (head_.size() < kKept) head_ += bytes.substr(0, kKept - head_.size());
+  end_ += bytes.substr(bytes.size() - std::min(bytes.size(), kKept));
+  end_.erase(0, end_.size() - std::min(end_.size(), kKept));
+  read_ += bytes.size();
+}
+
+void LogFollower::begin_anew() {
+  reader_ = std::make_unique<LogReader>(path_, mapping_);
+  read_ = 0;
+  head_.clear();
+  end_.clear();
+}
+
 bool LogFollower::poll(const std::atomic<bool>* stop) {
+  const auto identity =
+      identity_of(path_);  // before it is opened: what takes its place later is noticed next time
   InputFile in(path_, input::kLog);
   bool news = false;
-  if (in.size() < read_) {
-    reader_ = std::make_unique<LogReader>(path_, mapping_);
-    read_ = 0;
+  const bool same = goes_on(in);
+  if (read_ > 0 && (!same || identity != identity_)) {
+    replaced_ = replaced_ || !same;  // a copy of it that has grown is no other run
+    begin_anew();
     news = true;
   }
+  identity_ = identity;
   in.go_to(read_);
   std::string part(kPart, '\0');
   while (const size_t got = in.read_some(part.data(), part.size())) {
     reader_->take(std::string_view(part).substr(0, got));
-    read_ += got;
+    keep(std::string_view(part).substr(0, got));
     news = true;
     if (stop && *stop) break;
   }
   return news;
+}
+
+RecordedFile LogFollower::file() const {
+  RecordedFile file = reader_->file();
+  if (replaced_)
+    for (RecordedRun& run : file.runs) run.missing.push_back(kReplaced);
+  return file;
 }
 
 }  // namespace normscope::records

@@ -59,6 +59,8 @@ RecordedRun saved_run(const std::string& path) {
   for (const StatInfo& stat : run.history->layout()) run.layers = std::max(run.layers, stat.layer);
   run.verdict = to_string(verdict_of(run.history->events()));
   run.tokens_per_step = units_of_step(saved.spec);
+  run.data = {data_name(saved.spec.data), saved.data_hash, 0, {}};
+  run.origin_spec = std::move(saved.origin);
   if (run.history->layout().empty())
     run.missing.push_back(
         "gradient norms and hidden states: this file does not name its numbers; resume the run and save it again");

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/data/identity/data_identity.h"
 #include "engine/measure/history.h"
 #include "engine/spec/spec.h"
 
@@ -35,7 +36,9 @@ struct RecordedRun {
   uint64_t seed = 0;   ///< 0: not said
   /// Key and value as text, in the file's order; empty: not in its log.
   std::vector<std::pair<std::string, std::string>> settings;
-  std::optional<RunSpec> spec;  ///< where the settings are ours and complete
+  std::optional<RunSpec> spec;           ///< where the settings are ours and complete; edits applied
+  std::optional<RunSpec> origin_spec{};  ///< before the edits; empty where the file does not say it
+  DataIdentity data{};                   ///< that it reads, as far as the file says it
   std::vector<Edit> edits;
   std::string placement;  ///< "post", "pre", ... where the file names it
   /// Loss, rate and validation; stats are named as the engine names its own, "L03.attn.wq.grad_norm", so that the

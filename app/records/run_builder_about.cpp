@@ -17,8 +17,10 @@ std::optional<RunSpec> spec_of(const std::vector<std::pair<std::string, std::str
   for (const auto& [key, value] : settings) values[std::string(current_key(key))] = value;
   for (const Field& field : spec_fields())
     if (!values.contains(field.key)) return std::nullopt;
-  if (values["model.placement"] == to_string(Placement::Custom))
-    return std::nullopt;  // its wiring is not there
+  const bool wired = std::any_of(settings.begin(), settings.end(),
+                                 [](const auto& setting) { return setting.first.starts_with("wiring."); });
+  if (values["model.placement"] == to_string(Placement::Custom) && !wired)
+    return std::nullopt;  // logs of before do not have the wiring
   try {
     RunSpec spec;
     for (const auto& [key, value] : settings) set_field(spec, key, value);
@@ -43,6 +45,7 @@ bool is_letter(const std::string& run) { return run.size() == 1 && run[0] >= 'A'
 void RunBuilder::add(const LogAbout& result) {
   take(about_.name, result.name);
   take(about_.verdict, result.verdict);
+  if (!result.data.unknown()) about_.data = result.data;
   take(about_.unigram, result.unigram);
   take(about_.seconds_per_step, result.seconds_per_step);
   if (!result.settings.empty()) about_.settings = result.settings;
@@ -64,6 +67,7 @@ void RunBuilder::describe(RecordedRun& run) const {
   run.spec = spec_of(about_.settings);
   run.edits = about_.edits;
   run.placement = about_.placement;
+  run.data = about_.data;
   run.unigram = about_.unigram;
   run.verdict = about_.verdict;
   run.tokens_per_step = about_.tokens_per_step;

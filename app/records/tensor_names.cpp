@@ -242,13 +242,14 @@ std::string part_in_layer(std::span<const std::string> rest, Leaf leaf, Stack st
   return "";
 }
 
-/// The norms among them have biases; the rest are matrices.
+/// The norms among them have biases, and so may the output; the rest are matrices.
 std::string part_outside(std::span<const std::string> words, Leaf leaf) {
   for (const Rule& rule : kOutside)
     if (matches(rule.theirs, words, true)) {
       const std::string_view ours = rule.ours;
       if (leaf != Leaf::Bias) return std::string(ours);
-      return ours.ends_with(".gain") ? std::string(ours.substr(0, ours.rfind('.'))) + ".bias" : "";
+      const std::string module(ours.substr(0, ours.rfind('.')));
+      return ours.ends_with(".gain") ? module + ".bias" : ours.ends_with(".w") ? module + ".b" : "";
     }
   return "";
 }

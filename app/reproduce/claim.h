@@ -73,10 +73,43 @@ struct Opposite {
   bool holds(double value) const { return (!low || value >= *low) && (!high || value <= *high); }
 };
 
-/// What became of a claim. Unknown: runs are missing. Beyond: the program has no system that could show it.
-enum class Finding : uint8_t { Unknown, Reproduced, NotAtThisScale, Contradicted, Beyond };
-/// "not run", "reproduced", "not at this scale", "contradicted here", "no system yet".
+/// What became of a claim or of one of its parts, a check. Unknown: runs are missing. Beyond: no run here could show it.
+/// CannotBeTold: what was measured does not tell the claim from its neighbours. PartsDiffer: of a claim alone.
+enum class Finding : uint8_t {
+  Unknown,
+  Reproduced,
+  NotAtThisScale,
+  Contradicted,
+  Beyond,
+  CannotBeTold,
+  PartsDiffer
+};
+/// "not run", "reproduced", "not at this scale", "contradicted here", "no system yet", "cannot be told here",
+/// "parts differ".
 const char* to_string(Finding finding);
+
+/// What a claim says of runs at their end. Quality is a word for runs whose loss has levelled off (finding.h); before that
+/// it is speed.
+enum class Compares : uint8_t { Neither, Quality, Speed };
+
+/// The smallest effect that the source's own column shows: "as good" must be able to miss it. A size in the unit of the
+/// check's measure, or a share of what another measure came to here.
+struct Effect {
+  std::optional<double> size;
+  std::string measure;
+  double share = 1;
+  std::string where;  ///< "Table 3, Enwiki8: 1.10 less 1.07"
+};
+
+/// A run that others are compared with, at its best: of the cells of its axes that with the lowest validation loss on
+/// kTuningSeeds, which no claim's own seeds reach.
+struct Control {
+  std::string run;
+  std::vector<sweep::Axis> axes;
+  std::string chosen{};  ///< in words, as resolved() of plan.h writes it; empty: not chosen yet
+};
+inline constexpr int32_t kMostSeeds = 100;
+inline constexpr std::array<uint64_t, 2> kTuningSeeds{101, 102};
 
 /// Curves drawn beside the paper's numbers.
 struct Drawn {
@@ -102,7 +135,10 @@ struct Claim {
   std::vector<Stated> numbers;
   std::vector<Beside> besides;
   std::vector<Line> lines;
+  Compares compares = Compares::Neither;
   std::vector<std::optional<Opposite>> opposites;  ///< one a check
+  std::vector<std::optional<Effect>> effects;      ///< one a check
+  std::vector<Control> controls;
   std::array<std::string, 3> sentences;  ///< Reproduced, NotAtThisScale, Contradicted; may hold {MEASURE}
   std::vector<Drawn> drawings;
   std::map<std::string, std::string>
@@ -111,8 +147,18 @@ struct Claim {
   lessons::Lesson language;
 
   const Line* line(std::string_view line_id) const;
-  const std::string& sentence(Finding finding) const { return sentences[static_cast<size_t>(finding) - 1]; }
+  const Control* control(std::string_view run_id) const;
+  /// Of Reproduced, NotAtThisScale and Contradicted; of what cannot be told the second, which only says the numbers.
+  const std::string& sentence(Finding finding) const {
+    return sentences[finding == Finding::CannotBeTold ? 1 : static_cast<size_t>(finding) - 1];
+  }
 };
+
+/// Behind the id of a line of losses: the line of how far each of them falls over the last quarter of its run. A claim of
+/// quality has one for each such line.
+inline constexpr const char* kLateFall = ".late_fall";
+/// Whether a number at the end of a run is a loss, in nats or in bits.
+bool is_loss(std::string_view y);
 
 /// Steps at which a run's numbers by layer are kept, beside its last one.
 std::vector<int32_t> ladder();

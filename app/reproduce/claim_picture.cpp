@@ -129,9 +129,8 @@ std::string table_picture(const Outcome& outcome) {
   layer.text(ui::space::pad, 26, 15, "ink", fmt::format("{}, {}", claim.source.paper, claim.source.item),
              "start", true);
   double y = paragraph(layer, 46, claim.says, "ink");
-  y = std::max(
-      paragraph(layer, y, fmt::format("{}: {}", to_string(outcome.finding), outcome.sentence), "ink2"),
-      kHead - 20);
+  y = std::max(paragraph(layer, y, fmt::format("{}: {}", verdict_of(outcome), outcome.sentence), "ink2"),
+               kHead - 20);
   const std::vector<PictureRow> rows = rows_of(claim);
   if (!rows.empty()) {
     layer.text(kNames, y, 11, "ink3", "the paper; hollow: read off its picture");

@@ -9,10 +9,12 @@
 #include <limits>
 #include <regex>
 
+#include "app/course/check.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/files/input_kinds.h"
 #include "app/files/shipped_folder.h"
 #include "app/files/toml_table.h"
+#include "app/reproduce/claim_run_tables.h"
 #include "app/reproduce/plan.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -24,8 +26,7 @@ namespace fs = std::filesystem;
 using lessons::Table;
 
 constexpr size_t kMostClaimFiles = 10'000, kMostClaims = 500;
-constexpr int32_t kLastClaimStep = 100'000, kMostSeeds = 100;
-constexpr size_t kMostCells = 200;
+constexpr int32_t kLastClaimStep = 100'000;
 
 bool is_name(const std::string& id) {
   return !id.empty() && std::all_of(id.begin(), id.end(), [](unsigned char c) {
@@ -50,29 +51,6 @@ void read_steps(Line& line, Table& t) {
   line.from = static_cast<int32_t>(steps[0]);
   line.to = static_cast<int32_t>(steps[1]);
   line.relative = t.flag("relative", false);
-}
-
-const lessons::LessonRun& run_of(const lessons::Lesson& language, const std::string& id, const char* key,
-                                 const Table& t) {
-  const lessons::LessonRun* run = language.run(id);
-  if (!run) t.refuse(key, fmt::format("'{}' is not in this claim: expected a run of it", id));
-  return *run;
-}
-
-void read_axes(Line& line, const lessons::Lesson& language, Table& t) {
-  const RunSpec& base = run_of(language, line.runs[0], "run", t).spec;
-  size_t cells = 1;
-  for (const std::string& text : t.texts("axes")) {
-    try {
-      line.axes.push_back(sweep::axis_from(text, base));
-    } catch (const Error& error) {
-      t.refuse("axes", error.what());
-    }
-    cells *= line.axes.back().values.size();
-  }
-  if (line.axes.empty() || line.axes.size() > 2)
-    t.refuse("axes", "expected one or two texts, as \"train.lr=1e-3,3e-3\"");
-  if (cells > kMostCells) t.refuse("axes", fmt::format("{} cells: expected at most {}", cells, kMostCells));
 }
 
 /// Depth, layers, norm and wiring are the lessons' own.
@@ -105,7 +83,7 @@ Line read_line(const std::string& id, Table t, const lessons::Lesson& language) 
   if (line.of == Of::Runs && line.runs.size() < 2) t.refuse("runs", "expected the names of two runs or more");
   for (const std::string& run : line.runs) run_of(language, run, line.of == Of::Runs ? "runs" : "run", t);
   if (line.of == Of::Run) read_steps(line, t);
-  if (line.of == Of::Grid) read_axes(line, language, t);
+  if (line.of == Of::Grid) line.axes = read_axes("axes", run_of(language, line.runs[0], "run", t).spec, t);
   if (line.of == Of::Profile || line.of == Of::Shares) line.step = read_moment(t);
   if (line.of == Of::Shares && line.step > 0)
     t.refuse("step", "shares are measured before and after training: expected at = \"start\" or \"end\"");
@@ -127,8 +105,15 @@ Stated read_stated(Table t, const lessons::Lesson& language) {
   s.unit = t.text("unit", "");
   s.read_off = t.flag("read_off", false);
   s.measure = t.text("measure", "");
-  if (!s.measure.empty() && !language.measure(s.measure))
+  const lessons::Measure* ours = language.measure(s.measure);
+  if (!s.measure.empty() && !ours)
     t.refuse("measure", fmt::format("'{}' is not in this claim: expected a measure of it", s.measure));
+  if (ours && ours->unit != s.unit)
+    t.refuse(
+        "measure",
+        fmt::format("'{}' is in '{}' and the paper's number in '{}': expected one unit, or a [[beside]] of "
+                    "its own for what is another measure",
+                    s.measure, ours->unit, s.unit));
   t.done();
   return s;
 }
@@ -148,6 +133,28 @@ std::optional<Opposite> read_opposite(Table& check) {
   if (!o.low && !o.high) t.refuse("", "has no band: expected low, high or both");
   t.done();
   return o;
+}
+
+std::optional<Effect> read_effect(Table& check) {
+  if (!check.has("effect")) return std::nullopt;
+  Table t = check.table("effect");
+  Effect e{t.maybe("size"), t.text("measure", ""), t.number("share", 1), t.text("where")};
+  if (e.size.has_value() != e.measure.empty()) t.refuse("", "expected a size, or a measure of this claim");
+  if ((e.size && *e.size <= 0) || e.share <= 0) t.refuse("", "is none: expected one above 0");
+  t.done();
+  return e;
+}
+
+/// "As good" says nothing without the difference that it rules out.
+void refuse_unbounded(const Claim& claim, const lessons::Check& check, const Table& t) {
+  const std::optional<Effect>& effect = claim.effects.back();
+  if (effect && !effect->measure.empty() && !claim.language.measure(effect->measure))
+    t.refuse("effect", fmt::format("'{}' is not in this claim: expected a measure of it", effect->measure));
+  if (claim.compares != Compares::Neither && !effect && lessons::holds(check, {{0}, {0, 0, 0}}) &&
+      claim.language.measure(check.measure) && claim.language.measure(check.measure)->take == "difference")
+    t.refuse("effect",
+             "is missing: a band around 0 says \"as good\", expected { size, where }, the smallest effect "
+             "that the source shows");
 }
 
 /// A value cannot speak for the claim and for its opposite.
@@ -195,70 +202,48 @@ void read_verdicts(Claim& claim, Table t) {
   t.done();
 }
 
-/// Runs on sentence pairs find their files in `folder`, or give way to those on made-up data.
-void find_pairs(Claim& claim, Table& t, const std::string& folder) {
-  std::vector<lessons::LessonRun>& runs = claim.language.runs;
-  std::vector<lessons::LessonRun> made_up;
-  for (auto& [id, child] : t.children("made_up")) made_up.push_back(lessons::read_run(id, child));
-  bool on_pairs = false;
-  for (lessons::LessonRun& run : runs)
-    for (std::string* name : {&run.spec.data.pairs_path, &run.spec.data.valid_path}) {
-      if (run.spec.data.name != "pairs" || name->empty()) continue;
-      on_pairs = true;
-      if (name->find('/') != name->npos)
-        t.refuse("run", fmt::format("'{}' names a folder: expected a file among the sentence pairs", *name));
-      std::error_code error;
-      if (!folder.empty()) *name = (fs::path(folder) / *name).string();
-      if (claim.missing.empty() && (folder.empty() || !fs::is_regular_file(*name, error)))
-        claim.missing = *name;
-    }
-  const auto same_id = [](const auto& a, const auto& b) { return a.id == b.id; };
-  if (on_pairs ? !std::equal(runs.begin(), runs.end(), made_up.begin(), made_up.end(), same_id)
-               : !made_up.empty())
-    t.refuse(made_up.empty() ? "run" : "made_up",
-             "expected [made_up.NAME] for every [run.NAME] of a claim on sentence pairs, and no other");
-  if (!on_pairs) return;
-  claim.data = claim.missing.empty() ? "On the sentence pairs" : "On the made-up translation";
-  if (!claim.missing.empty()) runs = std::move(made_up);
+void add_line(Claim& claim, Line line) {
+  lessons::Curve curve = line.fresh;
+  curve.id = line.id;
+  curve.mean = line.mean;
+  claim.language.curves.push_back(std::move(curve));
+  claim.lines.push_back(std::move(line));
 }
 
-/// What a run starts from is a run of the claim that starts afresh itself.
-void read_runs(Claim& claim, Table& t, const std::string& pairs) {
-  lessons::Lesson& language = claim.language;
-  for (auto& [id, child] : t.children("run")) {
-    if (std::string from = child.text("from", ""); !from.empty()) claim.starts[id] = std::move(from);
-    language.runs.push_back(lessons::read_run(id, child));
+/// How far the losses of that line still fall at the end, for a claim of quality.
+Line late_fall_of(Line line) {
+  line.id += kLateFall;
+  line.y = "late_fall";
+  line.mean = lessons::Mean::Arithmetic;
+  return line;
+}
+
+void read_lines(Claim& claim, Table& t) {
+  for (auto& [id, child] : t.children("curve")) {
+    const Line line = read_line(id, child, claim.language);
+    const bool fresh = line.of == Line::Of::Fresh,
+               ends = line.of == Line::Of::Runs || line.of == Line::Of::Grid;
+    if (fresh && claim.starts.contains(line.runs[0]))
+      child.refuse("run",
+                   "starts from another run: expected one that starts afresh, nothing is trained here");
+    if (fresh && claim.control(line.runs[0]))
+      child.refuse("run", "is chosen by training: expected one without best_of, nothing is trained here");
+    add_line(claim, line);
+    if (claim.compares == Compares::Quality && ends && is_loss(line.y)) add_line(claim, late_fall_of(line));
   }
-  if (language.runs.empty()) t.refuse("run", "is missing: expected [run.NAME], one at least");
-  for (auto& [id, child] : t.children("run"))
-    if (const auto start = claim.starts.find(id); start != claim.starts.end()) {
-      run_of(language, start->second, "from", child);
-      if (claim.starts.contains(start->second))
-        child.refuse("from",
-                     fmt::format("'{}' starts from another run itself: expected one that starts afresh",
-                                 start->second));
-    }
-  find_pairs(claim, t, pairs);
 }
 
 void read_measured(Claim& claim, Table& t) {
   lessons::Lesson& language = claim.language;
-  for (auto& [id, child] : t.children("curve")) {
-    claim.lines.push_back(read_line(id, child, language));
-    if (claim.lines.back().of == Line::Of::Fresh && claim.starts.contains(claim.lines.back().runs[0]))
-      child.refuse("run",
-                   "starts from another run: expected one that starts afresh, nothing is trained here");
-    lessons::Curve curve = claim.lines.back().fresh;
-    curve.id = id;
-    curve.mean = claim.lines.back().mean;
-    language.curves.push_back(std::move(curve));
-  }
+  read_lines(claim, t);
   for (auto& [id, child] : t.children("measure"))
     language.measures.push_back(lessons::read_measure(id, child));
   for (Table& child : t.tables("check")) {
     claim.opposites.push_back(read_opposite(child));
+    claim.effects.push_back(read_effect(child));
     language.checks.push_back(lessons::read_check(child));
     refuse_overlap(language.checks.back(), claim.opposites.back(), child);
+    refuse_unbounded(claim, language.checks.back(), child);
   }
   if (language.checks.empty()) t.refuse("check", "is missing: expected [[check]], one at least");
 }
@@ -286,6 +271,7 @@ Claim parse_claim(std::string_view source, const std::string& file, const std::s
   }
   claim.seeds = t.whole("seeds", 1, kMostSeeds, 5);
   claim.quick_seeds = t.whole("quick_seeds", 1, claim.seeds, 1);
+  claim.compares = static_cast<Compares>(t.choice("compares", {"neither", "quality", "speed"}, 0));
   read_runs(claim, t, pairs);
   read_measured(claim, t);
   for (Table& child : t.tables("number")) claim.numbers.push_back(read_stated(child, claim.language));
@@ -296,6 +282,7 @@ Claim parse_claim(std::string_view source, const std::string& file, const std::s
   check_measures(claim.language, t);
   try {
     experiments_of(claim, 1);  // every cell of every grid is a run that can be made
+    tuning_of(claim);          // and of every control
   } catch (const Error& error) {
     t.refuse("curve", error.what());
   }
@@ -324,7 +311,8 @@ std::string unknown_number(const Line& line) {
     case Of::Runs:
     case Of::Grid:
       return among({"final_loss", "final_excess", "learns", "since", "finite", "validation_loss",
-                    "validation_bits", "validation_gap", "accuracy", "uas", "bleu", "own_shares"});
+                    "validation_bits", "validation_gap", "accuracy", "uas", "bleu", "own_shares",
+                    "late_fall"});
     case Of::Shares:
       return among({"own", "sum", "input"});
     case Of::LeftOut:

@@ -3,10 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
 
 namespace normscope::reproduce {
 namespace {
+
+constexpr double kAll = std::numeric_limits<double>::infinity();
 
 bool all_opposite(const std::optional<Opposite>& opposite, const lessons::Measured& measured) {
   return opposite && !measured.values.empty() &&
@@ -22,7 +28,7 @@ std::string filled_in(const std::string& sentence, const Claim& claim, const les
     out += sentence.substr(at, open - at);
     if (open == sentence.npos || close == sentence.npos) break;
     const std::string name = sentence.substr(open + 1, close - open - 1);
-    out += lessons::shown(results.measures.at(name).spread.mean, *claim.language.measure(name));
+    out += mean_text(results.measures.at(name), *claim.language.measure(name));
     at = close + 1;
   }
   return out;
@@ -45,40 +51,225 @@ std::string passing_neighbour(const Claim& claim, const lessons::Check& check,
   return {};
 }
 
-void conclude(Outcome& outcome, const std::string& why) {
-  const Claim& claim = *outcome.claim;
-  bool known = why.empty(), holds = true, opposite = false;
-  // A neighbour's measure too, and what the sentence names.
-  for (const auto& [id, measured] : outcome.results.measures)
-    known = known && static_cast<int32_t>(measured.values.size()) >= outcome.seeds;
-  for (size_t i = 0; i < claim.language.checks.size(); ++i) {
-    Checked checked;
-    checked.check = &claim.language.checks[i];
-    checked.measure = claim.language.measure(checked.check->measure);
-    checked.measured = outcome.results.measures[checked.check->measure];
-    checked.holds = lessons::holds(*checked.check, checked.measured);
-    checked.opposite = all_opposite(claim.opposites[i], checked.measured);
-    checked.not_excluded = passing_neighbour(claim, *checked.check, outcome.results);
-    holds = holds && checked.holds && checked.not_excluded.empty();
-    opposite = opposite || checked.opposite;
-    outcome.checks.push_back(std::move(checked));
+/// A place on a line: one of its runs, or all of them.
+struct Arm {
+  const Line* line = nullptr;
+  std::optional<double> x;
+};
+
+/// The numbers at the end of runs that a measure is made of.
+void add_arms(const Claim& claim, const std::string& id, std::vector<Arm>& arms) {
+  const lessons::Measure& m = *claim.language.measure(id);
+  if (m.curve.empty()) {
+    for (const std::string& other : {m.first, m.second})
+      if (!other.empty()) add_arms(claim, other, arms);
+    return;
   }
+  const Line* line = claim.line(m.curve);
+  const bool score = line->y == "accuracy" || line->y == "uas" || line->y == "bleu";
+  if ((line->of == Line::Of::Runs || line->of == Line::Of::Grid) && (score || is_loss(line->y)))
+    arms.push_back({line, m.take == "at" ? std::optional(m.a) : std::nullopt});
+}
+
+/// The largest fall over the arms and seeds, in the unit of the losses; nothing where none is known.
+std::optional<double> largest_fall(const std::vector<Arm>& arms,
+                                   const std::vector<lessons::CurveSet>& seeds) {
+  std::optional<double> most;
+  for (const lessons::CurveSet& curves : seeds)
+    for (const Arm& arm : arms) {
+      const auto it = curves.find(arm.line->id + kLateFall);
+      if (it == curves.end()) continue;
+      const double unit = arm.line->y == "validation_bits" ? std::numbers::ln2 : 1;
+      for (size_t i = 0; i < it->second.y.size(); ++i)
+        if (!arm.x || it->second.x[i] == *arm.x)
+          most = std::max(most.value_or(-kAll), it->second.y[i] / unit);
+    }
+  return most;
+}
+
+/// What a check says of a difference: where its band holds 0 that it is no larger than the band's edge, else as much as was
+/// measured with every seed.
+double claimed_difference(const Checked& checked) {
+  double least = kAll;
+  if (lessons::holds(*checked.check, {{0}, {0, 0, 0}})) {
+    for (const std::optional<double>& edge : {checked.check->low, checked.check->high})
+      if (edge) least = std::min(least, std::abs(*edge));
+  } else {
+    for (const double value : checked.measured.values) least = std::min(least, std::abs(value));
+  }
+  return least;
+}
+
+/// Whether the word is speed, and why.
+void choose_word(const Claim& claim, const std::vector<lessons::CurveSet>& seeds, Checked& checked) {
+  const bool compares = checked.measure->take == "difference" || checked.measure->take == "ratio";
+  if (claim.compares == Compares::Neither || !compares || checked.measured.values.empty()) return;
+  std::vector<Arm> arms;
+  add_arms(claim, checked.measure->id, arms);
+  checked.compares = !arms.empty();
+  checked.speed = checked.compares && claim.compares == Compares::Speed;
+  if (!checked.compares || checked.speed) return;
+  const std::optional<double> fall = largest_fall(arms, seeds);
+  const double most = kLevel * claimed_difference(checked);
+  if (fall && *fall <= most) return;
+  checked.speed = true;
+  checked.why = "whether the losses had levelled off was not measured";
+  if (fall)
+    checked.why =
+        fmt::format("a loss still fell by {} in the last quarter, quality allows {}",
+                    lessons::shown(*fall, *checked.measure), lessons::shown(most, *checked.measure));
+}
+
+/// Half of the band around 0 that says "as good"; of one edge the edge.
+double half_width(const lessons::Check& check) {
+  return check.low && check.high ? (*check.high - *check.low) / 2
+                                 : std::abs(check.low.value_or(check.high.value_or(0)));
+}
+
+/// The smallest effect that the source shows, in the unit of the check; of a measure the smallest over the seeds.
+double size_of(const Effect& effect, const lessons::Results& results) {
+  if (effect.size) return *effect.size;
+  double least = kAll;
+  for (const double value : results.measures.at(effect.measure).values)
+    least = std::min(least, effect.share * std::abs(value));
+  return least;
+}
+
+/// The verdict of one check, and why it cannot be told.
+void conclude_part(const std::optional<Effect>& effect, const lessons::Results& results, Checked& checked) {
+  const auto cannot_be_told = [&](std::string why) {
+    checked.finding = Finding::CannotBeTold;
+    checked.why = std::move(why);
+  };
+  if (checked.measured.values.empty()) return;
+  checked.finding = checked.opposite ? Finding::Contradicted
+                    : checked.holds  ? Finding::Reproduced
+                                     : Finding::NotAtThisScale;
+  if (checked.opposite) return;
+  const double half = half_width(*checked.check);
+  if (checked.holds && !checked.not_excluded.empty()) {
+    cannot_be_told("does not exclude: " + checked.not_excluded);
+  } else if (checked.holds && effect && half > size_of(*effect, results) / 2) {
+    cannot_be_told(fmt::format("its band of {} is wider than half of the smallest effect, {} ({})",
+                               lessons::shown(half, *checked.measure),
+                               lessons::shown(size_of(*effect, results), *checked.measure), effect->where));
+  } else if (!checked.holds && effect &&
+             checked.measured.spread.high - checked.measured.spread.low > 2 * half) {
+    cannot_be_told(fmt::format(
+        "the seeds scatter by {}, more than its band",
+        lessons::shown(checked.measured.spread.high - checked.measured.spread.low, *checked.measure)));
+  }
+}
+
+/// That of all parts; PartsDiffer where they disagree.
+Finding of_the_whole(const std::vector<Checked>& checks) {
+  const Finding first = checks.front().finding;
+  const bool alike =
+      std::all_of(checks.begin(), checks.end(), [&](const Checked& one) { return one.finding == first; });
+  return alike ? first : Finding::PartsDiffer;
+}
+
+/// "Reproduced: it learns. Contradicted here: Post-LN does not."
+std::string parts_text(const std::vector<Checked>& checks) {
+  std::string out;
+  for (const Finding finding :
+       {Finding::Reproduced, Finding::Contradicted, Finding::NotAtThisScale, Finding::CannotBeTold}) {
+    std::string parts;
+    for (const Checked& one : checks)
+      if (one.finding == finding) parts += " " + one.check->says;
+    if (parts.empty()) continue;
+    std::string name = to_string(finding);
+    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+    out += (out.empty() ? "" : " ") + name + ":" + parts;
+  }
+  return out;
+}
+
+std::string controls_text(const Claim& claim) {
+  std::string out;
+  for (const Control& control : claim.controls)
+    out += fmt::format(" {} is at its best: {}.", claim.language.run(control.run)->name, control.chosen);
+  return out;
+}
+
+Checked check_of(const Claim& claim, size_t i, const Outcome& outcome,
+                 const std::vector<lessons::CurveSet>& curves, const std::vector<std::string>& not_excluded) {
+  Checked checked;
+  checked.check = &claim.language.checks[i];
+  checked.measure = claim.language.measure(checked.check->measure);
+  checked.measured = outcome.results.measures.at(checked.check->measure);
+  checked.holds = lessons::holds(*checked.check, checked.measured);
+  checked.opposite = all_opposite(claim.opposites[i], checked.measured);
+  checked.not_excluded =
+      i < not_excluded.size() ? not_excluded[i] : passing_neighbour(claim, *checked.check, outcome.results);
+  choose_word(claim, curves, checked);
+  conclude_part(claim.effects[i], outcome.results, checked);
+  return checked;
+}
+
+/// What a verdict needs: of a claim that is measured now every measure, a neighbour's too, with every seed; of a recorded
+/// one those of its checks.
+bool is_known(const Outcome& outcome) {
+  const lessons::Lesson& language = outcome.claim->language;
+  if (outcome.spread_alone)
+    return std::all_of(language.checks.begin(), language.checks.end(), [&](const lessons::Check& check) {
+      return !outcome.results.measures.at(check.measure).values.empty();
+    });
+  return std::all_of(outcome.results.measures.begin(), outcome.results.measures.end(), [&](const auto& one) {
+    return static_cast<int32_t>(one.second.values.size()) >= outcome.seeds;
+  });
+}
+
+void conclude(Outcome& outcome, const std::vector<lessons::CurveSet>& curves, const std::string& why,
+              const std::vector<std::string>& not_excluded = {}) {
+  const Claim& claim = *outcome.claim;
   if (!claim.beyond.empty()) {
     outcome.finding = Finding::Beyond;
     outcome.sentence = claim.beyond;
     return;
   }
-  outcome.finding = !known     ? Finding::Unknown
-                    : opposite ? Finding::Contradicted
-                    : holds    ? Finding::Reproduced
-                               : Finding::NotAtThisScale;
-  const std::string data = claim.data.empty() ? "" : claim.data + ": ";
-  outcome.sentence = known         ? data + filled_in(claim.sentence(outcome.finding), claim, outcome.results)
-                     : why.empty() ? "Not all of its runs are there yet."
-                                   : why;
+  for (size_t i = 0; i < claim.language.checks.size(); ++i)
+    outcome.checks.push_back(check_of(claim, i, outcome, curves, not_excluded));
+  if (!why.empty() || !is_known(outcome)) {
+    outcome.sentence = why.empty() ? "Not all of its runs are there yet." : why;
+    return;
+  }
+  outcome.finding = of_the_whole(outcome.checks);
+  outcome.sentence = (claim.data.empty() ? "" : claim.data + ": ") +
+                     (outcome.finding == Finding::PartsDiffer
+                          ? parts_text(outcome.checks)
+                          : filled_in(claim.sentence(outcome.finding), claim, outcome.results)) +
+                     controls_text(claim);
+}
+
+/// What cannot be told, or was not run, is of neither.
+std::string with_word(Finding finding, bool speed) {
+  const bool told = finding == Finding::Reproduced || finding == Finding::NotAtThisScale ||
+                    finding == Finding::Contradicted;
+  return std::string(to_string(finding)) + (speed && told ? " (speed, not quality)" : "");
 }
 
 }  // namespace
+
+std::string mean_text(const lessons::Measured& measured, const lessons::Measure& measure) {
+  const auto endless = std::count_if(measured.values.begin(), measured.values.end(),
+                                     [](double value) { return std::isinf(value); });
+  if (endless == 0 || endless == static_cast<std::ptrdiff_t>(measured.values.size()))
+    return lessons::shown(measured.spread.mean, measure);
+  return fmt::format("never with {} of {} seeds", endless, measured.values.size());
+}
+
+std::string verdict_of(const Checked& checked) { return with_word(checked.finding, checked.speed); }
+
+/// Where the parts disagree each says its own word.
+std::string verdict_of(const Outcome& outcome) {
+  bool speed = false, quality = false;
+  for (const Checked& one : outcome.checks) {
+    speed = speed || one.speed;
+    quality = quality || (one.compares && !one.speed);
+  }
+  return with_word(outcome.finding, speed && !quality);
+}
 
 Outcome judge(const Claim& claim, const std::vector<lessons::CurveSet>& curves, int32_t seeds,
               const std::string& why) {
@@ -97,7 +288,7 @@ Outcome judge(const Claim& claim, const std::vector<lessons::CurveSet>& curves, 
   }
   for (const lessons::Curve& curve : claim.language.curves)
     outcome.results.curves[curve.id] = band_of(curve, curves);
-  conclude(outcome, why);
+  conclude(outcome, curves, why);
   return outcome;
 }
 
@@ -114,8 +305,13 @@ Outcome judge_values(const Claim& claim, const std::map<std::string, std::vector
       outcome.seeds_of[m.id].push_back(static_cast<int32_t>(i) + 1);
     measured.spread = spread_of(measured.values, m.mean);
   }
-  conclude(outcome, "");
+  conclude(outcome, {}, "");
   return outcome;
+}
+
+void conclude_recorded(Outcome& outcome, const std::map<std::string, lessons::CurveData>& falls,
+                       const std::vector<std::string>& not_excluded) {
+  conclude(outcome, {falls}, "", not_excluded);
 }
 
 }  // namespace normscope::reproduce

@@ -26,6 +26,10 @@ struct Seeds {
 std::vector<experiments::Experiment> experiments_of(const Claim& claim, const Line& line, uint64_t seed);
 /// Those of all lines, each once and behind what it starts from.
 std::vector<experiments::Experiment> experiments_of(const Claim& claim, uint64_t seed);
+/// Those that choose the controls of a claim: each cell of each with every one of kTuningSeeds.
+std::vector<experiments::Experiment> tuning_of(const Claim& claim);
+/// Those of all lines without a control among them: what can be trained before any is chosen.
+std::vector<experiments::Experiment> experiments_without_controls(const Claim& claim, uint64_t seed);
 /// What stands for a run in the calls above and below.
 std::string key_of_run(const experiments::Experiment& run);
 
@@ -36,7 +40,11 @@ using FindTaken = std::function<const Taken*(const std::string&)>;
 std::optional<lessons::CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
                                            const FindTaken& find);
 
-/// Runs and steps that a claim takes with so many seeds, and their arithmetic (step_flop); of lines without training that
+/// The claim with the cell of every control that has the lowest validation loss over kTuningSeeds; nothing while a run is
+/// missing. One that was not finite counts as infinite.
+std::optional<Claim> resolved(const Claim& claim, const FindTaken& find);
+
+/// Runs and steps that a claim takes with so many seeds, controls included, and their arithmetic (step_flop); of lines without training that
 /// of a step for each model.
 struct Cost {
   int32_t runs = 0;

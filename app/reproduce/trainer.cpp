@@ -29,16 +29,23 @@ using OnProgress = std::function<bool(const experiments::Progress&)>;
 constexpr const char* kFresh = "claim fresh 1";
 constexpr size_t kMostPointsOfFresh = 1000;
 
-/// Every run of the claims once, seed by seed, so that what ends early has something of every claim.
-std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, const Seeds& seeds) {
+/// Every run of the claims once, seed by seed, so that what ends early has something of every claim. `tuning`: those that
+/// choose controls first, and none of a control itself.
+std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, const Seeds& seeds,
+                                       bool tuning) {
   std::vector<Experiment> runs;
   std::set<std::string> keys;
+  for (const Claim* claim : claims)
+    if (tuning)
+      for (Experiment& run : tuning_of(*claim))
+        if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
   int32_t most = 0;
   for (const Claim* claim : claims) most = std::max(most, seeds.of(*claim));
   for (int32_t seed = 1; seed <= most; ++seed)
     for (const Claim* claim : claims) {
       if (seed > seeds.of(*claim)) continue;
-      for (Experiment& run : experiments_of(*claim, static_cast<uint64_t>(seed)))
+      for (Experiment& run : tuning ? experiments_without_controls(*claim, static_cast<uint64_t>(seed))
+                                    : experiments_of(*claim, static_cast<uint64_t>(seed)))
         if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
     }
   return runs;
@@ -50,6 +57,20 @@ struct TakenRuns {
   std::vector<RunSpec> missing;  ///< before
   int32_t trained = 0, stored = 0;
   bool complete = true;
+
+  const Taken* find(const std::string& key) const {
+    const auto it = taken.find(key);
+    return it == taken.end() ? nullptr : &it->second;
+  }
+  /// Of other runs, or of some of these again.
+  void join(TakenRuns other) {
+    taken.merge(other.taken);
+    failed.merge(other.failed);
+    missing.insert(missing.end(), other.missing.begin(), other.missing.end());
+    trained += other.trained;
+    stored += other.stored;
+    complete = complete && other.complete;
+  }
 };
 
 TakenRuns train_runs(std::vector<Experiment> runs, ResultStore& store, const RunnerOptions& options,
@@ -73,6 +94,39 @@ TakenRuns train_runs(std::vector<Experiment> runs, ResultStore& store, const Run
   out.stored = outcome.stored;
   out.complete = outcome.complete;
   return out;
+}
+
+/// By claim, the one with its controls chosen; null where there is none to choose, or a run of theirs is missing.
+using Resolved = std::vector<std::shared_ptr<const Claim>>;
+
+/// Chooses the controls, then trains what they and all others are compared by. Two rounds, as the second needs what came
+/// of the first; a shard knows only its part of the first and trains all but the controls themselves, in one round: what is
+/// left is trained when the shards are merged.
+TakenRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
+                       const RunnerOptions& options, const OnProgress& on_progress, Resolved& best) {
+  best.assign(claims.size(), nullptr);
+  const bool any =
+      std::any_of(claims.begin(), claims.end(), [](const Claim* claim) { return !claim->controls.empty(); });
+  if (options.shard.count > 1 || !any)
+    return train_runs(runs_of_claims(claims, seeds, any), store, options, on_progress);
+  std::vector<const Claim*> chosen = claims, unchosen;
+  std::vector<Experiment> tuning;
+  std::set<std::string> keys;
+  for (const Claim* claim : claims)
+    for (Experiment& run : tuning_of(*claim))
+      if (keys.insert(key_of_run(run)).second) tuning.push_back(std::move(run));
+  TakenRuns runs = train_runs(std::move(tuning), store, options, on_progress);
+  if (!runs.complete) return runs;
+  for (size_t i = 0; i < claims.size(); ++i) {
+    if (claims[i]->controls.empty()) continue;
+    if (auto claim = resolved(*claims[i], [&](const std::string& key) { return runs.find(key); }))
+      best[i] = std::make_shared<const Claim>(*std::move(claim));
+    chosen[i] = best[i] ? best[i].get() : claims[i];
+  }
+  TakenRuns rest = train_runs(runs_of_claims(chosen, seeds, false), store, options, on_progress);
+  // A cell that is chosen with a seed of tuning is never one of the claim's own seeds: the rounds share no run.
+  runs.join(std::move(rest));
+  return runs;
 }
 
 /// A line of fresh models with one seed.
@@ -135,6 +189,7 @@ class FreshModels {
   void work(std::atomic<int32_t>& busy) {
     try {
       const std::unique_ptr<lessons::RunStore> own = runs_.beside(1);
+      own->stop_when([this] { return stop_.load(); });
       for (size_t i = next_++; i < jobs_.size() && !stop_; i = next_++) {
         measure_one(jobs_[i], *own);
         ++done_;
@@ -170,12 +225,16 @@ class FreshModels {
           lessons::measure_curve(claim.language, job.line->fresh, static_cast<uint64_t>(job.seed), own);
     } catch (const DeviceError&) {
       throw;
+    } catch (const lessons::Cancelled&) {
+      return;
     } catch (const Error& error) {  // its claim has no verdict; the others go on
       job.failed = error.what();
       return;
     }
-    store_.put(key, kFresh,
-               {{"x", experiments::list_json(job.data->x)}, {"y", experiments::list_json(job.data->y)}});
+    store_.attempt(key, [&] {
+      store_.put(key, kFresh,
+                 {{"x", experiments::list_json(job.data->x)}, {"y", experiments::list_json(job.data->y)}});
+    });
   }
 
   const std::vector<const Claim*>& claims_;
@@ -192,12 +251,17 @@ class FreshModels {
 /// Curves of one claim by seed, what could not be trained, and what its runs took.
 Outcome judge_claim(const Claim& claim, int32_t seeds, const TakenRuns& runs,
                     std::vector<lessons::CurveSet> curves, std::string why) {
-  const FindTaken find = [&](const std::string& key) {
-    const auto it = runs.taken.find(key);
-    return it == runs.taken.end() ? nullptr : &it->second;
-  };
+  const FindTaken find = [&](const std::string& key) { return runs.find(key); };
   double seconds = 0;
   bool finite = true;
+  for (const Control& control : claim.controls)
+    if (control.chosen.empty() && why.empty())
+      why = "Not all of the runs that choose its controls are there yet.";
+  for (const Experiment& run : tuning_of(claim)) {
+    const std::string key = key_of_run(run);
+    if (const Taken* taken = find(key)) seconds += taken->seconds;
+    if (const auto it = runs.failed.find(key); it != runs.failed.end()) why = it->second;
+  }
   for (int32_t seed = 1; seed <= seeds; ++seed) {
     for (const Experiment& run : experiments_of(claim, static_cast<uint64_t>(seed))) {
       const std::string key = key_of_run(run);
@@ -232,8 +296,9 @@ Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultS
   Visit out;
   FreshModels fresh(claims, seeds, store, options);
   TakenRuns runs;
+  Resolved best(claims.size());
   runs.complete = fresh.measure(on_progress);
-  if (runs.complete) runs = train_runs(runs_of_claims(claims, seeds), store, options, on_progress);
+  if (runs.complete) runs = train_claims(claims, seeds, store, options, on_progress, best);
   out.trained = runs.trained;
   out.stored = runs.stored;
   out.complete = runs.complete;
@@ -244,17 +309,20 @@ Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultS
     if (job.data) curves[job.claim][static_cast<size_t>(job.seed - 1)][job.line->id] = *job.data;
     if (failed[job.claim].empty()) failed[job.claim] = job.failed;
   }
-  for (size_t i = 0; i < claims.size(); ++i)
-    out.outcomes.push_back(
-        judge_claim(*claims[i], seeds.of(*claims[i]), runs, std::move(curves[i]), failed[i]));
+  for (size_t i = 0; i < claims.size(); ++i) {
+    const Claim& claim = best[i] ? *best[i] : *claims[i];
+    out.outcomes.push_back(judge_claim(claim, seeds.of(claim), runs, std::move(curves[i]), failed[i]));
+    out.outcomes.back().own = best[i];
+  }
   return out;
 }
 
 std::vector<RunSpec> missing_runs(const std::vector<const Claim*>& claims, const Seeds& seeds,
                                   ResultStore& store, RunnerOptions options) {
   options.stored_only = true;
-  return train_runs(runs_of_claims(claims, seeds), store, options,
-                    [](const experiments::Progress&) { return true; })
+  Resolved best;
+  return train_claims(
+             claims, seeds, store, options, [](const experiments::Progress&) { return true; }, best)
       .missing;
 }
 

@@ -7,6 +7,7 @@
 
 #include "app/experiments/result_store.h"
 #include "app/plot/plot.h"
+#include "app/reproduce/recorded.h"
 #include "app/sweep/trainer.h"
 #include "engine/core/text_table.h"
 
@@ -16,16 +17,14 @@ namespace {
 using Json = nlohmann::json;
 using experiments::list_json, experiments::number_json;
 
-std::string capital(Finding finding) {
-  std::string text = to_string(finding);
+std::string capital(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
   return text;
 }
 
+/// The verdict of a part, and why it is no other.
 std::string state_of(const Checked& checked) {
-  if (checked.measured.values.empty()) return "not run";
-  if (checked.holds && !checked.not_excluded.empty()) return "does not exclude: " + checked.not_excluded;
-  return checked.holds ? "holds" : checked.opposite ? "the opposite" : "does not hold";
+  return verdict_of(checked) + (checked.why.empty() ? "" : ": " + checked.why);
 }
 
 std::string stated_text(const Stated& stated) {
@@ -48,6 +47,9 @@ Json check_json(const Checked& checked, const std::optional<Opposite>& opposite)
                {"band", band_json(checked.check->low, checked.check->high)},
                {"holds", checked.holds},
                {"opposite_seen", checked.opposite},
+               {"verdict", to_string(checked.finding)},
+               {"speed", checked.speed},
+               {"why", checked.why},
                {"not_excluded", checked.not_excluded},
                {"excludes", Json::array()}};
   if (opposite) json["opposite"] = band_json(opposite->low, opposite->high);
@@ -71,12 +73,15 @@ Json claim_json(const Outcome& outcome) {
                {"claim", claim.says},
                {"setting", claim.setting},
                {"seeds", outcome.seeds},
-               {"verdict", to_string(outcome.finding)},
+               {"definition", definition_of(claim, outcome.seeds)},
+               {"verdict", verdict_of(outcome)},
                {"why", outcome.sentence},
+               {"controls", Json::object()},
                {"numbers", Json::array()},
                {"measures", Json::object()},
                {"checks", Json::array()},
                {"curves", Json::object()}};
+  for (const Control& control : claim.controls) json["controls"][control.run] = control.chosen;
   for (const Stated& stated : claim.numbers)
     json["numbers"].push_back({{"what", stated.what},
                                {"value", stated.value},
@@ -125,17 +130,21 @@ std::string cell(std::string text) {
   return text;
 }
 
+/// What was measured of a check; of a claim of several parts with what the part says and its own verdict.
+std::string part_text(const Outcome& outcome, const Checked& checked) {
+  const std::string measured = checked.measure->label + ": " + measured_text(outcome, checked.measure->id);
+  if (outcome.checks.size() == 1) return measured + (checked.why.empty() ? "" : " (" + checked.why + ")");
+  return fmt::format("{} {}: *{}*", checked.check->says, measured, state_of(checked));
+}
+
 std::string page_row(const Outcome& outcome) {
   const Claim& claim = *outcome.claim;
   std::string measured;
-  for (const Checked& checked : outcome.checks) {
-    const std::string one = checked.measure->label + ": " + measured_text(outcome, checked.measure->id);
-    if (measured.find(one) == measured.npos) measured += (measured.empty() ? "" : "<br>") + cell(one);
-  }
+  for (const Checked& checked : outcome.checks)
+    measured += (measured.empty() ? "" : "<br>") + cell(part_text(outcome, checked));
+  const char* strong = outcome.finding == Finding::Reproduced ? "**" : "";
   return fmt::format("| `{}` | {} | {} | {} | {}{}{}. {} |\n", claim.id, cell(claim.source.item),
-                     cell(claim.says), measured, outcome.finding == Finding::Reproduced ? "**" : "",
-                     to_string(outcome.finding), outcome.finding == Finding::Reproduced ? "**" : "",
-                     cell(outcome.sentence));
+                     cell(claim.says), measured, strong, verdict_of(outcome), strong, cell(outcome.sentence));
 }
 
 /// Everything of one paper: its claims as a table, then setting and the paper's numbers of each.
@@ -163,10 +172,11 @@ std::string measured_text(const Outcome& outcome, const std::string& id) {
   const lessons::Measure& measure = *outcome.claim->language.measure(id);
   const lessons::Measured& measured = outcome.results.measures.at(id);
   if (measured.values.empty()) return "–";
-  const std::string mean = lessons::shown(measured.spread.mean, measure);
-  if (measured.values.size() == 1) return mean + ", one seed";
-  return fmt::format("{}, {} over {} seeds", mean, lessons::range_text(measured.spread, measure),
-                     measured.values.size());
+  const std::string mean = mean_text(measured, measure);
+  const size_t seeds = outcome.spread_alone ? static_cast<size_t>(outcome.seeds) : measured.values.size();
+  if (seeds == 1) return mean + ", one seed";
+  if (std::isnan(measured.spread.low)) return fmt::format("{} over {} seeds", mean, seeds);
+  return fmt::format("{}, {} over {} seeds", mean, lessons::range_text(measured.spread, measure), seeds);
 }
 
 std::string list_text(const std::vector<Outcome>& outcomes) {
@@ -180,7 +190,7 @@ std::string list_text(const std::vector<Outcome>& outcomes) {
                                  ? sweep::duration_words(outcome.seconds)
                                  : "about " + sweep::duration_words(std::max(cost.flop / speed, 1.0));
     rows.push_back({outcome.claim->id, outcome.claim->source.paper, outcome.claim->source.item,
-                    std::to_string(cost.runs), std::to_string(cost.steps), time, to_string(outcome.finding)});
+                    std::to_string(cost.runs), std::to_string(cost.steps), time, verdict_of(outcome)});
   }
   return text_table(rows, "lllrrrl");
 }
@@ -199,17 +209,22 @@ std::string to_text(const Outcome& outcome) {
     out += fmt::format("  check    {} [{}: {}; expected {}: {}]\n", checked.check->says,
                        checked.measure->label, measured_text(outcome, checked.measure->id),
                        lessons::band_text(*checked.check), state_of(checked));
-  return out + fmt::format("  verdict  {}: {}\n", capital(outcome.finding), outcome.sentence);
+  return out + fmt::format("  verdict  {}: {}\n", capital(verdict_of(outcome)), outcome.sentence);
 }
 
 std::string summary_text(const std::vector<Outcome>& outcomes) {
   std::string out = fmt::format("{} claim{}:", outcomes.size(), outcomes.size() == 1 ? "" : "s");
   const char* between = " ";
-  for (const Finding finding : {Finding::Reproduced, Finding::NotAtThisScale, Finding::Contradicted,
-                                Finding::Unknown, Finding::Beyond}) {
+  for (const Finding finding :
+       {Finding::Reproduced, Finding::PartsDiffer, Finding::NotAtThisScale, Finding::CannotBeTold,
+        Finding::Contradicted, Finding::Unknown, Finding::Beyond}) {
     const int32_t count = count_of(outcomes, finding);
     if (count == 0) continue;
+    const auto speed = std::count_if(outcomes.begin(), outcomes.end(), [&](const Outcome& one) {
+      return one.finding == finding && verdict_of(one) != to_string(finding);
+    });
     out += fmt::format("{}{} {}", between, count, to_string(finding));
+    if (speed > 0) out += fmt::format(" ({} of them of speed, not quality)", speed);
     between = ", ";
   }
   return out;
@@ -230,7 +245,7 @@ std::string to_csv(const std::vector<Outcome>& outcomes) {
       const std::vector<int32_t> seeds = seeds_of(outcome, m.id);
       for (size_t i = 0; i < seeds.size(); ++i)
         out += fmt::format("{},{},{},{},{},{},{},{}\n", claim.id, plot::csv_field(claim.source.paper),
-                           plot::csv_field(claim.source.item), to_string(outcome.finding), m.id,
+                           plot::csv_field(claim.source.item), verdict_of(outcome), m.id,
                            plot::csv_field(m.unit), seeds[i],
                            std::isfinite(values[i]) ? fmt::format("{}", values[i]) : "");
     }
@@ -240,12 +255,10 @@ std::string to_csv(const std::vector<Outcome>& outcomes) {
 
 std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string& command) {
   std::vector<std::string> papers;
-  double seconds = 0;
   Cost all;
   for (const Outcome& outcome : outcomes) {
     const std::string& paper = outcome.claim->source.paper;
     if (std::find(papers.begin(), papers.end(), paper) == papers.end()) papers.push_back(paper);
-    seconds += outcome.seconds;
     const Cost cost = cost_of(*outcome.claim, outcome.seeds);
     all.runs += cost.runs;
     all.steps += cost.steps;
@@ -254,13 +267,15 @@ std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string&
       "# Reproduction\n\n"
       "What became of figures, tables and theorems of the papers at this program's scale. Written by the program, not "
       "by hand:\n\n```\n{}\n```\n\n"
-      "**reproduced**: every check of the claim holds with every seed. *contradicted here*: with every seed some "
-      "measure lies where the opposite of the claim does. *not at this scale*: neither; some check does not hold with "
-      "every seed, or does not tell the claim from a neighbouring hypothesis. *no system yet*: the program lacks "
-      "what the claim is about. Losses are nats; each claim says its setting, and a verdict is of that setting alone. Claims are "
-      "files: [claims/README.md](../claims/README.md).\n\n{}. {} runs, {} steps (a run that several claims ask for "
-      "counts in each); {:.0f} minutes of one core.\n",
-      command, summary_text(outcomes), all.runs, all.steps, seconds / 60);
+      "A claim of several parts has a verdict for each, and one for the whole only where they agree; otherwise its *parts "
+      "differ*. **reproduced**: it holds with every seed. *contradicted here*: with every seed the measure lies where the "
+      "opposite does. *cannot be told here*: a neighbouring hypothesis would pass too, or \"as good\" is measured more "
+      "coarsely than half of the smallest effect that the source shows. *not at this scale*: none of these. *no system "
+      "yet*: no run of this program could show it. *Speed, not quality*: the losses compared had not levelled off. Losses "
+      "are nats; each claim says its setting, and a verdict is of that setting alone. Claims are files, and so are these "
+      "rules: [claims/README.md](../claims/README.md).\n\n{}. {} runs, {} steps (a run that several claims ask for "
+      "counts in each).\n",
+      command, summary_text(outcomes), all.runs, all.steps);
   for (const std::string& paper : papers) out += page_section(outcomes, paper);
   return out;
 }

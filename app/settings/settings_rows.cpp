@@ -205,12 +205,12 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
   const Shown shown = shown_as(field);
   const RunSpec& spec = *view.runs[only >= 0 ? static_cast<size_t>(only) : 0].spec;
   double value = std::strtod(field.get(spec).c_str(), nullptr);
-  const Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
+  const ui::Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
   double then = value;
   const bool whole = ui.edit().name == name && parse_number(ui.edit().buffer, then);
-  if (change != Change::None || whole)  // what it would cost is said while it is dragged or typed
+  if (change != ui::Change::None || whole)  // what it would cost is said while it is dragged or typed
     predict(field, text_of(field, std::clamp(then, field.low, field.high)), only);
-  if (change != Change::Done) return;
+  if (change != ui::Change::Done) return;
   value = std::clamp(value, field.low, field.high);
   edit(field, text_of(field, value), only);
 }

@@ -47,12 +47,12 @@ void logo(Ui& ui, Vec at) {
 void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
   ButtonOptions plain;
   plain.style = {Face::Sans, type::title};
-  // The effective scale is shown: a small window takes the largest that fits.
+  // The effective scale is shown: a window that is too small for the one asked for takes the largest that fits.
   const std::string now = fmt::format("{} %", std::lround(ui.scale() / look.monitor_scale * 100));
-  if (button(ui, "app/scale", rect, now,
-             "Size of everything (Ctrl+plus, Ctrl+minus). A small window takes the largest that fits.",
-             plain))
-    ui.open_popup("app/scale");
+  const std::string note = scale_note(look, ui.scale());
+  const std::string help = fmt::format("Size of everything (Ctrl+plus, Ctrl+minus).{}{}",
+                                       note.empty() ? "" : " ", note.empty() ? "" : note + ".");
+  if (button(ui, "app/scale", rect, now, help, plain)) ui.open_popup("app/scale");
   const float h = 26;
   const Rect list{rect.x - 24, rect.bottom() + 6, rect.w + 24, h * kScales.size() + 12};
   if (!ui.begin_popup("app/scale", list)) return;
@@ -131,10 +131,13 @@ constexpr Tab kTabs[] = {
      "One training step as the engine executes it, instruction by instruction (5)."},
 };
 
+// No room for the program's name and the key of the search beside what is offered or said.
+bool narrow(const Ui& ui) { return ui.size().x < 960; }
+
 // Returns where the room right of them begins.
 float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
-  float x = 165;
+  float x = narrow(ui) ? 52 : 165;  // there the mark alone stands before them
   for (const Tab& each : kTabs) {
     const float width = ui.paint().text_width({Face::Sans, type::title}, each.word) + (hints ? 26.f : 12.f);
     if (tab(ui, each.name, {x, bar.y, width, bar.h}, each.word, hints ? each.key : "", shown == each.screen,
@@ -175,7 +178,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   p.hairline({bar.x, bar.bottom() - 1}, {bar.right(), bar.bottom() - 1}, t.border);
   const float cy = bar.y + bar.h / 2;
   logo(ui, {20.5f, cy - 10});
-  p.text({46, cy + 6}, {Face::Bold, type::figure}, t.ink, "normscope");
+  if (!narrow(ui)) p.text({46, cy + 6}, {Face::Bold, type::figure}, t.ink, "normscope");
   const float free = tabs(ui, bar, state.screens.shown);
 
   const float h = 28;
@@ -193,7 +196,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   x -= 54 + 6;
   scale_button(ui, {x, cy - h / 2, 54, h}, state.look);
   const bool wide = ui.size().x >= 1400;
-  const float search = wide ? 244.f : 78.f;
+  const float search = wide ? 244.f : narrow(ui) ? 34.f : 78.f;
   x -= search + 6;
   if (shell::search_box(ui, {x, cy - h / 2, search, h}, wide)) shell::run_act(state, ui, shell::Act::Palette);
   const Rect switch_room{free, bar.y, x - 12 - free, bar.h};
@@ -206,7 +209,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   if (notice.empty() && view.busy) notice = "building the run …";
   const Rect room{free, bar.y, x - 16 - free, bar.h};
   if (!notice.empty()) return message(ui, room, notice);
-  if (const auto accepted = shell::quiet_bar(ui, room, state.shell.offers))
+  if (const auto accepted = shell::quiet_bar(ui, room, state.shell.offers, view))
     shell::run_act(state, ui, *accepted);
 }
 
@@ -240,6 +243,7 @@ void draw_app(AppState& state, Ui& ui) {
   if (!session.view) session.view = std::make_shared<const LabView>();
   begin_frame(ui, state);
   session.commands.clear();
+  session.tickets.clear();
   const Screen before = screens.shown;
   shell::begin_shell(state, ui);
   open_recorded(screens, state.files, *session.view);
@@ -279,8 +283,7 @@ void draw_app(AppState& state, Ui& ui) {
       for (lab::SavePlot& save : screens.tape.screen->take_saves()) session.saves.push_back(std::move(save));
     if (std::string saved = lab::save_plots(session.saves, state.look.dark); !saved.empty())
       state.notice = std::move(saved);
-    if (session.lab)
-      for (const lab::Command& command : session.commands) session.lab->post(command);
+    shell::post_commands(state);
     keep_sidecar(state.sidecar, screens, session, state.teaching);
   });
   if (!error.empty()) state.notice = std::move(error);

@@ -196,20 +196,17 @@ void runs_were_replaced(Files& files) {
   files.own = path.empty() ? OwnFile{} : own_file(path);
 }
 
-void restore_session(ShownSession& session, Files& files, const std::string& folder, char selected) {
+lab::Ticket restore_session(ShownSession& session, Files& files, const std::string& folder, char selected) {
   // What was done in this window is kept and can come back; in a new one the session's own undo does.
   UndoLog& undo = session.undo;
   const bool worked = (undo.can_undo() || session.view->restored > 0) && undo.keeps_sessions();
-  session.swapping = worked;
-  if (worked) {
-    const std::string slot = undo.next_slot();
-    session.lab->post(lab::SaveSession{slot});
-    undo.replaced(*session.view, slot, selected, selected);
-  } else {
-    undo.clear();
-  }
-  session.lab->post(lab::RestoreSession{folder});
+  const std::string slot = worked ? undo.next_slot() : "";
+  if (worked) session.lab->post(lab::SaveSession{slot});
+  const lab::Ticket ticket = session.lab->post(lab::RestoreSession{folder});
+  undo.replaced(*session.view, slot, ticket, selected, selected);
+  if (worked) session.coming_back.push_back({ticket, false});
   runs_were_replaced(files);
+  return ticket;
 }
 
 }  // namespace normscope::shell

@@ -58,7 +58,7 @@ void draw_files(ui::Ui&, Files&, const ShownSession&, std::string& notice);
 // Other runs stand there now: their file is the one that they were opened from, or none.
 void runs_were_replaced(Files&);
 
-// Brings back the session that is kept in `folder`; `selected`: the run shown in the diagram.
-void restore_session(ShownSession&, Files&, const std::string& folder, char selected);
+// Brings back the session that is kept in `folder`; `selected`: the run shown in the diagram. Its ticket is returned.
+lab::Ticket restore_session(ShownSession&, Files&, const std::string& folder, char selected);
 
 }  // namespace normscope::shell

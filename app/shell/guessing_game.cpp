@@ -9,6 +9,7 @@
 
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
+#include "engine/data/sequence_task.h"
 
 namespace normscope::shell {
 namespace {
@@ -48,10 +49,19 @@ void Guesses::add(int guess, int truth) {
 
 double Guesses::nats() const { return count_ ? sum_ / count_ : std::numeric_limits<double>::quiet_NaN(); }
 
+constexpr const char* kNoLetters =
+    "the guessing game needs a text of letters; these runs learn something else";
+
+std::string game_refusal(const RunSpec& spec) {
+  const std::string& data = spec.data.name;
+  const bool letters = data == "corpus" || data == "text" || sequence_rule(data);
+  return letters && spec.data.form == TaskForm::NextSymbol ? "" : kNoLetters;
+}
+
 void start_game(GuessingGame& state, const RunSpec& spec) {
+  if (const std::string why = game_refusal(spec); !why.empty()) throw Error(why);
   const auto task = make_task(spec.data);
-  if (task->form() != TaskForm::NextSymbol || task->vocabulary() > 4096)
-    throw Error("the guessing game needs a text of letters; these runs learn something else");
+  if (task->vocabulary() > 4096) throw Error(kNoLetters);
   constexpr int kLength = kGiven + kGameLetters;
   Batch batch(1, kLength);
   task->batch(spec.seed, 1, Split::Validation, 1, kLength, batch.tokens, batch.targets);

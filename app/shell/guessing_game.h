@@ -44,6 +44,8 @@ inline constexpr int kGameLetters = 40;
 // As few guesses as the line on the plot may rest on.
 inline constexpr int kGameEnough = 10;
 
+// Why there is no game about what this run learns; empty: there is.
+std::string game_refusal(const RunSpec& spec);
 // Takes a line of the validation text of this run. Throws Error where the text cannot be read or has no letters.
 void start_game(GuessingGame&, const RunSpec& spec);
 void guess(GuessingGame&, std::string_view letter);

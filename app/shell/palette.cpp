@@ -129,7 +129,8 @@ bool fits(Placement preset, const LabView& view) {
 }  // namespace
 
 std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::Elsewhere> elsewhere,
-                                       const std::string& no_cuda, const LabView* view) {
+                                       const std::string& no_cuda, const LabView* view,
+                                       const Refusal& refusal) {
   std::vector<PaletteItem> items;
   for (const Shortcut& s : shortcuts())
     if (s.command)
@@ -150,8 +151,10 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
       add_control(c.name, c.value, c.help);
   for (const lab::Elsewhere& e : elsewhere) add_control(e.name, "", e.help);
   // What cannot be chosen on this machine says why.
-  if (const ui::Control* cuda = ui.registry().find("app/backend/CUDA"); cuda && !no_cuda.empty())
+  if (const ui::Control* cuda = ui.registry().find("app/backend/CUDA"); cuda && !no_cuda.empty()) {
     items.push_back({control_title(cuda->name), cuda->value, not_here(no_cuda), {}, {}, {}});
+    items.back().refusal = not_here(no_cuda);
+  }
   put_runs_in_order(items);
   for (const Field& field : spec_fields()) {
     const std::string name = fmt::format("settings/{}", field.key);
@@ -180,6 +183,8 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
                      std::string(term.id),
                      {},
                      "glossary definition explain meaning dictionary"});
+  if (refusal)
+    for (PaletteItem& item : items) item.refusal = refusal(item);
   return items;
 }
 
@@ -214,7 +219,8 @@ void draw_item(ui::Ui& ui, const ui::Rect& row, const PaletteItem& item, bool se
   const std::string detail = p.fit(mono, item.detail, 130);
   const float width = p.text_width(mono, detail);
   p.text_in(text.take_right(width, 12), mono, ui.theme().ink3, detail);
-  p.text_in(text, {selected ? Face::Bold : Face::Sans, type::body}, ui.theme().ink,
+  p.text_in(text, {selected ? Face::Bold : Face::Sans, type::body},
+            item.refusal.empty() ? ui.theme().ink : ui.theme().ink3,
             p.fit({Face::Bold, type::body}, item.title, text.w));
 }
 
@@ -240,11 +246,12 @@ void draw_help(ui::Ui& ui, const ui::Rect& foot, std::string help) {
 
 std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
                                         const std::function<std::vector<lab::Elsewhere>()>& elsewhere,
-                                        const std::string& no_cuda, const LabView& view) {
+                                        const std::string& no_cuda, const LabView& view,
+                                        const Refusal& refusal) {
   using namespace ui;
   press_pending(ui, state);
   if (!ui.popup_open(kPalettePopup)) return {};
-  const std::vector<PaletteItem> items = palette_items(ui, elsewhere(), no_cuda, &view);
+  const std::vector<PaletteItem> items = palette_items(ui, elsewhere(), no_cuda, &view, refusal);
   const float row_h = 26, width = 460;
   const Rect box{(ui.size().x - width) / 2, 60, width, 50 + row_h * kShown + 46};
   if (!ui.begin_popup(kPalettePopup, box)) return {};
@@ -271,9 +278,11 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
     draw_item(ui, row, *found[static_cast<size_t>(i)], i == state.selected || hit.hovered);
   }
   const Rect foot{box.x + 20, box.bottom() - 44, box.w - 40, 34};
-  const std::string help =
-      count ? found[static_cast<size_t>(state.selected)]->help : "Nothing is called that.";
-  draw_help(ui, foot, help);
+  const PaletteItem* const marked = count ? found[static_cast<size_t>(state.selected)] : nullptr;
+  draw_help(ui, foot,
+            !marked                   ? "Nothing is called that."
+            : marked->refusal.empty() ? marked->help
+                                      : marked->refusal);
   const bool enter =
       ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);
   if (!chosen && enter && count && (committed || ui.edit().name != kQueryField))
@@ -285,7 +294,7 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
     ui.edit() = {kQueryField, state.query, true};  // Enter on nothing, a click beside: go on typing
   }
   ui.end_popup();
-  if (chosen && !chosen->control.empty()) {
+  if (chosen && !chosen->control.empty() && chosen->refusal.empty()) {
     state.pending = chosen->control;
     state.wait = 0;
   }

@@ -24,7 +24,8 @@ struct PaletteItem {
   std::optional<Act> act;  // a command of the table of shortcuts
   std::string term;        // id of a glossary entry
   std::optional<Placement> preset{};
-  std::string words{};  // other names that it is looked for by
+  std::string words{};    // other names that it is looked for by
+  std::string refusal{};  // why it cannot be chosen now; empty: it is offered
 };
 
 struct PaletteState {
@@ -40,12 +41,15 @@ int match(std::string_view query, const PaletteItem& item);
 // The items that fit, best first; all of them for an empty query.
 std::vector<const PaletteItem*> matches(std::string_view query, const std::vector<PaletteItem>& items);
 
+using Refusal = std::function<std::string(const PaletteItem&)>;
+
 // Commands, the enabled controls of the frame and those that are `elsewhere`, settings that stand out of
 // sight, every placement, and the glossary. A chosen control that is out of sight is for the app to bring
 // forth; then it is pressed. `no_cuda`: why CUDA cannot be chosen. `view`: settings are those that have a row for
-// its runs, presets those that one of them can have.
+// its runs, presets those that one of them can have. `refusal`: what the app would say to one that was chosen.
 std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {},
-                                       const std::string& no_cuda = {}, const LabView* view = nullptr);
+                                       const std::string& no_cuda = {}, const LabView* view = nullptr,
+                                       const Refusal& refusal = {});
 // A control in words: "settings/train.lr" -> "learning rate", "diagram/layers3-6" -> "diagram: layers 3 to
 // 6".
 std::string control_title(std::string_view name);
@@ -54,9 +58,11 @@ std::string_view other_words(Act act);
 std::string other_words(std::string_view control);
 
 void open_palette(ui::Ui&, PaletteState&);
-// What was chosen and is for the app to do; a chosen control is pressed by the palette itself.
+// What was chosen and is for the app to do; a chosen control is pressed by the palette itself. One that is refused
+// stands there in grey with the reason, which the app says when it is chosen all the same.
 std::optional<PaletteItem> draw_palette(ui::Ui&, PaletteState&,
                                         const std::function<std::vector<lab::Elsewhere>()>& elsewhere,
-                                        const std::string& no_cuda, const LabView& view);
+                                        const std::string& no_cuda, const LabView& view,
+                                        const Refusal& refusal);
 
 }  // namespace normscope::shell

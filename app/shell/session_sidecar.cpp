@@ -19,17 +19,22 @@ namespace {
 constexpr size_t kLongestPath = 4096;
 constexpr int kMostRunsOfLog = 999;
 constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
+constexpr std::string_view kRecordedLetters[] = {"E", "F", "G", "H"};
+constexpr std::string_view kAllLetters[] = {"A", "B", "C", "D", "E", "F", "G", "H"};
 
 Json compare_json(const comparison::KeptChoice& kept) {
   Json files = Json::array();
-  for (const auto& [path, run] : kept.files) files.push_back({{"path", path}, {"run", run}});
+  for (size_t i = 0; i < kept.files.size(); ++i) {
+    files.push_back({{"path", kept.files[i].first}, {"run", kept.files[i].second}});
+    if (kept.letters[i] != 0) files.back()["letter"] = std::string(1, kept.letters[i]);
+  }
   return {{"baseline", std::string(1, kept.baseline)}, {"align", kept.align},   {"matrix", kept.matrix},
           {"metric", lab::info(kept.metric).id},       {"factor", kept.factor}, {"files", files}};
 }
 
 comparison::KeptChoice compare_from(const InputValue& json) {
   comparison::KeptChoice kept;
-  kept.baseline = kLetters[json.at("baseline").choice(kLetters)][0];
+  kept.baseline = kAllLetters[json.at("baseline").choice(kAllLetters)][0];
   kept.align = json.at("align").whole(0, 2);
   kept.matrix = json.at("matrix").whole(0, 5);
   if (const std::optional<InputValue> metric = json.find("metric"))
@@ -37,9 +42,12 @@ comparison::KeptChoice compare_from(const InputValue& json) {
       if (metric->text(64) == one.id) kept.metric = one.metric;
   kept.factor = json.at("factor").number(1.01, 1e6);
   const std::vector<InputValue> files = json.at("files").list(0, kept.files.size());
-  for (size_t i = 0; i < files.size(); ++i)
+  for (size_t i = 0; i < files.size(); ++i) {
     kept.files[i] = {files[i].at("path").text(kLongestPath),
                      static_cast<size_t>(files[i].at("run").whole(0, kMostRunsOfLog))};
+    if (const std::optional<InputValue> letter = files[i].find("letter"))  // sessions of before have none
+      kept.letters[i] = kRecordedLetters[letter->choice(kRecordedLetters)][0];
+  }
   return kept;
 }
 
@@ -115,15 +123,13 @@ std::string sidecar_text(const lab::LabScreen& screen, const shell::UndoLog& und
 }
 
 void apply_sidecar(Screens& screens, ShownSession& session, const std::string& text,
-                   classroom::Teaching* teaching) {
+                   classroom::Teaching* teaching, const ComingBack* own) {
   lab::LabScreen& screen = screens.lab;
   lab::TransportState& transport = screen.transport();
   transport.bookmarks.clear();
   transport.pinned_step.reset();
-  const bool own_log = std::exchange(session.swapping, false);  // that of this window goes on
-  const bool undoing = std::exchange(session.undoing, false);
   const bool in_lesson = teaching && teaching->kept.lesson;  // its tabs are the teacher's
-  if (!own_log) session.undo.clear();
+  if (!own) session.undo.clear();
   constexpr size_t kMostBookmarks = 1000, kLongestLog = 32'000'000;
   try {
     const InputValue json = InputValue::parse(text, "session");
@@ -133,14 +139,14 @@ void apply_sidecar(Screens& screens, ShownSession& session, const std::string& t
     std::sort(bookmarks.begin(), bookmarks.end());
     transport.bookmarks = std::move(bookmarks);
     screen.diagram().selected = kLetters[json.at("selected").choice(kLetters)][0];
-    if (!own_log) session.undo.from_text(json.at("undo").text(kLongestLog));
+    if (!own) session.undo.from_text(json.at("undo").text(kLongestLog));
     if (teaching) {
       const std::optional<InputValue> kept = json.find("teacher");
       classroom::take_in(*teaching, kept ? classroom::teaching_from(*kept) : classroom::KeptTeaching{});
       if (!in_lesson && teaching->kept.lesson)
         session.undo.clear();  // nothing of before is undone in a lesson
     }
-    restore_screens(json, screens, !undoing && !in_lesson);
+    restore_screens(json, screens, !(own && own->by_undo) && !in_lesson);
   } catch (const Error&) {
   }
 }
@@ -151,7 +157,13 @@ void keep_sidecar(SidecarState& known, Screens& screens, ShownSession& session,
   if (!session.lab) return;
   if (session.view->restored != known.restored) {
     known.restored = session.view->restored;
-    if (session.view->sidecar) apply_sidecar(screens, session, *session.view->sidecar, &teaching);
+    std::vector<ComingBack>& coming = session.coming_back;
+    const auto own = std::find_if(coming.begin(), coming.end(),
+                                  [&](const ComingBack& one) { return one.ticket == known.restored; });
+    if (session.view->sidecar)
+      apply_sidecar(screens, session, *session.view->sidecar, &teaching,
+                    own == coming.end() ? nullptr : &*own);
+    std::erase_if(coming, [&](const ComingBack& one) { return one.ticket <= known.restored; });
   }
   SidecarState now{screen.transport().bookmarks, session.undo.changes(), screen.diagram().selected,
                    kept_of(screens, known.window, teaching), known.restored};

@@ -3,7 +3,6 @@
 // beside the runs and comes back when the session is restored. Called by draw_app once a frame.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,13 +32,15 @@ struct SidecarState {
   uint64_t undo_changes = 0;
   char selected = 'A';
   KeptWindow window;
-  uint64_t restored = 0;  // LabView::restored that was taken in
+  lab::Ticket restored = 0;  // LabView::restored that was taken in
   bool operator==(const SidecarState&) const = default;
 };
 
 std::string sidecar_text(const lab::LabScreen&, const shell::UndoLog&, const KeptWindow& = {});
 // Damaged text is left out: the runs are what counts. The rules of a teacher come back where there is a place for them.
-void apply_sidecar(Screens&, ShownSession&, const std::string& text, classroom::Teaching* teaching = nullptr);
+// `own`: the window's own log goes on.
+void apply_sidecar(Screens&, ShownSession&, const std::string& text, classroom::Teaching* teaching = nullptr,
+                   const ComingBack* own = nullptr);
 // Takes in what a restored session brought, hands over what changed.
 void keep_sidecar(SidecarState&, Screens&, ShownSession&, classroom::Teaching&);
 

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <vector>
@@ -30,6 +31,8 @@ namespace fs = std::filesystem;
 
 constexpr size_t kKept = 3, kRecent = 8;  // closed sessions; those that crashed stay until they were offered
 constexpr const char* kReplaced = "replaced";
+constexpr std::string_view kBeginning = ".beginning-";  // of a folder that has no number yet
+constexpr std::time_t kBeginningSeconds = 60;
 
 std::string xdg(const char* variable, const char* below_home) {
   if (const char* folder = std::getenv(variable); folder && fs::path(folder).is_absolute())
@@ -45,6 +48,12 @@ bool is_held(const fs::path& folder) {
   const bool held = flock(file, LOCK_EX | LOCK_NB) != 0;
   close(file);
   return held;
+}
+
+// Between a folder's making and its lock another window may look.
+bool is_old(const fs::path& folder) {
+  struct stat info {};
+  return stat(folder.c_str(), &info) == 0 && info.st_mtime < std::time(nullptr) - kBeginningSeconds;
 }
 
 // A mark of ours in a folder of ours; without it a session is offered once more.
@@ -237,11 +246,17 @@ AutosaveFolder::AutosaveFolder(const std::string& state_folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(sessions, error))
     number = std::max(number, number_of(entry.path()));
-  do {  // another window may begin at the same moment
+  // Locked before it has a name that another window looks at, which would take it for one that is gone.
+  std::string aside = (sessions / (std::string(kBeginning) + "XXXXXX")).string();
+  if (!mkdtemp(aside.data())) fail("autosave", "{} cannot be made: {}", aside, std::strerror(errno));
+  lock_ = open((fs::path(aside) / "lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) != 0) fail("autosave", "{} cannot be locked", aside);
+  do {  // another window may begin at the same moment: its folder is not empty and not replaced
     path_ = (sessions / fmt::format("{:06}", ++number)).string();
-  } while (mkdir(path_.c_str(), 0700) != 0 && errno == EEXIST);
-  lock_ = open((fs::path(path_) / "lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) != 0) fail("autosave", "{} cannot be locked", path_);
+    fs::rename(aside, path_, error);
+  } while (error == std::errc::directory_not_empty || error == std::errc::file_exists ||
+           error == std::errc::not_a_directory);
+  if (error) fail("autosave", "{} cannot be made: {}", path_, error.message());
 }
 
 AutosaveFolder::~AutosaveFolder() {
@@ -262,6 +277,10 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
   for (const auto& entry : fs::directory_iterator(sessions_folder(state_folder), error)) {
     const fs::path& folder = entry.path();
     if (!entry.is_directory(error) || is_stashed(folder) || is_held(folder)) continue;
+    if (folder.filename().string().starts_with(kBeginning)) {
+      if (is_old(folder)) fs::remove_all(folder, error);  // of a window that was killed as it began
+      continue;
+    }
     fs::remove_all(folder / kReplaced, error);
     if (fs::exists(folder / "session.json", error))
       ended.push_back({folder.string(), !fs::exists(folder / "closed", error)});

@@ -15,6 +15,7 @@
 #include "app/shell/parts/linked.h"
 #include "app/shell/settings.h"
 #include "app/sweep/screen/sweep_screen.h"
+#include "app/tape_screen/tape_screen.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
 #include "engine/core/boundary.h"
@@ -30,33 +31,24 @@ constexpr Act kAnywhere[] = {Act::Undo,        Act::Redo,        Act::Palette,  
                              Act::OpenFile,    Act::CopyCommand, Act::CopyLink, Act::Bigger, Act::Smaller,
                              Act::NaturalSize, Act::Sheet,       Act::Present};
 
-// The Sweep screen has a log of its own: its plans.
 void take_back(AppState& state, bool undo) {
   ShownSession& session = state.session;
   lab::DiagramState& diagram = state.screens.lab.diagram();
   std::string& notice = state.notice;
   if (state.screens.shown == Screen::Sweep) {
     sweep::SweepScreen& plans = sweep_of(state.screens.sweep);
-    if (!(undo ? plans.undo() : plans.redo()))
-      notice = fmt::format("no change of the sweep to {}", undo ? "take back" : "make again");
+    (void)(undo ? plans.undo() : plans.redo());
     return;
   }
-  char selected = diagram.selected;
-  const bool did = undo ? session.undo.undo(*session.view, session.commands, selected)
-                        : session.undo.redo(*session.view, session.commands, selected);
-  if (!did) {
-    notice = undo ? "nothing to undo" : "nothing to redo";
-    return;
-  }
-  diagram.selected = selected;
+  const bool did = undo ? session.undo.undo(session.commands, diagram.selected)
+                        : session.undo.redo(session.commands, diagram.selected);
+  if (!did) return;
   diagram.pending.reset();
   if (!std::holds_alternative<lab::SwapSession>(session.commands.back())) return;
-  session.swapping = session.undoing = true;
   notice = undo ? "the runs of before are back" : "the runs that were opened are back";
 }
 
 void copy_command(const LabView& view, std::string& clipboard, std::string& notice) {
-  if (view.runs.empty()) return;
   clipboard = with_program(command_of(session_of(view)), program_word());
   ImGui::SetClipboardText(clipboard.c_str());
   notice = "copied: a command that reproduces these runs";
@@ -69,22 +61,16 @@ void answer_lost(Offers& offers) {
   offers.answered = true;
 }
 
-void restore(ShownSession& session, Files& files, Offers& offers, char selected, std::string& notice) {
-  const std::string folder = offers.lost.empty() ? offers.last_session : offers.lost.front();
-  if (folder.empty() || !session.lab) {
-    notice = "there is no session to restore";
-    return;
-  }
+void restore(ShownSession& session, Files& files, Offers& offers, char selected) {
+  const std::string folder = next_to_restore(offers);
   offers.restoring = folder;
-  offers.restore_asked = session.view->version;
-  restore_session(session, files, folder, selected);
+  offers.restore_ticket = restore_session(session, files, folder, selected);
   answer_lost(offers);
 }
 
 void open_game(Ui& ui, Shell& shell, const LabView& view, std::string& notice) {
   shell.offers.game = false;
   shell.offers.answered = true;
-  if (view.runs.empty()) return;
   try {
     start_game(shell.guessing_game, *view.runs[0].spec);
   } catch (...) {
@@ -106,32 +92,55 @@ void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notic
 
 // A session that could not be restored is stashed, so that it is neither offered again nor lost.
 void check_restored(Offers& offers, const LabView& view, std::string& notice) {
-  if (offers.restoring.empty() || view.version < offers.restore_asked + 2 || view.busy) return;
-  if (!view.message.empty()) {
-    notice = view.message + "; kept as " + stash(offers.restoring);
+  if (offers.restoring.empty() || view.answered < offers.restore_ticket) return;
+  if (const std::string why = lab::refusal(view.answers, offers.restore_ticket); !why.empty()) {
+    notice = why + "; kept as " + stash(offers.restoring);
     if (offers.last_session == offers.restoring) offers.last_session.clear();
   }
   offers.restoring.clear();
 }
 
 // What the screens asked for in this frame can be taken back.
-void note_commands(ShownSession& session, const Shell& shell, char selected, Files& files) {
+void note_commands(AppState& state) {
+  ShownSession& session = state.session;
+  const Shell& shell = state.shell;
   for (lab::Command& command : session.commands)  // a setting that replaces the runs knows of no folder
     if (auto* other = std::get_if<lab::ReplaceRuns>(&command); other && other->stash.empty())
       if (!session.view->runs.empty()) other->stash = session.undo.next_slot();
-  const std::span<const lab::Command> made = std::span(session.commands).subspan(shell.own_commands);
+  post_commands(state);
   const bool held =
       ImGui::IsMouseDown(ImGuiMouseButton_Left) || ImGui::IsMouseReleased(ImGuiMouseButton_Left);
-  session.undo.note(*session.view, made, shell.selected_before, selected, held);
+  session.undo.note(*session.view, std::span(session.commands).subspan(shell.own_commands),
+                    std::span(session.tickets).subspan(shell.own_commands), shell.selected_before,
+                    state.screens.lab.diagram().selected, held);
 
   const auto replaces = [](const lab::Command& command) {
     return std::holds_alternative<lab::ReplaceRuns>(command) ||
            std::holds_alternative<lab::SwapSession>(command);
   };
-  if (std::any_of(session.commands.begin(), session.commands.end(), replaces)) runs_were_replaced(files);
+  if (std::any_of(session.commands.begin(), session.commands.end(), replaces))
+    runs_were_replaced(state.files);
 }
 
 }  // namespace
+
+void post_commands(AppState& state) {
+  ShownSession& session = state.session;
+  Screens& screens = state.screens;
+  for (size_t i = session.tickets.size(); i < session.commands.size(); ++i) {
+    const lab::Command& command = session.commands[i];
+    const lab::Ticket ticket = session.lab ? session.lab->post(command) : session.last_ticket + 1;
+    session.tickets.push_back(ticket);
+    session.last_ticket = ticket;
+    if (std::holds_alternative<lab::SwapSession>(command)) session.coming_back.push_back({ticket, true});
+    if (std::holds_alternative<lab::PlayStep>(command) && screens.tape.screen)
+      screens.tape.screen->posted(ticket);
+    if (std::holds_alternative<lab::ReplaceRuns>(command) && screens.linked_cursor &&
+        !screens.linked_cursor->ticket)
+      screens.linked_cursor->ticket = ticket;
+  }
+  screens.lab.posted(session.last_ticket);
+}
 
 void copy_text(const std::string& text, const char* what, Shell& shell, std::string& notice) {
   shell.clipboard = text;
@@ -145,7 +154,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
   lab::LabScreen& screen = state.screens.lab;
   Appearance& look = state.look;
   state.notice.clear();
-  if (ui.held(control_of(act))) return void(state.notice = kLockedHelp);
+  if (std::string why = refusal_of(state, ui, act); !why.empty()) return void(state.notice = std::move(why));
   switch (act) {
     case Act::Undo:
     case Act::Redo:
@@ -183,7 +192,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
       state.notice = look.reduced_motion ? "reduced motion is on" : "reduced motion is off";
       return;
     case Act::Restore:
-      return restore(session, state.files, state.shell.offers, screen.diagram().selected, state.notice);
+      return restore(session, state.files, state.shell.offers, screen.diagram().selected);
     case Act::GuessingGame:
       return open_game(ui, state.shell, view, state.notice);
     case Act::FirstLesson:
@@ -193,8 +202,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
     case Act::Teacher:
       return classroom::enter(ui, state.teaching);
     case Act::MeasureBatch:
-      if (!view.runs.empty()) session.commands.emplace_back(lab::MeasureBatch{});
-      return;
+      return void(session.commands.emplace_back(lab::MeasureBatch{}));
     default:
       return;  // belongs to a control
   }
@@ -202,7 +210,8 @@ void run_act(AppState& state, Ui& ui, Act act) {
 
 void begin_shell(AppState& state, Ui& ui) {
   const char selected = state.screens.lab.diagram().selected;
-  classroom::presentation_keys(ui, state.presentation);
+  if (!classroom::closed_by_key(ui, state.teaching)) classroom::presentation_keys(ui, state.presentation);
+  state.session.undo.settle(*state.session.view);
   check_restored(state.shell.offers, *state.session.view, state.notice);
   finish_opening(ui, state.files, state.session, selected, state.notice);
   for (const Act act : kAnywhere)
@@ -214,29 +223,15 @@ void begin_shell(AppState& state, Ui& ui) {
 
 namespace {
 
-// What the palette's choice is for: a control, or what a command stands for.
-bool is_held(const Ui& ui, const PaletteItem& chosen) {
-  if (chosen.preset) return lab::preset_held(ui, *chosen.preset);
-  return ui.held(chosen.act ? control_of(*chosen.act) : std::string_view(chosen.control));
-}
-
 // Carries out what was chosen in the palette.
 void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
   lab::LabScreen& screen = state.screens.lab;
-  if (is_held(ui, chosen)) {
-    state.shell.palette.pending.clear();
-    state.notice = kLockedHelp;
-    return;
-  }
-  const bool runs = chosen.act || chosen.preset || !chosen.control.empty() || !chosen.term.empty();
-  if (!runs) state.notice = chosen.help;
+  if (!chosen.refusal.empty()) return void(state.notice = chosen.refusal);
   if (chosen.act) run_act(state, ui, *chosen.act);
   if (!chosen.term.empty()) state.shell.glossary = chosen.term;
-  const bool hidden = !chosen.control.empty() && !ui.registry().find(chosen.control);
-  if (!hidden && !chosen.preset) return;
-  if (state.screens.shown != Screen::Lab && ui.held("app/tab/lab")) return void(state.notice = kLockedHelp);
+  if (!is_hidden(ui, chosen)) return;
   state.screens.shown = Screen::Lab;
-  if (hidden) screen.reveal(chosen.control, ui.registry());
+  if (!chosen.control.empty()) screen.reveal(chosen.control, ui.registry());
   screen.diagram().preset_asked = chosen.preset;
 }
 
@@ -258,7 +253,7 @@ void show_lesson(AppState& state, const Ui& ui, int number) {
 void draw_shell(AppState& state, Ui& ui) {
   Shell& shell = state.shell;
   lab::LabScreen& screen = state.screens.lab;
-  note_commands(state.session, shell, screen.diagram().selected, state.files);
+  note_commands(state);
   const std::shared_ptr<lessons::Player>& course = state.screens.lessons.player;
   const bool taught = state.screens.shown == Screen::Lessons && course;
   const Captions none;
@@ -275,9 +270,10 @@ void draw_shell(AppState& state, Ui& ui) {
   }
   const std::optional<PaletteItem> chosen = draw_palette(
       ui, shell.palette, [&] { return screen.elsewhere(ui.registry(), *state.session.view); },
-      state.backend.no_cuda, *state.session.view);
+      state.backend.no_cuda, *state.session.view,
+      [&](const PaletteItem& item) { return refusal_of(state, ui, item); });
   if (chosen) take_chosen(state, ui, *chosen);
-  classroom::draw_teacher(ui, state.teaching, state.session, state.notice);
+  classroom::draw_teacher(ui, state.teaching, state.session, state.screens.shown, state.notice);
   classroom::draw_presentation(ui, state.presentation);
 }
 
@@ -289,7 +285,7 @@ bool search_box(Ui& ui, const Rect& rect, bool wide) {
   p.outline(rect, hit.hovered ? t.ink3 : t.border, 1, radius::button);
   Rect inner = rect.inset(9, 0);
   draw_icon(p, Icon::Search, inner.take_left(13, 6).centre(), 13, t.ink2);
-  p.text_in(inner, {Face::Mono, type::tick}, t.ink3, "Ctrl K", Align::Right);
+  if (rect.w > 70) p.text_in(inner, {Face::Mono, type::tick}, t.ink3, "Ctrl K", Align::Right);
   inner.take_right(46);
   if (wide) p.text_in(inner, {Face::Sans, type::body}, t.ink3, "Find a control or command");
   return hit.clicked;
@@ -297,27 +293,59 @@ bool search_box(Ui& ui, const Rect& rect, bool wide) {
 
 namespace {
 
-// What can be offered, one at a time: a lost session first, then what a new visitor may do next.
+bool at_any_time(const LabView&) { return true; }
+bool runs_on_letters(const LabView& view) { return view.unit == "letter" || view.unit == "character"; }
+
+std::string lost_windows(const Offers& offers, const LabView&) {
+  return offers.lost.size() > 1 ? fmt::format("{} windows ended without closing.", offers.lost.size())
+                                : "The last window ended without closing.";
+}
+
+std::string next_letter(const Offers&, const LabView&) { return "Can you guess the next letter?"; }
+
+// What the course answers, as it stands with the runs now: one that is stuck, one that was, else what all are about.
+std::string open_question(const Offers&, const LabView& view) {
+  const auto was_stuck = [](const RunView& run) {
+    const auto stuck = [](const RunEvent& event) { return event.kind == RunEvent::Kind::Stuck; };
+    if (!run.history) return false;
+    const std::vector<RunEvent> events = run.history->events();
+    return std::any_of(events.begin(), events.end(), stuck);
+  };
+  for (const RunView& run : view.runs)
+    if (run.state == RunState::Stuck)
+      return fmt::format("Why does {} stay at {} frequencies?", run.letter, view.unit);
+  for (const RunView& run : view.runs)
+    if (run.learning_since > 0 && was_stuck(run))
+      return fmt::format("{} left {} frequencies only at step {}: why so late?", run.letter, view.unit,
+                         grouped(run.learning_since));
+  return "What decides whether a model learns?";
+}
+
+// What can be offered, one at a time: a lost session first, then what a new visitor may do next. An offer stands
+// there while `holds`, and says what is so: both are asked in every frame.
 struct Offer {
   bool Offers::*open;
   Act act;
-  const char *text, *action, *help;
+  bool (*holds)(const LabView&);
+  std::string (*text)(const Offers&, const LabView&);
+  const char *action, *help;
 };
 constexpr Offer kOffers[] = {
-    {&Offers::restore, Act::Restore, "The last window ended without closing.", "Restore it",
+    {&Offers::restore, Act::Restore, at_any_time, lost_windows, "Restore it",
      "The runs as they stood, to go on bit for bit; of several sessions the newest first."},
-    {&Offers::game, Act::GuessingGame, "Can you guess the next letter?", "Two minutes",
+    {&Offers::game, Act::GuessingGame, runs_on_letters, next_letter, "Two minutes",
      "Guess letters of a sentence; your own line appears on the loss plot."},
-    {&Offers::lesson, Act::FirstLesson, "Why does A stay at letter frequencies?", "First lesson",
+    {&Offers::lesson, Act::FirstLesson, at_any_time, open_question, "First lesson",
      "Predict, measure, compare, explain: the first lesson of the course."},
 };
 
 }  // namespace
 
-std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers) {
-  const auto offer =
-      std::find_if(std::begin(kOffers), std::end(kOffers), [&](const Offer& o) { return offers.*o.open; });
-  if (offer == std::end(kOffers)) return {};
+std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const LabView& view) {
+  const auto offer = std::find_if(std::begin(kOffers), std::end(kOffers),
+                                  [&](const Offer& o) { return offers.*o.open && o.holds(view); });
+  constexpr float kAnswers = 26 + 4 + 96 + 10;
+  if (offer == std::end(kOffers) || room.w < kAnswers) return {};
   Rect rest = room.inset(0, (room.h - 26) / 2);
   ButtonOptions quiet;
   quiet.quiet = true;
@@ -326,9 +354,7 @@ std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers) {
   look.style = {Face::Bold, type::body};
   const bool yes = button(ui, "app/offer/accept", rest.take_right(96, 10), offer->action, offer->help, look);
   const TextStyle style{Face::Sans, type::body};
-  const std::string text = offer->act == Act::Restore && offers.lost.size() > 1
-                               ? fmt::format("{} windows ended without closing.", offers.lost.size())
-                               : offer->text;
+  const std::string text = offer->text(offers, view);
   if (ui.paint().text_width(style, text) <= rest.w)
     ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::Right);
   ui.mark("app/offer", rest, text, "An offer; nothing waits for the answer.");

@@ -22,23 +22,31 @@ struct Shell {
   std::string glossary;          // the entry that is kept open
   std::optional<double> person;  // nats a letter of the guessing game
   std::string clipboard;         // what was copied last (a window puts it on the clipboard too)
-  std::string page;              // the address that a copied link begins with; empty: none, a command is copied
+  std::string page;  // the address that a copied link begins with; empty: none, a command is copied
   char selected_before = 'A';
   size_t own_commands = 0;  // of this frame: they are not noted again
 };
 
+// Gives the trainer what was asked for so far in this frame, and the tickets to those who asked.
+void post_commands(AppState&);
 // Keys of the whole app; may add commands.
 void begin_shell(AppState&, ui::Ui&);
 // Palette, glossary, guessing game; notes what the screens asked for.
 void draw_shell(AppState&, ui::Ui&);
 // Into the clipboard, and said.
 void copy_text(const std::string& text, const char* what, Shell&, std::string& notice);
-// What a key, the palette or a button asks for.
+// What a key, the palette or a button asks for; what is refused is said.
 void run_act(AppState&, ui::Ui&, Act);
+// Why it would be refused now; empty: it would not. refusals.cpp.
+std::string refusal_of(const AppState&, const ui::Ui&, Act);
+std::string refusal_of(const AppState&, const ui::Ui&, const PaletteItem&);
+// It stands on the Lab's screen, and not on the one that is shown.
+bool is_hidden(const ui::Ui&, const PaletteItem&);
 
 // The search box of the top bar; `wide`: with its text. True when it was clicked: it asks for the palette.
 bool search_box(ui::Ui&, const ui::Rect&, bool wide);
-// One line with an offer and its answers, right-aligned in `room`. Returns what an accepted offer asks for.
-std::optional<Act> quiet_bar(ui::Ui&, const ui::Rect& room, Offers&);
+// One line with an offer and its answers, right-aligned in `room`; an offer stands there as long as it fits what the
+// runs do. Returns what an accepted one asks for.
+std::optional<Act> quiet_bar(ui::Ui&, const ui::Rect& room, Offers&, const LabView&);
 
 }  // namespace normscope::shell

@@ -1,10 +1,7 @@
 #include "app/shell/undo.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
-
-#include "engine/core/error.h"
 
 namespace normscope::shell {
 
@@ -13,155 +10,105 @@ using namespace lab;
 namespace {
 
 constexpr size_t kMostEntries = 500;
-constexpr uint64_t kViewsBehind = 3;  // a step, "busy", the answer: then the view shows what was requested
+
+// The fields that a drag changes, so that its next frame is the same entry.
+std::string gesture_of(std::span<const Command> made) {
+  std::string gesture;
+  for (const Command& command : made) {
+    if (const auto* edit = std::get_if<EditField>(&command))
+      gesture += edit->key + std::to_string(edit->run) + ' ';
+    else if (std::holds_alternative<SetBudget>(command))
+      gesture += "budget ";
+  }
+  return gesture;
+}
 
 }  // namespace
-
-void UndoLog::catch_up(const LabView& view) {
-  const bool behind =
-      expected_.size() == view.runs.size() && view.version < asked_at_ + kViewsBehind && view.message.empty();
-  if (behind) return;
-  expected_.clear();
-  for (const RunView& run : view.runs) expected_.push_back(run.spec);
-}
-
-void UndoLog::note_edit(const LabView& view, const EditField& edit, Done& done) {
-  const bool shared = edit.key.starts_with("data.") || edit.key == "run.seed";
-  std::vector<std::shared_ptr<const RunSpec>> after = expected_;
-  std::vector<Command> undo;
-  for (size_t i = 0; i < expected_.size(); ++i) {
-    if (!shared && edit.run >= 0 && edit.run != static_cast<int>(i)) continue;
-    if (!expected_[i]) continue;
-    undo.emplace_back(SetSpec{static_cast<int>(i), expected_[i]});
-    auto next = std::make_shared<RunSpec>(*expected_[i]);
-    try {
-      set_field(*next, edit.key, edit.value);
-      validate(*next);
-    } catch (const Error&) {
-      return;  // the trainer will refuse it, for all runs, and say why
-    }
-    after[i] = std::move(next);
-  }
-  done.gesture += edit.key + std::to_string(edit.run) + ' ';
-  done.undo.insert(done.undo.end(), undo.begin(), undo.end());
-  expected_ = std::move(after);
-  asked_at_ = view.version;
-}
-
-void UndoLog::replaced(const LabView& view, const std::string& stash, char selected_before,
-                       char selected_after) {
-  const std::string other = stash + "-after";
-  Done done;
-  done.undo.emplace_back(SwapSession{other, stash, view.playing});
-  done.redo.emplace_back(SwapSession{stash, other, true});
-  done.selected_before = selected_before;
-  done.selected_after = selected_after;
-  done.swap = true;
-  done_.push_back(std::move(done));
-  undone_.clear();
-  expected_.clear();
-  ++changes_;
-  const auto is_swap = [](const Done& entry) { return entry.swap; };
-  if (std::count_if(done_.begin(), done_.end(), is_swap) == kSlots)
-    done_.erase(done_.begin(), std::find_if(done_.begin(), done_.end(), is_swap) + 1);
-}
 
 std::string UndoLog::next_slot() {
   return stash_.empty() ? "" : stash_ + "/" + std::to_string(slots_++ % kSlots);
 }
 
-void UndoLog::note(const LabView& view, std::span<const Command> made, char selected_before,
-                   char selected_after, bool held) {
-  if (made.empty()) return;
-  for (const Command& command : made)
-    if (const auto* other = std::get_if<ReplaceRuns>(&command)) {
-      if (other->stash.empty()) return clear();
-      return replaced(view, other->stash, selected_before, selected_after);
-    }
-  catch_up(view);
-  Done done;
-  done.selected_before = selected_before;
-  done.selected_after = selected_after;
-  for (const Command& command : made) {
-    if (std::holds_alternative<ForkRequest>(command) || std::holds_alternative<ForkFrom>(command)) {
-      done.undo.emplace_back(RemoveFork{});
-      done.redo.emplace_back(RestoreFork{});
-      const auto* fork = std::get_if<ForkRequest>(&command);
-      if (fork && fork->train && !view.playing)  // it set the training going
-        done.undo.emplace_back(Pause{});
-    } else if (const auto* edit = std::get_if<EditField>(&command)) {
-      note_edit(view, *edit, done);
-      done.redo.push_back(command);
-    } else if (const auto* text = std::get_if<LoadText>(&command)) {
-      note_edit(view, {-1, "data.text", text->path}, done);
-      done.redo.push_back(command);
-    } else if (std::holds_alternative<SetBudget>(command)) {
-      done.gesture += "budget ";
-      done.undo.emplace_back(SetBudget{view.budget});
-      done.redo.push_back(command);
-    } else if (const auto* reset = std::get_if<Reset>(&command); reset && view.runs.empty()) {
-      continue;
-    } else if (reset && !reset->new_seed) {
-      done.undo.emplace_back(ExchangeReset{true});
-      done.redo.emplace_back(ExchangeReset{false});
-    } else if (reset) {
-      const EditField seed{-1, "run.seed", std::to_string(view.runs[0].spec->seed + 1)};
-      note_edit(view, seed, done);
-      done.redo.emplace_back(seed);
-    }
-  }
-  if (done.undo.empty()) return;
-  ++changes_;
-  undone_.clear();
-  if (held && !done_.empty() && !done.gesture.empty() && done_.back().gesture == done.gesture) {
-    done_.back().redo = std::move(done.redo);  // further along the same drag
-    return;
-  }
-  // What is taken back goes in reverse.
-  std::reverse(done.undo.begin(), done.undo.end());
+void UndoLog::add(Done done) {
+  done.undone_before = std::exchange(undone_, {});
   done_.push_back(std::move(done));
+  ++changes_;
   if (done_.size() > kMostEntries) done_.erase(done_.begin());
 }
 
-// An undo is requested like an edit: what follows it starts from there, before a view shows it.
-void UndoLog::expect(const LabView& view, const std::vector<Command>& asked) {
-  catch_up(view);
-  for (const Command& command : asked) {
-    Done unused;
-    if (const auto* spec = std::get_if<SetSpec>(&command)) {
-      const auto run = static_cast<size_t>(spec->run);
-      if (run < expected_.size()) expected_[run] = spec->spec;
-    } else if (const auto* edit = std::get_if<EditField>(&command)) {
-      note_edit(view, *edit, unused);
-    } else if (const auto* text = std::get_if<LoadText>(&command)) {
-      note_edit(view, {-1, "data.text", text->path}, unused);
-    } else if (!std::holds_alternative<SetBudget>(command)) {
-      return expected_.clear();  // runs come or go
-    }
-  }
-  asked_at_ = view.version;
+void UndoLog::replaced(const LabView& view, const std::string& stash, Ticket ticket, char selected_before,
+                       char selected_after) {
+  Done done{.selected_before = selected_before, .selected_after = selected_after};
+  done.replaces = true;
+  done.first = done.last = ticket;
+  if (const std::string other = stash + "-after"; !stash.empty())
+    done.change = {{SwapSession{other, stash, view.playing}}, {SwapSession{stash, other, true}}};
+  add(std::move(done));
+  const auto has_slot = [](const Done& entry) { return entry.replaces && !entry.for_good(); };
+  if (std::count_if(done_.begin(), done_.end(), has_slot) == kSlots)
+    done_.erase(done_.begin(), std::find_if(done_.begin(), done_.end(), has_slot) + 1);
 }
 
-bool UndoLog::undo(const LabView& view, std::vector<Command>& commands, char& selected) {
-  if (done_.empty()) return false;
+void UndoLog::note(const LabView& view, std::span<const Command> made, std::span<const Ticket> tickets,
+                   char selected_before, char selected_after, bool held) {
+  for (size_t i = 0; i < made.size(); ++i)
+    if (const auto* other = std::get_if<ReplaceRuns>(&made[i]))
+      return replaced(view, other->stash, tickets[i], selected_before, selected_after);
+  if (std::none_of(made.begin(), made.end(), can_be_taken_back)) return;
+  Done done{.selected_before = selected_before, .selected_after = selected_after};
+  done.gesture = gesture_of(made);
+  done.first = tickets.front();
+  done.last = tickets.back();
+  if (held && !done_.empty() && !done.gesture.empty() && done_.back().gesture == done.gesture)
+    done_.back().last = done.last;  // further along the same drag
+  else
+    add(std::move(done));
+}
+
+void UndoLog::settle(const LabView& view) {
+  for (auto* list : {&done_, &undone_})
+    for (size_t i = list->size(); i-- > 0;) {
+      Done& entry = (*list)[i];
+      if (!entry.open()) continue;
+      const Ticket known = std::min(entry.last, view.answered);
+      if (!entry.replaces) add_changes(entry.change, view.answers, entry.first, known);
+      entry.first = std::max(entry.first, known + 1);
+      if (entry.open()) continue;
+      ++changes_;
+      const auto at = list->begin() + static_cast<std::ptrdiff_t>(i);
+      if (entry.replaces ? !refusal(view.answers, entry.last).empty() : entry.change.undo.empty()) {
+        const bool newest = list == &done_ && i + 1 == done_.size();
+        if (newest && undone_.empty()) undone_ = std::move(entry.undone_before);
+        list->erase(at);
+      } else if (entry.for_good()) {
+        list->erase(list->begin(), at + 1);
+        break;
+      } else {
+        entry.undone_before.clear();
+      }
+    }
+}
+
+bool UndoLog::undo(std::vector<Command>& commands, char& selected) {
+  if (!can_undo()) return false;
   ++changes_;
   Done done = std::move(done_.back());
   done_.pop_back();
-  commands.insert(commands.end(), done.undo.begin(), done.undo.end());
+  if (done.open() && !done.replaces) commands.emplace_back(TakeBack{done.first, done.last});
+  commands.insert(commands.end(), done.change.undo.begin(), done.change.undo.end());
   selected = done.selected_before;
-  expect(view, done.undo);
   undone_.push_back(std::move(done));
   return true;
 }
 
-bool UndoLog::redo(const LabView& view, std::vector<Command>& commands, char& selected) {
+bool UndoLog::redo(std::vector<Command>& commands, char& selected) {
   if (undone_.empty()) return false;
   ++changes_;
   Done done = std::move(undone_.back());
   undone_.pop_back();
-  commands.insert(commands.end(), done.redo.begin(), done.redo.end());
+  commands.insert(commands.end(), done.change.redo.begin(), done.change.redo.end());
+  if (done.open() && !done.replaces) commands.emplace_back(TakeBack{done.first, done.last, true});
   selected = done.selected_after;
-  expect(view, done.redo);
   done_.push_back(std::move(done));
   return true;
 }

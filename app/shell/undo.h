@@ -1,9 +1,10 @@
 // Undo and redo of the commands given to the trainer. An undo gives the specification back from now on, as
 // an edit that is logged with the run; forks and restarted runs are stashed and come back as they were
-// left; nothing is untrained. Owned by the app, which passes it the commands of the screen after each frame.
+// left; nothing is untrained. What takes a command back is said by the trainer, which alone knows what the command
+// found; until it has answered, lab::TakeBack names the command by its ticket. Owned by the app, which passes it the
+// commands of the screen after each frame.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,16 +17,20 @@ namespace normscope::shell {
 
 class UndoLog {
  public:
-  // The commands of this frame; `held`: the mouse is still down from the frame before, so that one drag of
-  // a field is one entry. selected: the run shown in the diagram before and after.
-  void note(const LabView& view, std::span<const lab::Command> made, char selected_before,
-            char selected_after, bool held);
+  // The commands of this frame and their tickets; `held`: the mouse is still down from the frame before, so that one
+  // drag of a field is one entry. selected: the run shown in the diagram before and after.
+  void note(const LabView& view, std::span<const lab::Command> made, std::span<const lab::Ticket> tickets,
+            char selected_before, char selected_after, bool held);
+  // Takes in what the trainer has answered: what was refused, or changed nothing, is no entry.
+  void settle(const LabView& view);
   // Appends the commands of the last entry and says which run is to be shown; false when there is nothing.
-  bool undo(const LabView& view, std::vector<lab::Command>& commands, char& selected);
-  bool redo(const LabView& view, std::vector<lab::Command>& commands, char& selected);
-  // The whole session was replaced by another and is stashed in the folder `stash`: one entry brings it back,
-  // with what was done in it before. The newest kSlots - 1 of these are kept; their folders come from next_slot().
-  void replaced(const LabView& view, const std::string& stash, char selected_before, char selected_after);
+  bool undo(std::vector<lab::Command>& commands, char& selected);
+  bool redo(std::vector<lab::Command>& commands, char& selected);
+  // The command with this ticket replaces the whole session, which is stashed in the folder `stash`: one entry brings
+  // it back, with what was done in it before. The newest kSlots - 1 of these are kept; their folders come from
+  // next_slot(). Without a stash nothing of before can be taken back once the command was carried out.
+  void replaced(const LabView& view, const std::string& stash, lab::Ticket ticket, char selected_before,
+                char selected_after);
   static constexpr int kSlots = 4;
   // Sessions that others replace are stashed below `folder`. Empty, as at first: none are kept, and a
   // replacement cannot be undone.
@@ -33,12 +38,11 @@ class UndoLog {
   bool keeps_sessions() const { return !stash_.empty(); }
   // A folder below it that no entry needs any more; empty where none are kept.
   std::string next_slot();
-  bool can_undo() const { return !done_.empty(); }
+  bool can_undo() const { return !done_.empty() && !done_.back().for_good(); }
   bool can_redo() const { return !undone_.empty(); }
   void clear() {
     done_.clear();
     undone_.clear();
-    expected_.clear();
     ++changes_;
   }
   uint64_t changes() const { return changes_; }  // grows with every entry made, taken back or forgotten
@@ -50,19 +54,20 @@ class UndoLog {
 
  private:
   struct Done {
-    std::vector<lab::Command> undo, redo;
+    lab::Change change{};  // as far as the trainer has answered
     char selected_before = 'A', selected_after = 'A';
-    bool swap = false;    // of whole sessions
-    std::string gesture;  // fields that a drag changes, so that its next frame is the same entry
+    bool replaces = false;            // the whole session
+    std::string gesture{};            // fields that a drag changes, so that its next frame is the same entry
+    lab::Ticket first = 1, last = 0;  // commands that are not answered yet
+    std::vector<Done> undone_before{};  // what could be made again until then: for an entry that is refused
+
+    bool open() const { return first <= last; }
+    bool for_good() const { return replaces && change.undo.empty(); }
   };
-  void catch_up(const LabView& view);
-  void note_edit(const LabView& view, const lab::EditField& edit, Done& done);
-  void expect(const LabView& view, const std::vector<lab::Command>& asked);
+  void add(Done done);
 
   std::vector<Done> done_, undone_;
-  // Specifications as asked for: the view is a few frames behind the hand.
-  std::vector<std::shared_ptr<const RunSpec>> expected_;
-  uint64_t asked_at_ = 0, changes_ = 0;
+  uint64_t changes_ = 0;
   std::string stash_;
   int slots_ = 0;  // given so far
 };

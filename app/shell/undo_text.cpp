@@ -152,12 +152,14 @@ std::string UndoLog::to_text() const {
     Json list = Json::array();
     size_t from = entries.size() - std::min(entries.size(), kKept);
     for (size_t i = from; i < entries.size(); ++i)
-      if (entries[i].swap) from = i + 1;
-    for (size_t i = from; i < entries.size(); ++i)
-      list.push_back({{"undo", text_of(entries[i].undo, specs)},
-                      {"redo", text_of(entries[i].redo, specs)},
+      if (entries[i].replaces) from = i + 1;
+    for (size_t i = from; i < entries.size(); ++i) {
+      if (entries[i].open()) continue;  // written when the trainer has answered
+      list.push_back({{"undo", text_of(entries[i].change.undo, specs)},
+                      {"redo", text_of(entries[i].change.redo, specs)},
                       {"before", std::string(1, entries[i].selected_before)},
                       {"after", std::string(1, entries[i].selected_after)}});
+    }
     return list;
   };
   Json text;
@@ -174,12 +176,9 @@ void UndoLog::from_text(std::string_view text) {
     const std::vector<Spec> specs = SpecTable::read(json.at("specs"));
     const auto read = [&](const InputValue& list, std::vector<Done>& entries) {
       for (const InputValue& item : list.list(0, kKept))
-        entries.push_back({commands_of(item.at("undo"), specs),
-                           commands_of(item.at("redo"), specs),
+        entries.push_back({{commands_of(item.at("undo"), specs), commands_of(item.at("redo"), specs)},
                            kLetters[item.at("before").choice(kLetters)][0],
-                           kLetters[item.at("after").choice(kLetters)][0],
-                           false,
-                           {}});
+                           kLetters[item.at("after").choice(kLetters)][0]});
     };
     read(json.at("done"), done_);
     read(json.at("undone"), undone_);

@@ -8,6 +8,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text_table.h"
+#include "engine/data/identity/unit_of.h"
 #include "engine/spec/nearest.h"
 
 namespace normscope::sweep {
@@ -72,6 +73,8 @@ std::string Cell::words() const {
       if (run && !run->what.empty()) return run->what;
   return to_string(sign);
 }
+
+std::string Grid::unit() const { return unit_of(base_of(plan).data); }
 
 std::string Grid::text_of(const Cell& cell) const {
   std::string text = fmt::format("{} {}", plan.axes[0].label(), plan.axes[0].values[cell.column]);

@@ -39,6 +39,7 @@ struct Grid {
   int64_t known = 0;        ///< runs there are
   bool complete = true;     ///< all runs are there, or cannot be
   const Cell& at(size_t column, size_t row) const { return cells[row * plan.columns() + column]; }
+  std::string unit() const;                     ///< what a symbol of its data is: "letter"
   std::string text_of(const Cell& cell) const;  ///< "learning rate 0.003, warm-up 50"
 };
 /// `records`: one a job. The counts are the same however many of them there are yet.

@@ -12,6 +12,7 @@
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/theme.h"
 #include "engine/core/text_table.h"
+#include "engine/data/identity/data_identity.h"
 
 namespace normscope::sweep {
 namespace {
@@ -150,8 +151,9 @@ class Picture {
 
   void head() {
     layer_.text(ui::space::pad, 28, 15, "ink", info(metric_).title, "start", true);
-    const std::string unit =
-        metric_ == Metric::Loss ? fmt::format("nats a symbol, mean of {}; ", loss_window_text(grid_)) : "";
+    const std::string unit = metric_ == Metric::Loss ? fmt::format("{}, mean of {}; ", nats_per(grid_.unit()),
+                                                                   loss_window_text(grid_))
+                                                     : "";
     layer_.text(ui::space::pad, 48, 12, "ink2", unit + setting_text(grid_));
   }
 
@@ -185,7 +187,8 @@ class Picture {
       return info(metric_).log ? experiments::power(value) : fixed(value, 2);
     };
     const bool loss = metric_ == Metric::Loss;
-    layer_.text(kLeft, y + 24, 11, "ink2", end(scale_.low) + (loss ? " unigram entropy" : ""));
+    layer_.text(kLeft, y + 24, 11, "ink2",
+                end(scale_.low) + (loss ? " " + frequencies_of(grid_.unit()) : ""));
     layer_.text(kLeft + width, y + 24, 11, "ink2", (loss ? "best cell " : "") + end(scale_.high), "end");
     layer_.text(kLeft + width + 30, y + 4, 11, "ink2",
                 "↘ learns  — stuck  ↗ diverges  × not finite  ? seeds disagree  … undecided");

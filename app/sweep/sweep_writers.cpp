@@ -10,6 +10,7 @@
 #include "app/plot/plot.h"
 #include "app/sweep/border.h"
 #include "engine/core/text_table.h"
+#include "engine/data/identity/data_identity.h"
 
 namespace normscope::sweep {
 namespace {
@@ -134,9 +135,10 @@ std::string to_text(const Grid& grid, Metric metric) {
   out += text_table(table, std::string(columns, 'l'));
   out += fmt::format(
       "\n↘ learns, — stuck, ↗ diverges, × not finite, ? seeds disagree, … undecided, ! cannot be trained, "
-      "· not yet{}.\nUnigram entropy (letter frequencies alone): {} nats; best cell: {}. Losses: mean of {}.\n",
-      plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "", fixed(grid.level),
-      fixed(grid.best), loss_window_text(grid));
+      "· not yet{}.\nThe line of {}: {} {}; best cell: {}. Losses: mean of {}.\n",
+      plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "",
+      frequencies_of(grid.unit()), fixed(grid.level), nats_per(grid.unit()), fixed(grid.best),
+      loss_window_text(grid));
   for (const Cell& cell : grid.cells)
     if (!cell.refused.empty()) out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
   return out;

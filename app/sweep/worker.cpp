@@ -1,5 +1,7 @@
 #include "app/sweep/worker.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -46,8 +48,8 @@ std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, c
   return records;
 }
 
-Worker::Worker(std::string folder, std::function<void()> on_change)
-    : folder_(std::move(folder)),
+Worker::Worker(experiments::StorePlace place, std::function<void()> on_change)
+    : place_(std::move(place)),
       all_cores_(experiments::default_runs_at_a_time()),
       cores_(all_cores_),
       jobs_(
@@ -109,7 +111,7 @@ void Worker::work(const Task& task) {
     records_ = carried(*before->grid, task.plan, jobs);
   }
   fill(task.plan, jobs, state);
-  if (!store_) store_ = std::make_unique<experiments::ResultStore>(folder_);
+  if (!store_) store_ = std::make_unique<experiments::ResultStore>(place_);
   while (!train(task, jobs, state)) {
   }
   state.under_way.clear();
@@ -118,6 +120,8 @@ void Worker::work(const Task& task) {
     state.phase = halted_;
   else
     state.phase = state.grid->complete ? Phase::Done : Phase::Ready;
+  if (store_->unkept_count() > 0)
+    state.error = fmt::format("what was trained goes with the window: {}", store_->unkept());
   jobs_.publish(state);
 }
 

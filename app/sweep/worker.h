@@ -38,7 +38,7 @@ struct SweepState {
   std::vector<UnderWay> under_way;  ///< while training
   int64_t runs = 0;                 ///< of the plan; those that cannot be trained count as known
   double seconds_left = kUnknown;   ///< a guess; NaN: not known yet
-  std::string error;                ///< why the sweep ended, or cannot be trained
+  std::string error;                ///< why the sweep ended, cannot be trained, or is on the screen alone
   int64_t left() const { return runs - grid->known; }
 };
 
@@ -67,9 +67,8 @@ std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, c
 
 class Worker : public SweepTrainer {
  public:
-  /// `folder`: of the store, empty: nothing is kept. `on_change` is called from the worker's thread (a window wakes its
-  /// event loop there).
-  explicit Worker(std::string folder, std::function<void()> on_change = {});
+  /// `place`: of the store. `on_change` is called from the worker's thread (a window wakes its event loop there).
+  explicit Worker(experiments::StorePlace place, std::function<void()> on_change = {});
   void start(const Plan& plan, bool train) override;
   void halt(Phase phase) override;
   void use_cores(int32_t cores) override;
@@ -93,7 +92,7 @@ class Worker : public SweepTrainer {
   void fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& state);
   int32_t cores_now() const { return runs_beside(cores_, others_train_); }
 
-  std::string folder_;
+  experiments::StorePlace place_;
   int32_t all_cores_;
   std::atomic<int32_t> cores_;
   std::atomic<bool> others_train_{false};

@@ -127,7 +127,7 @@ void StepWorker::carry_out(Todo& todo) {
   if (todo.step) begin(std::move(todo.step));
   if (!step_) return;
   if (todo.at) at_ = *todo.at;
-  if (todo.at || todo.step || !made_.shown || made_.shown->step != step_->number) look();
+  if (todo.at || todo.step || !made_.shown || made_.shown->step != step_->ticket) look();
   if (todo.check && made_.shown)
     if (auto checked = checked_of(*step_->player, *made_.shown, *todo.check, [this] { return newer(); }))
       made_.checked = std::make_shared<const Checked>(*std::move(checked));
@@ -148,7 +148,7 @@ void StepWorker::begin(std::shared_ptr<PlayedStep> step) {
   step_.reset();  // its memory, before the maps of the next one are made
   StepPlayer& player = *step->player;
   auto facts = std::make_shared<StepFacts>();
-  facts->number = step->number;
+  facts->number = step->ticket;
   facts->letter = step->letter;
   facts->step = step->step;
   facts->spec = step->spec;
@@ -225,7 +225,7 @@ void StepWorker::look() {
   const size_t instruction = std::min(at_.instruction, player.size() - 1);
   player.seek(instruction + 1);
   Shown shown = shown_of(player, instruction, at_.sequence);
-  shown.step = step_->number;
+  shown.step = step_->ticket;
   made_.shown = std::make_shared<const Shown>(std::move(shown));
   made_.checked.reset();
 }

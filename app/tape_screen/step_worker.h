@@ -26,7 +26,7 @@ namespace normscope::tape_screen {
 
 /// What one step is, without its tensors.
 struct StepFacts {
-  uint64_t number = 0;  ///< of its copy: PlayedStep::number
+  uint64_t number = 0;  ///< of its copy: PlayedStep::ticket
   char letter = 'A';
   int32_t step = 1;
   std::shared_ptr<const RunSpec> spec;

@@ -48,18 +48,18 @@ void TapeScreen::ask_step(const LabView& view, char letter) {
   if (run < 0) return;
   run_ = letter;
   waits_ = true;
-  wanted_ = std::max(wanted_, view.steps_asked) + 1;
+  wanted_ = 0;
   asked_.commands.emplace_back(lab::PlayStep{run});
 }
 
 /// A step that was asked for goes to the worker; a refusal ends the waiting.
 void TapeScreen::take(const LabView& view) {
   if (lab::find_run(view, run_) < 0 && !view.runs.empty()) run_ = view.runs.front().letter;
-  if (view.played && view.played->number != taken_) {
-    taken_ = view.played->number;
+  if (view.played && view.played->ticket != taken_) {
+    taken_ = view.played->ticket;
     worker_.take(view.played);
   }
-  if (view.steps_asked >= wanted_) waits_ = false;
+  if (wanted_ > 0 && (taken_ >= wanted_ || !lab::refusal(view.answers, wanted_).empty())) waits_ = false;
 }
 
 /// At most once a second: the copy is made between two steps of the training.
@@ -299,7 +299,9 @@ TapeAsked TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool c
   Rect rest = area;
   const Rect bar = rest.take_bottom(compact ? 50.f : 76.f);
   rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
-  draw_fold(ui, rest.take_left(compact ? 556.f : 740.f, gap), view, clock);
+  constexpr float kFold = 740, kLowFold = 556, kColumns = 320;  // which the widest formula needs
+  draw_fold(ui, rest.take_left(compact ? std::min(kLowFold, rest.w - gap - kColumns) : kFold, gap), view,
+            clock);
   draw_columns(ui, rest);
   draw_bar(ui, bar, clock);
   send();

@@ -63,6 +63,8 @@ class TapeScreen {
   /// While it plays or a mouse button is down, where it stood before.
   const KeptTape& kept() const { return kept_; }
   void restore(const KeptTape& kept);
+  /// The step that was asked for in this frame has this ticket.
+  void posted(lab::Ticket ticket) { wanted_ = ticket; }
 
  private:
   /// Where the columns of the fold stand, px from the left edge of its panel.
@@ -140,8 +142,8 @@ class TapeScreen {
   bool follow_ = false, waits_ = false;
   bool follow_due_ = false;  ///< there is a newer step, and its second has not come
   double follow_at_ = 0;
-  uint64_t taken_ = 0;   ///< number of the step that the worker has
-  uint64_t wanted_ = 0;  ///< LabView::steps_asked once all that were asked for were answered
+  lab::Ticket taken_ = 0;   ///< of the step that the worker has
+  lab::Ticket wanted_ = 0;  ///< of the step that was asked for last; 0: not posted yet
   size_t head_ = 0;
   bool head_by_hand_ = false, asked_first_ = false;
   std::optional<int32_t> restored_head_;  ///< of a session: for its first step; -1: at the fold

@@ -71,9 +71,6 @@ inline Rect centred(Vec c, float w, float h) { return {c.x - w / 2, c.y - h / 2,
 
 // Layouts of a screen by the window's logical size; a smaller window takes the next one and never squeezes.
 enum class Size : uint8_t { Full, Medium, Compact };
-inline Size layout_for(Vec size) {
-  if (size.x >= 1600 && size.y >= 1000) return Size::Full;
-  return size.x >= 1400 && size.y >= 840 ? Size::Medium : Size::Compact;
-}
+Size layout_for(Vec size);  // theme.cpp
 
 }  // namespace normscope::ui

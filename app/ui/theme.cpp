@@ -5,10 +5,15 @@
 #include <cmath>
 #include <cstdio>
 
+#include "app/ui/geometry.h"
+
 namespace normscope::ui {
 namespace {
 
 constexpr Colour white = rgb(0xFFFFFF), black = rgb(0x000000);
+
+// Logical px. Below the least window everything is drawn smaller than was asked for, and said to be. A screen of 1600 x 1000 keeps the full layout behind a title bar and a task bar.
+constexpr Vec least_window{1024, 600}, least_full{1560, 930}, least_medium{1400, 840};
 
 constexpr Dash solid{}, dashed{7, 3.5f}, dotted{2, 3.5f};
 
@@ -40,7 +45,11 @@ constexpr Theme light_theme{
     .runs = {{{'A', rgb(0x0072B2), white, rgb(0x0072B2), rgb(0x00639B), Marker::Square, solid},
               {'B', rgb(0xD55E00), black, rgb(0xD55E00), rgb(0xB34E00), Marker::Triangle, dashed},
               {'C', rgb(0x009E73), black, rgb(0x009E73), rgb(0x007A59), Marker::Circle, solid},
-              {'D', rgb(0xCC79A7), black, rgb(0xCC79A7), rgb(0x9C4A78), Marker::Diamond, dotted}}},
+              {'D', rgb(0xCC79A7), black, rgb(0xCC79A7), rgb(0x9C4A78), Marker::Diamond, dotted},
+              {'E', rgb(0x6A51A3), white, rgb(0x6A51A3), rgb(0x6A51A3), Marker::Circle, dashed},
+              {'F', rgb(0x4D535E), white, rgb(0x4D535E), rgb(0x4D535E), Marker::Square, dotted},
+              {'G', rgb(0x856404), white, rgb(0x856404), rgb(0x7A5C04), Marker::Diamond, solid},
+              {'H', rgb(0x9E2A4B), white, rgb(0x9E2A4B), rgb(0x9E2A4B), Marker::Triangle, solid}}},
     .depth = {rgb(0x00224E), rgb(0x093471), rgb(0x36456D), rgb(0x50586D), rgb(0x676971), rgb(0x7D7C78)},
     .heat = {rgb(0xF4F1EA), rgb(0xFDAB78), rgb(0xF47362), rgb(0xDB4B68), rgb(0xB63779), rgb(0x902A7F),
              rgb(0x6C1D7F), rgb(0x4B1276), rgb(0x291153), rgb(0x19113C), rgb(0x14102C)},
@@ -79,7 +88,11 @@ constexpr Theme dark_theme{
     .runs = {{{'A', rgb(0x0072B2), white, rgb(0x3DA5E0), rgb(0x5CB6EA), Marker::Square, solid},
               {'B', rgb(0xD55E00), black, rgb(0xF0813A), rgb(0xF5945A), Marker::Triangle, dashed},
               {'C', rgb(0x009E73), black, rgb(0x1DBE8F), rgb(0x3CCBA2), Marker::Circle, solid},
-              {'D', rgb(0xCC79A7), black, rgb(0xDB93BB), rgb(0xE3A9C9), Marker::Diamond, dotted}}},
+              {'D', rgb(0xCC79A7), black, rgb(0xDB93BB), rgb(0xE3A9C9), Marker::Diamond, dotted},
+              {'E', rgb(0x6A51A3), white, rgb(0xA58FDB), rgb(0xB7A5E6), Marker::Circle, dashed},
+              {'F', rgb(0x4D535E), white, rgb(0xA9B0BC), rgb(0xBCC2CC), Marker::Square, dotted},
+              {'G', rgb(0x856404), white, rgb(0xBF9A3D), rgb(0xCBA94F), Marker::Diamond, solid},
+              {'H', rgb(0x9E2A4B), white, rgb(0xE0708F), rgb(0xEB8CA6), Marker::Triangle, solid}}},
     .depth = {rgb(0x676971), rgb(0x797977), rgb(0x8D8978), rgb(0xA29974), rgb(0xB8AB6D), rgb(0xCFBD62)},
     .heat = {rgb(0x25232E), rgb(0x4F1378), rgb(0x802581), rgb(0xAC337B), rgb(0xD1456D), rgb(0xEB5D63),
              rgb(0xF88061), rgb(0xFDA171), rgb(0xFEC287), rgb(0xFDE0A3), rgb(0xFCFDBF)},
@@ -98,6 +111,11 @@ Colour along(std::span<const Colour> stops, double t) {
 }
 
 }  // namespace
+
+Size layout_for(Vec size) {
+  if (size.x >= least_full.x && size.y >= least_full.y) return Size::Full;
+  return size.x >= least_medium.x && size.y >= least_medium.y ? Size::Medium : Size::Compact;
+}
 
 Colour mix(Colour a, Colour b, float t) {
   auto channel = [t](uint8_t p, uint8_t q) { return uint8_t(std::lround(p + (q - p) * t)); };
@@ -142,7 +160,7 @@ Colour ink_on(Colour fill) {
 }
 
 float effective_scale(float asked, float width_px, float height_px) {
-  float fits = std::min(width_px / space::min_width, height_px / space::min_height);
+  float fits = std::min(width_px / least_window.x, height_px / least_window.y);
   return std::max(0.1f, std::min(asked, fits));
 }
 

@@ -43,7 +43,8 @@ struct RunLook {
   Dash dash;
 };
 
-inline constexpr int max_runs = 4;
+/// A to D are a session's runs, E to H those that somebody opened beside them: no two share a letter or a colour.
+inline constexpr int max_runs = 8;
 
 struct Theme {
   bool dark;
@@ -91,7 +92,6 @@ inline constexpr float sizes[] = {tick, body, title, run_name, prose, figure, co
 namespace space {
 inline constexpr float base = 4, margin = 12, gap = 8, pad = 14, title_row = 36, sentence_row = 20;
 inline constexpr float field_h = 24, field_pitch = 28, button_h = 28, lesson_button_h = 38, hit_min = 24;
-inline constexpr float min_width = 1024, min_height = 600;
 }  // namespace space
 
 namespace radius {
@@ -104,7 +104,8 @@ inline constexpr float border = 1, run = 2.2f, depth = 1.7f, reference = 1.2f, c
                        reference_off = 3;
 }
 
-// The effective scale: the asked one, or the largest at which 1024 x 600 logical pixels fit the window.
+// The effective scale: the asked one, or the largest at which the least logical size (1024 x 600)
+// fits the window.
 float effective_scale(float asked, float width_px, float height_px);
 
 }  // namespace normscope::ui

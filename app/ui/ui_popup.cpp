@@ -94,17 +94,25 @@ void Ui::tooltip(std::string_view text) { tooltip_ = text; }
 
 void Ui::draw_tooltip() {
   if (tooltip_.empty()) return;
-  constexpr float widest = 280, line_height = 17, pad = 9;
-  const TextStyle style{Face::Sans, type::body};
+  constexpr float widest = 280, line_height = 17, small_height = 15, pad = 9;
+  const TextStyle style{Face::Sans, type::body}, small{Face::Sans, type::tick};
   Painter paint(fonts_, ImGui::GetForegroundDrawList(), scale_, 3, options_.record_text ? &texts_ : nullptr);
-  float width = std::min(widest, paint.text_width(style, tooltip_) + 1);
-  float height = paint.wrapped_height(width, style, tooltip_, line_height);
+  // What stands behind a line break is small print: a source, for instance.
+  const size_t end = std::min(tooltip_.find('\n'), tooltip_.size());
+  const std::string text = tooltip_.substr(0, end),
+                    print = tooltip_.substr(std::min(end + 1, tooltip_.size()));
+  float width = std::min(widest, std::max(paint.text_width(style, text), paint.text_width(small, print)) + 1);
+  const float upper = paint.wrapped_height(width, style, text, line_height);
+  float height = upper + (print.empty() ? 0 : 3 + paint.wrapped_height(width, small, print, small_height));
   Rect box{mouse().x + 12, mouse().y + 18, width + 2 * pad, height + pad + 3};
   if (box.right() > size_.x - 6) box.x = std::max(6.f, size_.x - 6 - box.w);
   if (box.bottom() > size_.y - 6) box.y = mouse().y - 10 - box.h;
   paint.fill(box, theme_->inverse, radius::button);
-  paint.text_wrapped({box.x + pad, box.y + pad / 2 + 1.5f, width, height}, style, theme_->on_inverse,
-                     tooltip_, line_height);
+  const Rect inside{box.x + pad, box.y + pad / 2 + 1.5f, width, height};
+  paint.text_wrapped(inside, style, theme_->on_inverse, text, line_height);
+  if (!print.empty())
+    paint.text_wrapped(inside.moved(0, upper + 3), small, mix(theme_->on_inverse, theme_->inverse, 0.3f),
+                       print, small_height);
 }
 
 }  // namespace normscope::ui

@@ -119,14 +119,7 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
 }  // namespace
 
 std::string source_text(const Term& term, const Captions& words) {
-  // The texts that the entries were held against; the rest is the literature as it is commonly told.
-  constexpr std::string_view kRead[] = {"Xiong et al. 2020", "Liu et al. 2020", "Xu et al. 2019",
-                                        "Su 2022",           "docs/theory.md",  "This program"};
-  const bool read = std::any_of(std::begin(kRead), std::end(kRead), [&](std::string_view text) {
-    return term.source.find(text) != term.source.npos;
-  });
   std::string source(term.source);
-  if (!read) source += word_of(words, " (from the literature, not checked)");
   if (term.lesson != kNoLesson)
     source += fmt::format(fmt::runtime(word_of(words, "; see lesson {}")), term.lesson);
   return source;
@@ -159,7 +152,7 @@ int draw_glossary(ui::Ui& ui, std::string& open, const Captions& words) {
     const Rect area{mark.rect.x, mark.rect.centre().y - 12, mark.rect.w, 24};
     HitOptions options;
     options.focusable = !mark.further;
-    const std::string help = fmt::format("{} ({})", mark.term->text, source_text(*mark.term, words));
+    const std::string help = fmt::format("{}\n{}", mark.term->text, source_text(*mark.term, words));
     if (ui.hit(mark.control, area, mark.term->title, help, options).clicked) open = mark.term->id;
   }
   if (pressed(ui, Act::Glossary))

@@ -33,7 +33,7 @@ std::span<const Term> glossary_of_settings();
 const Term* find_term(std::string_view id);
 // What stands around an entry in the language of a course, by its English form; the entries themselves are English.
 using Captions = std::map<std::string, std::string>;
-// The source as it is shown: one that the entry was not held against, word by word, says so; with the lesson.
+// The source as it is shown, with the lesson. Which entries were held against theirs: docs/theory.md.
 std::string source_text(const Term& term, const Captions& words = {});
 // The term that a panel title or a control's name stands for; nullptr when none does.
 const Term* term_at(std::string_view place);

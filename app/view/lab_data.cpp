@@ -8,6 +8,7 @@
 
 #include "engine/measure/plateau.h"
 #include "engine/measure/verdict.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::lab {
 namespace {
@@ -191,8 +192,7 @@ float LabData::gradient(const RunView& run, int layer, Sub sub, int step, Side s
 
 namespace {
 
-double mean_loss_at(const Line& line, int step) {
-  const int window = shown_window(step);
+double mean_loss_at(const Line& line, int step, int window) {
   double sum = 0;
   int count = 0;
   for (size_t i = line.y.size(); i-- > 0 && count < window;) {
@@ -249,6 +249,10 @@ void apply_events(RunView& then, const RunView& now) {
 
 }  // namespace
 
+double loss_at(LabData& data, const RunView& run, int step) {
+  return mean_loss_at(*data.loss(run), step, loss_window(step, run.edits));
+}
+
 std::shared_ptr<const RunSpec> spec_at(const RunView& run, int step) {
   const int last = std::max(step, run.fork_step + (step <= run.fork_step ? 1 : 0));
   const auto later = [last](const Edit& edit) { return edit.step > last; };
@@ -265,7 +269,7 @@ RunView run_at(LabData& data, const RunView& run, int step) {
   then.step = std::max(step, run.forked_from >= 0 ? run.fork_step : 0);
   then.spec = spec_at(run, then.step);
   then.score.clear();  // of the newest validation
-  then.loss = mean_loss_at(*data.loss(run), then.step);
+  then.loss = loss_at(data, run, then.step);
   apply_events(then, run);
   then.writes.clear();
   then.writes_step = 0;

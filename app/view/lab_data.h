@@ -95,6 +95,8 @@ class LabData {
   int whole_reads_ = 0;  // that are still allowed in this frame
 };
 
+// The loss of a run at a step: the mean of as many losses as loss_window() says. NaN where none is known.
+double loss_at(LabData& data, const RunView& run, int step);
 // A run as it stood after an earlier step: its specification, the mean loss of the steps up to it, what it
 // wrote last and what was known of it by then. A fork is no older than its fork.
 RunView run_at(LabData& data, const RunView& run, int step);

@@ -7,9 +7,6 @@
 namespace normscope::lab {
 namespace {
 
-// A step that was under way, "busy", the answer: then the view shows what was requested, or never will.
-constexpr uint64_t kViewsBehind = 3;
-
 // The value as the field would have it; nothing for one that the trainer will refuse.
 std::optional<std::string> taken(const RunSpec& spec, const std::string& key, const std::string& value) {
   RunSpec trial = spec;
@@ -23,12 +20,12 @@ std::optional<std::string> taken(const RunSpec& spec, const std::string& key, co
 
 }  // namespace
 
-void PendingEdits::ask(const LabView& view, const RunView& run, const std::string& key,
-                       const std::string& value) {
-  std::erase_if(asked_, [&](const Asked& a) { return a.letter == run.letter && a.key == key; });
+void PendingEdits::ask(const RunView& run, const std::string& key, const std::string& value) {
+  const size_t before =
+      std::erase_if(asked_, [&](const Asked& a) { return a.letter == run.letter && a.key == key; });
   const auto wanted = taken(*run.spec, key, value);
-  if (wanted && *wanted != get_field(*run.spec, key))
-    asked_.push_back({run.letter, key, *wanted, view.version});
+  if (wanted && (before > 0 || *wanted != get_field(*run.spec, key)))
+    asked_.push_back({run.letter, key, *wanted, 0});
 }
 
 void PendingEdits::note(const LabView& view, std::span<const Command> made) {
@@ -37,24 +34,23 @@ void PendingEdits::note(const LabView& view, std::span<const Command> made) {
       const bool all = edit->run < 0 || edit->key.starts_with("data.") || edit->key == "run.seed";
       for (size_t i = 0; i < view.runs.size(); ++i)
         if (view.runs[i].spec && (all || edit->run == static_cast<int>(i)))
-          ask(view, view.runs[i], edit->key, edit->value);
+          ask(view.runs[i], edit->key, edit->value);
     } else if (const auto* spec = std::get_if<SetSpec>(&command)) {
       const auto at = static_cast<size_t>(spec->run);
       if (at >= view.runs.size() || !view.runs[at].spec) continue;
       for (const Edit& edit : edits_between(*view.runs[at].spec, *spec->spec, 0))
-        ask(view, view.runs[at], edit.key, edit.value);
+        ask(view.runs[at], edit.key, edit.value);
     }
   }
 }
 
+void PendingEdits::posted(Ticket ticket) {
+  for (Asked& a : asked_)
+    if (a.ticket == 0) a.ticket = ticket;
+}
+
 void PendingEdits::settle(const LabView& view) {
-  std::erase_if(asked_, [&](const Asked& a) {
-    const auto run = std::find_if(view.runs.begin(), view.runs.end(),
-                                  [&](const RunView& r) { return r.letter == a.letter && r.spec; });
-    if (run == view.runs.end() || get_field(*run->spec, a.key) == a.value) return true;
-    const bool answered = view.version > a.version && !view.busy;
-    return answered && (!view.message.empty() || view.version >= a.version + kViewsBehind);
-  });
+  std::erase_if(asked_, [&](const Asked& a) { return a.ticket != 0 && a.ticket <= view.answered; });
 }
 
 LabView PendingEdits::applied(const LabView& view) const {

@@ -1,6 +1,6 @@
 // Edits that were requested and that the runs do not have yet: building a network takes a while, and a setting
 // that was just typed must not look ignored meanwhile. Owned by the Lab screen: an edit noted in one frame is
-// shown in the next, until the view has it or the trainer refuses.
+// shown in the next, until the trainer has answered it.
 #pragma once
 
 #include <span>
@@ -16,7 +16,9 @@ class PendingEdits {
  public:
   // Of the commands of this frame those that change a specification.
   void note(const LabView& view, std::span<const Command> made);
-  // Lets go what has arrived and what was refused.
+  // They were posted; the last of them has this ticket.
+  void posted(Ticket ticket);
+  // Lets go what was answered: the view has it, or it was refused.
   void settle(const LabView& view);
   bool empty() const { return asked_.empty(); }
   // The view with the values that were asked for.
@@ -29,9 +31,9 @@ class PendingEdits {
   struct Asked {
     char letter;
     std::string key, value;
-    uint64_t version;  // of the view when it was requested
+    Ticket ticket;  // 0: not posted yet
   };
-  void ask(const LabView& view, const RunView& run, const std::string& key, const std::string& value);
+  void ask(const RunView& run, const std::string& key, const std::string& value);
 
   std::vector<Asked> asked_;
 };

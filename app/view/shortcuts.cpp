@@ -53,7 +53,7 @@ constexpr std::array<Shortcut, 49> kShortcuts{{
     {Act::CopyPlot, "Ctrl+T", "", "", "Plot, grid or step as text",
      "Its sentence and values; the plot under the mouse, the Sweep's grid, the Tape's step."},
     {Act::Gesture, "", "", "1 to 5", "Lab, Lessons, Compare, Sweep, Tape", ""},
-    {Act::Gesture, "", "", "A to D", "In Compare: this run is the baseline", ""},
+    {Act::Gesture, "", "", "A to H", "In Compare: this run is the baseline", ""},
     {Act::Gesture, "", "", "P, W, X", "In Compare: next place, matrix, axis", ""},
     {Act::Gesture, "", "", "C, S, +", "Sweep: copy, stop, one seed more", ""},
     {Act::Gesture, "", "", "F, N, O", "Tape: fold, not finite, other side", ""},
@@ -99,11 +99,14 @@ std::string keys_text(const Shortcut& s) {
 void draw_sheet(ui::Ui& ui, ui::Vec top_right, const std::string& foot) {
   using namespace ui;
   const auto listed = [](const Shortcut& s) { return !keys_text(s).empty(); };
-  const float line = 19, column = 404, head = foot.empty() ? 52.f : 52.f + 2 * line;
+  constexpr float kLine = 19, column = 404;
+  const float head = foot.empty() ? 52.f : 52.f + 2 * kLine;
   const auto rows = static_cast<int>(std::count_if(kShortcuts.begin(), kShortcuts.end(), listed));
   // A low window has them side by side.
-  const int columns = top_right.y + line * static_cast<float>(rows) + head + 8 > ui.size().y ? 2 : 1;
+  const float below = ui.size().y - top_right.y - head - 8;
+  const int columns = kLine * static_cast<float>(rows) > below ? 2 : 1;
   const int each = (rows + columns - 1) / columns;
+  const float line = std::min(kLine, below / static_cast<float>(each));  // closer together in the lowest
   const float width = column * static_cast<float>(columns) + 16;
   const Rect sheet{top_right.x - width, top_right.y, width, line * static_cast<float>(each) + head};
   if (!ui.begin_popup("app/help", sheet)) return;
@@ -121,10 +124,10 @@ void draw_sheet(ui::Ui& ui, ui::Vec top_right, const std::string& foot) {
     p.text_in(row, {Face::Sans, type::body}, ui.theme().ink2, s.title);
   }
   if (!foot.empty()) {
-    const Rect room{rest.x, rest.bottom() - 2 * line, rest.w, 2 * line};
+    const Rect room{rest.x, rest.bottom() - 2 * kLine, rest.w, 2 * kLine};
     ui.mark("sheet/about", room, foot,
             "The same number wherever the same instructions compute the same bits.");
-    p.text_wrapped(room, {Face::Sans, type::tick}, ui.theme().ink3, foot, line);
+    p.text_wrapped(room, {Face::Sans, type::tick}, ui.theme().ink3, foot, kLine);
   }
   ui.end_popup();
 }

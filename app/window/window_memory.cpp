@@ -1,6 +1,9 @@
 #include "app/window/window_memory.h"
 
+#include <stdlib.h>  // mkdtemp
+
 #include <algorithm>
+#include <filesystem>
 
 #include "app/window/desktop.h"
 #include "engine/core/boundary.h"
@@ -12,12 +15,26 @@ constexpr double kSettled = 1;  // seconds: a window that is being resized is no
 
 }  // namespace
 
+TemporaryFolder::TemporaryFolder() {
+  std::error_code error;
+  std::string path = (std::filesystem::temp_directory_path(error) / "normscope-XXXXXX").string();
+  if (!error && mkdtemp(path.data())) path_ = path;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code error;
+  if (!path_.empty()) std::filesystem::remove_all(path_, error);
+}
+
 WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
   const std::optional<bool> said = system_reduced_motion();
   system_motion_ = said.value_or(false);
   if (!said) gnome_ = ask_gnome_reduced_motion();
   settings_.dark = written_.dark = system_dark().value_or(false);
-  if (safe_mode) return;
+  if (safe_mode) {
+    temporary_.emplace();
+    return;
+  }
   if (const std::string folder = config_folder(); !folder.empty()) {
     file_ = folder + "/settings.toml";
     ReadSettings read = read_settings(file_);
@@ -32,6 +49,7 @@ WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
       notice_ = describe_exception("autosave");
     }
   }
+  if (!folder_) temporary_.emplace();
 }
 
 void WindowMemory::put(AppState& state) const {
@@ -45,7 +63,7 @@ void WindowMemory::put(AppState& state) const {
   state.screens.sweep.keeps = !safe_mode_;
   state.files.recent = settings_.recent;
   state.notice = notice_;
-  if (folder_) state.session.undo.stash_in(folder_->replaced());
+  state.session.undo.stash_in(folder_ ? folder_->replaced() : temporary_->path());
   shell::Offers& offers = state.shell.offers;
   if (!ended_.empty()) offers.last_session = ended_.front().path;
   for (const EndedSession& session : ended_)

@@ -1,5 +1,5 @@
 // What one window remembers from start to end: settings, its autosave folder, the session before. Called by the
-// window; --safe-mode makes one that reads and writes nothing.
+// window; --safe-mode makes one that reads nothing and leaves nothing behind.
 #pragma once
 
 #include <future>
@@ -11,6 +11,20 @@
 #include "app/shell/settings.h"
 
 namespace normscope {
+
+// A folder among the system's temporary ones, readable by its user alone and gone with this object. Without a place
+// for it the path is empty.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 class WindowMemory {
  public:
@@ -37,6 +51,8 @@ class WindowMemory {
   Settings settings_, written_;
   std::string notice_;
   std::optional<AutosaveFolder> folder_;
+  std::optional<TemporaryFolder>
+      temporary_;  // without the other: what undo needs of sessions that were replaced
   std::vector<EndedSession> ended_;
   double changed_at_ = -1;
 };

@@ -1,15 +1,20 @@
 #include "app/window/window_session.h"
 
 #include <GLFW/glfw3.h>
+#include <fmt/format.h>
 #include <imgui_impl_glfw.h>
 #include <imgui_impl_opengl3.h>
 #include <imgui_internal.h>
 
 #ifdef __linux__
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 #include <algorithm>
+#include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <utility>
 
@@ -25,26 +30,27 @@
 namespace normscope {
 namespace {
 
-// The trainer's threads run a little lower than the window's: under the hand the training yields, untouched
-// it loses nothing. On Linux a thread hands its priority on to those it starts, so the Lab is made on a
-// thread of its own.
-std::unique_ptr<Lab> make_lab(const LabOptions& options) {
-#ifdef __linux__
-  std::unique_ptr<Lab> lab;
-  std::exception_ptr failure;
-  start_thread("window", [&] {
-    constexpr int kLower = 5;
-    (void)setpriority(PRIO_PROCESS, 0, kLower);  // of this thread alone; as good without
-    try {
-      lab = std::make_unique<Lab>(options);
-    } catch (...) {
-      failure = exception_for_others("lab");
-    }
-  }).join();
-  if (failure) std::rethrow_exception(failure);
-  return lab;
-#else
-  return std::make_unique<Lab>(options);
+#if defined(__linux__) && defined(SYS_sched_setattr)
+/// What sched_setattr(2) takes; the C library has had it since 2.41 alone.
+struct SchedulingAttributes {
+  uint32_t size = sizeof(SchedulingAttributes), policy = 0;  // SCHED_OTHER
+  uint64_t flags = 1;                                        // threads that are started do not inherit it
+  int32_t nice = 0;
+  uint32_t priority = 0;
+  uint64_t runtime = 0, deadline = 0, period = 0;  // nanoseconds
+};
+#endif
+
+/// The drawing thread asks for short slices of time, so that beside training, and beside other programs, a frame begins
+/// soon after what it answers. That costs nobody his share, as a lower priority of the trainer would: beside other work
+/// of the same session that made training up to three times as slow as it need be. From Linux 6.12 on; before, and
+/// elsewhere, all threads are alike.
+void take_short_slices() {
+#if defined(__linux__) && defined(SYS_sched_setattr)
+  SchedulingAttributes attributes;
+  attributes.nice = getpriority(PRIO_PROCESS, 0);  // of this thread: as it is
+  attributes.runtime = 200'000;
+  (void)syscall(SYS_sched_setattr, 0, &attributes, 0);  // as good without
 #endif
 }
 
@@ -63,13 +69,15 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
       ui_(ui::load_fonts()),
       pacer_(window.software_gl()),
       frames_(options.frame_log),
-      lab_(make_lab(lab_options(options, memory))) {
+      lab_(std::make_unique<Lab>(lab_options(options, memory))) {
+  take_short_slices();
 #ifndef __EMSCRIPTEN__  // a picture made on the page's only thread would cost more than SwiftShader's
   if (window.software_gl()) software_ = std::make_unique<SoftwareScreen>();
 #endif
   memory.put(state_);
   state_.session.lab = lab_.get();
   if (options.scale) state_.look.scale = *options.scale;
+  scale_asked_ = options.scale.has_value();
   if (options.dark) state_.look.dark = *options.dark;
   if (!options.language.empty())
     state_.screens.lessons.language = options.language == "en" ? "" : options.language;
@@ -93,15 +101,15 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
                           return error.empty() ? reason : error;
                         }).share();
   const bool play = options.play && !options.link;
-  lab_->post(options.runs.empty() ? lab::ReplaceRuns{.runs = default_comparison(), .play = play}
-                                  : replacing(options.runs, play));
-  if (options.link) open_linked(*options.link);
+  const lab::Ticket runs =
+      lab_->post(options.runs.empty() ? lab::ReplaceRuns{.runs = default_comparison(), .play = play}
+                                      : replacing(options.runs, play));
+  if (options.link) open_linked(*options.link, runs);
   follow_window();
 }
 
-void WindowSession::open_linked(const LinkedView& link) {
-  say(guarded("opening a link",
-              [&] { show_linked(link, LabView{}, state_.screens, state_.look, lab_.get()); }));
+void WindowSession::open_linked(const LinkedView& link, lab::Ticket runs) {
+  say(guarded("opening a link", [&] { show_linked(link, runs, state_.screens, state_.look, lab_.get()); }));
   if (link.step > 0) lab_->post(lab::PlayTo{link.step});
 }
 
@@ -186,7 +194,10 @@ void WindowSession::draw() {
   cost_ = {(built - begin) * 1e3, (now - built) * 1e3, ImGui::GetDrawData()->TotalVtxCount,
            state_.session.view ? state_.session.view->step : 0};
   frames_.write(cost_);
-  ++drawn_;
+  // Whoever asked for a scale on the command line reads there why it is smaller.
+  if (++drawn_ == 1 && scale_asked_)
+    if (const std::string note = scale_note(state_.look, ui_.scale()); !note.empty())
+      fmt::print(stderr, "normscope: --scale {:g}: {}\n", state_.look.scale, note);
   say(guarded("settings", [&] { remember(sx, now); }));
   pacer_.drawn(begin);
   if (ui_.animating()) pacer_.animating(now);

@@ -50,7 +50,7 @@ class WindowSession {
   void show(ImDrawData* data);
   void remember(float content_scale, double now);
   void follow_window();
-  void open_linked(const LinkedView& link);
+  void open_linked(const LinkedView& link, lab::Ticket runs);
 
   GlWindow& window_;
   WindowMemory& memory_;
@@ -60,6 +60,7 @@ class WindowSession {
   FrameLog frames_;
   FrameCost cost_;
   int drawn_ = 0;
+  bool scale_asked_ = false;                  // on the command line
   std::unique_ptr<SoftwareScreen> software_;  // where OpenGL has no hardware
   std::atomic<bool> news_{true}, asleep_{false};
   std::unique_ptr<Lab> lab_;

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "engine/core/error.h"
+#include "engine/core/machine_cores.h"
 #include "engine/cpu/arena.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/denormals.h"
@@ -245,7 +246,7 @@ std::vector<StageSeconds> time_chunks(Executable& executable, const StepInputs& 
 
 std::unique_ptr<Backend> make_cpu_backend(int threads) {
   cpu::check_instruction_set();
-  return std::make_unique<cpu::CpuBackend>(threads > 0 ? threads : cpu::physical_cores());
+  return std::make_unique<cpu::CpuBackend>(threads > 0 ? threads : usable_cores());
 }
 
 }  // namespace normscope

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 
 #include "engine/core/error.h"
 #include "hwy/highway.h"
@@ -33,10 +34,26 @@ constexpr Isa kIsas[] = {
 #endif
 };
 
-/// Targets that are compiled into the kernels and that the processor has.
+/// usable_targets() tells the targets that are compiled into the kernels and that the processor has. It asks once:
+/// asking takes the present choice back for a moment, in which another thread's kernels would be those of the best one.
 int64_t usable_targets() {
-  hwy::SetSupportedTargetsForTest(0);
-  return hwy::SupportedTargets() & HWY_TARGETS;
+  static const int64_t usable = [] {
+    hwy::SetSupportedTargetsForTest(0);
+    return hwy::SupportedTargets() & HWY_TARGETS;
+  }();
+  return usable;
+}
+
+/// choose() makes a target that of all kernels planned from now on. It leaves a choice alone that stands already, as other
+/// threads may be planning by it: every CPU backend that is made comes through here.
+void choose(int64_t target) {
+  static std::mutex mutex;
+  static int64_t chosen = 0;
+  const std::lock_guard lock(mutex);
+  if (chosen == target) return;
+  hwy::SetSupportedTargetsForTest(target);
+  hwy::GetChosenTarget().Update(target);
+  chosen = target;
 }
 
 std::vector<std::string> names_of(int64_t targets) {
@@ -64,8 +81,7 @@ std::string choose_isa(std::string_view name) {
     if (!offered.empty()) offered += ", ";
     offered += isa.name;
     if (!name.empty() && name != isa.name) continue;
-    hwy::SetSupportedTargetsForTest(isa.target);
-    hwy::GetChosenTarget().Update(isa.target);
+    choose(isa.target);
     return isa.name;
   }
   if (offered.empty())

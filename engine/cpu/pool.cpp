@@ -1,19 +1,13 @@
 #include "engine/cpu/pool.h"
 
-#ifdef __linux__
-#include <sys/resource.h>
-#endif
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
-#include <set>
-#include <string>
 #include <utility>
 
 #include "engine/core/boundary.h"
 #include "engine/core/futex.h"
+#include "engine/core/machine_cores.h"
 #include "engine/cpu/denormals.h"
 
 namespace normscope::cpu {
@@ -46,72 +40,10 @@ bool spin_until(Ready ready) noexcept {
   }
 }
 
-/// A worker's way to share its core with a busy thread of another program. The system takes the core away for some
-/// milliseconds at a time, mostly in the middle of a chunk, and everybody waits for that chunk. A worker to which that
-/// happens again and again rests by itself, between chunks, before its turn is over: the caller goes on alone
-/// meanwhile. For one worker.
-class Turns {
- public:
-  /// Between two stages; may sleep.
-  void between_stages() noexcept {
-    const Clock::time_point now = Clock::now();
-    if (now < end_of_turn_) return;
-    const bool crowded = now < crowded_until_;
-    if (!crowded && now - window_ >= kWindow) look_around(now);
-    if (crowded) std::this_thread::sleep_for(kRest);
-    end_of_turn_ = (crowded ? Clock::now() : now) + kTurn;
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-  static constexpr auto kTurn = std::chrono::microseconds(300), kRest = std::chrono::microseconds(500);
-  // Long enough that a window that is drawn four times a second does not count as busy: a frame takes the core ten
-  // times in 40 ms, and then not for 200.
-  static constexpr auto kWindow = std::chrono::milliseconds(500);
-  static constexpr int64_t kOften = 48;  // in a window: beside a busy process 60, a drawn window 30, else 10
-  static constexpr auto kBelieve = std::chrono::milliseconds(2500);  // then it is tried again
-
-  void look_around(Clock::time_point now) noexcept {
-    const int64_t taken = cores_taken();
-    // A window that was slept through says nothing.
-    if (now - window_ < kWindow + kWindow / 4 && taken - taken_ >= kOften) crowded_until_ = now + kBelieve;
-    window_ = now;
-    taken_ = taken;
-  }
-
-  /// How often the system took the core from this thread.
-  static int64_t cores_taken() noexcept {
-#ifdef __linux__
-    rusage usage{};
-    if (getrusage(RUSAGE_THREAD, &usage) == 0) return usage.ru_nivcsw;
-#endif
-    return 0;
-  }
-
-  Clock::time_point end_of_turn_, window_, crowded_until_;
-  int64_t taken_ = 0;
-};
-
 }  // namespace
 
-int physical_cores() {
-  const int logical = static_cast<int>(std::thread::hardware_concurrency());
-#ifdef __EMSCRIPTEN__  // a page is not told which of them share a core, and each thread is a worker to be started
-  return std::clamp(logical, 1, 8);
-#endif
-  std::set<std::pair<int, int>> cores;
-  for (int cpu = 0; cpu < logical; ++cpu) {
-    const std::string base = "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
-    std::ifstream package_file(base + "physical_package_id"), core_file(base + "core_id");
-    int package = 0, core = 0;
-    if (!(package_file >> package) || !(core_file >> core)) return logical > 0 ? logical : 1;
-    cores.insert({package, core});
-  }
-  return cores.empty() ? 1 : static_cast<int>(cores.size());
-}
-
 Pool::Pool(int threads)
-    : threads_(static_cast<size_t>(threads > 0 ? threads : physical_cores())),
+    : threads_(static_cast<size_t>(threads > 0 ? threads : usable_cores())),
       scratch_(allocate_block(threads_ * kScratchFloats)) {
   tickets_ = std::make_unique<Ticket[]>(threads_);
   try {
@@ -220,7 +152,6 @@ void Pool::work(size_t worker) {
   const FlushDenormals flush;
   started_.fetch_add(1);
   wake_all(started_);
-  Turns turns;
   uint32_t seen = 0;
   while (wait_for_job(seen)) {
     seen = generation_.load(std::memory_order_acquire);
@@ -232,7 +163,6 @@ void Pool::work(size_t worker) {
       done_.fetch_add(static_cast<uint32_t>(ran));
       if (caller_sleeps_.load() != 0) wake_all(done_);
     }
-    turns.between_stages();
   }
 }
 

@@ -2,8 +2,7 @@
 // Promises: run() allocates nothing and takes no lock; a chunk goes to whichever worker is free, so a worker that
 // sleeps or was descheduled before it took a chunk is never waited for; each worker begins with its own contiguous
 // share, the same in every stage, so that rows tend to stay in one core's cache, and then helps the others;
-// between stages workers spin for some tens of microseconds, then sleep, so that an idle program uses no CPU, and
-// where another program keeps their core busy they take turns with it. A
+// between stages workers spin for some tens of microseconds, then sleep, so that an idle program uses no CPU. A
 // Pool that is constructed has all its workers running: whatever a thread allocates at its start is allocated
 // during construction. Which thread runs a chunk never changes a result. Called by cpu/backend_cpu.cpp, from one
 // thread at a time.
@@ -22,7 +21,7 @@ namespace normscope::cpu {
 
 class Pool {
  public:
-  /// threads >= 1 counts the caller. 0 = one per physical core.
+  /// threads >= 1 counts the caller. 0 = usable_cores().
   explicit Pool(int threads);
   ~Pool();
   Pool(const Pool&) = delete;
@@ -75,8 +74,5 @@ class Pool {
   Block scratch_;  // one worker's behind the other's: from two workers on they fill huge pages
   std::vector<std::jthread> workers_;
 };
-
-/// Cores without counting hyper-threads twice, at least 1.
-int physical_cores();
 
 }  // namespace normscope::cpu

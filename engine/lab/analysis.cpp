@@ -252,8 +252,8 @@ std::vector<LogitSize> logit_sizes(Run& run) {
   return all;
 }
 
-std::vector<JacobianNorm> jacobian_norms(Run& run) {
-  std::vector<JacobianNorm> all;
+std::vector<NormJacobian> jacobian_norms(Run& run) {
+  std::vector<NormJacobian> all;
   std::vector<double> rows;
   each_validation_batch(run, [&](const Replayed& at) {
     size_t i = 0;

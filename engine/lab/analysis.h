@@ -34,13 +34,13 @@ std::vector<LogitSize> logit_sizes(Run& run);
 /// Spectral norm of the norm's Jacobian dy/dx, row by row, before its gain: 1/sigma for layer norm from 3
 /// features on (Xiong et al. 2020, Lemma 3), 1/rms for RMS norm, alpha max_j sech^2(alpha x_j) for DyT; of
 /// AdaNorm, its normalisation.
-struct JacobianNorm {
+struct NormJacobian {
   std::string name;  ///< of the norm: "L03.attn.trunk", "final"
   int32_t layer = 0;
   NormKind kind = NormKind::None;
   double mean = 0, largest = 0;
 };
-std::vector<JacobianNorm> jacobian_norms(Run& run);
+std::vector<NormJacobian> jacobian_norms(Run& run);
 
 /// Concentration of Z = |x|^2 over the positions of each residual sum (what a norm on the residual stream divides;
 /// without one the stream itself): (eps, delta)-bounded when Z <= (1 + eps) E Z with probability 1 - delta (Xiong

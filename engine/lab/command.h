@@ -16,6 +16,9 @@
 
 namespace normscope::lab {
 
+/// Names a command that was posted: each is larger than those before it, and 0 names none.
+using Ticket = uint64_t;
+
 /// At the end of the budget: for LabView::portion more steps. So do PlayTo and StepOnce.
 struct Play {
   static const char* doing() { return "playing"; }
@@ -138,6 +141,13 @@ struct ReplaceRuns {
   std::string letters{};  ///< one a run, ascending from A, at most to D; empty: without a gap
   const char* doing() const { return known ? "opening the runs" : "starting the runs"; }
 };
+/// Takes back what the commands from `first` to `last` changed, or makes it again: for a hand that is faster than
+/// the trainer, which alone knows what each of them found. What was refused changed nothing.
+struct TakeBack {
+  Ticket first = 0, last = 0;
+  bool again = false;
+  const char* doing() const { return again ? "making a change again" : "taking a change back"; }
+};
 /// The whole session as it stands, each run with weights, optimizer state and history: a folder that
 /// RestoreSession reads. Forks and runs that were stashed and what Lab::keep() was given go along. What was
 /// there before stays readable until the new state is complete. Carried out at the end of the Lab too.
@@ -158,9 +168,30 @@ struct SwapSession {
   static const char* doing() { return "changing the session"; }
 };
 
-using Command =
-    std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed, SetBackend,
-                 EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork, RestoreFork, CheckSeeds,
-                 MeasureBatch, Ablate, PlayStep, ReplaceRuns, SaveSession, RestoreSession, SwapSession>;
+using Command = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed,
+                             SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork,
+                             RestoreFork, CheckSeeds, MeasureBatch, Ablate, PlayStep, ReplaceRuns, TakeBack,
+                             SaveSession, RestoreSession, SwapSession>;
+
+/// The commands that take a change back, and those that make it again.
+struct Change {
+  std::vector<Command> undo, redo;
+};
+/// What is known of a command that was refused, or that changed what can be taken back.
+struct Answer {
+  Ticket ticket = 0;
+  std::string refused{};  ///< why it changed nothing; empty: it was carried out
+  Change change{};
+};
+/// In the order of their tickets.
+using Answers = std::vector<std::shared_ptr<const Answer>>;
+
+/// Whether its Answer may have a Change.
+bool can_be_taken_back(const Command& command);
+/// Why a command was refused; empty: it was not, or it has not been answered.
+std::string refusal(const Answers& answers, Ticket ticket);
+/// Adds the changes of the commands from `first` to `last` to those before them. Where a setting was changed more
+/// than once, it goes back to what the first found, and again to what the last made of it.
+void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last);
 
 }  // namespace normscope::lab

@@ -28,19 +28,24 @@ bool is_quiet(const Command& command) { return std::holds_alternative<lab::PlayS
 }  // namespace
 
 struct Lab::Impl {
+  struct Posted {
+    Command command;
+    lab::Ticket ticket;
+  };
   explicit Impl(LabOptions given) : options(std::move(given)), view(std::make_shared<const LabView>()) {}
 
-  void give(Command command);
+  lab::Ticket give(Command command);
   bool leaving();
   void run();
-  void loop(LabTrainer& trainer, std::deque<Command>& taken);
-  bool take_commands(const LabTrainer& trainer, std::deque<Command>& taken);
+  void loop(LabTrainer& trainer, std::deque<Posted>& taken);
+  bool take_commands(const LabTrainer& trainer, std::deque<Posted>& taken);
   void autosave(LabTrainer& trainer, bool last = false);
   void say_autosave_error(LabTrainer& trainer, const std::string& error);
   void wait_for_autosave();
   bool save_due() const { return unsaved && Clock::now() >= next_save; }
-  void carry_out(LabTrainer& trainer, const Command& command);
-  void carry_out(LabTrainer& trainer, std::deque<Command>& taken);
+  void carry_out(LabTrainer& trainer, const Posted& posted);
+  void answer(LabTrainer& trainer, const Posted& posted);
+  void answer_all(LabTrainer& trainer, std::deque<Posted>& taken);
   void publish(const LabTrainer& trainer, bool busy_with_command = false);
   template <typename Done>
   void wait(Done done);
@@ -49,7 +54,8 @@ struct Lab::Impl {
   std::mutex mutex;
   std::condition_variable wake;     // of the trainer: a command, or the end
   std::condition_variable changed;  // of those who wait for a view or for rest
-  std::deque<Command> commands;
+  std::deque<Posted> commands;
+  lab::Ticket posted = 0;
   bool quitting = false;
   bool idle = false;  // the trainer sleeps and the view shows its last state
   std::shared_ptr<const LabView> view;
@@ -69,15 +75,17 @@ struct Lab::Impl {
 };
 
 // What stands for two waits as two, under the mutex: each fails by itself, and the first goes to the disk at
-// the end too.
-void Lab::Impl::give(Command command) {
+// the end too. The ticket is that of the second.
+lab::Ticket Lab::Impl::give(Command command) {
+  const auto put = [this](Command one) { commands.push_back({std::move(one), ++posted}); };
   if (auto* other = std::get_if<lab::ReplaceRuns>(&command); other && !other->stash.empty()) {
-    commands.emplace_back(lab::SaveSession{std::exchange(other->stash, {})});
+    put(lab::SaveSession{std::exchange(other->stash, {})});
   } else if (auto* swap = std::get_if<lab::SwapSession>(&command)) {
-    commands.emplace_back(lab::SaveSession{std::move(swap->save)});
+    put(lab::SaveSession{std::move(swap->save)});
     command = lab::RestoreSession{std::move(swap->restore), swap->play};
   }
-  commands.push_back(std::move(command));
+  put(std::move(command));
+  return posted;
 }
 
 void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
@@ -96,7 +104,7 @@ void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
 }
 
 // Sleeps until there is something to do: a command, a step whose time has come, or the end (false).
-bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Command>& taken) {
+bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Posted>& taken) {
   std::unique_lock lock(mutex);
   const auto called = [this] { return quitting || !commands.empty() || sidecar_changed; };
   if (!trainer.has_work()) {
@@ -124,35 +132,43 @@ bool Lab::Impl::leaving() {
   return quitting;
 }
 
-void Lab::Impl::carry_out(LabTrainer& trainer, const Command& command) {
-  const bool saves = std::holds_alternative<lab::SaveSession>(command);
+void Lab::Impl::carry_out(LabTrainer& trainer, const Posted& posted) {
+  const bool saves = std::holds_alternative<lab::SaveSession>(posted.command);
   if (saves) {
     const std::lock_guard lock(mutex);
     trainer.own_sidecar = sidecar;
   }
-  trainer.carry_out(command);
+  trainer.carry_out(posted.command, posted.ticket);
   whole = whole || saves;  // see LabTrainer::save
 }
 
-void Lab::Impl::carry_out(LabTrainer& trainer, std::deque<Command>& taken) {
+void Lab::Impl::answer(LabTrainer& trainer, const Posted& posted) {
+  try {
+    try {
+      carry_out(trainer, posted);
+    } catch (const DeviceError& error) {  // the command is carried out elsewhere
+      if (!trainer.fall_back(error.what())) throw;
+      carry_out(trainer, posted);
+    }
+  } catch (...) {
+    trainer.message = describe_exception(std::visit([](const auto& c) { return c.doing(); }, posted.command));
+    if (is_quiet(posted.command)) step_refusal = trainer.message;
+    trainer.refuse(posted.ticket, trainer.message);
+  }
+}
+
+void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<Posted>& taken) {
   if (taken.empty()) return;
-  const bool quiet = std::all_of(taken.begin(), taken.end(), is_quiet);
+  const bool quiet =
+      std::all_of(taken.begin(), taken.end(), [](const Posted& posted) { return is_quiet(posted.command); });
   if (!quiet || trainer.message == step_refusal) trainer.message.clear();
   step_refusal.clear();
-  if (!quiet) publish(trainer, true);  // building a network or reading a text may take a while
-  for (const Command& command : taken) {
-    if (!std::holds_alternative<lab::SaveSession>(command) && leaving()) continue;
-    try {
-      try {
-        carry_out(trainer, command);
-      } catch (const DeviceError& error) {  // the command is carried out elsewhere
-        if (!trainer.fall_back(error.what())) throw;
-        carry_out(trainer, command);
-      }
-    } catch (...) {
-      trainer.message = describe_exception(std::visit([](const auto& c) { return c.doing(); }, command));
-      if (is_quiet(command)) step_refusal = trainer.message;
-    }
+  for (const Posted& posted : taken) {
+    // Building a network or reading a text may take a while: what came before it is shown meanwhile.
+    if (!quiet && (posted.ticket == taken.front().ticket || Clock::now() - shown >= kViewInterval))
+      publish(trainer, true);
+    if (std::holds_alternative<lab::SaveSession>(posted.command) || !leaving()) answer(trainer, posted);
+    trainer.answered = posted.ticket;
   }
   taken.clear();
   if (!quiet) unsaved = !options.autosave.empty();
@@ -205,7 +221,7 @@ void Lab::Impl::run() {
     return made.set_exception(exception_for_others("lab"));
   }
   made.set_value();
-  std::deque<Command> taken;
+  std::deque<Posted> taken;
   const auto say = [&](const std::string& error) {
     trainer->pause();
     trainer->message = error;
@@ -220,10 +236,11 @@ void Lab::Impl::run() {
   while (take_commands(*trainer, taken)) {
     error = guarded("training", [&] { loop(*trainer, taken); });
     if (error.empty()) continue;
+    if (!taken.empty()) trainer->answered = taken.back().ticket;
     taken.clear();
     (void)guarded("training", [&] { say(error); });
   }
-  (void)guarded("lab", [&] { carry_out(*trainer, taken); });
+  (void)guarded("lab", [&] { answer_all(*trainer, taken); });
   if (unsaved) (void)guarded("autosave", [&] { autosave(*trainer, true); });
   autosaver.reset();  // when it is on the disk
   const std::lock_guard lock(mutex);
@@ -232,8 +249,8 @@ void Lab::Impl::run() {
 }
 
 // One round: the commands that came, then a portion of work.
-void Lab::Impl::loop(LabTrainer& trainer, std::deque<Command>& taken) {
-  carry_out(trainer, taken);
+void Lab::Impl::loop(LabTrainer& trainer, std::deque<Posted>& taken) {
+  answer_all(trainer, taken);
   if (autosaver && !autosaver->busy()) say_autosave_error(trainer, autosaver->take_error());
   if (save_due()) say_autosave_error(trainer, guarded("autosave", [&] { autosave(trainer); }));
   if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) return;
@@ -261,13 +278,15 @@ Lab::~Lab() {
   impl_->thread.join();
 }
 
-void Lab::post(lab::Command command) {
+lab::Ticket Lab::post(lab::Command command) {
+  lab::Ticket ticket = 0;
   {
     const std::lock_guard lock(impl_->mutex);
-    impl_->give(std::move(command));
+    ticket = impl_->give(std::move(command));
     impl_->idle = false;
   }
   impl_->wake.notify_one();
+  return ticket;
 }
 
 void Lab::keep(std::string sidecar) {

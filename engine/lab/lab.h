@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/identity/data_identity.h"
 #include "engine/lab/command.h"
 #include "engine/measure/theory.h"
 #include "engine/spec/backend_choice.h"
@@ -35,10 +36,6 @@ struct RunSpread {
 struct Ablation;    // lab/ablation.h
 struct PlayedStep;  // lab/played_step.h
 
-/// Of so many steps the mean is shown as a run's loss: twenty, and fewer while every step still makes a
-/// difference.
-constexpr int32_t shown_window(int32_t step) { return std::clamp(step / 5, 1, 20); }
-
 /// What a model wrote at one of its steps.
 struct Sample {
   int32_t step = 0;
@@ -54,13 +51,14 @@ struct RunView {
   std::string badge;  ///< "stuck at letter frequencies", "learning since step 46", "not finite at step 23"
   std::string note;   ///< the error text under a badge that needs one
   int32_t step = 0;
-  double seconds_per_step = 0;  ///< of this run alone, smoothed; 0: none was taken here
-  double loss = 0;              ///< mean of the last shown_window(step) steps
-  int32_t learning_since = 0;   ///< step at which it left the plateau; 0 = not (yet)
-  double validation_loss = 0;   ///< NaN until measured
-  std::string score;            ///< of a classifier or parser, with it: "accuracy 97.4 %"
-  std::string writes;           ///< what the model writes now
-  int32_t writes_step = -1;     ///< of `writes` at an earlier step, 0 without one; -1: now
+  double seconds_per_step = 0;               ///< of this run alone, smoothed; 0: none was taken here
+  double loss = 0;                           ///< mean of the last loss_window(step, edits) steps
+  int32_t learning_since = 0;                ///< step at which it left the plateau; 0 = not (yet)
+  double validation_loss = 0;                ///< NaN until measured
+  std::shared_ptr<const DataIdentity> data;  ///< that it reads; nullptr: not said
+  std::string score;                         ///< of a classifier or parser, with it: "accuracy 97.4 %"
+  std::string writes;                        ///< what the model writes now
+  int32_t writes_step = -1;                  ///< of `writes` at an earlier step, 0 without one; -1: now
   std::shared_ptr<const std::vector<Sample>> samples;  ///< what it wrote on the way, by step; or nullptr
   /// Mean of each sub-layer's scale (learned or constant), in order: of its skip, of its branch.
   std::vector<float> skip_scales, branch_scales;
@@ -93,13 +91,16 @@ struct LabView {
   int64_t seed_check_done = 0,
           seed_check_steps = 0;  ///< steps of the reruns of CheckSeeds; 0 of 0 when none are under way
   std::shared_ptr<const std::string> sidecar;  ///< of the session that was restored last, see keep()
-  uint64_t restored = 0;                       ///< how many sessions were restored so far
+  lab::Ticket restored = 0;                    ///< of the command that restored it; 0: none was
   std::shared_ptr<PlayedStep> played;          ///< the last of PlayStep, or nullptr; of one user
-  uint64_t steps_asked = 0;                    ///< how many of PlayStep were answered so far, refusals too
-  BackendChoice backend;                       ///< where the runs are
-  std::string backend_note;                    ///< why they are no longer where they were asked to be; empty
-  std::vector<std::string> notices;            ///< what the runs train on without, CUDA too
-  std::string message;                         ///< last refusal or notice, one line; empty when none
+  /// All commands up to this one were carried out or refused, and the view shows what they did. (A PlayStep has
+  /// then begun: its step comes as `played`, or its refusal among the answers.)
+  lab::Ticket answered = 0;
+  lab::Answers answers;              ///< the newest thousand: who was refused, and what takes the others back
+  BackendChoice backend;             ///< where the runs are
+  std::string backend_note;          ///< why they are no longer where they were asked to be; empty
+  std::vector<std::string> notices;  ///< what the runs train on without, CUDA too
+  std::string message;               ///< last refusal or notice, one line; empty when none
 };
 
 class LossArchive;
@@ -136,9 +137,10 @@ class Lab {
   /// What was posted and is not begun is dropped, but for SaveSession.
   ~Lab();
 
-  /// The one way in: returns at once, from any thread; carried out after what was posted before it. What it
-  /// could not do is said by LabView::message.
-  void post(lab::Command command);
+  /// The one way in: returns at once, from any thread; carried out after what was posted before it. What became
+  /// of it is said by LabView::answered and LabView::answers under the ticket that is returned, and what it could
+  /// not do by LabView::message too.
+  lab::Ticket post(lab::Command command);
   /// A text that travels with the session (SaveSession, autosave) and comes back as LabView::sidecar: what
   /// the app itself has to remember of it.
   void keep(std::string sidecar);

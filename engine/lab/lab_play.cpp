@@ -29,27 +29,19 @@ std::string key_of(const Run& run) {
 
 /// Of a run that is not finite the weights of now say nothing any more: it is trained again up to the step before, in
 /// portions between which commands are served, and kept for the next time.
-void LabTrainer::play_step(int32_t run) {
-  if (std::exchange(replayed_, -1) >= 0) ++steps_asked_;  // the newer one counts
-  try {
-    LabEntry& played = entry(run);
-    require_played(played);
-    if (!played.broken() || !played.run->non_finite()) {
-      hand_out(played, *played.run);
-    } else if (earlier_ && earlier_key_ == key_of(*played.run)) {
-      hand_out(played, *earlier_);
-    } else {
-      earlier_.reset();
-      replayed_ = run;
-      return;
-    }
-  } catch (const DeviceError&) {  // it is carried out again on the CPU
-    throw;
-  } catch (...) {
-    ++steps_asked_;
-    throw;
+void LabTrainer::play_step(int32_t run, lab::Ticket ticket) {
+  replayed_ = -1;  // the newer one counts
+  step_ticket_ = ticket;
+  LabEntry& played = entry(run);
+  require_played(played);
+  if (!played.broken() || !played.run->non_finite()) {
+    hand_out(played, *played.run);
+  } else if (earlier_ && earlier_key_ == key_of(*played.run)) {
+    hand_out(played, *earlier_);
+  } else {
+    earlier_.reset();
+    replayed_ = run;
   }
-  ++steps_asked_;
 }
 
 /// The Lab lets go of the copy before; one that cannot be held is refused.
@@ -93,9 +85,9 @@ void LabTrainer::replay_some() {
   } catch (...) {
     earlier_.reset();
     message = describe_exception(lab::PlayStep::doing());
+    refuse(step_ticket_, message);
   }
   replayed_ = -1;
-  ++steps_asked_;
 }
 
 void LabTrainer::hand_out(LabEntry& played, const Run& at) {
@@ -114,7 +106,7 @@ void LabTrainer::hand_out(LabEntry& played, const Run& at) {
                                 made->spec->train.batch, made->spec->model.sequence);
   made->backend = make_cpu_backend(1);
   made->player = at.play_next(*made->backend);
-  made->number = ++steps_played_;
+  made->ticket = step_ticket_;
   played_ = std::move(made);
 }
 

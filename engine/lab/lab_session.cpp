@@ -28,7 +28,7 @@ constexpr const char* kFormat = "normscope session 1";
 constexpr const char* kSession = "session";
 
 constexpr size_t kMostStashed = 64, kMostKeyframes = 64;
-constexpr size_t kMostFiles = 100'000, kLongestName = 255, kLongestSidecar = 32'000'000;
+constexpr size_t kLongestName = 255, kLongestSidecar = 32'000'000;
 constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 constexpr std::string_view kPlaces[] = {"run", "undo", "redo", "parked"};
 
@@ -67,12 +67,19 @@ SavedSession::Entry entry_from(const InputValue& item) {
   return entry;
 }
 
-void remove_others(const fs::path& folder, const std::set<std::string>& used) {
-  std::error_code ignored;
-  std::string error;
-  for (const fs::path file : files_in(folder.string(), kMostFiles, error))
-    if (file.extension() == ".safetensors" && !used.contains(file.filename().string()))
-      fs::remove(file, ignored);
+/// The files that a session names in its folder; none where there is no session that can be read.
+std::set<std::string> named_in(const std::string& folder) {
+  std::set<std::string> names;
+  try {
+    const SavedSession session = read_session(folder);
+    for (const auto* entries : {&session.runs, &session.stash})
+      for (const SavedSession::Entry& entry : *entries) {
+        if (!entry.file.empty()) names.insert(entry.file);
+        names.insert(entry.keyframes.begin(), entry.keyframes.end());
+      }
+  } catch (const Error&) {
+  }
+  return names;
 }
 
 }  // namespace
@@ -111,6 +118,8 @@ int64_t session_generation(const std::string& folder) {
 void SessionWriter::write(const SessionImage& image) {
   const fs::path folder = folder_;
   make_folder(folder_, Access::Own, kSession);
+  if (!looked_) written_ = named_in(folder_);
+  looked_ = true;
   std::set<std::string> used;
   std::erase_if(keyframes_, [](const auto& known) { return known.first.expired(); });
   const auto keyframe_file = [&](const SessionImage::Entry& entry, const auto& frame) {
@@ -119,6 +128,7 @@ void SessionWriter::write(const SessionImage& image) {
       const std::string name =
           fmt::format("{}-step{}-{}.safetensors", entry.letter, frame->step, image.generation);
       const std::string own = used.contains(name) ? fmt::format("{}-{}", used.size(), name) : name;
+      written_.insert(own);
       write_keyframe(*frame, (folder / own).string());
       known = keyframes_.emplace(frame, own).first;
     }
@@ -131,6 +141,7 @@ void SessionWriter::write(const SessionImage& image) {
   for (const SessionImage::Entry& entry : image.entries) {
     Json item = {{"place", entry.place}, {"empty", entry.empty}};
     if (!entry.empty) {
+      written_.insert(entry.file);
       if (entry.image) entry.image->write((folder / entry.file).string());
       used.insert(entry.file);
       item.update({{"letter", std::string(1, entry.letter)},
@@ -149,7 +160,10 @@ void SessionWriter::write(const SessionImage& image) {
   }
   const std::string text = session.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   write_file((folder / "session.json").string(), text, kSession, Access::Own);
-  remove_others(folder, used);
+  std::error_code ignored;
+  for (const std::string& name : written_)
+    if (!used.contains(name)) fs::remove(folder / name, ignored);
+  written_ = used;
   // A keyframe that was left out this time may be wanted again: its file is gone.
   std::erase_if(keyframes_, [&](const auto& known) { return !used.contains(known.second); });
 }
@@ -289,7 +303,7 @@ void LabTrainer::require_memory_for(const std::string& folder, const SavedSessio
   require_memory(fmt::format("{} {}", kSession, folder), bytes);
 }
 
-void LabTrainer::restore(const std::string& folder, bool play) {
+void LabTrainer::restore(const std::string& folder, bool play, lab::Ticket ticket) {
   SavedSession session = read_session(folder);
   require_memory_for(folder, session);
   std::vector<std::unique_ptr<LabEntry>> loaded, undo, redo, parked;
@@ -303,7 +317,7 @@ void LabTrainer::restore(const std::string& folder, bool play) {
   redo_ = std::move(redo);
   parked_ = std::move(parked);
   sidecar_ = std::make_shared<const std::string>(std::move(session.sidecar));
-  ++restored_;
+  restored_ = ticket;
   ++generation_;
   earlier_.reset();
   step_ = session.step;

@@ -4,7 +4,8 @@
 //
 // The files of a new state get new names; session.json is replaced when they are complete, and only then the
 // old ones go: whenever the program ends, by kill -9 too, session.json names a complete state. What has not
-// changed since the state before is not written again.
+// changed since the state before is not written again. Only files go that the session before named, or that this
+// writer wrote: whatever else lies in the folder is somebody else's.
 #pragma once
 
 #include <condition_variable>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -68,6 +70,8 @@ class SessionWriter {
 
  private:
   std::string folder_;
+  bool looked_ = false;            ///< into the folder, for what is there
+  std::set<std::string> written_;  ///< names of files of the session there, and of attempts that failed
   /// Keyframes that have a file here, named by the session that was written last.
   std::map<std::weak_ptr<const Keyframe>, std::string, std::owner_less<>> keyframes_;
 };

@@ -3,15 +3,17 @@
 #include "engine/lab/lab_trainer.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "engine/core/machine_cores.h"
 #include "engine/core/machine_memory.h"
-#include "engine/cpu/pool.h"
+#include "engine/data/identity/data_identity.h"
+#include "engine/measure/plateau.h"
 #include "engine/spec/backend_choice.h"
 #include "engine/spec/limits.h"
+#include "engine/spec/loss_window.h"
 #include "engine/train/keyframes.h"
 
 namespace normscope {
@@ -29,18 +31,8 @@ double seconds_between(LabTrainer::Clock::time_point from, LabTrainer::Clock::ti
   return std::chrono::duration<double>(to - from).count();
 }
 
-std::string data_name(const DataSpec& data) {
-  const auto file = [](const std::string& path) { return std::filesystem::path(path).filename().string(); };
-  if (data.name == "text") return file(data.text_path);
-  if (data.name == "pairs") return file(data.pairs_path);
-  if (data.name == "labels") return file(data.labels_path);
-  if (data.name == "idx") return file(data.images_path);
-  if (data.name == "digits") return "drawn digits";
-  if (data.name == "treebank")
-    return data.treebank_path.empty() ? "made-up treebank" : file(data.treebank_path);
-  if (data.name == "translation") return "made-up translation";
-  return data.name == "corpus" ? "built-in sentences" : data.name;
-}
+/// The loss that every card, plot and table shows of a run as it stands.
+double shown_loss(const Run& run) { return run.mean_loss(loss_window(run.steps_done(), run.edits())); }
 
 std::string badge_of(const LabEntry& entry, int32_t budget, bool playing) {
   const Run& run = *entry.run;
@@ -49,11 +41,11 @@ std::string badge_of(const LabEntry& entry, int32_t budget, bool playing) {
     case RunState::NonFinite:
       return fmt::format("not finite at step {}", run.non_finite()->step);
     case RunState::Stuck:
-      return stuck_words(run.mean_loss(20), run.plateau_level(), unit);
+      return stuck_words(run.mean_loss(Plateau::kWindow), run.plateau_level(), unit);
     case RunState::Learning:
       return fmt::format("learning since step {}", run.learning_since());
     case RunState::Finished:
-      return fmt::format("finished, {:.2f}", run.mean_loss(shown_window(run.steps_done())));
+      return fmt::format("finished, {:.2f}", shown_loss(run));
     case RunState::WarmingUp:
       return playing ? "warming up" : "paused";
     case RunState::Training:
@@ -311,17 +303,23 @@ void LabTrainer::finish_round(const std::vector<LabEntry*>& writers) {
   round_ = Clock::now() + kRoundInterval;
 }
 
-RunView LabTrainer::view_of(LabEntry& entry) const {
+const std::shared_ptr<const RunSpec>& LabTrainer::published_spec(LabEntry& entry) {
   const Run& run = *entry.run;
   if (!entry.published || entry.published_revision != run.revision()) {
     entry.published = std::make_shared<const RunSpec>(run.spec());
     entry.published_origin = std::make_shared<const RunSpec>(run.origin());
     entry.published_name = name_of(entry);
+    entry.published_data = std::make_shared<const DataIdentity>(identity_of(run.spec().data, run.task()));
     entry.published_revision = run.revision();
   }
+  return entry.published;
+}
+
+RunView LabTrainer::view_of(LabEntry& entry) const {
+  const Run& run = *entry.run;
   RunView view;
   view.letter = entry.letter;
-  view.spec = entry.published;
+  view.spec = published_spec(entry);
   view.origin = entry.published_origin;
   view.name = entry.published_name;
   view.state = run.state();
@@ -329,9 +327,10 @@ RunView LabTrainer::view_of(LabEntry& entry) const {
   if (run.non_finite()) view.note = "first in " + run.non_finite()->tensor;
   view.step = run.steps_done();
   view.seconds_per_step = entry.seconds_per_step;
-  view.loss = run.mean_loss(shown_window(view.step));
+  view.loss = shown_loss(run);
   view.learning_since = run.learning_since();
   view.validation_loss = run.last_validation_loss();
+  view.data = entry.published_data;
   view.score = entry.score;
   view.writes = entry.text;
   view.samples = entry.samples;
@@ -358,7 +357,7 @@ LabView LabTrainer::view() const {
   view.portion = portion_;
   view.seconds_per_step = seconds_per_step_;
   view.tokens_per_second = tokens_per_second_;
-  view.threads = options_.threads > 0 ? options_.threads : cpu::physical_cores();
+  view.threads = options_.threads > 0 ? options_.threads : usable_cores();
   view.backend = choice_;
   view.backend_note = backend_note_;
   view.notices = notices_;
@@ -368,7 +367,8 @@ LabView LabTrainer::view() const {
   view.sidecar = sidecar_;
   view.restored = restored_;
   view.played = played_;
-  view.steps_asked = steps_asked_;
+  view.answered = answered;
+  view.answers = answers_;
   for (LabEntry* entry : entries()) view.runs.push_back(view_of(*entry));
   if (!runs_.empty()) {
     const Task& task = runs_.front()->run->task();

@@ -41,6 +41,7 @@ struct LabEntry {
   double seconds_per_step = 0;                   ///< smoothed; 0: none was taken here
   // Copies for the views, renewed when the run's revision changed.
   std::shared_ptr<const RunSpec> published, published_origin;
+  std::shared_ptr<const DataIdentity> published_data;
   std::string published_name;
   uint64_t published_revision = 0;
   std::string key;  ///< of its reruns, see LabTrainer::variability_key
@@ -63,8 +64,9 @@ class LabTrainer {
   void open_device();
   ~LabTrainer();
 
-  /// Throws Error and leaves everything as it was.
-  void carry_out(const lab::Command& command);
+  /// Throws Error and leaves everything as it was. What takes it back is kept under its ticket.
+  void carry_out(const lab::Command& command, lab::Ticket ticket = 0);
+  void refuse(lab::Ticket ticket, const std::string& why);
   void pause();
 
   bool has_work() const;
@@ -85,6 +87,7 @@ class LabTrainer {
   LabView view() const;
   size_t kept_bytes() const;       ///< histories and keyframes of all runs, those stashed included
   std::string message;             ///< of the last command, empty when it went well
+  lab::Ticket answered = 0;        ///< the last command that was carried out or refused
   std::string own_sidecar;         ///< what Lab::keep() was given, for a session that is saved
   std::function<bool()> called{};  ///< whether a command waits
 
@@ -112,13 +115,25 @@ class LabTrainer {
   void cancel_seeds();
   void measure_batch();
   void ablate(int32_t run, std::vector<std::string> left_out);
-  void play_step(int32_t run);
+  void play_step(int32_t run, lab::Ticket ticket);
   void require_played(const LabEntry& played);
   void replay_some();
   bool replay(Clock::time_point until);
   void hand_out(LabEntry& played, const Run& at);
   void save(const std::string& folder);
-  void restore(const std::string& folder, bool play);
+  void restore(const std::string& folder, bool play, lab::Ticket ticket);
+  void take_back(const lab::TakeBack& command);
+
+  /// The session as a command found it.
+  struct Found {
+    std::string letters;
+    std::vector<std::shared_ptr<const RunSpec>> specs;
+    int32_t budget = 0;
+    bool playing = false;
+  };
+  Found found() const;
+  lab::Change change_by(const lab::Command& command, const Found& before) const;
+  void keep_answer(lab::Answer answer);
 
   // Note [D]: runs_ are A to C; fork_ is D or nothing. D's predecessors wait in undo_ (the newest last), what
   // an undo stashed in redo_; a null entry stands for "there was no D".
@@ -146,6 +161,7 @@ class LabTrainer {
   std::unique_ptr<LabEntry> load_entry(const std::string& folder, const SavedSession::Entry& entry);
   static void require_memory_for(const std::string& folder, const SavedSession& session);
   static uint64_t stamp_of(const Run& run);
+  static const std::shared_ptr<const RunSpec>& published_spec(LabEntry& entry);
   std::vector<RunSpec> specs() const;
   std::string letters() const;
   void edit_live(int32_t run, const std::string& key, const std::string& value);
@@ -227,16 +243,16 @@ class LabTrainer {
   double seed_check_credit_ = 0;              ///< seconds that reruns may still take beside the live runs
   int64_t seed_check_done_ = 0, seed_check_steps_ = 0;
 
+  lab::Answers answers_;                ///< the newest thousand
   std::shared_ptr<PlayedStep> played_;  ///< the last that was asked for
-  uint64_t steps_played_ = 0;           ///< PlayedStep::number so far
-  uint64_t steps_asked_ = 0;            ///< answered so far, refusals too
+  lab::Ticket step_ticket_ = 0;         ///< of the PlayStep that came last
   uint64_t generation_ = 0;             ///< PlayedStep::generation
   int32_t replayed_ = -1;               ///< a broken run that is trained again for its copy, or -1
   std::unique_ptr<Run> earlier_;        ///< what it was before it broke, as far as that is
   std::string earlier_key_;             ///< whose that is
 
   std::shared_ptr<const std::string> sidecar_;  ///< of the session that was restored last
-  uint64_t restored_ = 0;                       ///< how many were
+  lab::Ticket restored_ = 0;                    ///< of the command that did it
 
   double text_credit_ = 0;     ///< seconds that writing may still take
   size_t writing_ = 0;         ///< the entry whose line is being written in this round

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "engine/data/task.h"
+#include "engine/lab/command.h"
 #include "engine/measure/step/step_player.h"
 #include "engine/spec/spec.h"
 #include "engine/tape/backend.h"
@@ -13,7 +14,7 @@
 namespace normscope {
 
 struct PlayedStep {
-  uint64_t number = 0;      ///< grows with every one that is made
+  lab::Ticket ticket = 0;   ///< of the PlayStep that asked for it
   uint64_t generation = 0;  ///< of the runs: grows with ReplaceRuns and RestoreSession
   char letter = 'A';        ///< of the run
   int32_t step = 1;         ///< which step of the run: the copy stands as the run stood after the one before

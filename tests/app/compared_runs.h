@@ -49,6 +49,9 @@ inline std::shared_ptr<History> history(int32_t steps, uint64_t seed = 1, const 
   return result;
 }
 
+/// What all of them read, unless a test says otherwise.
+inline DataIdentity data() { return {"corpus.txt", "00000000000000aa", 29, "letter"}; }
+
 /// A run of ours, whose batches are those of every other one with the same seed.
 inline comparison::Compared ours(std::string name, std::vector<std::shared_ptr<History>> histories) {
   comparison::Compared run;
@@ -57,6 +60,7 @@ inline comparison::Compared ours(std::string name, std::vector<std::shared_ptr<H
   run.maker = "normscope";
   run.spec = RunSpec();
   run.settings = field_values(*run.spec);
+  run.data = data();
   for (size_t i = 0; i < histories.size(); ++i)
     run.seeds.push_back({.seed = i + 1, .history = std::move(histories[i])});
   return run;
@@ -68,6 +72,7 @@ inline comparison::Compared theirs(std::string name, std::shared_ptr<History> hi
   run.name = std::move(name);
   run.source = "port.jsonl";
   run.maker = "PyTorch";
+  run.data = data();
   run.seeds.push_back({.seed = 11, .history = std::move(history)});
   return run;
 }

@@ -10,7 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "engine/data/identity/data_identity.h"
 #include "engine/lab/lab.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::fixture {
 
@@ -107,7 +109,11 @@ inline RunView run_view(int run, const RunSpec& spec, const LabShape& shape) {
   view.name = default_name(copy);
   view.step = shape.step;
   auto history = history_of(run, 0, shape);
-  view.loss = loss_at(run, shape.step);
+  const int window = loss_window(shape.step, {});
+  view.loss = 0;
+  for (int i = 0; i < window; ++i) view.loss += loss_at(run, shape.step - i) / window;
+  view.data = std::make_shared<const DataIdentity>(
+      DataIdentity{"built-in sentences", "0123456789abcdef", 29, "letter"});
   if (run == 0 && shape.step >= 150) {
     view.state = RunState::Stuck;
     view.badge = "stuck at letter frequencies";

@@ -1,6 +1,8 @@
 // The Lessons screen in a window-less window, with the course's own numbers in the place of a training.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -72,6 +74,14 @@ struct PlayerDriver {
     focus(name);
     driver.key("Enter");
     driver.frames(2);
+  }
+
+  /// A word into every sentence to complete, right or wrong.
+  void say_all(bool keyboard) {
+    for (size_t i = 0; i < player().lesson()->says.size(); ++i) {
+      press(fmt::format("lesson/say/{}/1", i + 1), keyboard);
+      driver.frames(2);
+    }
   }
 
   int started = 0;

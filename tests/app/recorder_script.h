@@ -8,16 +8,18 @@
 
 #include "app/program.h"
 #include "catch.hpp"
+#include "skip.h"
 #include "test_paths.h"
 
 namespace normscope::test {
 
-/// A Python that has a module; empty where there is none.
+/// A Python that has a module; empty where there is none. The system's own comes last: another one may go before it on
+/// the path, while PyTorch is installed as the system's package.
 inline std::string python_with(const std::string& module) {
   const char* named = std::getenv("NORMSCOPE_PYTHON");
   for (const std::string& python :
        {std::string(named ? named : ""), std::string(NORMSCOPE_SOURCE_DIR "/build/peers/bin/python"),
-        std::string("python3")}) {
+        std::string("python3"), std::string("/usr/bin/python3")}) {
     if (python.empty()) continue;
     const std::string look = "'" + python +
                              "' -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(\"" +
@@ -27,21 +29,24 @@ inline std::string python_with(const std::string& module) {
   return "";
 }
 
-/// The same; where there is none, the test is said to be left out.
-inline std::string python_or_skip(const std::string& module, const char* what) {
-  std::string python = python_with(module);
-  if (python.empty()) WARN("SKIPPED: there is no " << what);
-  return python;
-}
+#define NEEDS_PYTHON(python, module, what)                         \
+  const std::string python = normscope::test::python_with(module); \
+  if (python.empty()) SKIP_CASE(std::string("there is no ") + (what))
 
-/// Lets a script run beside recorder.py in a folder; what it printed where it failed, else nothing.
+/// Where stand-ins for PyTorch and JAX lie.
+inline constexpr const char* kStandIns = NORMSCOPE_FIXTURES "/recorder/stand_in";
+
+/// Lets a script run beside recorder.py in a folder; what it printed where it failed, else nothing. `modules`: a
+/// folder whose modules go before those installed.
 inline std::string run_python(const std::string& python, const Folder& folder, const char* recorder,
-                              const std::string& script) {
+                              const std::string& script, const std::string& modules = "") {
   folder.write("recorder.py", recorder);
   folder.write("script.py", script);
-  const std::string line = "cd '" + folder.file("") +
-                           "' && OMP_NUM_THREADS=1 CUDA_VISIBLE_DEVICES= JAX_PLATFORMS=cpu '" + python +
-                           "' script.py >out 2>&1";
+  const std::string line =
+      "cd '" + folder.file("") + "' && PYTHONPATH='" + modules +
+      "'${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 CUDA_VISIBLE_DEVICES= "
+      "JAX_PLATFORMS=cpu '" +
+      python + "' script.py >out 2>&1";
   return std::system(line.c_str()) == 0 ? "" : read_all(folder.file("out"));
 }
 

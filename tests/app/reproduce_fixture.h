@@ -120,13 +120,13 @@ opposite = { high = -0.5 }
 [[number]]
 what = "Post-LN"
 value = 8.5
-unit = "BLEU"
+unit = "nats"
 measure = "post"
 
 [[number]]
 what = "Pre-LN"
 value = 34
-unit = "BLEU"
+unit = "nats"
 read_off = true
 measure = "pre"
 

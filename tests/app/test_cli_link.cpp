@@ -75,6 +75,7 @@ TEST_CASE("what is no link exits with 2 and one line; own text has to be named")
   for (ConfigRun& run : own.runs) set_field(run.spec, "data.text", "book.txt");
   const std::pair<std::string, const char*> cases[] = {
       {"--link hello", "no link of normscope"},
+      {"--window --link hello", "no link of normscope"},  // with or without a display
       {"--link '1&step=3'", "the end of the link is missing"},
       {"--link '1&kitchen=3&end'", "kitchen"},
       {"--link '1&end' --config '" + config + "'", "--config"},

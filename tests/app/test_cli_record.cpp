@@ -7,7 +7,8 @@
 
 using namespace normscope::test;
 
-TEST_CASE("record prints one Python file, of at most 60 lines") {
+// Half of it is what must not happen: a recorder that ends the training.
+TEST_CASE("record prints one Python file, of at most 120 lines") {
   for (const auto& [option, library] : {std::pair("--python", "torch"), std::pair("--jax", "jax")}) {
     INFO(option);
     const Outcome outcome = run_program(std::string("record ") + option);
@@ -16,7 +17,7 @@ TEST_CASE("record prints one Python file, of at most 60 lines") {
     CHECK(holds(outcome.out, "class Recorder:"));
     CHECK(holds(outcome.out, library));
     CHECK(holds(outcome.out, "\"normscope log 2\""));
-    CHECK(line_breaks_in(outcome.out) <= 60);
+    CHECK(line_breaks_in(outcome.out) <= 120);
   }
 }
 
@@ -30,7 +31,7 @@ TEST_CASE("record --names says what the names in a log are, with a mapping and w
   const Outcome plain = run_program("record --names " + log);
   CHECK(plain.code == 0);
   CHECK(holds(plain.out, "L01.attn.wq.grad_norm"));
-  CHECK(holds(plain.out, "layer 4, not known"));
+  CHECK(holds(plain.out, "layers.3.mixer.weight.grad_norm, layer 4"));
   CHECK(holds(plain.out, "4 names, 2 of them not known"));
   const std::string mapping = folder.write("m.toml", "\"net.{layer}.q\" = \"L{layer}.attn.wk\"\n");
   const Outcome mapped = run_program("record --names " + log + " --mapping " + mapping);

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <vector>
 
@@ -189,4 +190,29 @@ TEST_CASE("a picture that cannot be written exits with 5") {
   const Outcome outcome = session.draw("absent/folder/x.png", "");
   CHECK(outcome.code == 5);
   CHECK(is_one_error_line(outcome));
+}
+
+TEST_CASE("an interrupt ends a large picture in its middle and leaves nothing of it") {
+  const Session session;
+  const Outcome outcome = run_program("screenshot --steps 1 --size 12000x12000 --config " + session.config +
+                                          " --out " + session.folder.file("x.png"),
+                                      "timeout --foreground --preserve-status -s INT 4");
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 130);
+  CHECK(is_one_error_line(outcome));
+  const std::filesystem::directory_iterator left(session.folder.file(""));
+  CHECK(std::distance(left, std::filesystem::directory_iterator()) == 1);  // the configuration
+}
+
+TEST_CASE("a scale is drawn as asked for, and where it has no room a line says so") {
+  const Session session;
+  const Outcome whole = session.draw("x.png", "--size 1600x1000 --scale 1.5");
+  CHECK(whole.code == 0);
+  CHECK_FALSE(holds(whole.err, "asked for"));
+  const Outcome small = session.draw("x.png", "--size 1280x720 --scale 1.5");
+  CHECK(small.code == 0);
+  CHECK(holds(small.err, "--scale 1.5: 150 % was asked for; a window of this size has room for 120 %\n"));
+  const size_t at = small.err.find("asked for");
+  REQUIRE(at != std::string::npos);
+  CHECK(small.err.find("asked for", at + 1) == std::string::npos);  // once
 }

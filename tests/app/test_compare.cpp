@@ -6,11 +6,13 @@
 
 #include "app/compare/comparison.h"
 #include "app/compare/from_records.h"
+#include "app/compare/words.h"
 #include "app/records/recorded_run.h"
 #include "catch.hpp"
 #include "compared_runs.h"
 #include "engine/helpers.h"
 #include "engine/measure/plateau.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::comparison {
 using compared::history, compared::ours, compared::theirs;
@@ -192,7 +194,7 @@ TEST_CASE("compare: the difference is a mean over nine steps and ends with the s
     // The last window that the spike is in has its nine steps; those at the end have fewer.
     CHECK(d.mean[i] == Approx(std::abs(d.steps[i] - 20) <= 4 ? 1.0 : 0.0).margin(1e-5));
   }
-  CHECK(all.differences[1].end == Approx(9.0 / kWindow).epsilon(1e-5));  // steps 6 to 30
+  CHECK(all.differences[1].end == Approx(9.0 / kLossWindow).epsilon(1e-5));  // steps 6 to 30
   CHECK(row_of_run(all, 0).last_step == 50);
   CHECK(row_of_run(all, 1).last_step == 30);
   CHECK(all.losses[0].shown.x.back() == 50);
@@ -333,8 +335,8 @@ TEST_CASE(
   CHECK(*row_of_run(all, 0).leaves == 0);
   CHECK_FALSE(row_of_run(all, 2).leaves);
   CHECK(contains(missing_sentence(all),
-                 "C: not in its log: the unigram entropy, which the verdict needs and tokens/s."));
-  CHECK(loss_sentence(all) == "A never leaves the unigram entropy. B leaves it at step 51.");
+                 "C: not in its log: the line of letter frequencies, which the verdict needs and tokens/s."));
+  CHECK(loss_sentence(all) == "A never leaves the line of letter frequencies. B leaves it at step 51.");
   CHECK(all.unigram == 2.95);
 }
 
@@ -387,6 +389,70 @@ TEST_CASE("compare: the settings that differ stand first, what a log does not sa
   CHECK(all.shared == 0);  // the third says none
   all = compare({base, other});
   CHECK(all.shared > 30);
+}
+
+TEST_CASE("compare: a run with edits has the settings that train now, and says what was changed when") {
+  const Compared base = ours("base", {history(40)});
+  Compared fork = ours("fork", {history(40)});
+  fork.origin = fork.spec;
+  RunSpec target = *fork.spec;
+  for (LayerWiring& layer : target.model.stack().layers)
+    for (Wiring* wiring : {&layer.attention, &layer.feed_forward}) std::swap(wiring->before, wiring->stream);
+  fork.edits = edits_between(*fork.origin, target, 31);
+  fork.edits.push_back({36, "train.lr", "0.001"});
+  for (const Edit& edit : fork.edits) set_field(*fork.spec, edit.key, edit.value);
+  fork.settings = field_values(*fork.spec);
+  const Comparison all = compare({base, fork});
+  const auto setting = [&](const std::string& key) {
+    return *std::find_if(all.settings.begin(), all.settings.end(),
+                         [&](const Setting& s) { return s.key == key; });
+  };
+  CHECK(setting("model.placement").values[1] == "custom");
+  CHECK(setting("model.placement").differs(1, 0));
+  CHECK(setting("edits").label == "edits");
+  CHECK(setting("edits").values[0] == "none");
+  CHECK(setting("edits").values[1] == "12 norms moved at 30; learning rate 0.001 at 35");
+  CHECK(all.rows[1].loss == Approx(3.1).epsilon(1e-5));
+  fork.origin.reset();  // a log does not say what was there before
+  CHECK(compare({base, fork}).settings.back().values.size() == 2);
+}
+
+TEST_CASE("compare: losses on other data, or on data that nobody names, never stand without a word") {
+  Compared base = ours("base", {history(40)}), same = theirs("same", history(40, 2)),
+           other = theirs("other", history(40, 3)), silent = theirs("silent", history(40, 4));
+  base.data = {"built-in sentences", "00000000000000aa", 29, "letter"};
+  same.data = {"renamed", "00000000000000aa", 29, ""};
+  other.data = {"web text", "", 138, ""};
+  silent.data = {};
+  const Comparison all = compare({base, same, other, silent});
+  CHECK(all.differences[1].words() == "one seed: luck cannot be told");
+  CHECK(all.differences[2].words() == "other data: web text, 138 symbols");
+  CHECK(all.differences[3].words() == "data: not in its log; one seed: luck cannot be told");
+  CHECK(data_sentence(all) == "C: other data: web text, 138 symbols. D: data: not in its log.");
+  CHECK(contains(
+      difference_sentence(all),
+      "C ends 0.20 above A, but on other data: web text, 138 symbols: the two losses do not compare."));
+  CHECK(contains(difference_sentence(all),
+                 "D ends 0.30 above A: one seed, luck cannot be told (data: not in its log)."));
+  CHECK(contains(map_sentence(all, 2), "within 2"));
+  for (const size_t run : {size_t{2}, size_t{3}}) CHECK(!data_words(all, run).empty());
+  CHECK(all.settings.front().key == "data");
+  // One log of before, whose runs have one specification of data: these are the same.
+  Compared one = ours("one", {history(9)}), two = ours("two", {history(9)});
+  one.data = two.data = {};
+  CHECK(compare({one, two}).differences[1].data == SameData::Same);
+  // Two texts of one name: the path of one session says nothing of another's.
+  Compared text = ours("text", {history(9)}), elsewhere = ours("elsewhere", {history(9)});
+  text.data = elsewhere.data = {};
+  text.spec->data.name = elsewhere.spec->data.name = "text";
+  text.spec->data.text_path = elsewhere.spec->data.text_path = "input.txt";
+  elsewhere.source = "other.jsonl";
+  CHECK(compare({text, elsewhere}).differences[1].data == SameData::Unknown);
+  text.data = {"input.txt", "aa00000000000000", 29, ""};
+  elsewhere.data = {"input.txt", "ab00000000000000", 29, ""};
+  const Comparison named = compare({text, elsewhere});
+  CHECK(named.differences[1].data == SameData::Other);
+  CHECK(named.settings.front().values[0] == "input.txt, 29 symbols (aa000000)");
 }
 
 TEST_CASE("compare: what cannot be compared is refused in a line") {

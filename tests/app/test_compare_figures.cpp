@@ -56,7 +56,7 @@ TEST_CASE("compare: every figure is an SVG that says what it shows") {
   CHECK(names == std::vector<std::string>{"loss", "difference", "gradient-B", "end"});  // C has no gradients
   const std::string svg = plot::to_svg(figures[0].plot, ui::theme(false), figures[0].size);
   for (const char* part :
-       {"unigram entropy 2.95", ">A</text>", ">B</text>", ">C</text>", "worse &lt;&amp;&gt;"})
+       {"letter frequencies 2.95", ">A</text>", ">B</text>", ">C</text>", "worse &lt;&amp;&gt;"})
     CHECK(contains(svg, part));
 }
 
@@ -131,7 +131,7 @@ TEST_CASE("compare: the scale of the difference is even near zero and keeps its 
   const plot::PlotSpec shown = difference_plot(all), numbers = difference_plot(all, false);
   CHECK(shown.series[1].y[30] == Approx(difference_scale(0.4)).epsilon(1e-4));
   CHECK(numbers.series[1].y[30] == Approx(0.4).epsilon(1e-4));
-  CHECK(contains(figures_of(all)[1].csv, "difference of the losses, nats per symbol"));
+  CHECK(contains(figures_of(all)[1].csv, "difference of the losses, nats per letter"));
 }
 
 TEST_CASE("compare: JSON has every part, round numbers, and null for what is not known") {

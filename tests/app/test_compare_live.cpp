@@ -56,6 +56,26 @@ TEST_CASE("live: a run of a session is compared under its own letter, with its r
   CHECK(live.take(*view, 'A')->seeds[1].history == runs[0].seeds[1].history);
 }
 
+TEST_CASE(
+    "live: an edited fork is compared by the wiring that trains, and not by the one that it began with") {
+  fixture::LabShape shape;
+  shape.fork = true;
+  auto view = std::make_shared<LabView>(*fixture::lab_view(shape));
+  RunView& fork = view->runs[3];
+  fork.origin = view->runs[0].spec;
+  fork.edits = edits_between(*fork.origin, *fork.spec, 151);
+  LiveRuns live;
+  const Comparison all = compare({*live.take(*view, 'A'), *live.take(*view, 'D')});
+  const auto value = [&](const std::string& key) -> std::optional<std::string> {
+    for (const Setting& setting : all.settings)
+      if (setting.key == key) return setting.values[1];
+    return {};
+  };
+  CHECK(value("model.placement") == "custom");
+  CHECK(value("edits") == "12 norms moved at 150");
+  CHECK(*all.runs[1].spec == *fork.spec);
+}
+
 TEST_CASE("live: a run has its own tokens a second, and none where there is no clock") {
   const auto view = with_reruns(1);
   view->runs[0].seconds_per_step = 0.25;

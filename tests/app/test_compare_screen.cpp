@@ -157,22 +157,29 @@ TEST_CASE("compare screen: a log stands in the free place, is followed while it 
   CompareDriver compare;
   compare.open(path);
   // The cursor stands at a step that it never reached.
-  CHECK(holds(compare.driver.value("compare/run/D"), "loss –"));
+  CHECK(holds(compare.driver.value("compare/run/E"), "loss –"));
   compare.state.screens.lab.transport().pinned_step = 40;
   compare.driver.frames(2);
-  CHECK(holds(compare.driver.value("compare/run/D"), "loss 2."));
-  CHECK(holds(compare.driver.value("compare/missing"), "D:"));
-  CHECK(holds(compare.driver.value("compare/map/lacks"), "D: gradient norm"));
-  CHECK(fixture::text_faults(compare.ui).empty());
-  const std::string before = compare.driver.value("compare/end/D");
+  CHECK(holds(compare.driver.value("compare/run/E"), "loss 2."));
+  CHECK(holds(compare.driver.value("compare/missing"), "E:"));
+  CHECK(holds(compare.driver.value("compare/map/lacks"), "E: gradient norm"));
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+  const std::string before = compare.driver.value("compare/end/E");
   std::ofstream(path, std::ios::app) << log_line(41, 90.0);
   compare.driver.frames(3);
-  CHECK(compare.driver.value("compare/end/D") != before);
-  compare.driver.click("compare/run/D/replace");
-  compare.driver.frames(2);
-  compare.driver.click("compare/run/D/replace/none");
+  CHECK(compare.driver.value("compare/end/E") != before);
+  CHECK_FALSE(holds(compare.driver.value("compare/missing"), "took the place"));
+  std::string longer;
+  for (int step = 1; step <= 60; ++step) longer += log_line(step, 4.0 - 0.001 * step);
+  folder.write("port.jsonl", longer);
   compare.driver.frames(3);
-  CHECK(compare.ui.registry().find("compare/run/D") == nullptr);
+  CHECK(holds(compare.driver.value("compare/missing"), "E: another run took the place of the one before"));
+  CHECK(fixture::text_faults(compare.ui).empty());
+  compare.driver.click("compare/run/E/replace");
+  compare.driver.frames(2);
+  compare.driver.click("compare/run/E/replace/none");
+  compare.driver.frames(3);
+  CHECK(compare.ui.registry().find("compare/run/E") == nullptr);
 }
 
 TEST_CASE("compare screen: a file that is none is one line with its name, and its card stays empty") {
@@ -180,10 +187,10 @@ TEST_CASE("compare screen: a file that is none is one line with its name, and it
   const std::string path = folder.write("no.jsonl", "{\"step\": }\nnothing\n");
   CompareDriver compare;
   compare.open(path);
-  const std::string fault = compare.driver.value("compare/fault/D");
+  const std::string fault = compare.driver.value("compare/fault/E");
   CHECK(holds(fault, "no.jsonl: line 1"));
   CHECK(fault.find('\n') == std::string::npos);
-  CHECK(compare.ui.registry().find("compare/run/D") == nullptr);
+  CHECK(compare.ui.registry().find("compare/run/E") == nullptr);
   CHECK(holds(compare.driver.value("compare/run/B"), "baseline"));
 }
 
@@ -192,7 +199,7 @@ TEST_CASE("compare screen: one run alone asks for another, and the list of a pla
   alone->runs.resize(1);
   CompareDriver compare(alone);
   CHECK(holds(compare.driver.value("compare/none"), "Open a run"));
-  CHECK(fixture::text_faults(compare.ui).empty());
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
   compare.driver.click("compare/run/B/replace");
   compare.driver.frames(2);
   compare.driver.click("compare/run/B/replace/file");
@@ -305,16 +312,69 @@ TEST_CASE("comparing: what did not change is not computed again, and what is wro
   CHECK(asked == 2);
 }
 
-TEST_CASE(
-    "compare screen: several logs push live runs out, from the right, and all four places can be theirs") {
+TEST_CASE("compare screen: a log takes no run's place and no run's letter; where there is no room it asks") {
   const test::Folder folder;
+  fixture::LabShape shape;
+  shape.fork = true;
+  CompareDriver compare(fixture::lab_view(shape));
+  compare.open(folder.write("port-0.jsonl", a_log(20)));
+  CHECK(compare.screen().kept().files[3].first.empty());  // D stands where it stood
+  CHECK(holds(compare.driver.value("compare/run/D"), "Fork of A"));
+  REQUIRE(compare.ui.popup_open("compare/where"));
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+  compare.driver.click("compare/where/none");
+  compare.driver.frames(3);
+  CHECK_FALSE(compare.ui.popup_open("compare/where"));
+  CHECK(compare.screen().kept().files[3].first.empty());
+
+  compare.open(folder.write("port-1.jsonl", a_log(21)));
+  compare.driver.click("compare/where/2");
+  compare.driver.frames(3);
+  CHECK(compare.screen().kept().files[1].first.ends_with("port-1.jsonl"));
+  CHECK(compare.ui.registry().find("compare/run/B") == nullptr);
+  CHECK(holds(compare.driver.value("compare/run/E"), "port-1"));
+  // No mark of the timeline speaks of the live B in the letter of the log, nor the other way round.
+  for (const ui::Control& c : compare.ui.registry().all())
+    if (c.name.starts_with("timeline/event")) CHECK_FALSE(holds(c.value, "E leaves"));
+  // Escape asks no further.
+  compare.open(folder.write("port-2.jsonl", a_log(22)));
+  REQUIRE(compare.ui.popup_open("compare/where"));
+  compare.driver.key("Escape");
+  compare.driver.frames(3);
+  CHECK_FALSE(compare.ui.popup_open("compare/where"));
+  compare.open(folder.write("port-3.jsonl", a_log(23)));
+  compare.driver.click("compare/where/1");
+  compare.driver.frames(3);
+  CHECK(compare.screen().kept().letters[0] == 'F');
+  CHECK(compare.screen().kept().letters[1] == 'E');
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+}
+
+TEST_CASE("compare screen: a log's long name and its own settings are shown") {
+  const test::Folder folder;
+  const std::string head =
+      "{\"format\":\"normscope log 2\",\"maker\":\"PyTorch 2.4\",\"name\":\"hyper-connections with two streams and "
+      "a peri norm\",\"settings\":{\"streams\":\"2\",\"width\":\"64\"}}\n";
   CompareDriver compare;
-  for (int i = 0; i < 4; ++i) compare.open(folder.write(fmt::format("port-{}.jsonl", i), a_log(20 + i)));
-  const auto files = compare.screen().kept().files;
-  CHECK(files[3].first.ends_with("port-0.jsonl"));
-  CHECK(files[2].first.ends_with("port-1.jsonl"));
-  CHECK(files[0].first.ends_with("port-3.jsonl"));
-  CHECK(fixture::text_faults(compare.ui).empty());
+  compare.open(folder.write("hc.jsonl", head + a_log(40)));
+  CHECK(holds(compare.driver.value("compare/run/E"), "hyper-connections"));
+  CHECK(compare.driver.value("compare/setting/E/own") == "streams 2, width 64");
+  CHECK(compare.driver.value("compare/setting/A/own") == "–");
+  CHECK(holds(compare.driver.value("compare/setting/E/data"), "not in its log"));
+  bool drawn = false;
+  for (const ui::TextRecord& text : compare.ui.texts()) drawn = drawn || text.text.starts_with("hyper-conn");
+  CHECK(drawn);
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+}
+
+TEST_CASE("compare screen: the loss of a run at a step is the number that the Lab shows") {
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  CompareDriver compare(view);
+  for (const RunView& run : view->runs) {
+    const std::string number = fmt::format("{:.2f}", run.loss);
+    CHECK(holds(compare.driver.value(fmt::format("compare/run/{}", run.letter)), "loss " + number));
+    CHECK(holds(compare.driver.value(fmt::format("compare/end/{}", run.letter)), number));
+  }
 }
 
 TEST_CASE("comparing and following on threads: what is ready is shown, and the bell is rung for it") {

@@ -129,8 +129,7 @@ bool refuses(const Outcome& outcome, int code, const std::string& words) {
 }  // namespace
 
 TEST_CASE("debian pairs: an index and its translation are paired part by part, whatever their order") {
-  const std::string python = python_or_skip("lzma", "Python 3");
-  if (python.empty()) return;
+  NEEDS_PYTHON(python, "lzma", "Python 3");
   const Folder folder;
   const Script script{python, folder};
   const std::string german = folder.write("de", kGerman), english = folder.write("en", kEnglish),
@@ -161,8 +160,7 @@ TEST_CASE("debian pairs: an index and its translation are paired part by part, w
 }
 
 TEST_CASE("debian pairs: what is missing is said in one line") {
-  const std::string python = python_or_skip("lzma", "Python 3");
-  if (python.empty()) return;
+  NEEDS_PYTHON(python, "lzma", "Python 3");
   const Folder folder;
   const Script script{python, folder};
   const std::string index = folder.write("de", kGerman), files = "--german " + index + " --english ";

@@ -22,9 +22,10 @@ struct Window {
   float scale = 1;
   bool dark = false;
 };
-constexpr Window kWindows[] = {
-    {{640, 480}},  {{1024, 600}, 1, true}, {{1280, 800}},           {{1366, 768}, 1, true},
-    {{1440, 900}}, {{1600, 1000}, 1.5f},   {{1600, 1000}, 1, true}, {{1920, 1080}}};
+constexpr Window kWindows[] = {{{640, 480}},  {{1024, 600}, 1, true}, {{1280, 720}, 1.5f},
+                               {{1280, 800}}, {{1366, 768}, 1, true}, {{1440, 900}},
+                               {{1598, 975}}, {{1600, 1000}, 1.5f},   {{1600, 1000}, 1, true},
+                               {{1920, 1080}}};
 // One of each layout, where every control is tried.
 constexpr Window kLayouts[] = {{{640, 480}}, {{1440, 900}}, {{1600, 1000}}};
 

@@ -14,6 +14,7 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/lab/lab.h"
 #include "small_course.h"
+#include "stored_files.h"
 
 using namespace normscope;
 using namespace normscope::experiments;
@@ -397,34 +398,164 @@ TEST_CASE("experiments: an interrupted run never takes the place of a finished o
   CHECK(test::read_all(all.state_path(key, "sum 1")) == "whole");
 }
 
-TEST_CASE("experiments: above its budget the store lets go what was unused for longest") {
-  const Folder folder;
+namespace {
+
+constexpr uint64_t kSmallBudget = 70'000;  // bytes: three results of 20,000 and not four
+
+/// Three large results with states in a folder, the first one unused for longest. Their keys.
+std::vector<std::string> three_large_results(const std::string& folder) {
   const auto backend = make_cpu_backend(1);
   std::vector<std::string> keys;
-  const nlohmann::json large = std::string(20'000, 'x');
-  {
-    ResultStore store(folder.file("results"), 70'000);
-    for (uint64_t data = 0; data < 3; ++data) {
-      keys.push_back(key_of({tiny_run("pre"), {}}, data, *backend));
-      store.put(keys.back(), "sum 1", large);
-      std::ofstream(store.state_path(keys.back(), "sum 1")) << "state";
-      const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(10 - data);
-      for (const auto& file : std::filesystem::directory_iterator(store.folder()))
-        if (file.last_write_time() > std::filesystem::file_time_type::clock::now() - std::chrono::minutes(5))
-          std::filesystem::last_write_time(file.path(), old);
-    }
-    CHECK(store.find(keys[0], "sum 1"));  // used: now the newest
-    keys.push_back(key_of({tiny_run("pre"), {}}, 9, *backend));
-    store.put(keys.back(), "sum 1", large);
-    store.trim();
+  ResultStore store(folder);
+  for (uint64_t data = 0; data < 3; ++data) {
+    keys.push_back(key_of({tiny_run("pre"), {}}, data, *backend));
+    store.put(keys.back(), "sum 1", std::string(20'000, 'x'));
+    std::ofstream(store.state_path(keys.back(), "sum 1")) << "state";
+    const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(10 - data);
+    for (const auto& file : std::filesystem::directory_iterator(folder))
+      if (file.last_write_time() > std::filesystem::file_time_type::clock::now() - std::chrono::minutes(5))
+        std::filesystem::last_write_time(file.path(), old);
   }
-  ResultStore store(folder.file("results"));
+  return keys;
+}
+
+/// A file of somebody else's that is called as a result is, older than all of ours.
+void write_foreign(const std::string& path) {
+  std::ofstream(path) << std::string(100'000, 'y');
+  std::filesystem::last_write_time(path,
+                                   std::filesystem::file_time_type::clock::now() - std::chrono::hours(50));
+}
+
+}  // namespace
+
+TEST_CASE("experiments: above its budget the cache lets go what was unused for longest") {
+  const Folder folder;
+  const std::vector<std::string> keys = three_large_results(folder.file("results"));
+  ResultStore store(StorePlace(folder.file("results"), kSmallBudget));
+  CHECK(store.find(keys[0], "sum 1"));  // used: now the newest
+  store.put("another", "sum 1", std::string(20'000, 'x'));
+  store.trim();
+  CHECK(store.let_go() == 1);
   CHECK(store.find(keys[0], "sum 1"));
   CHECK(std::filesystem::exists(store.state_path(keys[0], "sum 1")));  // a state is as old as its result
   CHECK_FALSE(std::filesystem::exists(store.state_path(keys[1], "sum 1")));
   CHECK_FALSE(store.find(keys[1], "sum 1"));
   CHECK(store.find(keys[2], "sum 1"));
-  CHECK(store.find(keys[3], "sum 1"));
+  CHECK(store.find("another", "sum 1"));
+  // What this process used stays, however much it is.
+  store.put("a third", "sum 1", std::string(60'000, 'x'));
+  store.trim();
+  CHECK(store.let_go() == 1);
+}
+
+TEST_CASE("experiments: a folder that was named keeps everything, and one that is looked at stays as it is") {
+  const Folder folder;
+  const std::string results = folder.file("results");
+  const std::vector<std::string> keys = three_large_results(results);
+  std::filesystem::resize_file(ResultStore(results).state_path(keys[0], "sum 1"),
+                               uintmax_t{3} << 30);  // sparse
+  const auto before = test::listing(results);
+  ResultStore(results).trim();
+  CHECK(test::listing(results) == before);
+  ResultStore looks(StorePlace(results, kSmallBudget, true));
+  CHECK(looks.find(keys[0], "sum 1"));
+  looks.put("another", "sum 1", 1.0);
+  looks.trim();
+  CHECK(train(plan_of(four_experiments()), looks, {.stored_only = true}, carry_on).stored == 0);
+  CHECK(test::listing(results) == before);
+  // Nor is a folder made.
+  ResultStore nowhere(StorePlace(folder.file("none"), 0, true));
+  CHECK_FALSE(nowhere.find(keys[0], "sum 1"));
+  CHECK_FALSE(std::filesystem::exists(folder.file("none")));
+}
+
+TEST_CASE("experiments: the cache takes no file that is only called as a result is, and never the newest") {
+  const Folder folder;
+  const std::string results = folder.file("results");
+  const std::vector<std::string> keys = three_large_results(results);
+  const std::vector<std::string> foreign = {"0123456789abcdef-mine.safetensors", "0123456789abcdee-mine.json",
+                                            "0123456789abcded-sum-1.partial.safetensors"};
+  for (const std::string& name : foreign) write_foreign(results + "/" + name);
+  // A result under another name than that of its key was put there by hand.
+  const std::filesystem::path state = ResultStore(results).state_path(keys[0], "sum 1");
+  std::filesystem::copy_file(std::filesystem::path(state).replace_extension(".json"),
+                             results + "/0123456789abcdec-copy.json");
+  ResultStore enough(StorePlace(results, kSmallBudget));
+  enough.trim();
+  CHECK(enough.let_go() == 0);  // the foreign ones are no part of what it counts
+  ResultStore store(StorePlace(results, 100));
+  store.trim();
+  CHECK(store.let_go() == 2);
+  CHECK_FALSE(store.find(keys[1], "sum 1"));
+  CHECK(store.find(keys[2], "sum 1"));  // alone above the limit, and still the newest
+  for (const std::string& name : foreign) CHECK(std::filesystem::exists(results + "/" + name));
+  CHECK(std::filesystem::exists(results + "/0123456789abcdec-copy.json"));
+}
+
+TEST_CASE("experiments: nobody lets go results that another process may use") {
+  const Folder folder;
+  const std::vector<std::string> keys = three_large_results(folder.file("results"));
+  const StorePlace place(folder.file("results"), 100);
+  ResultStore store(place), other(place);
+  auto held = other.hold();  // a lock of its own, as of another process
+  store.trim();
+  CHECK(store.let_go() == 0);
+  CHECK(ResultStore(folder.file("results")).find(keys[0], "sum 1"));
+  held.reset();
+  store.trim();
+  CHECK(store.let_go() == 2);
+  // The runner holds it while it works.
+  class Trims final : public Measurement {
+   public:
+    explicit Trims(const StorePlace& place) : store_(place) {}
+    bool after_step(const Run&) override {
+      store_.trim();
+      return true;
+    }
+    nlohmann::json end(Run&) override { return store_.let_go(); }
+
+   private:
+    ResultStore store_;
+  };
+  three_large_results(folder.file("results"));
+  Plan plan = plan_of({Experiment{tiny_run("pre"), {}}});
+  plan.measure = [&](size_t) { return std::make_unique<Trims>(place); };
+  CHECK(values(train(plan, other, {}, carry_on)) == std::vector{0.0});
+}
+
+TEST_CASE("experiments: a store that cannot be written costs no run that was trained") {
+  const Folder folder;
+  const auto backend = make_cpu_backend(1);
+  const std::vector<Experiment> runs = four_experiments();
+  ResultStore whole(folder.file("whole"));
+  const std::vector<double> straight = values(train(plan_of(runs), whole, {}, carry_on));
+  test::make_full_store(folder.file("whole"), folder.file("results"));
+  ResultStore store(folder.file("results"));
+  std::string told;
+  const experiments::Outcome outcome =
+      train(plan_of(runs), store, {.runs_at_a_time = 2}, [&](const Progress& at) {
+        if (told.empty()) told = at.unkept;
+        return true;
+      });
+  CHECK(outcome.complete);
+  CHECK(outcome.trained == 4);
+  CHECK(values(outcome) == straight);
+  CHECK(store.unkept_count() == 4);
+  CHECK_THAT(store.unkept(), Catch::Contains("No space left on device"));
+  // Where there is room again, nothing is lacking any more.
+  std::filesystem::remove_all(folder.file("results"));
+  std::filesystem::create_directories(folder.file("results"));
+  CHECK(train(plan_of(runs), store, {}, carry_on).trained == 4);
+  CHECK(store.unkept_count() == 0);
+  // What starts from weights that could not be kept says why it cannot.
+  const auto start = std::make_shared<const Experiment>(Experiment{tiny_run("pre", 7), {}});
+  const Experiment tuned{tiny_run("pre", 8), {}, start};
+  const std::string of_start = key_of(*start, make_task(start->spec.data)->hash(), *backend);
+  std::filesystem::create_directory(store.state_path(of_start, "sum 1"));
+  const experiments::Outcome chain = train(plan_of({*start, tuned}), store, {}, carry_on);
+  CHECK(chain.results[0]);
+  CHECK(chain.trained == 1);
+  REQUIRE(chain.failed.contains(1));
 }
 
 TEST_CASE("experiments: a run that cannot be made is told, the others are trained") {
@@ -464,6 +595,13 @@ TEST_CASE("a lesson comes to the same numbers from the store on disk, and trains
   const Results third = check_lesson(lesson, mended, Tier::Fast).results;
   CHECK(mended.trained() == fresh.trained());
   for (const auto& [id, measured] : first.measures) CHECK(third.measures.at(id).values == measured.values);
+  // A full disk costs no number.
+  test::make_full_store(folder.file("results"), folder.file("full"));
+  RunStore unkept(2, nullptr, folder.file("full"));
+  const Results fourth = check_lesson(lesson, unkept, Tier::Fast).results;
+  CHECK(unkept.trained() == fresh.trained());
+  CHECK(unkept.on_disk().unkept_count() == fresh.trained());
+  for (const auto& [id, measured] : first.measures) CHECK(fourth.measures.at(id).values == measured.values);
 }
 
 TEST_CASE("reruns with other seeds are found by the next window") {

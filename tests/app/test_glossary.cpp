@@ -11,6 +11,7 @@
 #include "catch.hpp"
 #include "lab_driver.h"
 #include "lab_fixture.h"
+#include "program.h"
 
 using namespace normscope;
 using namespace normscope::shell;
@@ -30,11 +31,15 @@ TEST_CASE("a term has two sentences, a source and one id") {
   CHECK(ids.size() >= 20);
 }
 
-TEST_CASE("a term whose source was not read against it says so") {
-  CHECK(source_text(*find_term("admin")) == find_term("admin")->source);
-  CHECK(source_text(*find_term("deepnorm"))
-            .ends_with("2022, DeepNet: Scaling Transformers to 1,000 Layers "
-                       "(from the literature, not checked)"));
+TEST_CASE("a source is a source: which ones were read against their terms is said in the documentation") {
+  for (const char* id : {"admin", "deepnorm"}) CHECK(source_text(*find_term(id)) == find_term(id)->source);
+  for (const Term& term : glossary()) CHECK(source_text(term).find("not checked") == std::string::npos);
+  const std::string docs = test::read_all(NORMSCOPE_SOURCE_DIR "/docs/theory.md");
+  const size_t at = docs.find("## Sources of the glossary");
+  REQUIRE(at != std::string::npos);
+  for (const char* read :
+       {"Xiong et al. 2020", "Liu et al. 2020", "Xu et al. 2019", "Su 2022", "not checked"})
+    CHECK(docs.find(read, at) != std::string::npos);
   for (const char* id : {"gradient", "norm", "stream", "step"})
     CHECK(source_text(*find_term(id)).ends_with("; see lesson 0"));
   CHECK(source_text(*find_term("gradient"), {{"; see lesson {}", "; siehe Lektion {}"}})
@@ -64,6 +69,36 @@ TEST_CASE("a panel's title shows its term on hover and keeps it on a click") {
   lab.driver.key("Escape");
   lab.driver.frames(3);
   CHECK_FALSE(lab.ui.popup_open("app/glossary"));
+}
+
+TEST_CASE("a definition under the mouse has its source in smaller print below, without brackets") {
+  LabDriver lab(fixture::lab_view());
+  lab.driver.move_to("term/nats");
+  lab.driver.frames(40);
+  bool large = false, small = false;
+  for (const ui::TextRecord& t : lab.ui.texts()) {
+    if (t.layer != 3) continue;
+    large |= t.px == ui::type::body && t.text.starts_with("The unit of the loss");
+    small |= t.px == ui::type::tick && t.text.starts_with("Shannon 1948");
+    CHECK(t.text.find("not checked") == std::string::npos);
+    CHECK(t.text.find('(') == std::string::npos);
+  }
+  CHECK(large);
+  CHECK(small);
+}
+
+TEST_CASE("a title that can be changed says under the mouse what is measured") {
+  LabDriver lab(fixture::lab_view());
+  size_t titles = 0;
+  for (const lab::Panel& panel : lab::panels()) {
+    const ui::Control* title = lab.ui.registry().find(std::string(panel.id) + "/quantity");
+    if (!title || !panel.metric) continue;
+    ++titles;
+    CHECK(title->help.starts_with(lab::info(*panel.metric).help));
+  }
+  CHECK(titles >= 3);
+  CHECK(std::string_view(lab::info(lab::Metric::HiddenNorm).help).find("before the norm on the stream") !=
+        std::string_view::npos);
 }
 
 TEST_CASE("F1 asks for what is in focus, and the palette for any term") {

@@ -8,6 +8,8 @@
 #include "app/lessons/player.h"
 #include "app/panels/plot_specs.h"
 #include "catch.hpp"
+#include "lab_driver.h"
+#include "lab_fixture.h"
 #include "live_lab.h"
 
 using namespace normscope;
@@ -57,7 +59,7 @@ TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
   REQUIRE(lab.state.shell.person);
   CHECK(*lab.state.shell.person == guessing_game.guesses.nats());
   // What comes next is offered as quietly: the first lesson.
-  CHECK(lab.driver.value("app/offer").find("Why does A stay") == 0);
+  CHECK(lab.driver.value("app/offer") == "What decides whether a model learns?");
   lab.driver.key("Right");  // the keys are the app's again
   lab.settle();
   CHECK(lab.view().step == step + 1);
@@ -69,6 +71,36 @@ TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
   CHECK(std::any_of(plot.lines.begin(), plot.lines.end(), [&](const plot::RefLine& line) {
     return line.value == *options.person && line.label.starts_with("you ");
   }));
+}
+
+TEST_CASE("what is offered follows what the runs do") {
+  const auto view = std::const_pointer_cast<LabView>(fixture::lab_view());
+  fixture::LabDriver lab(view);
+  const auto offered = [&] {
+    lab.driver.frames(2);
+    return lab.ui.registry().find("app/offer") ? lab.driver.value("app/offer") : std::string();
+  };
+  RunView& a = view->runs[0];
+  for (RunView& run : view->runs) {
+    run.state = RunState::Training;
+    run.learning_since = 0;
+  }
+  CHECK(offered().empty());
+  lab.state.shell.offers.lesson = true;
+  CHECK(offered() == "What decides whether a model learns?");
+  a.state = RunState::Stuck;
+  std::const_pointer_cast<History>(a.history)->add_event({120, RunEvent::Kind::Stuck, "stuck"});
+  CHECK(offered() == "Why does A stay at letter frequencies?");
+  a.state = RunState::Learning;
+  a.learning_since = 380;
+  CHECK(offered() == "A left letter frequencies only at step 380: why so late?");
+  a.state = RunState::Stuck;  // it fell back
+  CHECK(offered() == "Why does A stay at letter frequencies?");
+  // A game of letters is offered where there are letters.
+  lab.state.shell.offers.game = true;
+  CHECK(offered() == "Can you guess the next letter?");
+  view->unit = "label";
+  CHECK(offered() == "Why does A stay at label frequencies?");
 }
 
 TEST_CASE("from the guessing game to the first lesson") {

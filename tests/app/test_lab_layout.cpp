@@ -190,3 +190,22 @@ TEST_CASE("an earlier step under the cursor, with its button, and reruns with ba
                    [](ui::UiDriver& driver) { driver.click("lab/left/Settings"); });
     }
 }
+
+TEST_CASE("behind a title bar a screen of 1600 x 1000 keeps its settings and the words of the empty card") {
+  for (const ui::Vec size :
+       {ui::Vec{1600, 1000}, ui::Vec{1598, 975}, ui::Vec{1440, 900}, ui::Vec{1280, 720}}) {
+    LabDriver lab(fixture::lab_view(), size);
+    lab.driver.frames(2);
+    INFO(size.x << " x " << size.y);
+    CHECK(std::any_of(lab.ui.texts().begin(), lab.ui.texts().end(),
+                      [](const ui::TextRecord& text) { return text.text.ends_with("to start D here"); }));
+    const bool full = size.y > 930;
+    CHECK((lab.ui.registry().find("lab/left/Settings") == nullptr) == full);
+    CHECK((lab.ui.registry().find("settings/train.lr") != nullptr) == full);
+  }
+  LabDriver narrow(fixture::lab_view(), {1024, 600});
+  narrow.driver.move_to("run/D");
+  narrow.driver.frames(3);
+  CHECK(std::any_of(narrow.ui.texts().begin(), narrow.ui.texts().end(),
+                    [](const ui::TextRecord& text) { return text.text.starts_with("Run D starts here"); }));
+}

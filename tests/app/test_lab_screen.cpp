@@ -277,14 +277,31 @@ TEST_CASE("a bookmark is set with the key, from the palette and by a right click
 TEST_CASE("undo and redo answer every edit") {
   LabDriver lab(fixture::lab_view());
   lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
-  lab.driver.key("Ctrl+Z");
-  CHECK(lab.last<RemoveFork>());
-  CHECK(lab.state.screens.lab.diagram().selected == 'A');
-  lab.driver.key("Ctrl+Shift+Z");
-  CHECK(lab.last<RestoreFork>());
-  CHECK(lab.state.screens.lab.diagram().selected == 'D');
-  CHECK(lab.state.session.undo.can_undo());
-  CHECK_FALSE(lab.state.session.undo.can_redo());
+  const Ticket fork = lab.state.session.last_ticket;
+  // Before the trainer has answered the fork is named, after it what takes it back.
+  for (const bool answered : {false, true}) {
+    INFO(answered);
+    if (answered) {
+      auto view = std::make_shared<LabView>(*lab.state.session.view);
+      view->answered = fork;
+      view->answers.push_back(
+          std::make_shared<const Answer>(Answer{fork, {}, {{RemoveFork{}}, {RestoreFork{}}}}));
+      lab.state.session.view = view;
+      lab.driver.frames(1);
+    }
+    lab.driver.key("Ctrl+Z");
+    if (answered) CHECK(lab.last<RemoveFork>());
+    REQUIRE(lab.last<TakeBack>());
+    CHECK(lab.last<TakeBack>()->first == fork);
+    CHECK(lab.last<TakeBack>()->last == fork);
+    CHECK(lab.state.screens.lab.diagram().selected == 'A');
+    lab.driver.key("Ctrl+Shift+Z");
+    if (answered) CHECK(lab.last<RestoreFork>());
+    CHECK(lab.last<TakeBack>()->again);
+    CHECK(lab.state.screens.lab.diagram().selected == 'D');
+    CHECK(lab.state.session.undo.can_undo());
+    CHECK_FALSE(lab.state.session.undo.can_redo());
+  }
 }
 
 TEST_CASE("the handles of the learning rate act on the runs") {

@@ -127,6 +127,25 @@ TEST_CASE("saving twice leaves one complete state and no old files") {
   check_equal(*lab.view(), *other.view());
 }
 
+TEST_CASE("what lies beside a session is left alone, whatever it is called") {
+  const Folder folder;
+  fs::create_directories(folder.path);
+  std::ofstream(folder.name("mine.safetensors")) << "weights of months";
+  Lab lab(quiet());
+  play_a_little(lab);
+  lab.post(lab::SaveSession{folder.name()});
+  lab.wait_idle();
+  std::ofstream(folder.name("A-99.safetensors")) << "so are these";
+  lab.post(lab::PlayTo{25});
+  lab.post(lab::SaveSession{folder.name()});
+  lab.wait_idle();
+  CHECK(lab.view()->message == "");
+  CHECK(fs::exists(folder.name("mine.safetensors")));
+  CHECK(fs::exists(folder.name("A-99.safetensors")));
+  CHECK_FALSE(fs::exists(folder.name("A-1.safetensors")));  // of the state before
+  CHECK(fs::exists(folder.name("A-2.safetensors")));
+}
+
 TEST_CASE("a damaged session is said in one line and changes nothing") {
   const Folder folder;
   Lab lab(quiet());

@@ -180,9 +180,16 @@ TEST_CASE("a setting that was typed stands at once, as pending, and the run's ca
   CHECK(lab.driver.value("settings/pending/model.layers") == "ABC");
   CHECK(says(lab, "being built"));
   CHECK(fixture::text_faults(lab.ui).empty());
-  // Refused: what is in force stands there again.
+  // What the trainer says of something else is no answer.
   auto answer = std::make_shared<LabView>(*lab.state.session.view);
-  answer->version += 2;
+  answer->version += 20;
+  answer->message = "[autosave] the disk is full";
+  lab.state.session.view = answer;
+  lab.driver.frames(2);
+  CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("9"));
+  // Refused: what is in force stands there again.
+  answer = std::make_shared<LabView>(*answer);
+  answer->answered = lab.state.session.last_ticket;
   answer->message = "[model.layers] 9 are too many here";
   lab.state.session.view = answer;
   lab.driver.frames(2);

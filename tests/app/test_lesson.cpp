@@ -5,12 +5,15 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
+#include <sstream>
 
 #include "app/course/check.h"
 #include "app/course/figures.h"
 #include "app/course/limits.h"
 #include "app/course/map/swept.h"
 #include "app/course/reader.h"
+#include "app/course/reading/measure_tables.h"
 #include "app/course/report.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
@@ -95,6 +98,32 @@ TEST_CASE("the course reads, and keeps its own rules", "[lesson]") {
   }
 }
 
+TEST_CASE("a letter means the same in every lesson", "[lesson]") {
+  // As lessons/README.md has it: A Post-LN without warm-up, B Post-LN with one, C Pre-LN, D what a lesson adds. A second
+  // addition takes B where no Post-LN with a warm-up is.
+  size_t seen = 0;
+  for (const Lesson& lesson : read_course(kLessons).lessons) {
+    const auto is = [](const LessonRun& run, const char* placement) {
+      return get_field(run.spec, "model.placement") == placement &&
+             get_field(run.spec, "model.encoder_placement") == "same";
+    };
+    for (const LessonRun& run : lesson.runs) {
+      INFO(lesson.id << ", run " << run.id << ", " << run.name);
+      const bool warm = run.spec.train.schedule.warmup > 0;
+      const bool adds =
+          run.spec.train.optimizer != lesson.runs.front().spec.train.optimizer;  // another optimizer
+      ++seen;
+      if (run.id == "A") CHECK((is(run, "post") && !warm));
+      if (run.id == "B") CHECK(((is(run, "post") && warm) || (!is(run, "pre") && lesson.has_letter("D"))));
+      if (run.id == "C") CHECK(is(run, "pre"));
+      if (run.id == "D") CHECK((adds || !(is(run, "post") || is(run, "pre"))));
+      if (is(run, "post") && !adds) CHECK(run.id == (warm ? "B" : "A"));
+      if (is(run, "pre")) CHECK(run.id == "C");
+    }
+  }
+  CHECK(seen > 30);
+}
+
 TEST_CASE("a broken lesson names file, line, key and what was expected; the others open", "[lesson]") {
   SECTION("missing file") {
     Copy c("lesson_broken_1");
@@ -127,6 +156,24 @@ TEST_CASE("a broken lesson names file, line, key and what was expected; the othe
     CHECK(has(
         c.error(),
         "[curve.pre.y] 'rate / critical_rate' is not measured by run C: expected its train.critical_every"));
+  }
+  SECTION("a mean of values that may end at a bound of their measurement") {
+    Copy c("lesson_broken_cut");
+    const std::string curve =
+        "of = \"border\"\nrun = \"C\"\ny = \"learns\"\nfield = \"train.warmup\"\nxs = [0, 60]\nother = "
+        "\"train.lr\"\nvalues = [0.001, 0.002]\n";
+    c.replace("lesson.toml", "of = \"layers\"\nrun = \"C\"\ny = \"stream\"\ntheory = true\nmodels = 64",
+              curve + "mean = \"geometric\"");
+    CHECK(has(c.error(),
+              "[curve.pre.mean] 'geometric' of values that may end at a bound of their measurement: expected "
+              "median"));
+  }
+  SECTION("a mean over seeds of such values") {
+    Copy c("lesson_broken_cut_measure");
+    c.replace("lesson.toml", "[measure.",
+              "[measure.never]\nlabel = \"x\"\ncurve = \"post\"\ntake = "
+              "\"first_below\"\nlimit = 1\n\n[measure.");
+    CHECK(has(c.error(), "[measure.never.mean] 'arithmetic' of values that may end at a bound"));
   }
   SECTION("check on an unknown measure") {
     Copy c("lesson_broken_4");
@@ -250,6 +297,45 @@ TEST_CASE("measures on a made-up curve", "[lesson]") {
   CHECK(spread_of({1, 100}, Mean::Arithmetic).mean == Approx(50.5));
 }
 
+TEST_CASE(
+    "values at a bound of their measurement are counted and have a median, which the bound does not move",
+    "[lesson]") {
+  const std::vector<double> near{0.55, 0.3, 64, 64, 64};
+  CHECK(spread_of({0.55, 0.3, 64, 1, 64}, Mean::Median).mean == 1);
+  CHECK(spread_of({0.55, 0.3, 1000, 1, 5000}, Mean::Median).mean == 1);
+  CHECK(spread_of({1, 2, 4, 8}, Mean::Median).mean == 3);
+  CHECK(std::isnan(spread_of({1, NAN, 4}, Mean::Median).mean));
+  CHECK(std::isinf(spread_of({1, INFINITY, INFINITY}, Mean::Median).mean));
+  Lesson lesson;
+  lesson.curves.push_back({.id = "share", .y = "rate / critical_rate"});
+  lesson.curves.push_back({.id = "border", .of = Curve::Of::Border, .xs = {0, 60}, .values = {0.001, 0.002}});
+  const Measure passes{.curve = "share", .take = "passes", .limit = 1, .mean = Mean::Count},
+      middle{.curve = "share", .take = "median", .mean = Mean::Median};
+  const CurveSet set{{"share", {{1, 6, 11}, {0.2, 64, 0.4}}}};
+  CHECK(evaluate(lesson, passes, set) == 1);
+  CHECK(evaluate(lesson, {.curve = "share", .take = "passes", .a = 10, .b = 12, .limit = 1}, set) == 0);
+  CHECK(evaluate(lesson, middle, set) == 0.4);
+  CHECK(range_text(spread_of({0, 1, 1, 0, 1}, Mean::Count), passes) == "3 of 5");
+  CHECK(spread_text({nullptr, &passes, {{0, 1, 1, 0, 1}, spread_of({0, 1, 1, 0, 1}, Mean::Count)}, true}) ==
+        "3 of 5");
+  // What lies at a bound says so wherever it is shown.
+  lesson.measures = {
+      {.id = "most", .curve = "share", .take = "max", .mean = Mean::Median},
+      {.id = "rate", .curve = "border", .take = "at", .mean = Mean::Median},
+      {.id = "twice", .take = "ratio", .first = "rate", .second = "rate", .mean = Mean::Median}};
+  set_bounds(lesson);
+  CHECK(shown(64, lesson.measures[0]) == "at least 64");
+  CHECK(shown(static_cast<double>(0.003F / (0.003F / 64)), lesson.measures[0]) == "at least 64");
+  CHECK(shown(1.0 / 1024, lesson.measures[0]) == "at most 0.00098");
+  CHECK(shown(63, lesson.measures[0]) == "63");
+  CHECK(range_text(spread_of(near, Mean::Median), lesson.measures[0]) == "0.3 to at least 64");
+  CHECK(shown(0.002, lesson.measures[1]) == "at least 0.002");
+  CHECK(shown(0.001, lesson.measures[1]) == "0.001");
+  CHECK(can_be_cut(lesson, lesson.measures[2]));
+  CHECK_FALSE(can_be_cut(lesson, passes));
+  CHECK_FALSE(can_be_cut(Curve{.id = "c", .y = "loss"}));
+}
+
 TEST_CASE("exactly one of a unit is in the singular, as it is shown", "[lesson]") {
   const auto text = [](double value, const char* unit) { return shown(value, {.unit = unit}); };
   CHECK(text(1, "nats") == "1 nat");
@@ -337,7 +423,7 @@ TEST_CASE("one changed number turns a claim down, with the sentence that it cont
       {"growing-stream", "C", "model.placement", "post",
        "After every layer l the stream of Pre-LN has at least", 0},
       {"dependency", "C", "model.placement", "post", "With 36 sub-layers Post-LN changes", 0},
-      {"admin", "B", "model.placement", "post", "Admin's last branch starts with a share like Pre-LN's.", 2},
+      {"admin", "D", "model.placement", "post", "Admin's last branch starts with a share like Pre-LN's.", 2},
       {"two-stacks", "A", "model.placement", "pre", "In a Post-LN decoder that reads an encoder", 2},
       {"not-only-adam", "raw", "train.bias_correction", "true", "Without bias correction it sticks", 0},
       {"price-of-pre-ln", "C", "model.placement", "admin", "Without its top quarter Admin loses more", 20},
@@ -556,6 +642,49 @@ TEST_CASE(
   CHECK(measure_limits(small, store, {file, ""}, [&](const LimitLine&) { FAIL("measured twice"); }).size() ==
         lines.size());
   fs::remove(file);
+}
+
+TEST_CASE(
+    "the Limits of a lesson say in which settings its effect fails, and what only time undoes is called slow",
+    "[lesson]") {
+  const std::map<std::string, std::vector<std::string>> words{
+      {"width 32", {"width 32"}},         {"width 128", {"width 128"}},   {"depth × 0.5", {"half", "three"}},
+      {"depth × 2", {"twice", "twelve"}}, {"steps × 5", {"1,500 steps"}}, {"another text", {"another text"}}};
+  size_t failing = 0, slow = 0;
+  for (const Lesson& lesson : read_course(kLessons).lessons) {
+    const std::string explain = read_text(fs::path(lesson.folder) / "explain.md");
+    const std::string limits = explain.substr(explain.find("## Limits"));
+    const std::vector<std::vector<std::string>> rows = [&] {
+      std::vector<std::vector<std::string>> table;
+      std::istringstream in(read_text(fs::path(lesson.folder) / "limits.md"));
+      for (std::string line; std::getline(in, line);) {
+        if (!line.starts_with("| ")) continue;
+        table.emplace_back();
+        for (size_t at = 2, end; (end = line.find(" |", at)) != std::string::npos; at = end + 3)
+          table.back().push_back(line.substr(at, end - at));
+      }
+      return table;
+    }();
+    for (const std::vector<std::string>& row : rows) {
+      const auto setting = words.find(row.front());
+      if (setting == words.end()) continue;  // the head, and the lesson as it is
+      for (size_t i = 1; i < row.size(); ++i) {
+        if (!row[i].starts_with("**")) continue;
+        INFO(lesson.id << ": " << rows.front()[i] << ", " << row.front() << ": " << row[i]);
+        ++failing;
+        CHECK(std::any_of(setting->second.begin(), setting->second.end(),
+                          [&](const std::string& word) { return has(limits, word); }));
+        if (row.front() != "steps × 5") continue;
+        const std::string& id = lesson.effect.at(i - 1);
+        for (const Check& check : lesson.checks)
+          if (check.measure == id) CHECK(has(check.says, "slow"));
+        CHECK(has(lesson.claim, "slow"));
+        ++slow;
+      }
+    }
+  }
+  CHECK(failing > 20);
+  CHECK(slow == 2);
 }
 
 TEST_CASE("another text: the system's licences, each once, in the place of every run's own", "[lesson]") {

@@ -52,13 +52,14 @@ xs = [0, 10, 20]
 other = "train.lr"
 values = [0.000001, 0.02]
 y = "learns"
-mean = "geometric"
+mean = "median"
 
 [measure.cold]
 label = "cold"
 curve = "edge"
 take = "at"
 x = 0
+mean = "median"
 
 [[check]]
 measure = "cold"

@@ -398,6 +398,8 @@ TEST_CASE("lesson 0 is walked, instruction by instruction, with right and wrong 
       CHECK(p.driver.value("lesson/puzzle") == "solved");
       p.next(keyboard);
       REQUIRE(p.player().aside() == Aside::Say);
+      p.driver.frames(2);
+      p.say_all(keyboard);
       p.press("lesson/next", keyboard);
       CHECK(p.player().progress("five-minutes").done);
     }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "app/files/input_kinds.h"
 #include "app/program.h"
 #include "app/records/log_reader.h"
 #include "app/records/recorded_run.h"
@@ -292,6 +293,75 @@ TEST_CASE("a log that grows is followed: half a line waits, and a shorter file i
   CHECK(follower.file().runs.at(0).history->last_step() == 8);
 }
 
+TEST_CASE("a log that another run replaced is never shown as one run") {
+  const Folder folder;
+  const std::string path = folder.file("a.jsonl"), next = folder.file("next.jsonl");
+  const auto log = [](const std::string& name, int steps, double from, bool finite = true) {
+    std::string text = fmt::format("{{\"format\":\"normscope log 2\",\"name\":\"{}\"}}\n", name);
+    for (int i = 1; i <= steps; ++i)
+      text += finite ? step(i, "", from + i) : fmt::format("{{\"step\":{},\"loss\":null}}\n", i);
+    return text;
+  };
+  const auto write = [](const std::string& to, const std::string& text) {
+    std::ofstream(to, std::ios::trunc | std::ios::binary) << text;
+  };
+  const auto losses = [](const LogFollower& follower) {
+    return follower.file().runs.at(0).history->loss().values;
+  };
+  const std::string first = log("first", 10, 0), long_one = log("other", 14, 1000);
+  struct Replaced {
+    const char* how;
+    std::string text;
+    bool renamed;
+  };
+  std::string same_size = log("other", 10, 0);
+  same_size[same_size.find("\"loss\":4") + 7] = '9';
+  REQUIRE(same_size.size() == first.size());
+  for (const Replaced& by : {Replaced{"truncated and written anew, longer", long_one, false},
+                             Replaced{"renamed over it, longer", long_one, true},
+                             Replaced{"of equal length, in place", same_size, false},
+                             Replaced{"of equal length, renamed over it", same_size, true},
+                             Replaced{"shorter", log("other", 2, 5), false}}) {
+    INFO(by.how);
+    write(path, first);
+    LogFollower follower(path);
+    REQUIRE(follower.poll());
+    REQUIRE_FALSE(follower.poll());
+    CHECK_FALSE(says(follower.file().runs.at(0).missing, kReplaced));
+    write(by.renamed ? next : path, by.text);
+    if (by.renamed) std::filesystem::rename(next, path);
+    CHECK(follower.poll());
+    const RecordedFile file = follower.file();
+    REQUIRE(file.runs.size() == 1);
+    CHECK(file.runs[0].name == "other");
+    CHECK(file.broken == 0);
+    CHECK(losses(follower) == read_recorded(path).runs.at(0).history->loss().values);
+    CHECK(says(file.runs[0].missing, kReplaced));
+    CHECK_FALSE(follower.poll());
+  }
+
+  // Runs that end alike, in null, for more than is remembered of the end.
+  write(path, log("first", 400, 0, false));
+  LogFollower follower(path);
+  CHECK(follower.poll());
+  write(path, log("other", 400, 0, false) + step(401));
+  CHECK(follower.poll());
+  CHECK(follower.file().runs.at(0).name == "other");
+  CHECK(says(follower.file().runs.at(0).missing, kReplaced));
+}
+
+TEST_CASE("a log that is copied anew while it grows stays one run") {
+  const Folder folder;
+  const std::string path = folder.write("a.jsonl", kHeader + step(1) + step(2));
+  LogFollower follower(path);
+  CHECK(follower.poll());
+  std::filesystem::rename(folder.write("next.jsonl", kHeader + step(1) + step(2) + step(3)), path);
+  CHECK(follower.poll());
+  CHECK(follower.file().lines == 4);
+  CHECK(follower.file().runs.at(0).history->loss().steps == std::vector<int32_t>{1, 2, 3});
+  CHECK_FALSE(says(follower.file().runs.at(0).missing, kReplaced));
+}
+
 TEST_CASE("bytes may come in any portions") {
   const std::string text = kHeader + step(1) + "broken\n" + step(2) + step(3);
   for (size_t portion : {size_t{1}, size_t{7}, text.size()}) {
@@ -313,6 +383,26 @@ TEST_CASE("a line without end takes no memory, and the log goes on after it") {
   CHECK(file.broken == 1);
   CHECK(file.faults.at(0) == "line 1: is longer than 16777216 bytes");
   CHECK(file.runs.at(0).history->last_step() == 1);
+}
+
+TEST_CASE("a file that begins with a line beyond all length is refused there, and not read to its end") {
+  const test::Folder folder;
+  const std::string path = folder.file("big"), log = folder.file("log.jsonl");
+  std::ofstream(path) << "";
+  std::filesystem::resize_file(path, uintmax_t{64} << 20);  // sparse
+  LogReader reader(path);
+  InputFile in(path, input::kLog);
+  CHECK_THROWS_WITH(read_log(in, reader),
+                    Catch::Contains("is no log") && Catch::Contains("line 1: is longer than"));
+  char next = 0;
+  in.read(&next, 1);  // there is something left
+  CHECK(reader.file().lines == 1);
+  // One that began as a log is read to its end.
+  std::ofstream(log) << kHeader << step(1) << std::string(size_t{17} << 20, 'x') << "\n" << step(2);
+  LogReader whole(log);
+  InputFile all(log, input::kLog);
+  read_log(all, whole);
+  CHECK(whole.file().runs.at(0).history->last_step() == 2);
 }
 
 TEST_CASE("a long log is read in bounded memory, and keeps its spikes") {

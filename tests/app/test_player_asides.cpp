@@ -115,7 +115,8 @@ TEST_CASE("sentences are completed, wrong words say why, by mouse and by keyboar
       }
       CHECK_FALSE(p.player().progress(lesson.id).done);
       p.press("lesson/next", keyboard);
-      CHECK(p.player().progress(lesson.id).done);
+      // A drawing cannot be made by opening a later step: it counts as skipped.
+      CHECK(p.player().progress(lesson.id).done == (lesson.prediction.kind != Prediction::Kind::Draw));
     }
   }
 }

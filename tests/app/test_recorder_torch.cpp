@@ -1,5 +1,5 @@
 // The recorder for PyTorch as `normscope record --python` prints it, run on small models; left out where there is no
-// PyTorch.
+// PyTorch. What may go wrong: test_recorder_failures.cpp.
 #include <string>
 
 #include "app/records/log_reader.h"
@@ -9,7 +9,7 @@
 #include "recorder_script.h"
 
 namespace normscope::records {
-using test::Folder, test::python_or_skip, test::read_all, test::run_python;
+using test::Folder, test::read_all, test::run_python;
 
 namespace {
 
@@ -48,12 +48,13 @@ class Block(nn.Module):
     def __init__(self):
         super().__init__()
         self.ln_1, self.ln_2 = nn.LayerNorm(8), nn.LayerNorm(8)
+        self.hc_mix = nn.Parameter(torch.ones(2))
         self.attn, self.mlp = nn.ModuleDict({"c_attn": nn.Linear(8, 24), "c_proj": nn.Linear(8, 8)}), nn.ModuleDict(
             {"c_fc": nn.Linear(8, 32), "c_proj": nn.Linear(32, 8)})
 
     def forward(self, x):
         a, b, c = self.attn["c_attn"](self.ln_1(x)).chunk(3, -1)
-        x = x + self.attn["c_proj"](a * b + c)
+        x = self.hc_mix[0] * x + self.attn["c_proj"](a * b + c)
         return x + self.mlp["c_proj"](self.mlp["c_fc"](self.ln_2(x)).relu()), None
 
 
@@ -73,8 +74,28 @@ class Gpt(nn.Module):
 gpt, tokens = Gpt(), torch.randint(0, 7, (3, 4))
 adam = torch.optim.AdamW(gpt.parameters(), lr=1e-2)
 loss_of = lambda m: nn.functional.cross_entropy(m(tokens).flatten(0, 1), tokens.flatten())
-train(gpt, loss_of, adam, 6, path="gpt.jsonl", every=2, update_every=2, placement="pre", width=8)
-train(gpt, loss_of, adam, 2, path="gpt.jsonl", first=6, placement="pre")
+data = {"name": "seven letters", "symbols": 7}
+train(gpt, loss_of, adam, 6, path="gpt.jsonl", every=2, update_every=2, placement="pre", data=data, width=8)
+train(gpt, loss_of, adam, 2, path="gpt.jsonl", first=6, placement="pre", data=data)
+
+# In a half-wide type, on two devices at once where there are two, under a scheduler made before and one made after.
+lines = lambda path: [json.loads(line) for line in open(path) if line.strip()]
+small = nn.Sequential(nn.Linear(4, 4).double(), nn.Embedding(5, 4, sparse=True)).double()
+sgd = torch.optim.SGD(small.parameters(), lr=0.1)
+before = torch.optim.lr_scheduler.ExponentialLR(sgd, 0.5)
+recorder = Recorder(small, sgd, "small.jsonl", data="noise")
+after = torch.optim.lr_scheduler.ExponentialLR(sgd, 0.5)
+for i in range(3):
+    sgd.zero_grad()
+    loss = small[0](small[1](torch.tensor([i]))).square().sum()
+    loss.backward()
+    recorder.step(loss, validation=torch.tensor([1.5, 2]), note=float("nan"))
+    sgd.step()
+    before.step(), after.step()
+header, *steps = lines("small.jsonl")
+assert header["data"] == {"name": "noise"}, header
+assert [line["lr"] for line in steps] == [0.1, 0.025, 0.00625], steps
+assert all(line["grad_norm"]["1.weight"] > 0 and line["validation"] is None for line in steps), steps
 )";
 
 float first_of(const RecordedRun& run, const char* stat) {
@@ -85,8 +106,7 @@ float first_of(const RecordedRun& run, const char* stat) {
 }  // namespace
 
 TEST_CASE("the recorder for PyTorch writes what the models' tensors are") {
-  const std::string python = python_or_skip("torch", "Python with PyTorch");
-  if (python.empty()) return;
+  NEEDS_PYTHON(python, "torch", "Python with PyTorch");
   const Folder folder;
   REQUIRE(run_python(python, folder, kTorchRecorder, kTorchScript) == "");
 
@@ -121,7 +141,18 @@ TEST_CASE("the recorder for PyTorch writes what the models' tensors are") {
     INFO(stat);
     CHECK(first_of(gpt, stat) > 0);
   }
-  CHECK(gpt.missing.empty());
+  for (const char* stat : {"L01.attn.norm.gain.grad_norm", "L02.ffn.norm.bias.update_norm",
+                           "L01.ffn.b1.weight_norm", "transformer.h.1.hc_mix.grad_norm"}) {
+    INFO(stat);
+    CHECK(first_of(gpt, stat) >= 0);
+  }
+  REQUIRE(gpt.missing.size() == 1);
+  INFO(gpt.missing[0]);
+  CHECK(gpt.missing[0].starts_with("6 of "));
+  CHECK(gpt.missing[0].find("\"transformer.h.0.hc_mix\"") != std::string::npos);
+  const std::string log = read_all(folder.file("gpt.jsonl"));
+  CHECK(nlohmann::json::parse(log.substr(0, log.find('\n')))["data"] ==
+        nlohmann::json({{"name", "seven letters"}, {"symbols", 7}}));
 }
 
 }  // namespace normscope::records

@@ -19,6 +19,8 @@
 #include "engine/data/tokenizer.h"
 #include "engine/train/run.h"
 #include "reproduce_fixture.h"
+#include "skip.h"
+#include "stored_files.h"
 
 namespace test_reproduce_runs {
 namespace {
@@ -180,7 +182,7 @@ TEST_CASE("reproduce: the made-up translation has BLEU, and lines of either stac
 
 TEST_CASE("reproduce: on sentence pairs, which count by what they hold, or without them") {
   using test::run_program, test::holds, test::is_one_error_line;
-  if (!tokenizer_unavailable().empty()) return;
+  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
   const Folder folder;
   namespace fs = std::filesystem;
   const std::string pairs = folder.file("normscope/pairs"), moved = folder.file("moved");
@@ -287,6 +289,42 @@ TEST_CASE(
   CHECK(test::holds(nowhere.outcomes[0].sentence, "expected a folder for results"));
 }
 
+TEST_CASE(
+    "reproduce: a control is chosen first, then trained with the claim's seeds, and shards leave it to the whole") {
+  std::string text = fixture::kTinyClaim;
+  const std::string name = "name = \"Post-LN\"";
+  text.replace(text.find(name), name.size(),
+               name + "\nbest_of = [\"model.init=xavier,normal002,fixup\", \"train.lr=1e-3,2e-3,4e-3\"]");
+  const Claim claim = parse_claim(text, "claims/test/tiny.toml");
+  ResultStore none("");
+  const Visit straight = visit_tiny(claim, none);
+  const Outcome& outcome = straight.outcomes[0];
+  INFO(outcome.sentence);
+  CHECK(outcome.finding != Finding::Unknown);
+  CHECK(test::holds(outcome.sentence, "Post-LN is at its best: "));
+  const std::string& chosen = outcome.claim->controls[0].chosen;
+  CHECK(test::holds(chosen, "the best of 9 on seeds 101 and 102"));
+  // What was chosen is what the lines are of.
+  CHECK(straight.trained == static_cast<int32_t>(18 + 2 * experiments_of(*outcome.claim, 1).size()));
+
+  const Folder folder;
+  ResultStore one(folder.file("one")), two(folder.file("two"));
+  const Visit first = visit_tiny(claim, one, {.runs_at_a_time = 2, .shard = {0, 2}}),
+              second = visit_tiny(claim, two, {.runs_at_a_time = 2, .shard = {1, 2}});
+  CHECK(first.outcomes[0].finding == Finding::Unknown);
+  experiments::merge(folder.file("all"), {folder.file("one"), folder.file("two")});
+  ResultStore all(folder.file("all"));
+  CHECK(missing_runs({&claim}, {}, all, {}).size() ==
+        static_cast<size_t>(straight.trained - first.trained - second.trained));
+  const Visit stored = visit_tiny(claim, all, {.stored_only = true});
+  CHECK(stored.outcomes[0].finding == Finding::Unknown);
+  CHECK(json_of(visit_tiny(claim, all)) == json_of(straight));
+  // A store without any run has chosen nothing, though it may have those of the first cell.
+  ResultStore empty(folder.file("empty"));
+  CHECK(test::holds(visit_tiny(claim, empty, {.stored_only = true}).outcomes[0].sentence,
+                    "choose its controls"));
+}
+
 TEST_CASE("reproduce: norms between a branch and the last one, as each placement has them") {
   const auto norms = [](const char* placement) {
     RunSpec spec = preset_run("post");
@@ -321,9 +359,36 @@ TEST_CASE("reproduce: as a user calls it") {
     CHECK(std::filesystem::exists(out + "/" + name));
   CHECK(test::holds(read_all(folder.file("page.md")), "# Reproduction"));
   const std::string json = read_all(out + "/reproduction.json");
+  const auto kept = test::listing(out + "/runs");
+  // Numbers are written once, and then taken in the place of training, from any folder of results.
+  const std::string numbers = " --recorded " + folder.file("recorded.json");
+  CHECK(run_program("reproduce all --stored" + claims + " --out " + out + numbers).code == 0);
+  const std::string recorded = read_all(folder.file("recorded.json"));
+  CHECK(test::holds(recorded, "normscope recorded 1"));
+  const test::Outcome taken = run_program("reproduce all" + claims + " --store none" + numbers);
+  CHECK(test::holds(taken.out, "0 runs trained"));
+  CHECK(test::holds(taken.out, "1 claims judged by the numbers of"));
+  CHECK(read_all(folder.file("recorded.json")) == recorded);
+  folder.write("broken.json", "{");
+  const test::Outcome unread =
+      run_program("reproduce all" + claims + " --recorded " + folder.file("broken.json"));
+  CHECK(unread.code == 3);
+  CHECK(is_one_error_line(unread));
   CHECK(run_program("reproduce tiny --stored" + claims + " --out " + out).code == 0);
   CHECK(read_all(out + "/reproduction.json") == json);
   CHECK(run_program("reproduce test --quick --dry-run" + claims + " --out " + out).code == 0);
+  CHECK(test::listing(out + "/runs") == kept);
+  CHECK(run_program("reproduce test --dry-run" + claims + " --out " + folder.file("none")).code == 0);
+  CHECK_FALSE(std::filesystem::exists(folder.file("none")));
+  // A disk that is full costs no verdict.
+  test::make_full_store(out + "/runs", folder.file("full"));
+  const test::Outcome unkept = run_program("reproduce all" + claims + " --store " + folder.file("full") +
+                                           " --json " + folder.file("full.json"));
+  INFO(unkept.out << unkept.err);
+  CHECK(unkept.code == 5);
+  CHECK(test::holds(unkept.out, "6 runs trained"));
+  CHECK(test::holds(unkept.err, "No space left"));
+  CHECK(std::filesystem::exists(folder.file("full.json")));
   const std::string bad[] = {"reproduce nothing" + claims,
                              "reproduce",
                              "reproduce list tiny" + claims,

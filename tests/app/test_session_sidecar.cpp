@@ -28,8 +28,8 @@ void fork_to_pre(LiveDriver& lab) {
   set_field(fork.spec, "model.placement", "pre");
   fork.note = "norms moved";
   const Command command = fork;
-  lab.state.session.undo.note(lab.view(), std::span(&command, 1), 'A', 'D', false);
-  lab.lab.post(command);
+  const Ticket ticket = lab.lab.post(command);
+  lab.state.session.undo.note(lab.view(), std::span(&command, 1), std::span(&ticket, 1), 'A', 'D', false);
   lab.settle();
 }
 
@@ -167,12 +167,11 @@ TEST_CASE("a session that is opened brings its screen, one that undo brings back
   KeptWindow window;
   window.shown = Screen::Tape;
   const std::string text = sidecar_text(state.screens.lab, state.session.undo, window);
-  state.session.swapping = true;  // opened where something was done before
-  apply_sidecar(state.screens, state.session, text);
+  const ComingBack opened{1, false}, undone{2, true};  // where something was done before
+  apply_sidecar(state.screens, state.session, text, nullptr, &opened);
   CHECK(state.screens.shown == Screen::Tape);
   state.screens.shown = Screen::Compare;
-  state.session.swapping = state.session.undoing = true;
-  apply_sidecar(state.screens, state.session, text);
+  apply_sidecar(state.screens, state.session, text, nullptr, &undone);
   CHECK(state.screens.shown == Screen::Compare);
 }
 

@@ -5,10 +5,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
+#include <thread>
+#include <vector>
 
 #include "app/window/window_memory.h"
 #include "catch.hpp"
@@ -158,6 +163,36 @@ TEST_CASE("sessions are kept by sequence, not by the clock: dates ahead remove n
   CHECK(a.path() != b.path());
 }
 
+TEST_CASE("windows that begin while others look keep their sessions") {
+  const test::Folder folder;
+  const std::string state = folder.file("state");
+  std::vector<std::unique_ptr<AutosaveFolder>> windows;
+  std::atomic<bool> done{false};
+  {
+    const std::jthread looks([&] {
+      while (!done) ended_sessions(state);
+    });
+    for (int i = 0; i < 300; ++i) windows.push_back(std::make_unique<AutosaveFolder>(state));
+    done = true;
+  }
+  for (const auto& window : windows) {
+    INFO(window->path());
+    CHECK(fs::exists(window->path() + "/lock"));
+  }
+  windows.clear();
+  // A folder without a number belongs to a window that begins, or began and was killed long ago.
+  const fs::path fresh = fs::path(state) / "sessions" / ".beginning-000000",
+                 old = fresh.parent_path() / ".beginning-1";
+  for (const fs::path& one : {fresh, old}) {
+    fs::create_directories(one);
+    std::ofstream(one / "lock") << "";
+  }
+  fs::last_write_time(old, fs::file_time_type::clock::now() - std::chrono::hours(1));
+  CHECK(ended_sessions(state).empty());
+  CHECK(fs::exists(fresh));
+  CHECK_FALSE(fs::exists(old));
+}
+
 TEST_CASE("all windows that crashed are offered, the newest first, and each answer is for one") {
   const Home home;
   const std::string older = crash_while_training(state_folder()),
@@ -205,10 +240,8 @@ TEST_CASE("after kill -9 in the middle of training the next start offers the ses
   lab.train(3);
   const auto backend = make_cpu_backend(1);
   Run whole(*lab.view().runs[1].origin, make_task(lab.view().runs[1].origin->data), *backend);
-  if (step < 3000) {
-    while (whole.steps_done() < step + 3) whole.step();
-    CHECK(static_cast<float>(whole.last_loss()) == lab.view().runs[1].history->loss().values.back());
-  }
+  while (whole.steps_done() < step + 3) whole.step();
+  CHECK(static_cast<float>(whole.last_loss()) == lab.view().runs[1].history->loss().values.back());
 }
 
 TEST_CASE("a session that cannot be restored is said and kept") {
@@ -229,6 +262,42 @@ TEST_CASE("a session that cannot be restored is said and kept") {
   CHECK(lab.state.notice.find("damaged") != std::string::npos);
   CHECK(fs::exists(path + ".bad/session.json"));
   CHECK(lab.view().runs.size() == 3);
+}
+
+TEST_CASE("in safe mode another architecture can be taken back, and nothing is left of it") {
+  const Home home;
+  std::string kept;
+  {
+    WindowMemory memory(true);
+    fixture::LiveDriver lab;
+    memory.put(lab.state);
+    REQUIRE(lab.state.session.undo.keeps_sessions());
+    lab.train(3);
+    const double loss = lab.run('A').loss;
+    std::vector<RunSpec> others = fixture::small_runs(1);
+    others.resize(1);
+    for (int time = 0; time < 2; ++time) {
+      lab.state.session.asked.emplace_back(lab::ReplaceRuns{.runs = others, .play = false});
+      lab.settle();
+      REQUIRE(lab.view().runs.size() == 1);
+      const auto* replaced = lab.last<lab::ReplaceRuns>();
+      kept = fs::path(replaced->stash).parent_path().string();
+      CHECK(fs::exists(replaced->stash));
+      lab.driver.key("Ctrl+Z");
+      lab.settle();
+      REQUIRE(lab.view().runs.size() == 3);
+      CHECK(lab.run('A').loss == loss);
+    }
+    CHECK((fs::status(kept).permissions() & fs::perms::mask) == fs::perms::owner_all);
+    CHECK_FALSE(fs::exists(home.folder.file("state")));
+  }
+  CHECK_FALSE(fs::exists(kept));
+  // Without a place for it the window asks first.
+  setenv("TMPDIR", home.folder.file("not there").c_str(), 1);
+  AppState state;
+  WindowMemory(true).put(state);
+  unsetenv("TMPDIR");
+  CHECK_FALSE(state.session.undo.keeps_sessions());
 }
 
 TEST_CASE("the window's memory writes what settled, and safe mode nothing") {

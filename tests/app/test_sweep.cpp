@@ -332,7 +332,7 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
   const std::string text = to_text(grid, Metric::Loss);
   INFO(text);
   for (const char* part : {"final loss", "across: learning rate; up: warm-up, steps", "↘ 1.90 2/2",
-                           "? 2.40 1/2", "× –", "0.0001", "Unigram entropy"})
+                           "? 2.40 1/2", "× –", "0.0001", "The line of letter frequencies"})
     CHECK(text.find(part) != std::string::npos);
   CHECK(text.find("↘ 1.90 2/2") < text.find("× –"));  // the last row of the second axis is on top
 

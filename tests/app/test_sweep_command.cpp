@@ -9,6 +9,7 @@
 
 #include "app/program.h"
 #include "catch.hpp"
+#include "stored_files.h"
 #include "test_paths.h"
 
 namespace normscope::test {
@@ -198,6 +199,74 @@ TEST_CASE("sweep: Ctrl+C keeps what was trained") {
   for (const auto& file : std::filesystem::directory_iterator(folder.file("runs")))
     states += file.path().string().ends_with(".partial.safetensors");
   CHECK(states > 0);
+}
+
+TEST_CASE("a store that is only asked stays as it is, and a folder that was named is never trimmed") {
+  namespace fs = std::filesystem;
+  const Folder folder;
+  const std::string two = "sweep" + kSmall + " --axis train.lr=1e-3,1e-2 --steps 12 --store ";
+  const std::string store = folder.file("st");
+  REQUIRE(run_program(two + store).code == 0);
+  // More than the cache's limit, in sparse files that are called as results are.
+  for (const char* name : {"0123456789abcde1-mine.safetensors", "fedcba9876543210-zoo.safetensors"}) {
+    folder.write(std::string("st/") + name, "");
+    fs::resize_file(store + "/" + name, uintmax_t{3} << 30);
+  }
+  const auto before = listing(store);
+  REQUIRE(before.size() == 4);
+  const std::string zoo = "zoo --only post --steps 12 --stored --store " + store;
+  for (const std::string& query : {two + store + " --stored", two + store + " --dry-run", zoo}) {
+    const Outcome outcome = run_program(query);
+    INFO(query << " gave " << outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(listing(store) == before);
+  }
+  CHECK(holds(run_program(two + store + " --stored").out, "0 runs trained, 2 taken from"));
+  CHECK(run_program("merge " + folder.file("st") + " --store " + folder.file("merged")).code == 0);
+  CHECK(run_program(two + store).code == 0);
+  CHECK(listing(store).size() == 4);
+  // Where there is none, none is made.
+  for (const char* how : {" --stored", " --dry-run"}) {
+    const Outcome outcome = run_program(two + folder.file("none") + how);
+    CHECK(outcome.code == 0);
+    CHECK(holds(outcome.err, "none is not there"));
+    CHECK(run_program("sweep" + kSmall + " --axis train.lr=1e-3 --steps 12" + how,
+                      "env XDG_CACHE_HOME=" + folder.file("cache"))
+              .code == 0);
+  }
+  CHECK_FALSE(fs::exists(folder.file("none")));
+  CHECK_FALSE(fs::exists(folder.file("cache/normscope/results")));
+}
+
+TEST_CASE(
+    "a store that fills up costs no run that was trained: the table is there, and 5 where it was asked for") {
+  namespace fs = std::filesystem;
+  const Folder folder;
+  const std::string two = "sweep" + kSmall + " --axis train.lr=1e-3,1e-2 --steps 12 --csv ";
+  const Outcome whole = run_program(two + folder.file("whole.csv") + " --store " + folder.file("st"));
+  REQUIRE(whole.code == 0);
+  // Every result of a second store lies on a device that is always full; so does every one of the cache.
+  const std::string cache = folder.file("cache"), named = folder.file("named");
+  for (const std::string& store : {named, cache + "/normscope/results"})
+    make_full_store(folder.file("st"), store);
+  const auto table = [](const Outcome& outcome) {
+    const size_t at = outcome.out.find("final loss");
+    return outcome.out.substr(at, outcome.out.find("runs trained") - at);
+  };
+  const auto csv = [&](const char* name) { return read_all(folder.file(name)); };
+  const Outcome to_named = run_program(two + folder.file("named.csv") + " --store " + named);
+  INFO(to_named.out << to_named.err);
+  CHECK(to_named.code == 5);
+  CHECK(holds(to_named.err, "No space left on device"));
+  CHECK(holds(to_named.err, "the same command trains them again"));
+  CHECK(table(to_named) == table(whole));
+  CHECK(csv("named.csv") == csv("whole.csv"));
+  const Outcome to_cache = run_program(two + folder.file("cache.csv"), "env XDG_CACHE_HOME=" + cache);
+  INFO(to_cache.out << to_cache.err);
+  CHECK(to_cache.code == 0);
+  CHECK(holds(to_cache.err, "No space left on device"));
+  CHECK(table(to_cache) == table(whole));
+  CHECK(csv("cache.csv") == csv("whole.csv"));
 }
 
 TEST_CASE("sweep refuses in one line what is no sweep") {

@@ -306,6 +306,16 @@ TEST_CASE("sweep screen: a sweep that dies says why, and so does what is refused
   CHECK(s.screen().plan() == sweep::preset_plan("warmup"));
 }
 
+TEST_CASE("sweep screen: the grid has the room, and not the panel of a cell that is not there yet") {
+  for (const ui::Vec size : {ui::Vec{1280, 720}, ui::Vec{1024, 600}}) {
+    SweepDriver s(size);
+    INFO(size.x);
+    const ui::Rect cell = s.driver.control("sweep/cell").rect, window{0, 0, s.ui.size().x, s.ui.size().y};
+    CHECK(cell.right() <= window.w);
+    CHECK(cell.w < 0.37f * window.w);  // it was half of 1280
+  }
+}
+
 TEST_CASE("sweep screen: the switch of the cores shows the choice, in small windows too") {
   for (const ui::Vec size : {ui::Vec{1024, 600}, ui::Vec{1600, 1000}}) {
     SweepDriver s(size);

@@ -106,6 +106,41 @@ TEST_CASE("teacher: the code is kept as a salted SHA-256") {
   CHECK_FALSE(classroom::is_code({}, ""));
 }
 
+TEST_CASE("teacher: the panel is closed by its button and by Escape, and covers one screen only") {
+  LabDriver lab(fixture::lab_view());
+  fixture::run_by_name(lab, "teacher mode");
+  REQUIRE(shows(lab, "teacher/point"));
+  lab.driver.click("teacher/close");
+  lab.driver.frames(2);
+  CHECK_FALSE(shows(lab, "teacher/close"));
+  fixture::run_by_name(lab, "teacher mode");
+  const ui::ControlPolicy& policy = lab.state.teaching.kept.policy;
+  lab.driver.click("transport/reset");
+  lab.driver.frames(3);
+  lab.driver.click("teacher/menu/0/Locked");
+  lab.driver.key("Escape");  // the menu alone
+  lab.driver.frames(3);
+  CHECK_FALSE(lab.ui.popup_open());
+  REQUIRE(shows(lab, "teacher/point"));
+  // On another screen its title stands, and opens it there.
+  lab.driver.key("4");
+  lab.driver.frames(3);
+  CHECK_FALSE(shows(lab, "teacher/point"));
+  CHECK(lab.driver.control("teacher/unfold").rect.h < 40);
+  lab.driver.click("teacher/unfold");
+  lab.driver.frames(3);
+  CHECK(shows(lab, "teacher/point"));
+  lab.driver.key("1");
+  lab.driver.frames(3);
+  CHECK_FALSE(shows(lab, "teacher/point"));
+  lab.driver.key("Escape");
+  lab.driver.frames(3);
+  CHECK_FALSE(shows(lab, "teacher/close"));
+  CHECK_FALSE(lab.state.teaching.preparing);
+  CHECK(policy.rule("transport/reset") == Hold::Locked);  // the rules stay
+  CHECK_FALSE(lab.state.teaching.kept.lesson);
+}
+
 TEST_CASE("teacher: prepared by pointing, one control and a whole group, by mouse and by keys") {
   LabDriver lab(fixture::lab_view());
   fixture::run_by_name(lab, "teacher mode");
@@ -159,6 +194,9 @@ TEST_CASE("teacher: while pointing is off the controls work, and the panel moves
   lab.driver.click("teacher/point");
   lab.driver.click("app/tab/lessons");
   CHECK(lab.state.screens.shown == Screen::Lessons);
+  lab.driver.frames(2);
+  lab.driver.click("teacher/unfold");
+  lab.driver.frames(2);
   const float x = lab.driver.control("teacher/begin").rect.x;
   lab.driver.click("teacher/side");
   lab.driver.frames(2);

@@ -39,6 +39,7 @@ TEST_CASE("names: single stacks of Hugging Face and of their own authors") {
       {"model.embed_tokens.weight", "emb.tokens"},
       {"model.norm.weight", "final.gain"},
       {"lm_head.weight", "out.w"},
+      {"lm_head.bias", "out.b"},
       {"module._orig_mod.model.layers.3.self_attn.v_proj.weight", "L04.attn.wv"},  // wrapped
       {"h.3.attn.c_attn", "L04.attn.wqkv"},                                        // GPT-2, nanoGPT
       {"transformer.h.3.attn.c_attn.weight", "L04.attn.wqkv"},

@@ -125,6 +125,28 @@ TEST_CASE("texts of the Lab with four runs") {
   at_every_place("Lab", [](LabDriver&) {});
 }
 
+TEST_CASE("texts of Compare, Sweep and Tape") {
+  for (const auto& [what, screen] :
+       {std::pair{"Compare", Screen::Compare}, {"Sweep", Screen::Sweep}, {"Tape", Screen::Tape}})
+    at_every_place(what, [screen](LabDriver& lab) { lab.state.screens.shown = screen; });
+}
+
+TEST_CASE("texts of every lesson on a small screen") {
+  LabDriver lab(fixture::four_runs(), {1280, 720}, 1.5f);
+  open_lesson(lab, lessons::StepKind::Predict);
+  const size_t count = lab.state.screens.lessons.player->course().lessons.size();
+  for (size_t number = 0; number < count; ++number)
+    for (const lessons::StepKind step : lessons::kSteps) {
+      open_lesson(lab, step, number);
+      lab.driver.move_to(ui::Vec{2, 2});
+      lab.driver.frames(3);
+      for (const std::string& fault : faults_beside_scrolling(lab.ui)) {
+        INFO(lab.state.screens.lessons.player->lesson()->id << " " << to_string(step) << ": " << fault);
+        CHECK(fault.empty());
+      }
+    }
+}
+
 TEST_CASE("texts of the palette and of the sheet of shortcuts") {
   at_every_place("palette", [](LabDriver& lab) { lab.driver.key("Ctrl+K"); });
   at_every_place("sheet", [](LabDriver& lab) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "app/ui/geometry.h"
 #include "app/ui/theme.h"
 #include "catch.hpp"
 
@@ -154,6 +155,13 @@ TEST_CASE("ramps interpolate and end where they should") {
           luminance(heat_colour(theme(true), float(i - 1) / 100)) - 1e-3);
   }
   CHECK(to_hex(rgb(0x0072B2)) == "#0072b2");
+}
+
+TEST_CASE("a screen of 1600 x 1000 has the full layout behind its bars") {
+  CHECK(layout_for({1600, 1000}) == Size::Full);
+  CHECK(layout_for({1598, 975}) == Size::Full);
+  CHECK(layout_for({1600, 936}) == Size::Full);
+  CHECK(layout_for({1440, 900}) == Size::Medium);
 }
 
 TEST_CASE("the effective scale never leaves fewer than 1024 x 600 logical pixels") {

@@ -40,6 +40,20 @@ std::vector<std::string> marks_of(const LabView& view) {
 
 }  // namespace
 
+TEST_CASE("the marks of the timeline keep their words in a small window") {
+  for (const float scale : {1.f, 1.5f}) {
+    LabDriver lab(view_with({{1, 40}, {2, 180}}, 300), {1280, 720}, scale);
+    lab.driver.frames(2);
+    INFO(scale);
+    CHECK(says(lab, "B leaves the plateau"));
+    CHECK(says(lab, "C leaves the plateau"));
+    for (const std::string& fault : fixture::text_faults(lab.ui)) {
+      INFO(fault);
+      CHECK(fault.empty());
+    }
+  }
+}
+
 TEST_CASE("what was changed in several runs at one step is one mark, what they did is one each") {
   const std::string rate = "learning rate 0.003 → 0.001", warmup = "warm-up 0 → 50";
   fixture::LabShape shape;

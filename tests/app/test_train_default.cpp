@@ -1,6 +1,6 @@
 // The comparison that the program opens with, at its full size, and what the diagram promises: moving every norm
-// of a stuck run from the residual stream into the branches makes it learn. Two seeds; the first one's runs are those
-// of lesson 1, so where `lessons.check` has trained them already, the store of results has them.
+// of a stuck run from the residual stream into the branches makes it learn. The comparison has two seeds; the first
+// one's runs are those of lesson 1, so where `lessons.check` has trained them already, the store of results has them.
 #include <cmath>
 
 #include "app/cli/results.h"
@@ -8,6 +8,7 @@
 #include "catch.hpp"
 #include "engine/data/task.h"
 #include "engine/train/run.h"
+#include "isa_scope.h"
 
 using namespace normscope;
 using lessons::RunStore;
@@ -26,6 +27,10 @@ struct Trained {
     return Run::resume(*known, store.task(spec.data), store.backend());
   }
 };
+
+void train(Run& run, int steps) {
+  for (int i = 0; i < steps; ++i) run.step();
+}
 
 }  // namespace
 
@@ -55,25 +60,31 @@ TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN a
 
 TEST_CASE("all twelve norms moved off the stream make a stuck run learn from where it stands",
           "[default][slow]") {
-  RunStore store(1);
-  const RunSpec spec = default_comparison()[0];
-  const auto stuck = std::make_unique<Run>(spec, store.task(spec.data), store.backend());
-  const auto train = [](Run& run, int steps) {
-    for (int i = 0; i < steps; ++i) run.step();
-  };
-  train(*stuck, 214);
-  REQUIRE(stuck->state() == RunState::Stuck);
-  RunSpec moved = stuck->spec(), single = stuck->spec();
-  for (const std::string& key : wiring_keys(moved))
-    if (key.find(".L") != key.npos) set_field(moved, key, "before=ln");
-  set_field(single, "wiring.L03.attn", "before=ln");
-  const auto all = stuck->fork(moved), one = stuck->fork(single);
-  for (Run* run : {all.get(), one.get()}) {
-    CHECK(run->state() == RunState::Training);  // no verdict before it has losses of its own
-    run->set_budget(1000);
-    train(*run, 200);
+  // What a stuck run does much later is luck: seed 1, left alone, leaves the plateau at step 392 on AVX-512 and at 380 on
+  // AVX2, and on AVX-512 no other seed of five does by step 414. So what is said is said of the 60 steps after the edit, on each
+  // instruction set with a seed of its own; docs/design.md has five seeds on three of them.
+  uint64_t seed = 0;
+  for (const std::string& isa : cpu::available_isas()) {
+    INFO(isa << ", seed " << ++seed);
+    const test::IsaScope scope(isa);
+    RunStore store(1);
+    const RunSpec spec = default_comparison({}, seed)[0];
+    const auto stuck = std::make_unique<Run>(spec, store.task(spec.data), store.backend());
+    train(*stuck, 214);
+    REQUIRE(stuck->state() == RunState::Stuck);
+    RunSpec moved = spec, single = spec;
+    for (const std::string& key : wiring_keys(moved))
+      if (key.find(".L") != key.npos) set_field(moved, key, "before=ln");
+    set_field(single, "wiring.L03.attn", "before=ln");
+    const auto all = stuck->fork(moved), one = stuck->fork(single), none = stuck->fork(spec);
+    for (Run* run : {all.get(), one.get(), none.get()}) {
+      CHECK(run->state() == RunState::Training);  // no verdict before it has losses of its own
+      run->set_budget(1000);
+      train(*run, 60);
+    }
+    CHECK(all->state() == RunState::Learning);
+    CHECK(all->learning_since() > 214);
+    CHECK(all->mean_loss(20) < none->mean_loss(20) - 0.3);
+    CHECK(std::abs(one->mean_loss(20) - none->mean_loss(20)) < 0.01);
   }
-  CHECK(all->state() == RunState::Learning);
-  CHECK(all->mean_loss(20) < all->plateau_level() - 1);
-  CHECK(one->state() == RunState::Stuck);  // a single norm changes nothing that can be seen
 }

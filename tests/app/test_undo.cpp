@@ -22,10 +22,14 @@ std::vector<RunSpec> specs_of(const LabView& view) {
 
 // As the hand gives a command: through a frame.
 void give(LiveDriver& lab, const Command& command) {
-  const char selected = lab.state.screens.lab.diagram().selected;
-  lab.state.session.undo.note(lab.view(), std::span(&command, 1), selected, selected, false);
-  lab.lab.post(command);
+  lab.state.session.asked.push_back(command);
   lab.settle();
+}
+
+// Before any view tells what became of it.
+void give_unseen(LiveDriver& lab, const Command& command) {
+  const Ticket ticket = lab.lab.post(command);
+  lab.state.session.undo.note(lab.view(), std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', false);
 }
 
 }  // namespace
@@ -115,11 +119,8 @@ TEST_CASE(
   LiveDriver lab;
   const std::vector<RunSpec> start = specs_of(lab.view());
   for (const Command& command : {Command(EditField{-1, "model.heads", "3"}),  // of a width of 16
-                                 Command(EditField{-1, "model.sequence", "8"})}) {
-    lab.state.session.undo.note(lab.view(), std::span(&command, 1), 'A', 'A', false);
-    CHECK(lab.state.session.undo.can_undo() == (std::get<EditField>(command).key == "model.sequence"));
-    lab.lab.post(command);
-  }
+                                 Command(EditField{-1, "model.sequence", "8"})})
+    give_unseen(lab, command);
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.sequence == 8);
   lab.driver.key("Ctrl+Z");
@@ -134,10 +135,9 @@ TEST_CASE("an edit that follows an undo before any view tells of it is taken bac
   give(lab, EditField{-1, "train.batch", "2"});
   std::vector<Command> commands;
   char selected = 'A';
-  REQUIRE(lab.state.session.undo.undo(lab.view(), commands, selected));
-  commands.emplace_back(EditField{-1, "model.sequence", "8"});
-  lab.state.session.undo.note(lab.view(), std::span(&commands.back(), 1), 'A', 'A', false);
+  REQUIRE(lab.state.session.undo.undo(commands, selected));
   for (const Command& one : commands) lab.lab.post(one);
+  give_unseen(lab, EditField{-1, "model.sequence", "8"});
   lab.settle();
   CHECK(lab.view().runs[0].spec->model.sequence == 8);
   CHECK(lab.view().runs[0].spec->train.batch == start[0].train.batch);

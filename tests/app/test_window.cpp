@@ -3,6 +3,7 @@
 // Skipped by name where there is no Xvfb.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "catch.hpp"
 #include "live_lab.h"
 #include "program.h"
+#include "skip.h"
 #include "test_paths.h"
 
 using namespace normscope;
@@ -49,6 +51,7 @@ class Process {
     }
   }
   void signal(int number) const { kill(id_, number); }
+  pid_t id() const { return id_; }
   // The exit code, or -1 after the time.
   int wait(std::chrono::seconds time) {
     for (const auto end = std::chrono::steady_clock::now() + time; std::chrono::steady_clock::now() < end;) {
@@ -139,22 +142,40 @@ std::string saved_session(const test::Folder& home, std::chrono::seconds time) {
   return {};
 }
 
-bool skipped(const Display& display) {
-  if (!display.name.empty()) return false;
-  WARN("SKIPPED: there is no Xvfb");
-  return true;
+// What the system says of the priorities of a process's own threads: those that a library started have other names.
+std::vector<int> priorities(pid_t process) {
+  std::vector<int> found;
+  std::error_code error;
+  for (const auto& thread : fs::directory_iterator("/proc/" + std::to_string(process) + "/task", error)) {
+    const std::string stat = test::read_all((thread.path() / "stat").string());
+    const size_t name = stat.find('('), end = stat.rfind(')');
+    if (end == stat.npos || stat.substr(name + 1, end - name - 1) != "normscope") continue;
+    std::istringstream fields(stat.substr(end + 1));
+    std::string field;
+    for (int i = 3; i <= 19; ++i) fields >> field;
+    found.push_back(std::stoi(field));
+  }
+  return found;
 }
+
+#define NEEDS_DISPLAY(display) \
+  if (display.name.empty()) SKIP_CASE("there is no Xvfb")
 
 }  // namespace
 
 TEST_CASE("the real window opens, trains and survives the end of its display with the session on the disk") {
   Display display;
-  if (skipped(display)) return;
+  NEEDS_DISPLAY(display);
   const test::Folder home;
   Process program(command(home), environment(display, home), home.file("out"));
   const std::string session = saved_session(home, 60s);
   INFO(test::read_all(home.file("out")));
   REQUIRE_FALSE(session.empty());
+  // The trainer's threads too have the priority that the program was started with: less would be half of their share
+  // and less beside any other work.
+  const std::vector<int> own = priorities(program.id());
+  CHECK(own.size() >= 2);
+  for (const int priority : own) CHECK(priority == getpriority(PRIO_PROCESS, 0));
   display.server->signal(SIGKILL);
   CHECK(program.wait(30s) == static_cast<int>(cli::Exit::DisplayLost));
   CHECK(test::holds(test::read_all(home.file("out")), "the display went away"));
@@ -168,7 +189,7 @@ TEST_CASE("the real window opens, trains and survives the end of its display wit
 
 TEST_CASE("SIGTERM and SIGHUP end the window with its session on the disk, to be offered at the next start") {
   Display display;
-  if (skipped(display)) return;
+  NEEDS_DISPLAY(display);
   for (const int signal : {SIGTERM, SIGHUP}) {
     const test::Folder home;
     Process program(command(home), environment(display, home), home.file("out"));
@@ -205,7 +226,7 @@ TEST_CASE(
   CHECK(test::holds(nobody.err, "no display"));
 
   Display display({"-extension", "GLX"});
-  if (skipped(display)) return;
+  NEEDS_DISPLAY(display);
   const test::Outcome bare = test::run_program("--window", "env -u WAYLAND_DISPLAY DISPLAY=" + display.name);
   CHECK(bare.code == static_cast<int>(cli::Exit::Display));
   CHECK(test::is_one_error_line(bare));
@@ -214,7 +235,7 @@ TEST_CASE(
 
 TEST_CASE("--safe-mode trains and draws, and leaves nothing behind") {
   Display display;
-  if (skipped(display)) return;
+  NEEDS_DISPLAY(display);
   const test::Folder home;
   std::vector<std::string> arguments = command(home);
   arguments.emplace_back("--safe-mode");
@@ -235,7 +256,7 @@ TEST_CASE("--safe-mode trains and draws, and leaves nothing behind") {
 
 TEST_CASE("a window that cannot begin ends with its own error, not as one that lost its display") {
   Display display;
-  if (skipped(display)) return;
+  NEEDS_DISPLAY(display);
   const test::Folder home;
   std::vector<std::string> arguments = command(home);
   arguments.back() = home.file("absent/frames.csv");

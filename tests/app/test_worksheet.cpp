@@ -121,7 +121,7 @@ TEST_CASE("worksheet: a sentence in several forms is one to tick, in an order th
   CHECK(none < some);  // the true one is the first in the lesson
   const std::string teacher = worksheet(lesson, load_results(lesson), true);
   CHECK_FALSE(holds(teacher, "None of these warm-ups suffices."));
-  CHECK(holds(teacher, "The shortest warm-up that suffices is <span class=\"answer\">30 steps</span>"));
+  CHECK(holds(teacher, "The shortest warm-up that suffices is <span class=\"answer\">25 steps</span>"));
   // With changed settings alone: not on paper.
   const Lesson& admin = *course().find("admin");
   CHECK_FALSE(holds(worksheet(admin, load_results(admin), false), "and in what you changed"));

@@ -4,6 +4,7 @@
 
 #include "app/program.h"
 #include "catch.hpp"
+#include "stored_files.h"
 
 using namespace normscope::test;
 using nlohmann::json;
@@ -93,6 +94,24 @@ TEST_CASE("zoo --stored shows what there is and trains nothing") {
   REQUIRE(table["entries"].size() == 1);
   CHECK(table["entries"][0]["name"] == "post");
   CHECK(table["complete"] == false);
+}
+
+TEST_CASE("zoo: a store that fills up costs no row of the table") {
+  const Folder folder;
+  const std::string post = kTinyZoo + std::string("--steps 24 --only post --store ");
+  const Outcome whole = run_program(post + folder.file("st"));
+  REQUIRE(whole.code == 0);
+  make_full_store(folder.file("st"), folder.file("full"));
+  const Outcome unkept = run_program(post + folder.file("full"));
+  INFO(unkept.out << unkept.err);
+  CHECK(unkept.code == 5);
+  CHECK(holds(unkept.out, "\n4 runs trained"));
+  CHECK(holds(unkept.err, "No space left"));
+  const auto table = [](const std::string& out) {
+    const size_t at = out.find("Placements");
+    return out.substr(at, out.find("runs trained") - at);
+  };
+  CHECK(table(unkept.out) == table(whole.out));
 }
 
 TEST_CASE("Ctrl+C keeps what was trained") {

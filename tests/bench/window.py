@@ -6,7 +6,8 @@
 Opens the window under Xvfb (software OpenGL, 1600x1000) with the default comparison, untouched, in safe mode, on the Lab
 or another screen, and reads its frame log; then a hand hovers and drags (xdotool), and --minutes later its memory is
 read. All figures of one run; headless training is measured before and after the window, so that a machine that
-changes its mind shows. Prints a table, or with --json one object.
+changes its mind shows. --beside N keeps N processes of the same session busy all the while: what the window's training
+gets of its share beside others. Prints a table, or with --json one object.
 """
 
 import argparse
@@ -208,6 +209,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=40)
     parser.add_argument("--minutes", type=float, default=0, help="memory is read when the window was open so long")
     parser.add_argument("--screen", choices=SCREENS, default="lab")
+    parser.add_argument("--beside", type=int, default=0, metavar="N", help="busy processes beside all of it")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     display = free_display()
@@ -218,9 +220,13 @@ def main():
     except FileNotFoundError:
         sys.exit("window.py: Xvfb is not installed (Debian: xvfb, libgl1-mesa-dri)")
     time.sleep(1)
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(arguments.beside)]
     try:
         result = measure(arguments.program, display, arguments.seconds, arguments.minutes, arguments.screen)
     finally:
+        for process in busy:
+            process.kill()
+            process.wait()
         server.terminate()
         server.wait()
     print(json.dumps(result)) if arguments.json else show(result)

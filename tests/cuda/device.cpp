@@ -1,21 +1,11 @@
 #include "cuda/device.h"
 
-#include <fmt/format.h>
-
-#include <cstdio>
-
 #include "engine/cuda/backend_cuda.h"
 #include "engine/spec/backend_choice.h"
 
 namespace normscope::test {
 
 std::string no_device() { return cuda_unavailable(); }
-
-void say_skipped(const std::string& reason) {
-  fmt::print("SKIPPED: {}: {}\n", Catch::getResultCapture().getCurrentTestName(), reason);
-  std::fflush(stdout);
-  SUCCEED(reason);  // a test case without assertions would be an error
-}
 
 std::shared_ptr<cuda::Driver> device_driver() {
   static const std::shared_ptr<cuda::Driver> driver = [] {

@@ -1,5 +1,5 @@
 // The device that the GPU tests share, and how they say that there is none: a test that needs one starts with
-// NEEDS_DEVICE(), which prints "SKIPPED: <name>: <reason>" and leaves; CTest shows it as skipped, by name.
+// NEEDS_DEVICE(); each has an entry of its own in CTest, which shows it as skipped, by name.
 #pragma once
 
 #include <memory>
@@ -8,12 +8,12 @@
 #include "catch.hpp"
 #include "engine/cuda/driver.h"
 #include "engine/tape/backend.h"
+#include "skip.h"
 
 namespace normscope::test {
 
 /// Empty when there is a device, else the reason.
 std::string no_device();
-void say_skipped(const std::string& reason);
 
 /// One for the whole test program; graph on, TF32 off whatever the environment says.
 std::shared_ptr<cuda::Driver> device_driver();
@@ -24,8 +24,5 @@ std::shared_ptr<Backend> device_backend(bool graph = true);
 #define NEEDS_DEVICE()                                        \
   do {                                                        \
     const std::string reason_ = normscope::test::no_device(); \
-    if (!reason_.empty()) {                                   \
-      normscope::test::say_skipped(reason_);                  \
-      return;                                                 \
-    }                                                         \
+    if (!reason_.empty()) SKIP_CASE(reason_);                 \
   } while (false)

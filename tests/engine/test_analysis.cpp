@@ -90,7 +90,7 @@ TEST_CASE("examine: a norm's Jacobian has the spectral norm 1/sigma", "[examine]
     set_field(spec, "model.norm", norm);
     const auto run = make_run(spec);
     steps(*run, 12);
-    const std::vector<JacobianNorm> measured = jacobian_norms(*run);
+    const std::vector<NormJacobian> measured = jacobian_norms(*run);
     CHECK(measured.size() == 4);
     double sum = 0, largest = 0, rows = 0;
     for (const auto& batch : tensors_of(*run, {"L02.attn.sum"})) {
@@ -104,7 +104,7 @@ TEST_CASE("examine: a norm's Jacobian has the spectral norm 1/sigma", "[examine]
         largest = std::max(largest, value);
       }
     }
-    const JacobianNorm& one = row_of(measured, "L02.attn.trunk");
+    const NormJacobian& one = row_of(measured, "L02.attn.trunk");
     CHECK(one.mean == Approx(sum / rows).epsilon(1e-4));
     CHECK(one.largest == Approx(largest).epsilon(1e-4));
     CHECK(one.largest > 1.01 * one.mean);
@@ -128,7 +128,7 @@ TEST_CASE("examine: DyT's Jacobian is alpha times the steepest slope, no 1/sigma
       sum += steepest;
     }
   }
-  const JacobianNorm one = row_of(jacobian_norms(*run), "L02.ffn.before");
+  const NormJacobian one = row_of(jacobian_norms(*run), "L02.ffn.before");
   CHECK(one.mean == Approx(sum / rows).epsilon(1e-5));
   CHECK(one.largest <= alpha * (1 + 1e-6));
 }
@@ -325,9 +325,9 @@ TEST_CASE("examine: the norms of networks whose rows have no positions", "[exami
   for (const RunSpec& spec : {images, trees}) {
     INFO(get_field(spec, "model.architecture"));
     Run run(spec, make_task(spec.data), shared_backend());
-    const std::vector<JacobianNorm> norms = jacobian_norms(run);
+    const std::vector<NormJacobian> norms = jacobian_norms(run);
     CHECK(norms.size() == 2);
-    for (const JacobianNorm& norm : norms) {
+    for (const NormJacobian& norm : norms) {
       INFO(norm.name);
       CHECK(norm.mean > 0);
       CHECK(norm.largest >= norm.mean);

@@ -1,10 +1,15 @@
 // Beam search against the enumeration of all rows of a small random language, and the translator against itself.
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "engine/core/philox.h"
+#include "engine/model/record_model.h"
 #include "engine/small_runs.h"
+#include "engine/tape/seal.h"
 #include "engine/text/beam.h"
 #include "engine/text/translator.h"
 
@@ -159,6 +164,64 @@ TEST_CASE("beam: the translator of a trained model solves the made-up translatio
   const float before = static_cast<float>(run->last_loss());
   run->step();
   CHECK(std::isfinite(before));
+}
+
+TEST_CASE("beam: the translator as wide as its vocabulary finds the best of all rows of two symbols",
+          "[beam]") {
+  // The rows are scored by the whole network as it trains, a row at a time and without padding: nothing of the beam, of
+  // the encoder run once or of the longer programs that the translator fills in part.
+  RunSpec spec = small_spec("post");
+  set_field(spec, "model.architecture", "encoder-decoder");
+  set_field(spec, "data.name", "translation");
+  set_field(spec, "train.lr", "5e-3");
+  const auto run = make_run(spec);
+  steps(*run, 25);
+  const Task& task = run->task();
+  const ModelConfig& model = run->spec().model;
+  const int32_t V = model.vocabulary;
+  constexpr int32_t kLength = 2;
+  Tape tape(run->store());
+  const ModelValues values = record_model(
+      tape, model,
+      {.batch = V, .sequence = kLength, .source_sequence = kLength, .training = false, .probes = false});
+  const std::string logits = tape.value(values.logits).name;
+  Program program = seal(tape, {.loss = values.loss, .backward = false});
+  const std::vector<std::vector<int32_t>> sources = {{1, 2}, {V - 1, V - 2}, {3, 3}, {V / 2, 4}, {5, V / 3}};
+  const auto translated = [&](int32_t beam) {
+    return Translator(run->store(), model, task.begin(), -1, {.beam = beam}).translate(sources);
+  };
+  const auto widest = translated(V), narrow = translated(3), greedy = translated(1);
+  std::fill(program.tokens("targets").begin(), program.tokens("targets").end(), 0);
+  size_t missed = 0;
+  for (size_t s = 0; s < sources.size(); ++s) {
+    for (int32_t first = 0; first < V; ++first)  // row `first` begins with that symbol
+      for (int32_t at = 0; at < kLength; ++at) {
+        const auto place = static_cast<size_t>(first * kLength + at);
+        program.tokens("source")[place] = sources[s][static_cast<size_t>(at)];
+        program.tokens("tokens")[place] = at == 0 ? task.begin() : first;
+      }
+    program.replay({});
+    const std::vector<float> out = program.read(logits);
+    const auto log_probability = [&](int32_t row, int32_t at, int32_t symbol) {
+      const float* x = out.data() + static_cast<size_t>((row * kLength + at) * V);
+      double sum = 0;
+      for (int32_t v = 0; v < V; ++v) sum += std::exp(static_cast<double>(x[v] - x[symbol]));
+      return -std::log(sum);
+    };
+    const auto score = [&](const std::vector<int32_t>& row) {
+      return log_probability(0, 0, row[0]) + log_probability(row[0], 1, row[1]);
+    };
+    std::vector<int32_t> best = {0, 0};
+    for (int32_t first = 0; first < V; ++first)
+      for (int32_t second = 0; second < V; ++second)
+        if (score({first, second}) > score(best)) best = {first, second};
+    INFO("source " << s << ", best of " << V * V << " rows: " << best[0] << " " << best[1]);
+    REQUIRE(widest[s].size() == kLength);
+    CHECK(widest[s] == best);
+    CHECK(score(narrow[s]) <= score(best));
+    missed += greedy[s] != best;
+  }
+  CHECK(missed > 0);  // a search that takes each symbol for itself would not do
 }
 
 }  // namespace normscope::test

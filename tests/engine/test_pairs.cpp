@@ -16,6 +16,7 @@
 #include "engine/text/translator.h"
 #include "engine/train/evaluate.h"
 #include "engine/train/network.h"
+#include "skip.h"
 
 namespace normscope::test {
 namespace {
@@ -75,12 +76,12 @@ TEST_CASE("pairs: bucket lengths grow to the longest", "[pairs]") {
 }
 
 TEST_CASE("pairs: without SentencePiece there is one clear line", "[pairs]") {
-  if (tokenizer_unavailable().empty()) return;
+  if (tokenizer_unavailable().empty()) SKIP_CASE("this build has SentencePiece");
   CHECK_THROWS_AS(Tokenizer::train({"a"}, 100), Error);
 }
 
 TEST_CASE("pairs: pieces go there and back, the same each time", "[pairs]") {
-  if (!tokenizer_unavailable().empty()) return;
+  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
   const Tokenizer a = some_tokenizer(), b = some_tokenizer();
   CHECK(a.model() == b.model());
   CHECK(a.vocabulary() == 60);
@@ -102,7 +103,7 @@ TEST_CASE("pairs: pieces go there and back, the same each time", "[pairs]") {
 }
 
 TEST_CASE("pairs: every pair once an epoch, in batches of one bucket and about as many tokens", "[pairs]") {
-  if (!tokenizer_unavailable().empty()) return;
+  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
   const PairsTask task(some_pairs(300), some_pairs(17), some_tokenizer(), "test", 24);
   constexpr int32_t B = 4, T = 24;
   const int32_t epoch = task.epoch_batches(B, T);
@@ -144,7 +145,7 @@ TEST_CASE("pairs: every pair once an epoch, in batches of one bucket and about a
 }
 
 TEST_CASE("pairs: the hash tells other pairs apart, those that validate too", "[pairs]") {
-  if (!tokenizer_unavailable().empty()) return;
+  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
   const auto hash = [](size_t train, size_t valid) {
     return PairsTask(some_pairs(train), some_pairs(valid), some_tokenizer(), "test", 24).hash();
   };
@@ -155,7 +156,7 @@ TEST_CASE("pairs: the hash tells other pairs apart, those that validate too", "[
 }
 
 TEST_CASE("pairs: a run trains on all shapes over one Store and goes on bitwise", "[pairs]") {
-  if (!tokenizer_unavailable().empty()) return;
+  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
   const std::string path = write_pairs("pairs_run.tsv", 200);
   RunSpec spec = pairs_spec(path);
   spec.data.tokenizer_path = "pairs_run.bpe.model";
@@ -195,7 +196,7 @@ TEST_CASE("pairs: a run trains on all shapes over one Store and goes on bitwise"
 }
 
 TEST_CASE("pairs: padding is no part of the measured sequence", "[pairs][measured]") {
-  if (!tokenizer_unavailable().empty()) return;
+  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
   const std::string path = write_pairs("pairs_measured.tsv", 300);
   const RunSpec spec = pairs_spec(path);
   Run run(spec, make_task(spec.data), shared_backend());

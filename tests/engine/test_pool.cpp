@@ -1,5 +1,11 @@
 // The worker pool under load: every chunk of every stage runs exactly once, on any number of threads, with
 // workers that come late, sleep between stages or are more than the machine has cores.
+#ifdef __linux__
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #include <atomic>
 #include <chrono>
 #include <ctime>
@@ -8,6 +14,18 @@
 
 #include "catch.hpp"
 #include "engine/cpu/pool.h"
+
+namespace {
+std::atomic<int> yields{0};
+}
+
+#ifdef __linux__
+// In the C library's place, so that a test sees who yields.
+extern "C" int sched_yield() noexcept {
+  yields++;
+  return static_cast<int>(syscall(SYS_sched_yield));
+}
+#endif
 
 namespace normscope::test {
 namespace {
@@ -86,6 +104,25 @@ TEST_CASE("pool: an idle pool uses no processor", "[pool]") {
   const double before = cpu_seconds();
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
   CHECK(cpu_seconds() - before < 0.01);
+}
+
+// Beside a busy process that would give away a whole time slice, again and again.
+TEST_CASE("pool: nobody yields, neither who waits for work nor who waits for its end", "[pool]") {
+  cpu::Pool pool(4);
+  double chunks = 8;
+  Call call{};
+  call.stats = &chunks;
+  StepInputs inputs;
+  inputs.step = 8;
+  const auto slow = [](const Call&, const StepInputs&, int64_t, cpu::Scratch) noexcept {
+    std::this_thread::sleep_for(std::chrono::microseconds(300));  // longer than anybody spins
+  };
+  const int before = yields;
+  for (int s = 0; s < 20; ++s) {
+    pool.run({slow, 7}, call, inputs);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the workers fall asleep
+  }
+  CHECK(yields == before);
 }
 
 TEST_CASE("pool: made and destroyed at once", "[pool]") {

@@ -17,8 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   fuzz::accepts([&] { apply_sidecar(state.screens, state.session, sidecar); });
   std::vector<lab::Command> commands;
   char selected = 'A';
-  for (int i = 0; i < 3; ++i) state.session.undo.undo(*state.session.view, commands, selected);
-  for (int i = 0; i < 3; ++i) state.session.undo.redo(*state.session.view, commands, selected);
+  for (int i = 0; i < 3; ++i) state.session.undo.undo(commands, selected);
+  for (int i = 0; i < 3; ++i) state.session.undo.redo(commands, selected);
   state.session.undo.to_text();
   return 0;
 }

@@ -11,7 +11,7 @@ endfunction()
 
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix" --component libnormscope-dev)
 
-# Every header finds what it includes, and needs no library that the package does not ask for (sys, emscripten: the compiler's own).
+# Every header finds what it includes, and needs no library that the package does not ask for (sys, linux, emscripten: the compiler's own).
 file(GLOB_RECURSE headers "${WORK}/prefix/include/normscope/*")
 list(LENGTH headers count)
 if(count LESS 50)
@@ -21,7 +21,7 @@ foreach(header IN LISTS headers)
   file(STRINGS "${header}" includes REGEX "^ *#include [<\"][^>\"]*/")
   foreach(line IN LISTS includes)
     string(REGEX REPLACE "^ *#include [<\"]([^>\"]*)[>\"].*" "\\1" included "${line}")
-    if(NOT EXISTS "${WORK}/prefix/include/normscope/${included}" AND NOT included MATCHES "^(fmt|sys|emscripten)/")
+    if(NOT EXISTS "${WORK}/prefix/include/normscope/${included}" AND NOT included MATCHES "^(fmt|sys|linux|emscripten)/")
       message(FATAL_ERROR "${header} includes ${included}, which is not installed with it")
     endif()
   endforeach()

@@ -14,8 +14,8 @@ import unittest
 try:
     import tomllib
 except ModuleNotFoundError:  # site/lessons.py reads with it, too
-    print("SKIPPED: tomllib is missing (Python 3.11)")
-    sys.exit(0)
+    print("SKIPPED: site.links: tomllib is missing (Python 3.11)")
+    sys.exit(4)  # tests/skip.h
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "site"), str(ROOT / "tests/site")]
@@ -251,6 +251,6 @@ if __name__ == "__main__":
         sys.exit("test_site.py: expected the program as its first argument")
     PROGRAM = sys.argv.pop(1)
     if not markdown.available():
-        print(f"SKIPPED: {markdown.LIBRARY} is missing (Debian: libmd4c-html0)")
-        sys.exit(0)
+        print(f"SKIPPED: site.links: {markdown.LIBRARY} is missing (Debian: libmd4c-html0)")
+        sys.exit(4)
     unittest.main()

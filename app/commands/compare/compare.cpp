@@ -21,6 +21,7 @@
 #include "app/commands/picture.h"
 #include "app/commands/report.h"
 #include "app/commands/run_log.h"
+#include "engine/data/identity/data_identity.h"
 #include "engine/lab/lab.h"
 #include "engine/spec/backend_choice.h"
 
@@ -127,7 +128,7 @@ Exit compare(const MainOptions& options) {
                  {"--out", picture_path(options.out, false)},
                  {"--out", picture_path(options.out, true)}},
                 inputs);
-  RunLog log(log_path);
+  RunLog log(log_path, identity_of(runs[0].spec.data, *task));
 
   const InterruptGuard guard;
   use_fastest_products();

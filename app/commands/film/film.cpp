@@ -53,7 +53,10 @@ Steps steps_of(const FilmOptions& options, int32_t newest) {
 /// A folder that a window kept: its runs as they stand there.
 Steps restore(Lab& lab, const FilmOptions& options) {
   lab.post(lab::RestoreSession{options.session, false});
-  lab.wait_idle();
+  {
+    const EndsAtOnce at_once("interrupted: no film was written");  // weights of any size are read
+    lab.wait_idle();
+  }
   const std::shared_ptr<const LabView> view = lab.view();
   if (view->restored == 0)
     throw CommandError(Exit::Input, fmt::format("film {}: {}", options.session, view->message));
@@ -123,8 +126,7 @@ bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, co
 }
 
 Exit interrupted(const FilmForm& form) {
-  complain(form.kind == FilmKind::Frames ? "interrupted; the frames that were drawn are there, each whole"
-                                         : "interrupted: no film was written");
+  complain(form.kind == FilmKind::Frames ? kFramesInterrupted : "interrupted: no film was written");
   return Exit::Interrupted;
 }
 

@@ -87,7 +87,11 @@ class Numbered : public FilmWriter {
   explicit Numbered(const FilmForm& form) : form_(form) {}
 
   bool add(const raster::Image& frame) override {
-    raster::write_png(frame_path(form_, ++written_), frame);
+    const std::vector<uint8_t> png = [&] {
+      const EndsAtOnce at_once(kFramesInterrupted);
+      return raster::encode_png(frame);
+    }();
+    raster::write_png(frame_path(form_, ++written_), png);
     return !InterruptGuard::interrupted();
   }
 

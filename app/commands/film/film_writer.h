@@ -25,6 +25,10 @@ FilmKind film_kind(const std::string& path);
 /// The file of a frame, counted from 1, of a film of PNGs: x.png becomes x-0001.png; of a single frame x.png itself.
 std::string frame_path(const FilmForm& form, int64_t frame);
 
+/// What is said where a film of PNGs is interrupted.
+inline constexpr const char* kFramesInterrupted =
+    "interrupted; the frames that were drawn are there, each whole";
+
 class FilmWriter {
  public:
   virtual ~FilmWriter() = default;

@@ -108,14 +108,16 @@ Exit check(const Course& course, const LessonOptions& options) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
   const OnStep on_step = [](const RunProgress&) { return !InterruptGuard::interrupted(); };
+  store.stop_when(&InterruptGuard::interrupted);
   Bars bars;
   store.train_ahead(runs_of(chosen, tier), {}, std::ref(bars), shard);
-  bars.finish();
+  bars.clear();
   const double training = seconds();
   if (shard.count > 1) {
+    bars.finish(store.on_disk());
     say("{} runs trained in {:.1f} s; the claims are judged without --shard, from the merged stores\n",
         store.trained(), training);
-    complain_of(store.damaged());
+    require_kept(store.on_disk());
     return exit_of(course);
   }
   std::vector<LessonReport> reports;
@@ -132,8 +134,9 @@ Exit check(const Course& course, const LessonOptions& options) {
     flush();
     reports.push_back(std::move(report));
   }
-  complain_of(store.damaged());
+  bars.finish(store.on_disk());
   const int failed = print_end(reports, store.trained(), training, seconds());
+  closing.attempt([&] { require_kept(store.on_disk()); });
   return closing.code(exit_of(course, failed == 0 ? Exit::Ok : Exit::CheckFailed));
 }
 

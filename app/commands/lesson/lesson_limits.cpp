@@ -49,13 +49,13 @@ std::string table_path(const Lesson& lesson) { return (fs::path(lesson.folder) /
 
 void one_lesson(const Lesson& lesson, RunStore& store, const LimitOptions& to, bool write) {
   const auto told = [](const LimitLine& line) {
-    fmt::print(stderr, "{}, {}, seed {}: measured\n", line.lesson, line.setting, line.seed);
+    fmt::print(stderr, "{}, {}, seed {}: measured\n", for_terminal(line.lesson), line.setting, line.seed);
   };
   const std::string table =
       limits_table(lesson, measure_limits(lesson, store, to, told,
                                           [](const RunProgress&) { return !InterruptGuard::interrupted(); }));
-  fmt::print("{} {}\n\n{}\n", lesson.number, lesson.title, table);
-  std::fflush(stdout);
+  say("{} {}\n\n{}\n", lesson.number, lesson.title, table);
+  flush();
   if (write)
     write_file(table_path(lesson), fmt::format("# {}: how far the effect reaches\n\n{}", lesson.title, table),
                "limits");
@@ -85,7 +85,7 @@ Exit lesson_limits(const LimitsOptions& options) {
     for (const Lesson& lesson : course.lessons)
       if (!lesson.effect.empty() && (!chosen || chosen == &lesson))
         one_lesson(lesson, store, to, options.write);
-    complain_of(store.damaged());
+    Bars().finish(store.on_disk());
   } catch (const Cancelled&) {
     complain(fmt::format("interrupted; what was measured is in {}", to.results));
     return Exit::Interrupted;

@@ -8,10 +8,10 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/specs.h"
 #include "app/commands/tape/tape.h"
+#include "engine/core/machine_cores.h"
 #include "engine/core/machine_memory.h"
 #include "engine/core/text_table.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/cpu/pool.h"
 #include "engine/measure/step/fold.h"
 #include "engine/measure/step/memory_map.h"
 #include "engine/measure/step/numeric_check.h"
@@ -53,7 +53,7 @@ void add_fold(Looked& looked, const TapeOptions& options, StepReport& report) {
   for (const bench::InstructionProfile& p : bench::profile(program, inputs, kRepeats))
     seconds.push_back(p.seconds);
   bench::Settings settings;
-  settings.threads = options.threads > 0 ? options.threads : cpu::physical_cores();
+  settings.threads = options.threads > 0 ? options.threads : usable_cores();
   settings.budget = 0.1;
   settings.quiet = true;
   const bench::Machine machine = bench::measure_machine(settings);

@@ -9,6 +9,7 @@
 
 #include "app/cli/products.h"
 #include "app/commands/commands.h"
+#include "engine/data/identity/data_identity.h"
 #include "engine/spec/spec.h"
 #include "engine/text/dependency_parser.h"
 #include "engine/train/evaluate.h"
@@ -111,7 +112,8 @@ Exit train(const TrainOptions& options) {
   }
   if (options.profile) return profile_all(jobs);
   write_tokenizers(options, planned);
-  RunLog log(options.log, !options.resume.empty());
+  const Job& first = jobs.front();
+  RunLog log(options.log, identity_of(first.run->spec().data, *first.task), !options.resume.empty());
 
   // Weights first, then the table, then the rest: nothing that fails takes along what is worth more.
   Closing closing;

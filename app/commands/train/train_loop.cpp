@@ -12,6 +12,7 @@
 
 #include "app/commands/train/train.h"
 #include "engine/data/treebank/parsing_task.h"
+#include "engine/spec/loss_window.h"
 #include "engine/text/dependency_parser.h"
 
 namespace normscope::cli {
@@ -93,7 +94,8 @@ void advance(const TrainOptions& options, Machine& machine, std::vector<Job>& jo
 std::string progress_note(const std::vector<Job>& jobs) {
   std::string note;
   for (const Job& job : jobs)
-    note += fmt::format("{}{} {:.2f}", note.empty() ? "" : "  ", job.letter, job.run->mean_loss(20));
+    note += fmt::format("{}{} {:.2f}", note.empty() ? "" : "  ", job.letter,
+                        job.run->mean_loss(loss_window(job.run->steps_done(), job.run->edits())));
   return note;
 }
 

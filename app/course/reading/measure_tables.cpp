@@ -6,6 +6,7 @@
 #include "app/course/curves.h"
 #include "app/course/measures.h"
 #include "app/course/tapes/tape_tables.h"
+#include "app/experiments/probes.h"
 #include "engine/core/error.h"
 
 namespace normscope::lessons {
@@ -42,6 +43,7 @@ class MeasureChecker {
   MeasureChecker(const Lesson& lesson, const Table& root) : lesson_(lesson), root_(root) {}
 
   void all() const {
+    for (const Curve& c : lesson_.curves) cut("curve." + c.id, can_be_cut(c), c.mean);
     for (const Measure& m : lesson_.measures) measure(m);
     for (const Check& c : lesson_.checks) check(c);
   }
@@ -56,7 +58,28 @@ class MeasureChecker {
     if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
   }
 
+  /// What may end at a bound of its measurement has a median and no mean.
+  void cut(const std::string& table, bool can_be, Mean mean) const {
+    if (can_be && mean != Mean::Median)
+      refuse(table, "mean",
+             fmt::format("'{}' of values that may end at a bound of their measurement: expected median",
+                         to_string(mean)));
+  }
+
   void measure(const Measure& m) const {
+    refer(m);
+    cut("measure." + m.id, can_be_cut(lesson_, m), m.mean);
+    if (m.curve.empty() || !can_be_cut(*lesson_.curve(m.curve))) return;
+    for (const char* take : {"at", "median", "min", "max", "passes"})
+      if (m.take == take) return;
+    refuse("measure." + m.id, "take",
+           fmt::format(
+               "'{}' of a curve whose values may end at a bound of their measurement: expected at, median, "
+               "min, max or passes",
+               m.take));
+  }
+
+  void refer(const Measure& m) const {
     const std::string table = "measure." + m.id;
     if (m.curve.empty()) {
       need(lesson_.measure(m.first), table, "first", m.first, "a measure");
@@ -144,7 +167,7 @@ void read_rows(Curve& c, Table& t) {
 }  // namespace
 
 Mean mean_of(Table& t) {
-  return t.choice("mean", {"arithmetic", "geometric"}, 0) == 1 ? Mean::Geometric : Mean::Arithmetic;
+  return static_cast<Mean>(t.choice("mean", {"arithmetic", "geometric", "median"}, 0));
 }
 
 LessonRun read_run(const std::string& id, Table t) {
@@ -239,9 +262,9 @@ Measure read_measure(const std::string& id, Table t) {
   Measure m;
   m.id = id;
   m.label = t.text("label");
-  const std::vector<std::string_view> takes{"at",          "mean",     "min",       "max",   "fall",
-                                            "first_below", "exponent", "r2",        "slope", "misfit",
-                                            "lead",        "ratio",    "difference"};
+  const std::vector<std::string_view> takes{"at",     "mean",   "median",      "min",      "max",
+                                            "passes", "fall",   "first_below", "exponent", "r2",
+                                            "slope",  "misfit", "lead",        "ratio",    "difference"};
   m.take = takes[t.choice("take", takes)];
   if (m.take == "ratio" || m.take == "difference") {
     m.first = t.text("first");
@@ -254,6 +277,7 @@ Measure read_measure(const std::string& id, Table t) {
                                              : "from",
                    0);
     m.b = t.number("to", m.a);
+    if (m.take == "passes") m.limit = t.number("limit");
     if (m.take == "r2" || m.take == "slope") m.against = t.text("against", "x");
     if (m.take == "misfit" || m.take == "lead") {
       m.law = t.text("law");
@@ -264,7 +288,7 @@ Measure read_measure(const std::string& id, Table t) {
       if (m.rivals.empty()) t.refuse("rivals", "is empty: expected one law or curve at least");
     }
   }
-  m.mean = mean_of(t);
+  m.mean = m.take == "passes" ? Mean::Count : mean_of(t);
   m.digits = t.whole("digits", 1, 6, 2);
   m.unit = t.text("unit", "");
   t.done();
@@ -285,6 +309,18 @@ Check read_check(Table t) {
   if (c.low && c.high && *c.low > *c.high) t.refuse("low", "is above high: expected a band");
   t.done();
   return c;
+}
+
+void set_bounds(Lesson& lesson) {
+  for (Measure& m : lesson.measures) {
+    const Curve* c = lesson.curve(m.curve);
+    if (!c || m.take == "passes") continue;
+    if (c->of == Curve::Of::Border) m.most = c->values.back();
+    if (c->y != "rate / critical_rate")
+      continue;  // as multiples of the step that was made, whatever its rate
+    m.least = critical_shares().least;
+    m.most = critical_shares().most;
+  }
 }
 
 void check_measures(const Lesson& lesson, const Table& root) { MeasureChecker(lesson, root).all(); }

@@ -18,7 +18,10 @@ Measure read_measure(const std::string& id, Table t);
 /// With its neighbouring hypotheses. Keys of the table that were read before it are not unknown to it.
 Check read_check(Table t);
 
-/// Every curve and measure that a measure or a check names is in the lesson. Throws Error.
+/// What lies at a bound of its measurement is shown as "at least" or "at most" so much: which bounds each measure has.
+void set_bounds(Lesson& lesson);
+/// Every curve and measure that a measure or a check names is in the lesson, and what may end at a bound
+/// of its measurement (can_be_cut in measures.h) is counted or has a median, and is not averaged. Throws Error.
 void check_measures(const Lesson& lesson, const Table& root);
 
 }  // namespace normscope::lessons

@@ -2,6 +2,7 @@
 #include "app/shell/classroom/teacher.h"
 
 #include <fmt/format.h>
+#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
@@ -77,7 +78,15 @@ void enter(Ui& ui, Teaching& teaching) {
   if (teaching.kept.lesson) return ask_for_code(ui, teaching);
   teaching.preparing = true;
   teaching.pointing = true;
+  teaching.open_on.reset();
   teaching.says.clear();
+}
+
+bool closed_by_key(Ui& ui, Teaching& teaching) {
+  if (!teaching.preparing || ui.popup_open() || ImGui::IsMouseDown(ImGuiMouseButton_Left)) return false;
+  if (!ui.shortcut("Escape")) return false;
+  teaching.preparing = false;
+  return true;
 }
 
 void begin_lesson(Ui& ui, Teaching& teaching, ShownSession& session) {
@@ -124,9 +133,9 @@ float draw_lesson_bar(Ui& ui, const Rect& room, Teaching& teaching) {
   return words.x;
 }
 
-void draw_teacher(Ui& ui, Teaching& teaching, ShownSession& session, std::string& notice) {
+void draw_teacher(Ui& ui, Teaching& teaching, ShownSession& session, Screen shown, std::string& notice) {
   hand_out(teaching, session, notice);
-  if (teaching.preparing && draw_preparation(ui, teaching)) begin_lesson(ui, teaching, session);
+  if (teaching.preparing && draw_preparation(ui, teaching, shown)) begin_lesson(ui, teaching, session);
   if (teaching.kept.lesson) draw_question(ui, teaching);
   if (ui.take_refused()) notice = kLockedHelp;
 }

@@ -19,7 +19,9 @@ void enter(ui::Ui&, Teaching&);
 // In a lesson "Prepared by your teacher" and "Leave", right-aligned in `room`; returns where they begin.
 float draw_lesson_bar(ui::Ui&, const ui::Rect& room, Teaching&);
 // The panel while preparing, the menu of a control, the question for the code; says what a held control refused.
-void draw_teacher(ui::Ui&, Teaching&, ShownSession&, std::string& notice);
+void draw_teacher(ui::Ui&, Teaching&, ShownSession&, Screen shown, std::string& notice);
+// At the beginning of a frame: Escape closes the panel, unless something else is open, typed or held. True: it did.
+bool closed_by_key(ui::Ui&, Teaching&);
 
 // Where the lesson begins: what was done before cannot be undone in it.
 void begin_lesson(ui::Ui&, Teaching&, ShownSession&);
@@ -28,7 +30,7 @@ bool try_to_leave(Teaching&, std::string_view code, double now);
 
 // A control or a group in words: "learning rate", "settings, all 23".
 std::string held_title(const ui::Ui&, std::string_view name);
-// The panel alone (teacher_panel.cpp); true: begin.
-bool draw_preparation(ui::Ui&, Teaching&);
+// The panel alone (teacher_panel.cpp); true: begin. On another screen than the one it was opened on it is folded.
+bool draw_preparation(ui::Ui&, Teaching&, Screen shown);
 
 }  // namespace normscope::classroom

@@ -142,14 +142,36 @@ Rect panel_place(const Ui& ui, bool at_left) {
           std::max(48.f, size.y - 84 - height), kPanelWidth, height};
 }
 
+void close_button(Ui& ui, const Rect& rect, Teaching& teaching) {
+  ButtonOptions quiet;
+  quiet.quiet = true;
+  if (icon_button(ui, "teacher/close", rect, Icon::Close, "The rules stay; no lesson begins (Escape).",
+                  quiet))
+    teaching.preparing = false;
+}
+
+// Its title alone, on the screens where it was not opened: rules can be set there too.
+void draw_folded(Ui& ui, Teaching& teaching, Screen shown) {
+  const Rect whole = panel_place(ui, teaching.at_left);
+  const Rect place{whole.x, whole.bottom() - 34, whole.w, 34};
+  ui.begin_layer("teacher", place);
+  ui.paint().fill(place, ui.theme().raised, radius::panel);
+  ui.paint().outline(place, ui.theme().border, line::border, radius::panel);
+  Rect rest = place.inset(6, 4);
+  close_button(ui, rest.take_right(26, 4), teaching);
+  ButtonOptions left;
+  left.quiet = left.left = true;
+  if (button(ui, "teacher/unfold", rest, "Prepare a lesson …", "Opens the panel on this screen.", left))
+    teaching.open_on = shown;
+  ui.end_layer();
+}
+
 void draw_head(Ui& ui, Rect& rest, Teaching& teaching) {
   Rect head = rest.take_top(28, 6);
   ButtonOptions quiet;
   quiet.quiet = true;
   quiet.style = {Face::Sans, type::body};
-  if (icon_button(ui, "teacher/close", head.take_right(26, 4), Icon::Close,
-                  "The rules stay; no lesson begins.", quiet))
-    teaching.preparing = false;
+  close_button(ui, head.take_right(26, 4), teaching);
   if (button(ui, "teacher/side", head.take_right(84, 4), teaching.at_left ? "To the right" : "To the left",
              "Moves this panel out of the way.", quiet))
     teaching.at_left = !teaching.at_left;
@@ -200,9 +222,16 @@ std::string held_title(const Ui& ui, std::string_view name) {
   return count > 1 ? fmt::format("{}, all {}", words, count) : words;
 }
 
-bool draw_preparation(Ui& ui, Teaching& teaching) {
+bool draw_preparation(Ui& ui, Teaching& teaching, Screen shown) {
   std::string wanted = ui.take_picked();
   show_rules(ui, teaching.kept.policy);
+  if (!teaching.open_on) teaching.open_on = shown;
+  if (teaching.open_on != shown) {
+    draw_folded(ui, teaching, shown);
+    if (!wanted.empty()) open_menu(ui, teaching, std::move(wanted));
+    draw_menu(ui, teaching);
+    return false;
+  }
   const Rect place = panel_place(ui, teaching.at_left);
   ui.begin_layer("teacher", place);
   PanelOptions options;

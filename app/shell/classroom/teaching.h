@@ -5,10 +5,12 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "app/shell/classroom/lesson_code.h"
 #include "app/ui/policy/control_policy.h"
+#include "app/view/screen.h"
 #include "engine/io/input_value.h"
 
 namespace normscope::classroom {
@@ -24,14 +26,15 @@ struct KeptTeaching {
 struct Teaching {
   KeptTeaching kept;
   bool preparing = false, pointing = true;
-  bool at_left = false;     // where the teacher's panel stands
-  std::string picked;       // the control whose menu is open
-  size_t first_rule = 0;    // of those listed
-  std::string code, typed;  // to begin, to leave
-  int wrong = 0;            // codes since the last right one
-  double wait_until = 0;    // UI time before which none is taken
-  std::string says;         // one line of the panel or of the question for the code
-  bool hand_out = false;    // the session is to be saved as it stands
+  bool at_left = false;           // where the teacher's panel stands
+  std::optional<Screen> open_on;  // where it is unfolded; on another screen only its title stands
+  std::string picked;             // the control whose menu is open
+  size_t first_rule = 0;          // of those listed
+  std::string code, typed;        // to begin, to leave
+  int wrong = 0;                  // codes since the last right one
+  double wait_until = 0;          // UI time before which none is taken
+  std::string says;               // one line of the panel or of the question for the code
+  bool hand_out = false;          // the session is to be saved as it stands
 };
 
 nlohmann::json teaching_json(const KeptTeaching&);

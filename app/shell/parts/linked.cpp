@@ -101,7 +101,7 @@ std::vector<lab::Command> linked_commands(const LinkedView& link) {
   return commands;
 }
 
-void show_linked(const LinkedView& link, const LabView& before, Screens& screens, Appearance& look,
+void show_linked(const LinkedView& link, std::optional<lab::Ticket> runs, Screens& screens, Appearance& look,
                  Lab* lab) {
   if (!link.lesson.empty()) show_lesson(link.lesson, screens, lab);  // first: it may not be there
   look.dark = link.dark;
@@ -110,25 +110,22 @@ void show_linked(const LinkedView& link, const LabView& before, Screens& screens
   transport.bookmarks = link.bookmarks;
   screens.lab.diagram().selected = link.shown;
   screens.linked_cursor.reset();
-  if (link.cursor && *link.cursor < link.step)
-    screens.linked_cursor = LinkedCursor{*link.cursor, before.runs.empty() ? nullptr : before.runs[0].origin};
+  if (link.cursor && *link.cursor < link.step) screens.linked_cursor = LinkedCursor{*link.cursor, runs};
   screens.shown = link.screen;
 }
 
 bool open_link(AppState& state, std::string_view text) {
   ShownSession& session = state.session;
-  const LabView none;
-  const LabView& before = session.view ? *session.view : none;
   try {
     const LinkedView link = read_link(text);
     require_needed(link, link.runs);
-    show_linked(link, before, state.screens, state.look, session.lab);
+    show_linked(link, std::nullopt, state.screens, state.look, session.lab);
     session.asked = linked_commands(link);
     state.notice.clear();
     return true;
   } catch (...) {
     state.notice = describe_exception("opening a link");
-    if (before.runs.empty() && session.asked.empty())
+    if ((!session.view || session.view->runs.empty()) && session.asked.empty())
       session.asked.emplace_back(lab::ReplaceRuns{.runs = default_comparison()});
     return false;
   }
@@ -136,7 +133,8 @@ bool open_link(AppState& state, std::string_view text) {
 
 void follow_linked(Screens& screens, const LabView& view) {
   std::optional<LinkedCursor>& waits = screens.linked_cursor;
-  if (!waits || view.runs.empty() || view.runs[0].origin == waits->before) return;
+  if (!waits || !waits->ticket || view.answered < *waits->ticket) return;
+  if (view.runs.empty() || !lab::refusal(view.answers, *waits->ticket).empty()) return waits.reset();
   if (!waits->runs) waits->runs = view.runs[0].origin;
   if (view.runs[0].origin != waits->runs || view.step < waits->reached)
     return waits.reset();  // others, or anew

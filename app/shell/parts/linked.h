@@ -1,6 +1,7 @@
 // Links (app/link) and what a frame works on: a link of what is shown, and the view that a link shows.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,10 +25,10 @@ void finish_copying(AppState&);
 
 /// Its runs in the place of those that there are, trained to its step.
 std::vector<lab::Command> linked_commands(const LinkedView&);
-/// Screen, theme, bookmarks, the run shown; the cursor when the runs have come there. `before`: the runs shown until
-/// then. A lesson whose prediction the learner has not made is opened there: nothing is given away. Throws Error for a
+/// Screen, theme, bookmarks, the run shown; the cursor when the runs have come there. `runs`: the ticket of the command
+/// that brings them; none where it is posted with the next frame. A lesson whose prediction the learner has not made is opened there: nothing is given away. Throws Error for a
 /// lesson that is not in the course.
-void show_linked(const LinkedView&, const LabView& before, Screens&, Appearance&, Lab*);
+void show_linked(const LinkedView&, std::optional<lab::Ticket> runs, Screens&, Appearance&, Lab*);
 /// Opens a link from outside: an address or its fragment. One that cannot be used is said, and where there are no runs
 /// yet the default comparison begins; false then.
 bool open_link(AppState&, std::string_view text);

@@ -1,9 +1,10 @@
 // What the quiet bar of the top line offers, and the sessions that can be restored.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "app/view/commands.h"
 
 namespace normscope::shell {
 
@@ -16,8 +17,13 @@ struct Offers {
   std::string last_session;  // a folder that can be restored; empty: none
   // Sessions whose window did not close, the newest first: offered one after the other.
   std::vector<std::string> lost;
-  std::string restoring;       // asked for, not answered yet
-  uint64_t restore_asked = 0;  // version of the view then
+  std::string restoring;  // asked for, not answered yet
+  lab::Ticket restore_ticket = 0;
 };
+
+// The folder that is restored next; empty: there is none.
+inline const std::string& next_to_restore(const Offers& offers) {
+  return offers.lost.empty() ? offers.last_session : offers.lost.front();
+}
 
 }  // namespace normscope::shell

@@ -35,14 +35,14 @@ comparison::CompareScreen& screen_of(ComparePlace& place) {
 
 namespace {
 
-// Where the command line keeps what it trained; empty where there is no such folder: then nothing is kept.
-std::string results_store() {
+// Where the command line keeps what it trained; no folder where there can be none: then nothing is kept.
+experiments::StorePlace results_store() {
   const std::string cache = cache_folder();
-  if (cache.empty()) return "";
+  if (cache.empty()) return {};
   const std::string folder = cache + "/results";
-  return guarded("the store of results", [&] { make_folder(folder, Access::Shared, "results"); }).empty()
-             ? folder
-             : "";
+  if (!guarded("the store of results", [&] { make_folder(folder, Access::Shared, "results"); }).empty())
+    return {};
+  return {folder, experiments::kCacheBudget};
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ std::string results_store() {
 sweep::SweepScreen& sweep_of(SweepPart& part) {
   if (!part.screen)
     part.screen = std::make_shared<sweep::SweepScreen>(
-        std::make_unique<sweep::Worker>(part.keeps ? results_store() : "", part.wake));
+        std::make_unique<sweep::Worker>(part.keeps ? results_store() : experiments::StorePlace(), part.wake));
   if (part.kept) part.screen->restore(*std::exchange(part.kept, {}));
   return *part.screen;
 }

@@ -54,12 +54,11 @@ struct TapePart {
   int32_t head = -1;
 };
 
-// The cursor of a link that was opened: until the runs that stood there `before` are gone and the new ones have come
-// so far.
+// The cursor of a link that was opened, until its runs have come so far.
 struct LinkedCursor {
   int32_t step = 0;
-  std::shared_ptr<const RunSpec> before;  // as its first run stood at step 0; null: there was none
-  std::shared_ptr<const RunSpec> runs{};  // the new ones, once they are there
+  std::optional<lab::Ticket> ticket{};    // of the command that brings the runs; none: it is not posted yet
+  std::shared_ptr<const RunSpec> runs{};  // the first of them as it stood at step 0, once they are there
   int32_t reached = 0;                    // by them: what goes back has been reset
 };
 

@@ -10,6 +10,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
 #include "engine/core/text_table.h"
+#include "engine/data/identity/data_identity.h"
 
 namespace normscope::sweep {
 
@@ -63,8 +64,8 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   if (std::isfinite(cell.level)) {
     plot::RefLine level;
     level.value = cell.level;
-    level.label = fmt::format("unigram entropy {}", fixed(cell.level, 2));
-    level.short_label = "unigram entropy";
+    level.short_label = frequencies_of(grid_->unit());
+    level.label = fmt::format("{} {}", level.short_label, fixed(cell.level, 2));
     spec.lines.push_back(level);
     high = std::min(std::max(high, cell.level * 1.05), cell.level * 1.6);
   }

@@ -8,6 +8,7 @@
 #include "app/sweep/screen/words.h"
 #include "app/ui/widgets.h"
 #include "engine/core/text_table.h"
+#include "engine/data/identity/data_identity.h"
 
 namespace normscope::sweep {
 
@@ -128,7 +129,8 @@ void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
   const TextStyle small{Face::Sans, type::tick};
   const Rect words{key.x - 40, key.bottom() + 4, key.w + 80, 16};
   const bool known = std::isfinite(scale_.low) && std::isfinite(scale_.high);
-  const std::string low = (known ? value(scale_.low) : "") + (loss ? " unigram entropy" : ""),
+  const std::string low =
+                        (known ? value(scale_.low) : "") + (loss ? " " + frequencies_of(grid_->unit()) : ""),
                     high = (loss ? "best cell " : "") + (known ? value(scale_.high) : "");
   if (p.text_width(small, low + high) + 20 < words.w) {
     p.text_in(words, small, t.ink2, low);

@@ -9,6 +9,7 @@
 #include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/widgets.h"
+#include "engine/data/identity/data_identity.h"
 
 namespace normscope::sweep {
 
@@ -167,7 +168,7 @@ void SweepScreen::draw_grid_panel(Ui& ui, const Rect& rect) {
   PanelOptions options;
   options.title = capitalised(title.size() < 40 ? title : info(metric_).name);
   options.note = metric_ == Metric::Loss
-                     ? fmt::format("nats per symbol, mean of {}", loss_window_text(*grid_))
+                     ? fmt::format("{}, mean of {}", nats_per(grid_->unit()), loss_window_text(*grid_))
                      : fmt::format("{} steps", base_.train.steps);
   Rect rest = panel(ui, rect, options);
   const Rect sentence = rest.take_top(space::sentence_row);

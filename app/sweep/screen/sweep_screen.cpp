@@ -241,7 +241,9 @@ Asked SweepScreen::draw(Ui& ui, const Rect& area, const std::vector<OpenRun>& op
     const std::vector<std::string> labels = compact ? std::vector<std::string>{"Grid", "Axes", "Elsewhere"}
                                                     : std::vector<std::string>{"Axes", "Elsewhere"};
     Rect& column = rest;
-    Rect left = compact ? column.take_left(634, gap) : column.take_left(344, gap);
+    // The grid comes first: what stands beside it is of one cell, and of none at the beginning.
+    const float cell = std::clamp(0.3f * column.w, 358.f, 420.f);
+    Rect left = column.take_left(compact ? column.w - gap - cell : 344, gap);
     int shown = static_cast<int>(left_) - (compact ? 0 : 1);
     shown = std::max(0, shown);
     segmented(ui, "sweep/left", left.take_top(26, 6).inset(0, 1), labels, shown,

@@ -53,6 +53,9 @@ class SweepScreen {
   /// The plan before the last change of it, and back; false: there is none.
   bool undo() { return step_back(undo_, redo_); }
   bool redo() { return step_back(redo_, undo_); }
+  /// A plan that a hand still holds is put down by undo.
+  bool can_undo() const { return !undo_.empty() || (!settled_.axes.empty() && !(plan_ == settled_)); }
+  bool can_redo() const { return !redo_.empty(); }
   std::optional<Place> chosen() const { return chosen_; }
   const std::optional<Brush>& brush() const { return brush_; }
   Metric metric() const { return metric_; }

@@ -94,7 +94,7 @@ std::string cell_sentence(const Cell& cell) {
         **std::find_if(cell.runs.begin(), cell.runs.end(), [](const auto& r) { return r.has_value(); });
     if (cell.sign == Sign::Learns) return fmt::format("It leaves the plateau at step {}.", run.since);
     if (cell.sign == Sign::NotFinite) return fmt::format("Not finite: {}.", run.what);
-    if (cell.sign == Sign::Stuck) return "It never falls below the unigram entropy.";
+    if (cell.sign == Sign::Stuck) return "It never leaves the plateau.";
     if (cell.sign == Sign::Diverges) return "At the end it is worse than guessing.";
     return "Too few steps for a verdict.";
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "engine/ops/probe/probe.h"
 #include "engine/ops/rules.h"
 
 namespace normscope {
@@ -141,12 +142,31 @@ std::vector<int32_t> StepPlayer::read_integers(ValueId value) const {
   return {from, from + info.shape.size()};
 }
 
+// squared tells the tensors of which an instruction adds the squares, in single precision: of a probe and of the
+// gradients' norms nothing else is left, and a square overflows long before its number does.
+std::vector<TensorId> StepPlayer::squared(size_t instruction) const {
+  const Instruction& it = data().instructions[instruction];
+  std::vector<TensorId> all;
+  if (it.op == OpKind::Probe && it.attributes.as<ProbeSpec>().kind != ProbeKind::Mean)
+    all.push_back({it.in[0], it.of_gradient});
+  if (it.op == OpKind::GradNorm)
+    for (size_t v = 0; v < data().values.size(); ++v)
+      if (data().values[v].role == Role::Parameter && data().plan.gradient_offset[v] != kNoOffset)
+        all.push_back({static_cast<ValueId>(v), true});
+  return all;
+}
+
 std::optional<NotFinite> StepPlayer::not_finite_of(size_t instruction) const {
-  for (const TensorId t : writes(instruction)) {
+  const auto first = [&](TensorId t, auto is_finite) -> std::optional<NotFinite> {
     const std::vector<float> values = read(t);
-    const auto found = std::find_if(values.begin(), values.end(), [](float v) { return !std::isfinite(v); });
-    if (found != values.end()) return NotFinite{instruction, t, found - values.begin()};
-  }
+    const auto found = std::find_if_not(values.begin(), values.end(), is_finite);
+    if (found == values.end()) return std::nullopt;
+    return NotFinite{instruction, t, found - values.begin()};
+  };
+  for (const TensorId t : writes(instruction))
+    if (const auto found = first(t, [](float v) { return std::isfinite(v); })) return found;
+  for (const TensorId t : squared(instruction))
+    if (const auto found = first(t, [](float v) { return std::isfinite(v * v); })) return found;
   return std::nullopt;
 }
 

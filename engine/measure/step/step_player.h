@@ -24,7 +24,7 @@ struct TensorId {
   friend bool operator==(const TensorId&, const TensorId&) = default;
 };
 
-/// Something that is not a finite number, and who wrote it.
+/// Something that is not a finite number, and who wrote it; or whose square is none, and who measured that.
 struct NotFinite {
   size_t instruction = 0;
   TensorId tensor;
@@ -73,6 +73,7 @@ class StepPlayer {
   void restore_parameters();
   const float* address(TensorId tensor) const;
   std::optional<NotFinite> not_finite_of(size_t instruction) const;
+  std::vector<TensorId> squared(size_t instruction) const;
 
   Store before_, store_;  ///< as the step finds them; as it leaves them
   StepInputs inputs_;

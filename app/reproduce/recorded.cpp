@@ -1,0 +1,198 @@
+#include "app/reproduce/recorded.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "app/experiments/result_store.h"
+#include "app/files/input_kinds.h"
+#include "engine/io/input_value.h"
+
+namespace normscope::reproduce {
+namespace {
+
+using Json = nlohmann::json;
+using experiments::list_json, experiments::number_from, experiments::number_json;
+
+constexpr const char* kRecordedFormat = "normscope recorded 1";
+constexpr size_t kMostRecorded = 1000, kLongestRecorded = 1000;
+constexpr double kUnknownMean = std::numeric_limits<double>::quiet_NaN();
+
+bool is_late_fall(const std::string& id) { return id.ends_with(kLateFall); }
+
+/// Pairs count by the names of their files, not by where these lie.
+lessons::Lesson measured_part(const Claim& claim) {
+  lessons::Lesson language = claim.language;
+  std::erase_if(language.curves, [](const lessons::Curve& curve) { return is_late_fall(curve.id); });
+  for (lessons::LessonRun& run : language.runs)
+    for (std::string* name : {&run.spec.data.pairs_path, &run.spec.data.valid_path})
+      *name = std::filesystem::path(*name).filename().string();
+  return language;
+}
+
+/// A control is what it is chosen from: what was chosen follows.
+void undo_choice(const Claim& claim, lessons::Lesson& language) {
+  for (lessons::LessonRun& run : language.runs)
+    if (const Control* control = claim.control(run.id))
+      for (const sweep::Axis& axis : control->axes) set_field(run.spec, axis.key, axis.values.front());
+}
+
+std::string definition_of_line(const Line& line) {
+  std::string out = fmt::format("line {} {} [{}] {} {} {} {} {} {} {}\n", line.id, static_cast<int>(line.of),
+                                fmt::join(line.runs, " "), line.y, line.stack, line.relative, line.from,
+                                line.to, line.step, to_string(line.mean));
+  for (const sweep::Axis& axis : line.axes) out += fmt::format("axis {} {}\n", line.id, to_text(axis));
+  return out;
+}
+
+/// "inf" where a measure never came: JSON has no such number.
+Json value_json(double value) { return std::isinf(value) ? Json("inf") : number_json(value); }
+
+double value_from(const InputValue& json) {
+  return json.is_text() ? std::numeric_limits<double>::infinity() : number_from(json);
+}
+
+Json measure_json(const RecordedMeasure& m) {
+  if (m.values.empty())
+    return {{"mean", value_json(m.spread.mean)},
+            {"low", value_json(m.spread.low)},
+            {"high", value_json(m.spread.high)}};
+  Json values = Json::array();
+  for (const double value : m.values) values.push_back(value_json(value));
+  return {{"values", std::move(values)}};
+}
+
+RecordedMeasure measure_from(const InputValue& json) {
+  RecordedMeasure m;
+  if (const auto values = json.find("values")) {
+    for (const InputValue& value : values->list(1, kMostSeeds)) m.values.push_back(value_from(value));
+  } else {
+    m.spread = {value_from(json.at("mean")), value_from(json.at("low")), value_from(json.at("high"))};
+  }
+  return m;
+}
+
+Recorded claim_from(const InputValue& json) {
+  Recorded r;
+  r.definition = json.at("definition").text(kLongestRecorded);
+  r.seeds = json.at("seeds").whole(1, kMostSeeds);
+  for (const auto& [id, m] : json.at("measures").members(kMostRecorded)) r.measures[id] = measure_from(m);
+  for (const auto& [run, chosen] : json.at("chosen").members(kMostRecorded))
+    r.chosen[run] = chosen.text(kLongestRecorded);
+  for (const InputValue& one : json.at("not_excluded").list(0, kMostRecorded))
+    r.not_excluded.push_back(one.text(kLongestRecorded));
+  for (const auto& [id, fall] : json.at("falls").members(kMostRecorded)) {
+    lessons::CurveData& data = r.falls[id];
+    for (const InputValue& x : fall.at("x").list(0, kMostRecorded)) data.x.push_back(number_from(x));
+    for (const InputValue& y : fall.at("most").list(data.x.size(), data.x.size()))
+      data.y.push_back(value_from(y));
+  }
+  return r;
+}
+
+Json claim_json_of(const Recorded& r) {
+  Json json = {{"definition", r.definition},     {"seeds", r.seeds},
+               {"measures", Json::object()},     {"chosen", r.chosen},
+               {"not_excluded", r.not_excluded}, {"falls", Json::object()}};
+  for (const auto& [id, m] : r.measures) json["measures"][id] = measure_json(m);
+  for (const auto& [id, fall] : r.falls) {
+    Json most = Json::array();
+    for (const double y : fall.y) most.push_back(value_json(y));
+    json["falls"][id] = {{"x", list_json(fall.x)}, {"most", std::move(most)}};
+  }
+  return json;
+}
+
+/// Of mean and range alone the range stands for the seeds: a band that holds both its ends holds all between.
+lessons::Measured measured_from(const RecordedMeasure& m, lessons::Mean mean) {
+  if (!m.values.empty()) return {m.values, spread_of(m.values, mean)};
+  if (std::isnan(m.spread.low)) return {{m.spread.mean}, m.spread};
+  return {{m.spread.low, m.spread.high}, m.spread};
+}
+
+}  // namespace
+
+std::string definition_of(const Claim& claim, int32_t seeds) {
+  lessons::Lesson language = measured_part(claim);
+  undo_choice(claim, language);
+  std::string out = fmt::format("seeds {} {}\n", seeds, claim.data) + lessons::definition(language);
+  for (const Line& line : claim.lines)
+    if (!is_late_fall(line.id) && line.of != Line::Of::Fresh) out += definition_of_line(line);
+  for (const auto& [run, start] : claim.starts) out += fmt::format("start {} {}\n", run, start);
+  for (const Control& control : claim.controls)
+    for (const sweep::Axis& axis : control.axes)
+      out += fmt::format("control {} {}\n", control.run, to_text(axis));
+  return lessons::hash_text(out);
+}
+
+RecordedClaims parse_recorded(std::string_view text, const std::string& name) {
+  const InputValue json = InputValue::parse(text, name);
+  constexpr std::string_view kFormats[] = {kRecordedFormat};
+  json.at("format").choice(kFormats);
+  RecordedClaims claims;
+  for (const auto& [id, one] : json.at("claims").members(kMostRecorded)) claims[id] = claim_from(one);
+  return claims;
+}
+
+RecordedClaims read_recorded(const std::string& file) {
+  const auto text = read_input_file_if_there(file, input::kMeasured);
+  return text ? parse_recorded(*text, file) : RecordedClaims{};
+}
+
+std::string to_text(const RecordedClaims& claims) {
+  Json json = {{"format", kRecordedFormat}, {"claims", Json::object()}};
+  for (const auto& [id, one] : claims) json["claims"][id] = claim_json_of(one);
+  return json.dump(1) + "\n";
+}
+
+std::optional<Recorded> record_of(const Outcome& outcome) {
+  if (outcome.finding == Finding::Unknown || outcome.finding == Finding::Beyond) return std::nullopt;
+  const Claim& claim = *outcome.claim;
+  Recorded r{definition_of(claim, outcome.seeds), outcome.seeds, {}, {}, {}, {}};
+  for (const auto& [id, measured] : outcome.results.measures)
+    r.measures[id] = outcome.spread_alone ? RecordedMeasure{{}, measured.spread}
+                                          : RecordedMeasure{measured.values, measured.spread};
+  for (const Control& control : claim.controls) r.chosen[control.run] = control.chosen;
+  for (const Checked& checked : outcome.checks) r.not_excluded.push_back(checked.not_excluded);
+  for (const auto& [id, band] : outcome.results.curves)
+    if (is_late_fall(id) && !band.x.empty()) r.falls[id] = {band.x, band.high};
+  return r;
+}
+
+std::optional<Outcome> judge_recorded(const Claim& claim, int32_t seeds, const RecordedClaims& claims) {
+  const auto it = claims.find(claim.id);
+  if (it == claims.end() || it->second.definition != definition_of(claim, seeds)) return std::nullopt;
+  const Recorded& recorded = it->second;
+  auto own = std::make_shared<Claim>(claim);
+  for (Control& control : own->controls)
+    if (const auto chosen = recorded.chosen.find(control.run); chosen != recorded.chosen.end())
+      control.chosen = chosen->second;
+  Outcome outcome;
+  outcome.claim = own.get();
+  outcome.own = own;
+  outcome.seeds = outcome.results.seeds = seeds;
+  for (const lessons::Measure& m : claim.language.measures) {
+    const auto measure = recorded.measures.find(m.id);
+    if (measure == recorded.measures.end()) {
+      outcome.results.measures[m.id] = {{}, {kUnknownMean, kUnknownMean, kUnknownMean}};
+      continue;
+    }
+    outcome.spread_alone = outcome.spread_alone || measure->second.values.empty();
+    outcome.results.measures[m.id] = measured_from(measure->second, m.mean);
+    for (int32_t seed = 1; seed <= static_cast<int32_t>(measure->second.values.size()); ++seed)
+      outcome.seeds_of[m.id].push_back(seed);
+  }
+  for (const lessons::Curve& curve : claim.language.curves) outcome.results.curves[curve.id];
+  for (const auto& [id, fall] : recorded.falls) outcome.results.curves[id] = {fall.x, fall.y, fall.y, fall.y};
+  conclude_recorded(outcome, recorded.falls, recorded.not_excluded);
+  return outcome;
+}
+
+}  // namespace normscope::reproduce

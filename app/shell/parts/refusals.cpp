@@ -1,0 +1,90 @@
+// What the app would say to a command or an entry of the palette: asked by whoever offers it and by whoever carries
+// it out, so that nothing is offered that is refused.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/lessons/player.h"
+#include "app/shell/app_state.h"
+#include "app/sweep/screen/sweep_screen.h"
+#include "app/view/chain.h"
+
+namespace normscope::shell {
+namespace {
+
+constexpr const char* kNoRuns = "there are no runs";
+
+// The Sweep screen has a log of its own: its plans.
+std::string step_refusal(const AppState& state, bool undo) {
+  const UndoLog& log = state.session.undo;
+  if (state.screens.shown != Screen::Sweep) {
+    const bool any = undo ? log.can_undo() : log.can_redo();
+    return any ? "" : undo ? "nothing to undo" : "nothing to redo";
+  }
+  const auto& plans = state.screens.sweep.screen;
+  const bool any = plans && (undo ? plans->can_undo() : plans->can_redo());
+  return any ? "" : fmt::format("no change of the sweep to {}", undo ? "take back" : "make again");
+}
+
+std::string course_refusal(const LessonsScreen& lessons) {
+  std::error_code error;
+  const bool any = lessons.player ? !lessons.player->course().lessons.empty()
+                                  : std::filesystem::is_directory(lessons::lessons_folder(), error);
+  return any ? "" : "there are no lessons beside the program";
+}
+
+std::string batch_refusal(const LabView& view) {
+  const bool any = std::any_of(view.runs.begin(), view.runs.end(), [](const RunView& run) {
+    return is_transformer(run.spec->model.architecture);
+  });
+  return any ? "" : "no run has sub-layers to measure: expected a transformer";
+}
+
+}  // namespace
+
+std::string refusal_of(const AppState& state, const ui::Ui& ui, Act act) {
+  if (ui.held(control_of(act))) return std::string(ui::kLockedHelp);
+  const LabView& view = *state.session.view;
+  switch (act) {
+    case Act::Undo:
+    case Act::Redo:
+      return step_refusal(state, act == Act::Undo);
+    case Act::Save:
+    case Act::SaveAs:
+    case Act::CopyCommand:
+    case Act::CopyLink:
+      return view.runs.empty() ? kNoRuns : "";
+    case Act::GuessingGame:
+      return view.runs.empty() ? kNoRuns : game_refusal(*view.runs[0].spec);
+    case Act::MeasureBatch:
+      return view.runs.empty() ? kNoRuns : batch_refusal(view);
+    case Act::Restore:
+      return state.session.lab && !next_to_restore(state.shell.offers).empty()
+                 ? ""
+                 : "there is no session to restore";
+    case Act::FirstLesson:
+      return course_refusal(state.screens.lessons);
+    default:
+      return "";
+  }
+}
+
+bool is_hidden(const ui::Ui& ui, const PaletteItem& item) {
+  return item.preset || (!item.control.empty() && !ui.registry().find(item.control));
+}
+
+std::string refusal_of(const AppState& state, const ui::Ui& ui, const PaletteItem& item) {
+  if (!item.refusal.empty()) return item.refusal;
+  if (item.act) return refusal_of(state, ui, *item.act);
+  const bool away = state.screens.shown != Screen::Lab && ui.held("app/tab/lab");
+  const bool locked = item.preset ? lab::preset_held(ui, *item.preset) : ui.held(item.control);
+  if (locked || (away && is_hidden(ui, item))) return std::string(ui::kLockedHelp);
+  if (!item.preset) return "";
+  const LabView& view = *state.session.view;
+  const int shown = lab::shown_run(state.screens.lab.diagram(), view);
+  if (shown < 0) return kNoRuns;
+  return lab::preset_refusal(view.runs[static_cast<size_t>(shown)].spec->model, *item.preset);
+}
+
+}  // namespace normscope::shell
