@@ -19,7 +19,7 @@ void add_look(CLI::App& app, std::string& theme, double& scale, bool both) {
       ->check(CLI::IsMember(both ? std::vector<std::string>{"light", "dark", "both"}
                                  : std::vector<std::string>{"light", "dark"}))
       ->type_name("NAME");
-  CLI::Option* size = app.add_option("--scale", scale, "size of everything; at most what fits")
+  CLI::Option* size = app.add_option("--scale", scale, "size of everything")
                           ->check(CLI::Range(0.75, 2.5))
                           ->type_name("FACTOR");
   if (scale == 0) size->default_str("as remembered");

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <utility>
 
+#include "engine/data/vocabulary.h"
+
 namespace normscope::cli {
 namespace {
 
@@ -110,31 +112,7 @@ EndsAtOnce::~EndsAtOnce() {
 
 namespace {
 
-struct Character {
-  size_t bytes;  // 0: no UTF-8
-  uint32_t code;
-};
-
-Character character_at(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return {1, lead};
-  const size_t bytes = lead >= 0xF0 && lead < 0xF5   ? 4
-                       : lead >= 0xE0 && lead < 0xF0 ? 3
-                       : lead >= 0xC2 && lead < 0xE0 ? 2
-                                                     : 0;
-  if (bytes == 0 || text.size() < bytes) return {0, 0};
-  uint32_t code = lead & (0x7Fu >> bytes);
-  for (size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return {0, 0};
-    code = code << 6 | (byte(i) & 0x3Fu);
-  }
-  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
-  const bool surrogate = code >= 0xD800 && code < 0xE000;
-  return code < kLeast[bytes] || code > 0x10FFFF || surrogate ? Character{0, 0} : Character{bytes, code};
-}
-
-bool is_control(uint32_t code) {
+bool is_control(char32_t code) {
   return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7F && code < 0xA0);
 }
 
@@ -147,13 +125,13 @@ void put_raw(std::string_view text) {
 std::string for_terminal(std::string_view text) {
   std::string shown;
   shown.reserve(text.size());
-  while (!text.empty()) {
-    const auto [bytes, code] = character_at(text);
+  for (size_t at = 0; at < text.size();) {
+    const auto [code, bytes] = read_code_point(text, at);
     if (bytes == 0 || is_control(code))
       shown += "\uFFFD";
     else
-      shown += text.substr(0, bytes);
-    text.remove_prefix(std::max<size_t>(1, bytes));
+      shown += text.substr(at, static_cast<size_t>(bytes));
+    at += static_cast<size_t>(std::max(1, bytes));
   }
   return shown;
 }

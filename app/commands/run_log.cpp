@@ -44,10 +44,11 @@ std::string data_member(const DataIdentity& data) {
                      data.hash, data.symbols, text(data.unit));
 }
 
-/// A weight matrix: what biases, gains and scales are not.
-bool is_matrix(std::string_view parameter) {
+/// is_told() says of which parameters the gradient stands in the log: weight matrices and the gains of norms, not biases
+/// and learned scales.
+bool is_told(std::string_view parameter) {
   const std::string_view last = parameter.substr(parameter.rfind('.') + 1);
-  return last == "tokens" || last == "positions" || last.starts_with('w');
+  return last == "tokens" || last == "positions" || last == "gain" || last.starts_with('w');
 }
 
 /// `,"critical_rate":0.0041` at the steps at which it was measured.
@@ -60,7 +61,7 @@ void put_critical(std::string& out, std::span<const StatInfo> layout, std::span<
 }
 
 /// `"field":{"L01.attn.wq":0.12,...}` of the stats whose name ends in `suffix`.
-void put_stats(std::string& out, const char* field, std::string_view suffix, bool matrices,
+void put_stats(std::string& out, const char* field, std::string_view suffix, bool parameters,
                std::span<const StatInfo> layout, std::span<const float> stats) {
   fmt::format_to(std::back_inserter(out), ",\"{}\":{{", field);
   bool first = true;
@@ -68,7 +69,7 @@ void put_stats(std::string& out, const char* field, std::string_view suffix, boo
     const std::string_view name = layout[i].name;
     if (!name.ends_with(suffix)) continue;
     const std::string_view subject = name.substr(0, name.size() - suffix.size());
-    if (subject.empty() || (matrices && !is_matrix(subject))) continue;
+    if (subject.empty() || (parameters && !is_told(subject))) continue;
     if (!first) out += ',';
     first = false;
     fmt::format_to(std::back_inserter(out), "\"{}\":", subject);

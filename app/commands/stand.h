@@ -31,7 +31,7 @@ struct Stand {
 
   /// The frame that was drawn last. A scale that it has no room for is said, once.
   raster::Image picture() {
-    const std::string note = scale_note(state.look, ui.scale());
+    const std::string note = scale_note(state.look, ui);
     if (!note.empty() && note != said) complain(fmt::format("--scale {:g}: {}", state.look.scale, note));
     said = note;
     return raster::rasterise(*loop.draw_data(), ui::theme(state.look.dark).bg.packed());

@@ -47,9 +47,9 @@ void logo(Ui& ui, Vec at) {
 void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
   ButtonOptions plain;
   plain.style = {Face::Sans, type::title};
-  // The effective scale is shown: a window that is too small for the one asked for takes the largest that fits.
+  // The effective scale is shown: up to 100 % a window that is too small takes the largest that fits.
   const std::string now = fmt::format("{} %", std::lround(ui.scale() / look.monitor_scale * 100));
-  const std::string note = scale_note(look, ui.scale());
+  const std::string note = scale_note(look, ui);
   const std::string help = fmt::format("Size of everything (Ctrl+plus, Ctrl+minus).{}{}",
                                        note.empty() ? "" : " ", note.empty() ? "" : note + ".");
   if (button(ui, "app/scale", rect, now, help, plain)) ui.open_popup("app/scale");
@@ -218,6 +218,7 @@ void begin_frame(Ui& ui, const AppState& state) {
   FrameOptions options;
   options.dark = look.dark;
   options.scale = look.scale * look.monitor_scale * (state.presentation.on ? classroom::kLarger : 1.f);
+  if (look.scale > 1) options.least_scale = look.scale * look.monitor_scale;  // chosen so as to be read
   options.reduced_motion = look.reduced_motion;
   options.record_text = state.switches.record_text;
   classroom::set_rules(options, state.teaching);

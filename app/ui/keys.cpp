@@ -5,6 +5,7 @@
 #include <imgui_internal.h>  // the queue of input events
 
 #include <array>
+#include <cfloat>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,7 +64,19 @@ Chord parse_chord(std::string_view text) {
   return chord;
 }
 
-void new_frame() {
+namespace {
+
+void move_mouse(ImVector<ImGuiInputEvent>& queue, Vec by) {
+  for (ImGuiInputEvent& event : queue) {
+    if (event.Type != ImGuiInputEventType_MousePos || event.MousePos.PosX == -FLT_MAX) continue;
+    event.MousePos.PosX += by.x;
+    event.MousePos.PosY += by.y;
+  }
+}
+
+}  // namespace
+
+void new_frame(Vec pan, Vec panned) {
   ImVector<ImGuiInputEvent>& queue = ImGui::GetCurrentContext()->InputEventsQueue;
   int now = 0;
   for (bool pressed = false; now < queue.Size; ++now) {
@@ -75,7 +88,14 @@ void new_frame() {
   }
   const std::vector<ImGuiInputEvent> later(queue.begin() + now, queue.end());
   queue.resize(now);
+  ImGuiIO& io = ImGui::GetIO();
+  if (ImGui::IsMousePosValid(&io.MousePos)) {  // the mouse itself has not moved
+    io.MousePos.x += panned.x;
+    io.MousePos.y += panned.y;
+  }
+  move_mouse(queue, pan);
   ImGui::NewFrame();
+  move_mouse(queue, {-pan.x, -pan.y});  // what ImGui leaves for the next frame
   for (const ImGuiInputEvent& event : later) queue.push_back(event);
 }
 

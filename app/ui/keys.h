@@ -4,6 +4,8 @@
 
 #include <string_view>
 
+#include "app/ui/geometry.h"
+
 namespace normscope::ui {
 
 struct Chord {
@@ -16,7 +18,8 @@ struct Chord {
 Chord parse_chord(std::string_view text);
 
 // ImGui::NewFrame for a hand that is quicker than a frame: a modifier that is let go after the key waits for
-// the next frame, or Ctrl+K would come as K. Called by the window's loop and by Frame.
-void new_frame();
+// the next frame, or Ctrl+K would come as K. Called by the window's loop and by Frame. A window that shows a part of what
+// is drawn says where that begins and how far it has just moved (Ui::pan, Ui::panned): its mouse is told in window px.
+void new_frame(Vec pan = {}, Vec panned = {});
 
 }  // namespace normscope::ui

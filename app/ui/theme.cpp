@@ -159,9 +159,15 @@ Colour ink_on(Colour fill) {
   return contrast(fill, black) >= contrast(fill, white) ? black : white;
 }
 
-float effective_scale(float asked, float width_px, float height_px) {
+float effective_scale(float asked, float least, float width_px, float height_px) {
   float fits = std::min(width_px / least_window.x, height_px / least_window.y);
-  return std::max(0.1f, std::min(asked, fits));
+  return std::max({0.1f, least, std::min(asked, fits)});
+}
+
+Vec whole_size(float scale, float least, float width_px, float height_px) {
+  const Vec shown{width_px / scale, height_px / scale};
+  if (least <= 0) return shown;
+  return {std::max(shown.x, least_window.x), std::max(shown.y, least_window.y)};
 }
 
 }  // namespace normscope::ui

@@ -8,6 +8,8 @@
 #include <span>
 #include <string>
 
+#include "app/ui/geometry.h"
+
 namespace normscope::ui {
 
 struct Colour {
@@ -105,7 +107,10 @@ inline constexpr float border = 1, run = 2.2f, depth = 1.7f, reference = 1.2f, c
 }
 
 // The effective scale: the asked one, or the largest at which the least logical size (1024 x 600)
-// fits the window.
-float effective_scale(float asked, float width_px, float height_px);
+// fits the window, but never below `least`.
+float effective_scale(float asked, float least, float width_px, float height_px);
+// What is drawn at that scale, in logical px: as much as the window shows, and where a least scale was asked for at least
+// 1024 x 600, of which the window may show a part.
+Vec whole_size(float scale, float least, float width_px, float height_px);
 
 }  // namespace normscope::ui

@@ -12,10 +12,19 @@ namespace normscope::ui {
 namespace {
 
 constexpr float drag_threshold = 3;  // logical px before a press becomes a drag
+constexpr float edge_reach =
+    20;  // logical px from the window's edge within which the mouse moves what it shows
 
 constexpr ImGuiWindowFlags plain_window = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                           ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
                                           ImGuiWindowFlags_NoScrollWithMouse;
+
+// The part of what is drawn that ImGui clips to and the renderers show.
+void see(ImVec2 begin, ImVec2 size) {
+  ImGuiViewport& view = *ImGui::GetMainViewport();
+  view.Pos = view.WorkPos = begin;
+  view.Size = view.WorkSize = size;
+}
 
 }  // namespace
 
@@ -25,15 +34,19 @@ Ui::Ui(Fonts fonts) : fonts_(std::move(fonts)), theme_(&ui::theme(false)) {
 
 void Ui::begin_frame(const FrameOptions& options) {
   const ImVec2 display = ImGui::GetIO().DisplaySize;
-  float scale = effective_scale(options.scale, display.x, display.y);
+  float scale = effective_scale(options.scale, options.least_scale, display.x, display.y);
   if (scale != scale_ || options.dark != styled_dark_) {
+    if (scale_ > 0 && ImGui::IsMousePosValid()) {  // what is under the mouse stays there
+      const Vec under = mouse();
+      pan_ = {pan_.x + under.x * (scale - scale_), pan_.y + under.y * (scale - scale_)};
+    }
     theme_ = &ui::theme(options.dark);
     apply_style(*theme_, scale);
     scale_ = scale;
     styled_dark_ = options.dark;
   }
   options_ = options;
-  size_ = {display.x / scale_, display.y / scale_};
+  size_ = whole_size(scale_, options.least_scale, display.x, display.y);
   animating_ = false;
   move_focus();
   order_.clear();
@@ -49,8 +62,10 @@ void Ui::begin_frame(const FrameOptions& options) {
   areas_.clear();
   texts_.clear();
 
+  const ImVec2 whole(size_.x * scale_, size_.y * scale_);
+  see({0, 0}, whole);
   ImGui::SetNextWindowPos({0, 0});
-  ImGui::SetNextWindowSize(display);
+  ImGui::SetNextWindowSize(whole);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, ImVec2(0, 0));
   ImGui::Begin("##normscope", nullptr, plain_window | ImGuiWindowFlags_NoBringToFrontOnFocus);
   ImGui::PopStyleVar();
@@ -68,6 +83,54 @@ void Ui::end_frame() {
   // A control that is gone cannot keep the focus or the keys.
   if (!focus_.empty() && !registry_.find(focus_)) focus_.clear();
   if (!edit_.name.empty() && !registry_.find(edit_.name)) edit_ = {};
+  follow_hand();
+}
+
+// A window that shows a part of what is drawn keeps the mouse a little way from its edges: the nearer the mouse is to
+// one, the faster the part moves. A control that Tab comes to is brought into it.
+void Ui::follow_hand() {
+  const ImGuiIO& io = ImGui::GetIO();
+  const Vec window{io.DisplaySize.x, io.DisplaySize.y}, whole{size_.x * scale_, size_.y * scale_};
+  const auto keep = [&](const Rect& px) {
+    pan_.x = std::max(std::min(pan_.x, px.x), px.right() - window.x);
+    pan_.y = std::max(std::min(pan_.y, px.y), px.bottom() - window.y);
+  };
+  const float reach = edge_reach * scale_;
+  const Vec at{io.MousePos.x - shown_.x, io.MousePos.y - shown_.y};  // in the window
+  const bool inside = at.x >= 0 && at.y >= 0 && at.x < window.x && at.y < window.y;
+  const bool moved = io.MouseDelta.x != 0 || io.MouseDelta.y != 0;
+  if (ImGui::IsMousePosValid() && (inside || moved))
+    keep(Rect{at.x + pan_.x, at.y + pan_.y, 0, 0}.inset(-reach, -reach));
+  const Control* focus = focus_visible_ && focus_ != shown_focus_ ? registry_.find(focus_) : nullptr;
+  shown_focus_ = focus_;
+  if (focus)
+    keep(Rect{focus->rect.x * scale_, focus->rect.y * scale_, focus->rect.w * scale_, focus->rect.h * scale_}
+             .inset(-reach, -reach));
+  const auto within = [](float pan, float room) {
+    return std::round(std::clamp(pan, 0.f, std::max(0.f, room)));
+  };
+  pan_ = {within(pan_.x, std::floor(whole.x - window.x)), within(pan_.y, std::floor(whole.y - window.y))};
+  panned_ = {pan_.x - shown_.x, pan_.y - shown_.y};
+  shown_ = pan_;
+  if (panned_.x != 0 || panned_.y != 0) animating_ = true;
+  draw_part(window, whole);
+  see({pan_.x, pan_.y}, io.DisplaySize);
+}
+
+// Along the window's lower and right edge: which part of all that is drawn it shows.
+void Ui::draw_part(Vec window_px, Vec whole_px) {
+  constexpr float thick = 4;
+  const Vec from{pan_.x / scale_, pan_.y / scale_}, window{window_px.x / scale_, window_px.y / scale_};
+  const Vec whole{whole_px.x / scale_, whole_px.y / scale_};
+  const Colour ink = theme_->ink3;
+  if (whole_px.x >= window_px.x + 1)
+    paint_top_->fill({from.x + from.x / whole.x * window.x, from.y + window.y - thick,
+                      window.x / whole.x * window.x, thick},
+                     ink, thick / 2);
+  if (whole_px.y >= window_px.y + 1)
+    paint_top_->fill({from.x + window.x - thick, from.y + from.y / whole.y * window.y, thick,
+                      window.y / whole.y * window.y},
+                     ink, thick / 2);
 }
 
 double Ui::time() const { return ImGui::GetTime(); }

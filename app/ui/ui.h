@@ -30,6 +30,8 @@ namespace normscope::ui {
 struct FrameOptions {
   bool dark = false;
   float scale = 1;  // asked; the effective one is Ui::scale()
+  float least_scale =
+      0;  // never drawn smaller: a window without the room shows a part, which follows the hand
   bool reduced_motion = false;
   bool record_text = false;               // keep a TextRecord of every text (tests)
   const ControlPolicy* policy = nullptr;  // what is locked or hidden; read until the next frame
@@ -72,7 +74,10 @@ class Ui {
 
   const Theme& theme() const { return *theme_; }
   float scale() const { return scale_; }
-  Vec size() const { return size_; }  // of the window, logical px
+  Vec size() const { return size_; }  // of all that is drawn, logical px: the window's, or more than it shows
+  // Where the window begins in what is drawn, and how far it was moved at the end of the last frame; px.
+  Vec pan() const { return pan_; }
+  Vec panned() const { return panned_; }
   bool reduced_motion() const { return options_.reduced_motion; }
   const Fonts& fonts() const { return fonts_; }
   double time() const;  // seconds of UI time (fixed steps in the window-less loop)
@@ -169,6 +174,8 @@ class Ui {
     Hold hold;
   };
   void move_focus();
+  void follow_hand();
+  void draw_part(Vec window_px, Vec whole_px);
   Hold note_place(std::string_view name, const Rect&, bool interactive);
   std::optional<Hit> stopped_hit(const std::string& name, const Rect&, std::string_view value,
                                  std::string_view help, const HitOptions&);
@@ -185,12 +192,12 @@ class Ui {
   const Theme* theme_;
   float scale_ = 0;
   bool styled_dark_ = false;
-  Vec size_{};
+  Vec size_{}, pan_{}, panned_{}, shown_{};  // shown_: pan_ of the last frame
   std::optional<Painter> paint_window_, paint_popup_, paint_top_, paint_layer_;
   Painter* paint_ = nullptr;
   Registry registry_, last_registry_;
   std::vector<TextRecord> texts_;
-  std::string focus_, press_;
+  std::string focus_, press_, shown_focus_;
   bool focus_visible_ = false;
   std::vector<std::string> order_;                // Tab order of the frame
   std::string arrow_owner_, last_arrow_owner_;    // focused control that takes the arrow keys

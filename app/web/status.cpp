@@ -51,17 +51,16 @@ std::string status_of(WindowSession& session) {
 
 std::string places_of(const WindowSession& session, const std::string& prefix) {
   const ui::Ui& ui = session.ui();
-  const ImGuiIO& io = ImGui::GetIO();
   // Logical pixels are the window's divided by the scale; the window's are the page's.
-  const float scale = ui.size().x > 0 ? io.DisplaySize.x / ui.size().x : 1;
+  const float scale = ui.scale();
   Json places = Json::array();
   for (const ui::Control& control : ui.registry().all())
     if (control.name.starts_with(prefix))
       places.push_back({{"name", control.name},
                         {"value", control.value},
                         {"enabled", control.enabled},
-                        {"x", control.rect.x * scale},
-                        {"y", control.rect.y * scale},
+                        {"x", control.rect.x * scale - ui.pan().x},
+                        {"y", control.rect.y * scale - ui.pan().y},
                         {"w", control.rect.w * scale},
                         {"h", control.rect.h * scale}});
   return places.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -183,7 +183,7 @@ void WindowSession::draw() {
   // Where the window system scales by itself (framebuffer larger than the window), its factor is already in.
   const float inner = ImGui::GetIO().DisplayFramebufferScale.x;
   state_.look.monitor_scale = inner > 1.01f ? 1 : std::max(sx, 0.5f);
-  ui::new_frame();
+  ui::new_frame(ui_.pan(), ui_.panned());
   say(guarded("drawing", [&] { draw_app(state_, ui_); }));
   ImGui::Render();
   const double built = glfwGetTime();
@@ -196,7 +196,7 @@ void WindowSession::draw() {
   frames_.write(cost_);
   // Whoever asked for a scale on the command line reads there why it is smaller.
   if (++drawn_ == 1 && scale_asked_)
-    if (const std::string note = scale_note(state_.look, ui_.scale()); !note.empty())
+    if (const std::string note = scale_note(state_.look, ui_); !note.empty())
       fmt::print(stderr, "normscope: --scale {:g}: {}\n", state_.look.scale, note);
   say(guarded("settings", [&] { remember(sx, now); }));
   pacer_.drawn(begin);

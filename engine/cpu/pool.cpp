@@ -1,8 +1,6 @@
 #include "engine/cpu/pool.h"
 
-#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <utility>
 
 #include "engine/core/boundary.h"

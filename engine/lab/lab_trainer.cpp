@@ -89,6 +89,7 @@ void keep_sample(LabEntry& entry, int32_t step) {
 
 LabTrainer::LabTrainer(LabOptions options)
     : options_(std::move(options)),
+      threads_(options_.threads > 0 ? options_.threads : usable_cores()),
       cpu_(make_cpu_backend(options_.threads)),
       backend_(cpu_.get()),
       finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()) {}
@@ -357,7 +358,7 @@ LabView LabTrainer::view() const {
   view.portion = portion_;
   view.seconds_per_step = seconds_per_step_;
   view.tokens_per_second = tokens_per_second_;
-  view.threads = options_.threads > 0 ? options_.threads : usable_cores();
+  view.threads = threads_;
   view.backend = choice_;
   view.backend_note = backend_note_;
   view.notices = notices_;

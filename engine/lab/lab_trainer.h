@@ -215,6 +215,7 @@ class LabTrainer {
   void leave_rerun();
 
   LabOptions options_;
+  const int threads_;                  ///< of the CPU backend, as views say it
   std::unique_ptr<Backend> cpu_, device_;  ///< they outlive the runs
   Backend* backend_ = nullptr;             ///< the one of both that the runs are on
   BackendChoice choice_;

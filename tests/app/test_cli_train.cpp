@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -89,6 +91,11 @@ TEST_CASE("the log is JSON lines with the documented fields") {
         CHECK(norms[name].get<double>() > 0);
       }
       CHECK_FALSE(norms.contains("L01.attn.bq"));
+      // Two norms a layer, wherever they stand in it.
+      std::map<std::string, int> gains;
+      for (const auto& [name, norm] : norms.items())
+        if (name.starts_with("L") && name.ends_with(".gain")) gains[name.substr(0, 3)] += norm.get<double>() > 0;
+      CHECK(gains == std::map<std::string, int>{{"L01", 2}, {"L02", 2}});
       CHECK_FALSE(steps[i]["mean_square"].empty());
     }
     CHECK(steps.back().contains("validation"));

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "app/experiments/numbers.h"
 #include "catch.hpp"
@@ -13,6 +12,7 @@
 #include "engine/tape/seal.h"
 #include "engine/train/network.h"
 #include "engine/train/run.h"
+#include "isa_scope.h"
 
 using namespace normscope;
 using namespace normscope::experiments;
@@ -35,11 +35,8 @@ constexpr Known kKnown[] = {
 
 TEST_CASE("the engine's numbers are those of their version, with every instruction set that is here") {
   REQUIRE(kNumbersVersion == kVersion);
-  // A backend takes the set that this names, or the best.
-  const char* const before = std::getenv("NORMSCOPE_ISA");
-  const std::string asked = before ? before : "";
   for (const std::string& isa : cpu::available_isas()) {
-    setenv("NORMSCOPE_ISA", isa.c_str(), 1);
+    const test::IsaScope scope(isa);
     const auto backend = make_cpu_backend(1);
     const auto known =
         std::find_if(std::begin(kKnown), std::end(kKnown), [&](const Known& k) { return isa == k.isa; });
@@ -55,8 +52,6 @@ TEST_CASE("the engine's numbers are those of their version, with every instructi
       CHECK(sum == known->sums[i]);
     }
   }
-  asked.empty() ? unsetenv("NORMSCOPE_ISA") : setenv("NORMSCOPE_ISA", asked.c_str(), 1);
-  cpu::choose_isa();
 }
 
 TEST_CASE("a checksum sees a change that the eye would not, and nothing but bits") {

@@ -214,15 +214,20 @@ float first_number(const RecordedRun& run, const char* stat) {
   return series.values.empty() ? NAN : series.values.front();
 }
 
+/// What the script of either framework recorded with values that JSON does not have.
+void check_odd_values(const Folder& folder) {
+  const RecordedFile odd = read_recorded(folder.file("odd.jsonl"));
+  CHECK(odd.broken == 0);
+  CHECK(odd.runs.at(0).history->validation().values == std::vector<float>{0.5f});
+}
+
 }  // namespace
 
 TEST_CASE("a recorder of PyTorch runs goes quiet, and the training that it records goes on") {
   NEEDS_PYTHON(python, "json", "Python");
   const Folder folder;
   REQUIRE(run_python(python, folder, kTorchRecorder, kTorchFailures, test::kStandIns) == "");
-  const RecordedFile odd = read_recorded(folder.file("odd.jsonl"));
-  CHECK(odd.broken == 0);
-  CHECK(odd.runs.at(0).history->validation().values == std::vector<float>{0.5f});
+  check_odd_values(folder);
   const RecordedRun devices = read_recorded(folder.file("devices.jsonl")).runs.at(0);
   CHECK(first_number(devices, "L01.attn.wq.grad_norm") == 5);
   CHECK(first_number(devices, "emb.tokens.grad_norm") == 2);
@@ -234,9 +239,7 @@ TEST_CASE("a recorder of JAX runs goes quiet, and the training that it records g
   NEEDS_PYTHON(python, "json", "Python");
   const Folder folder;
   REQUIRE(run_python(python, folder, kJaxRecorder, kJaxFailures, test::kStandIns) == "");
-  const RecordedFile odd = read_recorded(folder.file("odd.jsonl"));
-  CHECK(odd.broken == 0);
-  CHECK(odd.runs.at(0).history->validation().values == std::vector<float>{0.5f});
+  check_odd_values(folder);
 }
 
 }  // namespace normscope::records

@@ -165,10 +165,22 @@ TEST_CASE("a screen of 1600 x 1000 has the full layout behind its bars") {
 }
 
 TEST_CASE("the effective scale never leaves fewer than 1024 x 600 logical pixels") {
-  CHECK(effective_scale(1, 1600, 1000) == 1.f);
-  CHECK(effective_scale(1.5f, 1600, 1000) == 1.5f);
-  CHECK(effective_scale(2.5f, 1600, 1000) == Approx(1600 / 1024.f));
-  CHECK(effective_scale(1, 1024, 600) == 1.f);
-  CHECK(effective_scale(1, 512, 600) == 0.5f);
-  CHECK(effective_scale(0.75f, 1024, 600) == 0.75f);
+  CHECK(effective_scale(1, 0, 1600, 1000) == 1.f);
+  CHECK(effective_scale(1.5f, 0, 1600, 1000) == 1.5f);
+  CHECK(effective_scale(2.5f, 0, 1600, 1000) == Approx(1600 / 1024.f));
+  CHECK(effective_scale(1, 0, 1024, 600) == 1.f);
+  CHECK(effective_scale(1, 0, 512, 600) == 0.5f);
+  CHECK(effective_scale(0.75f, 0, 1024, 600) == 0.75f);
+  CHECK(whole_size(0.5f, 0, 512, 600).x == 1024);
+  CHECK(whole_size(0.5f, 0, 512, 600).y == 1200);
+}
+
+TEST_CASE("a scale that was asked for is kept, and all that is drawn still has 1024 x 600 logical pixels") {
+  CHECK(effective_scale(1.5f, 1.5f, 1280, 720) == 1.5f);
+  CHECK(effective_scale(1.5f * 1.25f, 1.5f, 1280, 720) ==
+        1.5f);  // a presentation's larger letters are not asked for
+  const Vec whole = whole_size(1.5f, 1.5f, 1280, 720);
+  CHECK(whole.x == 1024);
+  CHECK(whole.y == 600);
+  CHECK(whole_size(1.5f, 1.5f, 1800, 720).x == 1200);
 }

@@ -216,6 +216,77 @@ TEST_CASE("scale and theme can change while a control is held") {
   CHECK(s.ui.scale() == 1.5f);
 }
 
+TEST_CASE("a window that is too small for the scale shows the part that the mouse or Tab comes to") {
+  gallery::Stage s({1280, 720});
+  s.options.scale = s.options.least_scale = 1.5f;
+  s.driver.move_to(Vec{400, 300});
+  CHECK(s.ui.scale() == 1.5f);
+  CHECK(s.ui.size().x == 1024);
+  CHECK(s.ui.size().y == 600);
+  CHECK(s.ui.pan().x == 0);
+  CHECK(s.ui.pan().y == 0);
+  const auto shown = [&] { return s.frame.draw_data()->DisplayPos; };
+  s.driver.move_to(Vec{1012, 592});  // the far corner
+  CHECK(s.ui.pan().x == 1536 - 1280);
+  CHECK(s.ui.pan().y == 900 - 720);
+  CHECK(shown().x == s.ui.pan().x);
+  CHECK(shown().y == s.ui.pan().y);
+  CHECK(s.frame.draw_data()->DisplaySize.x == 1280);
+  s.driver.move_to(Vec{500, 350});  // in the middle nothing moves
+  CHECK(s.ui.pan().x == 1536 - 1280);
+  s.driver.move_to(Vec{10, 10});
+  CHECK(s.ui.pan().x == 0);
+  CHECK(s.ui.pan().y == 0);
+  // What is under the mouse stays under it.
+  s.driver.move_to(Vec{512, 300});
+  s.options.scale = s.options.least_scale = 1.f;
+  s.driver.frames(2);
+  CHECK(s.ui.pan().x == 0);
+  s.options.scale = s.options.least_scale = 2.f;
+  s.driver.frames(1);
+  const Vec under{s.ui.pan().x + 768, s.ui.pan().y + 450};
+  CHECK(under.x == 2 * 768);
+  CHECK(under.y == 2 * 450);
+  s.options.scale = s.options.least_scale = 1.5f;
+  // The whole of it again where there is room.
+  s.driver.move_to(Vec{1012, 592});
+  s.frame.resize({1600, 1000});
+  s.driver.frames(2);
+  CHECK(s.ui.pan().x == 0);
+  CHECK(s.ui.pan().y == 0);
+}
+
+TEST_CASE("while the mouse rests at an edge the part moves on, and the mouse points at what is under it") {
+  gallery::Stage s({1280, 720});
+  s.options.scale = s.options.least_scale = 1.5f;
+  s.driver.frames(2);
+  s.frame.make_current();
+  const auto frame = [&] {
+    ui::new_frame(s.ui.pan(), s.ui.panned());
+    s.ui.begin_frame(s.options);
+    s.ui.end_frame();
+    ImGui::Render();
+    ui::serve_textures();
+  };
+  ImGui::GetIO().AddMousePosEvent(1279, 300);  // as a window says it
+  frame();
+  const float first = s.ui.pan().x;
+  CHECK(first > 0);
+  CHECK(s.ui.animating());
+  frame();
+  CHECK(s.ui.pan().x > first);
+  for (int i = 0; i < 40; ++i) frame();
+  CHECK(s.ui.pan().x == 1536 - 1280);
+  CHECK(s.ui.pan().y == 0);
+  CHECK_FALSE(s.ui.animating());
+  CHECK(s.ui.mouse().x == Approx(1535 / 1.5f));
+  CHECK(s.ui.mouse().y == Approx(200));
+  ImGui::GetIO().AddMousePosEvent(640, 360);
+  frame();
+  CHECK(s.ui.mouse().x == Approx((640 + 256) / 1.5f));
+  CHECK(s.ui.pan().x == 256);
+}
+
 TEST_CASE("easing reaches its end in its time and jumps under reduced motion") {
   gallery::Stage s;
   float value = -1;

@@ -1,7 +1,6 @@
 // Beam search against the enumeration of all rows of a small random language, and the translator against itself.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -29,6 +28,14 @@ std::vector<float> next_of(int32_t sentence, const std::vector<int32_t>& prefix,
         sharpness * random_word(static_cast<uint64_t>(v), 1, 1, Purpose::Sample, key) * 0x1p-32));
   for (float& v : p) v = static_cast<float>(std::log(static_cast<double>(v) / sum));
   return p;
+}
+
+RunSpec translation_spec(const std::string& preset) {
+  RunSpec spec = small_spec(preset);
+  set_field(spec, "model.architecture", "encoder-decoder");
+  set_field(spec, "data.name", "translation");
+  set_field(spec, "train.lr", "5e-3");
+  return spec;
 }
 
 struct Language {
@@ -131,13 +138,9 @@ TEST_CASE("beam: the length penalty favours longer rows; probabilities that are 
 
 TEST_CASE("beam: the translator of a trained model solves the made-up translation and is the same twice",
           "[beam]") {
-  RunSpec spec = small_spec("pre");
-  for (const auto& [key, value] :
-       std::map<std::string, std::string>{{"model.d_model", "32"}, {"train.batch", "16"}})
-    set_field(spec, key, value);
-  set_field(spec, "model.architecture", "encoder-decoder");
-  set_field(spec, "data.name", "translation");
-  set_field(spec, "train.lr", "5e-3");
+  RunSpec spec = translation_spec("pre");
+  set_field(spec, "model.d_model", "32");
+  set_field(spec, "train.batch", "16");
   const auto run = make_run(spec);
   steps(*run, 260);
   const Task& task = run->task();
@@ -170,10 +173,7 @@ TEST_CASE("beam: the translator as wide as its vocabulary finds the best of all 
           "[beam]") {
   // The rows are scored by the whole network as it trains, a row at a time and without padding: nothing of the beam, of
   // the encoder run once or of the longer programs that the translator fills in part.
-  RunSpec spec = small_spec("post");
-  set_field(spec, "model.architecture", "encoder-decoder");
-  set_field(spec, "data.name", "translation");
-  set_field(spec, "train.lr", "5e-3");
+  const RunSpec spec = translation_spec("post");
   const auto run = make_run(spec);
   steps(*run, 25);
   const Task& task = run->task();

@@ -279,15 +279,18 @@ TEST_CASE("critical rate: where the loss in double crosses its start along the u
   }
 }
 
+/// Nearly even targets, so that SGD comes close to a minimum, where the loss is nearly quadratic as far as the crossing.
+RunSpec near_a_minimum() {
+  return spec_with("pre", {{"model.activation", "gelu"},
+                           {"train.optimizer", "sgd"},
+                           {"train.lr", "0.3"},
+                           {"train.label_smoothing", "0.99"},
+                           {"train.steps", "200"},
+                           {"train.critical_every", "1"}});
+}
+
 TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") {
-  // Nearly even targets, so that SGD comes close to a minimum, where the loss is nearly quadratic as far as the
-  // crossing.
-  const RunSpec spec = spec_with("pre", {{"model.activation", "gelu"},
-                                         {"train.optimizer", "sgd"},
-                                         {"train.lr", "0.3"},
-                                         {"train.label_smoothing", "0.99"},
-                                         {"train.steps", "200"},
-                                         {"train.critical_every", "1"}});
+  const RunSpec spec = near_a_minimum();
   const auto run = make_run(spec);
   check_against_curvature(Ray(*run));
   steps(*run, 99);
@@ -327,12 +330,7 @@ TEST_CASE("critical rate: along the top eigenvector of the Hessian it is 2 over 
   // Near a minimum the weights are pushed along the top eigenvector v, of eigenvalue λ: the gradient there is λ times the
   // push along v plus what was left of it, so plain SGD steps along v, and no other rate than 2 / λ is critical. λ comes
   // from power iteration on the reference model in double, the rate from the engine's own search.
-  RunSpec spec = spec_with("pre", {{"model.activation", "gelu"},
-                                   {"train.optimizer", "sgd"},
-                                   {"train.lr", "0.3"},
-                                   {"train.label_smoothing", "0.99"},
-                                   {"train.steps", "200"},
-                                   {"train.critical_every", "1"}});
+  const RunSpec spec = near_a_minimum();
   const auto run = make_run(spec);
   steps(*run, 120);
   const auto plain = run->fork(run->spec()), pushed = run->fork(run->spec());

@@ -44,6 +44,17 @@ void count(const Call& call, const StepInputs& inputs, int64_t chunk, cpu::Scrat
   counters.ran[static_cast<size_t>(chunk)].fetch_add(1, std::memory_order_relaxed);
 }
 
+/// What count() expects of a stage of eight chunks.
+struct EightChunks {
+  double chunks = 8;
+  Call call{};
+  StepInputs inputs;
+  EightChunks() {
+    call.stats = &chunks;
+    inputs.step = 8;
+  }
+};
+
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 }  // namespace
@@ -80,13 +91,9 @@ TEST_CASE("pool: every chunk of very many short stages runs exactly once", "[poo
 TEST_CASE("pool: stages after a pause, when the workers sleep", "[pool]") {
   cpu::Pool pool(3);
   for (auto& c : counters.ran) c = 0;
-  double chunks = 8;
-  Call call{};
-  call.stats = &chunks;
-  StepInputs inputs;
-  inputs.step = 8;
+  EightChunks eight;
   for (int s = 0; s < 50; ++s) {
-    pool.run({count, 8}, call, inputs);
+    pool.run({count, 8}, eight.call, eight.inputs);
     std::this_thread::sleep_for(std::chrono::microseconds(500 * (s % 4)));
   }
   for (size_t c = 0; c < 8; ++c) CHECK(counters.ran[c] == 50);
@@ -94,12 +101,8 @@ TEST_CASE("pool: stages after a pause, when the workers sleep", "[pool]") {
 
 TEST_CASE("pool: an idle pool uses no processor", "[pool]") {
   cpu::Pool pool(4);
-  double chunks = 8;
-  Call call{};
-  call.stats = &chunks;
-  StepInputs inputs;
-  inputs.step = 8;
-  pool.run({count, 8}, call, inputs);
+  EightChunks eight;
+  pool.run({count, 8}, eight.call, eight.inputs);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // long enough for all workers to fall asleep
   const double before = cpu_seconds();
   std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -109,17 +112,13 @@ TEST_CASE("pool: an idle pool uses no processor", "[pool]") {
 // Beside a busy process that would give away a whole time slice, again and again.
 TEST_CASE("pool: nobody yields, neither who waits for work nor who waits for its end", "[pool]") {
   cpu::Pool pool(4);
-  double chunks = 8;
-  Call call{};
-  call.stats = &chunks;
-  StepInputs inputs;
-  inputs.step = 8;
+  EightChunks eight;
   const auto slow = [](const Call&, const StepInputs&, int64_t, cpu::Scratch) noexcept {
     std::this_thread::sleep_for(std::chrono::microseconds(300));  // longer than anybody spins
   };
   const int before = yields;
   for (int s = 0; s < 20; ++s) {
-    pool.run({slow, 7}, call, inputs);
+    pool.run({slow, 7}, eight.call, eight.inputs);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the workers fall asleep
   }
   CHECK(yields == before);

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
+
+#include "app/ui/ui.h"
 
 namespace normscope {
 
@@ -16,12 +19,19 @@ struct Appearance {
   bool reduced_motion = false;
 };
 
-// Why everything is smaller than was asked for, `drawn` being the scale of the screen; empty where it is not.
-inline std::string scale_note(const Appearance& look, float drawn) {
-  const long asked = std::lround(look.scale * 100), now = std::lround(drawn / look.monitor_scale * 100);
-  return now >= asked
-             ? std::string()
-             : fmt::format("{} % was asked for; a window of this size has room for {} %", asked, now);
+// What a window that is too small for the scale shows instead: everything smaller, or a part of it. Empty where it is
+// large enough.
+inline std::string scale_note(const Appearance& look, const ui::Ui& ui) {
+  const long asked = std::lround(look.scale * 100), now = std::lround(ui.scale() / look.monitor_scale * 100);
+  if (now < asked)
+    return fmt::format("{} % was asked for; a window of this size has room for {} %", asked, now);
+  const ImVec2 window = ImGui::GetIO().DisplaySize;
+  const auto width = std::lround(ui.size().x * ui.scale()), height = std::lround(ui.size().y * ui.scale());
+  if (width <= std::lround(window.x) && height <= std::lround(window.y)) return {};
+  return fmt::format(
+      "everything at {} % takes {} x {} pixels; the window shows {:.0f} x {:.0f} of them, a part that "
+      "follows the mouse",
+      asked, width, height, window.x, window.y);
 }
 
 // In whole percent, from 75 to 250.
