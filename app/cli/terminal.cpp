@@ -23,13 +23,23 @@ volatile std::sig_atomic_t interrupt_flag = 0, answer = kDefault;
 const char* volatile end_line = nullptr;  // what is said where the program ends at once
 std::atomic<int> print_errno{0};
 
-void on_interrupt(int) { interrupt_flag = 1; }
-
 void write_error(const char* text) {
   if (write(STDERR_FILENO, text, std::strlen(text)) < 0) return;  // nobody is left to be told
 }
 
-// In a signal handler: nothing here takes a lock or allocates.
+// In a signal handler: nothing here and below takes a lock or allocates.
+void on_interrupt(int) {
+  interrupt_flag = 1;
+  alarm(1);
+}
+
+void on_unanswered(int) {
+  const int before = errno;  // of what was under way
+  write_error(
+      "normscope: interrupted; what is under way ends first (Ctrl+C again ends the program at once)\n");
+  errno = before;
+}
+
 void on_end(int) {
   write_error("normscope: ");
   write_error(end_line);
@@ -56,8 +66,15 @@ void install(void (*handler)(int), int flags) {
 
 void answer_with(int how) {
   answer = how;
-  if (how == kDefault) install(SIG_DFL, 0);
-  if (how == kFlag) install(on_interrupt, static_cast<int>(SA_RESETHAND));
+  if (how == kDefault) {
+    alarm(0);
+    install(SIG_DFL, 0);
+  }
+  if (how == kFlag) {
+    const struct sigaction unanswered = handled(on_unanswered, SA_RESTART);
+    sigaction(SIGALRM, &unanswered, nullptr);
+    install(on_interrupt, static_cast<int>(SA_RESETHAND));
+  }
   if (how == kEnd) install(on_end, static_cast<int>(SA_RESETHAND));
 }
 

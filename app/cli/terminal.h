@@ -21,7 +21,9 @@ namespace normscope::cli {
 void prepare_streams();
 
 /// While one of these lives, the first Ctrl+C (SIGTERM, SIGHUP, or printing into a closed pipe) only sets a
-/// flag; a second Ctrl+C or SIGTERM ends the program at once. A SIGHUP that is ignored (nohup) stays ignored.
+/// flag; a second Ctrl+C or SIGTERM ends the program at once. Where the guard still lives a second later a line on
+/// standard error says so: some work cannot stop in its middle, as a step of a huge model. A SIGHUP that is ignored
+/// (nohup) stays ignored.
 class InterruptGuard {
  public:
   InterruptGuard();

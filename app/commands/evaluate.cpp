@@ -71,10 +71,8 @@ std::vector<Row> rows_of(Run& run, const RunSpec& spec, const Task& task, const 
   for (const int32_t memory : wanted) require_memory(spec, memory, options);
   std::vector<Row> rows;
   for (const int32_t memory : wanted)
-    rows.push_back({memory, with_exit(Exit::Input, [&] {
-                      return text_loss(run.store(), spec, task, memory, most,
-                                       [](int32_t) { return !InterruptGuard::interrupted(); });
-                    })});
+    rows.push_back(
+        {memory, with_exit(Exit::Input, [&] { return text_loss(run.store(), spec, task, memory, most); })});
   return rows;
 }
 
@@ -91,7 +89,7 @@ std::vector<Row> fixed_batches(Run& run, const EvaluateOptions& options) {
 }
 
 Exit evaluate(const EvaluateOptions& options) {
-  const InterruptGuard guard;
+  const EndsAtOnce at_once("interrupted");  // nothing is printed before all is known
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.file); });
   const bool text = reads_text(spec);
@@ -103,7 +101,6 @@ Exit evaluate(const EvaluateOptions& options) {
   }
   spec.model = run->spec().model;  // with the size of the vocabulary
   const std::vector<Row> rows = text ? rows_of(*run, spec, *task, options) : fixed_batches(*run, options);
-  if (InterruptGuard::interrupted()) return Exit::Interrupted;
   if (!options.json) {
     if (text)
       print(rows, *task);

@@ -249,7 +249,10 @@ void parse_size(const std::string& text, int& width, int& height) {
 
 void begin(Lab& lab, const std::vector<ConfigRun>& runs) {
   lab.post(replacing(runs, false));
-  lab.wait_idle();
+  {
+    const EndsAtOnce at_once("interrupted: nothing was trained");  // networks of any size are built
+    lab.wait_idle();
+  }
   const std::shared_ptr<const LabView> view = lab.view();
   if (view->runs.empty()) throw CommandError(Exit::Usage, view->message);
 }

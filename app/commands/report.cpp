@@ -36,6 +36,14 @@ std::string number(double value, const char* format) {
   return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : "–";
 }
 
+/// "letter frequencies"; "symbol frequencies" where the runs read different symbols.
+std::string level_name(const std::vector<RunResult>& results) {
+  std::string unit = results.empty() ? "" : results.front().data.unit;
+  for (const RunResult& r : results)
+    if (r.data.unit != unit) unit.clear();
+  return frequencies_of(unit);
+}
+
 }  // namespace
 
 RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits, RunState state,
@@ -74,7 +82,8 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
 
 std::string table(const std::vector<RunResult>& results) {
   std::vector<std::vector<std::string>> rows = {{"run", "seed", "wiring", "warm-up", "verdict", "last steps",
-                                                 "loss", "unigram", "difference", "validation", "ms/step"}};
+                                                 "loss", level_name(results), "difference", "validation",
+                                                 "ms/step"}};
   const bool parsed = std::any_of(results.begin(), results.end(),
                                   [](const RunResult& r) { return r.attachment.has_value(); });
   if (parsed) rows.front().insert(rows.front().end(), {"UAS", "LAS"});

@@ -196,11 +196,19 @@ std::vector<const Claim*> without_recorded(const std::vector<const Claim*>& clai
   return rest;
 }
 
-/// What was measured now joins the file of numbers.
+/// What was measured now joins the file of numbers, where the file has no better ones.
 void write_recorded(const ReproduceOptions& options, reproduce::RecordedClaims recorded,
                     const std::vector<reproduce::Outcome>& outcomes, Closing& closing) {
-  for (const reproduce::Outcome& outcome : outcomes)
-    if (auto one = reproduce::record_of(outcome)) recorded[outcome.claim->id] = *std::move(one);
+  if (options.recorded.empty()) return;
+  for (const reproduce::Outcome& outcome : outcomes) {
+    const std::string& id = outcome.claim->id;
+    if (reproduce::is_kept(*outcome.claim, outcome.seeds, recorded))
+      say("{} keeps the numbers of {} that it has: {}\n", options.recorded, id,
+          outcome.claim->missing.empty() ? fmt::format("they are of {} seeds", recorded.at(id).seeds)
+                                         : "they are of sentence pairs");
+    else if (auto one = reproduce::record_of(outcome))
+      recorded[id] = *std::move(one);
+  }
   closing.save(options.recorded, "reproduce", [&] { return reproduce::to_text(recorded); });
 }
 
@@ -214,6 +222,7 @@ Exit train_claims(const ReproduceOptions& options, const Claims& all, const std:
   std::map<const Claim*, reproduce::Outcome> known;
   const std::vector<const Claim*> claims = without_recorded(chosen, seeds, recorded, known);
   const bool list = options.ids == std::vector<std::string>{"list"};
+  if (!list) check_pairs(options, claims);
   if (!list && !options.dry_run) {
     make_folder(options.out, Access::Shared, "reproduce");
     check_reproduce_outputs(options, chosen);
@@ -263,7 +272,6 @@ Exit reproduce_command(const ReproduceOptions& options) {
   const bool list = options.ids == std::vector<std::string>{"list"};
   const Claims all = claims_of(options);
   const std::vector<const Claim*> claims = chosen_claims(all, options.ids);
-  if (!list) check_pairs(options, claims);
   experiments::RunnerOptions runner;
   runner.runs_at_a_time = options.threads;
   runner.threads_each = 0;
@@ -300,7 +308,7 @@ void add_reproduce(CLI::App& app, Command& command) {
       ->required();
   sub.add_flag("--quick", options->quick, "one seed, or as many as a claim needs at least");
   sub.add_option("--seeds", options->seeds, "seeds 1 to N for every claim")
-      ->check(CLI::Range(1, 1000))
+      ->check(CLI::Range(1, reproduce::kMostSeeds))
       ->type_name("N")
       ->default_str("as the claim says, mostly 5");
   sub.add_flag("--stored", options->stored, "the verdicts of what was trained before; train nothing");

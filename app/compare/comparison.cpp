@@ -92,10 +92,12 @@ bool equal(const History& a, const History& b) {
 }
 
 /// Data that are the same have the same symbols, whichever of the runs says what these are.
-std::string unit_of(const std::vector<Compared>& runs) {
+std::string unit_of(const std::vector<Compared>& runs, const Compared& base, bool of_all) {
   std::string unit;
   for (const Compared& run : runs) {
-    if (data_of(run, runs.front()) == SameData::Other) return "";
+    const bool other = data_of(run, base) == SameData::Other;
+    if (other && of_all) return "";
+    if (other) continue;
     if (run.data.unit.empty()) continue;
     if (!unit.empty() && unit != run.data.unit) return "";
     unit = run.data.unit;
@@ -212,11 +214,12 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
     return !setting.differs();
   });
   if (!own.values.empty()) settings.insert(settings.begin(), own);
-  for (const Compared& run : all.runs)
-    if (data_of(run, base) != SameData::Same) {
-      settings.insert(settings.begin(), data_setting(all));
-      break;
-    }
+  const bool one_data = std::all_of(all.runs.begin(), all.runs.end(), [&](const Compared& run) {
+    return data_of(run, base) == SameData::Same;
+  });
+  if (one_data) return settings;
+  std::erase_if(settings, [](const Setting& setting) { return setting.key == "data.name"; });
+  settings.insert(settings.begin(), data_setting(all));
   return settings;
 }
 
@@ -225,7 +228,8 @@ Comparison compare(std::vector<Compared> runs, const Choice& choice) {
   Comparison all;
   all.runs = std::move(runs);
   all.choice = choice;
-  all.unit = unit_of(all.runs);
+  all.unit = unit_of(all.runs, all.runs[all.baseline()], true);
+  all.level_unit = unit_of(all.runs, all.runs[all.baseline()], false);
   const Ruler ruler = ruler_of(all.runs, choice);
   all.settings = settings_of(all, all.shared);
   all.unigram = all.runs[all.baseline()].seeds.front().unigram;
@@ -242,6 +246,17 @@ Comparison compare(std::vector<Compared> runs, const Choice& choice) {
   all.rows = rows_of(all, ruler);
   return all;
 }
+
+namespace {
+
+/// "ends 0.20 above A"; "is 0.20 above A at step 60, mean of 20" where one of them has another end.
+std::string side_words(const Difference& d, char base) {
+  const std::string when = d.when();
+  return fmt::format("{} {} {} {}{}", when.empty() ? "ends" : "is", fixed(std::fabs(d.end), 2),
+                     d.end < 0 ? "below" : "above", base, when.empty() ? "" : " " + when);
+}
+
+}  // namespace
 
 std::string settings_sentence(const Comparison& all) {
   if (all.same) return "These runs are the same to the bit.";
@@ -269,17 +284,21 @@ std::string data_sentence(const Comparison& all) {
 }
 
 std::string loss_sentence(const Comparison& all) {
-  const std::string line = "the line of " + frequencies_of(all.unit);
+  const std::string line = "the line of " + frequencies_of(all.level_unit);
   std::vector<std::string> stuck;
+  std::vector<int32_t> ends;
   std::vector<std::pair<int32_t, size_t>> left;
   for (const EndRow& row : all.rows) {
     if (row.leaves && *row.leaves > 0) left.emplace_back(*row.leaves, row.run);
-    if (row.verdict.starts_with("stuck")) stuck.push_back(fmt::format("{}", all.letter(row.run)));
+    if (!row.verdict.starts_with("stuck")) continue;
+    stuck.push_back(fmt::format("{}", all.letter(row.run)));
+    ends.push_back(row.last_step);
   }
   std::sort(left.begin(), left.end());
   std::string text;
   if (!stuck.empty())
-    text = fmt::format("{} never leave{} {}.", in_words(stuck, "and"), stuck.size() == 1 ? "s" : "", line);
+    text = fmt::format("{} {} not left {} by step {}.", in_words(stuck, "and"),
+                       stuck.size() == 1 ? "has" : "have", line, *std::min_element(ends.begin(), ends.end()));
   for (size_t i = 0; i < left.size(); ++i)
     text += i == 0 ? fmt::format("{}{} leaves {} at step {}", text.empty() ? "" : " ",
                                  all.letter(left[i].second), stuck.empty() ? line : "it", left[i].first)
@@ -298,8 +317,8 @@ std::string difference_sentence(const Comparison& all) {
     const char letter = all.letter(run);
     if (!text.empty()) text += ' ';
     if (d.data == SameData::Other && d.luck != Luck::Same) {
-      text += fmt::format("{} ends {} {} {}, but on {}: the two losses do not compare.", letter,
-                          fixed(std::fabs(d.end), 2), d.end < 0 ? "below" : "above", base, d.data_words);
+      text += fmt::format("{} {}, but on {}: the two losses do not compare.", letter, side_words(d, base),
+                          d.data_words);
       continue;
     }
     if (d.luck == Luck::Same) {
@@ -307,8 +326,7 @@ std::string difference_sentence(const Comparison& all) {
     } else if (d.luck == Luck::Inside) {
       text += fmt::format("{} ends inside the band of {}'s own seeds: it may be luck.", letter, base);
     } else {
-      text += fmt::format("{} ends {} {} {}", letter, fixed(std::fabs(d.end), 2),
-                          d.end < 0 ? "below" : "above", base);
+      text += fmt::format("{} {}", letter, side_words(d, base));
       text += d.luck == Luck::OneSeed ? ": one seed, luck cannot be told."
                                       : fmt::format(", in {} of {} seed{}.", d.agree, d.at_end.size(),
                                                     d.at_end.size() == 1 ? "" : "s");

@@ -122,6 +122,9 @@ struct Difference {
   double end = kUnknown;       ///< mean of these
   double band_low = kUnknown, band_high = kUnknown;  ///< of the baseline's own seeds over the same steps
   int32_t agree = 0;                                 ///< seeds on the side of `end`
+  int32_t step = 0,
+          window = 0;  ///< of the run: the last step that both have, and of how many losses `end` is there
+  bool early = false;  ///< one of the two has a later end, or is a mean of more there: its loss is another
   Luck luck = Luck::Unknown;
   SameData data = SameData::Same;  ///< whether both read the same data
   std::string
@@ -131,6 +134,7 @@ struct Difference {
   std::string words() const;
   std::string short_words() const;  ///< where there is little room
   std::string luck_words() const;   ///< the same of any data
+  std::string when() const;  ///< "at step 60, mean of 20"; empty where both losses are those of the ends
 };
 
 /// log10 of a metric over the baseline's, by layer and step. Against seeds: over the geometric mean of theirs.
@@ -186,12 +190,14 @@ struct Comparison {
   int32_t shared = 0;             ///< settings that all runs name and agree on
   double unigram = kUnknown;      ///< of the baseline, or of the first run that says it
   std::string unit;               ///< what a symbol of the data is, where all runs that say it agree
+  std::string level_unit;         ///< the same of the runs on the baseline's data: `unigram` is of these
   bool same = false;              ///< all runs are equal to the bit
   std::vector<Loss> losses;       ///< by run, as all below; the baseline has its own place in each
   std::vector<Difference> differences;
   std::vector<RatioMap> maps;
   std::vector<FirstPlace> places;
-  std::vector<EndRow> rows;  ///< the lowest loss first, unknown ones last
+  std::vector<EndRow>
+      rows;  ///< the lowest first, by the steps that runs share with the baseline; unknown ones last
 
   size_t baseline() const { return static_cast<size_t>(choice.baseline); }
   char letter(size_t run) const { return runs[run].letter ? runs[run].letter : static_cast<char>('A' + run); }

@@ -180,7 +180,8 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   if (!speeds.empty()) row.tokens_per_second = sum / static_cast<double>(speeds.size());
   if (!std::isfinite(row.loss)) row.missing.push_back("loss");
   if (row.verdict.empty())
-    row.missing.push_back(fmt::format("the line of {}, which the verdict needs", frequencies_of(all.unit)));
+    row.missing.push_back(
+        fmt::format("the line of {}, which the verdict needs", frequencies_of(all.level_unit)));
   if (!std::isfinite(row.update_ratio)) row.missing.push_back("update ÷ weight");
   if (!std::isfinite(row.tokens_per_second)) row.missing.push_back("tokens/s");
   return row;
@@ -191,8 +192,15 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
 std::vector<EndRow> rows_of(const Comparison& all, const Ruler& ruler) {
   std::vector<EndRow> rows;
   for (size_t run = 0; run < all.runs.size(); ++run) rows.push_back(make_row(all, ruler, run));
-  std::stable_sort(rows.begin(), rows.end(), [](const EndRow& a, const EndRow& b) {
-    return std::isfinite(a.loss) && (!std::isfinite(b.loss) || a.loss < b.loss);
+  // Where one run went further its own end says nothing of the others: all are held against the baseline.
+  const bool early = std::any_of(all.differences.begin(), all.differences.end(),
+                                 [](const Difference& d) { return d.early; });
+  const auto height = [&](const EndRow& row) {
+    if (!early || !std::isfinite(row.loss)) return row.loss;
+    return row.run == all.baseline() ? 0 : all.differences[row.run].end;
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const EndRow& a, const EndRow& b) {
+    return std::isfinite(height(a)) && (!std::isfinite(height(b)) || height(a) < height(b));
   });
   return rows;
 }

@@ -131,7 +131,10 @@ std::vector<float> binned(const RatioMap& map, const plot::Axis& axis, size_t co
       const float value = map.at(layer, i);
       const size_t c = place(map.x[i]);
       if (filled < c) std::fill(row + filled + 1, row + c, row[filled]);
-      if (!std::isfinite(value)) continue;
+      if (!std::isfinite(value)) {
+        filled = columns;  // nothing is held over a point that has no value
+        continue;
+      }
       if (!std::isfinite(row[c]) || std::fabs(value) > std::fabs(row[c])) row[c] = value;
       filled = c;
     }
@@ -148,7 +151,8 @@ plot::PlotSpec loss_plot(const Comparison& all) {
   plot.id = "compare-loss";
   plot.title = "Loss";
   const std::string seed = seed_words(all.runs[all.baseline()].seeds.front());
-  plot.note = fmt::format("{}, lower is better; at the ends: mean of {}", nats_per(all.unit), kLossWindow);
+  plot.note =
+      fmt::format("{}, lower is better; at the ends: mean of up to {}", nats_per(all.unit), kLossWindow);
   plot.sentence = loss_sentence(all);
   plot.x = time_axis(all);
   plot.y.label = "loss";
@@ -185,7 +189,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     entropy.value = all.unigram;
     const bool one = std::none_of(all.differences.begin(), all.differences.end(),
                                   [](const Difference& d) { return d.data == SameData::Other; });
-    entropy.label = fmt::format("{}{} {:.2f}", frequencies_of(all.unit),
+    entropy.label = fmt::format("{}{} {:.2f}", frequencies_of(all.level_unit),
                                 one ? "" : fmt::format(" of {}", all.letter(all.baseline())), all.unigram);
     plot.lines.push_back(std::move(entropy));
   }
@@ -197,7 +201,8 @@ plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
   plot::PlotSpec plot;
   plot.id = "compare-difference";
   plot.title = fmt::format("Difference to {}", all.letter(all.baseline()));
-  plot.note = fmt::format("mean over {} steps; band: range of the seeds", kSmooth);
+  plot.note = fmt::format("mean over {} steps, at the ends of up to {}; band: range of the seeds", kSmooth,
+                          kLossWindow);
   if (scale) plot.note += "; even near 0, logarithmic outside";
   plot.sentence = difference_sentence(all);
   plot.x = time_axis(all);
@@ -219,6 +224,7 @@ plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
       if (d.smooth.x.empty()) continue;
       line.name = d.short_words();
       line.value = signed_decimals(d.end);
+      if (std::isfinite(d.end)) line.end_y = static_cast<float>(scale ? difference_scale(d.end) : d.end);
       line.x = column(d.smooth.x);
       line.y = column(scaled(d.smooth.mean, scale));
     }

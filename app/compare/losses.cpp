@@ -43,6 +43,20 @@ Opponents own_opponents(const Compared& base) {
   return own;
 }
 
+/// put_end_of notes where the difference at the end was taken, and whether a run's own end is another one.
+void put_end_of(Difference& d, const Ruler& ruler, const Compared& run, const Compared& base) {
+  for (const Compared* one : {&run, &base})
+    for (const OneSeed& seed : one->seeds) {
+      const Track loss = loss_track(ruler, *one, seed);
+      if (loss.empty()) continue;
+      const int32_t last = loss.steps.back();
+      const bool other_end =
+          one == &run || ruler.align == Alignment::Step ? last > d.step : loss.x.back() > d.smooth.x.back();
+      d.early = d.early || other_end ||
+                std::min(window_at(*one, last), static_cast<int32_t>(loss.x.size())) != d.window;
+    }
+}
+
 /// The band over the same steps, and where the end lies in it.
 void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Track>& own,
            const Compared& run, const Compared& base) {
@@ -50,6 +64,8 @@ void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Tr
   for (const Track& track : tracks) {
     const int32_t last = track.steps.back(), window = std::min(window_at(run, last), window_at(base, last));
     const size_t count = std::min(track.x.size(), static_cast<size_t>(window));
+    d.step = last;
+    d.window = static_cast<int32_t>(count);
     low = std::min(low, track.x[track.x.size() - count]);
     high = std::max(high, track.x.back());
     d.at_end.push_back(mean_at_end(track, window));
@@ -82,6 +98,10 @@ void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Tr
 std::string Difference::short_words() const {
   if (data == SameData::Same) return words();
   return data == SameData::Other ? "other data" : data_words;
+}
+
+std::string Difference::when() const {
+  return early ? fmt::format("at step {}, mean of {}", step, window) : "";
 }
 
 std::string Difference::words() const {
@@ -139,6 +159,7 @@ Difference difference_of(const Comparison& all, const Ruler& ruler, size_t index
   for (const Track& track : tracks) smooth.push_back(smoothed(track));
   d.smooth = spread_of(smooth);
   judge(d, tracks, own, run, base);
+  if (!itself) put_end_of(d, ruler, run, base);
   if (!itself && same_bits(run, base)) d.luck = Luck::Same;
   return d;
 }

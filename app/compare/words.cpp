@@ -76,7 +76,7 @@ std::string update_words(const EndRow& row) {
 
 std::string leaves_words(const EndRow& row) {
   if (!row.leaves) return "–";
-  return *row.leaves > 0 ? std::to_string(*row.leaves) : "never";
+  return *row.leaves > 0 ? std::to_string(*row.leaves) : "not yet";
 }
 
 std::string value_words(const Comparison& all, const Setting& setting, size_t run) {
@@ -115,7 +115,12 @@ std::string window_words(const Comparison& all) {
   }
   const std::string seeds = least == most ? fmt::format("{} seed{} each", most, most == 1 ? "" : "s")
                                           : fmt::format("{} to {} seeds", least, most);
-  return fmt::format("mean of the last {} steps, {}", kLossWindow, seeds);
+  return fmt::format("mean of up to the last {} steps, {}", kLossWindow, seeds);
+}
+
+std::string against_words(const Difference& difference) {
+  const std::string when = difference.when();
+  return when.empty() ? difference.words() : fmt::format("{}; {}", when, difference.words());
 }
 
 std::vector<std::vector<std::string>> end_table(const Comparison& all) {
@@ -127,11 +132,11 @@ std::vector<std::vector<std::string>> end_table(const Comparison& all) {
     const Compared& run = all.runs[row.run];
     const Difference& difference = all.differences[row.run];
     const bool baseline = row.run == all.baseline();
-    table.push_back({std::string(1, all.letter(row.run)), run.name, std::to_string(run.seeds.size()),
-                     std::to_string(row.last_step), loss_words(row),
-                     baseline ? "–" : signed_decimals(difference.end),
-                     baseline ? "baseline" : difference.words(), row.verdict.empty() ? "–" : row.verdict,
-                     leaves_words(row), update_words(row), fixed(row.tokens_per_second, 0)});
+    table.push_back(
+        {std::string(1, all.letter(row.run)), run.name, std::to_string(run.seeds.size()),
+         std::to_string(row.last_step), loss_words(row), baseline ? "–" : signed_decimals(difference.end),
+         baseline ? "baseline" : against_words(difference), row.verdict.empty() ? "–" : row.verdict,
+         leaves_words(row), update_words(row), fixed(row.tokens_per_second, 0)});
   }
   return table;
 }

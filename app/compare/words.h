@@ -31,7 +31,7 @@ std::string seed_words(const OneSeed& seed);
 std::string loss_words(const EndRow& row);
 /// "0.0049", "4.9×10⁻⁵", "–".
 std::string update_words(const EndRow& row);
-/// "22", "never", "–".
+/// "22", "not yet", "–".
 std::string leaves_words(const EndRow& row);
 /// A setting's value, or that it is not said: "not in its log".
 std::string value_words(const Comparison& all, const Setting& setting, size_t run);
@@ -42,7 +42,9 @@ bool was_replaced(const Compared& run);
 std::string data_words(const Comparison& all, size_t run);
 /// The edits of a run in words: "12 norms moved at 300; learning rate 0.001 at 400"; "none".
 std::string edits_words(const Compared& run);
-/// "mean of the last 25 steps, 5 seeds each".
+/// "better, 5 of 5"; "at step 60, mean of 20; better, 5 of 5" where the difference is not of the two ends.
+std::string against_words(const Difference& difference);
+/// "mean of up to the last 25 steps, 5 seeds each".
 std::string window_words(const Comparison& all);
 
 /// The table at the end as text: a head, then a row a run in the order of all.rows.

@@ -30,6 +30,15 @@ double reach_of(const Comparison& all) {
   return reach > 0 ? reach : 0.1;
 }
 
+/// What stands below a run's name: that its data are others, and its verdict, as much as fits.
+std::string state_words(const Painter& p, float room, const Comparison& all, const EndRow& row) {
+  const Difference& d = all.differences[row.run];
+  const std::string data = d.data == SameData::Same ? "" : d.short_words(),
+                    before = data.empty() || row.verdict.empty() ? data : data + "; ";
+  return fitting(p, kSmall, room,
+                 {before + row.verdict, before + row.verdict.substr(0, row.verdict.find(',')), data});
+}
+
 /// Seeds of a row on the strip; what is off the scale is an arrow and the number.
 void draw_seeds(Ui& ui, const Rect& strip, const Comparison& all, const EndRow& row, double reach) {
   Painter& p = ui.paint();
@@ -45,8 +54,10 @@ void draw_seeds(Ui& ui, const Rect& strip, const Comparison& all, const EndRow& 
   if (!itself && std::fabs(d.end) > reach) {
     const bool right = d.end > 0;
     const std::string words = right ? signed_decimals(d.end) + " →" : "← " + signed_decimals(d.end);
-    p.text({right ? strip.right() : strip.x, middle.y + 4}, {Face::Mono, type::tick}, look.text, words,
-           right ? Align::Right : Align::Left);
+    const float x = right ? strip.right() : strip.x;
+    const Align align = right ? Align::Right : Align::Left;
+    p.text({x, middle.y + (d.early ? -2.f : 4.f)}, {Face::Mono, type::tick}, look.text, words, align);
+    if (d.early) p.text({x, middle.y + 12}, kSmall, t.ink3, fmt::format("at step {}", d.step), align);
     return;
   }
   for (const double end : d.at_end)
@@ -128,9 +139,8 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
     p.text_in(strip, kSmall, t.ink3, fmt::format("minus {}", all.letter(all.baseline())), Align::Centre);
     return;
   }
-  const Compared& run = all.runs[row.run];
   ui.mark(fmt::format("compare/end/{}", all.letter(row.run)), line,
-          fmt::format("{}, {}, {}", loss_words(row), all.differences[row.run].words(),
+          fmt::format("{}, {}, {}", loss_words(row), against_words(all.differences[row.run]),
                       row.verdict.empty() ? "–" : row.verdict),
           "Mean loss of the last steps, against the baseline, verdict.");
   tile(ui, {rest.x, line.centre().y - 10, 20, 20}, all.colour(row.run));
@@ -138,12 +148,9 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   const TextStyle bold{Face::Bold, type::title};
   const Rect upper{rest.x, line.y, rest.w, line.h / 2 + 2},
       lower{rest.x, line.centre().y, rest.w, line.h / 2 - 2};
-  p.text_in(
-      line.h >= 34 ? upper : Rect{rest.x, line.y, rest.w, line.h}, bold, t.ink,
-      fitting(p, bold, rest.w, {run.name, short_name(all, row.run), run.name.substr(0, run.name.find(','))}));
-  if (line.h >= 34)
-    p.text_in(lower, kSmall, t.ink3,
-              fitting(p, kSmall, rest.w, {row.verdict, row.verdict.substr(0, row.verdict.find(','))}));
+  p.text_in(line.h >= 34 ? upper : Rect{rest.x, line.y, rest.w, line.h}, bold, t.ink,
+            title_of(f, row.run, bold, rest.w));
+  if (line.h >= 34) p.text_in(lower, kSmall, t.ink3, state_words(p, rest.w, all, row));
   const bool spread = line.h >= 34 && std::isfinite(row.deviation);
   p.text_in(spread ? Rect{loss.x, line.y, loss.w, line.h / 2 + 2} : loss, kNumber, t.ink, fixed(row.loss, 2),
             Align::Right);

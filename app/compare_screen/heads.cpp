@@ -101,10 +101,12 @@ void CompareScreen::draw_labels(Frame& f, Rect rest) {
                            "Every setting in which the runs differ, side by side.", some);
   if (hit.hovered && some.enabled) p.outline(rest, t.ink, 1.2f, radius::field);
   if (hit.clicked) f.ui.open_popup(kSettings);
-  const auto differing = std::count_if(all.settings.begin(), all.settings.end(),
-                                       [](const Setting& setting) { return setting.differs(); });
-  const std::string count =
-      all.same ? "nothing" : fmt::format("{} setting{}", differing, differing == 1 ? "" : "s");
+  const auto differing = static_cast<size_t>(std::count_if(
+      all.settings.begin(), all.settings.end(), [](const Setting& setting) { return setting.differs(); }));
+  const size_t unsaid = all.settings.size() - differing;
+  const std::string count = all.same ? "nothing"
+                                     : fmt::format("{} setting{}{}", differing, differing == 1 ? "" : "s",
+                                                   unsaid == 0 ? "" : fmt::format(", {} unsaid", unsaid));
   p.text({rest.x + 2, rest.y + 38}, {Face::Sans, type::tick}, t.ink3, count);
   if (all.shared > 0)
     p.text({rest.x + 2, rest.y + 53}, {Face::Sans, type::tick}, t.ink3,
@@ -223,10 +225,14 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
 std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float room) {
   const std::string& name = f.all().runs[run].name;
   const Painter& p = f.ui.paint();
-  std::string words = name;
+  std::string words = name, letters = name;
   while (words.find(' ') != words.npos && p.text_width(style, words) > room) words.resize(words.rfind(' '));
+  while (letters.size() > 1 && p.text_width(style, letters + "…") > room) {
+    while ((letters.back() & 0xC0) == 0x80) letters.pop_back();  // the rest of a character of several bytes
+    letters.pop_back();
+  }
   return fitting(p, style, room,
-                 {name, short_name(f.all(), run), name.substr(0, name.find(',')), words, "…"});
+                 {name, short_name(f.all(), run), name.substr(0, name.find(',')), words, letters + "…"});
 }
 
 /// The values of what differs; what is not the baseline's stands on a chip behind a sign.

@@ -170,8 +170,12 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
         place.parts ? held_against(place.ratio, fmt::format("{}'s", all.letter(all.baseline())))
         : place.most_step > 0 && place.most > 1 ? fmt::format("{} at most", times(place.most))
                                                 : "";
-    p.text_in(words, kWords, t.ink2,
-              fitting(p, kWords, words.w, {than, place.parts ? ratio_words(place.ratio) : ""}), Align::Right);
+    const Difference& d = all.differences[run];
+    const std::string data = d.data == SameData::Same ? "" : d.short_words(),
+                      before = data.empty() ? "" : data + "; ",
+                      ratio = place.parts ? ratio_words(place.ratio) : "";
+    p.text_in(words, kWords, t.ink2, fitting(p, kWords, words.w, {before + than, before + ratio, data}),
+              Align::Right);
   }
 }
 

@@ -193,20 +193,26 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
                        fitting(ui.paint(), small, line.w, {what, metric_words(all.choice)}));
   }
   std::vector<size_t> with;
-  std::string lacks;
+  std::string notes, brief;
+  const auto note = [&](size_t run, const std::string& words, const std::string& shorter) {
+    notes += fmt::format("{}{}: {}.", notes.empty() ? "" : " ", all.letter(run), words);
+    brief += fmt::format("{}{}: {}.", brief.empty() ? "" : " ", all.letter(run), shorter);
+  };
   for (size_t run = 0; run < all.runs.size(); ++run) {
     if (run == all.baseline()) continue;
-    if (f.shown->maps[run].heat)
+    const Difference& d = all.differences[run];
+    if (f.shown->maps[run].heat) {
       with.push_back(run);
-    else
-      lacks += fmt::format("{}{}: {}.", lacks.empty() ? "" : " ", all.letter(run), all.maps[run].lacks);
+      if (d.data != SameData::Same) note(run, data_words(all, run), d.short_words());
+    } else {
+      note(run, all.maps[run].lacks, "no map");
+    }
   }
-  if (!lacks.empty()) {
+  if (!notes.empty()) {
     const Rect line = inner.take_bottom(20).inset(space::pad, 0);
     const TextStyle body{Face::Sans, type::body};
-    ui.paint().text_in(line, body, ui.theme().ink3,
-                       fitting(ui.paint(), body, line.w, {lacks, "Not every run measures it."}));
-    ui.mark("compare/map/lacks", line, lacks, "Why a run has no map.");
+    ui.paint().text_in(line, body, ui.theme().ink3, fitting(ui.paint(), body, line.w, {notes, brief}));
+    ui.mark("compare/map/lacks", line, notes, "Why a run has no map, or reads other data.");
   }
   if (with.empty()) return;
   constexpr float kAxis = 22;

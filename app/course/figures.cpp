@@ -175,6 +175,13 @@ bool ends_in_means(const Figure& figure) {
   return figure.y.label.starts_with("loss") && figure.x.label == "training step";
 }
 
+bool is_of_means(const Lesson& lesson, const Figure& figure) {
+  return std::any_of(figure.lines.begin(), figure.lines.end(), [&](const FigureLine& line) {
+    const Curve* curve = lesson.curve(line.curve);
+    return curve && is_swept(*curve) && curve->y.starts_with("final_");
+  });
+}
+
 std::string letter_of(const Lesson& lesson, const FigureLine& line) {
   const Curve& curve = *lesson.curve(line.curve);
   return !is_swept(curve) && curve.run == line.run && lesson.has_letter(line.run) ? line.run : "";

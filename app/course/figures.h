@@ -29,6 +29,8 @@ std::string letter_of(const Lesson& lesson, const FigureLine& line);
 inline constexpr int kMeasuredWindow = 20;
 /// Whether the numbers at the ends of a figure's lines are such means: losses over the steps of training.
 bool ends_in_means(const Figure& figure);
+/// Whether every point of a figure is one: the losses at the ends of runs, over a setting.
+bool is_of_means(const Lesson& lesson, const Figure& figure);
 
 plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data);
 

@@ -111,6 +111,7 @@ struct Neighbour {
   std::string measure{};          ///< what this other measure came to
   std::string curve{};            ///< the measure taken of this curve instead of its own
   std::string law{};              ///< the measure taken of an exact "line", "root" or "log"
+  bool needs_curve() const { return !curve.empty() || !law.empty(); }
 };
 
 struct Check {

@@ -8,6 +8,8 @@
 #include "engine/core/error.h"
 #include "engine/data/text_source.h"
 #include "engine/io/input_file.h"
+#include "engine/io/safetensors.h"
+#include "engine/train/saved_run.h"
 
 namespace normscope::experiments {
 namespace {
@@ -19,6 +21,18 @@ bool is_named_so(const std::string& name) {
   const std::string_view ending = std::string_view(name).substr(std::min(name.find('.'), name.size()));
   return name.size() > 17 && name[16] == '-' && name.find_first_not_of("0123456789abcdef") == 16 &&
          (ending == kDone || ending == kState || ending == kPartial || ending == kPartialState);
+}
+
+/// Whether it is the state of an interrupted run, as this program saves it. Its process may have ended before it wrote
+/// the result that would tell.
+bool is_interrupted_state(const fs::path& file) {
+  if (!file.string().ends_with(kPartialState)) return false;
+  try {
+    read_saved_header(SafetensorsFile::load_header(file.string()));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -61,6 +75,8 @@ ResultGroups results_by_name(const std::string& folder) {
 }
 
 bool is_own(const std::string& name, const ResultFiles& group) {
+  if (!group.has(kDone) && !group.has(kPartial))
+    return std::all_of(group.files.begin(), group.files.end(), is_interrupted_state);
   bool own = false;
   for (const fs::path& file : group.files) {
     if (!file.string().ends_with(kDone)) continue;

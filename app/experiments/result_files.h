@@ -38,7 +38,7 @@ using ResultGroups = std::map<std::string, ResultFiles>;
 /// What is called as results are, whoever wrote it.
 ResultGroups results_by_name(const std::string& folder);
 /// Whether every result of a group says that it is one, of a key that makes this name: what is only called alike is
-/// somebody else's. A state is known by the result beside it.
+/// somebody else's. A state is known by the result beside it; that of an interrupted run without one by what it holds.
 bool is_own(const std::string& name, const ResultFiles& group);
 uint64_t size_of(const ResultGroups& groups);
 /// Results before the states that they promise.

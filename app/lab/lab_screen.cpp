@@ -40,9 +40,9 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   // A step that restarted runs have not come to is none to stay at.
   if (transport_.pinned_step.value_or(0) > view.step) transport_.pinned_step.reset();
   plot_.step = cursor_step(transport_, view);
-  plot_.pinned = transport_.pinned_step.has_value();
-  const LabView then = plot_.pinned ? view_at(data_, view, plot_.step) : LabView{};
-  Frame f{ui, view, plot_.pinned ? then : view, commands, layout_ = layout_for(ui.size())};
+  const bool pinned = transport_.pinned_step.has_value();
+  const LabView then = pinned ? view_at(data_, view, plot_.step) : LabView{};
+  Frame f{ui, view, pinned ? then : view, commands, layout_ = layout_for(ui.size())};
   plot_.compact = f.compact();
   pending_.settle(view);
   // What the hand was over in the last frame lights up everywhere in this one.

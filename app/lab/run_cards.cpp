@@ -210,7 +210,11 @@ struct Card {
     if (held || building) p.fill(card, t.accent_soft, radius::panel);
     p.dashed_outline(card, held ? (t.dark ? t.accent : t.ink) : t.strong, 1.6f, {4, 3}, radius::panel);
     if (card.w < 120) {
-      tile(ui, centred(card.centre(), 22, 22), 3, true);
+      const bool worded = card.h >= 48;
+      tile(ui, centred({card.centre().x, card.centre().y - (worded ? 8.f : 0.f)}, 22, 22), 3, true);
+      if (worded)
+        p.text({card.centre().x, card.centre().y + 17}, {Face::Sans, type::tick}, t.ink3, "free",
+               Align::Centre);
       return;
     }
     const float pad = compact() ? 10 : space::pad;

@@ -112,11 +112,13 @@ void put_spread(PlotSpec& plot, const RunView& run) {
   plot.bands.push_back(std::move(band));
 }
 
-/// put_end gives a line the card's number, and its end the marker there. With the cursor at an earlier step the number is
-/// of that step, and the marker stays with the line.
-void put_end(plot::Series& line, double loss, bool pinned) {
-  line.value = std::isfinite(loss) ? fmt::format("{:.2f}", loss) : "–";
-  if (std::isfinite(loss) && !pinned) line.end_y = static_cast<float>(loss);
+/// put_end labels a line with the card's number, which with the cursor at an earlier step is of that step, and puts the
+/// marker where the run's loss at the end of the line is, wherever the cursor stands.
+void put_end(plot::Series& series, LabData& data, const RunView& run) {
+  const double loss = loss_at(data, run, run.step);
+  const double end = loss_at(data, run, static_cast<int>(series.x.values.back()));
+  series.value = std::isfinite(loss) ? fmt::format("{:.2f}", loss) : "–";
+  if (std::isfinite(end)) series.end_y = static_cast<float>(end);
 }
 
 double loss_top(const LabView& view, LabData& data) {
@@ -171,8 +173,7 @@ std::string short_label(const LabView& view, size_t index) {
 
 PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
-  plot.note = fmt::format("{}, lower is better; at the ends: mean of {}", nats_per(view.unit),
-                          loss_window(view.step, {}));
+  plot.note = fmt::format("{}, lower is better; at the ends: mean of up to {}", nats_per(view.unit), kLossWindow);
   if (!any_stream(view)) {
     plot.title = "Loss";
     plot.question = "how well does it choose?";
@@ -193,12 +194,12 @@ PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& option
     plot::Series s;
     s.id = letter_of(run);
     s.letter = s.id;
-    put_end(s, run.loss, options.pinned);
     s.name = short_label(view, i);
     s.x = Column(line->x);
     s.y = Column(line->y);
     s.x.owner = line;
     s.y.owner = line;
+    put_end(s, data, run);
     s.ink = Ink::run(colour_of(run));
     s.markers = Markers::Sparse;
     plot.series.push_back(std::move(s));

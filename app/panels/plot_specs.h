@@ -16,7 +16,6 @@ namespace normscope::lab {
 
 struct PlotOptions {
   int step = 0;            // of the cursor
-  bool pinned = false;     // the cursor was set by hand; it is not the newest step
   int matrix = 0;          // index in kMatrices
   Side side = Side::Main;  // of an encoder-decoder, where a plot has room for one stack only
   bool compact = false;

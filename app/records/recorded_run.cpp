@@ -8,6 +8,7 @@
 #include "app/records/log_reader.h"
 #include "app/records/name_mapping.h"
 #include "engine/core/error.h"
+#include "engine/data/identity/unit_of.h"
 #include "engine/io/input_file.h"
 #include "engine/io/safetensors.h"
 #include "engine/measure/verdict.h"
@@ -59,7 +60,7 @@ RecordedRun saved_run(const std::string& path) {
   for (const StatInfo& stat : run.history->layout()) run.layers = std::max(run.layers, stat.layer);
   run.verdict = to_string(verdict_of(run.history->events()));
   run.tokens_per_step = units_of_step(saved.spec);
-  run.data = {data_name(saved.spec.data), saved.data_hash, 0, {}};
+  run.data = {data_name(saved.spec.data), saved.data_hash, 0, unit_of(saved.spec.data)};
   run.origin_spec = std::move(saved.origin);
   if (run.history->layout().empty())
     run.missing.push_back(

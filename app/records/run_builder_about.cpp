@@ -6,6 +6,7 @@
 
 #include "app/records/run_builder.h"
 #include "engine/core/error.h"
+#include "engine/data/identity/unit_of.h"
 #include "engine/model/wiring.h"
 
 namespace normscope::records {
@@ -68,6 +69,7 @@ void RunBuilder::describe(RecordedRun& run) const {
   run.edits = about_.edits;
   run.placement = about_.placement;
   run.data = about_.data;
+  if (run.spec && run.data.unit.empty()) run.data.unit = unit_of(run.spec->data);  // logs of before
   run.unigram = about_.unigram;
   run.verdict = about_.verdict;
   run.tokens_per_step = about_.tokens_per_step;

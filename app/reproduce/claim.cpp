@@ -3,6 +3,21 @@
 #include <algorithm>
 
 namespace normscope::reproduce {
+namespace {
+
+void add_arms(const Claim& claim, const lessons::Measure& m, std::vector<Arm>& arms) {
+  if (m.curve.empty()) {
+    for (const std::string& other : {m.first, m.second})
+      if (!other.empty()) add_arms(claim, *claim.language.measure(other), arms);
+    return;
+  }
+  const Line* line = claim.line(m.curve);
+  const bool score = line->y == "accuracy" || line->y == "uas" || line->y == "bleu";
+  if ((line->of == Line::Of::Runs || line->of == Line::Of::Grid) && (score || is_loss(line->y)))
+    arms.push_back({line, m.take == "at" ? std::optional(m.a) : std::nullopt});
+}
+
+}  // namespace
 
 const char* to_string(Finding finding) {
   constexpr const char* kFindings[] = {"not run",           "reproduced",    "not at this scale",
@@ -25,6 +40,22 @@ const Control* Claim::control(std::string_view run_id) const {
 
 bool is_loss(std::string_view y) {
   return y == "final_loss" || y == "final_excess" || y == "validation_loss" || y == "validation_bits";
+}
+
+std::vector<Arm> arms_of(const Claim& claim, const lessons::Measure& measure) {
+  std::vector<Arm> arms;
+  if (measure.take == "difference" || measure.take == "ratio") add_arms(claim, measure, arms);
+  return arms;
+}
+
+Claim on_pairs(const Claim& claim) {
+  Claim there = claim;
+  if (claim.missing.empty()) return there;
+  there.language.runs = std::move(there.pair_runs);
+  there.pair_runs.clear();
+  there.missing.clear();
+  there.data = kOnPairs;
+  return there;
 }
 
 std::vector<int32_t> ladder() {

@@ -73,7 +73,8 @@ struct Opposite {
   bool holds(double value) const { return (!low || value >= *low) && (!high || value <= *high); }
 };
 
-/// What became of a claim or of one of its parts, a check. Unknown: runs are missing. Beyond: no run here could show it.
+/// What became of a claim or of one of its parts, a check. Unknown: runs are missing. Beyond: no run of its setting could
+/// show it.
 /// CannotBeTold: what was measured does not tell the claim from its neighbours. PartsDiffer: of a claim alone.
 enum class Finding : uint8_t {
   Unknown,
@@ -93,12 +94,20 @@ const char* to_string(Finding finding);
 enum class Compares : uint8_t { Neither, Quality, Speed };
 
 /// The smallest effect that the source's own column shows: "as good" must be able to miss it. A size in the unit of the
-/// check's measure, or a share of what another measure came to here.
+/// check's measure, or a share of what another measure came to here; neither where the source shows none, and then no band
+/// is narrow enough.
 struct Effect {
   std::optional<double> size;
   std::string measure;
   double share = 1;
   std::string where;  ///< "Table 3, Enwiki8: 1.10 less 1.07"
+};
+
+/// What a claim says of a check beside its band.
+struct Part {
+  std::optional<Opposite> opposite;
+  std::optional<Effect> effect;
+  std::string beyond;  ///< why no run of this setting could meet the check; empty for all others
 };
 
 /// A run that others are compared with, at its best: of the cells of its axes that with the lowest validation loss on
@@ -121,6 +130,8 @@ struct Drawn {
   std::vector<Trace> lines{};
 };
 
+inline constexpr const char *kOnPairs = "On the sentence pairs", *kOnMadeUp = "On the made-up translation";
+
 struct Claim {
   std::string file;  ///< of the TOML
   std::string id;    ///< its name in commands and files: "xiong-fig2a"
@@ -128,16 +139,16 @@ struct Claim {
   std::string says;     ///< the paper's claim, a sentence
   std::string setting;  ///< the paper's setting and ours, where they differ
   std::string beyond;   ///< what the program lacks to show it: such a claim has no runs; empty for all others
-  /// Of a claim on sentence pairs: "On the sentence pairs", or "On the made-up translation" where a file of them was
-  /// missing when the claim was read, and which; empty for all others.
+  /// Of a claim on sentence pairs: kOnPairs, or kOnMadeUp where a file of them was missing when the claim was read, and
+  /// which; empty for all others.
   std::string data, missing;
+  std::vector<lessons::LessonRun> pair_runs;  ///< its runs on sentence pairs, where a file of them is missing
   int32_t seeds = 5, quick_seeds = 1;
   std::vector<Stated> numbers;
   std::vector<Beside> besides;
   std::vector<Line> lines;
   Compares compares = Compares::Neither;
-  std::vector<std::optional<Opposite>> opposites;  ///< one a check
-  std::vector<std::optional<Effect>> effects;      ///< one a check
+  std::vector<Part> parts;  ///< one a check
   std::vector<Control> controls;
   std::array<std::string, 3> sentences;  ///< Reproduced, NotAtThisScale, Contradicted; may hold {MEASURE}
   std::vector<Drawn> drawings;
@@ -159,6 +170,17 @@ struct Claim {
 inline constexpr const char* kLateFall = ".late_fall";
 /// Whether a number at the end of a run is a loss, in nats or in bits.
 bool is_loss(std::string_view y);
+
+/// A place on a line: one of its runs, or all of them.
+struct Arm {
+  const Line* line = nullptr;
+  std::optional<double> x{};
+};
+/// The losses and scores at the end of runs that a difference or ratio is made of; none of another measure.
+std::vector<Arm> arms_of(const Claim& claim, const lessons::Measure& measure);
+
+/// A claim whose sentence pairs are missing, as it is where they are there: what numbers that were recorded on them are of.
+Claim on_pairs(const Claim& claim);
 
 /// Steps at which a run's numbers by layer are kept, beside its last one.
 std::vector<int32_t> ladder();

@@ -139,7 +139,7 @@ std::optional<Effect> read_effect(Table& check) {
   if (!check.has("effect")) return std::nullopt;
   Table t = check.table("effect");
   Effect e{t.maybe("size"), t.text("measure", ""), t.number("share", 1), t.text("where")};
-  if (e.size.has_value() != e.measure.empty()) t.refuse("", "expected a size, or a measure of this claim");
+  if (e.size && !e.measure.empty()) t.refuse("", "expected a size, or a measure of this claim, or neither");
   if ((e.size && *e.size <= 0) || e.share <= 0) t.refuse("", "is none: expected one above 0");
   t.done();
   return e;
@@ -147,19 +147,31 @@ std::optional<Effect> read_effect(Table& check) {
 
 /// "As good" says nothing without the difference that it rules out.
 void refuse_unbounded(const Claim& claim, const lessons::Check& check, const Table& t) {
-  const std::optional<Effect>& effect = claim.effects.back();
+  const std::optional<Effect>& effect = claim.parts.back().effect;
   if (effect && !effect->measure.empty() && !claim.language.measure(effect->measure))
     t.refuse("effect", fmt::format("'{}' is not in this claim: expected a measure of it", effect->measure));
   if (claim.compares != Compares::Neither && !effect && lessons::holds(check, {{0}, {0, 0, 0}}) &&
       claim.language.measure(check.measure) && claim.language.measure(check.measure)->take == "difference")
     t.refuse("effect",
              "is missing: a band around 0 says \"as good\", expected { size, where }, the smallest effect "
-             "that the source shows");
+             "that the source shows, or { where } alone where it shows none");
 }
 
-/// A value cannot speak for the claim and for its opposite.
-void refuse_overlap(const lessons::Check& check, const std::optional<Opposite>& opposite, const Table& t) {
-  if (!opposite) return;
+/// Runs that differ at their end have levelled off or have not: a claim says which of the two words it is of.
+void refuse_wordless(const Claim& claim, const Table& t) {
+  if (claim.compares != Compares::Neither) return;
+  for (const lessons::Check& check : claim.language.checks)
+    if (!arms_of(claim, *claim.language.measure(check.measure)).empty())
+      t.refuse("compares", fmt::format("is missing: the check of '{}' compares losses or scores at the end "
+                                       "of runs, expected \"quality\" or \"speed\"",
+                                       check.measure));
+}
+
+/// A check that nothing contradicts could only fail to be reproduced; and a value cannot speak for the claim and for its
+/// opposite.
+void refuse_opposite(const lessons::Check& check, const std::optional<Opposite>& opposite, const Table& t) {
+  if (!opposite)
+    t.refuse("opposite", "is missing: expected the values that say the opposite, { low }, { high } or both");
   constexpr double kAll = std::numeric_limits<double>::infinity();
   if (std::max(check.low.value_or(-kAll), opposite->low.value_or(-kAll)) <=
       std::min(check.high.value_or(kAll), opposite->high.value_or(kAll)))
@@ -239,10 +251,9 @@ void read_measured(Claim& claim, Table& t) {
   for (auto& [id, child] : t.children("measure"))
     language.measures.push_back(lessons::read_measure(id, child));
   for (Table& child : t.tables("check")) {
-    claim.opposites.push_back(read_opposite(child));
-    claim.effects.push_back(read_effect(child));
+    claim.parts.push_back({read_opposite(child), read_effect(child), child.text("beyond", "")});
     language.checks.push_back(lessons::read_check(child));
-    refuse_overlap(language.checks.back(), claim.opposites.back(), child);
+    refuse_opposite(language.checks.back(), claim.parts.back().opposite, child);
     refuse_unbounded(claim, language.checks.back(), child);
   }
   if (language.checks.empty()) t.refuse("check", "is missing: expected [[check]], one at least");
@@ -280,6 +291,7 @@ Claim parse_claim(std::string_view source, const std::string& file, const std::s
   read_verdicts(claim, t.table("verdict"));
   t.done();
   check_measures(claim.language, t);
+  refuse_wordless(claim, t);
   try {
     experiments_of(claim, 1);  // every cell of every grid is a run that can be made
     tuning_of(claim);          // and of every control

@@ -53,8 +53,8 @@ void find_pairs(Claim& claim, Table& t, const std::string& folder) {
     t.refuse(made_up.empty() ? "run" : "made_up",
              "expected [made_up.NAME] for every [run.NAME] of a claim on sentence pairs, and no other");
   if (!on_pairs) return;
-  claim.data = claim.missing.empty() ? "On the sentence pairs" : "On the made-up translation";
-  if (!claim.missing.empty()) runs = std::move(made_up);
+  claim.data = claim.missing.empty() ? kOnPairs : kOnMadeUp;
+  if (!claim.missing.empty()) claim.pair_runs = std::exchange(runs, std::move(made_up));
 }
 
 /// The axes of a control stand on its run's specification, whose reader takes every key that was not read before it.

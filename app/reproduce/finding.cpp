@@ -34,41 +34,25 @@ std::string filled_in(const std::string& sentence, const Claim& claim, const les
   return out;
 }
 
-/// A neighbour whose value, where it is measured, lies in the band of the check.
+/// A neighbour whose value lies in the band of the check, or was not measured and so might. One that needs a curve, of
+/// which recorded numbers have none, passes where it is `known` to.
 std::string passing_neighbour(const Claim& claim, const lessons::Check& check,
-                              const lessons::Results& results) {
+                              const lessons::Results& results, const std::string& known) {
   for (const lessons::Neighbour& neighbour : check.excludes) {
     const lessons::Measure& measure = *claim.language.measure(check.measure);
-    const bool of_curve = !neighbour.curve.empty() || !neighbour.law.empty();
+    const bool of_curve = neighbour.needs_curve();
+    if (of_curve && neighbour.what == known) return known;
     const auto missing = [&](const std::string& curve) {
       const auto it = results.curves.find(curve);
       return !curve.empty() && (it == results.curves.end() || it->second.mean.empty());
     };
     if (of_curve && (missing(measure.curve) || missing(neighbour.curve))) continue;
-    for (const double value : values_of(claim.language, check, neighbour, results))
+    const std::vector<double> measured = values_of(claim.language, check, neighbour, results);
+    if (measured.empty()) return neighbour.what + ", which was not measured";
+    for (const double value : measured)
       if (lessons::holds(check, {{value}, {value, value, value}})) return neighbour.what;
   }
   return {};
-}
-
-/// A place on a line: one of its runs, or all of them.
-struct Arm {
-  const Line* line = nullptr;
-  std::optional<double> x;
-};
-
-/// The numbers at the end of runs that a measure is made of.
-void add_arms(const Claim& claim, const std::string& id, std::vector<Arm>& arms) {
-  const lessons::Measure& m = *claim.language.measure(id);
-  if (m.curve.empty()) {
-    for (const std::string& other : {m.first, m.second})
-      if (!other.empty()) add_arms(claim, other, arms);
-    return;
-  }
-  const Line* line = claim.line(m.curve);
-  const bool score = line->y == "accuracy" || line->y == "uas" || line->y == "bleu";
-  if ((line->of == Line::Of::Runs || line->of == Line::Of::Grid) && (score || is_loss(line->y)))
-    arms.push_back({line, m.take == "at" ? std::optional(m.a) : std::nullopt});
 }
 
 /// The largest fall over the arms and seeds, in the unit of the losses; nothing where none is known.
@@ -102,10 +86,8 @@ double claimed_difference(const Checked& checked) {
 
 /// Whether the word is speed, and why.
 void choose_word(const Claim& claim, const std::vector<lessons::CurveSet>& seeds, Checked& checked) {
-  const bool compares = checked.measure->take == "difference" || checked.measure->take == "ratio";
-  if (claim.compares == Compares::Neither || !compares || checked.measured.values.empty()) return;
-  std::vector<Arm> arms;
-  add_arms(claim, checked.measure->id, arms);
+  if (claim.compares == Compares::Neither || checked.measured.values.empty()) return;
+  const std::vector<Arm> arms = arms_of(claim, *checked.measure);
   checked.compares = !arms.empty();
   checked.speed = checked.compares && claim.compares == Compares::Speed;
   if (!checked.compares || checked.speed) return;
@@ -126,62 +108,93 @@ double half_width(const lessons::Check& check) {
                                  : std::abs(check.low.value_or(check.high.value_or(0)));
 }
 
-/// The smallest effect that the source shows, in the unit of the check; of a measure the smallest over the seeds.
-double size_of(const Effect& effect, const lessons::Results& results) {
-  if (effect.size) return *effect.size;
-  double least = kAll;
-  for (const double value : results.measures.at(effect.measure).values)
-    least = std::min(least, effect.share * std::abs(value));
+/// The smallest effect that the source shows, in the unit of the check; of a measure the smallest over the seeds. Nothing
+/// where the source shows none or the measure is not known: no band is then known to be narrow enough.
+std::optional<double> size_of(const Effect& effect, const lessons::Results& results) {
+  if (effect.size || effect.measure.empty()) return effect.size;
+  std::optional<double> least;
+  for (const double value : results.measures.at(effect.measure).values) {
+    if (std::isnan(value)) return std::nullopt;
+    least = std::min(least.value_or(kAll), effect.share * std::abs(value));
+  }
   return least;
 }
 
+/// Why a band that says "as good" cannot tell; empty: it can.
+std::string too_coarse(const Effect& effect, const lessons::Results& results, const Checked& checked) {
+  const double half = half_width(*checked.check);
+  const std::optional<double> size = size_of(effect, results);
+  if (!size) return fmt::format("the smallest effect is not known ({})", effect.where);
+  if (half <= *size / 2) return {};
+  return fmt::format("its band of {} is wider than half of the smallest effect, {} ({})",
+                     lessons::shown(half, *checked.measure), lessons::shown(*size, *checked.measure),
+                     effect.where);
+}
+
 /// The verdict of one check, and why it cannot be told.
-void conclude_part(const std::optional<Effect>& effect, const lessons::Results& results, Checked& checked) {
+void conclude_part(const Part& part, const lessons::Results& results, Checked& checked) {
   const auto cannot_be_told = [&](std::string why) {
     checked.finding = Finding::CannotBeTold;
     checked.why = std::move(why);
   };
   if (checked.measured.values.empty()) return;
+  if (!part.beyond.empty()) {
+    checked.finding = Finding::Beyond;
+    checked.why = part.beyond;
+    return;
+  }
   checked.finding = checked.opposite ? Finding::Contradicted
                     : checked.holds  ? Finding::Reproduced
                                      : Finding::NotAtThisScale;
   if (checked.opposite) return;
-  const double half = half_width(*checked.check);
-  if (checked.holds && !checked.not_excluded.empty()) {
-    cannot_be_told("does not exclude: " + checked.not_excluded);
-  } else if (checked.holds && effect && half > size_of(*effect, results) / 2) {
-    cannot_be_told(fmt::format("its band of {} is wider than half of the smallest effect, {} ({})",
-                               lessons::shown(half, *checked.measure),
-                               lessons::shown(size_of(*effect, results), *checked.measure), effect->where));
-  } else if (!checked.holds && effect &&
-             checked.measured.spread.high - checked.measured.spread.low > 2 * half) {
-    cannot_be_told(fmt::format(
-        "the seeds scatter by {}, more than its band",
-        lessons::shown(checked.measured.spread.high - checked.measured.spread.low, *checked.measure)));
+  if (checked.holds && !checked.not_excluded.empty())
+    return cannot_be_told("does not exclude: " + checked.not_excluded);
+  if (!part.effect) return;
+  if (checked.holds) {
+    if (std::string coarse = too_coarse(*part.effect, results, checked); !coarse.empty())
+      cannot_be_told(std::move(coarse));
+    return;
   }
+  const double scatter = checked.measured.spread.high - checked.measured.spread.low;
+  if (scatter > 2 * half_width(*checked.check))
+    cannot_be_told(fmt::format("the seeds scatter by {}, more than its band",
+                               lessons::shown(scatter, *checked.measure)));
 }
 
-/// That of all parts; PartsDiffer where they disagree.
+/// What cannot be told, or was not run, is of neither.
+std::string with_word(Finding finding, bool speed) {
+  const bool told = finding == Finding::Reproduced || finding == Finding::NotAtThisScale ||
+                    finding == Finding::Contradicted;
+  return std::string(to_string(finding)) + (speed && told ? " (speed, not quality)" : "");
+}
+
+/// Speed and quality are words of parts that compare, and of these alone.
+bool same_verdict(const Checked& a, const Checked& b) {
+  return a.finding == b.finding && (!a.compares || !b.compares || a.speed == b.speed);
+}
+
+/// That of all parts; PartsDiffer where they disagree, if only in the word.
 Finding of_the_whole(const std::vector<Checked>& checks) {
-  const Finding first = checks.front().finding;
-  const bool alike =
-      std::all_of(checks.begin(), checks.end(), [&](const Checked& one) { return one.finding == first; });
-  return alike ? first : Finding::PartsDiffer;
+  for (const Checked& one : checks)
+    for (const Checked& other : checks)
+      if (!same_verdict(one, other)) return Finding::PartsDiffer;
+  return checks.front().finding;
 }
 
 /// "Reproduced: it learns. Contradicted here: Post-LN does not."
 std::string parts_text(const std::vector<Checked>& checks) {
   std::string out;
-  for (const Finding finding :
-       {Finding::Reproduced, Finding::Contradicted, Finding::NotAtThisScale, Finding::CannotBeTold}) {
-    std::string parts;
-    for (const Checked& one : checks)
-      if (one.finding == finding) parts += " " + one.check->says;
-    if (parts.empty()) continue;
-    std::string name = to_string(finding);
-    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    out += (out.empty() ? "" : " ") + name + ":" + parts;
-  }
+  for (const Finding finding : {Finding::Reproduced, Finding::Contradicted, Finding::NotAtThisScale,
+                                Finding::CannotBeTold, Finding::Beyond})
+    for (const bool speed : {false, true}) {
+      std::string parts;
+      for (const Checked& one : checks)
+        if (one.finding == finding && one.speed == speed) parts += " " + one.check->says;
+      if (parts.empty()) continue;
+      std::string name = with_word(finding, speed);
+      name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+      out += (out.empty() ? "" : " ") + name + ":" + parts;
+    }
   return out;
 }
 
@@ -199,11 +212,11 @@ Checked check_of(const Claim& claim, size_t i, const Outcome& outcome,
   checked.measure = claim.language.measure(checked.check->measure);
   checked.measured = outcome.results.measures.at(checked.check->measure);
   checked.holds = lessons::holds(*checked.check, checked.measured);
-  checked.opposite = all_opposite(claim.opposites[i], checked.measured);
-  checked.not_excluded =
-      i < not_excluded.size() ? not_excluded[i] : passing_neighbour(claim, *checked.check, outcome.results);
+  checked.opposite = all_opposite(claim.parts[i].opposite, checked.measured);
+  checked.not_excluded = passing_neighbour(claim, *checked.check, outcome.results,
+                                           i < not_excluded.size() ? not_excluded[i] : "");
   choose_word(claim, curves, checked);
-  conclude_part(claim.effects[i], outcome.results, checked);
+  conclude_part(claim.parts[i], outcome.results, checked);
   return checked;
 }
 
@@ -242,13 +255,6 @@ void conclude(Outcome& outcome, const std::vector<lessons::CurveSet>& curves, co
                      controls_text(claim);
 }
 
-/// What cannot be told, or was not run, is of neither.
-std::string with_word(Finding finding, bool speed) {
-  const bool told = finding == Finding::Reproduced || finding == Finding::NotAtThisScale ||
-                    finding == Finding::Contradicted;
-  return std::string(to_string(finding)) + (speed && told ? " (speed, not quality)" : "");
-}
-
 }  // namespace
 
 std::string mean_text(const lessons::Measured& measured, const lessons::Measure& measure) {
@@ -263,12 +269,9 @@ std::string verdict_of(const Checked& checked) { return with_word(checked.findin
 
 /// Where the parts disagree each says its own word.
 std::string verdict_of(const Outcome& outcome) {
-  bool speed = false, quality = false;
-  for (const Checked& one : outcome.checks) {
-    speed = speed || one.speed;
-    quality = quality || (one.compares && !one.speed);
-  }
-  return with_word(outcome.finding, speed && !quality);
+  const bool speed =
+      std::any_of(outcome.checks.begin(), outcome.checks.end(), [](const Checked& one) { return one.speed; });
+  return with_word(outcome.finding, speed);
 }
 
 Outcome judge(const Claim& claim, const std::vector<lessons::CurveSet>& curves, int32_t seeds,

@@ -255,11 +255,21 @@ std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Contro
   return losses;
 }
 
+/// " (the largest tried)" where a best value of numbers stands at an end of them, so that a better one may lie beyond.
+std::string edge_words(const sweep::Axis& axis, const std::string& chosen) {
+  if (axis.values.front().find_first_not_of("+-.0123456789e") != std::string::npos) return {};  // no numbers
+  const auto [least, most] = std::minmax_element(
+      axis.values.begin(), axis.values.end(),
+      [](const std::string& a, const std::string& b) { return std::stod(a) < std::stod(b); });
+  return chosen == *most ? " (the largest tried)" : chosen == *least ? " (the smallest tried)" : "";
+}
+
 /// "initialisation fixup, learning rate 0.002, the best of 9 on seeds 101 and 102 (0.936 nats)".
 std::string words_of(const Control& control, const RunSpec& chosen, size_t count, double loss) {
   std::string words;
   for (const sweep::Axis& axis : control.axes)
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", axis.label(), get_field(chosen, axis.key));
+    words += fmt::format("{}{} {}{}", words.empty() ? "" : ", ", axis.label(), get_field(chosen, axis.key),
+                         edge_words(axis, get_field(chosen, axis.key)));
   return fmt::format("{}, the best of {} on seeds {} ({:.3g} nats)", words, count,
                      fmt::join(kTuningSeeds, " and "), loss);
 }

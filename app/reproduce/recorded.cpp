@@ -52,6 +52,17 @@ std::string definition_of_line(const Line& line) {
   return out;
 }
 
+/// Whether a neighbour that needs a curve passes is known of the band that was measured, and of no other.
+std::string definition_of_band(const lessons::Check& check) {
+  std::string out = fmt::format("band {}", check.measure);
+  for (const std::optional<double>& edge : {check.low, check.high})
+    out += edge ? fmt::format(" {}", *edge) : " none";
+  for (const lessons::Neighbour& neighbour : check.excludes)
+    if (neighbour.needs_curve())
+      out += fmt::format(" [{} {} {}]", neighbour.what, neighbour.curve, neighbour.law);
+  return out + "\n";
+}
+
 /// "inf" where a measure never came: JSON has no such number.
 Json value_json(double value) { return std::isinf(value) ? Json("inf") : number_json(value); }
 
@@ -129,6 +140,10 @@ std::string definition_of(const Claim& claim, int32_t seeds) {
   for (const Control& control : claim.controls)
     for (const sweep::Axis& axis : control.axes)
       out += fmt::format("control {} {}\n", control.run, to_text(axis));
+  for (const lessons::Check& check : claim.language.checks)
+    if (std::any_of(check.excludes.begin(), check.excludes.end(),
+                    [](const lessons::Neighbour& one) { return one.needs_curve(); }))
+      out += definition_of_band(check);
   return lessons::hash_text(out);
 }
 
@@ -166,7 +181,16 @@ std::optional<Recorded> record_of(const Outcome& outcome) {
   return r;
 }
 
+bool is_kept(const Claim& claim, int32_t seeds, const RecordedClaims& claims) {
+  const auto it = claims.find(claim.id);
+  if (it == claims.end()) return false;
+  const Recorded& recorded = it->second;
+  return !claim.missing.empty() ||
+         (recorded.seeds > seeds && recorded.definition == definition_of(claim, recorded.seeds));
+}
+
 std::optional<Outcome> judge_recorded(const Claim& claim, int32_t seeds, const RecordedClaims& claims) {
+  if (!claim.missing.empty()) return judge_recorded(on_pairs(claim), seeds, claims);
   const auto it = claims.find(claim.id);
   if (it == claims.end() || it->second.definition != definition_of(claim, seeds)) return std::nullopt;
   const Recorded& recorded = it->second;

@@ -1,6 +1,6 @@
 // Numbers of claims that were measured before, in one file (claims/recorded.json): a claim whose runs, lines and measures
 // are still those that were measured is judged anew from them, whatever became of its bands, sentences and rules, and
-// nothing is trained. What is measured now joins them. A file that cannot be read is refused; a claim of it that is not
+// nothing is trained. What is measured now joins them, and takes the place of no better numbers. A file that cannot be read is refused; a claim of it that is not
 // the same any more counts as absent. Called by the command and the tests.
 #pragma once
 
@@ -42,6 +42,9 @@ std::string to_text(const RecordedClaims& claims);
 
 /// What was measured; nothing of a claim without a verdict, or with none to measure.
 std::optional<Recorded> record_of(const Outcome& outcome);
+/// Whether the numbers that are kept of this claim are better than new ones of so many seeds: they are still its own and of
+/// more seeds, or the claim now lacks its sentence pairs.
+bool is_kept(const Claim& claim, int32_t seeds, const RecordedClaims& claims);
 /// The verdict as the claim has it now. Nothing where it is another claim, or lacks a measure that it names.
 std::optional<Outcome> judge_recorded(const Claim& claim, int32_t seeds, const RecordedClaims& claims);
 

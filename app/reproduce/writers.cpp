@@ -100,7 +100,7 @@ Json claim_json(const Outcome& outcome) {
                               {"values", list_json(measured.values)}};
   }
   for (size_t i = 0; i < outcome.checks.size(); ++i)
-    json["checks"].push_back(check_json(outcome.checks[i], claim.opposites[i]));
+    json["checks"].push_back(check_json(outcome.checks[i], claim.parts[i].opposite));
   for (const auto& [id, band] : outcome.results.curves)
     json["curves"][id] = {{"x", list_json(band.x)},
                           {"mean", list_json(band.mean)},
@@ -245,7 +245,7 @@ std::string to_csv(const std::vector<Outcome>& outcomes) {
       const std::vector<int32_t> seeds = seeds_of(outcome, m.id);
       for (size_t i = 0; i < seeds.size(); ++i)
         out += fmt::format("{},{},{},{},{},{},{},{}\n", claim.id, plot::csv_field(claim.source.paper),
-                           plot::csv_field(claim.source.item), verdict_of(outcome), m.id,
+                           plot::csv_field(claim.source.item), plot::csv_field(verdict_of(outcome)), m.id,
                            plot::csv_field(m.unit), seeds[i],
                            std::isfinite(values[i]) ? fmt::format("{}", values[i]) : "");
     }

@@ -134,9 +134,10 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, 
     case FileKind::Folder:
       if (!prompting(ui)) ask_open(ui, files.prompt, session.undo);
       return enter_folder(ui, files.prompt, path);
-    case FileKind::Recorded:  // it stands beside the others and replaces nothing
+    case FileKind::Recorded:  // it replaces nothing; Compare shows it, or asks where it shall stand
       files.recorded.push_back(path);
-      break;
+      notice.clear();
+      return done(ui, files, path);
     case FileKind::Numbers:
       if (sure != Sure::Again)
         return ask_first(ui, files.prompt, session.undo, path,

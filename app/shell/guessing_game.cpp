@@ -148,8 +148,7 @@ bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
   const bool close = button(ui, "app/opener/close", rest.take_right(90, 8), done ? "Show it" : "Close",
                             "Your line stays on the loss plot after ten guesses.", look);
   if (state.guesses.count() >= kGameEnough &&
-      button(ui, "app/opener/lesson", rest.take_right(108), "First lesson",
-             "Why run A never gets past letter frequencies (the unigram entropy): the first lesson."))
+      button(ui, "app/opener/lesson", rest.take_right(108), "First lesson", kFirstLessonHelp))
     state.lesson = true;
   if (close || state.lesson || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
     ui.edit() = {};

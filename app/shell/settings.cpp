@@ -41,16 +41,41 @@ std::string xdg(const char* variable, const char* below_home) {
   return home && *home ? (fs::path(home) / below_home / "normscope").string() : "";
 }
 
-// A lock that another process holds: its window lives.
-bool is_held(const fs::path& folder) {
-  const int file = open((folder / "lock").c_str(), O_RDWR | O_CLOEXEC);
-  if (file < 0) return false;
-  const bool held = flock(file, LOCK_EX | LOCK_NB) != 0;
-  close(file);
-  return held;
+// GoneFolder holds the lock of a folder whose window is gone as long as it lives, so that meanwhile no other window
+// removes the folder and gives its number to a new one.
+class GoneFolder {
+ public:
+  explicit GoneFolder(const fs::path& folder) : file_(open((folder / "lock").c_str(), O_RDWR | O_CLOEXEC)) {
+    if (file_ < 0) return;
+    struct stat held {
+    }, named{};
+    free_ = flock(file_, LOCK_EX | LOCK_NB) == 0 && fstat(file_, &held) == 0 &&
+            stat((folder / "lock").c_str(), &named) == 0 && held.st_ino == named.st_ino &&
+            held.st_dev == named.st_dev;  // and no other folder took the name since it was opened
+  }
+  ~GoneFolder() {
+    if (file_ >= 0) close(file_);
+  }
+  GoneFolder(const GoneFolder&) = delete;
+  GoneFolder& operator=(const GoneFolder&) = delete;
+  bool is_taken() const { return file_ >= 0 && !free_; }  // its window lives, or another one looks at it
+  bool is_ours() const { return free_; }
+
+ private:
+  int file_;
+  bool free_ = false;
+};
+
+// A folder that is removed has no number any more from one moment to the next: what is left where that is cut short is
+// removed as that of a window that was killed as it began.
+void remove_at_once(const fs::path& folder) {
+  std::error_code error;
+  const fs::path aside = folder.parent_path() / (std::string(kBeginning) + folder.filename().string());
+  fs::rename(folder, aside, error);
+  if (!error) fs::remove_all(aside, error);
 }
 
-// Between a folder's making and its lock another window may look.
+// is_old() says that a folder was made long ago: between its making and its lock another window may look.
 bool is_old(const fs::path& folder) {
   struct stat info {};
   return stat(folder.c_str(), &info) == 0 && info.st_mtime < std::time(nullptr) - kBeginningSeconds;
@@ -250,7 +275,8 @@ AutosaveFolder::AutosaveFolder(const std::string& state_folder) {
   std::string aside = (sessions / (std::string(kBeginning) + "XXXXXX")).string();
   if (!mkdtemp(aside.data())) fail("autosave", "{} cannot be made: {}", aside, std::strerror(errno));
   lock_ = open((fs::path(aside) / "lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) != 0) fail("autosave", "{} cannot be locked", aside);
+  // Another window may hold it for the moment in which it looks: that is waited for.
+  if (lock_ < 0 || flock(lock_, LOCK_EX) != 0) fail("autosave", "{} cannot be locked", aside);
   do {  // another window may begin at the same moment: its folder is not empty and not replaced
     path_ = (sessions / fmt::format("{:06}", ++number)).string();
     fs::rename(aside, path_, error);
@@ -276,16 +302,20 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(sessions_folder(state_folder), error)) {
     const fs::path& folder = entry.path();
-    if (!entry.is_directory(error) || is_stashed(folder) || is_held(folder)) continue;
-    if (folder.filename().string().starts_with(kBeginning)) {
-      if (is_old(folder)) fs::remove_all(folder, error);  // of a window that was killed as it began
+    if (!entry.is_directory(error) || is_stashed(folder)) continue;
+    const bool beginning = folder.filename().string().starts_with(kBeginning);
+    if (beginning && !is_old(folder)) continue;  // its window is about to lock it
+    const GoneFolder gone(folder);
+    if (gone.is_taken()) continue;
+    if (beginning) {
+      fs::remove_all(folder, error);  // of a window that was killed as it began
       continue;
     }
     fs::remove_all(folder / kReplaced, error);
     if (fs::exists(folder / "session.json", error))
       ended.push_back({folder.string(), !fs::exists(folder / "closed", error)});
-    else if (fs::exists(folder / "lock", error))
-      fs::remove_all(folder, error);  // of a window that never trained a step
+    else if (gone.is_ours())
+      remove_at_once(folder);  // of a window that never trained a step
   }
   std::sort(ended.begin(), ended.end(), [](const EndedSession& a, const EndedSession& b) {
     return number_of(a.path) > number_of(b.path);

@@ -322,21 +322,22 @@ std::string open_question(const Offers&, const LabView& view) {
 }
 
 // What can be offered, one at a time: a lost session first, then what a new visitor may do next. An offer stands
-// there while `holds`, and says what is so: both are asked in every frame.
+// there while `holds`, and says what is so: both are asked in every frame. Where its text has no room the button alone
+// says what it does.
 struct Offer {
   bool Offers::*open;
   Act act;
   bool (*holds)(const LabView&);
   std::string (*text)(const Offers&, const LabView&);
-  const char *action, *help;
+  const char *action, *alone, *help;
 };
 constexpr Offer kOffers[] = {
-    {&Offers::restore, Act::Restore, at_any_time, lost_windows, "Restore it",
+    {&Offers::restore, Act::Restore, at_any_time, lost_windows, "Restore it", "Restore runs",
      "The runs as they stood, to go on bit for bit; of several sessions the newest first."},
-    {&Offers::game, Act::GuessingGame, runs_on_letters, next_letter, "Two minutes",
+    {&Offers::game, Act::GuessingGame, runs_on_letters, next_letter, "Two minutes", "Guess letters",
      "Guess letters of a sentence; your own line appears on the loss plot."},
-    {&Offers::lesson, Act::FirstLesson, at_any_time, open_question, "First lesson",
-     "Predict, measure, compare, explain: the first lesson of the course."},
+    {&Offers::lesson, Act::FirstLesson, at_any_time, open_question, "First lesson", "First lesson",
+     kFirstLessonHelp},
 };
 
 }  // namespace
@@ -344,19 +345,22 @@ constexpr Offer kOffers[] = {
 std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const LabView& view) {
   const auto offer = std::find_if(std::begin(kOffers), std::end(kOffers),
                                   [&](const Offer& o) { return offers.*o.open && o.holds(view); });
-  constexpr float kAnswers = 26 + 4 + 96 + 10;
-  if (offer == std::end(kOffers) || room.w < kAnswers) return {};
+  if (offer == std::end(kOffers)) return {};
+  const TextStyle bold{Face::Bold, type::body}, style{Face::Sans, type::body};
+  const std::string text = offer->text(offers, view);
+  const Painter& p = ui.paint();
+  const bool whole = p.text_width(style, text) <= room.w - (26 + 4 + 96 + 10);
+  const float answer = whole ? 96 : p.text_width(bold, offer->alone) + 20;
+  if (room.w < 26 + 4 + answer) return {};
   Rect rest = room.inset(0, (room.h - 26) / 2);
   ButtonOptions quiet;
   quiet.quiet = true;
   const bool no = icon_button(ui, "app/offer/close", rest.take_right(26, 4), Icon::Close, "Not now.", quiet);
   ButtonOptions look;
-  look.style = {Face::Bold, type::body};
-  const bool yes = button(ui, "app/offer/accept", rest.take_right(96, 10), offer->action, offer->help, look);
-  const TextStyle style{Face::Sans, type::body};
-  const std::string text = offer->text(offers, view);
-  if (ui.paint().text_width(style, text) <= rest.w)
-    ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::Right);
+  look.style = bold;
+  const bool yes = button(ui, "app/offer/accept", rest.take_right(answer, 10),
+                          whole ? offer->action : offer->alone, offer->help, look);
+  if (whole) ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::Right);
   ui.mark("app/offer", rest, text, "An offer; nothing waits for the answer.");
   if (no) {
     offers.*offer->open = false;

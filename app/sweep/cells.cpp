@@ -47,8 +47,37 @@ void finish(Cell& cell) {
 }
 
 double share_of(double loss, double level, double best) {
-  if (!std::isfinite(loss) || !std::isfinite(level)) return kUnknown;
+  if (!std::isfinite(loss) || !std::isfinite(level) || !std::isfinite(best)) return kUnknown;
   return level > best ? (level - loss) / (level - best) : 0;  // nobody has learned anything
+}
+
+/// The data without what leaves their symbols and losses as they are.
+DataSpec read_by(const RunSpec& spec) {
+  DataSpec data = spec.data;
+  const DataSpec any;
+  data.context = any.context;
+  data.consecutive = any.consecutive;
+  data.punctuation = any.punctuation;
+  return data;
+}
+
+/// Where they stand among those that are known; new ones are added.
+size_t place_among(std::vector<DataSpec>& all, const DataSpec& data) {
+  const auto found = std::find(all.begin(), all.end(), data);
+  const auto place = static_cast<size_t>(found - all.begin());
+  if (found == all.end()) all.push_back(data);
+  return place;
+}
+
+/// Level and best cell, where one of each can be said of all cells.
+void finish(Grid& grid) {
+  for (Cell& cell : grid.cells) {
+    finish(cell);
+    if (!grid.one_data()) continue;
+    if (!std::isfinite(grid.level)) grid.level = cell.level;
+    if (std::isfinite(cell.mean))
+      grid.best = std::isfinite(grid.best) ? std::min(grid.best, cell.mean) : cell.mean;
+  }
 }
 
 }  // namespace
@@ -74,7 +103,13 @@ std::string Cell::words() const {
   return to_string(sign);
 }
 
-std::string Grid::unit() const { return unit_of(base_of(plan).data); }
+std::string Grid::unit() const {
+  if (data.empty()) return unit_of(base_of(plan).data);
+  const std::string unit = unit_of(data.front());
+  const bool shared =
+      std::all_of(data.begin(), data.end(), [&](const DataSpec& other) { return unit_of(other) == unit; });
+  return shared ? unit : "";
+}
 
 std::string Grid::text_of(const Cell& cell) const {
   std::string text = fmt::format("{} {}", plan.axes[0].label(), plan.axes[0].values[cell.column]);
@@ -97,16 +132,13 @@ Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
     }
   for (size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = jobs[i];
-    grid.cells[job.row * plan.columns() + job.column].runs[job.seed - 1] = records[i];
+    Cell& cell = grid.cells[job.row * plan.columns() + job.column];
+    cell.runs[job.seed - 1] = records[i];
+    if (job.seed == 1 && job.refused.empty()) cell.data = place_among(grid.data, read_by(job.spec));
     grid.known += records[i].has_value();
     grid.complete = grid.complete && records[i].has_value();
   }
-  for (Cell& cell : grid.cells) {
-    finish(cell);
-    if (!std::isfinite(grid.level)) grid.level = cell.level;
-    if (std::isfinite(cell.mean))
-      grid.best = std::isfinite(grid.best) ? std::min(grid.best, cell.mean) : cell.mean;
-  }
+  finish(grid);
   return grid;
 }
 
@@ -165,7 +197,7 @@ double ColourScale::colour(double value) const {
 }
 
 ColourScale scale_of(const Grid& grid, Metric metric) {
-  // As the share of what the best cell learned: from the unigram entropy downwards.
+  // As the share of what the best cell learned: from the letter frequencies downwards.
   if (metric == Metric::Loss) return {metric, grid.level, std::min(grid.best, grid.level)};
   ColourScale scale{metric, kUnknown, kUnknown};
   for (const Cell& cell : grid.cells) {

@@ -24,8 +24,9 @@ const char* mark(Sign sign);       ///< "↘", "—", "↗", "?", "…"
 
 struct Cell : OverSeeds {
   size_t column = 0, row = 0;
+  size_t data = 0;  ///< which of Grid::data it reads
   Sign sign = Sign::Waiting;
-  double level = kUnknown;  ///< unigram entropy of its data, nats
+  double level = kUnknown;  ///< letter frequencies of its data, nats
   std::string refused;      ///< Failed: why
   /// "since 109", "1 of 3 learn", "stuck", "step 23, L03.attn output".
   std::string words() const;
@@ -33,21 +34,26 @@ struct Cell : OverSeeds {
 
 struct Grid {
   Plan plan;
-  std::vector<Cell> cells;  ///< row by row, as many as columns x rows
-  double level = kUnknown;  ///< unigram entropy, nats: of the first cell that knows it
-  double best = kUnknown;   ///< lowest mean loss of a cell, nats
-  int64_t known = 0;        ///< runs there are
-  bool complete = true;     ///< all runs are there, or cannot be
+  std::vector<Cell> cells;     ///< row by row, as many as columns x rows
+  std::vector<DataSpec> data;  ///< what the cells that can be trained read, each once
+  double level = kUnknown;     ///< letter frequencies, nats: of a cell that knows it; NaN of different data
+  double best = kUnknown;      ///< lowest mean loss of a cell, nats; NaN of different data
+  int64_t known = 0;           ///< runs there are
+  bool complete = true;        ///< all runs are there, or cannot be
   const Cell& at(size_t column, size_t row) const { return cells[row * plan.columns() + column]; }
-  std::string unit() const;                     ///< what a symbol of its data is: "letter"
+  bool one_data() const { return data.size() < 2; }  ///< else the losses of its cells do not compare
+  std::string unit() const;  ///< what a symbol of its data is: "letter"; empty where they differ
   std::string text_of(const Cell& cell) const;  ///< "learning rate 0.003, warm-up 50"
 };
 /// `records`: one a job. The counts are the same however many of them there are yet.
 Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
              const std::vector<std::optional<Record>>& records);
 
-/// (unigram entropy - loss) / (unigram entropy - the best cell's loss): 1 for the best cell, 0 for one that knows
-/// letter frequencies only, below 0 for worse; NaN without a finite loss.
+/// What is said wherever the losses of such a grid stand side by side.
+inline constexpr const char* kDifferentData = "cells of different data: their losses do not compare";
+
+/// (letter frequencies - loss) / (letter frequencies - the best cell's loss): 1 for the best cell, 0 for one that knows
+/// letter frequencies only, below 0 for worse; NaN without a finite loss, and where cells read different data.
 double share_learned(const Grid& grid, const Cell& cell);
 double share_learned(const Grid& grid, const Record& record);
 
@@ -67,7 +73,7 @@ std::string value_text(const Cell& cell, Metric metric);
 struct ColourScale {
   Metric metric = Metric::Loss;
   double low = kUnknown,
-         high = kUnknown;  ///< values at colour 0 and 1; of the loss: unigram entropy and best cell
+         high = kUnknown;  ///< values at colour 0 and 1; of the loss: letter frequencies and best cell
   /// 0..1, clamped; NaN where there is no value.
   double colour(double value) const;
 };

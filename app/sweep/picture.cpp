@@ -72,9 +72,12 @@ class Picture {
     return std::isfinite(share) ? std::to_string(std::lround(share * kColours)) : "";
   }
 
-  void block(double x, double y, double w, double h, const std::string& colour, bool broken) {
+  /// Losses of different data have no colours: a plain outline, where they are known.
+  void block(double x, double y, double w, double h, const std::string& colour, bool broken, bool known) {
+    const bool plain = known && metric_ == Metric::Loss && !grid_.one_data();
     const std::string paint = !colour.empty() ? fmt::format("class=\"c{}\"", colour)
                               : broken        ? "fill=\"url(#hatch)\""
+                              : plain         ? "class=\"line\" fill=\"none\""
                                               : "class=\"open\"";
     layer_.put("<rect {} x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"3\"/>\n", paint, x,
                y, w, h);
@@ -89,7 +92,7 @@ class Picture {
     const bool broken = cell.sign == Sign::NotFinite || cell.sign == Sign::Diverges;
     layer_.put("<g><title>{}: {}</title>\n", plot::svg_escaped(grid_.text_of(cell)),
                plot::svg_escaped(cell.refused.empty() ? cell.words() : cell.refused));
-    block(x, y, w, h, colour, broken);
+    block(x, y, w, h, colour, broken, std::isfinite(cell.mean));
     if (strip) seeds(cell, x, y + h + 3, w);
     const std::string ink = colour.empty() ? "ink2" : "t" + colour;
     const double px = std::min(width_, height_);
@@ -113,7 +116,7 @@ class Picture {
       one.summarise();
       const bool broken = one.count(Verdict::NotFinite) + one.count(Verdict::Diverges) > 0;
       block(x + each * static_cast<double>(i), y, each - 2, kStrip - 5, colour_of(value_of(one, metric_)),
-            broken);
+            broken, std::isfinite(one.mean));
     }
   }
 
@@ -155,6 +158,7 @@ class Picture {
                                                                    loss_window_text(grid_))
                                                      : "";
     layer_.text(ui::space::pad, 48, 12, "ink2", unit + setting_text(grid_));
+    if (!grid_.one_data()) layer_.text(ui::space::pad, 66, 12, "ink", kDifferentData, "start", true);
   }
 
   void axes() {
@@ -180,6 +184,15 @@ class Picture {
 
   void key() {
     const double y = bottom_ + kFoot - 46, width = 220;
+    if (metric_ != Metric::Loss || grid_.one_data()) colours(y, width);
+    layer_.text(kLeft + width + 30, y + 4, 11, "ink2",
+                "↘ learns  — stuck  ↗ diverges  × not finite  ? seeds disagree  … undecided");
+    layer_.text(kLeft + width + 30, y + 22, 11, "ink2",
+                "Line: where at least half of the seeds begin to learn. Under a cell: its seeds.");
+  }
+
+  /// The colours and what stands at their ends.
+  void colours(double y, double width) {
     for (int i = 0; i <= kColours; ++i)
       layer_.put("<rect class=\"c{}\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"10\"/>\n", i,
                  kLeft + width * i / (kColours + 1), y, width / (kColours + 1) + 0.3);
@@ -190,10 +203,6 @@ class Picture {
     layer_.text(kLeft, y + 24, 11, "ink2",
                 end(scale_.low) + (loss ? " " + frequencies_of(grid_.unit()) : ""));
     layer_.text(kLeft + width, y + 24, 11, "ink2", (loss ? "best cell " : "") + end(scale_.high), "end");
-    layer_.text(kLeft + width + 30, y + 4, 11, "ink2",
-                "↘ learns  — stuck  ↗ diverges  × not finite  ? seeds disagree  … undecided");
-    layer_.text(kLeft + width + 30, y + 22, 11, "ink2",
-                "Line: where at least half of the seeds begin to learn. Under a cell: its seeds.");
   }
 
   const Grid& grid_;

@@ -94,10 +94,10 @@ constexpr Term kTerms[] = {
      "One nat is "
      "1.44 bits; 2 nats a letter is like choosing among 7 equally likely letters.",
      "Shannon 1948, A Mathematical Theory of Communication", "Loss"},
-    {"unigram", "unigram entropy",
-     "The loss of a model that knows letter frequencies only. A run that stays on this line has learned no "
-     "order of letters at all.",
-     "Shannon 1951, Prediction and Entropy of Printed English", "", "letter frequencies"},
+    {"unigram", "letter frequencies",
+     "The loss of a model that knows how often each letter comes and no more: the unigram entropy. A run that "
+     "stays on this line has learned no order of letters at all.",
+     "Shannon 1951, Prediction and Entropy of Printed English", "", "unigram entropy"},
     {"entropy", "entropy of the text",
      "The part of the text that cannot be foreseen, in nats a letter. No model can come below it on average.",
      "Shannon 1951, Prediction and Entropy of Printed English", ""},
@@ -108,7 +108,7 @@ constexpr Term kTerms[] = {
      "Liu et al. 2020, Understanding the Difficulty of Training Transformers, section 4.1",
      "Who does each layer lean on?|Residual dependency", "share|residual dependency|$\\beta_{ij}^2"},
     {"plateau", "plateau",
-     "A stretch of training in which the loss hardly falls. Here it is the unigram entropy, and a run is "
+     "A stretch of training in which the loss hardly falls. Here it is the line of letter frequencies, and a run is "
      "called stuck when it stays there.",
      "Fukumizu, Amari 2000, Local minima and plateaus in hierarchical structures of multilayer perceptrons",
      ""},

@@ -7,6 +7,7 @@
 #include <imgui_internal.h>
 
 #ifdef __linux__
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -47,6 +48,7 @@ struct SchedulingAttributes {
 /// elsewhere, all threads are alike.
 void take_short_slices() {
 #if defined(__linux__) && defined(SYS_sched_setattr)
+  if (sched_getscheduler(0) != SCHED_OTHER) return;  // chosen for the program, as with chrt: it stays
   SchedulingAttributes attributes;
   attributes.nice = getpriority(PRIO_PROCESS, 0);  // of this thread: as it is
   attributes.runtime = 200'000;
@@ -144,9 +146,15 @@ void WindowSession::turn(double soon) {
 }
 
 void WindowSession::close(bool by_hand) {
-  state_.session.lab = nullptr;
   lab_->on_change({});
+  // What was asked in the last frames is kept with what takes it back. This thread waits meanwhile.
+  lab_->at_end([this] {
+    state_.session.view = state_.session.lab->view();
+    state_.session.undo.settle(*state_.session.view);
+    keep_sidecar(state_.sidecar, state_.screens, state_.session, state_.teaching);
+  });
   lab_.reset();
+  state_.session.lab = nullptr;
   memory_.close(state_.notice, by_hand);
   if (!frames_.error().empty()) throw Error(frames_.error());
 }

@@ -6,6 +6,7 @@
 
 #include "app/zoo/summary.h"
 #include "engine/core/text_table.h"
+#include "engine/data/identity/data_identity.h"
 
 namespace normscope::zoo {
 namespace {
@@ -112,8 +113,8 @@ std::string study_table(const Summary& summary) {
   }
   return fmt::format(
       "\n## Beside an earlier study\n\nAn independent implementation of the same questions in PyTorch, on "
-      "licence texts (unigram entropy 3.29 nats, batches of 16 x 32 symbols, two to five seeds) where "
-      "this page uses the built-in corpus (unigram entropy {} nats, batches of 16 x 64). Rates and "
+      "licence texts (letter frequencies 3.29 nats, batches of 16 x 32 symbols, two to five seeds) where "
+      "this page uses the built-in corpus (letter frequencies {} nats, batches of 16 x 64). Rates and "
       "budgets are this page's unless the cell says otherwise; losses differ with the text, verdicts may. {} "
       "of {} agree.\n\n"
       "| layers | entry | warm-up | the study found | its loss | here | |\n|--:|--|--:|--|--|--|--|\n{}{}",
@@ -148,16 +149,17 @@ std::string to_markdown(const Summary& summary, const std::string& picture, cons
       "Every placement, norm kind, initialisation and optimizer of the engine on one model, and the norm kinds on "
       "three other systems of Xu et al. (2019), with and without warm-up, over the same seeds, batches and initial weights. Written by the program, not by hand:\n\n"
       "```\n{}\n```\n\n"
-      "**learns**: the mean loss of 20 steps fell 0.1 nats below the unigram entropy of letters, that of a model "
-      "which knows their frequencies only, {} nats here, and stayed there, **from** that step on (median of the "
+      "**learns**: the mean loss of 20 steps fell 0.1 nats below the line of {}, the loss of a model "
+      "that knows these only, {} {} here, and stayed there, **from** that step on (median of the "
       "seeds that learn). **stuck**: it has not, 150 steps or the whole warm-up after the start. **diverges**: "
       "finite, and worse than guessing. loss: mean training loss of the last {} steps, ± standard deviation over "
       "the seeds. Σβ²: sum over the sub-layers of the share β²ᵢᵢ of their own branch in their output at "
       "initialisation (Liu et al. 2020, Theorem 2: the larger, the more a change of the weights changes the "
       "output). ‖∂W₂‖ layer 1: norm of the gradient that reaches the first layer's W₂ at step {}. In the "
-      "other systems the unigram entropy is that of what they choose from; accuracy, UAS (unlabelled attachment) and "
+      "other systems the line is that of the frequencies of what they choose from; accuracy, UAS (unlabelled attachment) and "
       "bits are those of the validation at the end.\n",
-      command, fixed(summary.level), Record::kWindow, Record::kGradientStep);
+      command, frequencies_of(summary.unit), fixed(summary.level), nats_per(summary.unit), Record::kWindow,
+      Record::kGradientStep);
   if (!picture.empty())
     out += fmt::format("\n![Final loss of every entry, without and with warm-up]({})\n", picture);
   if (!summary.complete)

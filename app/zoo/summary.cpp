@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/data/identity/unit_of.h"
+
 namespace normscope::zoo {
 namespace {
 
@@ -77,8 +79,10 @@ Summary summarise(const Plan& plan, const std::vector<Job>& jobs,
     arm.runs.push_back(records[i]);
     summary.complete = summary.complete && records[i].has_value();
     // Other systems guess among other things.
-    if (job.layers > 0 && records[i] && std::isfinite(records[i]->level) && !std::isfinite(summary.level))
+    if (job.layers > 0 && records[i] && std::isfinite(records[i]->level) && !std::isfinite(summary.level)) {
       summary.level = records[i]->level;
+      summary.unit = unit_of(job.spec.data);
+    }
   }
   for (Row& row : summary.rows) finish(row);
   std::erase_if(summary.rows, [](const Row& row) { return !row.any(); });

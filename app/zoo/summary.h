@@ -42,6 +42,7 @@ struct Summary {
   std::vector<Row> rows;    ///< by depth, then in the zoo's order
   double level = kUnknown;  ///< letter frequencies, nats
   bool complete = true;
+  std::string unit{};  ///< what a symbol is of the data that `level` is of: "letter"
   const Row* find(std::string_view entry, int32_t layers) const;
 };
 Summary summarise(const Plan& plan, const std::vector<Job>& jobs,

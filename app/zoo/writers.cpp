@@ -6,6 +6,7 @@
 #include "app/experiments/result_store.h"
 #include "app/zoo/summary.h"
 #include "engine/core/text_table.h"
+#include "engine/data/identity/data_identity.h"
 
 namespace normscope::zoo {
 namespace {
@@ -103,10 +104,10 @@ std::string to_text(const Summary& summary) {
   if (out.empty()) return "nothing was trained yet\n";
   if (out.starts_with('\n')) out.erase(0, 1);
   out += fmt::format(
-      "\nUnigram entropy (letter frequencies alone): {} nats. loss: mean of the last {} steps, ± over the seeds. "
-      "Σβ²: sum of the\nsub-layers' own shares at initialisation. grad L1: norm of ∂L/∂W2 in layer 1 at step "
-      "{}.\n",
-      fixed(summary.level), Record::kWindow, Record::kGradientStep);
+      "\nThe line of {}: {} {}. loss: mean of the last {} steps, ± over the seeds. Σβ²: sum of the\n"
+      "sub-layers' own shares at initialisation. grad L1: norm of ∂L/∂W2 in layer 1 at step {}.\n",
+      frequencies_of(summary.unit), fixed(summary.level), nats_per(summary.unit), Record::kWindow,
+      Record::kGradientStep);
   return out;
 }
 

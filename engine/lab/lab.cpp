@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <variant>
@@ -21,6 +22,9 @@ using lab::Command;
 using Clock = LabTrainer::Clock;
 constexpr auto kViewInterval = std::chrono::microseconds(16'000);
 constexpr auto kAskAgain = std::chrono::milliseconds(100);
+// kKeptBy is when the app has seen an answer and kept what it makes of it; kLongestWait bounds the wait for that beside a
+// hand that never rests.
+constexpr auto kKeptBy = std::chrono::milliseconds(250), kLongestWait = std::chrono::milliseconds(1000);
 
 /// It changes nothing of the session: no message goes for it, nobody waits, nothing is saved.
 bool is_quiet(const Command& command) { return std::holds_alternative<lab::PlayStep>(command); }
@@ -42,10 +46,13 @@ struct Lab::Impl {
   void autosave(LabTrainer& trainer, bool last = false);
   void say_autosave_error(LabTrainer& trainer, const std::string& error);
   void wait_for_autosave();
+  void put_off_autosave();
+  void keep_last(const LabTrainer& trainer);
   bool save_due() const { return unsaved && Clock::now() >= next_save; }
   void carry_out(LabTrainer& trainer, const Posted& posted);
   void answer(LabTrainer& trainer, const Posted& posted);
   void answer_all(LabTrainer& trainer, std::deque<Posted>& taken);
+  void refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const std::string& why);
   void publish(const LabTrainer& trainer, bool busy_with_command = false);
   template <typename Done>
   void wait(Done done);
@@ -60,10 +67,12 @@ struct Lab::Impl {
   bool idle = false;  // the trainer sleeps and the view shows its last state
   std::shared_ptr<const LabView> view;
   std::function<void()> callback;
-  uint64_t version = 0;       // trainer thread only
-  Clock::time_point shown{};  // trainer thread only
-  bool unsaved = false;       // trainer thread only, as next_save
+  std::function<void()> at_end;  // under the mutex
+  uint64_t version = 0;          // trainer thread only
+  Clock::time_point shown{};     // trainer thread only
+  bool unsaved = false;          // trainer thread only, as next_save
   Clock::time_point next_save{};
+  std::optional<Clock::time_point> latest_save;  // trainer thread only: of a save that was put off
   std::string step_refusal;  // trainer thread only: the message, where it is one of PlayStep
   std::string sidecar;       // under the mutex, as sidecar_changed
   bool sidecar_changed = false;
@@ -167,15 +176,45 @@ void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<Posted>& taken) {
     // Building a network or reading a text may take a while: what came before it is shown meanwhile.
     if (!quiet && (posted.ticket == taken.front().ticket || Clock::now() - shown >= kViewInterval))
       publish(trainer, true);
-    if (std::holds_alternative<lab::SaveSession>(posted.command) || !leaving()) answer(trainer, posted);
+    if (std::holds_alternative<lab::SaveSession>(posted.command) || !leaving())
+      answer(trainer, posted);
+    else
+      trainer.refuse(posted.ticket, "the session ended before");
     trainer.answered = posted.ticket;
   }
   taken.clear();
-  if (!quiet) unsaved = !options.autosave.empty();
+  if (!quiet) {
+    unsaved = !options.autosave.empty();
+    put_off_autosave();
+  }
   publish(trainer);
 }
 
+// What the app keeps with the runs (the sidecar) follows the answer to a command. A save that came between would
+// hold the command without what takes it back, until the next one.
+void Lab::Impl::put_off_autosave() {
+  const auto now = Clock::now();
+  if (now + kKeptBy <= next_save) return;
+  if (!latest_save) latest_save = now + kLongestWait;
+  next_save = std::max(next_save, std::min(now + kKeptBy, *latest_save));
+}
+
+// The trainer rests for good: what became of the last commands is shown, and the app keeps what it makes of that.
+void Lab::Impl::keep_last(const LabTrainer& trainer) {
+  std::function<void()> call;
+  {
+    const std::lock_guard lock(mutex);
+    call = at_end;
+  }
+  if (!call) return;
+  publish(trainer);
+  call();
+  const std::lock_guard lock(mutex);
+  if (std::exchange(sidecar_changed, false)) unsaved = !options.autosave.empty();
+}
+
 void Lab::Impl::wait_for_autosave() {
+  latest_save.reset();
   const std::chrono::duration<double> interval(options.autosave_every);
   next_save = Clock::now() + std::chrono::duration_cast<Clock::duration>(interval);
 }
@@ -207,6 +246,15 @@ void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
   autosaver->give(std::move(image));
 }
 
+// What a round that failed left unanswered was not carried out.
+void Lab::Impl::refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const std::string& why) {
+  for (const Posted& posted : taken) {
+    if (posted.ticket <= trainer.answered) continue;
+    trainer.refuse(posted.ticket, why);
+    trainer.answered = posted.ticket;
+  }
+}
+
 // The thread's boundary: whatever leaves a round pauses the training and is said; the next command finds the
 // thread at its place.
 void Lab::Impl::run() {
@@ -236,11 +284,18 @@ void Lab::Impl::run() {
   while (take_commands(*trainer, taken)) {
     error = guarded("training", [&] { loop(*trainer, taken); });
     if (error.empty()) continue;
+    (void)guarded("training", [&] {
+      refuse_rest(*trainer, taken, error);
+      say(error);
+    });
     if (!taken.empty()) trainer->answered = taken.back().ticket;
     taken.clear();
-    (void)guarded("training", [&] { say(error); });
   }
-  (void)guarded("lab", [&] { answer_all(*trainer, taken); });
+  error = guarded("lab", [&] { answer_all(*trainer, taken); });
+  (void)guarded("autosave", [&] {
+    refuse_rest(*trainer, taken, error);
+    keep_last(*trainer);
+  });
   if (unsaved) (void)guarded("autosave", [&] { autosave(*trainer, true); });
   autosaver.reset();  // when it is on the disk
   const std::lock_guard lock(mutex);
@@ -297,6 +352,11 @@ void Lab::keep(std::string sidecar) {
     impl_->sidecar_changed = true;
   }
   impl_->wake.notify_one();
+}
+
+void Lab::at_end(std::function<void()> callback) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->at_end = std::move(callback);
 }
 
 const std::shared_ptr<RunCache>& Lab::finished_runs() const { return impl_->options.finished; }

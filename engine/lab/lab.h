@@ -125,7 +125,8 @@ struct LabOptions {
   int32_t line_length = 40;       ///< symbols of a line
   int32_t validation_every = 50;  ///< steps between validation losses; 0 = never
   /// A folder that always holds a recent state of the session, for RestoreSession; empty: none. Saved when
-  /// something changed, at most every `autosave_every` seconds, and at the end.
+  /// something changed, at most every `autosave_every` seconds, and at the end. After a command it waits a moment
+  /// for what the app keeps of it.
   std::string autosave{};
   double autosave_every = 8;  ///< writing it takes a while too: at most ten seconds are lost
 };
@@ -144,6 +145,9 @@ class Lab {
   /// A text that travels with the session (SaveSession, autosave) and comes back as LabView::sidecar: what
   /// the app itself has to remember of it.
   void keep(std::string sidecar);
+  /// Called from the trainer thread when the Lab ends: after the last view, before the last autosave. Who lets the Lab
+  /// go waits for it, and it may call view() and keep().
+  void at_end(std::function<void()> callback);
   void quit();
 
   const std::shared_ptr<RunCache>& finished_runs() const;

@@ -15,6 +15,7 @@ claim = "Post-LN ends higher than Pre-LN."
 setting = "A model of a test."
 seeds = 2
 quick_seeds = 1
+compares = "speed"
 
 [source]
 paper = "Nobody 2026"

@@ -336,7 +336,8 @@ TEST_CASE(
   CHECK_FALSE(row_of_run(all, 2).leaves);
   CHECK(contains(missing_sentence(all),
                  "C: not in its log: the line of letter frequencies, which the verdict needs and tokens/s."));
-  CHECK(loss_sentence(all) == "A never leaves the line of letter frequencies. B leaves it at step 51.");
+  CHECK(loss_sentence(all) ==
+        "A has not left the line of letter frequencies by step 200. B leaves it at step 51.");
   CHECK(all.unigram == 2.95);
 }
 

@@ -40,7 +40,7 @@ TEST_CASE("compare FILE: settings, table and first place on the terminal, withou
   CHECK(outcome.code == 0);
   CHECK(outcome.err.empty());
   CHECK(holds(outcome.out, "B and A part at step 5 in layer 2, W_K: its gradient norm is 8× smaller"));
-  CHECK(holds(outcome.out, "mean of the last 25 steps, 1 seed each"));
+  CHECK(holds(outcome.out, "mean of up to the last 25 steps, 1 seed each"));
   CHECK(holds(outcome.out, "2.60"));
   CHECK(holds(outcome.out, "B ends 0.40 below A: one seed, luck cannot be told (data: not in its log)."));
   // The baseline is a choice.

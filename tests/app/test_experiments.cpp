@@ -492,6 +492,38 @@ TEST_CASE("experiments: the cache takes no file that is only called as a result 
   CHECK(std::filesystem::exists(results + "/0123456789abcdec-copy.json"));
 }
 
+TEST_CASE(
+    "experiments: interrupted runs make room in the cache as finished ones do, with a result or without") {
+  const Folder folder;
+  const std::string results = folder.file("results");
+  const std::vector<std::string> keys = three_large_results(results);
+  const auto backend = make_cpu_backend(1);
+  Run run(tiny_run("pre"), make_task({}), *backend);
+  std::vector<std::string> states;
+  {
+    ResultStore interrupted(results);
+    for (const char* key : {"told of", "killed before it was told of"}) {
+      states.push_back(interrupted.partial_state_path(key, "sum 1"));
+      run.save(states.back());
+    }
+    interrupted.put_partial("told of", "sum 1", {{"steps", 0}, {"so_far", 0}});
+  }
+  // A run that somebody kept there under a name of his own choice has no name of an interrupted one.
+  const std::string mine = results + "/0123456789abcdef-mine.safetensors";
+  run.save(mine);
+  const auto long_ago = std::filesystem::file_time_type::clock::now() - std::chrono::hours(50);
+  for (const auto& file : std::filesystem::directory_iterator(results))
+    if (file.path().string().find(".partial.") != std::string::npos || file.path() == mine)
+      std::filesystem::last_write_time(file.path(), long_ago);
+  ResultStore store(StorePlace(results, kSmallBudget));
+  store.trim();
+  CHECK(store.let_go() == 2);
+  for (const std::string& state : states) CHECK_FALSE(std::filesystem::exists(state));
+  CHECK_FALSE(store.find_partial("told of", "sum 1"));
+  CHECK(std::filesystem::exists(mine));
+  for (const std::string& key : keys) CHECK(store.find(key, "sum 1"));
+}
+
 TEST_CASE("experiments: nobody lets go results that another process may use") {
   const Folder folder;
   const std::vector<std::string> keys = three_large_results(folder.file("results"));

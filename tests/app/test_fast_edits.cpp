@@ -1,62 +1,18 @@
 // A hand that is faster than the trainer: whatever is edited, refused, taken back and made again while a network is
 // being built, one undo takes back one edit.
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "app/program.h"
-#include "app/shell/undo.h"
 #include "catch.hpp"
-#include "live_lab.h"
+#include "fast_hand.h"
 
-using namespace normscope;
-using namespace normscope::lab;
+namespace normscope::test_fast_edits {
+
+using namespace lab;
+using fixture::Gate, fixture::Hand, fixture::layers, fixture::one_tiny_run;
 
 namespace {
-
-/// Holds the trainer where it has just shown that it is busy, as a large network would.
-class Gate {
- public:
-  explicit Gate(Lab& lab) : lab_(lab) {
-    lab_.on_change([this] {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return !shut_; });
-    });
-  }
-  ~Gate() {
-    set(false);
-    lab_.on_change({});
-  }
-  void set(bool shut) {
-    {
-      const std::lock_guard lock(mutex_);
-      shut_ = shut;
-    }
-    changed_.notify_all();
-  }
-
- private:
-  Lab& lab_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool shut_ = false;
-};
-
-std::string layers(const LabView& view, size_t run = 0) {
-  return get_field(*view.runs.at(run).spec, "model.layers");
-}
-
-std::vector<RunSpec> one_tiny_run() {
-  RunSpec run = fixture::small_runs(1).front();
-  for (auto [key, value] : {std::pair{"model.d_model", "4"},
-                            {"model.feed_forward", "4"},
-                            {"model.heads", "1"},
-                            {"model.sequence", "4"},
-                            {"train.batch", "1"}})
-    set_field(run, key, value);
-  return {run};
-}
 
 /// What the session and its undo log should come to: the same hand over a trainer that answers at once.
 struct Expected {
@@ -84,37 +40,6 @@ struct Expected {
     done.push_back(undone.back());
     undone.pop_back();
   }
-};
-
-/// A Lab and its undo log without a screen.
-struct Hand {
-  explicit Hand(LabOptions options = fixture::quiet_lab()) : lab(std::move(options)) {
-    lab.post(ReplaceRuns{one_tiny_run(), {}, false});
-    rest();
-  }
-  void rest() {
-    gate.set(false);
-    lab.wait_idle();
-    view = lab.view();
-    log.settle(*view);
-  }
-  Ticket give(const Command& command) {
-    const Ticket ticket = lab.post(command);
-    log.note(*view, std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', false);
-    return ticket;
-  }
-  bool step(bool undo) {
-    std::vector<Command> commands;
-    char selected = 'A';
-    const bool any = undo ? log.undo(commands, selected) : log.redo(commands, selected);
-    for (const Command& command : commands) lab.post(command);
-    return any;
-  }
-
-  Lab lab;
-  Gate gate{lab};
-  shell::UndoLog log;
-  std::shared_ptr<const LabView> view;
 };
 
 /// 'e' edits, 'x' is refused, 'u' undoes, 'y' makes again, '.' lets the trainer answer.
@@ -316,3 +241,5 @@ TEST_CASE("runs that replace all others without a way back end the log only when
   hand.rest();
   CHECK_FALSE(hand.log.can_undo());
 }
+
+}  // namespace normscope::test_fast_edits

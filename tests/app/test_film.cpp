@@ -13,6 +13,7 @@
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/lab/lab.h"
+#include "skip.h"
 
 namespace normscope::test_film {
 namespace {
@@ -189,10 +190,7 @@ TEST_CASE("film: numbers of frames have four digits, and more where there are mo
 }
 
 TEST_CASE("film: an MP4 and a GIF by ffmpeg itself") {
-  if (std::system("command -v ffmpeg >/dev/null 2>&1") != 0) {
-    WARN("left out: ffmpeg is not installed");
-    return;
-  }
+  if (std::system("command -v ffmpeg >/dev/null 2>&1") != 0) SKIP_CASE("ffmpeg is not installed");
   const Sessions s;
   for (const char* name : {"f.mp4", "f.gif"}) {
     const Outcome outcome = s.film(s.kept, name, "--seconds 0.4 --fps 10");

@@ -9,6 +9,7 @@
 #include "app/settings/settings.h"
 #include "app/view/diagram_model.h"
 #include "catch.hpp"
+#include "engine/data/identity/data_identity.h"
 #include "lab_driver.h"
 #include "lab_fixture.h"
 #include "program.h"
@@ -99,6 +100,11 @@ TEST_CASE("a title that can be changed says under the mouse what is measured") {
   CHECK(titles >= 3);
   CHECK(std::string_view(lab::info(lab::Metric::HiddenNorm).help).find("before the norm on the stream") !=
         std::string_view::npos);
+}
+
+TEST_CASE("the line of letter frequencies has the name that the plots give it") {
+  CHECK(find_term("unigram")->title == frequencies_of("letter"));
+  CHECK(find_term("unigram")->words == "unigram entropy");
 }
 
 TEST_CASE("F1 asks for what is in focus, and the palette for any term") {

@@ -11,6 +11,7 @@
 #include "lab_driver.h"
 #include "lab_fixture.h"
 #include "live_lab.h"
+#include "program.h"
 
 using namespace normscope;
 using namespace normscope::shell;
@@ -51,6 +52,8 @@ TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
   }
   CHECK(guessing_game.guesses.count() == 12);
   CHECK(guessing_game.guesses.hits() >= 8);
+  CHECK(lab.driver.control("app/opener/lesson").help == kFirstLessonHelp);
+  CHECK_FALSE(test::holds(kFirstLessonHelp, "run A"));  // whatever that one does meanwhile
   CHECK(lab.view().step == step);
   CHECK_FALSE(lab.view().playing);
   lab.driver.key("Escape");
@@ -101,6 +104,26 @@ TEST_CASE("what is offered follows what the runs do") {
   CHECK(offered() == "Can you guess the next letter?");
   view->unit = "label";
   CHECK(offered() == "Why does A stay at label frequencies?");
+}
+
+TEST_CASE("where an offer's text has no room its button says what is offered") {
+  const auto says = [](const fixture::LabDriver& lab, const char* words) {
+    return std::any_of(lab.ui.texts().begin(), lab.ui.texts().end(),
+                       [&](const ui::TextRecord& text) { return text.text == words; });
+  };
+  fixture::LabDriver wide(fixture::lab_view()), narrow(fixture::lab_view(), {1600, 1000}, 1.5f);
+  for (fixture::LabDriver* lab : {&wide, &narrow}) {
+    lab->state.shell.offers.game = true;
+    lab->driver.frames(3);
+  }
+  CHECK(says(wide, "Can you guess the next letter?"));
+  CHECK(says(wide, "Two minutes"));
+  CHECK_FALSE(says(narrow, "Two minutes"));
+  CHECK(says(narrow, "Guess letters"));
+  narrow.state.shell.offers.restore = true;
+  narrow.driver.frames(3);
+  CHECK_FALSE(says(narrow, "Restore it"));
+  CHECK(says(narrow, "Restore runs"));
 }
 
 TEST_CASE("from the guessing game to the first lesson") {

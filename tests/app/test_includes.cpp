@@ -65,7 +65,7 @@ constexpr Room kRooms[] = {
      "engine/core app/files app/ui app/plot app/view app/panels app/records app/compare app/lab"},
     {"app/experiments",
      "engine/core engine/io engine/data engine/tape engine/cpu engine/model engine/text engine/spec engine/measure engine/train engine/lab app/files"},
-    {"app/zoo", "engine/core engine/io engine/spec app/files app/ui app/plot app/experiments"},
+    {"app/zoo", "engine/core engine/io engine/data engine/spec app/files app/ui app/plot app/experiments"},
     {"app/sweep",
      "engine/core engine/io engine/data engine/spec engine/train app/files app/ui app/plot app/view app/experiments"},
     {"app/course",

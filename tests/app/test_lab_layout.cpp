@@ -203,6 +203,9 @@ TEST_CASE("behind a title bar a screen of 1600 x 1000 keeps its settings and the
     CHECK((lab.ui.registry().find("lab/left/Settings") == nullptr) == full);
     CHECK((lab.ui.registry().find("settings/train.lr") != nullptr) == full);
   }
+  LabDriver larger(fixture::lab_view(), {1600, 1000}, 1.5f);  // a square, and yet with a word
+  CHECK(std::any_of(larger.ui.texts().begin(), larger.ui.texts().end(),
+                    [](const ui::TextRecord& text) { return text.text == "free"; }));
   LabDriver narrow(fixture::lab_view(), {1024, 600});
   narrow.driver.move_to("run/D");
   narrow.driver.frames(3);

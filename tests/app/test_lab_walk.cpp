@@ -289,7 +289,6 @@ TEST_CASE("with the cursor at an earlier step cards, labels and sentences are of
   LabData data;
   PlotOptions options;
   options.step = 100;
-  options.pinned = true;
   const LabView then = view_at(data, *view, 100);
   const plot::PlotSpec loss = loss_plot(then, data, options);
   CHECK(loss.series[2].value == fmt::format("{:.2f}", then.runs[2].loss));

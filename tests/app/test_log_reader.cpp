@@ -218,6 +218,7 @@ TEST_CASE("a log of ours from before, runs and seeds in turns, still opens") {
   REQUIRE(last_run.spec);
   CHECK(*last_run.spec == spec);
   CHECK(last_run.maker == "normscope");
+  CHECK(last_run.data.unit == "letter");  // which this log does not say, and its settings do
   CHECK(last_run.tokens_per_step == static_cast<double>(spec.train.batch) * spec.model.sequence);
   CHECK(last_run.settings.front().first == spec_fields().front().key);
   CHECK(last_run.history->loss().values == std::vector<float>{2, 2, 2});

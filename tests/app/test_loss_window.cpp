@@ -54,12 +54,13 @@ TEST_CASE("loss window: card, end of the line, Compare and table have one number
     for (int step = 76; step <= 100; ++step) mean += fixture::loss_at(static_cast<int>(i), step) / 25;
     CHECK(then.loss == Approx(mean).epsilon(1e-5));
   }
-  // With the cursor elsewhere the end of a line still has the end's number.
+  // With the cursor at an earlier step the label is of that step, as the card is, and the marker stays at the end.
   const LabView earlier = lab::view_at(data, *view, 100);
-  lab::PlotOptions pinned;
-  pinned.step = 100;
-  pinned.pinned = true;
-  CHECK(lab::loss_plot(earlier, data, pinned).series[1].value == plot.series[1].value);
+  lab::PlotOptions at_100;
+  at_100.step = 100;
+  const auto then = lab::loss_plot(earlier, data, at_100);
+  CHECK(then.series[1].value == fmt::format("{:.2f}", earlier.runs[1].loss));
+  CHECK(then.series[1].end_y == plot.series[1].end_y);
 }
 
 TEST_CASE("loss window: just after a fork the number is of its own losses alone") {

@@ -97,6 +97,7 @@ TEST_CASE("a saved run opens as a recorded one, with the names of its numbers") 
   CHECK(saved.maker == "normscope");
   CHECK(saved.name == default_name(run.spec()));
   CHECK(saved.placement == "pre");
+  CHECK(saved.data.unit == make_task(spec.data)->unit());  // its line is named as the Lab names it
   CHECK(saved.seed == spec.seed);
   CHECK(saved.layers == 2);
   CHECK(saved.verdict == "not decided");

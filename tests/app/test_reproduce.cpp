@@ -1,6 +1,7 @@
 // Claims of papers as files: what the reader takes and refuses, what the shipped ones promise, how a verdict is found
 // from made-up measurements, and what is written of it. Nothing is trained here.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "app/reproduce/claim_reader.h"
 #include "app/reproduce/finding.h"
 #include "app/reproduce/plan.h"
+#include "app/reproduce/recorded.h"
 #include "app/reproduce/writers.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
@@ -77,6 +79,14 @@ Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>&
   return judge(claim, curves, 2);
 }
 
+/// What a part comes to whose numbers speak for `finding`: nothing is found of what no run could show, and "as good" of
+/// a source that shows no effect cannot be told.
+Finding reached(const Part& part, Finding finding) {
+  if (!part.beyond.empty()) return Finding::Beyond;
+  const bool unknown = part.effect && !part.effect->size && part.effect->measure.empty();
+  return unknown && finding == Finding::Reproduced ? Finding::CannotBeTold : finding;
+}
+
 bool holds_text(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 }  // namespace
@@ -92,8 +102,8 @@ TEST_CASE("reproduce: a claim is read with all it says") {
   CHECK(claim.line("branches")->step == Line::kStart);
   CHECK(claim.line("without")->step == Line::kEnd);
   CHECK(claim.line("depth")->of == Line::Of::Fresh);
-  REQUIRE(claim.opposites.size() == 1);
-  CHECK(*claim.opposites[0]->high == -0.5);
+  REQUIRE(claim.parts.size() == 1);
+  CHECK(*claim.parts[0].opposite->high == -0.5);
   CHECK(claim.numbers[1].read_off);
   CHECK(claim.sentence(Finding::Contradicted) == "Pre-LN ends higher: {lead}.");
   // Post-LN at its own rate is a cell of the grid too.
@@ -157,9 +167,12 @@ TEST_CASE("reproduce: every broken field is refused in one line that names it") 
       {"unit = \"nats\"\nmeasure = \"post\"", "unit = \"nats\"\nmeasure = \"past\"", "number 1.measure"},
       {"unit = \"nats\"\nmeasure = \"post\"", "unit = \"BLEU\"\nmeasure = \"post\"",
        "number 1.measure] 'post' is in 'nats'"},
-      {"seeds = 2", "compares = \"taste\"\nseeds = 2", "compares"},
+      {"\"speed\"", "\"taste\"", "compares"},
+      {"compares = \"speed\"\n", "", "[compares] is missing: the check of 'lead' compares losses"},
       {"low = 0.5\n", "low = 0.5\neffect = { size = 0.1 }\n", "effect.where"},
-      {"low = 0.5\n", "low = 0.5\neffect = { where = \"Table 1\" }\n", "effect"},
+      {"opposite = { high = -0.5 }\n", "", "[check 1.opposite] is missing"},
+      {"low = 0.5\n", "low = 0.5\neffect = { size = 1, measure = \"post\", where = \"Table 1\" }\n",
+       "effect"},
       {"low = 0.5\n", "low = 0.5\neffect = { size = -1, where = \"Table 1\" }\n", "effect"},
       {"low = 0.5\n", "low = 0.5\neffect = { measure = \"none\", where = \"Table 1\" }\n", "check 1.effect"},
       {"name = \"Post-LN\"", "name = \"Post-LN\"\nbest_of = [\"train.lr=1e-3,2e-3,4e-3\"]",
@@ -235,6 +248,14 @@ TEST_CASE("reproduce: a claim on sentence pairs takes made-up ones where a file 
   CHECK(there.language.run("pre")->spec.data.valid_path == folder.file("test.tsv"));
   CHECK(judge_values(there, {{"post", {25.0}}}, 1).sentence == "On the sentence pairs: 25.");
   CHECK(judge_values(without, {{"post", {25.0}}}, 1).sentence == "On the made-up translation: 25.");
+  // What was recorded on them is still said where they are missing.
+  const RecordedClaims recorded{{"pairs", *record_of(judge_values(there, {{"post", {25.0}}}, 1))}};
+  const std::optional<Outcome> kept = judge_recorded(without, 1, recorded);
+  REQUIRE(kept);
+  CHECK(kept->sentence == "On the sentence pairs: 25.");
+  const RecordedClaims made_up{{"pairs", *record_of(judge_values(without, {{"post", {25.0}}}, 1))}};
+  CHECK_FALSE(judge_recorded(there, 1, made_up));
+  CHECK_FALSE(judge_recorded(without, 1, made_up));
 
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
@@ -301,36 +322,37 @@ TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
     if (!claim.beyond.empty()) continue;
     std::map<std::string, std::vector<double>> good, bad;
     for (const lessons::Measure& m : claim.language.measures) good[m.id] = bad[m.id] = {kUnknown};
-    // Far inside a band without an upper edge, as it may be the effect that another is measured by.
-    for (const lessons::Check& check : claim.language.checks)
-      good[check.measure] = {check.low && check.high ? *check.low
+    // Far inside a band of one edge, as it may be the neighbour or the effect of another.
+    for (const lessons::Check& check : claim.language.checks) {
+      const double high = check.high.value_or(0);
+      good[check.measure] = {check.low && check.high ? (*check.low + high) / 2
                              : check.low             ? *check.low + 10
-                                                     : check.high.value_or(0)};
-    CHECK(judge_values(claim, good, 1).finding == Finding::Reproduced);
+                                                     : (high > 0 ? high / 4 : 4 * high)};
+    }
+    for (const Part& part : claim.parts)
+      if (part.effect && !part.effect->measure.empty() && std::isnan(good[part.effect->measure][0]))
+        good[part.effect->measure] = {1000};
+    const Outcome held = judge_values(claim, good, 1);
+    for (size_t i = 0; i < claim.parts.size(); ++i)
+      CHECK(held.checks[i].finding == reached(claim.parts[i], Finding::Reproduced));
     std::map<std::string, std::vector<double>> nothing = good;
     for (const lessons::Check& check : claim.language.checks) nothing[check.measure] = {kUnknown};
-    CHECK(judge_values(claim, nothing, 1).finding == Finding::NotAtThisScale);
-    size_t opposites = 0;
-    for (size_t i = 0; i < claim.opposites.size(); ++i) {
-      if (!claim.opposites[i]) continue;
-      bad[claim.language.checks[i].measure] = {
-          claim.opposites[i]->low.value_or(claim.opposites[i]->high.value_or(0))};
-      ++opposites;
+    const Outcome missed = judge_values(claim, nothing, 1);
+    for (size_t i = 0; i < claim.parts.size(); ++i) {
+      CHECK(missed.checks[i].finding == reached(claim.parts[i], Finding::NotAtThisScale));
+      const Opposite& opposite = *claim.parts[i].opposite;
+      bad[claim.language.checks[i].measure] = {opposite.low.value_or(opposite.high.value_or(0))};
     }
-    CHECK(opposites > 0);
-    // A part without an opposite cannot be contradicted, and then the parts differ.
     const Outcome outcome = judge_values(claim, bad, 1);
-    CHECK(outcome.finding ==
-          (opposites == claim.opposites.size() ? Finding::Contradicted : Finding::PartsDiffer));
-    for (size_t i = 0; i < claim.opposites.size(); ++i)
-      if (claim.opposites[i]) CHECK(outcome.checks[i].finding == Finding::Contradicted);
+    for (size_t i = 0; i < claim.parts.size(); ++i)
+      CHECK(outcome.checks[i].finding == reached(claim.parts[i], Finding::Contradicted));
   }
 }
 
 TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
   const Claim claim = tiny();
   const std::vector<Outcome> outcomes{judged(claim, {{3.0, 2.0}, {2.9, 2.0}})};
-  CHECK(holds_text(to_text(outcomes[0]), "REPRODUCED: They differ by 0.95."));
+  CHECK(holds_text(to_text(outcomes[0]), "REPRODUCED (SPEED, NOT QUALITY): They differ by 0.95."));
   CHECK(holds_text(to_text(outcomes[0]), "34 nats (read off the picture)"));
   CHECK(holds_text(list_text(outcomes), "tiny"));
   CHECK(holds_text(list_text(outcomes), "about 1 s"));
@@ -339,18 +361,18 @@ TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
   timed[0].seconds = 40;
   CHECK(holds_text(list_text(timed), " 40 s"));
   CHECK(holds_text(list_text(timed), "about 4"));  // 40 or, rounded up, 41
-  CHECK(summary_text(outcomes) == "1 claim: 1 reproduced");
+  CHECK(summary_text(outcomes) == "1 claim: 1 reproduced (1 of them of speed, not quality)");
   const nlohmann::json json = to_json(outcomes);
   CHECK(json["format"] == "normscope reproduction 1");
   const nlohmann::json& one = json["claims"][0];
-  CHECK(one["verdict"] == "reproduced");
+  CHECK(one["verdict"] == "reproduced (speed, not quality)");
   CHECK(one["measures"]["post"]["values"] == nlohmann::json({3.0, 2.9}));
   CHECK(one["measures"]["post"]["seeds"] == nlohmann::json({1, 2}));
   CHECK(one["measures"]["shares"]["mean"] == 0.7);
   CHECK(one["checks"][0]["opposite"]["high"] == -0.5);
   const std::string csv = to_csv(outcomes);
   CHECK(csv.starts_with("claim,paper,item,verdict,measure,unit,seed,value\n"));
-  CHECK(holds_text(csv, "tiny,Nobody 2026,Figure 1,reproduced,post,nats,2,2.9\n"));
+  CHECK(holds_text(csv, "tiny,Nobody 2026,Figure 1,\"reproduced (speed, not quality)\",post,nats,2,2.9\n"));
   const std::string svg = to_svg(outcomes[0]);
   CHECK(svg.starts_with("<?xml"));
   CHECK(svg.ends_with("</svg>\n"));
@@ -358,7 +380,7 @@ TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
   CHECK(svg.find("nan") == svg.npos);
   const std::string page = to_markdown(outcomes, "normscope reproduce tiny");
   CHECK(holds_text(page, "## Nobody 2026"));
-  CHECK(holds_text(page, "**reproduced**. They differ by 0.95."));
+  CHECK(holds_text(page, "**reproduced (speed, not quality)**. They differ by 0.95."));
 }
 
 }  // namespace test_reproduce

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -38,6 +39,12 @@ struct Home {
     unsetenv("XDG_STATE_HOME");
   }
   test::Folder folder;
+};
+
+// Finally does something when it goes, however its block is left.
+struct Finally {
+  std::function<void()> action;
+  ~Finally() { action(); }
 };
 
 // A window that is gone without having closed.
@@ -172,8 +179,8 @@ TEST_CASE("windows that begin while others look keep their sessions") {
     const std::jthread looks([&] {
       while (!done) ended_sessions(state);
     });
+    const Finally stops{[&] { done = true; }};  // whatever is thrown before
     for (int i = 0; i < 300; ++i) windows.push_back(std::make_unique<AutosaveFolder>(state));
-    done = true;
   }
   for (const auto& window : windows) {
     INFO(window->path());
@@ -191,6 +198,29 @@ TEST_CASE("windows that begin while others look keep their sessions") {
   CHECK(ended_sessions(state).empty());
   CHECK(fs::exists(fresh));
   CHECK_FALSE(fs::exists(old));
+}
+
+TEST_CASE("a window that takes the number of one that is being removed keeps its folder") {
+  const test::Folder folder;
+  const std::string state = folder.file("state");
+  int lost = 0;
+  {
+    std::atomic<bool> done{false};
+    const auto look = [&] {
+      while (!done) ended_sessions(state);
+    };
+    const std::jthread looks(look), looks_too(look);
+    const Finally stops{[&] { done = true; }};
+    for (int i = 0; i < 300; ++i) {
+      { const AutosaveFolder never_trained(state); }
+      const AutosaveFolder window(state);
+      for (int times = 0; times < 3; ++times) {
+        std::this_thread::yield();
+        lost += !fs::exists(window.path() + "/lock");
+      }
+    }
+  }
+  CHECK(lost == 0);
 }
 
 TEST_CASE("all windows that crashed are offered, the newest first, and each answer is for one") {

@@ -376,6 +376,58 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
   CHECK(named.find(">does not<") != std::string::npos);
 }
 
+namespace {
+
+/// Cells that learn to 1.9; the letter frequencies of all data but the corpus are 3.4.
+Grid learned_grid(const Plan& plan) {
+  const std::vector<Job> jobs = jobs_of(plan);
+  std::vector<std::optional<Record>> records;
+  for (const Job& job : jobs) {
+    records.push_back(record_of('L'));
+    if (job.spec.data.name != "corpus") records.back()->level = 3.4;
+  }
+  return grid_of(plan, jobs, records);
+}
+
+}  // namespace
+
+TEST_CASE("losses of cells that read different data are not compared, and all that shows them says so") {
+  const Grid grid = learned_grid(plan_over({"data.name=corpus,copy", "train.lr=1e-3,3e-3"}));
+  CHECK_FALSE(grid.one_data());
+  CHECK(grid.unit().empty());
+  CHECK(std::isnan(grid.level));
+  CHECK(std::isnan(grid.best));
+  CHECK(std::isnan(share_learned(grid, grid.at(0, 0))));
+  CHECK(std::isnan(scale_of(grid, Metric::Loss).colour(1.9)));
+  for (const std::string& shown :
+       {to_text(grid, Metric::Loss), to_svg(grid, Metric::Loss), to_svg(grid, Metric::Since)}) {
+    INFO(shown);
+    CHECK(shown.find(kDifferentData) != std::string::npos);
+    for (const char* words : {"best cell", "frequencies", "nan"})
+      CHECK(shown.find(words) == std::string::npos);
+  }
+  CHECK(to_svg(grid, Metric::Loss).find("class=\"open\"") ==
+        std::string::npos);  // that means not trained yet
+  CHECK(grid_sentence(grid) == "Cells of different data: their losses do not compare. 4 of 4 cells learn.");
+  const nlohmann::json json = to_json(grid);
+  CHECK(json["losses_compare"] == false);
+  CHECK(json["best"].is_null());
+  CHECK(json["unigram"].is_null());
+  CHECK(json["cells"][0]["learned"].is_null());
+  CHECK(json["cells"][0]["runs"][0]["unigram"] == 2.9);
+}
+
+TEST_CASE("cells of one data have one level and a best cell, whatever else differs") {
+  const Grid lengths = learned_grid(plan_over({"model.sequence=16,32"}));
+  CHECK(lengths.one_data());
+  CHECK(lengths.unit() == "letter");
+  CHECK(to_json(lengths)["losses_compare"] == true);
+  CHECK(to_text(lengths, Metric::Loss).find("best cell: 1.9") != std::string::npos);
+  const Grid copies = learned_grid(plan_over({"data.name=copy"}));  // and not what the axis replaces
+  CHECK(copies.one_data());
+  CHECK(copies.unit() == "symbol");
+}
+
 TEST_CASE("a grid says of which steps its losses are the mean") {
   Grid grid;
   const auto words = [&](const char* steps, const char* axis) {

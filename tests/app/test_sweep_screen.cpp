@@ -390,3 +390,15 @@ TEST_CASE("sweep screen: settings are found in capital letters too") {
   s.driver.frames(2);
   CHECK(s.ui.registry().find("sweep/up/setting/model.layers"));
 }
+
+TEST_CASE("sweep screen: over different data it says that losses do not compare, and names no best cell") {
+  SweepDriver s;
+  s.screen().restore({sweep::plan_from({.axes = {"data.name=corpus,copy", "train.lr=1e-3,3e-3"}}), {}});
+  s.driver.frames(2);
+  s.train();
+  CHECK(
+      s.driver.value("sweep/sentence").starts_with("Cells of different data: their losses do not compare."));
+  for (const ui::TextRecord& text : s.ui.texts()) CHECK(text.text.find("best cell") == std::string::npos);
+  CHECK_FALSE(s.ui.registry().find("sweep/key/low"));
+  check_sweep_parts(s, "different data");
+}

@@ -14,6 +14,7 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/spec/update_rule.h"
 #include "engine/train/run.h"
+#include "test_paths.h"
 
 using namespace normscope;
 using namespace normscope::zoo;
@@ -320,6 +321,22 @@ TEST_CASE("runs that break are reported as such") {
   CHECK(to_json(summary)["entries"][0]["arms"][0]["loss"].is_null());
   CHECK(to_json(summary)["entries"][0]["arms"][0]["verdict"] == "not finite");
   CHECK(to_text(summary).find("not finite") != std::string::npos);
+}
+
+TEST_CASE("table and page call the line of letter frequencies by its one name, the page in docs too") {
+  const Plan plan = tiny_plan("post");
+  Record record;
+  record.level = 2.892;
+  const std::vector<Job> jobs = jobs_of(plan);
+  const Summary summary = summarise(plan, jobs, std::vector<std::optional<Record>>(jobs.size(), record));
+  const std::string text = to_text(summary), page = to_markdown(summary, "", "normscope zoo"),
+                    kept = test::read_all(NORMSCOPE_SOURCE_DIR "/docs/zoo.md");
+  CHECK(text.find("The line of letter frequencies: 2.892 nats per letter.") != text.npos);
+  for (const std::string& one : {text, page, kept}) CHECK(one.find("nigram") == one.npos);
+  for (const std::string& one : {page, kept})
+    CHECK(one.find(
+              "below the line of letter frequencies, the loss of a model that knows these only, 2.892 nats "
+              "per letter here,") != one.npos);
 }
 
 TEST_CASE("shares that the wiring does not define have a reason instead of a number") {

@@ -8,6 +8,7 @@
 #include "catch.hpp"
 #include "engine/lab/lab_trainer.h"
 #include "lab_runs.h"
+#include "skip.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -304,7 +305,7 @@ TEST_CASE("a restored session reads each of its checkpoints once", "[lab][end]")
     io >> name >> bytes;
     return name == "rchar:" ? bytes : 0;
   };
-  if (read_so_far() == 0) return;  // not told here
+  if (read_so_far() == 0) SKIP_CASE("this system does not tell how much a program reads");
   const auto folder = std::filesystem::temp_directory_path() / "normscope-test-lab-once";
   std::filesystem::remove_all(folder);
   Lab lab(quiet());

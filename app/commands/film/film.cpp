@@ -102,6 +102,14 @@ std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const F
   return Steps{std::min(steps.first, view->step), std::min(steps.last, view->step)};
 }
 
+/// What the screen shows. Nothing but frames that are whole is left where an interrupt comes meanwhile, but for a film
+/// that goes through ffmpeg, which is put away first.
+raster::Image drawn(Stand& stand, const FilmForm& form) {
+  std::optional<EndsAtOnce> at_once;
+  if (form.kind == FilmKind::Frames) at_once.emplace(kFramesInterrupted);
+  return stand.picture();
+}
+
 /// False when it was interrupted.
 bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, const FilmForm& form) {
   Stand stand(lab, picture);
@@ -116,7 +124,7 @@ bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, co
     if (frame == 0 || step != step_of(frame - 1, form.frames, steps)) {
       lab::pin_cursor(stand.state.screens.lab.transport(), *lab.view(), step);
       stand.driver.frames(kSettle + 1);
-      image = stand.picture();
+      image = drawn(stand, form);
     }
     complete = !InterruptGuard::interrupted() && writer->add(image);
     progress.update(frame + 1, fmt::format("step {}", step));

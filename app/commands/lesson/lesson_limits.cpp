@@ -49,7 +49,8 @@ std::string table_path(const Lesson& lesson) { return (fs::path(lesson.folder) /
 
 void one_lesson(const Lesson& lesson, RunStore& store, const LimitOptions& to, bool write) {
   const auto told = [](const LimitLine& line) {
-    fmt::print(stderr, "{}, {}, seed {}: measured\n", for_terminal(line.lesson), line.setting, line.seed);
+    fmt::print(stderr, "{}, {}, seed {}: measured\n", for_terminal(line.lesson), for_terminal(line.setting),
+               line.seed);
   };
   const std::string table =
       limits_table(lesson, measure_limits(lesson, store, to, told,

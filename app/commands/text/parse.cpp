@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,7 @@ void say_scores(const std::vector<DependencyTree>& sentences, const std::vector<
 
 Exit parse(const ParseOptions& options) {
   const InterruptGuard guard;
+  std::optional<EndsAtOnce> loading(std::in_place, "interrupted");  // there is nothing to put by
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.run); });
   const std::shared_ptr<const Task> task = task_of(spec);
@@ -84,13 +86,17 @@ Exit parse(const ParseOptions& options) {
           : with_exit(Exit::Input, [&] { return read_conllu(options.input, TreeColumns::Unparsed); });
   if (!options.input.empty()) require_tags(sentences, options.input);
   DependencyParser parser(run->store(), run->spec().model, trees->parse_vocabulary());
+  loading.reset();
   Progress progress("parsing", static_cast<int64_t>(sentences.size()));
   const std::vector<DependencyTree> parsed = parser.parse(sentences, [&](size_t done) {
     if (!options.out.empty()) progress.update(static_cast<int64_t>(done), "");  // else the trees are printed
     return !InterruptGuard::interrupted();
   });
   progress.finish();
-  if (InterruptGuard::interrupted()) return Exit::Interrupted;
+  if (InterruptGuard::interrupted()) {
+    complain("interrupted");
+    return Exit::Interrupted;
+  }
 
   Closing closing;
   const std::string text = conllu_text(parsed);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -76,6 +77,7 @@ void show(const Work& work, const std::vector<std::string>& translations) {
 
 Exit translate(const TranslateOptions& options) {
   const InterruptGuard guard;
+  std::optional<EndsAtOnce> loading(std::in_place, "interrupted");  // there is nothing to put by
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const RunSpec spec = with_exit(Exit::Input, [&] { return Run::saved_spec(options.runs.front()); });
   const std::shared_ptr<const Task> task = task_of(spec);
@@ -104,13 +106,17 @@ Exit translate(const TranslateOptions& options) {
                          sources.size(), longest));
   Translator translator(run->store(), run->spec().model, pairs->begin(), pairs->end(),
                         {.beam = options.beam, .length_penalty = options.penalty});
+  loading.reset();
   Progress progress("translating", static_cast<int64_t>(sources.size()));
   const auto rows = translator.translate(sources, [&](size_t done) {
     progress.update(static_cast<int64_t>(done), "");
     return !InterruptGuard::interrupted();
   });
   progress.finish();
-  if (InterruptGuard::interrupted()) return Exit::Interrupted;
+  if (InterruptGuard::interrupted()) {
+    complain("interrupted");
+    return Exit::Interrupted;
+  }
 
   std::vector<std::string> translations;
   for (const auto& row : rows) translations.push_back(task->decode(row));

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cmath>
+#include <optional>
 
 #include "app/cli/products.h"
 #include "app/commands/commands.h"
@@ -95,6 +96,7 @@ RunResult result_of(Job& job) {
 
 Exit train(const TrainOptions& options) {
   const InterruptGuard guard;
+  std::optional<EndsAtOnce> loading(std::in_place, "interrupted: nothing was trained");
   if (!options.plan) use_fastest_products();
   Machine machine(options.backend, options.threads);
   if (!options.resume.empty() && options.seed >= 0)
@@ -111,6 +113,7 @@ Exit train(const TrainOptions& options) {
     jobs = jobs_on(options, planned, machine.backend());
   }
   if (options.profile) return profile_all(jobs);
+  loading.reset();
   write_tokenizers(options, planned);
   const Job& first = jobs.front();
   RunLog log(options.log, identity_of(first.run->spec().data, *first.task), !options.resume.empty());

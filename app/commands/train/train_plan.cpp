@@ -39,7 +39,7 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
 }
 
 /// A few steps to fill caches and batch, then every instruction timed alone on that batch with the rate at
-/// zero.
+/// zero. Called within an EndsAtOnce: a step of a huge model cannot stop in its middle.
 Exit profile_all(std::vector<Job>& jobs) {
   constexpr int kSteps = 3, kRepeats = 20;
   for (Job& job : jobs) {
@@ -54,7 +54,7 @@ Exit profile_all(std::vector<Job>& jobs) {
     inputs.label_smoothing = train.label_smoothing;
     set_dropout(inputs, job.run->spec().model);
     say("run {}\n{}", job.letter, bench::profile_table(bench::profile(job.run->program(), inputs, kRepeats)));
-    if (InterruptGuard::interrupted()) return Exit::Interrupted;
+    flush();
   }
   return Exit::Ok;
 }

@@ -11,6 +11,7 @@
 #include "app/view/wiring_glyph.h"
 #include "engine/core/text_table.h"
 #include "engine/data/identity/data_identity.h"
+#include "engine/data/identity/unit_of.h"
 
 namespace normscope::sweep {
 
@@ -22,7 +23,7 @@ constexpr size_t kMostGrey = 100;  ///< curves of other cells
 
 }  // namespace
 
-/// The seeds of one cell in ink, the first seeds of the others in grey behind them.
+/// The seeds of one cell in ink, the first seeds of the others in grey behind them: of those that read its data.
 plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   plot::PlotSpec spec;
   spec.id = "sweep-cell";
@@ -57,14 +58,15 @@ plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
     spec.series.push_back(std::move(line));
   };
   for (const Cell& other : grid_->cells)
-    if (spec.series.size() < kMostGrey && !other.runs.empty() && other.runs[0] && &other != &cell)
+    if (spec.series.size() < kMostGrey && !other.runs.empty() && other.runs[0] && &other != &cell &&
+        other.data == cell.data)
       add(*other.runs[0], false, 1);
   for (size_t i = 0; i < cell.runs.size(); ++i)
     if (cell.runs[i]) add(*cell.runs[i], true, i + 1);
   if (std::isfinite(cell.level)) {
     plot::RefLine level;
     level.value = cell.level;
-    level.short_label = frequencies_of(grid_->unit());
+    level.short_label = frequencies_of(unit_of(grid_->data[cell.data]));
     level.label = fmt::format("{} {}", level.short_label, fixed(cell.level, 2));
     spec.lines.push_back(level);
     high = std::min(std::max(high, cell.level * 1.05), cell.level * 1.6);
@@ -80,7 +82,7 @@ void SweepScreen::draw_curves(Ui& ui, const Rect& rect, const Cell& cell) {
   plot::PlotSpec spec = curves_of(cell);
   spec.pad_right = std::max(spec.pad_right, plot::needed_pad_right(ui, spec, rect.w));
   plot::draw_plot(ui, "sweep/curves", rect, spec, curve_view_,
-                  "Training loss of this cell's seeds; grey: one seed of every other cell.");
+                  "Training loss of this cell's seeds; grey: one seed of every other cell with its data.");
 }
 
 void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {

@@ -97,10 +97,10 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
   }
 }
 
-void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
+/// The colours, the handles at their ends, and what the ends are.
+void SweepScreen::draw_colours(Ui& ui, const Rect& key, const Rect& words) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  Rect key{rect.x + 64, rect.y + 4, std::min(240.f, rect.w - 72), 12};
   constexpr int kPieces = 40;
   for (int i = 0; i < kPieces; ++i) {
     const double share = (i + 0.5) / kPieces, width = std::max(0.01, key_[1] - key_[0]);
@@ -127,7 +127,6 @@ void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
   const bool loss = metric_ == Metric::Loss;
   const auto value = [&](double end) { return info(metric_).log ? experiments::power(end) : fixed(end, 2); };
   const TextStyle small{Face::Sans, type::tick};
-  const Rect words{key.x - 40, key.bottom() + 4, key.w + 80, 16};
   const bool known = std::isfinite(scale_.low) && std::isfinite(scale_.high);
   const std::string low =
                         (known ? value(scale_.low) : "") + (loss ? " " + frequencies_of(grid_->unit()) : ""),
@@ -136,6 +135,22 @@ void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
     p.text_in(words, small, t.ink2, low);
     p.text_in(words, small, t.ink2, high, Align::Right);
   }
+}
+
+/// Losses of different data have no colours.
+void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
+  Painter& p = ui.paint();
+  const Theme& t = ui.theme();
+  const TextStyle small{Face::Sans, type::tick};
+  const Rect key{rect.x + 64, rect.y + 4, std::min(240.f, rect.w - 72), 12};
+  const Rect words{key.x - 40, key.bottom() + 4, key.w + 80, 16};
+  if (metric_ != Metric::Loss || grid_->one_data())
+    draw_colours(ui, key, words);
+  else
+    p.text_in(
+        {key.x, rect.y, words.right() - key.x, 16}, small, t.ink2,
+        fitting(p, small, words.right() - key.x,
+                {"No colours: losses of different data do not compare.", "No colours: different data."}));
   const Rect note{words.right() + 20, rect.y, rect.right() - words.right() - 20, 16};
   const std::string hint =
       plan_.axes.size() > 1

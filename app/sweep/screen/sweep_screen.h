@@ -112,6 +112,7 @@ class SweepScreen {
   plot::PlotSpec line_plot() const;
   void draw_line_plot(ui::Ui& ui, const ui::Rect& rect);
   void draw_key(ui::Ui& ui, const ui::Rect& rect);
+  void draw_colours(ui::Ui& ui, const ui::Rect& key, const ui::Rect& words);
   ui::Colour colour_of(const ui::Theme& t, double value) const;
   // cell_panel.cpp
   void draw_right(ui::Ui& ui, ui::Rect rect);

@@ -70,9 +70,9 @@ std::string grid_sentence(const Grid& grid) {
     several = several || cell.known > 1;
   }
   if (known == 0) return "";
-  std::string text =
-      several ? fmt::format("At least half of the seeds learn in {} of {}", learn, counted(known, "cell"))
-              : fmt::format("{} of {} learn", learn, counted(known, "cell"));
+  std::string text = grid.one_data() ? "" : capitalised(kDifferentData) + ". ";
+  text += several ? fmt::format("At least half of the seeds learn in {} of {}", learn, counted(known, "cell"))
+                  : fmt::format("{} of {} learn", learn, counted(known, "cell"));
   if (disagree > 0) text += fmt::format("; seeds disagree in {}", disagree);
   return text + "." + largest_that_learns(grid);
 }

@@ -1,0 +1,73 @@
+// The same statement has the same check wherever it is made: in a lesson and in a claim of the paper. Where the two once
+// differed a reader could find "holds" on one page and "not at this scale" on another, of the same numbers.
+#include <algorithm>
+#include <string>
+
+#include "app/course/figures.h"
+#include "app/course/lesson.h"
+#include "app/course/reader.h"
+#include "app/reproduce/claim_reader.h"
+#include "catch.hpp"
+#include "test_paths.h"
+
+namespace normscope {
+namespace {
+
+const lessons::Check& check_of(const lessons::Lesson& lesson, const std::string& measure) {
+  const auto at = std::find_if(lesson.checks.begin(), lesson.checks.end(),
+                               [&](const lessons::Check& check) { return check.measure == measure; });
+  REQUIRE(at != lesson.checks.end());
+  return *at;
+}
+
+enum class Edge { Both, Low };
+
+}  // namespace
+
+TEST_CASE("the same statement has the same band in a lesson and in a claim") {
+  struct Pair {
+    const char *lesson, *measure, *claim, *of_claim;
+    Edge edge;
+  };
+  // Both: a ratio and its inverse have one band where the band is as far below 1 as above.
+  const Pair pairs[] = {
+      {"dependency", "law_change_post", "liu-fig4", "post", Edge::Both},
+      {"dependency", "law_change_pre", "liu-fig4", "pre", Edge::Both},
+      {"dependency", "times", "liu-fig4", "times", Edge::Low},
+      {"two-stacks", "even_A", "liu-fig3", "enc", Edge::Both},
+      {"two-stacks", "end_B", "liu-table1", "hybrid", Edge::Low},
+      {"two-stacks", "end_C", "liu-table1", "pre", Edge::Both},
+      {"after-the-papers", "gain_qk", "qk-norm-high-rate", "lead", Edge::Low},
+      {"after-the-papers", "calm", "lns-variance", "times", Edge::Low},
+  };
+  const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  const reproduce::Claims claims = reproduce::read_claims(NORMSCOPE_SOURCE_DIR "/claims");
+  for (const Pair& pair : pairs) {
+    INFO(pair.lesson << "." << pair.measure << " and " << pair.claim << "." << pair.of_claim);
+    const lessons::Lesson* lesson = course.find(pair.lesson);
+    const reproduce::Claim* claim = claims.find(pair.claim);
+    REQUIRE(lesson);
+    REQUIRE(claim);
+    const lessons::Check &taught = check_of(*lesson, pair.measure),
+                         &claimed = check_of(claim->language, pair.of_claim);
+    CHECK(taught.low == claimed.low);
+    if (pair.edge == Edge::Both) CHECK(taught.high == claimed.high);
+  }
+}
+
+TEST_CASE(
+    "a figure of losses over a setting says that each is a mean, as one over the steps does of its ends") {
+  const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  size_t swept = 0;
+  for (const lessons::Lesson& lesson : course.lessons)
+    for (const lessons::Figure& figure : lesson.figures) {
+      INFO(lesson.id << ", " << figure.id);
+      CHECK_FALSE((lessons::ends_in_means(figure) && lessons::is_of_means(lesson, figure)));
+      if (!lessons::is_of_means(lesson, figure)) continue;
+      ++swept;
+      CHECK(figure.y.label.starts_with("loss"));
+    }
+  CHECK(swept >= 2);
+}
+
+}  // namespace normscope
