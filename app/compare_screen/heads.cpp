@@ -225,14 +225,11 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
 std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float room) {
   const std::string& name = f.all().runs[run].name;
   const Painter& p = f.ui.paint();
-  std::string words = name, letters = name;
-  while (words.find(' ') != words.npos && p.text_width(style, words) > room) words.resize(words.rfind(' '));
-  while (letters.size() > 1 && p.text_width(style, letters + "…") > room) {
-    while ((letters.back() & 0xC0) == 0x80) letters.pop_back();  // the rest of a character of several bytes
-    letters.pop_back();
-  }
+  std::string words = name;
+  while (words.find_first_of(" -") != words.npos && p.text_width(style, words) > room)
+    words.resize(words.find_last_of(" -"));
   return fitting(p, style, room,
-                 {name, short_name(f.all(), run), name.substr(0, name.find(',')), words, letters + "…"});
+                 {name, short_name(f.all(), run), name.substr(0, name.find(',')), words, "…"});
 }
 
 /// The values of what differs; what is not the baseline's stands on a chip behind a sign.
