@@ -67,8 +67,8 @@ void install(void (*handler)(int), int flags) {
 void answer_with(int how) {
   answer = how;
   if (how == kDefault) {
-    alarm(0);
     install(SIG_DFL, 0);
+    alarm(0);
   }
   if (how == kFlag) {
     const struct sigaction unanswered = handled(on_unanswered, SA_RESTART);

@@ -234,7 +234,8 @@ Comparison compare(std::vector<Compared> runs, const Choice& choice) {
   all.settings = settings_of(all, all.shared);
   all.unigram = all.runs[all.baseline()].seeds.front().unigram;
   for (const Compared& run : all.runs)
-    if (!std::isfinite(all.unigram)) all.unigram = run.seeds.front().unigram;
+    if (!std::isfinite(all.unigram) && data_of(run, all.runs[all.baseline()]) != SameData::Other)
+      all.unigram = run.seeds.front().unigram;
   all.same = true;
   for (size_t run = 0; run < all.runs.size(); ++run) {
     all.same = all.same && same_bits(all.runs[run], all.runs[all.baseline()]);
@@ -324,7 +325,8 @@ std::string difference_sentence(const Comparison& all) {
     if (d.luck == Luck::Same) {
       text += fmt::format("{} is the same as {} to the bit.", letter, base);
     } else if (d.luck == Luck::Inside) {
-      text += fmt::format("{} ends inside the band of {}'s own seeds: it may be luck.", letter, base);
+      text += fmt::format("{} {} inside the band of {}'s own seeds{}: it may be luck.", letter,
+                          d.early ? "is" : "ends", base, d.early ? " " + d.when() : "");
     } else {
       text += fmt::format("{} {}", letter, side_words(d, base));
       text += d.luck == Luck::OneSeed ? ": one seed, luck cannot be told."

@@ -44,14 +44,24 @@ Opponents own_opponents(const Compared& base) {
 }
 
 /// put_end_of notes where the difference at the end was taken, and whether a run's own end is another one.
-void put_end_of(Difference& d, const Ruler& ruler, const Compared& run, const Compared& base) {
+void put_end_of(Difference& d, const std::vector<Track>& tracks, const Ruler& ruler, const Compared& run,
+                const Compared& base) {
+  double x = tracks.front().x.back();  // the earliest end of a seed
+  for (const Track& track : tracks) {
+    const int32_t last = track.steps.back(), window = std::min(window_at(run, last), window_at(base, last)),
+                  count = std::min(static_cast<int32_t>(track.x.size()), window);
+    d.early = d.early || (d.step > 0 && last != d.step);
+    d.step = d.step > 0 ? std::min(d.step, last) : last;
+    d.window = d.window > 0 ? std::min(d.window, count) : count;
+    x = std::min(x, track.x.back());
+  }
   for (const Compared* one : {&run, &base})
     for (const OneSeed& seed : one->seeds) {
       const Track loss = loss_track(ruler, *one, seed);
       if (loss.empty()) continue;
       const int32_t last = loss.steps.back();
       const bool other_end =
-          one == &run || ruler.align == Alignment::Step ? last > d.step : loss.x.back() > d.smooth.x.back();
+          one == &run || ruler.align == Alignment::Step ? last > d.step : loss.x.back() > x;
       d.early = d.early || other_end ||
                 std::min(window_at(*one, last), static_cast<int32_t>(loss.x.size())) != d.window;
     }
@@ -64,8 +74,6 @@ void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Tr
   for (const Track& track : tracks) {
     const int32_t last = track.steps.back(), window = std::min(window_at(run, last), window_at(base, last));
     const size_t count = std::min(track.x.size(), static_cast<size_t>(window));
-    d.step = last;
-    d.window = static_cast<int32_t>(count);
     low = std::min(low, track.x[track.x.size() - count]);
     high = std::max(high, track.x.back());
     d.at_end.push_back(mean_at_end(track, window));
@@ -159,7 +167,7 @@ Difference difference_of(const Comparison& all, const Ruler& ruler, size_t index
   for (const Track& track : tracks) smooth.push_back(smoothed(track));
   d.smooth = spread_of(smooth);
   judge(d, tracks, own, run, base);
-  if (!itself) put_end_of(d, ruler, run, base);
+  if (!itself) put_end_of(d, tracks, ruler, run, base);
   if (!itself && same_bits(run, base)) d.luck = Luck::Same;
   return d;
 }

@@ -226,8 +226,11 @@ std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float
   const std::string& name = f.all().runs[run].name;
   const Painter& p = f.ui.paint();
   std::string words = name;
-  while (words.find_first_of(" -") != words.npos && p.text_width(style, words) > room)
-    words.resize(words.find_last_of(" -"));
+  while (p.text_width(style, words) > room) {
+    const size_t blank = words.rfind(' '), end = blank == words.npos ? words.rfind('-') : blank;
+    if (end == words.npos || end < 4) break;
+    words.resize(end);
+  }
   return fitting(p, style, room,
                  {name, short_name(f.all(), run), name.substr(0, name.find(',')), words, "…"});
 }

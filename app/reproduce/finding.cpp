@@ -161,16 +161,19 @@ void conclude_part(const Part& part, const lessons::Results& results, Checked& c
                                lessons::shown(scatter, *checked.measure)));
 }
 
-/// What cannot be told, or was not run, is of neither.
+/// What cannot be told, or was not run, is of neither speed nor quality.
+bool is_told(Finding finding) {
+  return finding == Finding::Reproduced || finding == Finding::NotAtThisScale ||
+         finding == Finding::Contradicted;
+}
+
 std::string with_word(Finding finding, bool speed) {
-  const bool told = finding == Finding::Reproduced || finding == Finding::NotAtThisScale ||
-                    finding == Finding::Contradicted;
-  return std::string(to_string(finding)) + (speed && told ? " (speed, not quality)" : "");
+  return std::string(to_string(finding)) + (speed && is_told(finding) ? " (speed, not quality)" : "");
 }
 
 /// Speed and quality are words of parts that compare, and of these alone.
 bool same_verdict(const Checked& a, const Checked& b) {
-  return a.finding == b.finding && (!a.compares || !b.compares || a.speed == b.speed);
+  return a.finding == b.finding && (!is_told(a.finding) || !a.compares || !b.compares || a.speed == b.speed);
 }
 
 /// That of all parts; PartsDiffer where they disagree, if only in the word.
@@ -189,7 +192,8 @@ std::string parts_text(const std::vector<Checked>& checks) {
     for (const bool speed : {false, true}) {
       std::string parts;
       for (const Checked& one : checks)
-        if (one.finding == finding && one.speed == speed) parts += " " + one.check->says;
+        if (one.finding == finding && (is_told(finding) && one.speed) == speed)
+          parts += " " + one.check->says;
       if (parts.empty()) continue;
       std::string name = with_word(finding, speed);
       name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
@@ -249,7 +253,7 @@ void conclude(Outcome& outcome, const std::vector<lessons::CurveSet>& curves, co
   }
   outcome.finding = of_the_whole(outcome.checks);
   outcome.sentence = (claim.data.empty() ? "" : claim.data + ": ") +
-                     (outcome.finding == Finding::PartsDiffer
+                     (outcome.finding == Finding::PartsDiffer || outcome.finding == Finding::Beyond
                           ? parts_text(outcome.checks)
                           : filled_in(claim.sentence(outcome.finding), claim, outcome.results)) +
                      controls_text(claim);

@@ -257,7 +257,8 @@ std::optional<std::vector<double>> tuned_losses(const Claim& claim, const Contro
 
 /// " (the largest tried)" where a best value of numbers stands at an end of them, so that a better one may lie beyond.
 std::string edge_words(const sweep::Axis& axis, const std::string& chosen) {
-  if (axis.values.front().find_first_not_of("+-.0123456789e") != std::string::npos) return {};  // no numbers
+  for (const std::string& value : axis.values)
+    if (value.find_first_not_of("+-.0123456789e") != std::string::npos) return {};  // no number
   const auto [least, most] = std::minmax_element(
       axis.values.begin(), axis.values.end(),
       [](const std::string& a, const std::string& b) { return std::stod(a) < std::stod(b); });

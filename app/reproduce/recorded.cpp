@@ -168,8 +168,10 @@ std::string to_text(const RecordedClaims& claims) {
 }
 
 std::optional<Recorded> record_of(const Outcome& outcome) {
-  if (outcome.finding == Finding::Unknown || outcome.finding == Finding::Beyond) return std::nullopt;
   const Claim& claim = *outcome.claim;
+  // Numbers of the made-up translation would be taken for those of the sentence pairs that are missing.
+  if (outcome.finding == Finding::Unknown || !claim.beyond.empty() || !claim.missing.empty())
+    return std::nullopt;
   Recorded r{definition_of(claim, outcome.seeds), outcome.seeds, {}, {}, {}, {}};
   for (const auto& [id, measured] : outcome.results.measures)
     r.measures[id] = outcome.spread_alone ? RecordedMeasure{{}, measured.spread}
@@ -185,8 +187,8 @@ bool is_kept(const Claim& claim, int32_t seeds, const RecordedClaims& claims) {
   const auto it = claims.find(claim.id);
   if (it == claims.end()) return false;
   const Recorded& recorded = it->second;
-  return !claim.missing.empty() ||
-         (recorded.seeds > seeds && recorded.definition == definition_of(claim, recorded.seeds));
+  if (!claim.missing.empty()) return recorded.definition == definition_of(on_pairs(claim), recorded.seeds);
+  return recorded.seeds > seeds && recorded.definition == definition_of(claim, recorded.seeds);
 }
 
 std::optional<Outcome> judge_recorded(const Claim& claim, int32_t seeds, const RecordedClaims& claims) {

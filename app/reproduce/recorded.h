@@ -1,7 +1,7 @@
 // Numbers of claims that were measured before, in one file (claims/recorded.json): a claim whose runs, lines and measures
 // are still those that were measured is judged anew from them, whatever became of its bands, sentences and rules, and
-// nothing is trained. What is measured now joins them, and takes the place of no better numbers. A file that cannot be read is refused; a claim of it that is not
-// the same any more counts as absent. Called by the command and the tests.
+// nothing is trained. What is measured now joins them, and takes the place of no better numbers. A file that cannot be
+// read is refused; a claim of it that is not the same any more counts as absent. Called by the command and the tests.
 #pragma once
 
 #include <map>

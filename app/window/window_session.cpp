@@ -173,7 +173,7 @@ void WindowSession::sleep() {
   if (!hidden && news_.load())
     asleep_.store(false);  // rang between the last frame and now
   else
-    glfwWaitEventsTimeout(1.0);
+    glfwWaitEventsTimeout(0.5);  // an interrupt rings no bell
   asleep_.store(false);
 }
 

@@ -174,7 +174,7 @@ TEST_CASE("without a display: the window is refused on demand, else the main job
   CHECK(holds(job.out, "Post-LN"));
   CHECK(holds(job.out, "Pre-LN"));
   CHECK(holds(job.out, "loss  letter frequencies  difference"));
-  CHECK(holds(job.out, "loss above letter frequencies "));
+  CHECK(holds(job.out, "loss minus letter frequencies "));
   CHECK_FALSE(holds(job.out, "unigram"));
   for (const char* name : {"left/lab-light.png", "left/lab-dark.png", "left/runs.jsonl"}) {
     INFO(name);

@@ -15,14 +15,22 @@ using compared::history, compared::ours, compared::theirs;
 using test::contains;
 
 TEST_CASE("compare: a difference that is not of the two ends says its step and its window") {
-  const Comparison all = compare({ours("long", {history(60)}), ours("short", {history(40, 3)})});
+  const auto to = [](double from, double slope) {
+    return [=](const std::string& stat, int32_t step, double value) {
+      return stat == "loss" ? from + slope * step : value;
+    };
+  };
+  const Comparison all =
+      compare({ours("long", {history(60, 1, to(3.6, -0.012))}), ours("short", {history(40, 1, to(3.1, 0))})});
   const Difference& d = all.differences[1];
   CHECK(d.early);
   CHECK(d.when() == "at step 40, mean of 25");
   CHECK(contains(difference_sentence(all), "A at step 40, mean of 25: one seed"));
   CHECK(contains(end_table(all)[1][6] + end_table(all)[2][6], "at step 40, mean of 25; "));
-  // By its own end the baseline would stand elsewhere: the order is that of the shared steps.
-  CHECK(all.rows[d.end < 0 ? 0 : 1].run == 1);
+  // By its own end, 3.02, the baseline would be first: the order is that of the shared steps.
+  CHECK(d.end < 0);
+  CHECK(all.rows[0].run == 1);
+  CHECK(all.rows[1].loss < all.rows[0].loss);
   const plot::PlotSpec plot = difference_plot(all, false);
   CHECK(contains(plot.note, "at the ends of up to 25"));
   REQUIRE(plot.series[1].end_y);

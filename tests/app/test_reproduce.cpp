@@ -253,9 +253,14 @@ TEST_CASE("reproduce: a claim on sentence pairs takes made-up ones where a file 
   const std::optional<Outcome> kept = judge_recorded(without, 1, recorded);
   REQUIRE(kept);
   CHECK(kept->sentence == "On the sentence pairs: 25.");
-  const RecordedClaims made_up{{"pairs", *record_of(judge_values(without, {{"post", {25.0}}}, 1))}};
-  CHECK_FALSE(judge_recorded(there, 1, made_up));
-  CHECK_FALSE(judge_recorded(without, 1, made_up));
+  CHECK(is_kept(without, 1, recorded));
+  // Those of the made-up translation are recorded nowhere, and keep nothing.
+  const Outcome made_up = judge_values(without, {{"post", {25.0}}}, 1);
+  CHECK_FALSE(record_of(made_up));
+  RecordedClaims other = recorded;
+  other["pairs"].definition = definition_of(without, 1);
+  CHECK_FALSE(judge_recorded(without, 1, other));
+  CHECK_FALSE(is_kept(without, 1, other));
 
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string changed = text;

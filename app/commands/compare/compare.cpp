@@ -102,7 +102,7 @@ void print_summary(const std::vector<RunResult>& results) {
       least = std::min(least, r.loss - r.unigram);
     }
     if (count > 1) {
-      say("{} ({}): stuck {}, learns {} of {} seeds; loss above {} {:+.3f} to {:+.3f} nats\n", letter,
+      say("{} ({}): stuck {}, learns {} of {} seeds; loss minus {} {:+.3f} to {:+.3f} nats\n", letter,
           any->name, stuck, learns, count, frequencies_of(any->data.unit), least, most);
     }
   }

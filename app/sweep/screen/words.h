@@ -13,8 +13,8 @@ namespace normscope::sweep {
 /// With a capital as its first letter.
 std::string capitalised(std::string text);
 
-/// "Half of the seeds or more learn in 24 of 42 cells; in 3 they disagree." Empty where nothing is known. Of different data it
-/// begins with that.
+/// "Half of the seeds or more learn in 24 of 42 cells; in 3 they disagree." Empty where nothing is known. Of different
+/// data it begins with that.
 std::string grid_sentence(const Grid& grid);
 /// "learns in 1 of 3 seeds", "stuck".
 std::string cell_badge(const Cell& cell);
