@@ -91,14 +91,14 @@ bool equal(const History& a, const History& b) {
   return true;
 }
 
-/// Data that are the same have the same symbols, whichever of the runs says what these are.
-std::string unit_of(const std::vector<Compared>& runs, const Compared& base, bool of_all) {
+bool reads_other(const Compared& run, const Compared& base) { return data_of(run, base) == SameData::Other; }
+
+/// Of the runs on the baseline's data: data that are the same have the same symbols, whichever of the runs says what these
+/// are.
+std::string unit_of(const std::vector<Compared>& runs, const Compared& base) {
   std::string unit;
   for (const Compared& run : runs) {
-    const bool other = data_of(run, base) == SameData::Other;
-    if (other && of_all) return "";
-    if (other) continue;
-    if (run.data.unit.empty()) continue;
+    if (reads_other(run, base) || run.data.unit.empty()) continue;
     if (!unit.empty() && unit != run.data.unit) return "";
     unit = run.data.unit;
   }
@@ -228,14 +228,16 @@ Comparison compare(std::vector<Compared> runs, const Choice& choice) {
   Comparison all;
   all.runs = std::move(runs);
   all.choice = choice;
-  all.unit = unit_of(all.runs, all.runs[all.baseline()], true);
-  all.level_unit = unit_of(all.runs, all.runs[all.baseline()], false);
+  const Compared& base = all.runs[all.baseline()];
+  all.level_unit = unit_of(all.runs, base);
+  if (std::none_of(all.runs.begin(), all.runs.end(),
+                   [&](const Compared& run) { return reads_other(run, base); }))
+    all.unit = all.level_unit;
   const Ruler ruler = ruler_of(all.runs, choice);
   all.settings = settings_of(all, all.shared);
-  all.unigram = all.runs[all.baseline()].seeds.front().unigram;
+  all.unigram = base.seeds.front().unigram;
   for (const Compared& run : all.runs)
-    if (!std::isfinite(all.unigram) && data_of(run, all.runs[all.baseline()]) != SameData::Other)
-      all.unigram = run.seeds.front().unigram;
+    if (!std::isfinite(all.unigram) && !reads_other(run, base)) all.unigram = run.seeds.front().unigram;
   all.same = true;
   for (size_t run = 0; run < all.runs.size(); ++run) {
     all.same = all.same && same_bits(all.runs[run], all.runs[all.baseline()]);

@@ -188,9 +188,9 @@ struct Comparison {
   Choice choice;
   std::vector<Setting> settings;  ///< those that differ
   int32_t shared = 0;             ///< settings that all runs name and agree on
-  double unigram = kUnknown;      ///< of the baseline, or of the first run that says it
-  std::string unit;               ///< what a symbol of the data is, where all runs that say it agree
-  std::string level_unit;         ///< the same of the runs on the baseline's data: `unigram` is of these
+  double unigram = kUnknown;      ///< of the baseline, or of the first run on its data that says it
+  std::string level_unit;         ///< what a symbol of the baseline's data is: `unigram` is of these
+  std::string unit;               ///< the same where no run reads other data, else empty
   bool same = false;              ///< all runs are equal to the bit
   std::vector<Loss> losses;       ///< by run, as all below; the baseline has its own place in each
   std::vector<Difference> differences;

@@ -43,13 +43,19 @@ Opponents own_opponents(const Compared& base) {
   return own;
 }
 
+/// Losses that the difference at the end of a track is a mean of.
+int32_t count_at_end(const Track& track, const Compared& run, const Compared& base) {
+  const int32_t last = track.steps.back();
+  return std::min(static_cast<int32_t>(track.x.size()),
+                  std::min(window_at(run, last), window_at(base, last)));
+}
+
 /// put_end_of notes where the difference at the end was taken, and whether a run's own end is another one.
 void put_end_of(Difference& d, const std::vector<Track>& tracks, const Ruler& ruler, const Compared& run,
                 const Compared& base) {
   double x = tracks.front().x.back();  // the earliest end of a seed
   for (const Track& track : tracks) {
-    const int32_t last = track.steps.back(), window = std::min(window_at(run, last), window_at(base, last)),
-                  count = std::min(static_cast<int32_t>(track.x.size()), window);
+    const int32_t last = track.steps.back(), count = count_at_end(track, run, base);
     d.early = d.early || (d.step > 0 && last != d.step);
     d.step = d.step > 0 ? std::min(d.step, last) : last;
     d.window = d.window > 0 ? std::min(d.window, count) : count;
@@ -72,11 +78,10 @@ void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Tr
            const Compared& run, const Compared& base) {
   double low = tracks.front().x.back(), high = low;
   for (const Track& track : tracks) {
-    const int32_t last = track.steps.back(), window = std::min(window_at(run, last), window_at(base, last));
-    const size_t count = std::min(track.x.size(), static_cast<size_t>(window));
-    low = std::min(low, track.x[track.x.size() - count]);
+    const int32_t count = count_at_end(track, run, base);
+    low = std::min(low, track.x[track.x.size() - static_cast<size_t>(count)]);
     high = std::max(high, track.x.back());
-    d.at_end.push_back(mean_at_end(track, window));
+    d.at_end.push_back(mean_at_end(track, count));
   }
   double sum = 0;
   for (const double end : d.at_end) sum += end;

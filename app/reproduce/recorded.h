@@ -40,10 +40,10 @@ RecordedClaims parse_recorded(std::string_view json, const std::string& name);
 RecordedClaims read_recorded(const std::string& file);
 std::string to_text(const RecordedClaims& claims);
 
-/// What was measured; nothing of a claim without a verdict, or with none to measure.
+/// What was measured; nothing of a claim without a verdict, with none to measure, or without its sentence pairs.
 std::optional<Recorded> record_of(const Outcome& outcome);
-/// Whether the numbers that are kept of this claim are better than new ones of so many seeds: they are still its own and of
-/// more seeds, or the claim now lacks its sentence pairs.
+/// Whether the numbers that are kept of this claim are better than new ones of so many seeds: they are still its own, and
+/// of more seeds or of sentence pairs that the claim now lacks.
 bool is_kept(const Claim& claim, int32_t seeds, const RecordedClaims& claims);
 /// The verdict as the claim has it now. Nothing where it is another claim, or lacks a measure that it names.
 std::optional<Outcome> judge_recorded(const Claim& claim, int32_t seeds, const RecordedClaims& claims);
