@@ -3,7 +3,7 @@
 //   run     loss, excess (loss minus the unigram entropy), token_cosine (after the last layer), rate (the learning
 //           rate), critical_rate (at the steps at which train.critical_every measures it), a number of the run's
 //           history ("L01.ffn.w2.grad_norm", see History::layout) or the ratio of two ("a / b")
-//   sweep   final_loss, final_excess: mean over the last 20 steps; learns: 1 where it does, else 0
+//   sweep   final_loss, final_excess: mean over the last kLossWindow steps; learns: 1 where it does, else 0
 //   border  learns: the largest of the values of another field with which the run learns (map/swept.h)
 //   depth   last_gradient: norm of dL/dW2 of the last layer; own_shares: sum of beta^2_ii; log_offset: N0
 //           that the variances of input and branches foretell for log(1 + N/N0); output_change: by noise on the

@@ -13,6 +13,7 @@
 #include "app/course/measures.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/ui/widgets.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::lessons {
 namespace {
@@ -58,7 +59,7 @@ std::string value_text(double v, const FigureAxis& axis) {
 /// What a line comes to: its end; of a loss over time the mean of the last steps, as the text says.
 double end_value(const std::vector<double>& y, const Figure& figure) {
   if (!ends_in_means(figure)) return y.back();
-  const size_t count = std::min(y.size(), static_cast<size_t>(kMeasuredWindow));
+  const size_t count = std::min(y.size(), static_cast<size_t>(kLossWindow));
   return std::accumulate(y.end() - static_cast<std::ptrdiff_t>(count), y.end(), 0.0) /
          static_cast<double>(count);
 }

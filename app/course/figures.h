@@ -25,9 +25,7 @@ struct FigureData {
 /// lent another run's look, and for a run without a letter.
 std::string letter_of(const Lesson& lesson, const FigureLine& line);
 
-/// Steps that a loss at the end of a line is the mean of: what the lessons measured, not the Lab's kLossWindow.
-inline constexpr int kMeasuredWindow = 20;
-/// Whether the numbers at the ends of a figure's lines are such means: losses over the steps of training.
+/// Whether the numbers at the ends of a figure's lines are means of kLossWindow losses: losses over the steps of training.
 bool ends_in_means(const Figure& figure);
 /// Whether every point of a figure is one: the losses at the ends of runs, over a setting.
 bool is_of_means(const Lesson& lesson, const Figure& figure);

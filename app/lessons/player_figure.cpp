@@ -7,6 +7,7 @@
 #include "app/lessons/player.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/widgets.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::lessons {
 
@@ -214,12 +215,12 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   }
   if (!map) {
     const Rect area = plot::plot_area(plot, rect);
-    // The Lab's window is another one: where a number is a mean of losses the figure says of how many.
+    // Where a number is a mean of losses, the figure says of how many.
     const std::string window = predicting ? ""
                                : ends_in_means(figure)
-                                   ? "; " + phrase("losses at the ends: mean of {}", kMeasuredWindow)
+                                   ? "; " + phrase("losses at the ends: mean of {}", kLossWindow)
                                : is_of_means(*lesson(), figure)
-                                   ? "; " + phrase("each loss: mean of the last {} steps", kMeasuredWindow)
+                                   ? "; " + phrase("each loss: mean of the last {} steps", kLossWindow)
                                    : "";
     ui.paint().text({area.right(), area.bottom() + 38}, {Face::Sans, type::body}, ui.theme().ink3,
                     figure.x.label + window, Align::Right);

@@ -143,18 +143,19 @@ std::string page_row(const Outcome& outcome) {
   for (const Checked& checked : outcome.checks)
     measured += (measured.empty() ? "" : "<br>") + cell(part_text(outcome, checked));
   const char* strong = outcome.finding == Finding::Reproduced ? "**" : "";
-  return fmt::format("| `{}` | {} | {} | {} | {}{}{}. {} |\n", claim.id, cell(claim.source.item),
-                     cell(claim.says), measured, strong, verdict_of(outcome), strong, cell(outcome.sentence));
+  return fmt::format("| `{}` | {} | {} | {} | {}{}{}. {}<br>*Setting:* {} |\n", claim.id,
+                     cell(claim.source.item), cell(claim.says), measured, strong, verdict_of(outcome), strong,
+                     cell(outcome.sentence), cell(claim.setting));
 }
 
-/// Everything of one paper: its claims as a table, then setting and the paper's numbers of each.
+/// Everything of one paper: its claims as a table, then where to find each, with the paper's numbers.
 std::string page_section(const std::vector<Outcome>& outcomes, const std::string& paper) {
   std::string rows, notes;
   for (const Outcome& outcome : outcomes) {
     const Claim& claim = *outcome.claim;
     if (claim.source.paper != paper) continue;
     rows += page_row(outcome);
-    notes += fmt::format("- `{}` ({}). {}", claim.id, claim.source.version, claim.setting);
+    notes += fmt::format("- `{}` ({}).", claim.id, claim.source.version);
     for (size_t i = 0; i < claim.numbers.size(); ++i)
       notes += fmt::format("{}{} {}", i == 0 ? " The paper: " : "; ", claim.numbers[i].what,
                            stated_text(claim.numbers[i]));
@@ -197,9 +198,8 @@ std::string list_text(const std::vector<Outcome>& outcomes) {
 
 std::string to_text(const Outcome& outcome) {
   const Claim& claim = *outcome.claim;
-  std::string out =
-      fmt::format("{}: {}, {} ({})\n  claim    {}\n  setting  {}\n", claim.id, claim.source.paper,
-                  claim.source.item, claim.source.version, claim.says, claim.setting);
+  std::string out = fmt::format("{}: {}, {} ({})\n  claim    {}\n", claim.id, claim.source.paper,
+                                claim.source.item, claim.source.version, claim.says);
   for (const Stated& stated : claim.numbers)
     out += fmt::format("  paper    {}: {}{}\n", stated.what, stated_text(stated),
                        stated.measure.empty() ? "" : "; here: " + measured_text(outcome, stated.measure));
@@ -209,7 +209,8 @@ std::string to_text(const Outcome& outcome) {
     out += fmt::format("  check    {} [{}: {}; expected {}: {}]\n", checked.check->says,
                        checked.measure->label, measured_text(outcome, checked.measure->id),
                        lessons::band_text(*checked.check), state_of(checked));
-  return out + fmt::format("  verdict  {}: {}\n", capital(verdict_of(outcome)), outcome.sentence);
+  return out + fmt::format("  verdict  {}: {}\n  setting  {}\n", capital(verdict_of(outcome)),
+                           outcome.sentence, claim.setting);
 }
 
 std::string summary_text(const std::vector<Outcome>& outcomes) {
@@ -272,9 +273,9 @@ std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string&
       "opposite does. *cannot be told here*: a neighbouring hypothesis would pass too, or \"as good\" is measured more "
       "coarsely than half of the smallest effect that the source shows. *not at this scale*: none of these. *no system "
       "yet*: no run of this program could show it. *Speed, not quality*: the losses compared had not levelled off. Losses "
-      "are nats; each claim says its setting, and a verdict is of that setting alone. Claims are files, and so are these "
-      "rules: [claims/README.md](../claims/README.md).\n\n{}. {} runs, {} steps (a run that several claims ask for "
-      "counts in each).\n",
+      "are nats. A verdict is of its setting alone, which stands in it and names what the source does otherwise. Claims "
+      "are files, and so are these rules: [claims/README.md](../claims/README.md).\n\n{}. {} runs, {} steps (a run that "
+      "several claims ask for counts in each).\n",
       command, summary_text(outcomes), all.runs, all.steps);
   for (const std::string& paper : papers) out += page_section(outcomes, paper);
   return out;

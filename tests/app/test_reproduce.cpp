@@ -385,7 +385,8 @@ TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
   CHECK(svg.find("nan") == svg.npos);
   const std::string page = to_markdown(outcomes, "normscope reproduce tiny");
   CHECK(holds_text(page, "## Nobody 2026"));
-  CHECK(holds_text(page, "**reproduced (speed, not quality)**. They differ by 0.95."));
+  // A verdict is of its setting alone, and says it.
+  CHECK(holds_text(page, "**reproduced (speed, not quality)**. They differ by 0.95.<br>*Setting:* A model of a test. |"));
 }
 
 }  // namespace test_reproduce

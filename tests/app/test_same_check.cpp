@@ -8,6 +8,7 @@
 #include "app/course/reader.h"
 #include "app/reproduce/claim_reader.h"
 #include "catch.hpp"
+#include "engine/spec/loss_window.h"
 #include "test_paths.h"
 
 namespace normscope {
@@ -70,6 +71,25 @@ TEST_CASE(
       CHECK(figure.y.label.starts_with("loss"));
     }
   CHECK(swept >= 2);
+}
+
+TEST_CASE(
+    "a measure that is the loss at the end of a lesson's run is a mean of as many losses as everywhere") {
+  const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  size_t ends = 0;
+  for (const lessons::Lesson& lesson : course.lessons)
+    for (const lessons::Measure& measure : lesson.measures) {
+      const lessons::Curve* curve = lesson.curve(measure.curve);
+      if (!curve || curve->of != lessons::Curve::Of::Run || measure.take != "mean") continue;
+      if (curve->y != "loss" && curve->y != "excess") continue;
+      INFO(lesson.id << ", " << measure.id);
+      const bool part = measure.a != measure.b;
+      const double first = part ? measure.a : curve->from, last = part ? measure.b : curve->to;
+      if (last != lesson.run(curve->run)->spec.train.steps) continue;
+      ++ends;
+      CHECK(last - first + 1 == kLossWindow);
+    }
+  CHECK(ends >= 40);
 }
 
 }  // namespace normscope

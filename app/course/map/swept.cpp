@@ -7,15 +7,14 @@
 #include <numeric>
 
 #include "engine/measure/verdict.h"
+#include "engine/spec/loss_window.h"
 
 namespace normscope::lessons {
 namespace {
 
-constexpr int32_t kFinalWindow = 20;
-
 double final_loss(const RunResult& run, bool excess) {
   const std::vector<float> losses = run.history->loss().values;
-  const size_t count = std::min<size_t>(losses.size(), kFinalWindow);
+  const size_t count = std::min<size_t>(losses.size(), kLossWindow);
   const double mean = std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
                       static_cast<double>(count);
   return excess ? mean - run.level : mean;
