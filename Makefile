@@ -1,11 +1,11 @@
-# normscope: make, make run [ARGS="..."], make test, make fuzz [TIME=seconds], make test-cuda, make bench,
+# normscope: make, make run [ARGS="..."], make check, make test, make test-full, make fuzz [TIME=seconds], make test-cuda, make bench,
 # make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
 # make install [PREFIX=...], make package, make package-check, make web, make web-serve,
 # make test-web, make clean.
 # A thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
-.PHONY: build run test fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install package \
+.PHONY: build run check test test-full fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install package \
   package-check web web-serve test-web clean
 MAKEFLAGS += --no-print-directory
 
@@ -19,8 +19,17 @@ build:
 run: build
 	@$(PROGRAM) $(ARGS)
 
+# What the files touch that are not committed yet (or that changed since a commit): a minute for an op, a screen, a lesson.
+SINCE ?= HEAD
+check:
+	@python3 scripts/check.py $(SINCE)
+
 test:
 	@scripts/test.sh
+
+# Before a release: every lesson and, under the sanitizers, the screens as well.
+test-full:
+	@scripts/test.sh full
 
 # Readers of files and options on mutated input, TIME seconds each. See tests/fuzz/README.md.
 fuzz:

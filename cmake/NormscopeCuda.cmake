@@ -5,6 +5,28 @@ include_guard()
 file(GLOB cuda_sources CONFIGURE_DEPENDS
   "${CMAKE_SOURCE_DIR}/engine/cuda/*.cu" "${CMAKE_SOURCE_DIR}/engine/ops/*/*.cu")
 
+# A compiler spends nine tenths of a kernel file on headers: a few groups of files read them once each. Every op has a
+# namespace of its own, so that their functions may share names.
+#   normscope_cuda_groups(VARIABLE SUFFIX): the groups, as files under the build tree.
+function(normscope_cuda_groups variable suffix)
+  set(count 4)
+  foreach(group RANGE 1 ${count})
+    set(text_${group} "// Written by cmake/NormscopeCuda.cmake.\n")
+  endforeach()
+  set(next 1)
+  foreach(source IN LISTS cuda_sources)
+    string(APPEND text_${next} "#include \"${source}\"\n")
+    math(EXPR next "${next} % ${count} + 1")
+  endforeach()
+  set(groups "")
+  foreach(group RANGE 1 ${count})
+    set(file "${CMAKE_BINARY_DIR}/cuda/kernels_${group}.${suffix}")
+    file(CONFIGURE OUTPUT "${file}" CONTENT "${text_${group}}" @ONLY)
+    list(APPEND groups "${file}")
+  endforeach()
+  set(${variable} "${groups}" PARENT_SCOPE)
+endfunction()
+
 if(NORMSCOPE_CUDA STREQUAL "OFF" OR NORMSCOPE_SANITIZE)  # host sanitizers know nothing of a device
   return()
 endif()
@@ -26,10 +48,16 @@ if(NOT CMAKE_CUDA_COMPILER OR NOT CUDAToolkit_FOUND)
   return()
 endif()
 
-# Machine code for Turing, for Ampere and Ada (which run that of 8.0) and for Hopper, and PTX of the last for what
-# comes after.
+# What the kernels are compiled for. On a machine with a device: for that. On any other, where no kernel can run: PTX of
+# Turing, which checks every line and which the driver of a later machine translates. scripts/package.sh, whose machine is
+# not the one that runs it, asks for machine code of Turing, of Ampere and Ada (which run that of 8.0) and of Hopper, and for
+# PTX of the last for what comes after: 75-real;80-real;90.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90)
+  if(EXISTS /dev/nvidia0 AND CMAKE_VERSION VERSION_GREATER_EQUAL 3.24)
+    set(CMAKE_CUDA_ARCHITECTURES native)
+  else()
+    set(CMAKE_CUDA_ARCHITECTURES 75-virtual)
+  endif()
 endif()
 enable_language(CUDA)
 if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know it of newer compilers
@@ -38,7 +66,8 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know it of n
 endif()
 message(STATUS "CUDA: ${CMAKE_CUDA_COMPILER_VERSION}, architectures ${CMAKE_CUDA_ARCHITECTURES}")
 
-add_library(normscope_cuda MODULE ${cuda_sources})
+normscope_cuda_groups(groups cu)
+add_library(normscope_cuda MODULE ${groups})
 target_include_directories(normscope_cuda PRIVATE "${CMAKE_SOURCE_DIR}")
 set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON
   CUDA_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON

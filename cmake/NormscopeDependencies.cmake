@@ -30,6 +30,14 @@ if(NOT TARGET nlohmann_json::nlohmann_json)
   normscope_missing("nlohmann-json" nlohmann-json3-dev)
 endif()
 
+# ---- training ---------------------------------------------------------------------------------------------------
+if(NORMSCOPE_TRAINING)
+  find_package(tomlplusplus CONFIG QUIET)
+  if(NOT TARGET tomlplusplus::tomlplusplus)
+    normscope_missing("toml++" libtomlplusplus-dev)
+  endif()
+endif()
+
 # Without SentencePiece there is no training on pairs of sentences, and the program says so.
 if(NOT TARGET normscope_sentencepiece)
   message(STATUS "SentencePiece (Debian: libsentencepiece-dev, vcpkg: sentencepiece) not found: building without training on sentence pairs")
@@ -40,11 +48,6 @@ if(NORMSCOPE_APP)
   find_package(CLI11 CONFIG QUIET)
   if(NOT TARGET CLI11::CLI11)
     normscope_missing("CLI11" libcli11-dev)
-  endif()
-
-  find_package(tomlplusplus CONFIG QUIET)
-  if(NOT TARGET tomlplusplus::tomlplusplus)
-    normscope_missing("toml++" libtomlplusplus-dev)
   endif()
 
   find_package(glfw3 CONFIG QUIET)

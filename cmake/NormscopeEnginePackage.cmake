@@ -1,12 +1,17 @@
-# The engine as a package: find_package(normscope) gives normscope::engine. Component libnormscope-dev.
+# The engine, and what trains, as a package: find_package(normscope) gives normscope::engine and, where it was built,
+# normscope::training. Component libnormscope-dev.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 set(component COMPONENT libnormscope-dev)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/normscope")
 
-set_target_properties(normscope_engine PROPERTIES EXPORT_NAME engine)
-install(TARGETS normscope_engine EXPORT normscope ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" ${component})
+foreach(floor engine training)
+  if(TARGET normscope_${floor})
+    set_target_properties(normscope_${floor} PROPERTIES EXPORT_NAME ${floor})
+    install(TARGETS normscope_${floor} EXPORT normscope ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" ${component})
+  endif()
+endforeach()
 install(EXPORT normscope NAMESPACE normscope:: FILE normscope-targets.cmake DESTINATION "${package_dir}" ${component})
 
 # Headers that can be included from outside: not what is between files of one room (parts of kernels and of a run, the
@@ -14,6 +19,12 @@ install(EXPORT normscope NAMESPACE normscope:: FILE normscope-targets.cmake DEST
 # it includes.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
   "${CMAKE_SOURCE_DIR}/engine/*.h" "${CMAKE_SOURCE_DIR}/engine/*.def")
+if(TARGET normscope_training)
+  file(GLOB_RECURSE of_training CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
+    "${CMAKE_SOURCE_DIR}/training/*.h" "${CMAKE_SOURCE_DIR}/training/*.def")
+  list(FILTER of_training EXCLUDE REGEX "^training/(files|records|experiments)/")  # the program's own files
+  list(APPEND headers ${of_training})
+endif()
 list(FILTER headers EXCLUDE REGEX
   "(_inl|_impl|_passes|input_value|reference|reference_images|lab_trainer)\\.h$|/cpu/(export|tails|vector_math)\\.h$|/cuda/")
 list(APPEND headers engine/cuda/loader.h)

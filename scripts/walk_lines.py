@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
-"""Counts the lines of the walk in engine/README.md: of every function that it names, with the comment above it, and of
-every file that it names whole. Prints the sum; with --write puts the numbers into the page."""
+"""Counts the lines of the two walks, in engine/README.md and app/README.md: of every function that a walk names, with
+the comment above it and with every overload of that name in its file, and of every file that it names whole. Prints
+the sums; with --write puts the numbers into the pages. tests/app/test_readme.cpp holds each walk to its limits."""
 import pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "engine/README.md"
+PAGES = ("engine/README.md", "app/README.md")
 BEGIN, END = "<!-- walk -->", "<!-- end of walk -->"
 
+NUMBER = r"(?: \(\d+\))?"
+NAMES = rf"`[\w:~]+`{NUMBER}(?:, `[\w:~]+`{NUMBER})*"
+ENTRY = re.compile(rf"`(?P<file>[\w/]+\.\w+)`(?:: (?P<names>{NAMES})|{NUMBER}(?=[;\n]))")
 
-def function_place(path, name):
-    """The first and the last line of a function, counted from 0, with the comment above it; None: it is not there."""
+
+def function_places(path, name):
+    """The first and the last line of each function of that name, counted from 0, with the comment above it."""
     lines = path.read_text().splitlines()
     plain = re.compile(r"^[^{(=]*[\s*&]" + re.escape(name) + r"\(|^" + re.escape(name) + r"\(")
+    places = []
     for first, line in enumerate(lines):
         if not plain.search(line) or line.lstrip().startswith(("//", "return", "if", "for")):
             continue
@@ -26,45 +32,50 @@ def function_place(path, name):
                 last += 1
         while first > 0 and lines[first - 1].lstrip().startswith(("//", "template")):
             first -= 1
-        return first, last
-    return None
+        places.append((first, last))
+    return places
 
 
-def function_lines(path, name):
-    place = function_place(path, name)
-    if not place:
-        sys.exit(f"{path.relative_to(ROOT)} has no {name}()")
-    return place[1] - place[0] + 1
+def function_place(path, name):
+    """The place of the first function of that name; None: the file has none."""
+    return next(iter(function_places(path, name)), None)
 
 
-def main():
-    page = PAGE.read_text()
-    begin, end = page.index(BEGIN), page.index(END)
-    total = 0
+def counted(walk):
+    """The walk with its numbers, the sum of its lines and the number of its files."""
+    total, files = 0, set()
 
     def entry(match):
         nonlocal total
-        path = ROOT / "engine" / match["file"]
+        path = ROOT / match["file"]
         if not path.is_file():
-            sys.exit(f"there is no {path.relative_to(ROOT)}")
+            sys.exit(f"there is no {match['file']}")
+        files.add(match["file"])
         if not match["names"]:
             total += (count := len(path.read_text().splitlines()))
             return f"`{match['file']}` ({count})"
         parts = []
         for name in re.findall(r"`([^`]+)`", match["names"]):
-            total += (count := function_lines(path, name))
+            places = function_places(path, name)
+            if not places:
+                sys.exit(f"{match['file']} has no {name}()")
+            total += (count := sum(last - first + 1 for first, last in places))
             parts.append(f"`{name}` ({count})")
         return f"`{match['file']}`: " + ", ".join(parts)
 
-    number = r"(?: \(\d+\))?"
-    names = rf"`[\w:~]+`{number}(?:, `[\w:~]+`{number})*"
-    walk = re.sub(rf"`(?P<file>[\w/]+\.\w+)`(?:: (?P<names>{names})|{number}(?=[;\n]))",
-                  lambda m: entry(m) if m.string[m.string.rfind("\n", 0, m.start()) + 1:m.start()].startswith("   Read") else m[0],
-                  page[begin:end])
-    walk = re.sub(r"\*\*[\d,]+ lines\*\*", f"**{total:,} lines**", walk)
-    if "--write" in sys.argv[1:]:
-        PAGE.write_text(page[:begin] + walk + page[end:])
-    print(total)
+    lines = [ENTRY.sub(entry, line) if line.startswith("   Read") else line for line in walk.splitlines(keepends=True)]
+    walk = re.sub(r"\*\*[\d,]+ lines\*\* in \d+ files", f"**{total:,} lines** in {len(files)} files", "".join(lines))
+    return walk, total, len(files)
+
+
+def main():
+    for name in PAGES:
+        page = (ROOT / name).read_text()
+        begin, end = page.index(BEGIN), page.index(END)
+        walk, total, files = counted(page[begin:end])
+        if "--write" in sys.argv[1:]:
+            (ROOT / name).write_text(page[:begin] + walk + page[end:])
+        print(f"{name}: {total:,} lines in {files} files")
 
 
 if __name__ == "__main__":

@@ -76,15 +76,17 @@ class Site:
         return re.sub(r'\b(href|src|srcset)="([^"]*)"', moved, text)
 
     def with_files(self, text, source, page):
-        """The walk: a file that it names is a link to it, a function behind that a link to its first line."""
-        folder, file = posixpath.dirname(source), None
+        """A page with a walk: a file that it names becomes a link, a function behind that a link to its first line."""
+        file = None
 
         def named(match):
             nonlocal file
-            path = posixpath.join(folder, match[1])
+            path = match[1]
             if "." in match[1] and (ROOT / path).is_file():
                 file, line = path, 0
             else:
+                if "/" in path:
+                    file = None  # of a path that begins elsewhere
                 line = first_line(file, html.unescape(match[1])) if file and match.string[match.start() - 2] in ":," else 0
             if not line and path != file:
                 return match[0]
@@ -98,7 +100,7 @@ class Site:
         except ValueError as error:
             raise SystemExit(f"{source}: {error}")
         body = self.linked(body, source, page)
-        if source == "engine/README.md":
+        if source in walk_lines.PAGES:
             body = self.with_files(body, source, page)
         self.write(page, self.layout.page(page, f"{name} · normscope", body, headings, "text"))
 

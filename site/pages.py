@@ -28,6 +28,7 @@ GROUPS = {
         ("engine/README.md", "engine/index.html", "The engine: one training step"),
         ("docs/ops.md", "docs/ops.html", "Ops and their rules"),
         ("docs/design.md", "docs/design.html", "Design"),
+        ("training/README.md", "docs/training.html", None),
         ("app/README.md", "docs/the-app.html", None),
         ("docs/site.md", "docs/site.html", None),
         ("CONTRIBUTING.md", "docs/contributing.html", None),

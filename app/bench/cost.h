@@ -1,12 +1,12 @@
-// The time that each instruction of a Program takes, beside its cost (engine/measure/step/cost.h): the numbers behind
+// The time that each instruction of a Program takes, beside its cost (training/measure/step/cost.h): the numbers behind
 // normscope train --profile, normscope tape --fold and the rooflines of normscope bench.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "engine/measure/step/cost.h"
 #include "engine/tape/program.h"
+#include "training/measure/step/cost.h"
 
 namespace normscope::bench {
 

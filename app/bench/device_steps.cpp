@@ -9,7 +9,7 @@
 #include "app/bench/stepper.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
-#include "engine/train/network.h"
+#include "training/run/network.h"
 
 namespace normscope::bench {
 namespace {

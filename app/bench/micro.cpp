@@ -9,7 +9,7 @@
 #include "app/bench/plain.h"
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
-#include "engine/train/network.h"
+#include "training/run/network.h"
 
 namespace normscope::bench {
 namespace {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "app/bench/plain.h"
-#include "engine/train/network.h"
+#include "training/run/network.h"
 
 namespace normscope::bench {
 namespace {

@@ -10,8 +10,8 @@
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/record_model.h"
-#include "engine/spec/update_rule.h"
-#include "engine/train/network.h"
+#include "training/run/network.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::bench {
 namespace {

@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/data/task.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/program.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
+#include "training/data/task.h"
 
 namespace normscope::bench {
 

@@ -15,9 +15,9 @@
 #include "app/bench/timing.h"
 #include "engine/core/machine_memory.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/spec/update_rule.h"
-#include "engine/train/measured_sequence.h"
-#include "engine/train/memory_plan.h"
+#include "training/run/measured_sequence.h"
+#include "training/run/memory_plan.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::bench {
 namespace {

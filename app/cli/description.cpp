@@ -3,7 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "engine/spec/spec.h"
+#include "training/spec/spec.h"
 
 namespace normscope::cli {
 namespace {

@@ -1,6 +1,6 @@
 #include "app/cli/machine.h"
 #include "app/cli/terminal.h"
-#include "engine/spec/backend_choice.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/cli/options.h"
-#include "engine/spec/backend_choice.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::cli {
 

@@ -1,9 +1,9 @@
 #include "app/cli/specs.h"
 
 #include "app/cli/exit_code.h"
-#include "app/files/command_text.h"
 #include "app/link/link_text.h"
 #include "engine/io/atomic_file.h"
+#include "training/files/command_text.h"
 
 namespace normscope::cli {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "app/cli/options.h"
-#include "app/files/config_file.h"
 #include "app/link/link.h"
-#include "engine/data/task.h"
+#include "training/data/task.h"
+#include "training/files/config_file.h"
 
 namespace normscope::cli {
 

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/data/vocabulary.h"
+#include "training/data/vocabulary.h"
 
 namespace normscope::cli {
 namespace {

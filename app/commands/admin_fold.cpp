@@ -10,7 +10,7 @@
 #include "app/cli/specs.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "engine/train/admin_fold.h"
+#include "training/run/admin_fold.h"
 
 namespace normscope::cli {
 namespace {

@@ -11,8 +11,8 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/lab/ablation.h"
-#include "engine/text/translator.h"
+#include "training/session/ablation.h"
+#include "training/text/translator.h"
 
 namespace normscope::cli {
 namespace {

@@ -20,12 +20,12 @@
 #include "app/cli/products.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/experiments/first_steps.h"
 #include "engine/core/machine_cores.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/isa.h"
-#include "engine/spec/backend_choice.h"
+#include "training/experiments/first_steps.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::cli {
 namespace {

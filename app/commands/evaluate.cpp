@@ -13,8 +13,8 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/train/recurrence/text_loss.h"
-#include "engine/train/run.h"
+#include "training/run/recurrence/text_loss.h"
+#include "training/run/run.h"
 
 namespace normscope::cli {
 namespace {

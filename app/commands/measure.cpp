@@ -13,9 +13,9 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/lab/ablation.h"
-#include "engine/lab/analysis.h"
-#include "engine/text/translator.h"
+#include "training/session/ablation.h"
+#include "training/session/analysis.h"
+#include "training/text/translator.h"
 
 namespace normscope::cli {
 namespace {

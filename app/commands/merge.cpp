@@ -7,9 +7,9 @@
 #include "app/cli/options.h"
 #include "app/cli/results.h"
 #include "app/commands/commands.h"
-#include "app/experiments/numbers.h"
-#include "app/experiments/result_store.h"
 #include "engine/cpu/backend_cpu.h"
+#include "training/experiments/numbers.h"
+#include "training/experiments/result_store.h"
 
 namespace normscope::cli {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "app/cli/exit_code.h"
 #include "app/commands/stand.h"
-#include "app/files/session_file.h"
 #include "app/headless/raster.h"
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
@@ -18,7 +17,8 @@
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/tape_screen/tape_screen.h"
 #include "engine/core/real_text.h"
-#include "engine/spec/limits.h"
+#include "training/files/session_file.h"
+#include "training/spec/limits.h"
 
 namespace normscope::cli {
 namespace {

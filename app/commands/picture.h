@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "app/cli/terminal.h"
-#include "app/files/config_file.h"
 #include "app/link/link.h"
-#include "engine/lab/lab.h"
+#include "training/files/config_file.h"
+#include "training/session/lab.h"
 
 namespace normscope::cli {
 

@@ -9,10 +9,10 @@
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "app/records/log_reader.h"
-#include "app/records/recorders.h"
 #include "engine/core/text_table.h"
 #include "engine/io/input_value.h"
+#include "training/records/log_reader.h"
+#include "training/records/recorders.h"
 
 namespace normscope::cli {
 namespace {

@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "engine/core/text_table.h"
-#include "engine/data/unigram.h"
-#include "engine/measure/verdict.h"
-#include "engine/spec/loss_window.h"
+#include "training/data/unigram.h"
+#include "training/measure/verdict.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::cli {
 namespace {
@@ -20,7 +20,7 @@ constexpr uint64_t kFirstBatch = 1;
 /// How much the sources must be worth for a translation to be one, in nats (the plateau's own margin).
 constexpr double kSourceUse = 0.1;
 
-/// The rule is engine/measure/verdict.h's. An encoder-decoder may leave the level of word frequencies and
+/// The rule is training/measure/verdict.h's. An encoder-decoder may leave the level of word frequencies and
 /// still write sentences that have nothing to do with what it read: its decoder alone has learned the
 /// language.
 std::string verdict_text(RunState state, const History& history, double source_use) {

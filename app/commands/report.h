@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "engine/data/identity/data_identity.h"
-#include "engine/data/task.h"
-#include "engine/data/treebank/attachment.h"
-#include "engine/measure/history.h"
-#include "engine/spec/spec.h"
-#include "engine/train/run.h"
+#include "training/data/identity/data_identity.h"
+#include "training/data/task.h"
+#include "training/data/treebank/attachment.h"
+#include "training/measure/history.h"
+#include "training/run/run.h"
+#include "training/spec/spec.h"
 
 namespace normscope::cli {
 

@@ -25,8 +25,8 @@
 #include "app/reproduce/writers.h"
 #include "app/shell/settings.h"
 #include "app/sweep/trainer.h"
-#include "engine/data/task.h"
-#include "engine/data/tokenizer.h"
+#include "training/data/task.h"
+#include "training/data/tokenizer.h"
 
 namespace normscope::cli {
 namespace {

@@ -10,8 +10,8 @@
 #include <string_view>
 
 #include "app/cli/exit_code.h"
-#include "app/files/input_kinds.h"
-#include "app/records/log_line.h"
+#include "training/files/input_kinds.h"
+#include "training/records/log_line.h"
 
 namespace normscope::cli {
 namespace {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "app/commands/report.h"
-#include "engine/data/identity/data_identity.h"
-#include "engine/data/treebank/attachment.h"
 #include "engine/io/line_file.h"
 #include "engine/tape/program.h"
+#include "training/data/identity/data_identity.h"
+#include "training/data/treebank/attachment.h"
 
 namespace normscope::cli {
 

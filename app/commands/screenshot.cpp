@@ -12,7 +12,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
 #include "app/commands/picture.h"
-#include "app/files/input_kinds.h"
+#include "training/files/input_kinds.h"
 
 namespace normscope::cli {
 namespace {

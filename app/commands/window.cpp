@@ -16,9 +16,9 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
-#include "app/experiments/loss_archive.h"
-#include "app/files/file_kind.h"
 #include "app/window/main_window.h"
+#include "training/experiments/loss_archive.h"
+#include "training/files/file_kind.h"
 
 namespace normscope::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "engine/core/error.h"
 #include "engine/core/in_words.h"
 #include "engine/core/text_table.h"
-#include "engine/spec/nearest.h"
+#include "training/spec/nearest.h"
 
 namespace normscope::comparison {
 namespace {

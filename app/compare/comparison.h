@@ -17,9 +17,9 @@
 #include <vector>
 
 #include "app/panels/metrics.h"
-#include "engine/data/identity/data_identity.h"
-#include "engine/measure/history.h"
-#include "engine/spec/spec.h"
+#include "training/data/identity/data_identity.h"
+#include "training/measure/history.h"
+#include "training/spec/spec.h"
 
 namespace normscope::comparison {
 

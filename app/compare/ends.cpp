@@ -7,8 +7,8 @@
 #include <cstdlib>
 
 #include "app/compare/tracks.h"
-#include "engine/measure/plateau.h"
-#include "engine/measure/verdict.h"
+#include "training/measure/plateau.h"
+#include "training/measure/verdict.h"
 
 namespace normscope::comparison {
 namespace {
@@ -52,7 +52,7 @@ int32_t warmup_of(const Compared& run) {
   return 0;
 }
 
-/// The rule of engine/measure/plateau.h on the losses of a log that names no events.
+/// The rule of training/measure/plateau.h on the losses of a log that names no events.
 std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warmup) {
   std::vector<RunEvent> events;
   Plateau plateau;

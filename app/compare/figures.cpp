@@ -12,7 +12,7 @@
 #include "app/panels/plot_files.h"
 #include "engine/core/text_table.h"
 #include "engine/io/atomic_file.h"
-#include "engine/spec/loss_window.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::comparison {
 namespace {

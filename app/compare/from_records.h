@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/compare/comparison.h"
-#include "app/records/recorded_run.h"
+#include "training/records/recorded_run.h"
 
 namespace normscope::comparison {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/core/error.h"
-#include "engine/spec/loss_window.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::comparison {
 namespace {

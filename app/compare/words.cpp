@@ -6,13 +6,13 @@
 #include <cmath>
 
 #include "app/compare/tracks.h"
-#include "app/records/log_reader.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 #include "engine/core/in_words.h"
 #include "engine/core/text_table.h"
 #include "engine/model/wiring.h"
-#include "engine/spec/loss_window.h"
+#include "training/records/log_reader.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::comparison {
 

@@ -10,8 +10,8 @@
 
 #include "app/compare/comparison.h"
 #include "app/compare/loupe.h"
-#include "app/files/background.h"
 #include "app/plot/plot_spec.h"
+#include "training/files/background.h"
 
 namespace normscope::comparison {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "app/compare/live.h"
-#include "app/records/followed_file.h"
+#include "training/records/followed_file.h"
 
 namespace normscope::comparison {
 

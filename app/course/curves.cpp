@@ -10,9 +10,9 @@
 #include "app/course/map/swept.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
-#include "app/experiments/probes.h"
-#include "engine/measure/single_norm.h"
-#include "engine/measure/theory.h"
+#include "training/experiments/probes.h"
+#include "training/measure/single_norm.h"
+#include "training/measure/theory.h"
 
 namespace normscope::lessons {
 namespace {

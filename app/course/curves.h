@@ -32,7 +32,7 @@
 #include <vector>
 
 #include "app/course/lesson.h"
-#include "app/experiments/run_store.h"
+#include "training/experiments/run_store.h"
 
 namespace normscope::lessons {
 

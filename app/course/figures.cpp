@@ -13,7 +13,7 @@
 #include "app/course/measures.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/ui/widgets.h"
-#include "engine/spec/loss_window.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::lessons {
 namespace {

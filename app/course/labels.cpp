@@ -5,7 +5,7 @@
 
 #include "app/course/language/language.h"
 #include "app/ui/widgets.h"
-#include "engine/spec/update_rule.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::lessons {
 namespace {

@@ -17,8 +17,8 @@
 #include "app/course/exercises/challenge.h"
 #include "app/course/exercises/say.h"
 #include "app/course/prose.h"
-#include "engine/measure/small_tape.h"
-#include "engine/spec/spec.h"
+#include "training/measure/small_tape.h"
+#include "training/spec/spec.h"
 
 namespace normscope::lessons {
 

@@ -12,10 +12,10 @@
 #include <sstream>
 
 #include "app/course/map/swept.h"
-#include "app/experiments/numbers.h"
-#include "app/files/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/io/line_file.h"
+#include "training/experiments/numbers.h"
+#include "training/files/input_kinds.h"
 
 namespace normscope::lessons {
 namespace {

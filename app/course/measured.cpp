@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "app/course/check.h"
-#include "app/files/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_value.h"
-#include "engine/spec/limits.h"
+#include "training/files/input_kinds.h"
+#include "training/spec/limits.h"
 
 namespace normscope::lessons {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "app/ui/widgets.h"
-#include "engine/measure/initial_analysis.h"
+#include "training/measure/initial_analysis.h"
 
 namespace normscope::lessons {
 namespace {

@@ -18,11 +18,11 @@
 #include "app/course/reading/measure_tables.h"
 #include "app/course/reading/opening.h"
 #include "app/course/tapes/tape_tables.h"
-#include "app/files/input_kinds.h"
-#include "app/files/shipped_folder.h"
-#include "app/files/toml_table.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "training/files/input_kinds.h"
+#include "training/files/shipped_folder.h"
+#include "training/files/toml_table.h"
 
 namespace normscope::lessons {
 namespace {

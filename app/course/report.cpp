@@ -13,10 +13,10 @@
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
 #include "app/course/tapes/tape_curves.h"
-#include "app/files/input_kinds.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "training/files/input_kinds.h"
 
 namespace normscope::lessons {
 namespace {

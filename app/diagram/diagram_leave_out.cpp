@@ -7,7 +7,7 @@
 
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
-#include "engine/lab/ablation.h"
+#include "training/session/ablation.h"
 
 namespace normscope::lab {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "app/view/diagram_model.h"
 #include "app/view/lab_data.h"
-#include "engine/lab/lab.h"
+#include "training/session/lab.h"
 
 namespace normscope::lab {
 

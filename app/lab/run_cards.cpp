@@ -8,7 +8,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
 #include "app/view/wiring_glyph.h"
-#include "engine/spec/loss_window.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::lab {
 namespace {

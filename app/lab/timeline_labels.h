@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/ui/geometry.h"
-#include "engine/lab/lab.h"
+#include "training/session/lab.h"
 
 namespace normscope::lab {
 

@@ -10,8 +10,8 @@
 #include "app/course/reading/exercise_tables.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
-#include "app/files/input_kinds.h"
 #include "engine/io/atomic_file.h"
+#include "training/files/input_kinds.h"
 
 namespace normscope::lessons {
 namespace {

@@ -5,12 +5,12 @@
 #include <limits>
 
 #include "app/course/terms.h"
-#include "app/files/config_file.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "training/files/config_file.h"
 
 namespace normscope::lessons {
 

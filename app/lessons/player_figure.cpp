@@ -7,7 +7,7 @@
 #include "app/lessons/player.h"
 #include "app/plot/plot_layout.h"
 #include "app/ui/widgets.h"
-#include "engine/spec/loss_window.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::lessons {
 
@@ -216,12 +216,11 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   if (!map) {
     const Rect area = plot::plot_area(plot, rect);
     // Where a number is a mean of losses, the figure says of how many.
-    const std::string window = predicting ? ""
-                               : ends_in_means(figure)
-                                   ? "; " + phrase("losses at the ends: mean of {}", kLossWindow)
-                               : is_of_means(*lesson(), figure)
-                                   ? "; " + phrase("each loss: mean of the last {} steps", kLossWindow)
-                                   : "";
+    const std::string window =
+        predicting                       ? ""
+        : ends_in_means(figure)          ? "; " + phrase("losses at the ends: mean of {}", kLossWindow)
+        : is_of_means(*lesson(), figure) ? "; " + phrase("each loss: mean of the last {} steps", kLossWindow)
+                                         : "";
     ui.paint().text({area.right(), area.bottom() + 38}, {Face::Sans, type::body}, ui.theme().ink3,
                     figure.x.label + window, Align::Right);
     ui.paint().text({rect.x, area.y - 16}, {Face::Sans, type::tick}, ui.theme().ink3, figure.y.label);

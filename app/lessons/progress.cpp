@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "app/course/exercises/say.h"
-#include "app/files/input_kinds.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_value.h"
+#include "training/files/input_kinds.h"
 
 namespace normscope::lessons {
 namespace {

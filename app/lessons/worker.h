@@ -8,7 +8,7 @@
 #include <string>
 
 #include "app/course/curves.h"
-#include "app/files/newest_job.h"
+#include "training/files/newest_job.h"
 
 namespace normscope::lessons {
 

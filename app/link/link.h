@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/files/config_file.h"
 #include "app/view/screen.h"
+#include "training/files/config_file.h"
 
 namespace normscope {
 

@@ -3,15 +3,15 @@
 #include <iterator>
 #include <set>
 
-#include "app/files/command_text.h"
 #include "app/link/link.h"
 #include "app/link/link_text.h"
 #include "app/link/packing.h"
 #include "engine/core/error.h"
-#include "engine/data/vocabulary.h"
 #include "engine/io/input_value.h"
-#include "engine/spec/limits.h"
-#include "engine/spec/spec_text.h"
+#include "training/data/vocabulary.h"
+#include "training/files/command_text.h"
+#include "training/spec/limits.h"
+#include "training/spec/spec_text.h"
 
 namespace normscope {
 

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <iterator>
 
-#include "app/files/command_text.h"
 #include "app/link/link.h"
 #include "app/link/link_text.h"
 #include "app/link/packing.h"
 #include "engine/core/error.h"
 #include "engine/core/in_words.h"
+#include "training/files/command_text.h"
 
 namespace normscope {
 

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "app/files/file_kind.h"
 #include "app/headless/frame.h"
 #include "app/headless/raster.h"
 #include "app/plot/plot.h"
@@ -15,6 +14,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "training/files/file_kind.h"
 
 namespace normscope::lab {
 namespace {

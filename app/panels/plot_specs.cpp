@@ -9,8 +9,8 @@
 
 #include "app/ui/widgets.h"
 #include "engine/core/in_words.h"
-#include "engine/data/identity/data_identity.h"
-#include "engine/spec/loss_window.h"
+#include "training/data/identity/data_identity.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::lab {
 namespace {
@@ -173,7 +173,8 @@ std::string short_label(const LabView& view, size_t index) {
 
 PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
-  plot.note = fmt::format("{}, lower is better; at the ends: mean of up to {}", nats_per(view.unit), kLossWindow);
+  plot.note =
+      fmt::format("{}, lower is better; at the ends: mean of up to {}", nats_per(view.unit), kLossWindow);
   if (!any_stream(view)) {
     plot.title = "Loss";
     plot.question = "how well does it choose?";

@@ -8,7 +8,7 @@
 
 #include "app/panels/plot_specs.h"
 #include "app/ui/widgets.h"
-#include "engine/measure/theory_curves.h"
+#include "training/measure/theory_curves.h"
 
 namespace normscope::lab {
 

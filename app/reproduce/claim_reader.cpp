@@ -11,13 +11,13 @@
 
 #include "app/course/check.h"
 #include "app/course/reading/measure_tables.h"
-#include "app/files/input_kinds.h"
-#include "app/files/shipped_folder.h"
-#include "app/files/toml_table.h"
 #include "app/reproduce/claim_run_tables.h"
 #include "app/reproduce/plan.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "training/files/input_kinds.h"
+#include "training/files/shipped_folder.h"
+#include "training/files/toml_table.h"
 
 namespace normscope::reproduce {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/files/toml_table.h"
 #include "app/reproduce/claim.h"
+#include "training/files/toml_table.h"
 
 namespace normscope::reproduce {
 

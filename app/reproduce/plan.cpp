@@ -14,9 +14,9 @@
 #include <set>
 #include <utility>
 
-#include "app/experiments/run_store.h"
 #include "engine/core/error.h"
 #include "engine/model/model_config.h"
+#include "training/experiments/run_store.h"
 
 namespace normscope::reproduce {
 namespace {

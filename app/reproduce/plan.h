@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "app/course/curves.h"
-#include "app/experiments/result_store.h"
 #include "app/reproduce/claim.h"
 #include "app/reproduce/taken.h"
+#include "training/experiments/result_store.h"
 
 namespace normscope::reproduce {
 

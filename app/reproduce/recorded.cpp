@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "app/experiments/result_store.h"
-#include "app/files/input_kinds.h"
 #include "engine/io/input_value.h"
+#include "training/experiments/result_store.h"
+#include "training/files/input_kinds.h"
 
 namespace normscope::reproduce {
 namespace {

@@ -9,18 +9,18 @@
 #include <regex>
 #include <utility>
 
-#include "app/experiments/recording.h"
-#include "app/experiments/result_store.h"
 #include "app/reproduce/claim.h"
 #include "engine/core/error.h"
-#include "engine/data/pairs_task.h"
 #include "engine/io/input_value.h"
-#include "engine/lab/ablation.h"
-#include "engine/spec/limits.h"
-#include "engine/text/bleu.h"
-#include "engine/text/dependency_parser.h"
-#include "engine/text/translator.h"
-#include "engine/train/run.h"
+#include "training/data/pairs_task.h"
+#include "training/experiments/recording.h"
+#include "training/experiments/result_store.h"
+#include "training/run/run.h"
+#include "training/session/ablation.h"
+#include "training/spec/limits.h"
+#include "training/text/bleu.h"
+#include "training/text/dependency_parser.h"
+#include "training/text/translator.h"
 
 namespace normscope::reproduce {
 namespace {

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/experiments/record.h"
-#include "app/experiments/runner.h"
+#include "training/experiments/record.h"
+#include "training/experiments/runner.h"
 
 namespace normscope::reproduce {
 

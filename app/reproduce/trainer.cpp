@@ -16,7 +16,7 @@
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "engine/data/task.h"
+#include "training/data/task.h"
 
 namespace normscope::reproduce {
 namespace {

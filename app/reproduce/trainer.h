@@ -7,9 +7,9 @@
 #include <functional>
 #include <vector>
 
-#include "app/experiments/runner.h"
 #include "app/reproduce/finding.h"
 #include "app/reproduce/plan.h"
+#include "training/experiments/runner.h"
 
 namespace normscope::reproduce {
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/experiments/result_store.h"
 #include "app/plot/plot.h"
 #include "app/reproduce/recorded.h"
 #include "app/sweep/trainer.h"
 #include "engine/core/text_table.h"
+#include "training/experiments/result_store.h"
 
 namespace normscope::reproduce {
 namespace {

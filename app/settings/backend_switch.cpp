@@ -1,5 +1,5 @@
 #include "app/settings/backend_switch.h"
-#include "engine/spec/backend_choice.h"
+#include "training/spec/backend_choice.h"
 
 #include <array>
 

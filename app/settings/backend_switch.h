@@ -7,8 +7,8 @@
 #include <string>
 
 #include "app/ui/widgets.h"
-#include "engine/lab/lab.h"
-#include "engine/spec/backend_choice.h"
+#include "training/session/lab.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope {
 

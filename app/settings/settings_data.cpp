@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "app/files/home_path.h"
 #include "app/settings/settings_rows.h"
 #include "engine/core/error.h"
+#include "training/files/home_path.h"
 
 namespace normscope::lab {
 

@@ -11,8 +11,8 @@
 #include "app/view/lab_data.h"
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
-#include "engine/spec/unused_settings.h"
-#include "engine/spec/update_rule.h"
+#include "training/spec/unused_settings.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::lab {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/files/home_path.h"
 #include "app/settings/settings_rows.h"
 #include "engine/core/error.h"
-#include "engine/spec/unused_settings.h"
+#include "training/files/home_path.h"
+#include "training/spec/unused_settings.h"
 
 namespace normscope::lab {
 

@@ -23,7 +23,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
 #include "engine/core/boundary.h"
-#include "engine/spec/backend_choice.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope {
 namespace {

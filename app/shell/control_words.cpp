@@ -11,7 +11,7 @@
 #include "app/panels/panels.h"
 #include "app/panels/plot_cell.h"
 #include "app/shell/palette.h"
-#include "engine/spec/spec.h"
+#include "training/spec/spec.h"
 
 namespace normscope::shell {
 namespace {

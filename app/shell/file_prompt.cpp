@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/files/home_path.h"
 #include "app/shell/plain_message.h"
 #include "app/ui/widgets.h"
+#include "training/files/home_path.h"
 
 namespace normscope::shell {
 namespace {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "app/files/background.h"
-#include "app/files/file_kind.h"
 #include "app/ui/ui.h"
+#include "training/files/background.h"
+#include "training/files/file_kind.h"
 
 namespace normscope::shell {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/files/session_file.h"
 #include "engine/core/error.h"
-#include "engine/data/vocabulary.h"
+#include "training/data/vocabulary.h"
+#include "training/files/session_file.h"
 
 namespace normscope::shell {
 namespace {

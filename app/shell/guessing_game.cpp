@@ -9,7 +9,7 @@
 
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
-#include "engine/data/sequence_task.h"
+#include "training/data/sequence_task.h"
 
 namespace normscope::shell {
 namespace {

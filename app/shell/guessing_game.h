@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/ui/ui.h"
-#include "engine/lab/lab.h"
+#include "training/session/lab.h"
 
 namespace normscope::shell {
 

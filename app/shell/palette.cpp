@@ -12,7 +12,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
 #include "app/view/glossary.h"
-#include "engine/spec/spec.h"
+#include "training/spec/spec.h"
 
 namespace normscope::shell {
 namespace {

@@ -6,7 +6,7 @@
 #include <cctype>
 
 #include "app/settings/settings_rows.h"
-#include "engine/spec/spec.h"
+#include "training/spec/spec.h"
 
 namespace normscope {
 

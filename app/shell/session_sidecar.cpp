@@ -8,7 +8,7 @@
 #include "app/sweep/screen/sweep_screen.h"
 #include "engine/core/error.h"
 #include "engine/io/input_value.h"
-#include "engine/spec/limits.h"
+#include "training/spec/limits.h"
 
 namespace normscope {
 

@@ -17,12 +17,12 @@
 #include <fstream>
 #include <vector>
 
-#include "app/files/config_file.h"
-#include "app/files/input_kinds.h"
-#include "app/files/toml.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_value.h"
+#include "training/files/config_file.h"
+#include "training/files/input_kinds.h"
+#include "training/files/toml.h"
 
 namespace normscope {
 namespace {

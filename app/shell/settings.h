@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/lab/split.h"
-#include "engine/spec/backend_choice.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope {
 

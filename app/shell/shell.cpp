@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/files/command_text.h"
-#include "app/files/session_file.h"
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
 #include "app/shell/classroom/presentation.h"
@@ -21,6 +19,8 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/io/input_file.h"
+#include "training/files/command_text.h"
+#include "training/files/session_file.h"
 
 namespace normscope::shell {
 namespace {

@@ -8,7 +8,7 @@
 #include "app/shell/undo.h"
 #include "engine/core/error.h"
 #include "engine/io/input_value.h"
-#include "engine/spec/limits.h"
+#include "training/spec/limits.h"
 
 namespace normscope::shell {
 

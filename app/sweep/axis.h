@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/spec/spec.h"
+#include "training/spec/spec.h"
 
 namespace normscope::sweep {
 

@@ -8,8 +8,8 @@
 
 #include "engine/core/error.h"
 #include "engine/core/text_table.h"
-#include "engine/data/identity/unit_of.h"
-#include "engine/spec/nearest.h"
+#include "training/data/identity/unit_of.h"
+#include "training/spec/nearest.h"
 
 namespace normscope::sweep {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "app/experiments/over_seeds.h"
 #include "app/sweep/sweep_plan.h"
+#include "training/experiments/over_seeds.h"
 
 namespace normscope::sweep {
 

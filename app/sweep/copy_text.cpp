@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "app/files/command_text.h"
 #include "engine/core/error.h"
+#include "training/files/command_text.h"
 
 namespace normscope::sweep {
 namespace {

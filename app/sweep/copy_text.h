@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/sweep/sweep_plan.h"
-#include "engine/spec/backend_choice.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::sweep {
 

@@ -12,7 +12,7 @@
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/theme.h"
 #include "engine/core/text_table.h"
-#include "engine/data/identity/data_identity.h"
+#include "training/data/identity/data_identity.h"
 
 namespace normscope::sweep {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "engine/core/error.h"
 #include "engine/io/input_value.h"
-#include "engine/spec/nearest.h"
-#include "engine/spec/unused_settings.h"
+#include "training/spec/nearest.h"
+#include "training/spec/unused_settings.h"
 
 namespace normscope::sweep {
 namespace {

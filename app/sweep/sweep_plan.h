@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/sweep/axis.h"
-#include "engine/spec/spec.h"
+#include "training/spec/spec.h"
 
 namespace normscope::sweep {
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <vector>
 
-#include "app/experiments/result_store.h"
 #include "app/plot/plot.h"
 #include "app/sweep/border.h"
 #include "engine/core/text_table.h"
-#include "engine/data/identity/data_identity.h"
+#include "training/data/identity/data_identity.h"
+#include "training/experiments/result_store.h"
 
 namespace normscope::sweep {
 namespace {

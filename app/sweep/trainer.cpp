@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/data/task.h"
-#include "engine/train/run.h"
+#include "training/data/task.h"
+#include "training/run/run.h"
 
 namespace normscope::sweep {
 

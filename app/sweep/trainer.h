@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "app/experiments/recording.h"
 #include "app/sweep/sweep_plan.h"
+#include "training/experiments/recording.h"
 
 namespace normscope::sweep {
 

@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "app/experiments/result_store.h"
-#include "app/experiments/runner.h"
-#include "app/files/newest_job.h"
 #include "app/sweep/cells.h"
 #include "app/sweep/trainer.h"
+#include "training/experiments/result_store.h"
+#include "training/experiments/runner.h"
+#include "training/files/newest_job.h"
 
 namespace normscope::sweep {
 

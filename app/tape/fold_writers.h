@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/measure/step/fold.h"
+#include "training/measure/step/fold.h"
 
 namespace normscope::tape {
 

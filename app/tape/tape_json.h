@@ -3,12 +3,12 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/measure/listing.h"
-#include "engine/measure/step/change.h"
-#include "engine/measure/step/fold.h"
-#include "engine/measure/step/memory_map.h"
-#include "engine/measure/step/numeric_check.h"
-#include "engine/measure/step/tensor_summary.h"
+#include "training/measure/listing.h"
+#include "training/measure/step/change.h"
+#include "training/measure/step/fold.h"
+#include "training/measure/step/memory_map.h"
+#include "training/measure/step/numeric_check.h"
+#include "training/measure/step/tensor_summary.h"
 
 namespace normscope::tape {
 

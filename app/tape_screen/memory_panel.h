@@ -17,7 +17,7 @@
 #include "app/tape_screen/shown.h"
 #include "app/ui/ui.h"
 #include "app/view/commands.h"
-#include "engine/measure/step/memory_map.h"
+#include "training/measure/step/memory_map.h"
 
 namespace normscope::tape_screen {
 

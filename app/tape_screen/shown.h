@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/measure/step/numeric_check.h"
-#include "engine/measure/step/step_player.h"
-#include "engine/measure/step/tensor_summary.h"
+#include "training/measure/step/numeric_check.h"
+#include "training/measure/step/step_player.h"
+#include "training/measure/step/tensor_summary.h"
 
 namespace normscope::tape_screen {
 

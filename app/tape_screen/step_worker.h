@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "app/tape_screen/shown.h"
-#include "engine/lab/played_step.h"
-#include "engine/measure/step/change.h"
-#include "engine/measure/step/fold.h"
-#include "engine/measure/step/memory_map.h"
-#include "engine/train/step_program.h"
+#include "training/measure/step/change.h"
+#include "training/measure/step/fold.h"
+#include "training/measure/step/memory_map.h"
+#include "training/run/step_program.h"
+#include "training/session/played_step.h"
 
 namespace normscope::tape_screen {
 

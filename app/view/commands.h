@@ -1,6 +1,6 @@
 // What the hand asked for, as values: the Lab screen only returns commands, so it runs the same on a real Lab
 // and on a fixed view, and tests can read what a click meant. What is for the trainer is lab::Command
-// (engine/lab/command.h), which draw_app posts; what is the app's own stands here.
+// (training/session/command.h), which draw_app posts; what is the app's own stands here.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/plot/plot_spec.h"
-#include "engine/lab/command.h"
-#include "engine/lab/lab.h"
+#include "training/session/command.h"
+#include "training/session/lab.h"
 
 namespace normscope::lab {
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/measure/plateau.h"
-#include "engine/measure/verdict.h"
-#include "engine/spec/loss_window.h"
+#include "training/measure/plateau.h"
+#include "training/measure/verdict.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::lab {
 namespace {

@@ -16,9 +16,9 @@
 #include <sstream>
 #include <vector>
 
-#include "app/files/input_kinds.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "training/files/input_kinds.h"
 
 namespace normscope {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "app/files/config_file.h"
 #include "app/link/link.h"
-#include "engine/lab/lab.h"
-#include "engine/spec/backend_choice.h"
+#include "training/files/config_file.h"
+#include "training/session/lab.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope {
 

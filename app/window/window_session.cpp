@@ -19,7 +19,6 @@
 #include <exception>
 #include <utility>
 
-#include "app/files/session_file.h"
 #include "app/headless/software_screen.h"
 #include "app/shell/parts/linked.h"
 #include "app/ui/keys.h"
@@ -27,6 +26,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/cuda/loader.h"
+#include "training/files/session_file.h"
 
 namespace normscope {
 namespace {

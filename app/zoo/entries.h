@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/spec/spec.h"
+#include "training/spec/spec.h"
 
 namespace normscope::zoo {
 

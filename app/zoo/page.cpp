@@ -6,7 +6,7 @@
 
 #include "app/zoo/summary.h"
 #include "engine/core/text_table.h"
-#include "engine/data/identity/data_identity.h"
+#include "training/data/identity/data_identity.h"
 
 namespace normscope::zoo {
 namespace {

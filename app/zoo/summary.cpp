@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/data/identity/unit_of.h"
+#include "training/data/identity/unit_of.h"
 
 namespace normscope::zoo {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "app/experiments/over_seeds.h"
 #include "app/zoo/plan.h"
 #include "app/zoo/table.h"
+#include "training/experiments/over_seeds.h"
 
 namespace normscope::zoo {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "app/experiments/recording.h"
+#include "training/experiments/recording.h"
 
 namespace normscope::zoo {
 namespace {

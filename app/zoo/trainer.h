@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "app/experiments/record.h"
-#include "app/experiments/runner.h"
 #include "app/zoo/plan.h"
+#include "training/experiments/record.h"
+#include "training/experiments/runner.h"
 
 namespace normscope::zoo {
 

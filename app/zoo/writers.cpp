@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "app/experiments/result_store.h"
 #include "app/zoo/summary.h"
 #include "engine/core/text_table.h"
-#include "engine/data/identity/data_identity.h"
+#include "training/data/identity/data_identity.h"
+#include "training/experiments/result_store.h"
 
 namespace normscope::zoo {
 namespace {

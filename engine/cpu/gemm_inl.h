@@ -1,5 +1,6 @@
-// Packed, register-blocked SGEMM, compiled once per instruction set: C = A B, C += A B, optionally plus a bias
-// row. Used by the CPU kernels of linear (whole products, cut into chunks by shape) and attention (tiles by hand).
+// Packed, register-blocked SGEMM, compiled once per instruction set, for A (m,k), B (k,n), C (m,n) and bias (n):
+//   C  =  [C +] A B [+ bias]
+// Used by the CPU kernels of linear (whole products, cut into chunks by shape) and attention (tiles by hand).
 //
 // A tile of C, kTileRows x kTileVectors vectors, stays in registers while K runs. A is read by broadcasts: in place
 // along a row, and along k while its rows are near; else from packed tiles [k][tile_rows], because in place every k
@@ -157,8 +158,8 @@ HWY_INLINE int64_t tile_floats(const GemmPlan& plan) { return plan.tile_rows * p
 /// rows has to lie at once: those 4 KiB or a multiple apart do, give or take half a line.
 constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
 
-/// At lowering, as it divides a dozen times, which a chunk of a small product would notice. `made`: null for the usual
-/// choice.
+/// plan_gemm runs at lowering: its dozen divisions would slow down the chunks of small products. `made`: null for the
+/// usual choice.
 inline GemmPlan plan_gemm(const Gemm& g, const GemmChoice* made) {
   GemmPlan plan{};
   const int64_t tiles = div_up(g.m, kTileRows), panels = div_up(g.n, kPanel);

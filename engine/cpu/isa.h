@@ -31,7 +31,7 @@ std::string processor_name();
 /// Out of the text of Linux's /proc/cpuinfo.
 std::string processor_name(std::istream& cpuinfo);
 
-/// Of a core's L2 cache, as the system reports it; 1 MiB where it does not.
+/// l2_bytes returns the size of a core's L2 cache, as the system reports it; 1 MiB where it does not.
 int64_t l2_bytes();
 
 }  // namespace normscope::cpu

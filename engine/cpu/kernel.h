@@ -60,10 +60,9 @@ struct Stages {
   Stage stage[kMaxStages];
   size_t workspace_floats = 0;
   size_t kept_floats = 0;  ///< of a forward instruction: Call::kept, from here to the end of the step
-  /// The same result for one region alone, which reads no other rows, needs no workspace and, if `whole_rows`, has all
-  /// columns; null: there is no such way.
+  /// Computes the same result for one region, from no other rows and without workspace; null: there is no such way.
   RegionFn region = nullptr;
-  bool whole_rows = false;
+  bool whole_rows = false;  ///< `region` takes only regions that have all columns
   /// Of the products, if there are any; whoever runs the stages hands them back as Call::plans.
   GemmPlan plans[kMaxProducts] = {};
   void add(StageFn run, int64_t chunks);  ///< throws Error beyond kMaxStages

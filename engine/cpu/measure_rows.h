@@ -16,19 +16,20 @@ struct Moments {
   }
 };
 
-/// A sub-layer's linear map on a component: row <- gain (scale row - mean) inverse_sigma. Null pointers stand for
-/// one.
+/// CarryMap is a sub-layer's affine map of the rows c (width) of a component, with mean = mean(scale * c):
+///   c  <-  (scale * c - mean) * inverse_sigma * factor * gain + bias
+/// Null pointers stand for one, for bias zero.
 struct CarryMap {
   const float* scale = nullptr;          ///< width numbers
   const float* gain = nullptr;           ///< width numbers
-  const float* inverse_sigma = nullptr;  ///< a number a row; null: no norm, neither mean nor gain is used
+  const float* inverse_sigma = nullptr;  ///< a number a row; null: no norm, so no mean is subtracted
   bool centre = true;                    ///< subtract the row's mean
   const float* bias = nullptr;           ///< width numbers, added last
   const float* factor = nullptr;         ///< a number an element, after mean and inverse_sigma
 };
 
 Moments moments(const float* x, int64_t n);
-/// Carries rows x width numbers in place; adds the result to `total`.
+/// carry_rows applies the map to rows x width numbers in place and adds the result to `total`.
 Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width);
 /// Largest |a - b|; NaN when any difference is NaN.
 double largest_difference(const float* a, const float* b, int64_t n);
@@ -37,7 +38,7 @@ struct Dots {
 };
 Dots dots(const float* a, const float* b, int64_t n);
 void add_scaled(const float* x, float factor, float* sum, int64_t n);
-/// sum of -p log p.
+/// entropy returns the sum of -p log p, where 0 log 0 = 0.
 double entropy(const float* p, int64_t n);
 
 }  // namespace normscope::cpu

@@ -35,8 +35,9 @@ struct DropoutSite {
   DropoutInputs inputs;
 };
 
-/// factors[i] = scale where element first + i is kept, else 0, for i in [0, n). first % 4 == 0; room for
-/// round_up(n, kFactorGroup) floats.
+/// dropout_factors draws the factors of n elements from `first` on, where first % 4 == 0:
+///   factors[i]  =  scale where element first + i is kept, else 0
+/// There is room for round_up(n, kFactorGroup) floats.
 inline void dropout_factors(const DropoutSite& s, uint64_t first, int64_t n, float* factors) {
   const DF df;
   const DU d;

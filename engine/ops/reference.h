@@ -27,7 +27,8 @@ inline double value_of(double x) { return x; }
 
 inline size_t at(int64_t i) { return static_cast<size_t>(i); }
 
-/// (B,T,D) = scale * table[tokens] + positions[t]; positions may be empty.
+/// embedding computes out (B,T,D) from tokens (B,T), table (V,D) and positions (>=T,D), which may be empty:
+///   out[b,t]  =  scale * table[tokens[b,t]] + positions[t]
 template <class S>
 Array<S> embedding(const std::vector<int32_t>& tokens, const Array<S>& table, const Array<S>& positions,
                    double scale, int64_t T, int64_t D) {
@@ -41,7 +42,8 @@ Array<S> embedding(const std::vector<int32_t>& tokens, const Array<S>& table, co
   return out;
 }
 
-/// Shape of a matrix product: y (M,N) = x (M,K) W; W is (K,N), or (N,K) when transposed.
+/// LinearShape holds the sizes of a product, in which W is (K,N), or (N,K) when transposed:
+///   y (M,N)  =  x (M,K) W + b (N)
 struct LinearShape {
   int64_t M, K, N;
   bool transposed = false;
@@ -120,7 +122,7 @@ AttentionResult<S> attention(const Array<S>& q, const Array<S>& k, const Array<S
   return r;
 }
 
-/// Of a segment of Tq positions over Tk keys, the first Tk - Tq of them a memory.
+/// RelativeShape is that of a segment of Tq positions over Tk keys, the first Tk - Tq of which are a memory.
 struct RelativeShape : AttentionShape {
   std::vector<int32_t> memory_lengths = {};  ///< (B), or empty: all of it counts
 
@@ -131,13 +133,13 @@ struct RelativeShape : AttentionShape {
   bool visible(int64_t b, int64_t t, int64_t s) const {
     return s <= t + memory() && s >= memory() - counted(b);
   }
-  /// Of the row of distances that is for query t and key s.
+  /// r() indexes the row of distances that is for query t and key s.
   size_t r(int64_t t, int64_t s, int64_t h, int64_t j) const {
     return at((t + memory() - s) * D + h * width() + j);
   }
 };
 
-/// content, position (B,Tq,D), keys and values (B,Tk,D), distances (P,D).
+/// relative_attention takes content and position (B,Tq,D), keys and values (B,Tk,D), and distances (P,D).
 template <class S>
 AttentionResult<S> relative_attention(const Array<S>& content, const Array<S>& k, const Array<S>& v,
                                       const Array<S>& position, const Array<S>& distances,
@@ -174,7 +176,7 @@ AttentionResult<S> relative_attention(const Array<S>& content, const Array<S>& k
   return r;
 }
 
-/// a (B,Ta,D), then b (B,Tb,D), in each of `rows` rows.
+/// concat puts the row of b (B,Tb,D) behind that of a (B,Ta,D), in each of `rows` rows.
 template <class S>
 Array<S> concat(const Array<S>& a, const Array<S>& b, int64_t rows) {
   Array<S> out;
@@ -196,8 +198,12 @@ struct AdaNumbers {
   double scale = 1, slope = 0.1;
 };
 
-/// LayerNorm g*y+b, Simple and the detached kinds y, AdaNorm C(1 - ky)y, Rms g*x/sqrt(mean x² + eps), over rows of
-/// length D. What a kind detaches is a plain number here, so that dual numbers see no derivative through it.
+/// layer_norm computes all kinds but DyT over rows x of length D, with y = (x - mean) / sqrt(variance + eps):
+///   LayerNorm                    out  =  gain * y + bias
+///   Simple, the detached kinds   out  =  y
+///   AdaNorm                      out  =  C (1 - k y) * y
+///   Rms                          out  =  gain * x / sqrt(mean(x²) + eps)
+/// What a kind detaches is a plain number here, so that dual numbers see no derivative through it.
 template <class S>
 NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain, const Array<S>& bias,
                          int64_t D, double eps, const AdaNumbers& ada = {}) {
@@ -229,7 +235,9 @@ NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain,
   return r;
 }
 
-/// DyT: g*tanh(alpha x) + b; in the place of 1/sigma the root of sum tanh² over sum x² of a row.
+/// dyt computes, over rows x of length D,
+///   out            =  gain * tanh(alpha x) + bias
+///   inverse_sigma  =  sqrt(sum of tanh(alpha x)² / sum of x²)
 template <class S>
 NormResult<S> dyt(const Array<S>& x, const Array<S>& gain, const Array<S>& bias, S alpha, int64_t D) {
   const int64_t R = static_cast<int64_t>(x.size()) / D;
@@ -265,14 +273,15 @@ Array<S> gelu(const Array<S>& x) {
   return y;
 }
 
-/// One scale of the residual sum: of size 1 or D, or empty for the constant.
+/// scale_at returns the scale of one element of the residual sum; `learned` has 1 or D numbers, or none: the constant.
 template <class S>
 S scale_at(const Array<S>& learned, double constant, size_t element, int64_t D) {
   if (learned.empty()) return S(constant);
   return learned.size() == 1 ? learned[0] : learned[element % at(D)];
 }
 
-/// skip * x + branch * f.
+/// add computes, over x and f (..,D), whose scales are numbers or rows (see scale_at):
+///   out  =  skip * x + branch * f
 template <class S>
 Array<S> add(const Array<S>& x, const Array<S>& f, const Array<S>& skip, const Array<S>& branch,
              double skip_constant, double branch_constant, int64_t D) {
@@ -282,7 +291,9 @@ Array<S> add(const Array<S>& x, const Array<S>& f, const Array<S>& skip, const A
   return out;
 }
 
-/// c gain x + shift: number k of gain or shift serves the k-th of as many equal parts of a row.
+/// affine computes, over rows x of length D,
+///   out  =  constant * gain * x + shift
+/// where number k of gain or shift serves the k-th of as many equal parts of a row.
 template <class S>
 Array<S> affine(const Array<S>& x, const Array<S>& gain, const Array<S>& shift, double constant, int64_t D) {
   const auto part = [&](const Array<S>& of, size_t i) { return of[i % at(D) * of.size() / at(D)]; };
@@ -307,7 +318,8 @@ inline int64_t counted(const std::vector<int32_t>& lengths, int64_t b, int64_t T
   return lengths.empty() ? T : std::clamp<int64_t>(lengths[at(b)], 0, T);
 }
 
-/// At every position of a row (B,T,D) the mean over those that count.
+/// mean_pool computes, of x (B,T,D) and with n_b positions of row b that count,
+///   out[b,t]  =  1/n_b * sum over s < n_b of x[b,s]
 template <class S>
 Array<S> mean_pool(const Array<S>& x, const std::vector<int32_t>& lengths, int64_t B, int64_t T, int64_t D) {
   Array<S> out(x.size(), S(0.0));
@@ -321,7 +333,8 @@ Array<S> mean_pool(const Array<S>& x, const std::vector<int32_t>& lengths, int64
   return out;
 }
 
-/// Weight of each row in the mean: w_r / sum w over rows with target >= 0, 0 for the others.
+/// row_weights computes the weight of each row in the mean, 0 for rows without a target (target < 0), else
+///   w_r / sum of w over the rows with a target
 inline Array<double> row_weights(const std::vector<int32_t>& targets, const Array<double>& weights) {
   Array<double> w(targets.size());
   double sum = 0;
@@ -337,7 +350,9 @@ struct LossResult {
   Array<S> log_sum_exp;
 };
 
-/// Mean over rows of (1-e)(-log p_target) + e mean_v(-log p_v), rows weighted by `weight` (see row_weights).
+/// softmax_xent computes, with p_r the softmax of row r, e the smoothing and w the weights of row_weights,
+///   CE_r  =  (1 - e) (-log p_{r,target}) + e mean over v of (-log p_{r,v})
+///   loss  =  sum over r of w_r CE_r
 template <class S>
 LossResult<S> softmax_xent(const Array<S>& logits, const std::vector<int32_t>& targets,
                            const Array<double>& weight, double smoothing) {

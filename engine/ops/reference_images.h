@@ -6,13 +6,13 @@
 
 namespace normscope::reference {
 
-/// Where an image has the pixel under offset (i,j) of window (r,q), in numbers from its begin; -1 outside.
+/// pixel_under locates the pixel under offset (i,j) of window (r,q), in numbers from the image's begin; -1 outside.
 inline int64_t pixel_under(const ImageWindow& w, int64_t r, int64_t q, int64_t i, int64_t j) {
   const int64_t y = r * w.stride - w.padding + i, x = q * w.stride - w.padding + j;
   return y < 0 || x < 0 || y >= w.height || x >= w.width ? -1 : (y * w.width + x) * w.channels;
 }
 
-/// What window r of image b reads, (size x size x channels); a zero outside the image.
+/// patch_of returns what window (r,q) of image b reads, (size x size x channels); a zero outside the image.
 template <class S>
 Array<S> patch_of(const Array<S>& x, const ImageWindow& w, int64_t b, int64_t r, int64_t q) {
   Array<S> patch;
@@ -25,7 +25,8 @@ Array<S> patch_of(const Array<S>& x, const ImageWindow& w, int64_t b, int64_t r,
   return patch;
 }
 
-/// weight (patch,O), bias (O) or empty; y: O numbers a window.
+/// conv2d computes O numbers of y for every window r, from weight (patch,O) and bias (O), which may be empty:
+///   y_r  =  patch_r weight + bias
 template <class S>
 Array<S> conv2d(const Array<S>& x, const Array<S>& weight, const Array<S>& bias, const ImageWindow& w) {
   const int64_t images = static_cast<int64_t>(x.size()) / w.numbers();
@@ -43,7 +44,7 @@ Array<S> conv2d(const Array<S>& x, const Array<S>& weight, const Array<S>& bias,
   return y;
 }
 
-/// Where each output of max_pool comes from: the first of the largest, or the first NaN.
+/// largest_under tells where each output of max_pool comes from: the first of the largest, or the first NaN.
 template <class S>
 std::vector<size_t> largest_under(const Array<S>& x, const ImageWindow& w) {
   std::vector<size_t> from;

@@ -27,7 +27,7 @@ struct OpRule {
 
 std::span<const OpRule> op_rules();
 
-/// Of this very node: the variant that its constants choose.
+/// rule_of returns the row of this very node: the variant that its constants choose.
 const OpRule& rule_of(const Node& node);
 
 /// What a backward instruction reads beside the gradient of its output: the values that its kernels look at, not all
@@ -38,7 +38,7 @@ struct BackwardReads {
 };
 BackwardReads backward_reads(const Instruction& instruction);
 
-/// docs/ops.md: a section an op.
+/// rules_page returns docs/ops.md, a section for each op.
 std::string rules_page();
 
 }  // namespace normscope

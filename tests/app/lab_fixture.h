@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/data/identity/data_identity.h"
-#include "engine/lab/lab.h"
-#include "engine/spec/loss_window.h"
+#include "training/data/identity/data_identity.h"
+#include "training/session/lab.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::fixture {
 

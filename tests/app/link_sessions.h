@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/link/link.h"
-#include "engine/spec/unused_settings.h"
+#include "training/spec/unused_settings.h"
 
 namespace normscope::fixture {
 

@@ -3,11 +3,11 @@
 
 #include <unistd.h>
 
-#include "app/files/session_file.h"
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
 #include "app/shell/app_state.h"
 #include "program.h"
+#include "training/files/session_file.h"
 
 namespace normscope::fixture {
 

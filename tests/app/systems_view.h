@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
-#include "engine/data/treebank/conllu.h"
-#include "engine/data/treebank/made_treebank.h"
 #include "live_lab.h"
 #include "program.h"
+#include "training/data/treebank/conllu.h"
+#include "training/data/treebank/made_treebank.h"
 
 namespace normscope::fixture {
 

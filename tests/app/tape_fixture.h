@@ -10,8 +10,8 @@
 #include "app/shell/app_state.h"
 #include "app/tape_screen/tape_screen.h"
 #include "catch.hpp"
-#include "engine/lab/played_step.h"
 #include "live_lab.h"
+#include "training/session/played_step.h"
 
 namespace normscope::fixture {
 

@@ -7,8 +7,8 @@
 #include "app/lessons/worker.h"
 #include "app/zoo/trainer.h"
 #include "catch.hpp"
-#include "engine/lab/lab.h"
 #include "small_course.h"
+#include "training/session/lab.h"
 
 using namespace normscope;
 using namespace normscope::lessons;

@@ -4,7 +4,7 @@
 #include "app/headless/frame.h"
 #include "app/headless/ui_driver.h"
 #include "catch.hpp"
-#include "engine/spec/backend_choice.h"
+#include "training/spec/backend_choice.h"
 
 using namespace normscope;
 

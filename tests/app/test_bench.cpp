@@ -14,9 +14,9 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/isa.h"
-#include "engine/spec/update_rule.h"
-#include "engine/train/memory_plan.h"
-#include "engine/train/run.h"
+#include "training/run/memory_plan.h"
+#include "training/run/run.h"
+#include "training/spec/update_rule.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -60,7 +60,7 @@ TEST_CASE("shares of a profile sum to one and every node is in it") {
 }
 
 TEST_CASE("every op that ends a step has a cost") {
-  // Catches an optimizer's op that update_passes (engine/measure/step/cost.cpp) does not know: its rate would be zero.
+  // Catches an optimizer's op that update_passes (training/measure/step/cost.cpp) does not know: its rate would be zero.
   const bench::Model& model = bench::models()[0];
   for (const Optimizer optimizer : kOptimizers) {
     INFO(to_string(optimizer));

@@ -17,12 +17,12 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/cpu/pool.h"
-#include "engine/spec/backend_choice.h"
 #include "lab_driver.h"
 #include "live_lab.h"
 #include "recorded_measurer.h"
 #include "small_course.h"
 #include "test_paths.h"
+#include "training/spec/backend_choice.h"
 
 using namespace normscope;
 using test::Folder;

@@ -7,8 +7,8 @@
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/cpu/isa.h"
-#include "engine/spec/spec.h"
 #include "test_paths.h"
+#include "training/spec/spec.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -1,5 +1,5 @@
 // normscope admin-fold as a user meets it: the same loss, a run that goes on, and what is refused. The
-// arithmetic: tests/engine/test_admin_fold.cpp.
+// arithmetic: tests/training/test_admin_fold.cpp.
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>

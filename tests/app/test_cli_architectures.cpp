@@ -8,13 +8,13 @@
 #include <string>
 
 #include "app/commands/report.h"
-#include "app/files/config_file.h"
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/data/tokenizer.h"
-#include "engine/train/run.h"
 #include "skip.h"
+#include "training/data/tokenizer.h"
+#include "training/files/config_file.h"
+#include "training/run/run.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -8,8 +8,8 @@
 
 #include "app/shell/settings.h"
 #include "catch.hpp"
-#include "engine/spec/backend_choice.h"
 #include "program.h"
+#include "training/spec/backend_choice.h"
 
 using namespace normscope::test;
 

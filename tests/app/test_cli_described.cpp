@@ -7,9 +7,9 @@
 
 #include "app/program.h"
 #include "catch.hpp"
-#include "engine/spec/spec.h"
 #include "skip.h"
 #include "test_paths.h"
+#include "training/spec/spec.h"
 
 using namespace normscope;
 using namespace normscope::test;

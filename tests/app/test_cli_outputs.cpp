@@ -11,9 +11,9 @@
 
 #include "app/program.h"
 #include "catch.hpp"
-#include "engine/data/tokenizer.h"
 #include "skip.h"
 #include "test_paths.h"
+#include "training/data/tokenizer.h"
 
 using namespace normscope;
 using namespace normscope::test;

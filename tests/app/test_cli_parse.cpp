@@ -5,8 +5,8 @@
 
 #include "app/program.h"
 #include "catch.hpp"
-#include "engine/data/treebank/conllu.h"
-#include "engine/data/treebank/made_treebank.h"
+#include "training/data/treebank/conllu.h"
+#include "training/data/treebank/made_treebank.h"
 
 namespace normscope::test::cli_parse_tests {
 namespace {

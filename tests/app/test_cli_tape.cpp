@@ -7,11 +7,11 @@
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/measure/listing.h"
-#include "engine/spec/spec.h"
 #include "engine/tape/tape.h"
-#include "engine/train/run.h"
 #include "test_paths.h"
+#include "training/measure/listing.h"
+#include "training/run/run.h"
+#include "training/spec/spec.h"
 
 using namespace normscope;
 using namespace normscope::test;

@@ -1,17 +1,17 @@
 // The line that reproduces the runs: read back it gives the same specifications, and trained it gives the
 // same numbers to the bit, edits and forks included.
-#include "app/files/command_text.h"
+#include "training/files/command_text.h"
 
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/files/session_file.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "lab_fixture.h"
 #include "live_lab.h"
 #include "program.h"
+#include "training/files/session_file.h"
 
 using namespace normscope;
 using fixture::LiveDriver;

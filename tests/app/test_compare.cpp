@@ -7,12 +7,12 @@
 #include "app/compare/comparison.h"
 #include "app/compare/from_records.h"
 #include "app/compare/words.h"
-#include "app/records/recorded_run.h"
 #include "catch.hpp"
 #include "compared_runs.h"
 #include "engine/helpers.h"
-#include "engine/measure/plateau.h"
-#include "engine/spec/loss_window.h"
+#include "training/measure/plateau.h"
+#include "training/records/recorded_run.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::comparison {
 using compared::history, compared::ours, compared::theirs;

@@ -6,11 +6,11 @@
 
 #include "app/compare/live.h"
 #include "app/compare/loupe.h"
-#include "app/records/followed_file.h"
 #include "catch.hpp"
 #include "compared_runs.h"
 #include "lab_fixture.h"
 #include "program.h"
+#include "training/records/followed_file.h"
 
 namespace normscope::comparison {
 

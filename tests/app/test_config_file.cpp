@@ -4,9 +4,9 @@
 #include <fstream>
 #include <string>
 
-#include "app/files/config_file.h"
 #include "catch.hpp"
 #include "engine/helpers.h"
+#include "training/files/config_file.h"
 
 using namespace normscope;
 

@@ -5,16 +5,16 @@
 
 #include "app/course/check.h"
 #include "app/course/reader.h"
-#include "app/experiments/loss_archive.h"
-#include "app/experiments/numbers.h"
-#include "app/experiments/runner.h"
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/lab/lab.h"
 #include "small_course.h"
 #include "stored_files.h"
+#include "training/experiments/loss_archive.h"
+#include "training/experiments/numbers.h"
+#include "training/experiments/runner.h"
+#include "training/session/lab.h"
 
 using namespace normscope;
 using namespace normscope::experiments;

@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "app/compare_screen/compare_screen.h"
-#include "app/files/file_kind.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "small_window.h"
+#include "training/files/file_kind.h"
 
 using namespace normscope;
 using fixture::SmallWindow;

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "app/commands/film/film_writer.h"
-#include "app/files/config_file.h"
-#include "app/files/session_file.h"
 #include "app/program.h"
 #include "catch.hpp"
-#include "engine/lab/lab.h"
 #include "skip.h"
+#include "training/files/config_file.h"
+#include "training/files/session_file.h"
+#include "training/session/lab.h"
 
 namespace normscope::test_film {
 namespace {

@@ -3,10 +3,10 @@
 #include <chrono>
 #include <thread>
 
-#include "app/experiments/first_steps.h"
 #include "app/shell/parts/about.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
+#include "training/experiments/first_steps.h"
 
 using namespace normscope;
 using namespace normscope::experiments;

@@ -9,10 +9,10 @@
 #include "app/settings/settings.h"
 #include "app/view/diagram_model.h"
 #include "catch.hpp"
-#include "engine/data/identity/data_identity.h"
 #include "lab_driver.h"
 #include "lab_fixture.h"
 #include "program.h"
+#include "training/data/identity/data_identity.h"
 
 using namespace normscope;
 using namespace normscope::shell;

@@ -14,10 +14,6 @@
 #include "app/course/figures.h"
 #include "app/course/prose.h"
 #include "app/course/reader.h"
-#include "app/experiments/record.h"
-#include "app/files/config_file.h"
-#include "app/files/input_kinds.h"
-#include "app/files/toml.h"
 #include "app/lessons/progress.h"
 #include "app/shell/app_state.h"
 #include "app/shell/session_sidecar.h"
@@ -27,6 +23,10 @@
 #include "engine/helpers.h"
 #include "program.h"
 #include "test_paths.h"
+#include "training/experiments/record.h"
+#include "training/files/config_file.h"
+#include "training/files/input_kinds.h"
+#include "training/files/toml.h"
 
 using namespace normscope;
 using test::contains, test::error_of;

@@ -10,8 +10,8 @@
 #include "app/program.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/lab/lab_session.h"
 #include "fast_hand.h"
+#include "training/session/lab_session.h"
 
 namespace normscope::test_kept_edits {
 

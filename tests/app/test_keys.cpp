@@ -3,12 +3,12 @@
 
 #include <set>
 
-#include "app/files/command_text.h"
 #include "app/ui/keys.h"
 #include "app/view/shortcuts.h"
 #include "catch.hpp"
 #include "lab_driver.h"
 #include "lab_fixture.h"
+#include "training/files/command_text.h"
 
 using namespace normscope;
 using namespace normscope::shell;

@@ -3,8 +3,8 @@
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/train/run.h"
 #include "live_lab.h"
+#include "training/run/run.h"
 
 using namespace normscope;
 using namespace normscope::lab;

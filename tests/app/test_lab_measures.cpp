@@ -13,9 +13,9 @@
 #include "app/panels/plot_files.h"
 #include "app/panels/plot_specs.h"
 #include "catch.hpp"
-#include "engine/measure/theory_curves.h"
 #include "lab_driver.h"
 #include "lab_fixture.h"
+#include "training/measure/theory_curves.h"
 
 using namespace normscope;
 using namespace normscope::lab;

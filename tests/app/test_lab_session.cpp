@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "catch.hpp"
-#include "engine/lab/lab.h"
+#include "training/session/lab.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;

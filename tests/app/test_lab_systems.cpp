@@ -11,10 +11,10 @@
 #include "app/shell/palette.h"
 #include "app/view/chain.h"
 #include "catch.hpp"
-#include "engine/lab/lab_trainer.h"
 #include "lab_fixture.h"
 #include "systems_view.h"
 #include "text_faults.h"
+#include "training/session/lab_trainer.h"
 
 using namespace normscope;
 using namespace normscope::lab;

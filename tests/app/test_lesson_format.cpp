@@ -15,11 +15,11 @@
 #include "app/course/worksheet/worksheet.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/lab/ablation.h"
-#include "engine/train/run.h"
 #include "player_driver.h"
 #include "small_course.h"
 #include "small_lesson.h"
+#include "training/run/run.h"
+#include "training/session/ablation.h"
 
 namespace normscope::test_lesson_format {
 namespace {

@@ -3,8 +3,8 @@
 #include "app/course/check.h"
 #include "app/course/reader.h"
 #include "catch.hpp"
-#include "engine/lab/lab.h"
 #include "test_paths.h"
+#include "training/session/lab.h"
 
 using namespace normscope;
 using namespace normscope::lessons;

@@ -9,7 +9,6 @@
 #include <string>
 #include <thread>
 
-#include "app/files/command_text.h"
 #include "app/headless/raster.h"
 #include "app/lessons/player.h"
 #include "app/shell/parts/linked.h"
@@ -19,6 +18,7 @@
 #include "live_lab.h"
 #include "program.h"
 #include "small_course.h"
+#include "training/files/command_text.h"
 
 using namespace normscope;
 using fixture::LabDriver;

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "app/files/input_kinds.h"
 #include "app/program.h"
-#include "app/records/log_reader.h"
-#include "app/records/recorded_run.h"
 #include "catch.hpp"
 #include "engine/helpers.h"
+#include "training/files/input_kinds.h"
+#include "training/records/log_reader.h"
+#include "training/records/recorded_run.h"
 
 namespace normscope::records {
 using test::contains, test::error_of, test::Folder;

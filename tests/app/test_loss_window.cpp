@@ -8,10 +8,10 @@
 #include "app/panels/plot_specs.h"
 #include "app/view/lab_data.h"
 #include "catch.hpp"
-#include "engine/data/identity/data_identity.h"
-#include "engine/data/identity/unit_of.h"
-#include "engine/spec/loss_window.h"
 #include "lab_fixture.h"
+#include "training/data/identity/data_identity.h"
+#include "training/data/identity/unit_of.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope {
 

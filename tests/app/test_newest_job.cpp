@@ -1,6 +1,6 @@
 // The thread that has one job at a time: what is stopped before it was begun is never begun and does not look as if it
 // were under way, in the workers of lessons and sweeps too.
-#include "app/files/newest_job.h"
+#include "training/files/newest_job.h"
 
 #include <atomic>
 #include <semaphore>

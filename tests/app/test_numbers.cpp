@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
-#include "app/experiments/numbers.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/isa.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
-#include "engine/train/network.h"
-#include "engine/train/run.h"
 #include "isa_scope.h"
+#include "training/experiments/numbers.h"
+#include "training/run/network.h"
+#include "training/run/run.h"
 
 using namespace normscope;
 using namespace normscope::experiments;

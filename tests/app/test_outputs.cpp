@@ -12,8 +12,6 @@
 #include "app/course/check.h"
 #include "app/course/reader.h"
 #include "app/course/report.h"
-#include "app/experiments/result_store.h"
-#include "app/files/config_file.h"
 #include "app/headless/raster.h"
 #include "app/lessons/progress.h"
 #include "app/panels/plot_files.h"
@@ -22,12 +20,14 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/data/tokenizer.h"
-#include "engine/lab/lab_session.h"
-#include "engine/train/keyframes.h"
-#include "engine/train/run.h"
 #include "live_lab.h"
 #include "program.h"
+#include "training/data/tokenizer.h"
+#include "training/experiments/result_store.h"
+#include "training/files/config_file.h"
+#include "training/run/keyframes.h"
+#include "training/run/run.h"
+#include "training/session/lab_session.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;

@@ -4,11 +4,11 @@
 #include <memory>
 #include <string>
 
-#include "app/files/config_file.h"
 #include "app/view/glossary.h"
 #include "exercise_lesson.h"
 #include "player_driver.h"
 #include "program.h"
+#include "training/files/config_file.h"
 
 namespace normscope::test_player_asides {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "app/files/config_file.h"
 #include "player_driver.h"
 #include "program.h"
+#include "training/files/config_file.h"
 
 namespace normscope::test_player_capstone {
 namespace {

@@ -1,9 +1,11 @@
-// What the pages quote of the code is in the code: README.md's example, and the walk of engine/README.md.
+// What the pages quote of the code is in the code: README.md's example, the walks of engine/README.md and
+// app/README.md, and the frame of app/README.md.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -28,6 +30,44 @@ std::string between(const std::string& text, const std::string& from, const std:
   return text.substr(begin + from.size(), end - begin - from.size());
 }
 
+/// check_walk reads the walk of a page: every stop has functions to read, all of them are there, in at most 25 files
+/// and 2,000 lines together, and the page says how many of both.
+void check_walk(const std::string& page) {
+  const std::string walk = between(read_page(kRoot / page), "<!-- walk -->", "<!-- end of walk -->");
+  std::istringstream lines(walk);
+  const std::regex entry(R"(`([^`]+)`(?: \((\d+)\))?)"), stop(R"(^\d+\. )");
+  std::set<std::string> files;
+  int sum = 0, stops = 0, read = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (std::regex_search(line, stop)) ++stops;
+    if (!line.starts_with("   Read ")) continue;
+    ++read;
+    std::string code;
+    for (std::sregex_iterator it(line.begin(), line.end(), entry), end; it != end; ++it) {
+      const std::string name = (*it)[1];
+      INFO(line << "\n" << name);
+      const int counted = (*it)[2].matched ? std::stoi((*it)[2]) : 0;
+      sum += counted;
+      if (name.find('/') != name.npos) {
+        files.insert(name);
+        code = read_page(kRoot / name);
+        if (counted > 0) CHECK(std::count(code.begin(), code.end(), '\n') == counted);
+      } else {
+        CHECK(counted > 0);
+        CHECK(code.find(name + "(") != code.npos);
+      }
+    }
+  }
+  INFO("write the numbers again with scripts/walk_lines.py --write");
+  CHECK(stops == 14);
+  CHECK(read == stops);
+  CHECK(files.size() <= 25);
+  CHECK(sum <= 2000);
+  const std::string lines_read =
+      sum < 1000 ? std::to_string(sum) : std::to_string(sum / 1000) + "," + std::to_string(sum).substr(1);
+  CHECK(walk.find("**" + lines_read + " lines** in " + std::to_string(files.size()) + " files") != walk.npos);
+}
+
 }  // namespace
 
 TEST_CASE("readme: the example of README.md stands in engine/example.cpp, line by line") {
@@ -40,35 +80,17 @@ TEST_CASE("readme: the example of README.md stands in engine/example.cpp, line b
   CHECK(read_page(kRoot / "engine/example.cpp").find(quoted) != std::string::npos);
 }
 
-TEST_CASE("readme: the walk of engine/README.md names what is there, in at most 2,000 lines") {
-  const std::string walk =
-      between(read_page(kRoot / "engine/README.md"), "<!-- walk -->", "<!-- end of walk -->");
-  std::istringstream lines(walk);
-  const std::regex entry(R"(`([^`]+)`(?: \((\d+)\))?)");
-  int sum = 0, stops = 0;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.starts_with("   Read ")) continue;
-    ++stops;
-    std::string file, code;
-    for (std::sregex_iterator it(line.begin(), line.end(), entry), end; it != end; ++it) {
-      const std::string name = (*it)[1];
-      INFO(line << "\n" << name);
-      const bool counted = (*it)[2].matched;
-      if (counted) sum += std::stoi((*it)[2]);
-      if (name.find('/') != name.npos) {
-        file = name;
-        code = read_page(kRoot / "engine" / file);
-        if (counted) CHECK(std::count(code.begin(), code.end(), '\n') == std::stoi((*it)[2]));
-      } else {
-        CHECK(counted);
-        CHECK(code.find(name + "(") != code.npos);
-      }
-    }
+TEST_CASE("readme: the walk of one training step names what is there") { check_walk("engine/README.md"); }
+
+TEST_CASE("readme: the walk from a drag to a point names what is there") { check_walk("app/README.md"); }
+
+TEST_CASE("readme: one frame of app/README.md names files and functions that are there") {
+  const std::string page = read_page(kRoot / "app/README.md");
+  const std::regex entry(R"(\*\*`([\w/]+\.\w+)`, (?:end of )?`([\w:]+)`\*\*)");
+  int entries = 0;
+  for (std::sregex_iterator it(page.begin(), page.end(), entry), end; it != end; ++it, ++entries) {
+    INFO((*it)[0].str());
+    CHECK(read_page(kRoot / "app" / (*it)[1].str()).find((*it)[2].str()) != std::string::npos);
   }
-  INFO("write the numbers again with scripts/walk_lines.py --write");
-  CHECK(stops == 14);
-  CHECK(sum <= 2000);
-  const std::string stated =
-      sum < 1000 ? std::to_string(sum) : std::to_string(sum / 1000) + "," + std::to_string(sum).substr(1);
-  CHECK(walk.find("**" + stated + " lines**") != walk.npos);
+  CHECK(entries > 10);
 }

@@ -6,14 +6,14 @@
 #include <string>
 
 #include "app/program.h"
-#include "app/records/recorded_run.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/data/task.h"
 #include "engine/helpers.h"
-#include "engine/spec/spec.h"
-#include "engine/train/run.h"
 #include "test_paths.h"
+#include "training/data/task.h"
+#include "training/records/recorded_run.h"
+#include "training/run/run.h"
+#include "training/spec/spec.h"
 
 namespace normscope::records {
 using test::Folder;

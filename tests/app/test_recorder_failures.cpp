@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "app/records/recorded_run.h"
-#include "app/records/recorders.h"
 #include "catch.hpp"
 #include "recorder_script.h"
+#include "training/records/recorded_run.h"
+#include "training/records/recorders.h"
 
 namespace normscope::records {
 using test::Folder, test::run_python;

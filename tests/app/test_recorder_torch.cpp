@@ -2,11 +2,11 @@
 // PyTorch. What may go wrong: test_recorder_failures.cpp.
 #include <string>
 
-#include "app/records/log_reader.h"
-#include "app/records/recorded_run.h"
-#include "app/records/recorders.h"
 #include "catch.hpp"
 #include "recorder_script.h"
+#include "training/records/log_reader.h"
+#include "training/records/recorded_run.h"
+#include "training/records/recorders.h"
 
 namespace normscope::records {
 using test::Folder, test::read_all, test::run_python;

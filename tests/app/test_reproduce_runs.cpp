@@ -8,19 +8,19 @@
 #include <string>
 #include <vector>
 
-#include "app/experiments/probes.h"
 #include "app/program.h"
 #include "app/reproduce/claim_reader.h"
 #include "app/reproduce/trainer.h"
 #include "app/reproduce/writers.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/data/task.h"
-#include "engine/data/tokenizer.h"
-#include "engine/train/run.h"
 #include "reproduce_fixture.h"
 #include "skip.h"
 #include "stored_files.h"
+#include "training/data/task.h"
+#include "training/data/tokenizer.h"
+#include "training/experiments/probes.h"
+#include "training/run/run.h"
 
 namespace test_reproduce_runs {
 namespace {

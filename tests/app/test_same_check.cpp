@@ -8,8 +8,8 @@
 #include "app/course/reader.h"
 #include "app/reproduce/claim_reader.h"
 #include "catch.hpp"
-#include "engine/spec/loss_window.h"
 #include "test_paths.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope {
 namespace {

@@ -165,7 +165,7 @@ std::vector<size_t> joined(const std::string& text) {
 TEST_CASE("statements: no two are joined by a comma") {
   static const std::set<std::string> kinds{".h", ".cpp", ".cu", ".cuh"};
   size_t files = 0;
-  for (const char* top : {"engine", "app", "tests"}) {
+  for (const char* top : {"engine", "training", "app", "tests"}) {
     fs::recursive_directory_iterator entries(fs::path(NORMSCOPE_SOURCE_DIR) / top);
     for (auto at = begin(entries); at != end(entries); ++at) {
       if (at->path().filename() == "corpus") at.disable_recursion_pending();

@@ -15,7 +15,7 @@
 #include "app/sweep/sweep_writers.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/lab/run_cache.h"
+#include "training/session/run_cache.h"
 
 // Inside, because other rooms have plans and rows too.
 namespace normscope::sweep {

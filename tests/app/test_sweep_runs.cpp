@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "app/experiments/run_store.h"
 #include "app/program.h"
 #include "app/sweep/cells.h"
 #include "app/sweep/sweep_plan.h"
@@ -15,6 +14,7 @@
 #include "app/zoo/trainer.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "training/experiments/run_store.h"
 
 // Inside, because other rooms have plans and visits too.
 namespace normscope::sweep {

@@ -11,7 +11,7 @@
 #include "app/sweep/sweep_writers.h"
 #include "app/sweep/worker.h"
 #include "catch.hpp"
-#include "engine/lab/lab.h"
+#include "training/session/lab.h"
 
 namespace normscope::sweep {
 namespace {

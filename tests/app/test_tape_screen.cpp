@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/measure/step/memory_map.h"
 #include "tape_fixture.h"
 #include "text_faults.h"
+#include "training/measure/step/memory_map.h"
 
 using namespace normscope;
 using namespace normscope::tape_screen;

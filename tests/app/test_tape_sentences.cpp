@@ -8,9 +8,9 @@
 #include "app/ui/widgets.h"
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/data/task.h"
-#include "engine/data/treebank/parse_features.h"
-#include "engine/train/run.h"
+#include "training/data/task.h"
+#include "training/data/treebank/parse_features.h"
+#include "training/run/run.h"
 
 namespace normscope::test_tape_sentences {
 

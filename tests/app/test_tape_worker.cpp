@@ -7,8 +7,8 @@
 
 #include "app/tape_screen/fold_rows.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/measure/step/numeric_check.h"
 #include "tape_fixture.h"
+#include "training/measure/step/numeric_check.h"
 
 using namespace normscope;
 using namespace normscope::tape_screen;

@@ -4,10 +4,10 @@
 #include <string>
 
 #include "app/program.h"
-#include "app/records/name_mapping.h"
-#include "app/records/tensor_names.h"
 #include "catch.hpp"
 #include "engine/helpers.h"
+#include "training/records/name_mapping.h"
+#include "training/records/tensor_names.h"
 
 namespace normscope::records {
 using test::error_of;

@@ -4,11 +4,11 @@
 #include <cmath>
 
 #include "app/cli/results.h"
-#include "app/experiments/run_store.h"
 #include "catch.hpp"
-#include "engine/data/task.h"
-#include "engine/train/run.h"
 #include "isa_scope.h"
+#include "training/data/task.h"
+#include "training/experiments/run_store.h"
+#include "training/run/run.h"
 
 using namespace normscope;
 using lessons::RunStore;

@@ -187,9 +187,9 @@ std::vector<std::string> two_of_a_name(const Definitions& all) {
 }  // namespace
 
 TEST_CASE("one name, one type: no two files define a type of one qualified name differently") {
-  for (const char* tests : {"tests/app", "tests/engine"}) {  // a program each
+  for (const char* tests : {"tests/app", "tests/engine", "tests/training"}) {  // a program each
     Definitions all;
-    for (const char* top : {"engine", "app", tests})
+    for (const char* top : {"engine", "training", "app", tests})
       for (const auto& entry : fs::recursive_directory_iterator(fs::path(NORMSCOPE_SOURCE_DIR) / top)) {
         const std::string kind = entry.path().extension().string();
         if (kind != ".h" && kind != ".cpp" && kind != ".cu" && kind != ".cuh") continue;

@@ -5,16 +5,16 @@
 #include <cmath>
 #include <set>
 
-#include "app/experiments/recording.h"
 #include "app/program.h"
 #include "app/zoo/summary.h"
 #include "app/zoo/trainer.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/spec/update_rule.h"
-#include "engine/train/run.h"
 #include "test_paths.h"
+#include "training/experiments/recording.h"
+#include "training/run/run.h"
+#include "training/spec/update_rule.h"
 
 using namespace normscope;
 using namespace normscope::zoo;

@@ -1,7 +1,7 @@
 #include "cuda/device.h"
 
 #include "engine/cuda/backend_cuda.h"
-#include "engine/spec/backend_choice.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::test {
 

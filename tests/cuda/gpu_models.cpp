@@ -12,9 +12,9 @@
 #include "engine/model/verify.h"
 #include "engine/model_fixture.h"
 #include "engine/op_harness.h"
-#include "engine/spec/backend_choice.h"
 #include "engine/step_input_changes.h"
 #include "test_paths.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::test {
 namespace {

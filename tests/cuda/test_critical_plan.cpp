@@ -3,8 +3,8 @@
 #include "catch.hpp"
 #include "cuda/fake_driver.h"
 #include "engine/cuda/backend_cuda.h"
-#include "engine/small_runs.h"
-#include "engine/train/memory_plan.h"
+#include "training/run/memory_plan.h"
+#include "training/small_runs.h"
 
 namespace normscope::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "engine/cuda/schedule.h"
 #include "engine/helpers.h"
 #include "engine/model_fixture.h"
-#include "engine/spec/backend_choice.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::test {
 namespace {

@@ -7,9 +7,9 @@
 #include "cuda/failing_driver.h"
 #include "engine/core/error.h"
 #include "engine/cuda/backend_cuda.h"
-#include "engine/lab/lab.h"
-#include "engine/small_runs.h"
-#include "engine/spec/backend_choice.h"
+#include "training/session/lab.h"
+#include "training/small_runs.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::test {
 namespace {

@@ -9,9 +9,9 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/model_config.h"
 #include "engine/model/transformer.h"
-#include "engine/spec/update_rule.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::test {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "engine/core/philox.h"
-#include "engine/spec/update_rule.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::test {
 

@@ -8,7 +8,7 @@
 
 #include "engine/core/philox.h"
 #include "engine/op_cases.h"
-#include "engine/spec/update_rule.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::test {
 

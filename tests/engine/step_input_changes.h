@@ -12,7 +12,7 @@
 #include "catch.hpp"
 #include "engine/model_fixture.h"
 #include "engine/op_harness.h"
-#include "engine/spec/backend_choice.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::test {
 

@@ -4,8 +4,8 @@
 
 #include "catch.hpp"
 #include "engine/op_harness.h"
-#include "engine/spec/spec.h"
-#include "engine/spec/update_rule.h"
+#include "training/spec/spec.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::test {
 namespace {

@@ -9,11 +9,11 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/five_nodes.h"
 #include "engine/helpers.h"
-#include "engine/measure/listing.h"
 #include "engine/op_harness.h"
-#include "engine/spec/update_rule.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
+#include "training/measure/listing.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::test {
 namespace {

@@ -1,8 +1,8 @@
 // The gate of a checkpoint (what it says of itself, its history and its plateau) and that of a keyframe,
 // without the network.
-#include "engine/train/keyframes.h"
-#include "engine/train/saved_run.h"
 #include "fuzz.h"
+#include "training/run/keyframes.h"
+#include "training/run/saved_run.h"
 
 using namespace normscope;
 

@@ -1,6 +1,6 @@
 // A configuration: what is accepted is written and read back equal.
-#include "app/files/config_file.h"
 #include "fuzz.h"
+#include "training/files/config_file.h"
 
 using namespace normscope;
 

@@ -1,5 +1,5 @@
 // Dependency trees in CoNLL-U: what is read and written is read back equal.
-#include "engine/data/treebank/conllu.h"
+#include "training/data/treebank/conllu.h"
 
 #include "fuzz.h"
 

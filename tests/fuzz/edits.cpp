@@ -1,7 +1,7 @@
 // What follows --edit and --set, one argument a line, on the three runs of the default comparison.
-#include "app/files/command_text.h"
-#include "engine/spec/spec.h"
 #include "fuzz.h"
+#include "training/files/command_text.h"
+#include "training/spec/spec.h"
 
 using namespace normscope;
 

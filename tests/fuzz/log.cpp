@@ -1,8 +1,8 @@
 // Logs of runs that were recorded elsewhere, and mapping files: the same bytes as either.
-#include "app/records/log_reader.h"
+#include "training/records/log_reader.h"
 
-#include "app/records/name_mapping.h"
 #include "fuzz.h"
+#include "training/records/name_mapping.h"
 
 using namespace normscope;
 using namespace normscope::records;

@@ -6,12 +6,12 @@
 
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/pool.h"
-#include "engine/data/task.h"
-#include "engine/lab/lab_trainer.h"
-#include "engine/train/keyframes.h"
-#include "engine/train/saved_run.h"
 #include "fuzz.h"
 #include "test_paths.h"
+#include "training/data/task.h"
+#include "training/run/keyframes.h"
+#include "training/run/saved_run.h"
+#include "training/session/lab_trainer.h"
 
 using namespace normscope;
 

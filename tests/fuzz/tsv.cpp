@@ -1,5 +1,5 @@
 // Pairs of sentences and labelled texts, and the lines of a text to translate.
-#include "engine/data/tsv.h"
+#include "training/data/tsv.h"
 
 #include "fuzz.h"
 

@@ -1,8 +1,8 @@
 // A text to learn: its characters and back, its statistics and its splits.
 #include <cmath>
 
-#include "engine/data/text_source.h"
 #include "fuzz.h"
+#include "training/data/text_source.h"
 
 using namespace normscope;
 

@@ -1,9 +1,9 @@
 // A program of somebody else's: a few steps of a tiny model through the installed headers. See consumer.cmake.
 #include <engine/cpu/backend_cpu.h>
-#include <engine/data/task.h>
-#include <engine/spec/spec.h>
-#include <engine/train/run.h>
 #include <fmt/format.h>
+#include <training/data/task.h>
+#include <training/run/run.h>
+#include <training/spec/spec.h>
 
 int main() {
   using namespace normscope;

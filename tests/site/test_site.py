@@ -108,7 +108,7 @@ class Pages(Built):
         self.assertNotIn("app/index.html", (self.out / "index.html").read_text())
 
     def test_the_walk_leads_to_its_functions(self):
-        links = [a for a in self.page("engine/index.html").links if "/engine/train/run.cpp.html#L" in a]
+        links = [a for a in self.page("engine/index.html").links if "/training/run/run.cpp.html#L" in a]
         self.assertGreater(len(links), 3)
         for link in links:
             target, anchor = self.folder.target(self.out.resolve() / "engine/index.html", link)

@@ -21,9 +21,9 @@
 #include "app/commands/picture.h"
 #include "app/commands/report.h"
 #include "app/commands/run_log.h"
-#include "engine/data/identity/data_identity.h"
-#include "engine/lab/lab.h"
-#include "engine/spec/backend_choice.h"
+#include "training/data/identity/data_identity.h"
+#include "training/session/lab.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::cli {
 namespace {

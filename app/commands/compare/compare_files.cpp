@@ -16,8 +16,8 @@
 #include "app/compare/figures.h"
 #include "app/compare/from_records.h"
 #include "app/compare/writers.h"
-#include "app/records/recorded_run.h"
 #include "engine/io/atomic_file.h"
+#include "training/records/recorded_run.h"
 
 namespace normscope::cli {
 namespace {

@@ -16,8 +16,8 @@ namespace normscope::cli {
 
 struct CompareOptions {
   std::vector<std::string> files;  ///< FILE or FILE:LETTER; empty: train
-  std::string mapping;             ///< names of tensors in logs (app/records/name_mapping.h); empty: none
-  std::string baseline = "A";      ///< letter or number
+  std::string mapping;         ///< names of tensors in logs (training/records/name_mapping.h); empty: none
+  std::string baseline = "A";  ///< letter or number
   std::string metric = "gradient:ffn.w2";
   std::string align = "step";
   int32_t from = 0, to = 0;  ///< steps; 0: from the first, to the last

@@ -20,10 +20,10 @@
 #include "app/commands/film/film_writer.h"
 #include "app/commands/picture.h"
 #include "app/commands/stand.h"
-#include "app/files/file_kind.h"
 #include "app/headless/raster.h"
 #include "app/shell/app_state.h"
-#include "engine/lab/lab.h"
+#include "training/files/file_kind.h"
+#include "training/session/lab.h"
 
 namespace normscope::cli {
 namespace {

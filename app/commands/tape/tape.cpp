@@ -13,11 +13,11 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/measure/listing.h"
-#include "engine/measure/step/change.h"
 #include "engine/ops/rules.h"
-#include "engine/train/evaluate.h"
-#include "engine/train/network.h"
+#include "training/measure/listing.h"
+#include "training/measure/step/change.h"
+#include "training/run/evaluate.h"
+#include "training/run/network.h"
 
 namespace normscope::cli {
 namespace {

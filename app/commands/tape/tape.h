@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "app/tape/tape_json.h"
-#include "engine/data/task.h"
-#include "engine/measure/step/step_player.h"
-#include "engine/spec/spec.h"
 #include "engine/tape/backend.h"
+#include "training/data/task.h"
+#include "training/measure/step/step_player.h"
+#include "training/spec/spec.h"
 
 namespace normscope::cli {
 

@@ -12,12 +12,12 @@
 #include "engine/core/machine_memory.h"
 #include "engine/core/text_table.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/measure/step/fold.h"
-#include "engine/measure/step/memory_map.h"
-#include "engine/measure/step/numeric_check.h"
 #include "engine/ops/rules.h"
-#include "engine/train/memory_plan.h"
-#include "engine/train/run.h"
+#include "training/measure/step/fold.h"
+#include "training/measure/step/memory_map.h"
+#include "training/measure/step/numeric_check.h"
+#include "training/run/memory_plan.h"
+#include "training/run/run.h"
 
 namespace normscope::cli {
 namespace {

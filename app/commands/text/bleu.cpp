@@ -7,8 +7,8 @@
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "engine/data/tsv.h"
-#include "engine/text/bleu.h"
+#include "training/data/tsv.h"
+#include "training/text/bleu.h"
 
 namespace normscope::cli {
 namespace {

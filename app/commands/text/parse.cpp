@@ -13,11 +13,11 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/data/treebank/attachment.h"
-#include "engine/data/treebank/parsing_task.h"
 #include "engine/io/atomic_file.h"
-#include "engine/text/dependency_parser.h"
-#include "engine/train/run.h"
+#include "training/data/treebank/attachment.h"
+#include "training/data/treebank/parsing_task.h"
+#include "training/run/run.h"
+#include "training/text/dependency_parser.h"
 
 namespace normscope::cli {
 namespace {

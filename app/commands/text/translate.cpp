@@ -14,11 +14,11 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/data/pairs_task.h"
 #include "engine/io/atomic_file.h"
-#include "engine/text/bleu.h"
-#include "engine/text/translator.h"
-#include "engine/train/run.h"
+#include "training/data/pairs_task.h"
+#include "training/run/run.h"
+#include "training/text/bleu.h"
+#include "training/text/translator.h"
 
 namespace normscope::cli {
 namespace {

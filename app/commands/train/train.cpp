@@ -10,10 +10,10 @@
 
 #include "app/cli/products.h"
 #include "app/commands/commands.h"
-#include "engine/data/identity/data_identity.h"
-#include "engine/spec/spec.h"
-#include "engine/text/dependency_parser.h"
-#include "engine/train/evaluate.h"
+#include "training/data/identity/data_identity.h"
+#include "training/run/evaluate.h"
+#include "training/spec/spec.h"
+#include "training/text/dependency_parser.h"
 
 namespace normscope::cli {
 namespace {

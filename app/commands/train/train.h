@@ -15,9 +15,9 @@
 #include "app/cli/terminal.h"
 #include "app/commands/report.h"
 #include "app/commands/run_log.h"
-#include "app/files/config_file.h"
-#include "engine/data/treebank/attachment.h"
-#include "engine/train/run.h"
+#include "training/data/treebank/attachment.h"
+#include "training/files/config_file.h"
+#include "training/run/run.h"
 
 namespace normscope::cli {
 

@@ -11,9 +11,9 @@
 #include <span>
 
 #include "app/commands/train/train.h"
-#include "engine/data/treebank/parsing_task.h"
-#include "engine/spec/loss_window.h"
-#include "engine/text/dependency_parser.h"
+#include "training/data/treebank/parsing_task.h"
+#include "training/spec/loss_window.h"
+#include "training/text/dependency_parser.h"
 
 namespace normscope::cli {
 namespace {

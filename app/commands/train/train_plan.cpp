@@ -4,7 +4,7 @@
 #include "app/bench/cost.h"
 #include "app/commands/train/train.h"
 #include "engine/core/machine_memory.h"
-#include "engine/train/memory_plan.h"
+#include "training/run/memory_plan.h"
 
 namespace normscope::cli {
 

@@ -5,10 +5,10 @@
 
 #include "app/cli/specs.h"
 #include "app/commands/train/train.h"
-#include "app/files/command_text.h"
 #include "engine/io/safetensors.h"
-#include "engine/spec/unused_settings.h"
-#include "engine/train/saved_run.h"
+#include "training/files/command_text.h"
+#include "training/run/saved_run.h"
+#include "training/spec/unused_settings.h"
 
 namespace normscope::cli {
 namespace {

@@ -10,10 +10,10 @@
 #include <system_error>
 
 #include "app/course/reader_checks.h"
-#include "app/files/input_kinds.h"
-#include "app/files/toml_table.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "training/files/input_kinds.h"
+#include "training/files/toml_table.h"
 
 namespace normscope::lessons {
 namespace {

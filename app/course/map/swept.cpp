@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "engine/measure/verdict.h"
-#include "engine/spec/loss_window.h"
+#include "training/measure/verdict.h"
+#include "training/spec/loss_window.h"
 
 namespace normscope::lessons {
 namespace {

@@ -6,8 +6,8 @@
 #include "app/course/curves.h"
 #include "app/course/measures.h"
 #include "app/course/tapes/tape_tables.h"
-#include "app/experiments/probes.h"
 #include "engine/core/error.h"
+#include "training/experiments/probes.h"
 
 namespace normscope::lessons {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "app/course/lesson.h"
-#include "app/files/toml_table.h"
+#include "training/files/toml_table.h"
 
 namespace normscope::lessons {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "app/course/lesson.h"
-#include "app/files/toml_table.h"
 #include "app/view/diagram_model.h"
+#include "training/files/toml_table.h"
 
 namespace normscope::lessons {
 

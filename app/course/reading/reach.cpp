@@ -10,8 +10,8 @@
 
 #include "app/course/check.h"
 #include "app/course/language/language.h"
-#include "app/files/input_kinds.h"
 #include "engine/core/error.h"
+#include "training/files/input_kinds.h"
 
 namespace normscope::lessons {
 namespace {

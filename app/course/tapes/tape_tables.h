@@ -1,4 +1,4 @@
-// [tape.NAME] of a lesson: a computation small enough to be followed by hand (engine/measure/small_tape.h), its numbers
+// [tape.NAME] of a lesson: a computation small enough to be followed by hand (training/measure/small_tape.h), its numbers
 // by name, and what the curves of of = "tape" take of it. Called by the reader, the curves and the player.
 //
 // A field of a tape, for `over` and for knobs: "w", which is set where it is one number and otherwise multiplied, or
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/course/lesson.h"
-#include "app/files/toml_table.h"
+#include "training/files/toml_table.h"
 
 namespace normscope::lessons {
 

@@ -14,11 +14,11 @@
 #include "app/course/worksheet/sheet.h"
 #include "app/course/worksheet/sheet_figures.h"
 #include "app/course/worksheet/sheet_prose.h"
-#include "app/files/command_text.h"
-#include "app/files/config_file.h"
 #include "app/plot/svg_page.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
+#include "training/files/command_text.h"
+#include "training/files/config_file.h"
 
 namespace normscope::lessons {
 namespace {

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <utility>
 
-#include "app/files/file_kind.h"
 #include "app/panels/plot_files.h"
 #include "app/ui/widgets.h"
+#include "training/files/file_kind.h"
 
 namespace normscope::classroom {
 namespace {

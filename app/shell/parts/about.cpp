@@ -7,10 +7,10 @@
 #include <stop_token>
 #include <utility>
 
-#include "app/experiments/first_steps.h"
 #include "engine/core/boundary.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/isa.h"
+#include "training/experiments/first_steps.h"
 
 namespace normscope::shell {
 

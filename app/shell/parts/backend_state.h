@@ -4,7 +4,7 @@
 #include <future>
 #include <string>
 
-#include "engine/spec/backend_choice.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "app/files/background.h"
+#include "training/files/background.h"
 
 namespace normscope {
 

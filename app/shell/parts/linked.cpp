@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/files/command_text.h"
-#include "app/files/session_file.h"
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
+#include "training/files/command_text.h"
+#include "training/files/session_file.h"
 
 namespace normscope {
 namespace {

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "app/compare_screen/compare_screen.h"
-#include "app/files/file_kind.h"
 #include "app/lessons/player.h"
 #include "app/panels/plot_files.h"
 #include "app/shell/app_state.h"
@@ -19,6 +18,7 @@
 #include "app/ui/widgets.h"
 #include "engine/core/boundary.h"
 #include "engine/io/atomic_file.h"
+#include "training/files/file_kind.h"
 
 namespace normscope {
 

@@ -10,8 +10,8 @@
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
 #include "engine/core/text_table.h"
-#include "engine/data/identity/data_identity.h"
-#include "engine/data/identity/unit_of.h"
+#include "training/data/identity/data_identity.h"
+#include "training/data/identity/unit_of.h"
 
 namespace normscope::sweep {
 

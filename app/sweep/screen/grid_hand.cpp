@@ -8,7 +8,7 @@
 #include "app/sweep/screen/words.h"
 #include "app/ui/widgets.h"
 #include "engine/core/text_table.h"
-#include "engine/data/identity/data_identity.h"
+#include "training/data/identity/data_identity.h"
 
 namespace normscope::sweep {
 

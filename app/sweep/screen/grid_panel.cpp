@@ -9,7 +9,7 @@
 #include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/widgets.h"
-#include "engine/data/identity/data_identity.h"
+#include "training/data/identity/data_identity.h"
 
 namespace normscope::sweep {
 

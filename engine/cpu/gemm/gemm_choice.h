@@ -29,7 +29,8 @@ struct GemmChoice {
   friend bool operator==(const GemmChoice&, const GemmChoice&) = default;
 };
 
-/// Goes up when the candidates, their loops or the way they are timed change: what was fastest before is no answer then.
+/// kGemmCandidates goes up when the candidates, their loops or the way they are timed change: then what was fastest
+/// before is no answer.
 inline constexpr int kGemmCandidates = 6;
 
 /// What is tried on a machine with such an L2 cache; the first is what is used where nothing was timed. Panels fill

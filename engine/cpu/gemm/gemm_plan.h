@@ -1,5 +1,5 @@
-// How a product is cut and packed. plan_gemm() (cpu/gemm_inl.h) makes it when a program is lowered; its chunks read it at
-// every replay.
+// How a product is cut and packed. plan_gemm() (cpu/gemm_inl.h) makes the plan when a program is lowered; the chunks
+// of the product read it at every replay.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ struct Cut {
   }
 };
 
-/// A pure function of a product's shape, its layout and its choice. What decides the order of sums, kc and nothing else,
-/// does not look at the choice.
+/// GemmPlan is a pure function of a product's shape, its layout and its choice. Only kc decides the order of sums, and
+/// kc does not look at the choice.
 struct GemmPlan {
   enum class PackB : uint8_t { Direct, PerChunk, Shared } pack_b;
   int64_t tile_rows, kc;  ///< rows of a tile (the last may have fewer), k of a block

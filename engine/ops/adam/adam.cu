@@ -1,11 +1,14 @@
-// adam on CUDA (Kingma and Ba 2015; decoupled weight decay, Loshchilov and Hutter 2019; RAdam, Liu et al. 2020):
-//   m += (1-b1) (g - m)    v = b2 v + (1-b2) g^2    w -= lr r/c1 m / (sqrt(v)/sqrt(c2) + eps) + lr decay w
-// c1, c2 are the bias corrections, r is RAdam's rectification (1 for Adam), g is clipped with l2 w added; a
-// step that is not adapted divides by 1.
+// adam on CUDA (Kingma and Ba 2015; decoupled weight decay: Loshchilov and Hutter 2019; RAdam: Liu et al. 2020):
+//   g  =  clip factor * dw + l2 w
+//   m  =  m + (1 - b1) (g - m)
+//   v  =  b2 v + (1 - b2) g^2
+//   w  =  w - lr (r / c1) m / (sqrt(v) / sqrt(c2) + eps) - lr decay w
+// c1 = 1 - b1^t and c2 = 1 - b2^t correct the bias at step t; r is RAdam's rectification, 1 for Adam; a step that is
+// not adapted divides by 1.
 #include "engine/cuda/weight_update.cuh"
 
 namespace normscope::cuda {
-namespace {
+namespace adam {
 
 struct Adam : WeightUpdate {
   float beta1_rest, beta2, beta2_rest, root, rate, eps;
@@ -31,8 +34,11 @@ struct Adam : WeightUpdate {
   }
 };
 
-}  // namespace
+}  // namespace adam
 
-Kernels adam_kernels() { return {launch_update<Adam>, nullptr}; }
+Kernels adam_kernels() {
+  using namespace adam;
+  return {launch_update<Adam>, nullptr};
+}
 
 }  // namespace normscope::cuda

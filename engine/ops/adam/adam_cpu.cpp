@@ -1,9 +1,10 @@
-// adam on the CPU (Kingma and Ba 2015; decoupled weight decay: Loshchilov and Hutter 2019; RAdam: Liu et al.
-// 2020), with g clipped and then l2 w added:
-//   m = b1 m + (1-b1) g        v = b2 v + (1-b2) g^2
-//   w -= lr r/c1 * m / (sqrt(v)/sqrt(c2) + eps) + lr*decay * w        (c1, c2: the bias corrections)
-// r is RAdam's rectification, 1 for Adam; a step that is not adapted divides by 1.
-// The same pass over memory yields the norms of the update and of the new weights.
+// adam on the CPU (Kingma and Ba 2015; decoupled weight decay: Loshchilov and Hutter 2019; RAdam: Liu et al. 2020):
+//   g  =  clip factor * dw + l2 w
+//   m  =  b1 m + (1 - b1) g
+//   v  =  b2 v + (1 - b2) g^2
+//   w  =  w - lr (r / c1) m / (sqrt(v) / sqrt(c2) + eps) - lr decay w
+// c1 = 1 - b1^t and c2 = 1 - b2^t correct the bias at step t; r is RAdam's rectification, 1 for Adam; a step that is
+// not adapted divides by 1. The same pass over memory yields the norms of the update and of the new weights.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/adam/adam_cpu.cpp"
 #include "hwy/foreach_target.h"

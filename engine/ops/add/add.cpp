@@ -1,4 +1,4 @@
-// The residual sum: record and shape rule. Saves nothing; the gradients of learned scales read x and f.
+// add checks its inputs and records one node. It saves nothing; the gradients of learned scales read x and f.
 #include "engine/ops/add/add.h"
 
 #include "engine/core/error.h"

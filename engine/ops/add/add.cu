@@ -1,12 +1,16 @@
-// add on CUDA:  out = s x + b f, each scale a constant, a learned scalar or a learned vector over the last
-// dimension.
-//   dx = s dout, df = b dout; ds and db: sums of dout x and dout f over everything (scalar) or over the rows
-//   (vector).
+// add on CUDA, over x, f, out (..,D). Each of the scales skip and branch is a constant, a learned scalar or a learned
+// vector (D):
+//   out      =  skip * x + branch * f
+// Backward, with sums over all numbers for a learned scalar and over the rows for a learned vector:
+//   dx       =  skip * dout
+//   df       =  branch * dout
+//   dskip    =  sum of dout * x
+//   dbranch  =  sum of dout * f
 #include "engine/cuda/device.cuh"
 #include "engine/ops/add/add.h"
 
 namespace normscope::cuda {
-namespace {
+namespace add {
 
 struct Scale {
   const float* learned;  // nullptr: the constant
@@ -56,7 +60,7 @@ void forward(const Call& c, Context& context) {
              scale_of(c.in[3], c.attributes.as<AddSpec>().branch)});
 }
 
-/// The gradient of learned scale k: of dout times `other`.
+/// scale_gradient computes the gradient of the learned scale at input k, the sum of dout * other.
 void scale_gradient(const Call& c, Context& context, int k, const float* other) {
   const int64_t n = c.dout.shape.size();
   const uint32_t cols = static_cast<uint32_t>(c.dout.shape.cols());
@@ -86,8 +90,11 @@ void backward(const Call& c, Context& context) {
 
 size_t workspace(const Call&, Context&) { return 2 * kMostSumBlocks; }
 
-}  // namespace
+}  // namespace add
 
-Kernels add_kernels() { return {forward, backward, workspace}; }
+Kernels add_kernels() {
+  using namespace add;
+  return {forward, backward, workspace};
+}
 
 }  // namespace normscope::cuda

@@ -11,12 +11,13 @@ struct AddSpec {
   friend bool operator==(const AddSpec&, const AddSpec&) = default;
 };
 
-/// out = skip * x + branch * f: the residual sum of a sub-layer. Each scale is a constant, or a learned
-/// parameter of shape (1) or (D) (then the constant is ignored).
+/// ResidualScale is a constant, or a learned parameter of shape (1) or (D); then the constant is ignored.
 struct ResidualScale {
   float constant = 1.0f;
   ValueId learned = kNone;
 };
+/// add records the residual sum of a sub-layer; x, f and out (..,D):
+///   out  =  skip * x + branch * f
 ValueId add(Tape&, const std::string& name, ValueId x, ValueId f, ResidualScale skip = {},
             ResidualScale branch = {});
 

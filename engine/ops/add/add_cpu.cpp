@@ -1,6 +1,11 @@
-// add on the CPU:  out = skip * x + branch * f; a scale is a constant, a learned scalar or a learned row (D).
-//   dx = skip * dout        df = branch * dout
-//   dskip = sum over rows (and columns, if scalar) of dout * x        dbranch likewise with f
+// add on the CPU, over x, f, out (..,D). Each of the scales skip and branch is a constant, a learned scalar or a
+// learned row (D):
+//   out      =  skip * x + branch * f
+// Backward, with sums over all numbers for a learned scalar and over the rows for a learned row:
+//   dx       =  skip * dout
+//   df       =  branch * dout
+//   dskip    =  sum of dout * x
+//   dbranch  =  sum of dout * f
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/add/add_cpu.cpp"
 #include "hwy/foreach_target.h"

@@ -1,4 +1,4 @@
-// The affine map by parts of a row: record and shape rule. Saves nothing; the gradient of the gain reads x.
+// affine checks its inputs and records one node. It saves nothing; the gradient of the gain reads x.
 #include "engine/ops/affine/affine.h"
 
 #include "engine/core/error.h"

@@ -1,11 +1,15 @@
-// affine on CUDA:  out = c gain x + shift; gain and shift are one number for each of equal parts of a row, or
-// absent (1 and 0).
-//   dx = c gain dout; dgain and dshift: sums of c dout x and of dout over the rows and a part.
+// affine on CUDA, over rows x, out (D). gain and shift have one number for each of as many equal parts of a row (one
+// part: the whole row), or are absent, which stands for 1 and 0; c is a constant:
+//   out     =  c * gain * x + shift
+// Backward, with sums over the rows and the numbers of a part:
+//   dx      =  c * gain * dout
+//   dgain   =  sum of c * dout * x
+//   dshift  =  sum of dout
 #include "engine/cuda/device.cuh"
 #include "engine/ops/affine/affine.h"
 
 namespace normscope::cuda {
-namespace {
+namespace affine {
 
 /// One number for each part of a row.
 struct Parts {
@@ -40,7 +44,7 @@ struct AffineGradient {
   }
 };
 
-/// c dout x, or dout where x is absent.
+/// Term is c * dout * x, or dout where x is absent.
 struct Term {
   const float *dout, *x;
   float constant;
@@ -91,8 +95,11 @@ void backward(const Call& c, Context& context) {
 
 size_t workspace(const Call&, Context&) { return 2 * kMostSumBlocks; }
 
-}  // namespace
+}  // namespace affine
 
-Kernels affine_kernels() { return {forward, backward, workspace}; }
+Kernels affine_kernels() {
+  using namespace affine;
+  return {forward, backward, workspace};
+}
 
 }  // namespace normscope::cuda

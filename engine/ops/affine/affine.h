@@ -11,8 +11,10 @@ struct AffineSpec {
   friend bool operator==(const AffineSpec&, const AffineSpec&) = default;
 };
 
-/// out = c gain x + shift over rows (D). gain and shift hold one number for each of as many equal parts of a
-/// row (1: the same everywhere; H: one a head), or are kNone: 1 and 0.
+/// affine records a scale and a shift of rows x (D), with the constant c:
+///   out  =  c * gain * x + shift
+/// gain and shift hold one number for each of as many equal parts of a row (1: the same everywhere; H: one a head), or
+/// are kNone, which stands for 1 and 0.
 ValueId affine(Tape&, const std::string& name, ValueId x, float constant, ValueId gain, ValueId shift);
 
 }  // namespace normscope

@@ -1,6 +1,10 @@
-// affine on the CPU:  out = c gain x + shift; gain and shift are one number for each of equal parts of a row
-// (one part: the whole row), or absent (1 and 0).
-//   dx = c gain dout        dgain = c * sum over rows and a part of dout x        dshift likewise of dout
+// affine on the CPU, over rows x, out (D). gain and shift have one number for each of as many equal parts of a row (one
+// part: the whole row), or are absent, which stands for 1 and 0; c is a constant:
+//   out     =  c * gain * x + shift
+// Backward, with sums over the rows and the numbers of a part:
+//   dx      =  c * gain * dout
+//   dgain   =  sum of c * dout * x
+//   dshift  =  sum of dout
 // Chunks of rows leave partial sums in double; a last stage adds them.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/affine/affine_cpu.cpp"

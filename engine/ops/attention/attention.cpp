@@ -1,4 +1,5 @@
-// Attention: record and shape rule. Saves the probabilities, which backward reads and a user can look at.
+// attention checks its inputs and records one node. It saves the probabilities, which its backward pass reads and a
+// user can look at.
 #include "engine/ops/attention/attention.h"
 
 #include "engine/core/error.h"

@@ -1,10 +1,10 @@
-// Attention on CUDA. Where the probabilities are stored, or the scores of a tile fit shared memory forward:
-// attention_stored.cuh. Where the probabilities have no memory, attention_fused.cu has backward, and forward over more
-// keys than fit.
+// attention on CUDA. The kernels of attention_stored.cuh run where the probabilities are stored, and forward where the
+// scores of a tile fit shared memory. Where the probabilities have no memory, those of attention_fused.cu run backward,
+// and forward over more keys than fit.
 #include "engine/ops/attention/attention_stored.cuh"
 
 namespace normscope::cuda {
-namespace {
+namespace plain_attention {
 
 Attention arguments_of(const Call& c) {
   Attention a = arguments<AttentionSpec>(c, kAttentionStage);
@@ -41,8 +41,11 @@ size_t workspace(const Call& c, Context&) {
                              c.saved[0].p != nullptr);
 }
 
-}  // namespace
+}  // namespace plain_attention
 
-Kernels attention_kernels() { return {forward, backward, workspace}; }
+Kernels attention_kernels() {
+  using namespace plain_attention;
+  return {forward, backward, workspace};
+}
 
 }  // namespace normscope::cuda

@@ -58,7 +58,7 @@ struct Head {
   }
 };
 
-/// What dropout multiplies a probability by.
+/// Keep is the factor by which dropout multiplies a probability: scale or 0.
 struct Keep {
   uint32_t threshold = 0, site = 0, step = 0;
   uint64_t seed = 0;
@@ -78,8 +78,8 @@ struct Keep {
   }
 };
 
-/// out = A B^T over the width of a head: rows a0.. of `a`, rows b0.. of `b`, both with the model's width
-/// between rows.
+/// rows_by_rows computes a tile of products over the width of a head:
+///   tile  =  A B^T             // A: rows a0.. of `a`, B: rows b0.. of `b`, rows of both D floats apart
 __device__ inline void rows_by_rows(ScoreTile& tile, const float* a, int a0, int a_rows, const float* b,
                                     int b0, int b_rows, int width, int D, float* stage) {
   tile.clear();
@@ -137,8 +137,8 @@ void by_width(int width, F f) {
     f(WideTile{});
 }
 
-/// Without stored probabilities; attention_fused.cu. Forward: only where the scores do not fit shared
-/// memory.
+/// The two passes without stored probabilities (attention_fused.cu). Forward runs there only where the scores do not
+/// fit shared memory.
 void attend_in_passes(const Attention&, int64_t batch_heads, Context&);
 void fused_gradients(const Attention&, int64_t batch_heads, Context&);
 

@@ -13,10 +13,12 @@ struct AttentionSpec {
   friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
 };
 
-/// Multi-head attention (Vaswani et al. 2017, eq. 1): per head h, out_h = softmax(q_h k_h^T / sqrt(D/H)) v_h.
-/// q (B,Tq,D), k and v (B,Tk,D), out (B,Tq,D); heads are contiguous slices of D. key_lengths (B) i32 or
-/// kNone: keys at or beyond it are masked. causal: query t sees keys <= t. saved[0] = probabilities
-/// (B,H,Tq,Tk), before dropout. A row with no visible key gives zero output.
+/// attention records multi-head attention (Vaswani et al. 2017, eq. 1). q (B,Tq,D), k and v (B,Tk,D), out (B,Tq,D);
+/// heads are contiguous slices of D. In each head h:
+///   P_h    =  softmax(q_h k_h^T / sqrt(D/H))
+///   out_h  =  (P_h * keep) v_h               // keep: the factors of dropout, 1 without it
+/// Keys at or beyond key_lengths (B), i32 or kNone, are masked; where the spec is causal, query t sees keys <= t. A row
+/// with no visible key gives zero output. saved[0] = P (B,H,Tq,Tk), before dropout.
 ValueId attention(Tape&, const std::string& name, ValueId q, ValueId k, ValueId v, ValueId key_lengths,
                   AttentionSpec);
 

@@ -1,6 +1,14 @@
-// attention on the CPU, a chunk per (b,h):  S = q k^T / sqrt(dh),  P = softmax(S) over visible keys (saved),
-// out = (P * keep) v.   Backward, with dP = (dout v^T) * keep:  dS = P (dP - sum_s P dP) / sqrt(dh),
-//   dq = dS k        dk = dS^T q        dv = (P * keep)^T dout
+// attention on the CPU, a chunk per (b,h). In a head q and out are (Tq,dh), k and v (Tk,dh); keep are the factors of
+// dropout (Tq,Tk):
+//   S    =  q k^T
+//   P    =  softmax(S / sqrt(dh))                // over the visible keys; saved
+//   out  =  (P * keep) v
+// Backward:
+//   dP   =  (dout v^T) * keep
+//   dS   =  P * (dP - sum over keys of P * dP) / sqrt(dh)
+//   dq   =  dS k
+//   dk   =  dS^T q
+//   dv   =  (P * keep)^T dout
 // Queries go in blocks, so that a block of scores fits the worker's scratch at any length.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/attention/attention_cpu.cpp"
@@ -34,7 +42,7 @@ Head head_of(const Call& call, int64_t chunk) {
   return x;
 }
 
-/// From a slice of this head to that of the head whose chunk comes next, in a tensor of t rows.
+/// next_head counts the floats from this head's slice to that of the next chunk's head, in a tensor of t rows.
 int64_t next_head(const Call& call, const Head& x, int64_t chunk, int64_t t) {
   return x.dh + ((chunk + 1) % call.attributes.as<AttentionSpec>().heads == 0 ? (t - 1) * x.d : 0);
 }

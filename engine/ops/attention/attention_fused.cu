@@ -1,18 +1,25 @@
 // Attention on CUDA where nobody looks at the probabilities: they are computed tile by tile and never stored,
 // forward and backward again (Dao et al. 2022, algorithms 1 and 4, with two passes over the keys instead of a
 // running maximum's corrections). A pass over the keys yields each row's largest score and sum; the next ones
-// compute every score again and use it at once. Backward keeps two numbers a row in its workspace; nothing
-// here is of size Tq Tk.
+// compute every score again and use it at once. Backward keeps two numbers of each row in its workspace, L and dot.
+// With s = q k^T, over the visible keys, and dp = keep * (dout v^T):
+//   L    =  log(sum over keys of exp(s / sqrt(d)))
+//   dot  =  sum over j of dout_j out_j             // the same as the sum over keys of p * dp
+//   p    =  exp(s / sqrt(d) - L)
+//   ds   =  p * (dp - dot) / sqrt(d)
+// Nothing here is of size Tq Tk.
 #include "engine/ops/attention/attention.cuh"
 
 namespace normscope::cuda {
-namespace {
+namespace fused {
 
 constexpr int kQueries = static_cast<int>(kQueryTile), kKeys = static_cast<int>(kKeyTile), kPitch = kKeys + 1;
 constexpr int kBuffer = kQueries * kPitch;  // floats of a tile in shared memory
 
-/// Largest score and 1 / sum of exp(score - largest) of each of `rows` queries from t0 on, into shared
-/// memory. A row is always the same warp's.
+/// row_statistics computes two numbers of each of `rows` queries from t0 on, into shared memory:
+///   largest  =  max over keys of s / sqrt(d)
+///   inverse  =  1 / sum over keys of exp(s / sqrt(d) - largest)       // 0 where no key is visible
+/// A row is always the same warp's.
 __device__ void row_statistics(const Attention& a, const Head& head, int t0, int rows, int seen, float* stage,
                                float* buffer, float* largest, float* inverse) {
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -84,7 +91,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attend_twice(Attention a) {
   }
 }
 
-/// Of a tile of queries: the two numbers of each row that the gradients need, and dq.
+/// query_gradient_again computes L and dot of each row of a tile of queries, and dq.
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) query_gradient_again(Attention a) {
   await_inputs();
@@ -144,7 +151,7 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient_again(Attent
   }
 }
 
-/// dk and dv of a tile of keys, from the queries that see them.
+/// key_gradient_again computes dk and dv of a tile of keys, from the queries that see them.
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) key_gradient_again(Attention a) {
   await_inputs();
@@ -199,15 +206,17 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient_again(Attentio
   }
 }
 
-}  // namespace
+}  // namespace fused
 
 void attend_in_passes(const Attention& a, int64_t batch_heads, Context& context) {
+  using namespace fused;
   by_width(a.width, [&](auto tile) {
     launch(context, attend_twice<decltype(tile)>, attention_fused(batch_heads, a.Tq), a);
   });
 }
 
 void fused_gradients(const Attention& a, int64_t batch_heads, Context& context) {
+  using namespace fused;
   by_width(a.width, [&](auto tile) {
     launch(context, query_gradient_again<decltype(tile)>, attention_fused(batch_heads, a.Tq), a);
     if (a.dk || a.dv)

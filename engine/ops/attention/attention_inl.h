@@ -58,7 +58,8 @@ enum class Band : uint8_t {
   InnerFromRow,    // k >= shift + i
 };
 
-/// C (m,n) = [C +] A (m,k) B (k,n), one thread, B packed panel by panel where it cannot be read in place.
+/// multiply computes one product on one thread, B packed panel by panel where it cannot be read in place:
+///   C (m,n)  =  [C +] A (m,k) B (k,n)
 inline void multiply(Band band, int64_t shift, int64_t m, int64_t n, int64_t k, Operand a, Operand b,
                      float* c, int64_t ldc, bool add, float* panel) {
   for (int64_t k0 = 0; k0 < k || k0 == 0; k0 += kInnerBlock) {
@@ -88,8 +89,8 @@ inline void multiply(Band band, int64_t shift, int64_t m, int64_t n, int64_t k, 
   }
 }
 
-/// Asks for rows of n floats, `stride` apart, that are read while something else is computed: a head's rows lie a row of
-/// all heads apart, where the processor does not foresee them, and its probabilities are no longer in the cache.
+/// fetch asks for rows of n floats, `stride` apart, that are read while something else is computed: a head's rows lie a
+/// row of all heads apart, where the processor does not foresee them, and its probabilities are no longer in the cache.
 HWY_INLINE void fetch(const float* p, int64_t rows, int64_t stride, int64_t n) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < n; j += kLine) hwy::Prefetch(p + i * stride + j);
@@ -145,7 +146,9 @@ HWY_INLINE void zero_rest(const RowGroup& rows, int64_t n) {
                 [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, rows.at[r] + rows.any + j); });
 }
 
-/// Each row p: p[0..visible) = softmax(scale * p), p[visible..n) = 0.
+/// softmax_rows turns each row p of n scores into probabilities, in place:
+///   p[0..visible)  =  softmax(scale * p[0..visible))
+///   p[visible..n)  =  0
 template <int kRows>
 void softmax_rows(const RowGroup& rows, int64_t n, float scale) {
   const DF d;
@@ -217,7 +220,10 @@ inline void store_probabilities(const float* p, int64_t n, float* to) {
   }
 }
 
-/// Each row g: g[0..visible) = p (g - sum p g) scale, g[visible..n) = 0. Row r of p lies at p + r * width.
+/// softmax_backward_rows turns each row g of gradients of probabilities into gradients of scores, in place:
+///   g[0..visible)  =  scale * p * (g - sum over the visible of p * g)
+///   g[visible..n)  =  0
+/// Row r of p lies at p + r * width.
 template <int kRows>
 void softmax_backward_rows(const RowGroup& rows, const float* p, int64_t width, int64_t n, float scale) {
   const DF d;

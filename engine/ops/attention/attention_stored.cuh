@@ -1,13 +1,19 @@
-// Attention's kernels where the probabilities are stored, a tile of 32 queries of one head a block:
-//   p = softmax(q k^T / sqrt(d)) over the visible keys, out = (p kept) v
+// Attention's kernels where the probabilities are stored. A block works on a tile of 32 queries of one head; q and out
+// are (Tq,d), k and v (Tk,d), and kept are the factors of dropout:
+//   s    =  q k^T
+//   p    =  softmax(s / sqrt(d))                   // over the visible keys
+//   out  =  (p * kept) v
 // The scores of a tile stay in shared memory until they are probabilities (up to some 200 keys; beyond, in the
 // memory of the probabilities themselves), which are written once: backward reads them and a user can look at
-// them. Backward in two launches without atomics: a tile of queries gives dscores and dq, and a tile of keys gives
-// dk and dv.
-//   dp = kept (dout v^T), ds = p (dp - sum_j dout_j out_j) / sqrt(d), dq = ds k, dk = ds^T q, dv = (p kept)^T
-//   dout
-// kRelative: to each score a second product is added, that of e with the distance of the key, and e has a gradient too
-// (relative_attention.cu). Included by that and by attention.cu.
+// them. Backward takes two launches without atomics: a tile of queries gives ds and dq, and a tile of keys gives dk
+// and dv.
+//   dp   =  kept * (dout v^T)
+//   ds   =  p * (dp - dout . out) / sqrt(d)        // dout . out is the same as the sum over keys of p * dp
+//   dq   =  ds k
+//   dk   =  ds^T q
+//   dv   =  (p * kept)^T dout
+// With kRelative a second product is added to each score, that of e with the distance of the key, and e has a gradient
+// too (relative_attention.cu). Included by relative_attention.cu and by attention.cu.
 #pragma once
 
 #include "engine/ops/attention/attention.cuh"
@@ -18,8 +24,10 @@ namespace normscope::cuda {
 template <bool kRelative>
 inline constexpr size_t kStage = kRelative ? kRelativeStage : kAttentionStage;
 
-/// tile += e_m r_d for each query m and key n of the tile, n being d positions back from m. A tile has TM + TN - 1
-/// distances, a thread RM + RN - 1. What lies ahead or beyond the keys counts as zero: nobody looks at its score.
+/// add_positions adds the product with the distances, for each query m and key n of the tile:
+///   tile_mn  +=  e_m r_d               // d: how many positions key n lies back from query m
+/// A tile has TM + TN - 1 distances, a thread RM + RN - 1. What lies ahead or beyond the keys counts as zero: nobody
+/// looks at its score.
 __device__ inline void add_positions(ScoreTile& tile, const Attention& a, const Head& head, int t0, int rows,
                                      int s0, float* stage) {
   constexpr int TM = ScoreTile::TM, TN = ScoreTile::TN, RM = ScoreTile::RM, RN = ScoreTile::RN;
@@ -57,8 +65,9 @@ __device__ inline void add_positions(ScoreTile& tile, const Attention& a, const 
   }
 }
 
-/// One row of scores to probabilities, by a warp, an element always by the same lane. Before `first` and from `visible`
-/// on they are zero; a row that sees nothing is all zero.
+/// softmax_row turns one row of scores into probabilities, by a warp, an element always by the same lane:
+///   p_s  =  exp(score_s - largest) / sum over visible keys of exp(score - largest)
+/// Before `first` and from `visible` on p is zero; a row that sees nothing is all zero.
 __device__ inline void softmax_row(float* row, int first, int visible, float* probabilities, int keys) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   float largest = visible > first ? row[first] : 0.0f;
@@ -80,7 +89,8 @@ __device__ inline void softmax_row(float* row, int first, int visible, float* pr
   for (int s = first + lane; s < keys; s += 32) put(s, s < visible ? row[s] * inverse : 0.0f);
 }
 
-/// Rows of a tile of queries: weights (m, k) times rows of `source`, k from `begin` to `end`.
+/// mix_rows computes the rows of a tile of queries out of rows of `source`:
+///   to_m  =  sum over k in [begin, end) of weights(m, k) source_k
 template <class Out, class Weights>
 __device__ void mix_rows(const Attention& a, const Head& head, int t0, int rows, int begin, int end,
                          const Weights& weights, const float* source, float* to, bool add, float* stage) {
@@ -97,7 +107,7 @@ __device__ void mix_rows(const Attention& a, const Head& head, int t0, int rows,
   }
 }
 
-/// Without `out` the probabilities alone.
+/// attend computes the probabilities and out of a tile of queries; without `out` the probabilities alone.
 template <class Out, bool kRelative>
 __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
   await_inputs();
@@ -132,7 +142,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attend(Attention a) {
   mix_rows<Out>(a, head, t0, rows, head.first, seen, kept, head.v, a.out, false, shared);
 }
 
-/// dscores of a tile of queries, and from them dq and de.
+/// query_gradient computes dscores of a tile of queries, and from them dq and de.
 template <class Out, bool kRelative>
 __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a) {
   await_inputs();
@@ -185,7 +195,7 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
   }
 }
 
-/// dk and dv of a tile of keys. Queries before the tile do not see it when causal.
+/// key_gradient computes dk and dv of a tile of keys. Queries before the tile do not see it when causal.
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
   await_inputs();

@@ -1,5 +1,6 @@
-// The clip factor: min(1, bound / total norm), 1 where the bound is 0. A norm that is not finite stays
-// visible: NaN gives NaN, infinity gives 0. Computed by clip, or by grad_norm in the same launch.
+// The clip factor, computed by clip, or by grad_norm in the same launch:
+//   factor  =  min(1, bound / total gradient norm), or 1 where the bound is 0
+// A norm that is not finite stays visible: NaN gives NaN, infinity gives 0.
 #pragma once
 
 #include "engine/cuda/context.cuh"

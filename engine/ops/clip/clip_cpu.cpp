@@ -1,6 +1,6 @@
-// clip on the CPU: factor = min(1, bound / total gradient norm), 1 where StepInputs.clip is 0; the optimizer
-// multiplies gradients by it. A non-finite norm stays visible: NaN gives NaN, infinity gives 0 (and 0 * inf is
-// NaN).
+// clip on the CPU computes the factor by which the optimizer multiplies all gradients, with StepInputs.clip as bound:
+//   factor  =  min(1, bound / total gradient norm), or 1 where the bound is 0
+// A norm that is not finite stays visible: NaN gives NaN, infinity gives 0 (and 0 * inf is NaN).
 #include "engine/cpu/kernel.h"
 
 namespace normscope::cpu {

@@ -1,4 +1,4 @@
-// Positions behind positions: record and shape rule. Saves nothing.
+// concat checks its inputs and records one node. It saves nothing.
 #include "engine/ops/concat/concat.h"
 
 #include "engine/core/error.h"

@@ -1,10 +1,14 @@
-// concat on CUDA:  out[b] = a[b], then b[b];  da and db are the parts of dout. A thread an element of the output.
+// concat on CUDA, a (B,Ta,D), b (B,Tb,D), out (B,Ta+Tb,D):
+//   out[n,t]  =  a[n,t] for t < Ta, else b[n,t-Ta]
+//   da[n,t]   =  dout[n,t]
+//   db[n,t]   =  dout[n,Ta+t]
+// A thread works on one element of the output.
 #include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
-namespace {
+namespace concat {
 
-/// Which element of which input an element of the output is.
+/// Parts tells which element of which input an element of the output is.
 struct Parts {
   uint32_t a, b;  // floats of a row of each
   __device__ bool first(uint32_t i) const { return i % (a + b) < a; }
@@ -50,8 +54,11 @@ void backward(const Call& c, Context& context) {
                         parts_of(c)});
 }
 
-}  // namespace
+}  // namespace concat
 
-Kernels concat_kernels() { return {forward, backward}; }
+Kernels concat_kernels() {
+  using namespace concat;
+  return {forward, backward};
+}
 
 }  // namespace normscope::cuda

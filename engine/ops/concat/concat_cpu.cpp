@@ -1,4 +1,8 @@
-// concat on the CPU:  out[b] = a[b], then b[b];  da and db are the parts of dout. A chunk is a row of the batch.
+// concat on the CPU, a (B,Ta,D), b (B,Tb,D), out (B,Ta+Tb,D):
+//   out[n,t]  =  a[n,t] for t < Ta, else b[n,t-Ta]
+//   da[n,t]   =  dout[n,t]
+//   db[n,t]   =  dout[n,Ta+t]
+// A chunk is a row of the batch.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/concat/concat_cpu.cpp"
 #include "hwy/foreach_target.h"

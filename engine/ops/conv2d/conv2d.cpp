@@ -1,4 +1,4 @@
-// Convolution: record and shape rule. Saves nothing; backward reads x and W.
+// conv2d checks its inputs and records one node. It saves nothing; its backward pass reads x and W.
 #include "engine/ops/conv2d/conv2d.h"
 
 #include "engine/core/error.h"

@@ -1,10 +1,15 @@
-// conv2d on CUDA: the patches P (windows of all images, numbers under one) in the workspace, then matrix products.
-//   out = P W + b          dW = P^T dout          dP = dout W^T, of which dx gathers what it lent          db = sums
+// conv2d on CUDA lays out the patches P (windows of all images, numbers under one) in the workspace, then
+// multiplies. W (numbers under a window, O), b (O), out (windows, O):
+//   out  =  P W + b
+//   dW   =  P^T dout
+//   dP   =  dout W^T
+//   dx   =  at each pixel the sum of dP over the windows that read it
+//   db   =  sum over windows of dout
 #include "engine/cuda/device.cuh"
 #include "engine/ops/conv2d/conv2d.h"
 
 namespace normscope::cuda {
-namespace {
+namespace conv2d {
 
 struct Geometry {
   uint32_t height, width, channels, size, stride, padding, rows, columns, patch;
@@ -89,7 +94,7 @@ struct Patches {
   }
 };
 
-/// dx of one number: what every window that reads it has for it, in the order of the windows.
+/// Gather sums dx of one number: the numbers of dP from every window that reads it, in the order of the windows.
 struct Gather {
   const float* from;
   float* dx;
@@ -149,8 +154,11 @@ size_t workspace(const Call& c, Context& context) {
   return floats + static_cast<size_t>(sizes_of(c).floats());
 }
 
-}  // namespace
+}  // namespace conv2d
 
-Kernels conv2d_kernels() { return {forward, backward, workspace}; }
+Kernels conv2d_kernels() {
+  using namespace conv2d;
+  return {forward, backward, workspace};
+}
 
 }  // namespace normscope::cuda

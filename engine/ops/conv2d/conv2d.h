@@ -12,9 +12,11 @@ struct Conv2dSpec {
   friend bool operator==(const Conv2dSpec&, const Conv2dSpec&) = default;
 };
 
-/// y (B, rows x columns x O) = W over every window of x, plus b; cross-correlation, as networks have it. x (B, ..) of
-/// height x width x channels numbers an image; weight (size x size x channels, O), the patch in the order of the image;
-/// bias (O) or kNone. Outside the image stand zeros. Throws Error where no window fits.
+/// conv2d records a cross-correlation, as networks have it, over every window r of each image of x:
+///   y_r (O)  =  patch_r W + b
+/// x (B, ..) has height x width x channels numbers an image, y (B, rows x columns x O). W (size x size x channels, O)
+/// has its rows in the order of the image, as patch_r has its numbers; b (O) or kNone. Outside the image stand zeros.
+/// Throws Error where no window fits.
 ValueId conv2d(Tape&, const std::string& name, ValueId x, ValueId weight, ValueId bias,
                const ImageWindow& window);
 

@@ -1,6 +1,11 @@
-// conv2d on the CPU: the patches P (windows of all images, numbers under one), then matrix products.
-//   out = P W + b          dW = P^T dout          dP = dout W^T, of which dx gathers what it lent          db = sums
-// P lies in the workspace and is made again backward: kept, it would take its bytes from every other instruction.
+// conv2d on the CPU lays out the patches P (windows of all images, numbers under one) in the workspace, then
+// multiplies. W (numbers under a window, O), b (O), out (windows, O):
+//   out  =  P W + b
+//   dW   =  P^T dout
+//   dP   =  dout W^T
+//   dx   =  at each pixel the sum of dP over the windows that read it
+//   db   =  sum over windows of dout
+// P is made again backward: kept, it would take its bytes from every other instruction.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/conv2d/conv2d_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -155,7 +160,8 @@ Backward backward_of(const Call& call, const GemmPlan* plans) {
   return b;
 }
 
-/// Windows r, in one direction, that a pixel lies under: r stride + offset = pixel + padding, 0 <= offset < size.
+/// windows_over finds the Span of windows r, in one direction, that a pixel lies under:
+///   r * stride + offset  =  pixel + padding,  0 <= offset < size
 struct Span {
   int64_t first, last;
 };
@@ -164,7 +170,7 @@ HWY_INLINE Span windows_over(int64_t pixel, const ImageWindow& w, int64_t count)
   return {at < w.size ? 0 : (at - w.size) / w.stride + 1, smaller(count - 1, at / w.stride)};
 }
 
-/// dx of some lines: what every window that reads a pixel has for it, in the order of the windows.
+/// gather_lines sums dx of some lines: the numbers of dP from every window that reads a pixel, in the windows' order.
 void gather_lines(const Call& call, int64_t chunk, const float* gradient) {
   const ImageWindow w = window_of(call);
   const int64_t columns = w.columns(), patch = w.patch(), all = call.in[0].shape[0] * w.height;

@@ -1,4 +1,4 @@
-// Dropout: record and shape rule. Saves no tensor: a backend keeps the mask or draws it again from the site.
+// dropout records one node. It saves no tensor: a backend keeps the mask or draws it again from the site.
 #include "engine/ops/dropout/dropout.h"
 
 #include "engine/core/philox.h"

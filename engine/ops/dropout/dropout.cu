@@ -1,10 +1,12 @@
-// dropout on CUDA:  out = x keep scale, keep by Philox at the node's site; backward regenerates the mask. A
-// thread takes the four elements that one Philox block serves, so the masks are the CPU's bit for bit.
+// dropout on CUDA. keep is 1 where the Philox word of (element, site, step) is at least the threshold, else 0:
+//   out  =  x * keep * scale
+//   dx   =  dout * keep * scale             // keep is drawn again
+// A thread takes the four elements that one Philox block serves, so the masks are the CPU's bit for bit.
 #include "engine/cuda/device.cuh"
 #include "engine/ops/dropout/dropout.h"
 
 namespace normscope::cuda {
-namespace {
+namespace dropout {
 
 __global__ void __launch_bounds__(kThreads) drop(uint32_t n, const float* x, float* out, uint32_t site,
                                                  DropoutKind kind, const StepInputs* step, bool add) {
@@ -32,8 +34,11 @@ void backward(const Call& c, Context& context) {
          c.attributes.as<DropoutSpec>().kind, c.step, c.write[0] == Write::Add);
 }
 
-}  // namespace
+}  // namespace dropout
 
-Kernels dropout_kernels() { return {forward, backward}; }
+Kernels dropout_kernels() {
+  using namespace dropout;
+  return {forward, backward};
+}
 
 }  // namespace normscope::cuda

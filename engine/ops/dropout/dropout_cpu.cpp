@@ -1,6 +1,7 @@
-// dropout on the CPU:  out = x * keep * scale, keep = random word of (element, site, step) >= threshold.
-//   dx = dout * keep * scale: the forward pass leaves the mask, a bit an element, as drawing it costs most of the
-// time.
+// dropout on the CPU. keep is 1 where the random word of (element, site, step) is at least the threshold, else 0:
+//   out  =  x * keep * scale
+//   dx   =  dout * keep * scale
+// The forward pass leaves keep, a bit an element, because drawing it takes most of the time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/dropout/dropout_cpu.cpp"
 #include "hwy/foreach_target.h"

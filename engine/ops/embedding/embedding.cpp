@@ -1,4 +1,4 @@
-// Embedding: record and shape rule. Saves nothing.
+// embedding checks its inputs and records one node. It saves nothing.
 #include "engine/ops/embedding/embedding.h"
 
 #include "engine/core/error.h"

@@ -1,11 +1,13 @@
-// embedding on CUDA:  out[b,t] = scale table[token] + positions[t], a row a token whatever the shape of out.
-//   dtable[v] = scale times the sum of dout over the rows whose token is v, in the order of the rows: a block
-//   gathers the rows of one v, so no atomics and the same bits always.  dpositions[t] = sum of dout over b.
+// embedding on CUDA, tokens (B,T), table (V,D), positions (>=T,D); out has a row (D) a token, whatever its shape:
+//   out[b,t]       =  scale * table[tokens[b,t]] + positions[t]
+//   dtable[v]      =  scale * sum of dout over the rows whose token is v
+//   dpositions[t]  =  sum over b of dout[b,t]
+// A block gathers the rows of one v, in the order of the rows, so there are no atomics and always the same bits.
 #include "engine/cuda/device.cuh"
 #include "engine/ops/embedding/embedding.h"
 
 namespace normscope::cuda {
-namespace {
+namespace embedding {
 
 struct Lookup {
   const int32_t* tokens;
@@ -96,8 +98,11 @@ void backward(const Call& c, Context& context) {
                   static_cast<uint32_t>(c.in[1].shape.cols()), static_cast<uint32_t>(vocabulary)});
 }
 
-}  // namespace
+}  // namespace embedding
 
-Kernels embedding_kernels() { return {forward, backward}; }
+Kernels embedding_kernels() {
+  using namespace embedding;
+  return {forward, backward};
+}
 
 }  // namespace normscope::cuda

@@ -1,5 +1,8 @@
-// embedding on the CPU:  out (B,T,D) = scale * table[tokens] + positions[t]; joined, out is (B,T*D): the same numbers.
-//   dtable[v] = scale * sum of dout rows with token v        dpositions[t] = sum over b of dout[b,t]
+// embedding on the CPU, tokens (B,T), table (V,D), positions (>=T,D), out (B,T,D); joined, out is (B,T*D), of the same
+// numbers:
+//   out[b,t]       =  scale * table[tokens[b,t]] + positions[t]
+//   dtable[v]      =  scale * sum of dout over the rows whose token is v
+//   dpositions[t]  =  sum over b of dout[b,t]
 // Backward is cut by columns (table) and by positions, so every sum runs in row order and needs no atomics.
 // A token outside the table reads as a zero row and has no gradient.
 #undef HWY_TARGET_INCLUDE

@@ -1,4 +1,4 @@
-// gelu: record and shape rule. Saves nothing; backward reads x.
+// gelu records one node. It saves nothing; its backward pass reads x.
 #include "engine/ops/gelu/gelu.h"
 
 namespace normscope {

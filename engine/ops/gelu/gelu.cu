@@ -1,10 +1,14 @@
-// gelu on CUDA, the tanh form:  out = x (1 + t) / 2, t = tanh(u), u = c (x + a x^3), c = sqrt(2/pi), a =
-// 0.044715.
-//   dx = dout ((1 + t) / 2 + x (1 - t^2) c (1 + 3 a x^2) / 2)
+// gelu on CUDA computes the tanh form of each number of x, with c = sqrt(2/pi) and a = 0.044715:
+//   u    =  c (x + a x^3)
+//   t    =  tanh(u)
+//   out  =  x (1 + t) / 2
+// Backward:
+//   dx   =  dout (1 + t) / 2                           // through the factor x
+//         + dout x (1 - t^2) c (1 + 3 a x^2) / 2       // through t
 #include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
-namespace {
+namespace gelu {
 
 constexpr float kScale = 0.7978845608028654f, kCubic = 0.044715f;
 
@@ -40,8 +44,11 @@ void backward(const Call& c, Context& context) {
          GeluGradient{c.in[0].p, c.dout.p, c.din[0].p, c.write[0] == Write::Add});
 }
 
-}  // namespace
+}  // namespace gelu
 
-Kernels gelu_kernels() { return {forward, backward}; }
+Kernels gelu_kernels() {
+  using namespace gelu;
+  return {forward, backward};
+}
 
 }  // namespace normscope::cuda

@@ -1,6 +1,10 @@
-// gelu (tanh form) on the CPU, with u = sqrt(2/pi) (x + 0.044715 x^3), t = tanh(u):
-//   out = x (1 + t) / 2
-//   dx = dout ((1 + t) / 2 + x (1 - t^2) u' / 2),  u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2)
+// gelu on the CPU computes the tanh form of each number of x, with c = sqrt(2/pi) and a = 0.044715:
+//   u    =  c (x + a x^3)
+//   t    =  tanh(u)
+//   out  =  x (1 + t) / 2
+// Backward:
+//   dx   =  dout (1 + t) / 2                           // through the factor x
+//         + dout x (1 - t^2) c (1 + 3 a x^2) / 2       // through t
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/gelu/gelu_cpu.cpp"
 #include "hwy/foreach_target.h"

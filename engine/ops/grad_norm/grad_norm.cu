@@ -4,7 +4,7 @@
 #include "engine/ops/clip/clip.cuh"
 
 namespace normscope::cuda {
-namespace {
+namespace grad_norm {
 
 struct GradNorm {
   static constexpr bool kHasFinish = true;
@@ -35,8 +35,11 @@ void forward(const Call& c, Context& context) {
          GradNorm{c.grad_norm, c.total_norm, c.clip_factor, c.step, c.clip_follows});
 }
 
-}  // namespace
+}  // namespace grad_norm
 
-Kernels grad_norm_kernels() { return {forward, nullptr}; }
+Kernels grad_norm_kernels() {
+  using namespace grad_norm;
+  return {forward, nullptr};
+}
 
 }  // namespace normscope::cuda

@@ -1,4 +1,4 @@
-// The layer norm family: record and shape rule. Saves mean and 1/sigma of every row; DyT 0 and its factor.
+// layer_norm checks its inputs and records one node. It saves mean and 1/sigma of every row, for DyT 0 and its factor.
 #include "engine/ops/layer_norm/layer_norm.h"
 
 #include "engine/core/error.h"

@@ -1,16 +1,26 @@
-// The norm family on CUDA, one warp a row:  y = (x - mean) r, r = 1 / sqrt(variance + eps), out = gain y +
-// bias; Rms has mean 0; AdaNorm: out = C (1 - k y) y. Two-pass variance.
-//   with c = gain dout (AdaNorm: C (1 - k y) dout):  dx = r (c - mean(c) - y mean(c y)), without mean(c) for
-//   Rms and where the mean is detached, without mean(c y) where sigma is;  dgain, dbias: column sums.
-// DyT, t = tanh(alpha x): out = gain t + bias, dx = c alpha (1 - t^2), dgain = sum dout t, dbias = sum dout,
-//   dalpha = sum over all c (1 - t^2) x.
+// layer_norm on CUDA, one warp a row. Rows x, y, c, out and dout have D numbers, as gain and bias have:
+//   y    =  (x - mean) r                 // Rms: mean = 0
+//   r    =  1 / sqrt(variance + eps)     // the variance takes a second pass over the row
+//   out  =  gain * y + bias              // as far as the kind has them; AdaNorm: C (1 - k y) * y
+// Backward, with c = gain * dout (kinds without a gain: c = dout; AdaNorm: c = C (1 - k y) * dout):
+//   dx     =  c r
+//           - mean(c) r                  // the path through the mean: not for Rms, nor where the mean is detached
+//           - y * mean(c * y) r          // the path through sigma: not where sigma is detached
+//   dgain  =  sum over rows of dout * y
+//   dbias  =  sum over rows of dout
+// DyT, with t = tanh(alpha x) and c = gain * (1 - t^2) * dout:
+//   out     =  gain * t + bias
+//   dx      =  alpha c
+//   dgain   =  sum over rows of dout * t
+//   dbias   =  sum over rows of dout
+//   dalpha  =  sum over all numbers of c * x
 #include "engine/cuda/device.cuh"
 #include "engine/ops/layer_norm/layer_norm.h"
 
 namespace normscope::cuda {
-namespace {
+namespace layer_norm {
 
-/// C (1 - k y), the factor that AdaNorm multiplies y by; 1 for the other kinds.
+/// Adaptive is C (1 - k y), the factor that AdaNorm multiplies y by; 1 for the other kinds.
 struct Adaptive {
   bool on = false;
   float scale = 1.0f, product = 0.0f;
@@ -87,7 +97,7 @@ __global__ void __launch_bounds__(32 * kWarps) input_gradient(NormGradient n) {
   }
 }
 
-/// dout y and dout at one place: summed over the rows they are dgain and dbias.
+/// GainAndBias is {dout * y, dout} at one place; summed over the rows these are dgain and dbias.
 struct GainAndBias {
   const float *x, *dout, *mean, *inverse_sigma;
   uint32_t cols;
@@ -129,7 +139,7 @@ __global__ void __launch_bounds__(32 * kWarps) squash(DyT n) {
   }
 }
 
-/// dout gain (1 - tanh^2) at one place: what dx and dalpha share.
+/// SquashSlope is c = gain * (1 - t^2) * dout at one place, which dx and dalpha share.
 struct SquashSlope {
   const float *x, *gain, *dout, *alpha;
   uint32_t cols;
@@ -206,13 +216,16 @@ void backward(const Call& c, Context& context) {
            GainAndBias{c.in[0].p, c.dout.p, c.saved[0].p, c.saved[1].p, cols}, outputs);
 }
 
-/// For the sum that is dalpha.
+/// workspace holds the partial sums of dalpha.
 size_t workspace(const Call& c, Context&) {
   return c.attributes.as<NormSpec>().kind == NormKind::DyT ? 2 * static_cast<size_t>(kMostSumBlocks) : 0;
 }
 
-}  // namespace
+}  // namespace layer_norm
 
-Kernels layer_norm_kernels() { return {forward, backward, workspace}; }
+Kernels layer_norm_kernels() {
+  using namespace layer_norm;
+  return {forward, backward, workspace};
+}
 
 }  // namespace normscope::cuda

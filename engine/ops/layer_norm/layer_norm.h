@@ -1,15 +1,24 @@
-// The norm family.
+// The norm family: its kinds, and the function that records a norm.
 #pragma once
 
 #include "engine/tape/tape.h"
 
 namespace normscope {
 
-/// The kinds of the layer_norm family, with y = (x - mean) / sigma, sigma = sqrt(biased variance + eps):
-/// LayerNorm g*y+b; Simple y; Rms g*x/sqrt(mean x^2 + eps). Xu et al. 2019: Detach, DetachMean and
-/// DetachVariance compute y and hold mean and sigma, the mean only, or sigma only constant in the backward
-/// pass; AdaNorm C(1 - k y)*y with the first factor held constant in the backward pass (section 4). DyT (Zhu
-/// et al. 2025) knows no statistics: g*tanh(alpha x)+b with one learned alpha.
+/// NormKind lists the kinds of the layer_norm family. With mean and variance taken over a row x (D), and with
+///   sigma  =  sqrt(biased variance + eps)
+///   y      =  (x - mean) / sigma
+/// the kinds compute
+///   LayerNorm       gain * y + bias
+///   Simple          y
+///   Rms             gain * x / sqrt(mean(x^2) + eps)
+///   Detach          y                      // the backward pass holds mean and sigma constant
+///   DetachMean      y                      // the backward pass holds the mean constant
+///   DetachVariance  y                      // the backward pass holds sigma constant
+///   AdaNorm         C (1 - k y) * y        // the backward pass holds the first factor constant
+///   DyT             gain * tanh(alpha x) + bias
+/// The detached kinds and AdaNorm (section 4) are those of Xu et al. 2019. DyT (Zhu et al. 2025) knows no statistics
+/// and learns one alpha.
 enum class NormKind : uint8_t {
   None,
   LayerNorm,
@@ -49,15 +58,17 @@ struct NormSpec {
   friend bool operator==(const NormSpec&, const NormSpec&) = default;
 };
 
-/// The norm family over the last dimension; see NormKind. gain (D) and bias (D) as the kind has them, else
-/// kNone. saved[0] = mean (R) (zero for Rms), saved[1] = 1/sigma (R). Two-pass variance. With heads > 1 each
-/// of that many equal parts of a row is a row of its own (R = heads rows, gain and bias (D/heads), shared).
-/// DyT: out = gain tanh(alpha x) + bias, alpha (1); saved[0] = 0, saved[1] = what the row was multiplied by
-/// on the whole, root of (sum tanh(alpha x)^2 / sum x^2), which can be read beside the 1/sigma of the others.
+/// NormExtras holds what only one kind reads.
 struct NormExtras {
   ValueId alpha = kNone;             ///< DyT
   float scale = 1.0f, slope = 0.1f;  ///< AdaNorm's C and k
 };
+/// layer_norm records a norm over the last dimension of x (..,D); see NormKind. gain (D), bias (D) and alpha (1) are
+/// given where the kind has them, else they are kNone. Of each of the R rows it saves
+///   saved[0]  =  mean            // 0 for Rms and DyT
+///   saved[1]  =  1 / sigma       // DyT: sqrt(sum of tanh(alpha x)^2 / sum of x^2), its scale of the row as a whole
+/// The variance takes a second pass over the row. With heads > 1 each of as many equal parts of a row is a row of its
+/// own: R is heads times as large, and the parts share a gain and a bias of D / heads numbers.
 ValueId layer_norm(Tape&, const std::string& name, NormKind kind, ValueId x, ValueId gain, ValueId bias,
                    float eps, int32_t heads = 1, const NormExtras& extras = {});
 

@@ -1,12 +1,22 @@
-// The layer norm family on the CPU, over rows x (D), with y = (x - mean) / sigma (mean 0 for Rms):
-//   out = gain y + bias, AdaNorm: C (1 - k y) y
-//   dx = (c - mean(c) - y mean(c y)) / sigma with c = gain dout, AdaNorm: C (1 - k y) dout; Rms and the kinds
-//   that detach the mean have no mean(c) term, those that detach sigma no mean(c y) term (Xu et al. 2019,
-//   Theorem 1) dgain = sum over rows of dout y        dbias = sum over rows of dout
-// DyT (Zhu et al. 2025), t = tanh(alpha x), no statistics:  out = gain t + bias
-//   dx = c alpha (1 - t^2)   dgain = sum dout t   dbias = sum dout   dalpha = sum over all c (1 - t^2) x
-// A row stays in the L1 cache for its three passes. Chunks of rows leave partial dgain and dbias; a last
-// stage adds them.
+// layer_norm on the CPU, row by row. Rows x, y, c, out and dout have D numbers, as gain and bias have:
+//   y    =  (x - mean) / sigma           // Rms: mean = 0
+//   out  =  gain * y + bias              // as far as the kind has them; AdaNorm: C (1 - k y) * y
+// Backward, with c = gain * dout (kinds without a gain: c = dout; AdaNorm: c = C (1 - k y) * dout):
+//   dx     =  c / sigma
+//           - mean(c) / sigma            // the path through the mean
+//           - y * mean(c * y) / sigma    // the path through sigma
+//   dgain  =  sum over rows of dout * y
+//   dbias  =  sum over rows of dout
+// Rms and the kinds that detach the mean lack the second term of dx, those that detach sigma lack the third (Xu et al.
+// 2019, Theorem 1).
+// DyT (Zhu et al. 2025) knows no statistics; with t = tanh(alpha x) and c = gain * (1 - t^2) * dout:
+//   out     =  gain * t + bias
+//   dx      =  alpha c
+//   dgain   =  sum over rows of dout * t
+//   dbias   =  sum over rows of dout
+//   dalpha  =  sum over all numbers of c * x
+// A row stays in the L1 cache for its three passes. Each chunk of rows leaves partial sums of dgain, dbias and dalpha;
+// a last stage adds them.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/layer_norm/layer_norm_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -28,7 +38,7 @@ Cut row_cut(const Call& call) {
   return cut(r, larger(kFlatChunk / 4 / d, div_up(r, 64)));
 }
 
-/// C (1 - k y), the factor that AdaNorm multiplies y by.
+/// adaptive(a, y) is C (1 - k y), the factor that AdaNorm multiplies y by.
 HWY_ATTR VF adaptive(const NormSpec& a, VF y) {
   const DF d;
   return hn::NegMulAdd(hn::Set(d, a.scale * a.slope), y, hn::Set(d, a.scale));
@@ -231,7 +241,7 @@ void forward_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scra
                                                   scratch);
 }
 
-/// Of a tensor's rows, each of which may be several rows of this op.
+/// forward_region takes rows of the tensor, each of which may be several rows of this op.
 void forward_region(const Call& call, const StepInputs& step, const Region& region,
                     Scratch scratch) noexcept {
   const int64_t heads = call.attributes.as<NormSpec>().heads;

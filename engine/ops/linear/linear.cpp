@@ -1,4 +1,4 @@
-// Linear: record and shape rule. Saves nothing; backward reads x and W.
+// linear checks its inputs and records one node. It saves nothing; its backward pass reads x and W.
 #include "engine/ops/linear/linear.h"
 
 #include "engine/core/error.h"

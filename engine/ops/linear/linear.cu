@@ -1,10 +1,13 @@
-// linear on CUDA:  out (R,N) = x (R,K) W (K,N) + b (N); transposed: W is (N,K), out = x W^T + b.
-//   dx = dout W^T          dW = x^T dout (transposed: dout^T x)          db = column sums of dout
+// linear on CUDA, x (R,K), b (N), out (R,N), and W (K,N), or (N,K) where it is transposed:
+//   out  =  x W + b             // transposed: x W^T + b
+//   dx   =  dout W^T            // transposed: dout W
+//   dW   =  x^T dout            // transposed: dout^T x
+//   db   =  sum over rows of dout
 #include "engine/cuda/device.cuh"
 #include "engine/ops/linear/linear.h"
 
 namespace normscope::cuda {
-namespace {
+namespace linear {
 
 Gemm product(const Call& c) {
   Gemm g;
@@ -64,8 +67,11 @@ size_t workspace(const Call& c, Context& context) {
   return floats;
 }
 
-}  // namespace
+}  // namespace linear
 
-Kernels linear_kernels() { return {forward, backward, workspace}; }
+Kernels linear_kernels() {
+  using namespace linear;
+  return {forward, backward, workspace};
+}
 
 }  // namespace normscope::cuda

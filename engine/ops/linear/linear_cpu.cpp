@@ -1,5 +1,8 @@
-// linear on the CPU:  out (R,N) = x (R,K) W (K,N) + b (N); transposed: W is (N,K), out = x W^T + b.
-//   dx = dout W^T          dW = x^T dout (transposed: dout^T x)          db = column sums of dout
+// linear on the CPU, x (R,K), b (N), out (R,N), and W (K,N), or (N,K) where it is transposed:
+//   out  =  x W + b             // transposed: x W^T + b
+//   dx   =  dout W^T            // transposed: dout W
+//   dW   =  x^T dout            // transposed: dout^T x
+//   db   =  sum over rows of dout
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/linear/linear_cpu.cpp"
 #include "hwy/foreach_target.h"

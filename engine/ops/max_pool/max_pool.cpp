@@ -1,4 +1,4 @@
-// Largest under a window: record and shape rule. Saves nothing; backward reads x and finds the largest again.
+// max_pool checks its inputs and records one node. It saves nothing; its backward pass finds the largest of x again.
 #include "engine/ops/max_pool/max_pool.h"
 
 #include "engine/core/error.h"

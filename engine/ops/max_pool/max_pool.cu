@@ -1,10 +1,12 @@
-// max_pool on CUDA:  out = the largest under each window, NaN where one is;  dx = dout at the first that is as large.
-// Backward gathers: a thread an element of x, over the windows that it lies under, so that no atomics are needed.
+// max_pool on CUDA, for window r and channel c of an image, and pixels p:
+//   out_{r,c}  =  max over the pixels p under window r of x_{p,c}, NaN where one is
+//   dx_{p,c}   =  sum of dout_{r,c} over the windows r whose first largest pixel, row by row, is p
+// Backward a thread takes an element of x and gathers over the windows that it lies under, which needs no atomics.
 #include "engine/cuda/device.cuh"
 #include "engine/ops/max_pool/max_pool.h"
 
 namespace normscope::cuda {
-namespace {
+namespace max_pool {
 
 struct Geometry {
   uint32_t width, channels, size, stride, rows, columns, numbers;
@@ -18,7 +20,7 @@ Geometry geometry_of(const Call& c) {
           static_cast<uint32_t>(w.numbers())};
 }
 
-/// Where the largest under the window is whose first pixel is at x; of equal ones the first.
+/// find_largest tells where the largest is under the window whose first pixel is at x; of equal ones the first.
 __device__ uint32_t find_largest(const Geometry& g, const float* x) {
   uint32_t at = 0;
   float most = x[0];
@@ -79,8 +81,11 @@ void backward(const Call& c, Context& context) {
          LargestGradient{c.in[0].p, c.dout.p, c.din[0].p, geometry_of(c), c.write[0] == Write::Add});
 }
 
-}  // namespace
+}  // namespace max_pool
 
-Kernels max_pool_kernels() { return {forward, backward}; }
+Kernels max_pool_kernels() {
+  using namespace max_pool;
+  return {forward, backward};
+}
 
 }  // namespace normscope::cuda

@@ -12,9 +12,11 @@ struct MaxPoolSpec {
   friend bool operator==(const MaxPoolSpec&, const MaxPoolSpec&) = default;
 };
 
-/// y (B, rows x columns x channels) = for every window and channel the largest x under it; x (B, ..) of height x width
-/// x channels numbers an image. Of equal ones the first, row by row, gets the gradient. Windows that do not fit wholly
-/// are left out. Throws Error where none fits, and for a padding.
+/// max_pool records the largest number under every window r, in every channel c:
+///   y_{r,c}  =  max over the pixels p under window r of x_{p,c}
+/// x (B, ..) has height x width x channels numbers an image, y (B, rows x columns x channels). Of equal numbers the
+/// first, row by row, gets the gradient. Windows that do not fit wholly are left out. Throws Error where none fits, and
+/// for a padding.
 ValueId max_pool(Tape&, const std::string& name, ValueId x, const ImageWindow& window);
 
 }  // namespace normscope

@@ -1,5 +1,6 @@
-// max_pool on the CPU:  out[b,r,q,c] = the largest x[b,y,x,c] under window (r,q), NaN where one is.
-//   dx = dout at the first that is as large, row by row, summed over the windows that it is the largest of
+// max_pool on the CPU, for window r and channel c of an image, and pixels p:
+//   out_{r,c}  =  max over the pixels p under window r of x_{p,c}, NaN where one is
+//   dx_{p,c}   =  sum of dout_{r,c} over the windows r whose first largest pixel, row by row, is p
 // Forward a chunk is a few rows of windows; backward it is an image, because windows may overlap.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/max_pool/max_pool_cpu.cpp"

@@ -1,4 +1,4 @@
-// Mean over the positions of a row: record and shape rule. Saves nothing.
+// mean_pool checks its inputs and records one node. It saves nothing.
 #include "engine/ops/mean_pool/mean_pool.h"
 
 #include "engine/core/error.h"

@@ -1,9 +1,11 @@
-// mean_pool on CUDA:  out[b,t] = 1/n_b sum over s < n_b of x[b,s];  dx[b,s] = 1/n_b sum over t of dout[b,t].
-// A block a row of the batch, a thread a column at a time: sums in the order of positions.
+// mean_pool on CUDA, x and out (B,T,D), of which the first n_b positions of row b count:
+//   out[b,t]  =  1/n_b * sum over s < n_b of x[b,s]              // the same for every t
+//   dx[b,s]   =  1/n_b * sum over t of dout[b,t] for s < n_b, else 0
+// A block works on a row of the batch, a thread on a column at a time: sums run in the order of positions.
 #include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
-namespace {
+namespace mean_pool {
 
 struct Rows {
   const float* from;
@@ -18,8 +20,8 @@ struct Rows {
   }
 };
 
-/// Sums `summed` positions of each column, divides by the n that count, writes it to the first `written`
-/// positions and zero to the rest.
+/// spread sums the first `summed` positions of each column, divides the sum by n, and writes the quotient to the first
+/// `written` positions and zero to the rest.
 __device__ void spread(const Rows& r, uint32_t summed, uint32_t n, uint32_t written) {
   const uint32_t row = blockIdx.x * r.positions * r.cols;
   for (uint32_t j = threadIdx.x; j < r.cols; j += kThreads) {
@@ -64,8 +66,11 @@ void backward(const Call& c, Context& context) {
          rows_of(c, c.dout.p, c.din[0].p, c.write[0] == Write::Add));
 }
 
-}  // namespace
+}  // namespace mean_pool
 
-Kernels mean_pool_kernels() { return {forward, backward}; }
+Kernels mean_pool_kernels() {
+  using namespace mean_pool;
+  return {forward, backward};
+}
 
 }  // namespace normscope::cuda

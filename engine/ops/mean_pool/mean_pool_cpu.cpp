@@ -1,5 +1,6 @@
-// mean_pool on the CPU:  out[b,t] = 1/n_b sum over s < n_b of x[b,s], the same for every t.
-//   dx[b,s] = 1/n_b sum over t of dout[b,t] for s < n_b, zero beyond
+// mean_pool on the CPU, x and out (B,T,D), of which the first n_b positions of row b count:
+//   out[b,t]  =  1/n_b * sum over s < n_b of x[b,s]              // the same for every t
+//   dx[b,s]   =  1/n_b * sum over t of dout[b,t] for s < n_b, else 0
 // A chunk is a row of the batch; sums run in the order of positions.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/mean_pool/mean_pool_cpu.cpp"
@@ -18,7 +19,7 @@ int64_t counted(const Call& call, int64_t b) {
   return call.in[1] ? larger(0, smaller(positions, call.in[1].i32()[b])) : positions;
 }
 
-/// Sum over the first `count` positions of a row, over `by` of them; zero when `by` is 0.
+/// mean_over divides the sum over the first `count` positions of a row by `by`; zero when `by` is 0.
 template <typename Lanes>
 HWY_INLINE VF mean_over(const Lanes& lanes, const float* row, int64_t count, int64_t by, int64_t width) {
   Compensated sum;

@@ -1,11 +1,14 @@
-// probe on CUDA: Mean; MeanSquare = mean of x^2; Variance = mean of (x - mean)^2. One launch serves all
-// probes of a step: a row of blocks each. Sums of x and x^2 in double, so that one pass suffices: of float
-// inputs the squares are exact.
+// probe on CUDA computes one of these over the n numbers of x that count, which are not padding:
+//   Mean        =  sum of x / n
+//   MeanSquare  =  sum of x^2 / n
+//   Variance    =  MeanSquare - Mean^2        // at least 0
+// One launch serves all probes of a step, a row of blocks each. The sums are in double, in which squares of floats are
+// exact, so that one pass suffices.
 #include "engine/cuda/device.cuh"
 #include "engine/ops/probe/probe.h"
 
 namespace normscope::cuda {
-namespace {
+namespace probe {
 
 /// Whether element i lies in a position that counts.
 __device__ bool counts(const ProbeEntry& e, int64_t i) {
@@ -64,8 +67,11 @@ void forward(const Call& c, Context& context) {
          c.probes);
 }
 
-}  // namespace
+}  // namespace probe
 
-Kernels probe_kernels() { return {forward, nullptr}; }
+Kernels probe_kernels() {
+  using namespace probe;
+  return {forward, nullptr};
+}
 
 }  // namespace normscope::cuda

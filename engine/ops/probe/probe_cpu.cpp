@@ -1,6 +1,8 @@
-// probe on the CPU, over all elements of x (with lengths: of the
-// positions that are not padding): Mean; MeanSquare = mean of x^2; Variance = mean of (x - mean)^2 (two
-// passes). Double across fixed chunks; the number goes to Call::stats.
+// probe on the CPU computes one of these over the n numbers of x that count, which are not padding:
+//   Mean        =  sum of x / n
+//   MeanSquare  =  sum of x^2 / n
+//   Variance    =  sum of (x - Mean)^2 / n        // in a second pass
+// Sums are in double across fixed chunks; the number goes to Call::stats.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/probe/probe_cpu.cpp"
 #include "hwy/foreach_target.h"

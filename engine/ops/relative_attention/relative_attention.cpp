@@ -1,4 +1,5 @@
-// Relative attention: record and shape rule. Saves the probabilities, which backward reads and a user can look at.
+// relative_attention checks its inputs and records one node. It saves the probabilities, which its backward pass reads
+// and a user can look at.
 #include "engine/ops/relative_attention/relative_attention.h"
 
 #include "engine/core/error.h"

@@ -1,19 +1,29 @@
-// relative_attention on CUDA. With c = q + u, e = q + v, r_i for a key i positions back:
-//   s_ts = (c_t k_s + e_t r_{t+M-s}) / sqrt(dh), p = softmax(s) over the keys that count up to t + M, out = (p kept) v
-// The kernels are those of attention_stored.cuh: the second product is made of a tile's distances in shared memory, no
-// more of them than its two sides together, so nothing is shifted. Backward without atomics: with dt_td = ds of the key d
-// positions back, a tile of queries gives ds, dc = ds k and de = dt r, a tile of keys dk and dv, and a tile of distances
-// dr, a part a head, that are added in the order of the batch. Where the probabilities have no memory they stand in the
-// workspace while the instruction runs; backward computes them again.
+// relative_attention on CUDA. In a head the queries c = q + u and e = q + v, where u and v are the biases of the paper,
+// are (T,dh); keys k and values v are (M+T,dh); row r_i of the distances is for a key i positions back; kept are the
+// factors of dropout:
+//   s_ts   =  c_t k_s + e_t r_{t+M-s}
+//   p      =  softmax(s / sqrt(dh))             // over the keys that count, up to t + M
+//   out    =  (p * kept) v
+// The kernels are those of attention_stored.cuh. The second product is made of a tile's distances in shared memory, no
+// more of them than the sides of the tile together, so nothing is shifted. Backward needs no atomics. With ds as in
+// attention_stored.cuh, and dt the same by distance, dt_ti = ds_{t,t+M-i}:
+//   dc     =  ds k                              // a tile of queries gives ds, dc and de
+//   de     =  dt r
+//   dk     =  ds^T c                            // a tile of keys gives dk and dv
+//   dv     =  (p * kept)^T dout
+//   dr     =  sum over b of dt^T e              // a tile of distances gives a part a head, added in the batch's order
+// Where the probabilities have no memory they stand in the workspace while the instruction runs; backward computes
+// them again.
 #include "engine/ops/attention/attention_stored.cuh"
 #include "engine/ops/relative_attention/relative_attention.h"
 
 namespace normscope::cuda {
-namespace {
+namespace relative_attention {
 
 enum Input { kContent, kKeys, kValues, kPosition, kDistances, kMemoryLengths };
 
-/// A head's part of dr of a tile of distances, into a.ddistances. Queries that look back less far than that do not count.
+/// distance_gradient computes a head's part of dr of a tile of distances, into a.ddistances. Queries that look back
+/// less far do not count.
 template <class Out>
 __global__ void __launch_bounds__(kAttentionThreads) distance_gradient(Attention a) {
   await_inputs();
@@ -40,7 +50,8 @@ __global__ void __launch_bounds__(kAttentionThreads) distance_gradient(Attention
   }
 }
 
-/// One number of dr: the parts of its head in the order of the batch. No key is as far as rows from `keys` on.
+/// SumDistances adds up one number of dr, the parts of its head in the order of the batch. No key is as far back as
+/// rows from `keys` on.
 struct SumDistances {
   const float* parts;
   float* to;
@@ -132,8 +143,11 @@ size_t workspace(const Call& c, Context&) {
   return w.probabilities + w.dscores + w.parts;
 }
 
-}  // namespace
+}  // namespace relative_attention
 
-Kernels relative_attention_kernels() { return {forward, backward, workspace}; }
+Kernels relative_attention_kernels() {
+  using namespace relative_attention;
+  return {forward, backward, workspace};
+}
 
 }  // namespace normscope::cuda

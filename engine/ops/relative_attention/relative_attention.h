@@ -21,11 +21,14 @@ struct RelativeAttentionInputs {
   ValueId memory_lengths = kNone;        ///< (B) i32: of the M keys before the segment the last so many count
 };
 
-/// Causal attention of a segment over itself and what went before it (Dai et al. 2019, section 3.3 and appendix B):
-/// in each head out_t = sum_s softmax_s((content_t k_s + position_t r_{t+M-s}) / sqrt(D/H)) v_s over s <= t + M.
-/// out (B,T,D); heads are contiguous slices of D. Without memory_lengths (kNone) all M keys of the memory
-/// count. saved[0] = probabilities (B,H,T,M+T), before dropout. Throws Error for shapes that do not fit, for a value
-/// that serves as queries and as keys or values, and for one that serves as keys and as values.
+/// relative_attention records causal attention of a segment over itself and what went before it (Dai et al. 2019,
+/// section 3.3 and appendix B). out (B,T,D); heads are contiguous slices of D. In each head, with r the distances:
+///   S_{t,s}  =  content_t k_s + position_t r_{t+M-s}               // for s <= t + M
+///   P_t      =  softmax over s of (S_{t,s} / sqrt(D/H))
+///   out_t    =  sum over s of P_{t,s} keep_{t,s} v_s               // keep: the factors of dropout, 1 without it
+/// Without memory_lengths (kNone) all M keys of the memory count. saved[0] = P (B,H,T,M+T), before dropout. Throws
+/// Error for shapes that do not fit, for a value that serves as queries and as keys or values, and for one that serves
+/// as keys and as values.
 ValueId relative_attention(Tape&, const std::string& name, const RelativeAttentionInputs&,
                            RelativeAttentionSpec);
 

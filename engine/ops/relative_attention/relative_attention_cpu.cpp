@@ -1,10 +1,20 @@
-// relative_attention on the CPU, a chunk per (b,h). With c = q + u, e = q + v, r_i for a key i positions back:
-//   S_ts = (c_t k_s + e_t r_{t+M-s}) / sqrt(dh),  P = softmax(S) over s <= t + M (saved),  out = (P * keep) v
-// Backward, with dP = (dout v^T) * keep and dS = P (dP - sum_s P dP) / sqrt(dh):
-//   dc = dS k,  dk = dS^T c,  dv = (P * keep)^T dout,  de = dT r,  dr = sum over b of dT^T e
+// relative_attention on the CPU, a chunk per (b,h). In a head the queries c = q + u and e = q + v, where u and v are
+// the biases of the paper, are (T,dh); keys k and values v are (M+T,dh); row r_i of the distances is for a key i
+// positions back; keep are the factors of dropout:
+//   S_ts   =  c_t k_s + e_t r_{t+M-s}
+//   P      =  softmax(S / sqrt(dh))             // over s <= t + M; saved
+//   out    =  (P * keep) v
+// Backward, with dT the gradients dS by distance, dT_ti = dS_{t,t+M-i}:
+//   dP     =  (dout v^T) * keep
+//   dS     =  P * (dP - sum over keys of P * dP) / sqrt(dh)
+//   dc     =  dS k
+//   dk     =  dS^T c
+//   dv     =  (P * keep)^T dout
+//   de     =  dT r
+//   dr     =  sum over b of dT^T e
 // The products e r^T of a block of queries come out by distance, the largest first; row t of them, shifted to the left
 // by as many columns as queries of the block follow it, lies by keys (the relative shift of Dai et al. 2019, appendix
-// B). dT is dS shifted back. Keys of the memory that do not count are left of `first`: neither read nor seen.
+// B). dT is dS shifted back. Keys of the memory that do not count are left of `first`: they are neither read nor seen.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/relative_attention/relative_attention_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -59,7 +69,9 @@ void zero(float* to, int64_t n) {
   each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(hn::Zero(DF()), to + i); });
 }
 
-/// scores += e r^T by keys; rows of both have x.tk floats, `by_distance` is overwritten.
+/// add_positions adds the products with the distances, by keys:
+///   scores_ts  +=  e_t r_{t+M-s}
+/// Rows of `scores` and of `by_distance`, which is overwritten, have x.tk floats.
 void add_positions(const Call& call, const RelativeHead& x, int64_t q0, int64_t m, float* scores,
                    float* by_distance, float* panel) {
   const int64_t q1 = q0 + m;
@@ -114,7 +126,7 @@ struct Block {
 
 bool writes(const Call& call, int input) { return call.write[input] != Write::Skip; }
 
-/// g = dS of the block, and dv on the way, which needs the kept probabilities.
+/// score_gradients computes dS of the block into g, and dv on the way, which needs the kept probabilities.
 void score_gradients(const Call& call, const StepInputs& step, const RelativeHead& x, const Block& at,
                      int64_t rows, bool add_values) {
   const float* v = call.in[kValues].p + x.k_at;
@@ -142,7 +154,8 @@ void score_gradients(const Call& call, const StepInputs& step, const RelativeHea
   });
 }
 
-/// dT of the block into at.block, from it de, and its part of dr, by distance, added to `partial` (tk,dh).
+/// position_gradients computes dT of the block into at.block, from it de and the block's part of dr, which it adds to
+/// `partial` (tk,dh) by distance.
 void position_gradients(const Call& call, const RelativeHead& x, const Block& at, float* partial) {
   const int64_t n = distances(x, at.q1()), last = farthest(x, at.q1());
   for (int64_t i = 0; i < at.m; ++i) {
@@ -196,7 +209,7 @@ void backward(const Call& call, const StepInputs& step, int64_t chunk, Scratch s
   }
 }
 
-/// Row `distance` of dr: the rows of all batches, in their order. No key is as far as rows from tk on.
+/// sum_distances computes row `distance` of dr, the sum over b in order. No key is as far back as rows from tk on.
 void sum_distances(const Call& call, const StepInputs&, int64_t distance, Scratch) noexcept {
   const int64_t batch = call.in[kContent].shape[0], tk = call.in[kKeys].shape[1],
                 d = call.in[kContent].shape[2];

@@ -1,4 +1,4 @@
-// relu: record and shape rule. Saves nothing; backward reads x.
+// relu records one node. It saves nothing; its backward pass reads x.
 #include "engine/ops/relu/relu.h"
 
 namespace normscope {

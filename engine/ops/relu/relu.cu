@@ -1,8 +1,10 @@
-// relu on CUDA:  out = x > 0 ? x : 0 (NaN stays NaN);  dx = x > 0 ? dout : 0.
+// relu on CUDA:
+//   out  =  0 where x <= 0, else x         // NaN stays NaN
+//   dx   =  0 where x <= 0, else dout      // a NaN passes dout on
 #include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
-namespace {
+namespace relu {
 
 struct Relu {
   const float* x;
@@ -28,8 +30,11 @@ void backward(const Call& c, Context& context) {
          ReluGradient{c.in[0].p, c.dout.p, c.din[0].p, c.write[0] == Write::Add});
 }
 
-}  // namespace
+}  // namespace relu
 
-Kernels relu_kernels() { return {forward, backward}; }
+Kernels relu_kernels() {
+  using namespace relu;
+  return {forward, backward};
+}
 
 }  // namespace normscope::cuda

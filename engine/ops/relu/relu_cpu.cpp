@@ -1,4 +1,6 @@
-// relu on the CPU:  out = max(x, 0), NaN stays NaN.   dx = dout where x > 0 (or NaN), else 0
+// relu on the CPU:
+//   out  =  0 where x < 0, else x          // NaN stays NaN
+//   dx   =  0 where x <= 0, else dout      // a NaN passes dout on
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/relu/relu_cpu.cpp"
 #include "hwy/foreach_target.h"

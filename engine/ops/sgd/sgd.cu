@@ -1,8 +1,11 @@
-// sgd with momentum on CUDA, g clipped with l2 w added:  m = momentum m + g    w -= lr m + lr decay w
+// sgd with momentum on CUDA:
+//   g  =  clip factor * dw + l2 w
+//   m  =  momentum m + g
+//   w  =  w - lr m - lr decay w
 #include "engine/cuda/weight_update.cuh"
 
 namespace normscope::cuda {
-namespace {
+namespace sgd {
 
 struct Sgd : WeightUpdate {
   float momentum, rate;
@@ -19,8 +22,11 @@ struct Sgd : WeightUpdate {
   }
 };
 
-}  // namespace
+}  // namespace sgd
 
-Kernels sgd_kernels() { return {launch_update<Sgd>, nullptr}; }
+Kernels sgd_kernels() {
+  using namespace sgd;
+  return {launch_update<Sgd>, nullptr};
+}
 
 }  // namespace normscope::cuda

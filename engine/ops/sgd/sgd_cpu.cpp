@@ -1,5 +1,8 @@
-// sgd with momentum on the CPU, with g clipped and then l2 w added:  m = momentum m + g    w -= lr m +
-// lr*decay w The same pass yields the norms of the update and of the new weights.
+// sgd with momentum on the CPU:
+//   g  =  clip factor * dw + l2 w
+//   m  =  momentum m + g
+//   w  =  w - lr m - lr decay w
+// The same pass yields the norms of the update and of the new weights.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/sgd/sgd_cpu.cpp"
 #include "hwy/foreach_target.h"

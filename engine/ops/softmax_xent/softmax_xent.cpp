@@ -1,4 +1,4 @@
-// Softmax cross-entropy: record and shape rule. Saves log-sum-exp and the normalised weight of every row.
+// softmax_xent checks its inputs and records one node. It saves log-sum-exp and the normalised weight of every row.
 #include "engine/ops/softmax_xent/softmax_xent.h"
 
 #include "engine/core/error.h"

@@ -1,11 +1,16 @@
-// Softmax cross-entropy on CUDA, one warp a row, or one block where rows are long:
-//   loss = sum_r w_r ((1-e) (lse_r - x_target) + e (lse_r - mean x_r)),  w_r normalised over the rows with a
-//   target dlogit_v = dloss w_r (exp(x_v - lse_r) - (1-e) [v = target] - e / V)
+// softmax_xent on CUDA, one warp a row x (V) of the logits, or one block where rows are long; e is the label smoothing:
+//   lse_r     =  log(sum over v of exp(x_v))
+//   CE_r      =  (1 - e) (lse_r - x_target) + e (lse_r - mean(x))
+//   w_r       =  weight of row r / sum of the weights of the rows with a target
+//   loss      =  sum over the rows with a target of w_r CE_r
+// Backward, 0 in a row without a target:
+//   dlogit_v  =  dloss w_r exp(x_v - lse_r)                     // the softmax
+//              - dloss w_r ((1 - e) [v = target] + e / V)       // the distribution that is wanted
 // A target outside [0,V) counts as none. With no row left the loss is 0.
 #include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
-namespace {
+namespace softmax_xent {
 
 struct Loss {
   const float* logits;
@@ -58,7 +63,7 @@ __global__ void __launch_bounds__(kThreads) row_losses(Loss l) {
 
 constexpr uint32_t kMeanThreads = 1024;
 
-/// One block: normalised weights and their mean of the row losses.
+/// mean_loss, one block, computes the normalised weights and with them the mean of the row losses.
 __global__ void __launch_bounds__(kMeanThreads) mean_loss(Loss l) {
   await_inputs();
   double sum = 0;
@@ -132,8 +137,11 @@ size_t workspace(const Call& c, Context&) {
   return c.phase == Phase::Forward ? static_cast<size_t>(c.in[0].shape.rows()) : 0;
 }
 
-}  // namespace
+}  // namespace softmax_xent
 
-Kernels softmax_xent_kernels() { return {forward, backward, workspace}; }
+Kernels softmax_xent_kernels() {
+  using namespace softmax_xent;
+  return {forward, backward, workspace};
+}
 
 }  // namespace normscope::cuda

@@ -5,9 +5,11 @@
 
 namespace normscope {
 
-/// out (1) = sum_r w_r CE(logits_r, target_r) / sum_r w_r over rows with target >= 0; with label smoothing e: CE =
-/// (1-e) (-log p_target) + e mean_v(-log p_v). logits (..,V), targets i32 with as many elements as rows, weights
-/// f32 likewise or kNone. saved[0] = log-sum-exp (R), saved[1] = normalised row weight w_r / sum w (R).
+/// softmax_xent records the mean cross-entropy of the rows of logits (..,V) whose target is in [0,V). targets (R) are
+/// i32; weights w (R) are f32, or kNone for all one. With p_r = softmax(logits_r) and the label smoothing e:
+///   CE_r     =  (1 - e) (-log p_{r,target}) + e mean over v of (-log p_{r,v})
+///   out (1)  =  (sum over r of w_r CE_r) / (sum over r of w_r)
+/// saved[0] = log-sum-exp (R), saved[1] = w_r / sum of w (R), which is 0 for rows without a target.
 ValueId softmax_xent(Tape&, const std::string& name, ValueId logits, ValueId targets, ValueId weights);
 
 }  // namespace normscope

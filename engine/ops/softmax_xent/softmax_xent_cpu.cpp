@@ -1,7 +1,11 @@
-// softmax_xent on the CPU, over rows with a target:
-//   loss = sum_r w_r CE_r / sum_r w_r        CE = (1-e) (lse - x_target) + e (lse - mean(x))
-//   dlogits = dloss w_r / sum w (exp(x - lse) - (1-e) [v = target] - e/V)
-// A row without a target (or one outside [0,V)) has no gradient. With no row left the loss is 0.
+// softmax_xent on the CPU, over the rows x (V) of the logits that have a target; e is the label smoothing:
+//   lse_r     =  log(sum over v of exp(x_v))
+//   CE_r      =  (1 - e) (lse_r - x_target) + e (lse_r - mean(x))
+//   loss      =  sum over r of (w_r / W) CE_r                         // W: the sum of w_r over these rows
+// Backward:
+//   dlogit_v  =  dloss (w_r / W) exp(x_v - lse_r)                     // the softmax
+//              - dloss (w_r / W) ((1 - e) [v = target] + e / V)       // the distribution that is wanted
+// A row without a target (or with one outside [0,V)) has no gradient. With no row left the loss is 0.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/ops/softmax_xent/softmax_xent_cpu.cpp"
 #include "hwy/foreach_target.h"
@@ -22,7 +26,7 @@ bool has_target(const Call& call, int64_t r) {
   return target >= 0 && target < call.in[0].shape.cols();
 }
 
-/// Log-sum-exp of a row, and the sum of its logits.
+/// log_sum_exp returns the log-sum-exp of a row, and the sum of its logits.
 HWY_INLINE float log_sum_exp(const float* x, int64_t n, float* sum_of_logits) {
   const DF d;
   const VF lowest = hn::Set(d, -__builtin_inff());
@@ -42,7 +46,7 @@ HWY_INLINE float log_sum_exp(const float* x, int64_t n, float* sum_of_logits) {
                             __builtin_log(static_cast<double>(sum_of(d, total))));
 }
 
-/// Chunk's sums of w CE and of w go to the workspace.
+/// forward_rows leaves the chunk's sums of w CE and of w in the workspace.
 void forward_rows(const Call& call, const StepInputs& step, int64_t chunk, Scratch) noexcept {
   const Cut c = row_cut(call);
   const int64_t width = call.in[0].shape.cols();

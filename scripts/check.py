@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""check.py [COMMIT]: builds and runs what the files touch that changed since COMMIT (default HEAD: what is not committed
+yet): a minute at most for one op, one screen or one lesson. What a change can reach from further away is for `make test`.
+Called by `make check [SINCE=COMMIT]`."""
+import os, pathlib, re, subprocess, sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build/release"
+FLOORS = ("engine", "training", "app")
+HOUSE = ("test_includes", "test_file_sizes", "test_statements", "test_type_names")  # cheap rules of the whole source
+SCREENS = {"compare_screen", "diagram", "lab", "lessons", "panels", "plot", "settings", "shell", "sweep", "tape_screen", "ui"}
+MANY = 60  # objects that read a header: more take longer than a minute
+
+
+def output(*command):
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
+def changed_files(since):
+    tracked = output("git", "diff", "--name-only", "--diff-filter=d", since).split("\n")
+    return sorted({*tracked, *output("git", "ls-files", "--others", "--exclude-standard").split("\n")} - {""})
+
+
+def tests_that_read():
+    """Every file of tests/ with the headers that it includes, its own helpers' among them."""
+    includes = {}
+    for path in [*ROOT.glob("tests/*/*.cpp"), *ROOT.glob("tests/*/*.h")]:
+        includes[path] = set(re.findall(r'#include "([^"]+)"', path.read_text()))
+
+    def reach(path, seen):
+        found = set(includes[path])
+        for name in includes[path]:
+            for helper in (path.parent / name, ROOT / "tests" / name):
+                if helper in includes and helper not in seen:
+                    found |= reach(helper, seen | {helper})
+        return found
+    return {path: reach(path, {path}) for path in includes if path.name.startswith("test_") and path.suffix == ".cpp"}
+
+
+def tests_of_source(path, readers):
+    """The tests that include the file's own header, else those of its room; of an op those that go through all ops."""
+    folder = pathlib.Path(path).parent
+    if folder.parts[:2] == ("engine", "ops"):
+        return {"engine." + name for name in ("test_op_cases", "test_reference", "test_update_ops", "test_model_reference")}
+    header = str(pathlib.Path(path).with_suffix(".h"))
+    near = {test for test, read in readers.items() if header in read}
+    if not near:
+        near = {test for test, read in readers.items() if any(name.startswith(f"{folder}/") for name in read)}
+    names = {f"{test.parent.name}.{test.stem}" for test in near}
+    if folder.parts[0] == "app" and folder.parts[1:] and folder.parts[1] in SCREENS:
+        names |= {"app.test_every_size", "app.test_text_matrix"}
+    return names
+
+
+def tests_of(path, readers):
+    parts = pathlib.Path(path).parts
+    if parts[0] in FLOORS and len(parts) > 2:
+        return tests_of_source(path, readers)
+    if parts[0] == "tests" and len(parts) > 2 and parts[1] in FLOORS:
+        file = pathlib.Path(path)
+        if file.name.startswith("test_"):
+            return {f"{parts[1]}.{file.stem}"}
+        return {f"{test.parent.name}.{test.stem}" for test, read in readers.items()
+                if any(name.endswith(file.name) for name in read)}
+    if parts[0] == "lessons":
+        return {"app.test_lesson_language", "app.test_lesson_words", "app.test_same_check"}
+    if parts[0] == "claims":
+        return {"app.test_reproduce", "app.test_reproduce_rules", "app.test_same_check"}
+    return {"app.test_readme"} if path.endswith(".md") else set()
+
+
+def warn_of_headers(files):
+    headers = [file for file in files if file.endswith((".h", ".def")) and (ROOT / file).is_file()]
+    if not headers or not (BUILD / ".ninja_deps").is_file():
+        return
+    deps = output("ninja", "-C", str(BUILD), "-t", "deps")
+    for header in headers:
+        count = len(re.findall(rf"^ +{re.escape(str(ROOT / header))}$", deps, re.M))
+        if count > MANY:
+            print(f"check: {count} objects read {header}, which takes longer than a minute to build")
+
+
+def main():
+    files = changed_files(sys.argv[1] if len(sys.argv) > 1 else "HEAD")
+    if not files:
+        print("check: nothing has changed; `make check SINCE=COMMIT` checks what has since then")
+        return 0
+    readers = tests_that_read()
+    tests = {"app." + name for name in HOUSE}
+    for file in files:
+        tests |= tests_of(file, readers)
+    lessons = sorted({pathlib.Path(file).parts[1][3:] for file in files if re.match(r"lessons/\d\d-", file)})
+    targets = {f"normscope_{test.split('.')[0]}_tests" for test in tests} | {"normscope"}
+    kernels = any(file.endswith((".cu", ".cuh")) for file in files)
+    if kernels:
+        targets |= {"normscope_cuda_tests", "normscope_cuda_emulated"}
+    warn_of_headers(files)
+    print(f"check: {len(files)} files changed, {len(tests)} files of tests" + "".join(f", lesson {one}" for one in lessons))
+    if subprocess.run(["scripts/build.sh", "release", *sorted(targets)], cwd=ROOT).returncode:
+        return 1
+    pattern = "^(" + "|".join(re.escape(test) for test in sorted(tests)) + ("|emulated\\..*" if kernels else "") + ")$"
+    failed = subprocess.run(["ctest", "--test-dir", str(BUILD), "--output-on-failure", "-j", str(os.cpu_count()), "-R", pattern],
+                            cwd=ROOT).returncode
+    for lesson in lessons:
+        failed |= subprocess.run([str(BUILD / "normscope"), "lesson", "check", lesson], cwd=ROOT).returncode
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,52 @@
+// The class of a grey image: what a convolutional network learns, from drawn digits or from IDX files.
+//
+// A batch's `source` holds the pixels, 0 to 255, and `targets` one class a row; there are no tokens. The last twelfth of
+// the images validates, in their order, as 5,000 of MNIST's 60,000 do in Xu et al. (2019); training images are drawn at
+// random from the others. Called by make_task.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "training/data/images/image_set.h"
+#include "training/data/task.h"
+
+namespace normscope {
+
+class ImageTask final : public Task {
+ public:
+  /// `name` begins the error messages. Throws Error for fewer than 24 images or fewer than two classes.
+  ImageTask(ImageSet set, std::string name);
+
+  int32_t vocabulary() const override { return 256; }  ///< levels of grey
+  TaskForm form() const override { return TaskForm::Image; }
+  ImageSize images() const override { return {set_.height, set_.width}; }
+  int32_t classes() const override { return static_cast<int32_t>(frequencies_.size()); }
+  std::string class_name(int32_t label) const override { return std::to_string(label); }
+  BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const override;
+  void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
+            const BatchView& to) const override;
+  int32_t validation_batches(int32_t B, int32_t T) const override;
+  void require_context(int32_t) const override {}
+  std::span<const double> unigram() const override { return frequencies_; }
+  std::optional<double> entropy_rate() const override { return std::nullopt; }
+  std::string decode(std::span<const int32_t> pixels) const override;
+  uint64_t hash() const override { return hash_; }
+  std::string unit() const override { return "class"; }
+
+  const ImageSet& set() const { return set_; }
+  size_t training_images() const { return train_; }
+
+ private:
+  ImageSet set_;
+  std::string name_;
+  size_t train_ = 0;  ///< so many from the first
+  std::vector<double> frequencies_;
+  uint64_t hash_ = 0;
+};
+
+std::shared_ptr<const Task> make_digits_task(const DataSpec& spec);
+std::shared_ptr<const Task> make_idx_task(const DataSpec& spec);
+
+}  // namespace normscope

@@ -1,0 +1,192 @@
+// See labels_task.h.
+#include "training/data/labels_task.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "training/data/corpus.h"
+#include "training/data/masked_task.h"
+#include "training/data/sequence_task.h"
+
+namespace normscope {
+namespace {
+
+constexpr const char* kLabelColumns = "label<TAB>text";
+
+// ---- made-up sets
+
+constexpr size_t kLongestSentence = 62;  // behind FIRST it fits a context of 64
+constexpr size_t kMadeUpTrain = 5000, kMadeUpValid = 1000;
+
+/// Sentences of the built-in grammar, one after the other.
+class Sentences {
+ public:
+  explicit Sentences(uint64_t seed) : seed_(seed) {}
+  std::string next() {
+    std::string text;
+    do {
+      text.clear();
+      corpus_grammar().append_sentence(seed_, index_++, text);
+      text.pop_back();  // the blank behind the full stop
+    } while (text.size() > kLongestSentence);
+    return text;
+  }
+
+ private:
+  uint64_t seed_, index_ = 0;
+};
+
+/// Parts of `text`, without its marks.
+std::vector<std::string_view> words_of(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find_first_of(" ,.", at), text.size());
+    if (end > at) words.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+TsvRow word_order_line(Sentences& sentences, BatchDraws& draws) {
+  const std::string sentence = sentences.next();
+  if (draws.below(2) == 0) return {"right", sentence};
+  const std::string_view text = sentence;
+  const std::vector<std::string_view> words = words_of(text);
+  size_t at = 0;
+  do at = draws.below(words.size() - 1);
+  while (words[at] == words[at + 1]);  // "a lazy lazy dog" stays what it is
+  const std::string_view first = words[at], second = words[at + 1];
+  const auto begin = static_cast<size_t>(first.data() - text.data()), between = begin + first.size(),
+             next = static_cast<size_t>(second.data() - text.data());
+  return {"swapped",
+          fmt::format("{}{}{}{}{}", text.substr(0, begin), second, text.substr(between, next - between),
+                      first, text.substr(next + second.size()))};
+}
+
+constexpr std::array<std::string_view, 6> kPraise{"brave", "bold", "happy", "clever", "gentle", "jolly"},
+    kBlame{"quiet", "lazy", "tired", "shy", "loud", "tiny"};
+constexpr std::array kMoods{"very negative", "negative", "neutral", "positive", "very positive"};
+
+size_t mood_of(std::string_view text) {
+  std::ptrdiff_t mood = 2;
+  for (const std::string_view word : words_of(text))
+    mood += std::count(kPraise.begin(), kPraise.end(), word) - std::count(kBlame.begin(), kBlame.end(), word);
+  return static_cast<size_t>(std::clamp<std::ptrdiff_t>(mood, 0, 4));
+}
+
+/// The class first, then the next sentence of that class: the rare ones are as many as the others.
+TsvRow mood_line(Sentences& sentences, BatchDraws& draws) {
+  const size_t wanted = draws.below(kMoods.size());
+  std::string text;
+  do text = sentences.next();
+  while (mood_of(text) != wanted);
+  return {kMoods[wanted], text};
+}
+
+std::shared_ptr<const Task> make_made_up_labels(const DataSpec& spec) {
+  const uint64_t seed = hash_bytes(spec.name) ^ spec.data_seed;
+  Sentences sentences(seed);
+  std::vector<TsvRow> train, valid;
+  for (size_t i = 0; i < kMadeUpTrain + kMadeUpValid; ++i) {
+    BatchDraws draws(seed, i, Split::Train, 0);
+    (i < kMadeUpTrain ? train : valid)
+        .push_back(spec.name == "mood" ? mood_line(sentences, draws) : word_order_line(sentences, draws));
+  }
+  return std::make_shared<LabelsTask>(std::move(train), std::move(valid), spec.name, spec.context);
+}
+
+}  // namespace
+
+LabelsTask::LabelsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, std::string name,
+                       int32_t context)
+    : name_(std::move(name)) {
+  if (valid.empty() && train.size() >= 5) {
+    const auto held = static_cast<std::ptrdiff_t>(train.size() / 5);
+    valid.assign(train.end() - held, train.end());
+    train.erase(train.end() - held, train.end());
+  }
+  for (const TsvRow& row : train) labels_.push_back(row.first);
+  std::sort(labels_.begin(), labels_.end());
+  labels_.erase(std::unique(labels_.begin(), labels_.end()), labels_.end());
+  if (labels_.size() < 2 || labels_.size() > 1000)
+    fail("data " + name_, "{} different labels: expected 2 to 1000", labels_.size());
+  hash_ = hash_bytes("labels");
+  const auto take = [&](const std::vector<TsvRow>& rows, std::vector<Line>& lines) {
+    for (const TsvRow& row : rows) {
+      lines.push_back({row.second, label_of(row.first)});
+      hash_ = hash_bytes(row.second, hash_bytes(row.first, hash_));
+    }
+  };
+  take(train, train_);
+  take(valid, valid_);
+  require_context(context);
+  unigram_.assign(labels_.size(), 0);
+  for (const Line& line : train_)
+    unigram_[static_cast<size_t>(line.label)] += 1.0 / static_cast<double>(train_.size());
+}
+
+int32_t LabelsTask::label_of(const std::string& label) const {
+  const auto at = std::lower_bound(labels_.begin(), labels_.end(), label);
+  if (at == labels_.end() || *at != label)
+    fail("data " + name_, "the label '{}' occurs in the validation lines only: expected one of {}", label,
+         fmt::join(labels_.begin(),
+                   labels_.begin() + std::min<std::ptrdiff_t>(8, static_cast<std::ptrdiff_t>(labels_.size())),
+                   ", "));
+  return static_cast<int32_t>(at - labels_.begin());
+}
+
+int32_t LabelsTask::vocabulary() const { return kByteSymbols; }
+
+void LabelsTask::require_context(int32_t T) const {
+  if (T < 2) fail("data " + name_, "context {}: expected at least 2, a mark and a symbol", T);
+  if (train_.empty() || valid_.empty())
+    fail("data " + name_, "{} lines: expected at least 5, or a file for validation",
+         train_.size() + valid_.size());
+}
+
+// One shape: texts are short and lengths mask the rest.
+BatchShape LabelsTask::shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) const {
+  return {B, T, 0, true};
+}
+
+int32_t LabelsTask::validation_batches(int32_t B, int32_t) const {
+  return static_cast<int32_t>((valid_.size() + static_cast<size_t>(B) - 1) / static_cast<size_t>(B));
+}
+
+void LabelsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t context,
+                      const BatchView& to) const {
+  const std::vector<Line>& lines = lines_of(split);
+  const auto T = static_cast<size_t>(context);
+  const size_t first = (step > 0 ? step - 1 : 0) * static_cast<size_t>(B);
+  std::fill(to.targets.begin(), to.targets.end(), -1);
+  std::fill(to.tokens.begin(), to.tokens.end(), kBytePad);
+  for (size_t r = 0; r < static_cast<size_t>(B); ++r) {
+    const Line* line = nullptr;
+    if (split == Split::Train) {
+      BatchDraws draws(seed, step, split, static_cast<int32_t>(r));
+      line = &lines[draws.below(lines.size())];
+    } else if (first + r < lines.size()) {
+      line = &lines[first + r];
+    }
+    const std::string_view text = line ? std::string_view(line->text).substr(0, T - 1) : std::string_view();
+    to.tokens[r * T] = kByteFirst;
+    for (size_t i = 0; i < text.size(); ++i) to.tokens[r * T + i + 1] = static_cast<unsigned char>(text[i]);
+    to.key_lengths[r] = static_cast<int32_t>(text.size() + 1);
+    if (line) to.targets[r * T] = line->label;
+  }
+}
+
+std::string LabelsTask::decode(std::span<const int32_t> tokens) const { return decode_bytes(tokens); }
+
+std::shared_ptr<const Task> make_labels_task(const DataSpec& spec) {
+  if (spec.name != "labels") return make_made_up_labels(spec);
+  if (spec.labels_path.empty())
+    fail("data", "the task \"labels\" needs a file: give one of lines {}", kLabelColumns);
+  std::vector<TsvRow> train = read_tsv(spec.labels_path, kLabelColumns), valid;
+  if (!spec.valid_path.empty()) valid = read_tsv(spec.valid_path, kLabelColumns);
+  return std::make_shared<LabelsTask>(std::move(train), std::move(valid), spec.labels_path, spec.context);
+}
+
+}  // namespace normscope

@@ -1,0 +1,125 @@
+// See masked_task.h.
+#include "training/data/masked_task.h"
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "training/data/corpus.h"
+#include "training/data/sequence_task.h"
+
+namespace normscope {
+namespace {
+
+class MaskedTask final : public Task {
+ public:
+  MaskedTask(std::string text, std::string name) : text_(std::move(text)), name_(std::move(name)) {
+    train_size_ = text_.size() - text_.size() / 10;
+    frequencies_.assign(kByteSymbols, 0);
+    for (unsigned char byte : text_) frequencies_[byte] += 1.0 / static_cast<double>(text_.size());
+    hash_ = hash_bytes(text_, hash_bytes("masked"));
+  }
+
+  int32_t vocabulary() const override { return kByteSymbols; }
+  TaskForm form() const override { return TaskForm::Masked; }
+
+  void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, std::span<int32_t> tokens,
+             std::span<int32_t> targets) const override {
+    check_batch(B, T, tokens, targets);
+    require_context(T);
+    const auto width = static_cast<size_t>(T);
+    for (int32_t row = 0; row < B; ++row) {
+      BatchDraws draws(seed, step, split, row);
+      const size_t start = static_cast<size_t>(row) * width;
+      fill_row(draws, text_of(split), tokens.subspan(start, width), targets.subspan(start, width));
+    }
+  }
+
+  void require_context(int32_t T) const override {
+    if (T < 2) fail("data " + name_, "context {}: expected at least 2, a mark and a symbol", T);
+    const size_t needed = TextSource::kWindowsPerSplit * static_cast<size_t>(T);
+    if (text_.size() - train_size_ < needed)
+      fail("data " + name_, "{} bytes are too few for a context of {}: expected at least {}", text_.size(), T,
+           10 * needed);
+  }
+
+  std::span<const double> unigram() const override { return frequencies_; }
+  std::optional<double> entropy_rate() const override { return std::nullopt; }
+  std::string decode(std::span<const int32_t> tokens) const override { return decode_bytes(tokens); }
+  uint64_t hash() const override { return hash_; }
+  std::string unit() const override { return "byte"; }
+
+ private:
+  std::string_view text_of(Split split) const {
+    const std::string_view all = text_;
+    return split == Split::Train ? all.substr(0, train_size_) : all.substr(train_size_);
+  }
+
+  void fill_row(BatchDraws& draws, std::string_view text, std::span<int32_t> tokens,
+                std::span<int32_t> targets) const {
+    const size_t symbols = tokens.size() - 1;
+    const size_t from = draws.below(text.size() - symbols + 1);
+    tokens[0] = kByteFirst;
+    targets[0] = -1;
+    bool any = false;
+    for (size_t i = 0; i < symbols; ++i) {
+      const int32_t symbol = static_cast<unsigned char>(text[from + i]);
+      const bool asked = draws.below(100) < 15;
+      targets[i + 1] = asked ? symbol : -1;
+      tokens[i + 1] = asked ? hidden(draws, text, symbol) : symbol;
+      any |= asked;
+    }
+    if (any) return;
+    const size_t at = 1 + draws.below(symbols);
+    targets[at] = tokens[at];
+    tokens[at] = hidden(draws, text, tokens[at]);
+  }
+
+  int32_t hidden(BatchDraws& draws, std::string_view text, int32_t symbol) const {
+    const uint64_t tenth = draws.below(10);
+    if (tenth < 8) return kByteMask;
+    return tenth == 8 ? static_cast<unsigned char>(text[draws.below(text.size())]) : symbol;
+  }
+
+  std::string text_, name_;
+  size_t train_size_ = 0;
+  std::vector<double> frequencies_;
+  uint64_t hash_ = 0;
+};
+
+}  // namespace
+
+std::string decode_bytes(std::span<const int32_t> tokens) {
+  std::string bytes, text;
+  for (int32_t token : tokens) {
+    if (token >= 0 && token < 256) bytes += static_cast<char>(token);
+    if (token == kByteMask) bytes += '_';
+  }
+  for (size_t at = 0; at < bytes.size();) {
+    const CodePoint point = read_code_point(bytes, at);
+    append_utf8(point.bytes > 0 ? point.value : 0xfffd, text);
+    at += static_cast<size_t>(point.bytes > 0 ? point.bytes : 1);
+  }
+  return text;
+}
+
+std::shared_ptr<const Task> make_masked_task(const DataSpec& spec) {
+  std::shared_ptr<MaskedTask> task;
+  if (spec.name == "corpus") {
+    task = std::make_shared<MaskedTask>(corpus_text(spec.data_seed, kCorpusLetters), "corpus");
+  } else if (spec.name == "text") {
+    // TextSource checks the file; its symbols spell it again, without byte order mark and carriage returns.
+    const TextSource source = TextSource::load(spec.text_path);
+    std::string text;
+    for (Split split : {Split::Train, Split::Validation})
+      for (uint16_t token : source.tokens(split)) append_utf8(source.vocabulary().symbols()[token], text);
+    task = std::make_shared<MaskedTask>(std::move(text), source.name());
+  } else {
+    fail("data", "\"{}\" cannot be masked: expected corpus or text for a masked language model", spec.name);
+  }
+  task->require_context(spec.context);
+  return task;
+}
+
+}  // namespace normscope

@@ -1,0 +1,128 @@
+// Copy, reverse, sort. See sequence_task.h.
+#include "training/data/sequence_task.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+
+namespace normscope {
+namespace {
+
+constexpr std::string_view kNames[] = {"copy", "reverse", "sort"};
+constexpr std::string_view kGlyphs =
+    "abcdefghijklmnopqrstuvwxyz012345|";  // how the 32 symbols and SEP are written
+
+class SequenceTask final : public Task {
+ public:
+  // Each target is one of n independent uniform symbols, also after sorting: the n sorted ones are the same
+  // multiset. So the symbols are uniform over the targets, SEP never is one, and the answer is determined by the
+  // input.
+  explicit SequenceTask(SequenceRule rule)
+      : rule_(rule), unigram_(kSequenceSymbols + 1, 1.0 / kSequenceSymbols) {
+    unigram_[kSeparator] = 0;
+  }
+
+  int32_t vocabulary() const override { return kSequenceSymbols + 1; }
+
+  void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, std::span<int32_t> tokens,
+             std::span<int32_t> targets) const override {
+    check_batch(B, T, tokens, targets);
+    require_context(T);
+    const auto width = static_cast<size_t>(T);
+    for (int32_t row = 0; row < B; ++row) {
+      BatchDraws draws(seed, step, split, row);
+      const size_t start = static_cast<size_t>(row) * width;
+      fill_row(draws, tokens.subspan(start, width), targets.subspan(start, width));
+    }
+  }
+
+  void require_context(int32_t T) const override {
+    if (T < 2)
+      fail("data " + std::string(name()), "context {}: expected at least 2, one symbol and its answer", T);
+  }
+
+  std::span<const double> unigram() const override { return unigram_; }
+  std::optional<double> entropy_rate() const override { return 0.0; }
+
+  std::string decode(std::span<const int32_t> tokens) const override {
+    std::string text;
+    for (int32_t token : tokens) {
+      text += token >= 0 && token <= kSeparator ? kGlyphs[static_cast<size_t>(token)] : '?';
+    }
+    return text;
+  }
+
+  uint64_t hash() const override { return hash_bytes(name()); }
+  std::string unit() const override { return "symbol"; }
+
+ private:
+  std::string_view name() const { return kNames[static_cast<size_t>(rule_)]; }
+
+  // tokens  = x1 .. xn SEP y1 .. y(n-1)
+  // targets = -1 .. -1 y1  y2 .. yn
+  void fill_row(BatchDraws& draws, std::span<int32_t> tokens, std::span<int32_t> targets) const {
+    const size_t n = tokens.size() / 2;
+    const std::span<int32_t> answer = targets.subspan(n, n);
+    for (size_t i = 0; i < n; ++i) {
+      tokens[i] = static_cast<int32_t>(draws.below(kSequenceSymbols));
+      targets[i] = -1;
+      answer[i] = tokens[i];
+    }
+    if (rule_ == SequenceRule::Reverse) std::reverse(answer.begin(), answer.end());
+    if (rule_ == SequenceRule::Sort) std::sort(answer.begin(), answer.end());
+    tokens[n] = kSeparator;
+    std::copy(answer.begin(), answer.end() - 1, tokens.begin() + static_cast<std::ptrdiff_t>(n) + 1);
+    if (tokens.size() > 2 * n) {  // odd T: the last answer is read, nothing follows it
+      tokens[2 * n] = answer.back();
+      targets[2 * n] = -1;
+    }
+  }
+
+  SequenceRule rule_;
+  std::vector<double> unigram_;
+};
+
+}  // namespace
+
+std::optional<SequenceRule> sequence_rule(std::string_view name) {
+  for (size_t i = 0; i < std::size(kNames); ++i) {
+    if (kNames[i] == name) return static_cast<SequenceRule>(i);
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<const Task> make_sequence_task(SequenceRule rule, int32_t context) {
+  auto task = std::make_shared<SequenceTask>(rule);
+  task->require_context(context);
+  return task;
+}
+
+// Steps beyond 2^32 wrap into the key: they never meet in practice, and still differ.
+BatchDraws::BatchDraws(uint64_t seed, uint64_t step, Split split, int32_t row)
+    : seed_(seed ^ (step >> 32)),
+      step_(step),
+      site_(static_cast<uint32_t>(row) * 2 + (split == Split::Validation ? 1 : 0)) {}
+
+uint64_t BatchDraws::below(uint64_t range) {
+  if (draw_ % 2 == 0) {
+    block_ = philox({draw_ / 2, site_, static_cast<uint32_t>(step_), static_cast<uint32_t>(Purpose::Batch)},
+                    seed_);
+  }
+  const size_t half = draw_++ % 2 * 2;
+  const uint64_t high = block_[half + 1] * range, low = block_[half] * range;
+  return (high + (low >> 32)) >> 32;  // the top of a 64-bit fraction times the range
+}
+
+void check_batch(int32_t B, int32_t T, std::span<const int32_t> tokens, std::span<const int32_t> targets) {
+  if (B < 1 || T < 1) fail("data", "batch ({},{}): expected at least one row and one position", B, T);
+  const size_t size = static_cast<size_t>(B) * static_cast<size_t>(T);
+  if (tokens.size() != size || targets.size() != size) {
+    fail("data", "batch ({},{}): expected room for {} tokens and targets, got {} and {}", B, T, size,
+         tokens.size(), targets.size());
+  }
+}
+
+}  // namespace normscope

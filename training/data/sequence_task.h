@@ -1,0 +1,44 @@
+// The sequence tasks copy, reverse and sort as language modelling, and the random draws that all tasks share.
+//
+// A row is  x1 .. xn SEP y1 .. yn  with n = T/2 symbols drawn uniformly from 32 and y = x copied, reversed or
+// sorted. The model reads the row shifted by one; targets on the input part are -1, so the loss is on y
+// alone. An odd T leaves one position at the end, which is ignored too.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "training/data/task.h"
+
+namespace normscope {
+
+inline constexpr int32_t kSequenceSymbols = 32;
+inline constexpr int32_t kSeparator = 32;  // the symbol after the last one
+
+enum class SequenceRule : uint8_t { Copy, Reverse, Sort };
+
+std::optional<SequenceRule> sequence_rule(std::string_view name);
+std::shared_ptr<const Task> make_sequence_task(SequenceRule rule, int32_t context);
+
+// The random numbers of one row of one batch: a Philox stream with counter (draw, row and split, step, Batch).
+class BatchDraws {
+ public:
+  BatchDraws(uint64_t seed, uint64_t step, Split split, int32_t row);
+  // Uniform in [0, range), 0 < range < 2^32, from 64 random bits (the bias is below range / 2^64).
+  uint64_t below(uint64_t range);
+
+ private:
+  uint64_t seed_, step_;
+  uint32_t site_;
+  uint32_t draw_ = 0;
+  std::array<uint32_t, 4> block_{};
+};
+
+// Throws Error unless B and T are positive and both spans hold B*T numbers.
+void check_batch(int32_t B, int32_t T, std::span<const int32_t> tokens, std::span<const int32_t> targets);
+
+}  // namespace normscope

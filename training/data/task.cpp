@@ -1,0 +1,228 @@
+// Language modelling on a text (the built-in corpus or the user's file), and the choice of a task. See task.h.
+#include "training/data/task.h"
+
+#include "training/data/unigram.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "training/data/corpus.h"
+#include "training/data/images/image_task.h"
+#include "training/data/labels_task.h"
+#include "training/data/masked_task.h"
+#include "training/data/pairs_task.h"
+#include "training/data/sequence_task.h"
+#include "training/data/translation_task.h"
+#include "training/data/treebank/parsing_task.h"
+
+namespace normscope {
+namespace {
+
+// How consecutive text is cut. A split is divided into B tracks of equal length, one a row; a pass reads each track
+// from a place near its beginning, drawn from (seed, pass, row), T symbols a step. Within a pass the segment of step
+// s + 1 begins where that of step s ends, in every row at once, and no row leaves its track.
+struct Tracks {
+  uint64_t length = 0;    // symbols of a track
+  uint64_t segments = 1;  // of T symbols in a pass
+  uint64_t width = 0;     // T
+
+  static uint64_t before(uint64_t step) { return step > 0 ? step - 1 : 0; }
+  uint64_t pass(uint64_t step) const { return before(step) / segments; }
+  uint64_t segment(uint64_t step) const { return before(step) % segments; }
+  // Where the row's segment of the step begins; `draws` are those of (seed, pass, split, row). One segment's room is
+  // left over, and what is left of it is where a pass may begin.
+  size_t begin(int32_t row, uint64_t step, BatchDraws& draws) const {
+    const uint64_t first = static_cast<uint64_t>(row) * length + draws.below(length - segments * width);
+    return static_cast<size_t>(first + segment(step) * width);
+  }
+};
+
+// Symbols that a track needs: a segment, the room for where it begins, and the target of the last one.
+uint64_t least_track(int32_t T) { return 2 * static_cast<uint64_t>(T) + 1; }
+
+class TextTask final : public Task {
+ public:
+  TextTask(TextSource source, std::string unit, bool consecutive)
+      : source_(std::move(source)), unit_(std::move(unit)), consecutive_(consecutive) {
+    probabilities_.assign(source_.unigram().begin(), source_.unigram().end());
+  }
+
+  // For a text whose grammar is known: its exact letter frequencies and its true entropy rate.
+  void set_grammar(const Grammar& grammar) {
+    const auto& symbols = source_.vocabulary().symbols();
+    for (size_t i = 0; i < symbols.size(); ++i) probabilities_[i] = grammar.letter_frequencies()[symbols[i]];
+    entropy_rate_ = grammar.entropy_rate();
+  }
+
+  int32_t vocabulary() const override { return source_.vocabulary().size(); }
+
+  void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, std::span<int32_t> tokens,
+             std::span<int32_t> targets) const override {
+    check_batch(B, T, tokens, targets);
+    const std::span<const uint16_t> text = source_.tokens(split);
+    const size_t window = static_cast<size_t>(T) + 1;
+    if (text.size() < window) source_.require_context(T);  // throws, with the numbers
+    const Tracks tracks = consecutive_ ? tracks_of(split, B, T) : Tracks{};
+    for (int32_t row = 0; row < B; ++row) {
+      BatchDraws draws(seed, consecutive_ ? tracks.pass(step) : step, split, row);
+      const size_t at = consecutive_ ? tracks.begin(row, step, draws) : draws.below(text.size() - window + 1);
+      const uint16_t* from = text.data() + at;
+      for (int32_t t = 0; t < T; ++t) {
+        const size_t at = static_cast<size_t>(row) * static_cast<size_t>(T) + static_cast<size_t>(t);
+        tokens[at] = from[t];
+        targets[at] = from[t + 1];
+      }
+    }
+  }
+
+  bool goes_on(uint64_t step, Split split, int32_t B, int32_t T) const override {
+    return consecutive_ && tracks_of(split, B, T).segment(step) > 0;
+  }
+
+  int32_t consecutive_rows(Split split, int32_t T) const override {
+    return consecutive_ ? static_cast<int32_t>(source_.tokens(split).size() / least_track(T)) : 0;
+  }
+
+  // Consecutive: as many as one pass has, but no more than tell runs apart with a memory that fills slowly.
+  int32_t validation_batches(int32_t B, int32_t T) const override {
+    constexpr uint64_t kMost = 8;
+    if (!consecutive_) return Task::validation_batches(B, T);
+    return static_cast<int32_t>(std::min(tracks_of(Split::Validation, B, T).segments, kMost));
+  }
+
+  void require_context(int32_t T) const override { source_.require_context(T); }
+  void require_batch(int32_t B, int32_t T) const override {
+    require_context(T);
+    if (!consecutive_) return;
+    for (const Split split : {Split::Train, Split::Validation}) tracks_of(split, B, T);
+  }
+  std::span<const double> unigram() const override { return probabilities_; }
+  std::optional<double> entropy_rate() const override { return entropy_rate_; }
+  std::string decode(std::span<const int32_t> tokens) const override {
+    return source_.vocabulary().decode(tokens);
+  }
+  uint64_t hash() const override { return source_.hash(); }
+  std::string unit() const override { return unit_; }
+
+ private:
+  // Asked at every step: words are put together only where it fails.
+  Tracks tracks_of(Split split, int32_t B, int32_t T) const {
+    const uint64_t symbols = source_.tokens(split).size(), length = symbols / static_cast<uint64_t>(B);
+    if (length < least_track(T))
+      fail(
+          "text " + source_.name(),
+          "{} symbols to {} are {} for each of {} consecutive rows: expected at least {}, two segments of {} "
+          "and one more, or fewer rows or a shorter context",
+          symbols, split == Split::Train ? "learn" : "validate", length, B, least_track(T), T);
+    const auto width = static_cast<uint64_t>(T);
+    return {length, (length - 1) / width - 1, width};
+  }
+
+  TextSource source_;
+  std::string unit_;
+  bool consecutive_;
+  std::vector<double> probabilities_;
+  std::optional<double> entropy_rate_;
+};
+
+std::shared_ptr<const Task> make_corpus_task(const DataSpec& spec) {
+  auto task = std::make_shared<TextTask>(
+      TextSource(corpus_text(spec.data_seed, kCorpusLetters), "of the built-in corpus"), "letter",
+      spec.consecutive);
+  task->set_grammar(corpus_grammar());
+  task->require_context(spec.context);
+  return task;
+}
+
+}  // namespace
+
+bool is_labelled(std::string_view name) { return name == "labels" || name == "word-order" || name == "mood"; }
+
+Batch::Batch(int32_t rows, int32_t positions)
+    : B(rows),
+      T(positions),
+      tokens(static_cast<size_t>(rows) * static_cast<size_t>(positions)),
+      targets(tokens.size()) {}
+
+Batch::Batch(const BatchShape& shape) : Batch(shape.rows, shape.length) {
+  const auto rows = static_cast<size_t>(shape.rows);
+  source.resize(rows * static_cast<size_t>(shape.source_length));
+  if (shape.one_target) targets.resize(rows);
+  if (!shape.padded) return;
+  key_lengths.resize(rows);
+  if (shape.source_length > 0) target_lengths.resize(rows);
+}
+
+void Task::batch(uint64_t, uint64_t, Split, int32_t, int32_t, std::span<int32_t>, std::span<int32_t>) const {
+  fail("data", "this data has more than tokens and targets: expected an encoder or an encoder-decoder");
+}
+
+BatchShape Task::shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) const { return {B, T, 0, false}; }
+
+void Task::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, const BatchView& to) const {
+  batch(seed, step, split, B, T, to.tokens, to.targets);
+}
+
+double Task::unigram_entropy() const { return entropy_of(unigram()); }
+
+std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, bool consecutive) {
+  source.require_context(context);
+  return std::make_shared<TextTask>(std::move(source), "character", consecutive);
+}
+
+std::shared_ptr<const Task> make_task(const DataSpec& spec) {
+  if (spec.context < 1) fail("data", "context {}: expected at least 1", spec.context);
+  if (spec.name == "text" && spec.text_path.empty())
+    fail("data", "the task \"text\" needs a file: give the path of a UTF-8 text");
+  if (spec.form == TaskForm::Masked) return make_masked_task(spec);
+  if (spec.name == "corpus") return make_corpus_task(spec);
+  if (spec.name == "text")
+    return make_text_task(TextSource::load(spec.text_path), spec.context, spec.consecutive);
+  if (spec.name == "pairs") return make_pairs_task(spec);
+  if (is_labelled(spec.name)) return make_labels_task(spec);
+  if (spec.name == "digits") return make_digits_task(spec);
+  if (spec.name == "idx") return make_idx_task(spec);
+  if (spec.name == "treebank") return make_parsing_task(spec);
+  if (spec.name == "translation") return make_grammar_translation(spec.context);
+  if (const auto rule = sequence_rule(spec.name))
+    return spec.form == TaskForm::Translate ? make_sequence_translation(*rule, spec.context)
+                                            : make_sequence_task(*rule, spec.context);
+  fail("data",
+       "unknown task \"{}\": expected corpus, text, copy, reverse, sort, translation, pairs, labels, "
+       "word-order, mood, digits, idx or treebank",
+       spec.name);
+}
+
+double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,
+                             int32_t B, int32_t T) {
+  return smoothed_unigram_cross_entropy(task, seed, first_step, last_step, B, T, 0);
+}
+
+double smoothed_unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step,
+                                      uint64_t last_step, int32_t B, int32_t T, double smoothing) {
+  const double V = static_cast<double>(task.unigram().size());
+  std::vector<double> cost;  // of a symbol, under the smoothed frequencies
+  double even = 0;           // of the share of every target that goes to all symbols alike
+  for (double p : task.unigram()) {
+    cost.push_back(-std::log(smoothing > 0 ? (1 - smoothing) * p + smoothing / V : p));
+    if (smoothing > 0) even += smoothing * cost.back() / V;
+  }
+  double sum = 0;
+  uint64_t count = 0;
+  for (uint64_t step = first_step; step < last_step; ++step) {
+    const BatchShape shape = task.shape(seed, step, Split::Train, B, T);
+    Batch batch(shape);
+    task.fill(seed, step, Split::Train, B, T, batch.view());
+    for (int32_t target : batch.targets) {
+      if (target < 0) continue;
+      sum += (1 - smoothing) * cost[static_cast<size_t>(target)] + even;
+      ++count;
+    }
+  }
+  if (count == 0) fail("data", "no targets between the steps {} and {}", first_step, last_step);
+  return sum / static_cast<double>(count);
+}
+
+}  // namespace normscope

@@ -1,0 +1,148 @@
+// What a run learns: batches of tokens and targets, and the lines that belong under its loss curve.
+//
+// Promises: a batch is a pure function of (seed, step, split, B, T), consecutive ones too, so runs that share a seed
+// see the same data whatever else differs, and any step can be replayed; batch() allocates nothing. Called by the trainer,
+// by the sampled text and by the plots.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "training/data/text_source.h"
+
+namespace normscope {
+
+// What a network learns to write from what. It follows from architecture and data (spec/spec.h).
+enum class TaskForm : uint8_t {
+  NextSymbol,  // decoder: the row shifted by one
+  Masked,      // encoder: the symbols that were hidden (masked language model)
+  Classify,    // encoder: the class of a row, asked at its first position
+  Translate,   // encoder-decoder: a target row from a source row
+  Image,       // convolutional network: the class of an image
+  Parse,       // parser: the next transition, a class a row, from the features of a state
+};
+
+// Which program a batch needs: one is sealed for each shape that occurs.
+struct BatchShape {
+  int32_t rows = 0, length = 0;
+  int32_t source_length = 0;  // Translate: positions of the source rows; Image: pixels
+  bool padded = false;        // rows have lengths of their own: key_lengths (and target_lengths) count
+  bool one_target = false;    // Parse: targets are (rows), one a row
+  auto operator<=>(const BatchShape&) const = default;
+};
+
+// Where a batch goes: the inputs of a program, or a Batch. What a shape does not have is empty.
+struct BatchView {
+  std::span<int32_t> tokens, targets;  // (rows, length), or targets (rows); a target of -1 counts for nothing
+  std::span<int32_t> source;           // (rows, source_length)
+  std::span<int32_t> key_lengths;      // (rows): visible positions of the source, or of a single stack's row
+  std::span<int32_t> target_lengths;   // (rows): positions of the target row that are not padding
+};
+
+// Tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
+struct Batch {
+  int32_t B = 0, T = 0;
+  std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths;
+  std::vector<float> weights;  // of each row's loss, (B,T); empty = all ones
+
+  Batch() = default;
+  Batch(int32_t rows, int32_t positions);
+  explicit Batch(const BatchShape& shape);
+  BatchView view() { return {tokens, targets, source, key_lengths, target_lengths}; }
+};
+
+struct DataSpec {
+  // corpus | text | copy | reverse | sort | translation | pairs | labels | word-order | mood | digits | idx | treebank
+  std::string name = "corpus";
+  std::string text_path;      // for name == "text"
+  std::string pairs_path;     // for name == "pairs": source<TAB>target, one pair a line
+  std::string labels_path;    // for name == "labels": label<TAB>text, one a line
+  std::string treebank_path;  // treebank: CoNLL-U; empty: the made-up trees
+  std::string valid_path;     // pairs, labels, treebank: the same for validation; empty: the end of the file
+  std::string
+      tokenizer_path;  // pairs: the SentencePiece model; empty, or no such file: the pieces are learned
+  int32_t vocabulary = 8000;             // pairs: of both languages together
+  std::string images_path;               // for name == "idx": images as of MNIST
+  std::string image_labels_path;         // and their labels
+  int32_t digits = 6000;                 // for name == "digits": images, those that validate among them
+  TaskForm form = TaskForm::NextSymbol;  // what the architecture asks for
+  uint64_t data_seed = 1;   // of the generated corpus and labels, the drawn digits, the made-up trees
+  bool punctuation = true;  // treebank: whether it counts in attachment scores
+  bool consecutive =
+      false;             // corpus and text of a decoder: each row goes on where it ended in the step before
+  int32_t context = 64;  // the T that the data must be long enough for
+
+  bool operator==(const DataSpec&) const = default;
+};
+
+// Whether each row of that data has a class: labels of a file, and the made-up sets of labels_task.h.
+bool is_labelled(std::string_view name);
+
+struct ImageSize {
+  int32_t height = 0, width = 0;  // pixels
+};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  virtual int32_t vocabulary() const = 0;
+  virtual TaskForm form() const { return TaskForm::NextSymbol; }
+  virtual int32_t classes() const { return 0; }  // Classify, Image, Parse: how many
+  virtual std::string class_name(int32_t) const { return {}; }
+  virtual ImageSize images() const { return {}; }  // Image
+  // Fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
+  // windows of T + 1 symbols, or if the spans have another size than B*T.
+  virtual void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
+                     std::span<int32_t> tokens, std::span<int32_t> targets) const;
+  // The shape of a batch of about B*T tokens in rows of at most T, and its contents.
+  virtual BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
+  virtual void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
+                    const BatchView& to) const;
+  // Whether the rows of a step's batch begin where those of the step before ended; otherwise nothing that was read
+  // before belongs to them. False for step 1.
+  virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }
+  // The most rows that can go on so over segments of T symbols; 0 where nothing goes on.
+  virtual int32_t consecutive_rows(Split, int32_t) const { return 0; }
+  // How many validation batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there are.
+  virtual int32_t validation_batches(int32_t, int32_t) const { return 2; }
+  // Translate: the symbol that a target row starts with, and the one that ends it (-1: all rows are full).
+  virtual int32_t begin() const { return -1; }
+  virtual int32_t end() const { return -1; }
+  // Throws Error if the data is too short to be split and drawn from in windows of T + 1 symbols.
+  virtual void require_context(int32_t T) const = 0;
+  // The same, and where rows go on from batch to batch: unless each split is long enough for B of them; the message
+  // names the split.
+  virtual void require_batch(int32_t, int32_t T) const { require_context(T); }
+
+  // Probability of each symbol among the targets, and its entropy: nats per symbol, the loss of a model that
+  // knows frequencies only.
+  virtual std::span<const double> unigram() const = 0;
+  double unigram_entropy() const;
+  // Nats per symbol that no model can go below on average; nothing where it is not known.
+  virtual std::optional<double> entropy_rate() const = 0;
+
+  virtual std::string decode(std::span<const int32_t> tokens) const = 0;
+  virtual uint64_t hash() const = 0;     // of the data: another hash, another text
+  virtual std::string unit() const = 0;  // what one token is: "letter", "character", "symbol"
+  // Whether bits a token are bits per character.
+  bool of_characters() const { return unit() == "letter" || unit() == "character"; }
+};
+
+// Throws Error for an unknown name and for a text that cannot be used.
+std::shared_ptr<const Task> make_task(const DataSpec& spec);
+
+// The same from a text in memory (a file that was dropped on the window, a test).
+std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, bool consecutive = false);
+
+// Mean of -ln p(target) under the task's unigram distribution over exactly the training targets of the steps
+// first_step <= step < last_step, in nats: what a run that is stuck at letter frequencies must show on them.
+double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,
+                             int32_t B, int32_t T);
+
+}  // namespace normscope

@@ -1,0 +1,125 @@
+#include "training/experiments/over_seeds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/core/text_table.h"
+
+namespace normscope::experiments {
+namespace {
+
+/// The finite numbers of the known runs, by seed; their mean, and their deviation where there are two.
+std::vector<double> spread_over(const OverSeeds& arm, double Record::*number, double& mean,
+                                double& deviation) {
+  mean = deviation = kUnknown;
+  std::vector<double> values;
+  for (const auto& run : arm.runs)
+    if (run && std::isfinite((*run).*number)) values.push_back((*run).*number);
+  if (values.empty()) return values;
+  const double count = static_cast<double>(values.size());
+  double sum = 0, square = 0;
+  for (const double value : values) sum += value;
+  mean = sum / count;
+  for (const double value : values) square += (value - mean) * (value - mean);
+  if (values.size() > 1) deviation = std::sqrt(square / (count - 1));
+  return values;
+}
+
+void summarise_losses(OverSeeds& arm) {
+  arm.low = arm.high = kUnknown;
+  const std::vector<double> losses = spread_over(arm, &Record::loss, arm.mean, arm.deviation);
+  if (losses.empty()) return;
+  arm.low = *std::min_element(losses.begin(), losses.end());
+  arm.high = *std::max_element(losses.begin(), losses.end());
+}
+
+/// Geometric mean of what `of` gives for the known runs; NaN when one is not finite or there is none.
+template <typename Of>
+double geometric(const OverSeeds& arm, Of of) {
+  double sum = 0;
+  int32_t count = 0;
+  for (const auto& run : arm.runs) {
+    if (!run) continue;
+    const double value = of(*run);
+    if (!std::isfinite(value)) return kUnknown;
+    sum += std::log(value);
+    ++count;
+  }
+  return count ? std::exp(sum / count) : kUnknown;
+}
+
+double mean_beta2(const OverSeeds& arm) {
+  double sum = 0;
+  int32_t count = 0;
+  for (const auto& run : arm.runs) {
+    if (!run || !std::isfinite(run->beta2)) continue;
+    sum += run->beta2;
+    ++count;
+  }
+  return count ? sum / count : kUnknown;
+}
+
+}  // namespace
+
+void OverSeeds::summarise() {
+  known = static_cast<int32_t>(
+      std::count_if(runs.begin(), runs.end(), [](const auto& run) { return run.has_value(); }));
+  summarise_losses(*this);
+  spread_over(*this, &Record::score, score, score_deviation);
+  gradient = geometric(*this, [](const Record& r) { return r.gradient_first; });
+  ratio = geometric(*this, [](const Record& r) { return r.gradient_first / r.gradient_last; });
+  beta2 = mean_beta2(*this);
+}
+
+int32_t OverSeeds::count(Verdict verdict) const {
+  return static_cast<int32_t>(std::count_if(runs.begin(), runs.end(),
+                                            [&](const auto& run) { return run && run->verdict == verdict; }));
+}
+
+int32_t OverSeeds::since() const {
+  std::vector<int32_t> steps;
+  for (const auto& run : runs)
+    if (run && run->verdict == Verdict::Learns) steps.push_back(run->since);
+  if (steps.empty()) return 0;
+  std::sort(steps.begin(), steps.end());
+  return steps[(steps.size() - 1) / 2];
+}
+
+std::string OverSeeds::verdict() const {
+  if (known == 0) return "–";
+  constexpr Verdict order[] = {Verdict::Learns,    Verdict::Stuck,     Verdict::Diverges,
+                               Verdict::NotFinite, Verdict::Undecided, Verdict::Failed};
+  for (const Verdict v : order) {
+    const int32_t n = count(v);
+    if (n == known) return to_string(v);
+    if (n > 0) return fmt::format("{} {} of {}", to_string(v), n, known);
+  }
+  return "–";
+}
+
+std::string power(double value) { return std::isfinite(value) ? fmt::format("{:.1e}", value) : "–"; }
+
+std::string verdict_text(const OverSeeds& arm) {
+  const int32_t since = arm.since();
+  std::string text = arm.verdict() + (since > 0 ? fmt::format(" from {}", since) : "");
+  if (arm.known > 0 && arm.known < static_cast<int32_t>(arm.runs.size()))
+    text += fmt::format(" ({} seed{})", arm.known, arm.known == 1 ? "" : "s");
+  return text;
+}
+
+std::string loss_text(const OverSeeds& arm) {
+  if (!std::isfinite(arm.mean)) return "–";
+  const int digits = arm.mean >= 100 ? 0 : arm.mean >= 10 ? 1 : 3;
+  return fixed(arm.mean, digits) + (std::isfinite(arm.deviation) ? " ± " + fixed(arm.deviation, digits) : "");
+}
+
+std::string score_text(const OverSeeds& arm) {
+  if (!std::isfinite(arm.score)) return "–";
+  const int digits = arm.score >= 10 ? 1 : 2;
+  return fixed(arm.score, digits) +
+         (std::isfinite(arm.score_deviation) ? " ± " + fixed(arm.score_deviation, digits) : "");
+}
+
+}  // namespace normscope::experiments

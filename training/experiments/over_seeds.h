@@ -1,0 +1,35 @@
+// One setting over its seeds: how many learn, since when, how well. What a cell of a sweep and an arm of the zoo
+// show, and the words and numbers that both write. Called by zoo/ and sweep/.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "training/experiments/record.h"
+
+namespace normscope::experiments {
+
+struct OverSeeds {
+  std::vector<std::optional<Record>> runs;  ///< by seed
+  int32_t known = 0;                        ///< runs there are
+  int32_t count(Verdict verdict) const;
+  int32_t since() const;        ///< median first step off the plateau of those that learn; 0: none does
+  std::string verdict() const;  ///< "learns", "learns 2 of 3", "stuck", "–" without runs
+  /// Of the finite ones, nats: mean, range and standard deviation (of a sample); NaN without.
+  double mean = kUnknown, low = kUnknown, high = kUnknown, deviation = kUnknown;
+  /// Geometric means over the seeds; zero where one of them is.
+  double gradient = kUnknown, ratio = kUnknown;         ///< layer 1; layer 1 over the last one
+  double beta2 = kUnknown;                              ///< mean over the seeds
+  double score = kUnknown, score_deviation = kUnknown;  ///< mean and standard deviation of Record::score
+  /// Fills in everything above from `runs`.
+  void summarise();
+};
+
+std::string power(double value);                 ///< "1.8e-04"
+std::string verdict_text(const OverSeeds& arm);  ///< "learns from 46", "stuck (1 seed)" of several
+std::string loss_text(const OverSeeds& arm);     ///< "0.914 ± 0.012", "–"
+std::string score_text(const OverSeeds& arm);    ///< "97.4 ± 0.3", "2.31 ± 0.02", "–"
+
+}  // namespace normscope::experiments

@@ -1,0 +1,53 @@
+// What one run came to: verdict, losses, gradients. The one measurement that the tables of many runs are made of, so
+// that a run which the zoo has trained is found by a sweep, and the other way round. Measured by recording.h; kept
+// among the results of experiments; shown by zoo/ and sweep/.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "engine/io/input_value.h"
+#include "training/spec/loss_window.h"
+
+namespace normscope::experiments {
+
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// Diverges: finite, and at the end worse than guessing every symbol alike. Undecided: too few steps for a
+/// verdict (measure/plateau.h).
+enum class Verdict : uint8_t { Learns, Stuck, Diverges, NotFinite, Undecided, Failed };
+const char* to_string(Verdict verdict);
+
+struct Record {
+  Verdict verdict = Verdict::Undecided;
+  int32_t steps = 0;         ///< trained
+  int32_t since = 0;         ///< Learns: first step off the plateau
+  std::string what;          ///< NotFinite: "L02.attn output at step 23"; Failed: why it could not be trained
+  double loss = kUnknown;    ///< mean training loss of the last kWindow steps, nats a symbol
+  double level = kUnknown;   ///< unigram entropy: the loss of a model that knows letter frequencies only
+  double beta2 = kUnknown;   ///< sum over sub-layers of beta^2_ii at initialisation (Liu et al. 2020)
+  std::string beta2_reason;  ///< why there is none
+  /// Norm of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
+  double gradient_first = kUnknown, gradient_last = kUnknown;
+  /// Of the validation at the end: accuracy of a classifier and UAS of a parser, in percent; bits per character of a
+  /// model with a memory. Others have none.
+  double score = kUnknown;
+  /// The losses for a small plot, nats: means of `stride` steps each, one after the other (the last of what is
+  /// left), to four digits. At most kCurve of them.
+  std::vector<double> curve;
+  int32_t stride = 1;
+
+  static constexpr int32_t kWindow = kLossWindow, kGradientStep = 20, kCurve = 400;
+  static_assert(kWindow == 25, "results are stored under kRecording: another window needs another name");
+};
+
+nlohmann::json to_json(const Record& record);
+/// The same without the curve: a line of a table.
+nlohmann::json to_table_json(const Record& record);
+/// Throws Error for what is no record.
+Record record_from(const InputValue& json);
+
+}  // namespace normscope::experiments

@@ -1,0 +1,231 @@
+#include "training/experiments/run_store.h"
+
+#include <utility>
+
+#include "engine/core/machine_cores.h"
+#include "engine/cpu/backend_cpu.h"
+#include "training/experiments/probes.h"
+#include "training/run/run.h"
+#include "training/session/ablation.h"
+
+namespace normscope::lessons {
+namespace {
+
+constexpr int32_t kShareSequences = 2, kWrittenSymbols = 60;
+
+bool is_one_stack(const ModelConfig& model) {
+  return model.architecture == Architecture::Decoder || model.architecture == Architecture::Encoder;
+}
+
+/// What a lesson asks of a run beside its history: at the start and at the end.
+RunResult result_of(Run& end, const RunSpec& spec, const std::shared_ptr<const Task>& task,
+                    Backend& backend) {
+  RunResult result;
+  if (is_one_stack(spec.model)) {
+    const MeasureBatch batch = validation_batch(*task, end.spec(), kShareSequences);
+    {
+      Run start(spec, task, backend);
+      result.shares_start = residual_dependency(start.store(), start.spec().model, batch);
+    }
+    result.shares_end = residual_dependency(end.store(), end.spec().model, batch);
+  }
+  result.level = end.plateau_level();
+  result.text = end.sample(kWrittenSymbols);
+  return result;
+}
+
+}  // namespace
+
+/// Keeps what a run came to in memory; on disk its state and a line that says how long it is.
+class RunStore::Finished final : public experiments::Measurement {
+ public:
+  Finished(std::shared_ptr<Shared> shared, experiments::Experiment run, std::shared_ptr<const Task> task,
+           OnStep on_step)
+      : shared_(std::move(shared)),
+        run_(std::move(run)),
+        task_(std::move(task)),
+        on_step_(std::move(on_step)),
+        key_(key_of(run_.spec, run_.edits)) {}
+
+  bool after_step(const Run& run) override {
+    return !on_step_ ||
+           on_step_({key_, run.steps_done(), run_.spec.train.steps, run.history(), run.plateau_level()});
+  }
+  nlohmann::json end(Run& run) override {
+    keep(run);
+    const std::lock_guard lock(shared_->mutex);
+    ++shared_->trained;
+    return {{"steps", run.steps_done()}};
+  }
+  void known(const InputValue& result, Run* state) override {
+    const int32_t steps = result.at("steps").whole(0, run_.spec.train.steps);
+    if (!state || state->steps_done() != steps) fail("result", "its state is that of another step");
+    keep(*state);
+  }
+
+ private:
+  void keep(Run& run) {
+    auto result = std::make_shared<RunResult>(result_of(run, run_.spec, task_, run.store().backend()));
+    result->history = shared_->finished->put(run.finished())->history;
+    const std::lock_guard lock(shared_->mutex);
+    shared_->results.emplace(key_, std::move(result));
+  }
+
+  std::shared_ptr<Shared> shared_;
+  experiments::Experiment run_;
+  std::shared_ptr<const Task> task_;
+  OnStep on_step_;
+  std::string key_;
+};
+
+RunStore::RunStore(int threads, std::shared_ptr<RunCache> finished, experiments::StorePlace place)
+    : threads_(threads > 0 ? threads : usable_cores()),
+      backend_(make_cpu_backend(threads_)),
+      shared_(std::make_shared<Shared>(std::move(place))) {
+  shared_->finished = finished ? std::move(finished) : std::make_shared<RunCache>();
+}
+RunStore::RunStore(int threads, std::shared_ptr<Shared> shared)
+    : threads_(threads), backend_(make_cpu_backend(threads)), shared_(std::move(shared)) {}
+RunStore::~RunStore() = default;
+
+std::unique_ptr<RunStore> RunStore::beside(int threads) const {
+  return std::unique_ptr<RunStore>(new RunStore(threads, shared_));
+}
+
+std::string RunStore::key_of(const RunSpec& spec, const std::vector<Edit>& edits) {
+  return run_key(spec, edits);
+}
+
+std::shared_ptr<const RunResult> RunStore::find(const std::string& key) const {
+  const std::lock_guard lock(shared_->mutex);
+  const auto it = shared_->results.find(key);
+  return it == shared_->results.end() ? nullptr : it->second;
+}
+
+void RunStore::forget() {
+  const std::lock_guard lock(shared_->mutex);
+  shared_->results.clear();
+}
+
+int32_t RunStore::trained() const {
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->trained;
+}
+
+std::shared_ptr<const Task> RunStore::task(const DataSpec& data) {
+  const std::lock_guard lock(shared_->mutex);
+  for (const auto& [spec, task] : shared_->tasks)
+    if (spec == data) return task;
+  return shared_->tasks.emplace_back(data, make_task(data)).second;
+}
+
+// Two threads that ask for the same run: one trains, the other waits for its result.
+std::shared_ptr<const RunResult> RunStore::get(const RunSpec& spec, const std::vector<Edit>& edits,
+                                               const OnStep& on_step) {
+  const std::string key = key_of(spec, edits);
+  Shared& shared = *shared_;
+  {
+    std::unique_lock lock(shared.mutex);
+    shared.changed.wait(lock, [&] { return !shared.under_way.contains(key); });
+    if (const auto it = shared.results.find(key); it != shared.results.end()) return it->second;
+    shared.under_way.insert(key);
+  }
+  const auto leave = [&](std::shared_ptr<const RunResult> result) {
+    const std::lock_guard lock(shared.mutex);
+    shared.under_way.erase(key);
+    if (result) shared.results.emplace(key, std::move(result));
+    shared.changed.notify_all();
+  };
+  std::shared_ptr<const RunResult> result;
+  try {
+    result = make({spec, edits}, key, on_step);
+  } catch (...) {
+    leave(nullptr);
+    throw;
+  }
+  leave(result);
+  return result;
+}
+
+experiments::Plan RunStore::plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step) {
+  experiments::Plan plan;
+  plan.name = "a lesson's runs";
+  plan.measurement = kRuns;
+  plan.keep_state = true;
+  plan.live = true;
+  plan.experiments = std::move(runs);
+  std::vector<std::shared_ptr<const Task>> tasks;
+  for (const experiments::Experiment& run : plan.experiments) tasks.push_back(task(run.spec.data));
+  plan.measure = [shared = shared_, all = plan.experiments, tasks, on_step](size_t i) {
+    return std::make_unique<Finished>(shared, all[i], tasks[i], on_step);
+  };
+  return plan;
+}
+
+std::shared_ptr<const RunResult> RunStore::make(const experiments::Experiment& run, const std::string& key,
+                                                const OnStep& on_step) {
+  if (const auto known = shared_->finished->find(key); known && known->whole()) {
+    const std::shared_ptr<const Task> data = task(run.spec.data);
+    const std::unique_ptr<Run> end = Run::resume(*known, data, *backend_);
+    auto result = std::make_shared<RunResult>(result_of(*end, run.spec, data, *backend_));
+    result->history = known->history;
+    return result;
+  }
+  const experiments::Outcome outcome = experiments::train(plan_of({run}, on_step), shared_->kept,
+                                                          {.runs_at_a_time = 1, .threads_each = threads_},
+                                                          [](const experiments::Progress&) { return true; });
+  if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
+  if (!outcome.complete) throw Cancelled();
+  return find(key);
+}
+
+/// The run at the end of its training, to be looked at. Its weights may have made room for others: then it is
+/// read from the store on disk, or trained again to the same bits.
+std::unique_ptr<Run> RunStore::at_its_end(const RunSpec& spec, const std::vector<Edit>& edits,
+                                          const OnStep& on_step) {
+  get(spec, edits, on_step);
+  const std::string key = key_of(spec, edits);
+  std::shared_ptr<const FinishedRun> known = shared_->finished->find(key);
+  if (!known || !known->whole()) {
+    make({spec, edits}, key, on_step);
+    known = shared_->finished->find(key);
+  }
+  if (!known || !known->whole())
+    fail("run", "there is no room in memory for its weights: expected a smaller model");
+  return Run::resume(*known, task(spec.data), *backend_);
+}
+
+std::vector<double> RunStore::left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
+                                       const OnStep& on_step) {
+  if (!is_one_stack(spec.model))
+    fail("run", "layers are left out of one stack: expected a decoder or an encoder");
+  const std::unique_ptr<Run> run = at_its_end(spec, edits, on_step);
+  std::vector<std::string> layers = ablation_names(run->spec().model);
+  std::erase_if(layers, [](const std::string& name) { return name.find('.') != name.npos; });  // a sub-layer
+  const double whole = loss_without(*run, {});
+  std::vector<double> rises;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const auto first = top ? layers.end() - static_cast<std::ptrdiff_t>(i + 1)
+                           : layers.begin() + static_cast<std::ptrdiff_t>(i);
+    rises.push_back(loss_without(*run, {first, top ? layers.end() : first + 1}) - whole);
+  }
+  return rises;
+}
+
+void RunStore::train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step,
+                           const std::function<bool(const experiments::Progress&)>& on_progress,
+                           experiments::Shard shard) {
+  std::erase_if(runs, [&](const experiments::Experiment& run) {
+    const std::string key = key_of(run.spec, run.edits);
+    const auto done = shared_->finished->find(key);
+    return find(key) || (done && done->whole());
+  });
+  if (runs.empty()) return;
+  const experiments::Outcome outcome = experiments::train(
+      plan_of(std::move(runs), on_step), shared_->kept, {.runs_at_a_time = threads_, .shard = shard},
+      on_progress ? on_progress : [](const experiments::Progress&) { return true; });
+  if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
+  if (!outcome.complete) throw Cancelled();
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,390 @@
+#include "training/experiments/runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+#include "engine/core/machine_cores.h"
+#include "engine/cpu/backend_cpu.h"
+
+namespace normscope::experiments {
+namespace {
+
+constexpr auto kTick = std::chrono::milliseconds(100);
+constexpr auto kKeepEvery = std::chrono::minutes(1);
+
+/// Shared by the workers of one call.
+class Session {
+ public:
+  Session(const Plan& plan, ResultStore& store, const RunnerOptions& options)
+      : plan_(plan), store_(store), options_(options) {
+    const std::unique_ptr<Backend> backend = make_backend(options.backend, 1);
+    for (size_t i = 0; i < plan.experiments.size(); ++i) {
+      keys_.push_back(key_at(plan.experiments[i], *backend));
+      if (first_.emplace(keys_.back(), i).second && mine(i)) distinct_.push_back(i);
+    }
+    find_starts(*backend);
+    results_.resize(plan.experiments.size());
+    measured_.resize(plan.experiments.size());
+  }
+
+  Outcome run(const std::function<bool(const Progress&)>& on_progress);
+
+ private:
+  bool mine(size_t index) const {
+    const auto [shard, count] = options_.shard;
+    return static_cast<int32_t>(index % static_cast<size_t>(count)) == shard;
+  }
+  std::shared_ptr<const Task> task_of(const DataSpec& data);
+  std::shared_ptr<const Task> task_of(size_t index) { return task_of(plan_.experiments[index].spec.data); }
+  std::string key_at(const Experiment& experiment, Backend& backend);
+  void find_starts(Backend& backend);
+  std::string state_of(size_t index) const { return store_.state_path(keys_[index], plan_.measurement); }
+  std::set<size_t> missing();
+  RunSpec spec_of(size_t index) const;
+  void look_up(size_t index, Backend& backend);
+  void measure_kept(size_t index, Backend& backend);
+  int32_t at_a_time() const;
+  std::unique_ptr<Run> begin(size_t index, Backend& backend, Measurement& measurement);
+  void train_one(size_t index, Backend& backend);
+  void keep_for_later(size_t index, const Run& run, const Measurement& measurement);
+  void finish(size_t index, Run& run, Measurement& measurement);
+  std::string note() const;
+  void tell(int32_t steps);
+  template <typename Each>
+  void on_workers(const std::vector<size_t>& work, const Each& each, Progress progress, bool alone,
+                  const std::function<bool(const Progress&)>& on_progress);
+
+  const Plan& plan_;
+  ResultStore& store_;
+  const RunnerOptions& options_;
+  std::vector<std::string> keys_;
+  std::map<std::string, size_t> first_;  // experiment of each key
+  std::vector<size_t> distinct_;
+  std::map<size_t, size_t> start_of_;  // of a distinct one, the experiment that it starts from
+  std::set<size_t> starts_;            // those
+  std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
+  std::vector<std::optional<InputValue>> results_;  // of distinct ones; each written by one worker
+  std::vector<std::optional<std::string>> measured_;
+  std::map<size_t, std::string> failed_;
+  std::atomic<bool> stop_{false};
+  std::atomic<int64_t> done_{0};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::exception_ptr error_;                   // of the device: ends the call
+  std::map<std::thread::id, AtWork> at_work_;  // of each worker
+};
+
+// Before the workers start, and then only found.
+std::shared_ptr<const Task> Session::task_of(const DataSpec& data) {
+  for (const auto& [spec, task] : tasks_)
+    if (spec == data) return task;
+  return tasks_.emplace_back(data, make_task(data)).second;
+}
+
+std::string Session::key_at(const Experiment& experiment, Backend& backend) {
+  return key_of(experiment, task_of(experiment.spec.data)->hash(), backend,
+                experiment.from ? key_at(*experiment.from, backend) : std::string());
+}
+
+/// What this shard's own runs start from joins them, whoever else trains it, and what that starts from.
+void Session::find_starts(Backend& backend) {
+  for (size_t i = 0; i < distinct_.size(); ++i) {
+    const size_t index = distinct_[i];
+    const std::shared_ptr<const Experiment>& from = plan_.experiments[index].from;
+    if (!from) continue;
+    const auto start = first_.find(key_at(*from, backend));
+    if (start == first_.end())
+      fail(plan_.name, "a run starts from one that is not in the plan: expected both");
+    start_of_[index] = start->second;
+    if (starts_.insert(start->second).second && !mine(start->second)) distinct_.push_back(start->second);
+  }
+}
+
+/// What is to be trained. A start whose weights are gone or damaged is, where a run is to start from them, and one of
+/// another shard only there.
+std::set<size_t> Session::missing() {
+  std::set<size_t> missing;
+  for (size_t index : distinct_) {
+    bool lacks = !results_[index] && mine(index);
+    while (lacks && missing.insert(index).second && start_of_.contains(index)) {
+      index = start_of_.at(index);
+      lacks = !missing.contains(index) && (!results_[index] || !store_.opens(state_of(index)));
+    }
+  }
+  return missing;
+}
+
+RunSpec Session::spec_of(size_t index) const {
+  RunSpec spec = plan_.experiments[index].spec;
+  const auto start = start_of_.find(index);
+  if (start == start_of_.end()) return spec;
+  spec.train.init_from = state_of(start->second);
+  if (spec.train.init_from.empty())
+    fail("run", "it starts from another run, whose weights are kept nowhere: expected a folder for results");
+  return spec;
+}
+
+void Session::look_up(size_t index, Backend& backend) {
+  const std::string& key = keys_[index];
+  if (std::optional<InputValue> known = store_.find(key, plan_.measurement)) {
+    try {
+      std::unique_ptr<Run> state;
+      if (plan_.keep_state) state = Run::load(state_of(index), task_of(index), backend);
+      plan_.measure(index)->known(*known, state.get());
+      results_[index] = std::move(known);
+    } catch (const DeviceError&) {  // of all runs
+      throw;
+    } catch (const Error&) {  // its state is gone or damaged, or it is no such result
+      store_.note_damaged(state_of(index));
+    }
+  }
+  if (!results_[index] && !plan_.states_of.empty() && !options_.stored_only) measure_kept(index, backend);
+  ++done_;
+}
+
+/// A run that another plan trained and kept. It ends as one that is trained here does, to the bit.
+void Session::measure_kept(size_t index, Backend& backend) {
+  const Experiment& experiment = plan_.experiments[index];
+  if (experiment.from || !store_.find(keys_[index], plan_.states_of))
+    return;  // begins where another run ends
+  const std::string state = store_.state_path(keys_[index], plan_.states_of);
+  try {
+    const std::unique_ptr<Run> end = Run::load(state, task_of(index), backend);
+    if (end->steps_done() < experiment.spec.train.steps && !end->non_finite()) return;
+    const std::unique_ptr<Measurement> measurement = plan_.measure(index);
+    Run fresh(experiment.spec, task_of(index), backend);
+    fresh.schedule_edits(experiment.edits);
+    measurement->begin(fresh);
+    measurement->afterwards(*end);
+    finish(index, *end, *measurement);
+    results_[index] = InputValue::parse(*measured_[index], experiment.spec.name);
+  } catch (const DeviceError&) {  // of all runs
+    throw;
+  } catch (const Error&) {  // it is trained
+  }
+}
+
+/// A run to go on with: the interrupted one where there is one, else a fresh one.
+std::unique_ptr<Run> Session::begin(size_t index, Backend& backend, Measurement& measurement) {
+  const Experiment& experiment = plan_.experiments[index];
+  if (const auto part = store_.find_partial(keys_[index], plan_.measurement)) {
+    try {
+      auto run =
+          Run::load(store_.partial_state_path(keys_[index], plan_.measurement), task_of(index), backend);
+      if (run->steps_done() == part->at("steps").whole(0, experiment.spec.train.steps)) {
+        measurement.go_on(part->at("so_far"));
+        run->measure_live(plan_.live);
+        return run;
+      }
+    } catch (const DeviceError&) {  // that is not the file's
+      throw;
+    } catch (const Error&) {  // from the start
+      store_.note_damaged(store_.partial_state_path(keys_[index], plan_.measurement));
+    }
+  }
+  auto run = std::make_unique<Run>(spec_of(index), task_of(index), backend);
+  run->measure_live(plan_.live);
+  run->schedule_edits(experiment.edits);
+  measurement.begin(*run);
+  return run;
+}
+
+void Session::keep_for_later(size_t index, const Run& run, const Measurement& measurement) {
+  const std::string state = store_.partial_state_path(keys_[index], plan_.measurement);
+  if (state.empty() || run.steps_done() == 0) return;
+  store_.attempt(keys_[index], [&] {
+    run.save(state, kHistoryBudget);
+    store_.put_partial(keys_[index], plan_.measurement,
+                       {{"steps", run.steps_done()}, {"so_far", measurement.so_far()}});
+  });
+}
+
+void Session::finish(size_t index, Run& run, Measurement& measurement) {
+  const nlohmann::json result = measurement.end(run);
+  store_.attempt(keys_[index], [&] {
+    // The state first: a result promises it.
+    if ((plan_.keep_state || starts_.contains(index)) && !store_.folder().empty())
+      run.save(state_of(index), kHistoryBudget);
+    store_.put(keys_[index], plan_.measurement, result);
+    store_.drop_partial(keys_[index], plan_.measurement);
+  });
+  measured_[index] = result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void Session::train_one(size_t index, Backend& backend) {
+  const int32_t steps = plan_.experiments[index].spec.train.steps;
+  std::unique_ptr<Measurement> measurement = plan_.measure(index);
+  std::unique_ptr<Run> run;
+  try {
+    run = begin(index, backend, *measurement);
+  } catch (const DeviceError&) {  // of all runs
+    throw;
+  } catch (const Error& error) {
+    const std::lock_guard lock(mutex_);
+    failed_[index] = error.what();
+    done_ += steps;
+    return;
+  }
+  done_ += run->steps_done();
+  auto kept = std::chrono::steady_clock::now();
+  while (run->steps_done() < steps && !run->non_finite()) {
+    if (stop_) return keep_for_later(index, *run, *measurement);
+    run->step();
+    ++done_;
+    tell(run->steps_done());
+    if (!measurement->after_step(*run)) stop_ = true;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - kept < kKeepEvery || run->steps_done() >= steps) continue;
+    keep_for_later(index, *run, *measurement);  // nobody asks a process that is killed
+    kept = now;
+  }
+  done_ += steps - run->steps_done();
+  finish(index, *run, *measurement);
+}
+
+/// How far the run of this thread has come.
+void Session::tell(int32_t steps) {
+  const std::lock_guard lock(mutex_);
+  at_work_[std::this_thread::get_id()].done = steps;
+}
+
+std::string Session::note() const {
+  std::string note;
+  for (const auto& [thread, run] : at_work_) {
+    const RunSpec& spec = plan_.experiments[run.index].spec;
+    const std::string name = spec.name.empty() ? default_name(spec) : spec.name;
+    note += fmt::format("{}{} seed {}", note.empty() ? "" : ", ", name, spec.seed);
+  }
+  return note;
+}
+
+int32_t Session::at_a_time() const {
+  if (options_.runs_at_a_time > 0) return options_.runs_at_a_time;
+  return options_.backend.cuda ? 1 : default_runs_at_a_time();
+}
+
+/// Every index of `work` once, on workers of their own; this thread tells the progress. `alone`: no worker has more
+/// threads than one.
+template <typename Each>
+void Session::on_workers(const std::vector<size_t>& work, const Each& each, Progress progress, bool alone,
+                         const std::function<bool(const Progress&)>& on_progress) {
+  std::atomic<size_t> next{0};
+  std::atomic<int32_t> busy{0};
+  done_ = 0;
+  const int32_t most = at_a_time(), count = std::min(most, static_cast<int32_t>(work.size()));
+  const int32_t shared = options_.threads_each > 0 ? options_.threads_each : most / std::max(1, count);
+  const int64_t before = progress.done;
+  const auto worker = [&, threads = alone ? 1 : shared] {
+    const std::string& doing = plan_.name;
+    try {
+      const std::unique_ptr<Backend> backend = make_backend(options_.backend, threads);
+      for (size_t i = next++; i < work.size() && !stop_; i = next++) {
+        {
+          const std::lock_guard lock(mutex_);
+          at_work_[std::this_thread::get_id()] = {work[i], 0, plan_.experiments[work[i]].spec.train.steps};
+        }
+        each(work[i], *backend);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!error_) error_ = exception_for_others(doing);
+      stop_ = true;
+    }
+    const std::lock_guard lock(mutex_);
+    at_work_.erase(std::this_thread::get_id());
+    --busy;
+    wake_.notify_all();
+  };
+  busy = count;
+  {
+    std::vector<std::jthread> threads;
+    try {
+      for (int32_t i = 0; i < count; ++i) threads.push_back(start_thread("experiments", worker));
+      std::unique_lock lock(mutex_);
+      while (busy > 0) {
+        wake_.wait_for(lock, kTick);
+        progress.done = before + done_;
+        progress.note = note();
+        progress.unkept = store_.unkept();
+        progress.at_work.clear();
+        if (!progress.looking)
+          for (const auto& [thread, run] : at_work_) progress.at_work.push_back(run);
+        lock.unlock();
+        if (!on_progress(progress)) stop_ = true;
+        lock.lock();
+      }
+    } catch (...) {
+      stop_ = true;  // the workers put their runs by; then they are joined
+      throw;
+    }
+  }
+  if (error_) std::rethrow_exception(error_);
+}
+
+Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
+  auto hold = store_.hold();
+  if (!store_.folder().empty()) {
+    if (!options_.stored_only) remember_shard(store_, plan_.name, keys_, options_.shard);
+    on_workers(
+        distinct_, [&](size_t index, Backend& backend) { look_up(index, backend); },
+        {true, 0, static_cast<int64_t>(distinct_.size()), "", {}}, true, on_progress);
+  }
+  Outcome out;
+  const std::set<size_t> missing = this->missing();
+  out.missing.assign(missing.begin(), missing.end());
+  out.stored = static_cast<int32_t>(std::count_if(distinct_.begin(), distinct_.end(), [&](size_t index) {
+    return results_[index] && !missing.contains(index);
+  }));
+  Progress progress;
+  for (const size_t index : missing) {
+    if (!options_.stored_only) results_[index].reset();
+    progress.total += plan_.experiments[index].spec.train.steps;
+  }
+  std::set<size_t> left = options_.stored_only ? std::set<size_t>() : missing;
+  while (!left.empty() && !stop_) {
+    std::vector<size_t> part;  // whose start is there, or which have none
+    for (const size_t index : left)
+      if (!start_of_.contains(index) || !left.contains(start_of_.at(index))) part.push_back(index);
+    on_workers(
+        part, [&](size_t index, Backend& backend) { train_one(index, backend); }, progress, false,
+        on_progress);
+    for (const size_t index : part) progress.done += plan_.experiments[index].spec.train.steps;
+    for (const size_t index : part) left.erase(index);
+  }
+  for (const size_t index : out.missing) {
+    if (!measured_[index]) continue;
+    results_[index] = InputValue::parse(*measured_[index], plan_.experiments[index].spec.name);
+    ++out.trained;
+  }
+  hold.reset();
+  if (out.trained > 0) store_.trim();
+  out.complete = !stop_;
+  out.results = std::move(results_);
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    const size_t first = first_.at(keys_[i]);
+    out.results[i] = out.results[first];
+    if (const auto at = failed_.find(first); at != failed_.end()) out.failed[i] = at->second;
+  }
+  return out;
+}
+
+}  // namespace
+
+int32_t default_runs_at_a_time() { return usable_cores(); }
+
+Outcome train(const Plan& plan, ResultStore& store, const RunnerOptions& options,
+              const std::function<bool(const Progress&)>& on_progress) {
+  return Session(plan, store, options).run(on_progress);
+}
+
+}  // namespace normscope::experiments

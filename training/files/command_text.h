@@ -1,0 +1,50 @@
+// Runs as one line for a terminal and back: `normscope --run A=post --set B:train.warmup=200 --edit
+// A:214:train.lr=1e-3` trains exactly what the window shows, edits and forks included.
+//
+//   --run LETTER=PRESET            one run; without any: the three of the default comparison
+//   --set [LETTER:]KEY=VALUE       a field at step 0, of one run or of all
+//   --edit [LETTER:]STEP:KEY=VALUE a field from a step on
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "training/files/config_file.h"
+
+namespace normscope {
+
+// The arguments of the three options.
+struct CommandArguments {
+  std::vector<std::string> runs, sets, edits;
+};
+// What gives these runs. `may_omit`: the runs of the default comparison need no preset. What no run takes notice of is
+// left out.
+CommandArguments arguments_of(std::span<const ConfigRun> runs, bool may_omit);
+// The way back: runs by preset, or the default comparison, with what is set and edited. Throws Error with the argument
+// that cannot be used.
+std::vector<ConfigRun> runs_by(const CommandArguments& arguments);
+
+// For a POSIX shell. `command`: "normscope" opens the window, "normscope train" trains without.
+std::string command_of(std::span<const ConfigRun> runs, std::string_view command = "normscope");
+
+// The program of this name that a shell takes: the first on PATH; empty: none.
+std::string path_to(const std::string& program);
+// How a terminal calls this program: "normscope" where PATH leads to it, otherwise its own path.
+std::string program_word();
+// The line with its first word, normscope, in that form.
+std::string with_program(const std::string& line, const std::string& program);
+
+// A word as a POSIX shell has to read it: itself where nothing in it is special, else in single quotes.
+std::string shell_quoted(const std::string& text);
+
+// The three options as given. Throw Error with the argument that cannot be used.
+std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets);
+void apply_set(std::vector<ConfigRun>& runs, std::string_view argument);
+void apply_edit(std::vector<ConfigRun>& runs, std::string_view argument);
+// Throws Error for a --set, all of them applied, that none of its runs takes notice of: a momentum for Adam.
+// A run with edits may come to read it.
+void require_read(std::vector<ConfigRun>& runs, const std::vector<std::string>& sets);
+
+}  // namespace normscope

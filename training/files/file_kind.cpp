@@ -1,0 +1,204 @@
+#include "training/files/file_kind.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+
+#include "engine/core/error.h"
+#include "training/data/vocabulary.h"
+#include "training/files/input_kinds.h"
+#include "training/files/toml.h"
+
+namespace normscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kHead = size_t{1} << 16;  // bytes that tell what a file is
+
+std::string name_of(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  return name.empty() ? path : name;
+}
+
+FileLook unusable(std::string words) { return {FileKind::Unusable, std::move(words)}; }
+
+const char* special(mode_t mode) {
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
+  return "no regular file";
+}
+
+std::string head_of(const std::string& path) {
+  InputFile file(path, input::kAny);
+  std::string head(std::min<uint64_t>(file.size(), kHead), '\0');
+  file.read(head.data(), head.size());
+  return head;
+}
+
+// 8 bytes of length, then a JSON object.
+bool is_safetensors(const std::string& head) {
+  if (head.size() < 9 || head[8] != '{') return false;
+  uint64_t length = 0;
+  for (int i = 7; i >= 0; --i)
+    length = length << 8 | static_cast<unsigned char>(head[static_cast<size_t>(i)]);
+  return length >= 2 && length < uint64_t{1} << 32;
+}
+
+// Whether this is UTF-8 without zeros; the last character may be cut off.
+bool is_text(std::string_view head, bool whole) {
+  for (size_t at = 0; at < head.size();) {
+    const CodePoint point = read_code_point(head, at);
+    if (point.bytes == 0) return !whole && head.size() - at < 4;
+    if (point.value == 0) return false;
+    at += static_cast<size_t>(point.bytes);
+  }
+  return true;
+}
+
+// Where JSON begins and its first line ends; empty where it begins with no object.
+std::string_view first_line(const std::string& head) {
+  const size_t begin = head.find_first_not_of(" \t\r\n");
+  if (begin == head.npos || head[begin] != '{') return {};
+  return std::string_view(head).substr(begin, head.find('\n', begin) - begin);
+}
+
+// What stands behind a name of the outermost object. Read by brackets and quotes alone: a line of a log may be longer
+// than the head, and Python writes NaN and Infinity, which are no JSON.
+std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
+  int depth = 0;
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (line[at] == '{' || line[at] == '[') ++depth;
+    if (line[at] == '}' || line[at] == ']') --depth;
+    if (line[at] != '"') continue;
+    const size_t begin = ++at;
+    while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
+    const size_t colon = line.find_first_not_of(" \t", at + 1);
+    if (depth != 1 || colon == line.npos || line[colon] != ':' || line.substr(begin, at - begin) != name)
+      continue;
+    return line.substr(std::min(line.find_first_not_of(" \t", colon + 1), line.size()));
+  }
+  return {};
+}
+
+// docs/log-format.md: a header, or a line that has a step.
+bool is_log(std::string_view line) {
+  const std::optional<std::string_view> format = value_of(line, "format");
+  return (format && format->starts_with("\"normscope log")) || value_of(line, "step");
+}
+
+bool is_object(const std::string& text) { return nlohmann::json::parse(text, nullptr, false).is_object(); }
+
+// A configuration under another name: some lines of it are tables of ours.
+bool is_config(const std::string& head, bool whole) {
+  if (!whole) return false;  // no configuration is as long as that
+  try {
+    const toml::table table = parse_toml(head, "head");
+    return std::any_of(table.begin(), table.end(), [](const auto& entry) {
+      return entry.second.is_table() && (entry.first == "run" || entry.first == "model" ||
+                                         entry.first == "train" || entry.first == "data");
+    });
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+FileLook look_at_file(const std::string& path) {
+  const std::string head = head_of(path);
+  const bool whole = head.size() < kHead;
+  if (head.empty()) return unusable(name_of(path) + " is empty.");
+  if (is_safetensors(head))
+    return {FileKind::Recorded,
+            fmt::format(
+                "A saved run: what it measured is compared. To train it on, in a terminal: normscope train "
+                "--resume {}",
+                path)};
+  if (!is_text(head, whole))
+    return unusable(name_of(path) + " is neither UTF-8 text nor runs saved as .toml.");
+  const std::string_view line = first_line(head);
+  if (is_log(line))
+    return {FileKind::Recorded, "A training log: its runs are compared with those that are shown."};
+  if (!line.empty() && (is_object(std::string(line)) || is_object(head)))
+    return {FileKind::Numbers, "JSON: data of a program, not a text."};
+  if (path.ends_with(".toml") || is_config(head, whole))
+    return {FileKind::Config, "A configuration: its runs take the place of all that are shown."};
+  return {FileKind::Text, "A text: all runs learn from it, from step 0."};
+}
+
+FileLook look(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0)
+    return unusable(errno == ENOENT || errno == ENOTDIR
+                        ? fmt::format("There is no file {}.", path)
+                        : fmt::format("{} cannot be read: {}.", path, std::strerror(errno)));
+  if (S_ISDIR(status.st_mode)) {
+    if (fs::exists(fs::path(path) / "session.json"))
+      return {FileKind::Session, "A session that the window kept: it goes on where it stood."};
+    return {FileKind::Folder, "A folder."};
+  }
+  if (!S_ISREG(status.st_mode))
+    return unusable(fmt::format("{} is {}; only regular files are opened.", path, special(status.st_mode)));
+  return look_at_file(path);
+}
+
+}  // namespace
+
+FileLook look_at(const std::string& path) noexcept {
+  try {
+    return look(path);
+  } catch (const std::exception& error) {
+    return {FileKind::Unusable, error.what()};
+  }
+}
+
+OpenedFile read_opened(const std::string& path) noexcept {
+  OpenedFile opened{look_at(path), {}};
+  if (opened.look.kind != FileKind::Config) return opened;
+  try {
+    opened.runs = read_config(path);
+  } catch (const std::exception& error) {
+    opened.look = {FileKind::Unusable, error.what()};
+  }
+  return opened;
+}
+
+FolderContent read_folder(const std::string& path) noexcept {
+  FolderContent content;
+  try {
+    for (const fs::directory_entry& entry : fs::directory_iterator(path.empty() ? "." : path)) {
+      const std::string name = entry.path().filename().string();
+      std::error_code unreadable;
+      if (name.starts_with('.')) continue;
+      content.entries.push_back({name, entry.is_directory(unreadable)});
+      if (content.entries.size() == kMostEntries) break;
+    }
+    std::sort(content.entries.begin(), content.entries.end(),
+              [](const auto& a, const auto& b) { return a.folder != b.folder ? a.folder : a.name < b.name; });
+  } catch (const fs::filesystem_error& error) {
+    content.error = error.code().message();
+  } catch (const std::exception& error) {
+    content.error = error.what();
+  }
+  return content;
+}
+
+std::string free_name(const std::string& path) {
+  const fs::path wanted(path);
+  std::error_code none;
+  for (int n = 1;; ++n) {
+    const fs::path name = n == 1 ? wanted
+                                 : wanted.parent_path() / fmt::format("{}-{}{}", wanted.stem().string(), n,
+                                                                      wanted.extension().string());
+    if (!fs::exists(fs::symlink_status(name, none))) return name.string();
+  }
+}
+
+}  // namespace normscope

@@ -1,0 +1,51 @@
+// The kind of a file, by its content and not by its name: what the window would do with it, or why it can
+// do nothing, in one line. Only regular files are read, and of those no more than the beginning.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "training/files/config_file.h"
+
+namespace normscope {
+
+enum class FileKind : uint8_t {
+  Unusable,  // missing, no regular file, unreadable, or nothing that the window opens
+  Folder,
+  Session,   // a folder that the window keeps a session in
+  Config,    // runs as TOML
+  Recorded,  // a log or a saved run: what a run measured
+  Numbers,   // JSON: could be learned from as text, which is hardly meant
+  Text,
+};
+
+struct FileLook {
+  FileKind kind = FileKind::Unusable;
+  std::string words;  // what it is and what opening it does, or why it cannot be opened and what to do
+};
+FileLook look_at(const std::string& path) noexcept;
+
+// The same, and the runs of a configuration.
+struct OpenedFile {
+  FileLook look;
+  std::vector<ConfigRun> runs;
+};
+OpenedFile read_opened(const std::string& path) noexcept;
+
+// The names in a folder, folders first, in the order of their letters; what begins with a dot is left out.
+struct FolderContent {
+  struct Entry {
+    std::string name;
+    bool folder = false;
+  };
+  std::vector<Entry> entries;
+  std::string error;  // why there are none
+};
+inline constexpr size_t kMostEntries = 5000;  // that are listed
+FolderContent read_folder(const std::string& path) noexcept;
+
+// "runs.toml", or where there is a file of this name "runs-2.toml", and so on.
+std::string free_name(const std::string& path);
+
+}  // namespace normscope

@@ -1,0 +1,231 @@
+#include "training/measure/initial_analysis.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <span>
+
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/tape/backend.h"
+#include "engine/tape/program.h"
+#include "engine/tape/seal.h"
+#include "training/measure/step_metrics.h"
+
+namespace normscope {
+namespace {
+
+uint32_t bounded(uint32_t word, int32_t bound) {
+  return static_cast<uint32_t>(uint64_t{word} * static_cast<uint64_t>(bound) >> 32);
+}
+
+/// Standard normal numbers for one purpose, as Store draws them.
+std::vector<float> normals(const std::string& name, int64_t size, uint64_t seed) {
+  return initial_values(name, {size}, {Init::Kind::Normal, 1.0}, seed);
+}
+
+RecordOptions options_of(const MeasureBatch& batch) {
+  return {.batch = batch.B, .sequence = batch.T, .training = false, .probes = false};
+}
+
+void fill(Program& program, const ModelConfig& config, const MeasureBatch& batch) {
+  if (config.gaussian_input)
+    std::copy(batch.x.begin(), batch.x.end(), program.floats("x").begin());
+  else
+    std::copy(batch.tokens.begin(), batch.tokens.end(), program.tokens("tokens").begin());
+  std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
+}
+
+/// The final state with each token's mean removed and the whole scaled to unit variance.
+std::vector<double> normalised_state(const std::vector<float>& x, size_t width) {
+  std::vector<double> out(x.begin(), x.end());
+  double square = 0;
+  for (size_t r = 0; r < out.size(); r += width) {
+    double mean = 0, row = 0;
+    for (size_t c = 0; c < width; ++c) mean += out[r + c];
+    mean /= static_cast<double>(width);
+    for (size_t c = 0; c < width; ++c) row += (out[r + c] -= mean) * out[r + c];
+    square += row;
+  }
+  const double scale = square > 0 ? std::sqrt(static_cast<double>(out.size()) / square) : 0;
+  for (double& v : out) v *= scale;
+  return out;
+}
+
+std::vector<double> final_state(Store& store, const ModelConfig& config, const MeasureBatch& batch) {
+  Tape tape(store);
+  const ModelValues model = record_transformer(tape, config, options_of(batch));
+  Program program = seal(tape, {.loss = model.loss, .backward = false});
+  fill(program, config, batch);
+  program.replay({});
+  return normalised_state(program.read(tape.value(model.hidden).name), static_cast<size_t>(config.d_model));
+}
+
+/// "L03.ffn.w2", "enc.L03.ffn.w2"; not "emb.tokens", "out.w".
+bool in_a_layer(std::string_view name) {
+  const std::string_view rest = name.substr(name.find('L') < name.size() ? name.find('L') : name.size());
+  return rest.size() > 2 && std::isdigit(static_cast<unsigned char>(rest[1])) &&
+         std::isdigit(static_cast<unsigned char>(rest[2]));
+}
+
+double standard_deviation(const std::vector<float>& x) {
+  double mean = 0, square = 0;
+  for (float v : x) mean += v;
+  mean /= static_cast<double>(x.size());
+  for (float v : x) square += (v - mean) * (v - mean);
+  return std::sqrt(square / static_cast<double>(x.size()));
+}
+
+}  // namespace
+
+MeasureBatch random_batch(const ModelConfig& config, int32_t B, int32_t T, uint64_t seed) {
+  MeasureBatch batch{.B = B, .T = T, .tokens = {}, .targets = {}, .x = {}};
+  for (int64_t i = 0; i < int64_t{B} * T; ++i) {
+    const uint64_t element = static_cast<uint64_t>(i);
+    batch.tokens.push_back(static_cast<int32_t>(bounded(
+        random_word(element, site_of("measure.tokens"), 0, Purpose::Batch, seed), config.vocabulary)));
+    batch.targets.push_back(static_cast<int32_t>(bounded(
+        random_word(element, site_of("measure.targets"), 0, Purpose::Batch, seed), config.vocabulary)));
+  }
+  if (config.gaussian_input) batch.x = normals("measure.x", int64_t{B} * T * config.d_model, seed);
+  return batch;
+}
+
+Store initial_store(Backend& backend, const ModelConfig& config, const MeasureBatch& batch, uint64_t seed) {
+  Store store(backend);
+  Tape tape(store);
+  record_transformer(tape, config, options_of(batch));
+  store.materialize(seed);
+  if (!config.gaussian_input) profile_admin(store, config, batch.tokens, batch.B, batch.T);
+  return store;
+}
+
+double GradientProfile::at(const std::string& name) const {
+  for (size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return norms[i];
+  fail("measure", "there is no gradient of '{}'", name);
+}
+
+GradientProfile gradient_profile(Store& store, const ModelConfig& config, const MeasureBatch& batch,
+                                 int32_t positions) {
+  Tape tape(store);
+  RecordOptions options = options_of(batch);
+  options.row_weights = true;
+  const ModelValues model = record_transformer(tape, config, options);
+  Program program = seal(tape, {.loss = model.loss, .update = kNoOp});
+  fill(program, config, batch);
+
+  const ProgramData& data = program.data();
+  GradientProfile profile;
+  for (int32_t p : data.parameter_order)
+    profile.names.push_back(store.parameters()[static_cast<size_t>(p)].name);
+  profile.norms.assign(profile.names.size(), 0.0);
+  const std::span<float> weights = program.floats("weights");
+  const int32_t count = std::max(positions, 1);
+  for (int32_t k = 0; k < count; ++k) {
+    std::fill(weights.begin(), weights.end(), positions > 0 ? 0.0f : 1.0f);
+    // The middle of each of `count` equal parts of the batch.
+    if (positions > 0)
+      weights[(static_cast<size_t>(k) * 2 + 1) * weights.size() / (2 * static_cast<size_t>(count))] = 1.0f;
+    program.replay({});
+    for (size_t p = 0; p < profile.norms.size(); ++p) {
+      const double norm = program.stats()[static_cast<size_t>(data.grad_norm_stat) + p];
+      profile.norms[p] += norm * norm / count;
+    }
+  }
+  for (double& norm : profile.norms) norm = std::sqrt(norm);
+  return profile;
+}
+
+std::vector<double> hidden_mean_squares(Store& store, const ModelConfig& config, const MeasureBatch& batch) {
+  Tape tape(store);
+  const ModelValues model = record_transformer(tape, config, options_of(batch));
+  Program program = seal(tape, {.loss = model.loss, .backward = false});
+  fill(program, config, batch);
+  program.replay({});
+  const auto mean_square = [&](ValueId v) {
+    double sum = 0;
+    const std::vector<float> x = program.read(tape.value(v).name);
+    for (float f : x) sum += static_cast<double>(f) * f;
+    return sum / static_cast<double>(x.size());
+  };
+  std::vector<double> out = {mean_square(model.embedding)};
+  for (const SublayerValues& s : model.sublayers) out.push_back(mean_square(s.output));
+  return out;
+}
+
+std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config,
+                                                     const MeasureBatch& batch) {
+  Tape tape(store);
+  const ModelValues model = record_transformer(tape, config, options_of(batch));
+  Program program = seal(tape, {.loss = model.loss, .backward = false});
+  fill(program, config, batch);
+  program.replay({});
+  LiveMeasurements live(program, model, config, batch.B);
+  std::vector<double> numbers(live.layout().size());
+  live.measure(numbers);
+  std::vector<std::vector<double>> beta2;
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    const std::string& name = live.layout()[k].name;
+    if (!name.starts_with("beta2.")) continue;
+    if (name.ends_with(".sum"))
+      beta2.emplace_back();
+    else
+      beta2.back().push_back(numbers[k]);
+  }
+  return beta2;
+}
+
+double sum_of_own_shares(const std::vector<std::vector<double>>& beta2) {
+  double sum = 0;
+  for (const std::vector<double>& row : beta2) sum += row.back();
+  return sum;
+}
+
+double output_change(const Store& store, const ModelConfig& config, const MeasureBatch& batch,
+                     double relative, uint64_t seed) {
+  Store before = store.clone(), after = store.clone();
+  for (size_t p = 0; p < after.parameters().size(); ++p) {
+    const ParameterInfo& info = after.parameters()[p];
+    // Matrices of the sub-layers only: x_0 is the input that both networks share.
+    if (info.shape.rank != 2 || !info.trainable || !in_a_layer(info.name)) continue;
+    std::vector<float> w = after.read(static_cast<int32_t>(p));
+    const double size = relative * standard_deviation(w);
+    const std::vector<float> noise = normals(info.name + ".perturb", info.shape.size(), seed);
+    for (size_t i = 0; i < w.size(); ++i) w[i] += static_cast<float>(size * noise[i]);
+    after.write(static_cast<int32_t>(p), w);
+  }
+  return output_difference(before, after, config, batch);
+}
+
+double output_difference(Store& before, Store& after, const ModelConfig& config, const MeasureBatch& batch) {
+  const std::vector<double> a = final_state(before, config, batch), b = final_state(after, config, batch);
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum / static_cast<double>(a.size());
+}
+
+LinearFit linear_fit(const std::vector<double>& x, const std::vector<double>& y) {
+  if (x.size() != y.size() || x.size() < 2)
+    fail("fit", "{} and {} points: expected as many, two at least", x.size(), y.size());
+  const double n = static_cast<double>(x.size());
+  double mx = 0, my = 0, xx = 0, xy = 0, yy = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    mx += x[i] / n;
+    my += y[i] / n;
+  }
+  for (size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - mx) * (x[i] - mx);
+    xy += (x[i] - mx) * (y[i] - my);
+    yy += (y[i] - my) * (y[i] - my);
+  }
+  LinearFit fit;
+  fit.slope = xx > 0 ? xy / xx : 0;
+  fit.intercept = my - fit.slope * mx;
+  fit.r2 = xx > 0 && yy > 0 ? xy * xy / (xx * yy) : 0;
+  return fit;
+}
+
+}  // namespace normscope

@@ -1,0 +1,288 @@
+#include "training/measure/step/numeric_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include "engine/core/error.h"
+#include "engine/core/text_table.h"
+#include "engine/ops/layer_norm/layer_norm.h"
+#include "training/measure/step/cost.h"
+#include "training/measure/step/double_ops.h"
+#include "training/measure/step/lone_instruction.h"
+
+namespace normscope {
+namespace {
+
+/// Steps, in units of the input's root mean square.
+constexpr double kSteps[] = {1, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4};
+/// Arithmetic of one evaluation beyond which scalar loops in double are left out.
+constexpr double kMostFlop = 2e8;
+constexpr double kFlopANumber = 10;  // of ops whose arithmetic is not counted
+
+bool holds_constant(const Node& node) {
+  if (node.op != OpKind::LayerNorm) return false;
+  const NormKind kind = node.attributes.as<NormSpec>().kind;
+  return kind == NormKind::AdaNorm ||
+         (is_centred(kind) && !(mean_has_gradient(kind) && sigma_has_gradient(kind)));
+}
+
+/// Instruction by node and phase; -1: there is none.
+int32_t instruction_of(const ProgramData& program, size_t node, Phase phase) {
+  for (size_t i = 0; i < program.instructions.size(); ++i) {
+    const Instruction& it = program.instructions[i];
+    if (it.node == static_cast<int32_t>(node) && it.phase == phase && it.op != OpKind::Probe)
+      return static_cast<int32_t>(i);
+  }
+  return -1;
+}
+
+double error_of(double a, double b) {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();  // max() may drop it
+  const double most = std::max(std::abs(a), std::abs(b));
+  return most > 0 ? std::abs(a - b) / most : 0;
+}
+
+/// sum dy (above - below). An output that does not move counts nothing, also where the gradient there is infinite.
+template <typename T>
+double moved_by(const std::vector<float>& dy, const std::vector<T>& above, const std::vector<T>& below) {
+  double sum = 0;
+  for (size_t i = 0; i < dy.size(); ++i)
+    if (above[i] != below[i])
+      sum += static_cast<double>(dy[i]) * (static_cast<double>(above[i]) - static_cast<double>(below[i]));
+  return sum;
+}
+
+double root_mean_square(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float v : values) sum += static_cast<double>(v) * static_cast<double>(v);
+  const double root = values.empty() ? 0 : std::sqrt(sum / static_cast<double>(values.size()));
+  return root > 0 && std::isfinite(root) ? root : 1;
+}
+
+/// One node with everything that its check asks of it.
+class Check {
+ public:
+  Check(StepPlayer& player, size_t node, int32_t backward)
+      : inputs_(player.inputs()), node_(player.data().nodes[node]), alone_(node_, player.inputs()) {
+    player.seek(static_cast<size_t>(backward));
+    for (const ValueId v : node_.in) {
+      if (v == kNone) {
+        alone_.add_absent();
+        continue;
+      }
+      const ValueInfo& info = player.data().values[static_cast<size_t>(v)];
+      if (info.dtype == DType::I32)
+        alone_.add_integers(info.shape, player.read_integers(v));
+      else
+        alone_.add_input(info.shape, player.read({v, false}));
+    }
+    const ValueInfo& out = player.data().values[static_cast<size_t>(node_.out)];
+    std::vector<Shape> saved;
+    for (const ValueId v : node_.saved) saved.push_back(player.data().values[static_cast<size_t>(v)].shape);
+    alone_.prepare(out.shape, saved, player.read({node_.out, true}));
+    cost_ = cost_of(player.data(), player.data().instructions[static_cast<size_t>(backward)]);
+  }
+
+  std::vector<float> gradient(size_t input) { return alone_.gradient(input); }
+
+  void differences(size_t input, int64_t element, NumericCheck& check, const std::function<bool()>& stop) {
+    const double scale = root_mean_square(alone_.input(input));
+    const bool held = holds_constant(node_);
+    const double arithmetic = std::max(cost_.flop, kFlopANumber * cost_.bytes / 4);
+    for (const double step : kSteps) {
+      check.stopped = stop && stop();
+      if (check.stopped) return;
+      if (!held) check.single.push_back(by_kernels(input, element, step * scale, check.analytic));
+      if (arithmetic <= 2 * kMostFlop) add_exact(input, element, step * scale, check);
+    }
+  }
+
+ private:
+  Difference by_kernels(size_t input, int64_t element, double h, double analytic) {
+    float& x = alone_.input(input)[static_cast<size_t>(element)];
+    const float before = x;
+    const auto up = static_cast<float>(static_cast<double>(before) + h);
+    const auto down = static_cast<float>(static_cast<double>(before) - h);
+    x = up;
+    const std::vector<float> above = alone_.forward();
+    x = down;
+    const std::vector<float> below = alone_.forward();
+    x = before;
+    const double sum = moved_by(alone_.output_gradient(), above, below);
+    const double numeric = sum / (static_cast<double>(up) - static_cast<double>(down));
+    return {h, numeric, error_of(analytic, numeric)};
+  }
+
+  void add_exact(size_t input, int64_t element, double h, NumericCheck& check) {
+    if (doubles_.empty()) doubles_ = alone_.in_double();
+    if (held_.empty()) held_ = doubles_;
+    double& x = doubles_[input].numbers[static_cast<size_t>(element)];
+    const double before = x;
+    x = before + h;
+    const std::vector<double> above = forward_in_double(node_, doubles_, held_, inputs_);
+    x = before - h;
+    const std::vector<double> below = forward_in_double(node_, doubles_, held_, inputs_);
+    x = before;
+    if (above.empty()) return;
+    const double numeric = moved_by(alone_.output_gradient(), above, below) / (2 * h);
+    check.exact.push_back({h, numeric, error_of(check.analytic, numeric)});
+  }
+
+  const StepInputs inputs_;
+  const Node& node_;
+  LoneInstruction alone_;
+  Cost cost_;
+  std::vector<DoubleInput> doubles_, held_;
+};
+
+int first_with_gradient(const Instruction& backward) {
+  for (size_t k = 0; k < backward.write.size(); ++k)
+    if (backward.write[k] != Write::Skip) return static_cast<int>(k);
+  return -1;
+}
+
+int64_t largest(const std::vector<float>& values) {
+  const auto most = std::max_element(values.begin(), values.end(),
+                                     [](float a, float b) { return std::abs(a) < std::abs(b); });
+  return most - values.begin();
+}
+
+const Difference* best(const std::vector<Difference>& all) {
+  const auto less = [](const Difference& a, const Difference& b) {
+    return a.error < b.error || (std::isnan(b.error) && !std::isnan(a.error));
+  };
+  const auto least = std::min_element(all.begin(), all.end(), less);
+  return least == all.end() ? nullptr : &*least;
+}
+
+/// "17" or "3,0,17" -> the element of a tensor of that shape.
+int64_t element_of(std::string_view text, const Shape& shape, std::string_view name) {
+  std::vector<int64_t> numbers;
+  for (size_t from = 0; from <= text.size();) {
+    const size_t comma = std::min(text.find(',', from), text.size());
+    int64_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data() + from, text.data() + comma, number);
+    if (fault != std::errc{} || end != text.data() + comma || number < 0)
+      fail("check", "'{}' is no element: expected a number, as [17], or one a dimension, as [3,0,17]", text);
+    numbers.push_back(number);
+    from = comma + 1;
+  }
+  const auto refuse = [&] {
+    fail("check", "[{}] lies outside {} {}: expected an element of it", text, name, to_string(shape));
+  };
+  if (numbers.size() == 1) {
+    if (numbers[0] >= shape.size()) refuse();
+    return numbers[0];
+  }
+  if (numbers.size() != static_cast<size_t>(shape.rank)) refuse();
+  int64_t element = 0;
+  for (int d = 0; d < shape.rank; ++d) {
+    if (numbers[static_cast<size_t>(d)] >= shape[d]) refuse();
+    element = element * shape[d] + numbers[static_cast<size_t>(d)];
+  }
+  return element;
+}
+
+}  // namespace
+
+const Difference* NumericCheck::best_single() const { return best(single); }
+const Difference* NumericCheck::best_exact() const { return best(exact); }
+
+NumericCheck check_element(StepPlayer& player, size_t node, int input, int64_t element,
+                           const std::function<bool()>& stop) {
+  const ProgramData& program = player.data();
+  const Node& it = program.nodes.at(node);
+  const int32_t backward = instruction_of(program, node, Phase::Backward);
+  if (backward < 0)
+    fail("check", "{} has no backward instruction: expected one that a gradient passes through", it.name);
+  const Instruction& instruction = program.instructions[static_cast<size_t>(backward)];
+  const auto k = static_cast<size_t>(input < 0 ? first_with_gradient(instruction) : input);
+  if (k >= instruction.write.size() || instruction.write[k] == Write::Skip)
+    fail("check", "{} hands no gradient to its input {}: expected one that has a gradient", it.name, k);
+  const size_t stood = player.position();
+  Check check(player, node, backward);
+  const std::vector<float> gradient = check.gradient(k);
+  const ValueInfo& value = program.values[static_cast<size_t>(it.in[k])];
+  const int64_t e = element < 0 ? largest(gradient) : element;
+  if (e >= value.shape.size())
+    fail("check", "element {} lies outside {} {}: expected one of it", e, value.name, to_string(value.shape));
+  NumericCheck result;
+  std::tie(result.node, result.input, result.op) = std::tuple(it.name, value.name, it.op);
+  std::tie(result.place, result.shape, result.element) = std::tuple(k, value.shape, e);
+  result.value = static_cast<double>(player.read({it.in[k], false})[static_cast<size_t>(e)]);
+  result.analytic = static_cast<double>(gradient[static_cast<size_t>(e)]);
+  check.differences(k, e, result, stop);
+  player.seek(stood);
+  return result;
+}
+
+NumericCheck check_element(StepPlayer& player, std::string_view what) {
+  const ProgramData& program = player.data();
+  const size_t open = what.find('[');
+  if (open != what.npos && what.back() != ']')
+    fail("check", "'{}' does not end with ]: expected an element behind the name, as [17]", what);
+  const std::string_view name = what.substr(0, open);
+  const size_t slash = name.find('/');
+  const auto found = std::find_if(program.nodes.begin(), program.nodes.end(),
+                                  [&](const Node& n) { return n.name == name.substr(0, slash); });
+  if (found == program.nodes.end())
+    fail("check", "'{}' is no instruction of the tape: expected a name as normscope tape prints it",
+         name.substr(0, slash));
+  const auto node = static_cast<size_t>(found - program.nodes.begin());
+  int input = -1;
+  for (size_t k = 0; slash != name.npos && k < found->in.size(); ++k)
+    if (found->in[k] != kNone &&
+        program.values[static_cast<size_t>(found->in[k])].name == name.substr(slash + 1))
+      input = static_cast<int>(k);
+  if (slash != name.npos && input < 0)
+    fail("check", "{} does not read '{}': expected one of its inputs", found->name, name.substr(slash + 1));
+  if (open == what.npos) return check_element(player, node, input);
+  const int32_t backward = instruction_of(program, node, Phase::Backward);
+  if (input < 0 && backward >= 0)
+    input = first_with_gradient(program.instructions[static_cast<size_t>(backward)]);
+  if (input < 0) return check_element(player, node, input);  // which says what is missing
+  const ValueInfo& value = program.values[static_cast<size_t>(found->in[static_cast<size_t>(input)])];
+  const std::string_view inside = what.substr(open + 1, what.size() - open - 2);
+  return check_element(player, node, input, element_of(inside, value.shape, value.name));
+}
+
+std::vector<NumericCheck> check_every_op(StepPlayer& player) {
+  std::vector<NumericCheck> all;
+  std::set<OpKind> done;
+  for (size_t n = 0; n < player.data().nodes.size(); ++n) {
+    if (instruction_of(player.data(), n, Phase::Backward) < 0) continue;
+    if (done.insert(player.data().nodes[n].op).second) all.push_back(check_element(player, n));
+  }
+  return all;
+}
+
+std::string to_string(const std::vector<NumericCheck>& checks) {
+  std::vector<std::vector<std::string>> rows{{"op", "instruction", "element of", "", "value", "analytic",
+                                              "numeric", "error", "h", "in double", "error"}};
+  for (const NumericCheck& c : checks) {
+    std::vector<std::string> row{to_string(c.op),
+                                 c.node,
+                                 c.input,
+                                 fmt::format("[{}]", c.element),
+                                 fmt::format("{:.6g}", c.value),
+                                 fmt::format("{:.7g}", c.analytic)};
+    const Difference *single = c.best_single(), *exact = c.best_exact();
+    for (const std::string& cell : {single ? fmt::format("{:.7g}", single->numeric) : "-",
+                                    single ? fmt::format("{:.1e}", single->error) : "-",
+                                    single ? fmt::format("{:.1e}", single->h) : "-",
+                                    exact ? fmt::format("{:.10g}", exact->numeric) : "-",
+                                    exact ? fmt::format("{:.1e}", exact->error) : "-"})
+      row.push_back(cell);
+    rows.push_back(std::move(row));
+  }
+  return text_table(rows, "lllrrrrrrrr");
+}
+
+}  // namespace normscope

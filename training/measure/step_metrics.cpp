@@ -1,0 +1,330 @@
+#include "training/measure/step_metrics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "engine/cpu/measure_rows.h"
+#include "engine/ops/ops.h"
+
+namespace normscope {
+namespace {
+
+double variance(const std::vector<float>& x) {
+  const int64_t n = static_cast<int64_t>(x.size());
+  return cpu::moments(x.data(), n).variance(n);
+}
+
+/// Mean cosine over pairs of different tokens within each sequence: from the sum of unit vectors, in O(T D).
+double token_cosine(const std::vector<float>& x, size_t rows, size_t width, size_t tokens,
+                    std::vector<float>& direction) {
+  if (tokens < 2) return 1.0;
+  const int64_t n = static_cast<int64_t>(width);
+  double total = 0;
+  for (size_t first = 0; first < rows; first += tokens) {
+    std::fill(direction.begin(), direction.end(), 0.0f);
+    double unit = 0;
+    for (size_t r = first; r < first + tokens; ++r) {
+      const float* row = &x[r * width];
+      const double norm = std::sqrt(cpu::moments(row, n).square);
+      if (norm == 0) continue;
+      unit += 1;
+      cpu::add_scaled(row, static_cast<float>(1 / norm), direction.data(), n);
+    }
+    const double square = cpu::moments(direction.data(), n).square;
+    total += unit > 1 ? (square - unit) / (unit * (unit - 1)) : 1.0;
+  }
+  return total / static_cast<double>(rows / tokens);
+}
+
+double layer_cosine(const std::vector<float>& x, const std::vector<float>& y, size_t rows, size_t width) {
+  double total = 0;
+  for (size_t r = 0; r < rows; ++r) {
+    const cpu::Dots d = cpu::dots(&x[r * width], &y[r * width], static_cast<int64_t>(width));
+    const double scale = std::sqrt(d.aa * d.bb);
+    total += scale > 0 || scale != scale ? d.ab / scale : 0;
+  }
+  return total / static_cast<double>(rows);
+}
+
+void multiply(std::vector<float>& x, const std::vector<float>& by, size_t width) {
+  for (size_t i = 0; i < x.size(); i += width)
+    for (size_t c = 0; c < width; ++c) x[i + c] *= by[c];
+}
+
+}  // namespace
+
+LiveMeasurements::LiveMeasurements(const Program& program, const ModelValues& model,
+                                   const ModelConfig& config, int32_t sequences)
+    : program_(&program), width_(static_cast<size_t>(config.d_model)) {
+  describe(model);
+  if (sublayers_.empty()) fail("measure", "the model has no sub-layers");
+  const auto shape = [&](ValueId v) { return program.data().values[static_cast<size_t>(v)].shape; };
+  // The stacks of an encoder-decoder may differ in length: buffers take the longer one.
+  size_t longest = 0;
+  for (const Sublayer& s : sublayers_) longest = std::max(longest, static_cast<size_t>(shape(s.output)[1]));
+  const size_t count = static_cast<size_t>(sequences) * longest;
+  for (auto* buffer : {&x_, &branch_, &y_, &bias_component_, &total_, &factor_})
+    buffer->reserve(count * width_);
+  for (auto* buffer : {&mean_, &inverse_sigma_}) buffer->reserve(count);
+  for (auto* buffer : {&gain_, &bias_, &skip_, &branch_scale_}) buffer->reserve(width_);
+  direction_.resize(width_);
+  for (const Sublayer& s : sublayers_)
+    if (s.probabilities != kNone) {
+      const Shape p = shape(s.probabilities);
+      p_.reserve(static_cast<size_t>(sequences * p[1] * p[2] * p[3]));
+    }
+  components_.resize(sublayers_.size() + 1);
+  for (auto& component : components_) component.reserve(count * width_);
+  if (std::any_of(sublayers_.begin(), sublayers_.end(), [](const Sublayer& s) { return s.adds_bottom; })) {
+    layer_components_.resize(components_.size() + 1);
+    for (auto& component : layer_components_) component.reserve(count * width_);
+  }
+  shares_.resize(components_.size());
+  rows_ = static_cast<size_t>(sequences);  // sequences until measure_sublayer knows the length
+  lay_out();
+}
+
+void LiveMeasurements::describe(const ModelValues& model) {
+  const ProgramData& data = program_->data();
+  const auto producer = [&](ValueId v) -> const Node& {
+    return data.nodes[static_cast<size_t>(data.values[static_cast<size_t>(v)].node)];
+  };
+  const auto input = [&](std::string_view name) {
+    const auto at = std::find_if(data.values.begin(), data.values.end(),
+                                 [&](const ValueInfo& v) { return v.name == name; });
+    return at == data.values.end() ? kNone : static_cast<ValueId>(at - data.values.begin());
+  };
+  const auto norm_of = [&](ValueId from, ValueId to) {
+    Norm n;
+    if (from == to) return n;
+    const Node& node = producer(to);
+    const auto norm = node.attributes.as<NormSpec>();
+    n.kind = norm.kind;
+    n.input = from;
+    n.gain = node.in[1];
+    n.bias = node.in[2];
+    n.alpha = node.in[3];
+    n.mean = node.saved[0];
+    n.inverse_sigma = node.saved[1];
+    n.scale = norm.scale;
+    n.slope = norm.slope;
+    return n;
+  };
+  std::string stack = "?";
+  int32_t index = 0, layer = 0;
+  for (const SublayerValues& m : model.sublayers) {
+    Sublayer s;
+    s.name = m.name;
+    s.input = m.input;
+    s.branch = m.branch;
+    s.output = m.output;
+    s.probabilities = m.probabilities;
+    s.entered = m.entered;
+    s.adds_bottom = m.bottom != kNone;
+    const Node& sum = producer(m.joined);
+    s.skip = sum.in[2];
+    s.branch_scale = sum.in[3];
+    const auto scales = sum.attributes.as<AddSpec>();
+    s.skip_constant = scales.skip;
+    s.branch_constant = scales.branch;
+    s.scales_skip = s.skip != kNone || s.skip_constant != 1.0f;
+    s.scales_branch = s.branch_scale != kNone || s.branch_constant != 1.0f;
+    s.enter = norm_of(m.input, m.entered);
+    s.stream = norm_of(m.sum, m.output);
+    const std::string prefix = m.name.substr(0, m.name.find('L'));  // "", "enc." or "dec."
+    s.lengths = input(prefix == "dec." ? "target_lengths" : "key_lengths");
+    s.starts_stack = prefix != stack;
+    if (s.starts_stack) index = 0;
+    s.starts_layer = s.starts_stack || m.layer != layer;
+    stack = prefix;
+    layer = m.layer;
+    s.index_in_stack = ++index;
+    sublayers_.push_back(s);
+  }
+}
+
+void LiveMeasurements::lay_out() {
+  for (Sublayer& s : sublayers_) {
+    s.first_number = static_cast<int32_t>(layout_.size());
+    const int32_t layer = std::atoi(s.name.c_str() + s.name.find('L') + 1);
+    const std::string beta = s.name.substr(0, s.name.find('L')) + "beta2";
+    for (const char* number : {".token_cosine", ".layer_cosine", ".branch.variance", ".input.variance"})
+      layout_.push_back({s.name + number, layer});
+    if (s.probabilities != kNone) layout_.push_back({s.name + ".attention_entropy", layer});
+    layout_.push_back({fmt::format("{}.{}.sum", beta, s.index_in_stack), layer});
+    for (int32_t j = 0; j <= s.index_in_stack; ++j)
+      layout_.push_back({fmt::format("{}.{}.{}", beta, s.index_in_stack, j), layer});
+    if (s.skip != kNone) layout_.push_back({s.name + ".skip.mean", layer});
+    if (s.branch_scale != kNone) layout_.push_back({s.name + ".branch.mean", layer});
+  }
+}
+
+void LiveMeasurements::load(ValueId value, std::vector<float>& host, size_t count) const {
+  host.resize(count);  // within the reserved capacity
+  program_->read_front(value, host);
+}
+
+void LiveMeasurements::load_scale(ValueId value, float constant, std::vector<float>& host) const {
+  host.assign(width_, constant);
+  if (value == kNone) return;
+  const size_t size = static_cast<size_t>(program_->data().values[static_cast<size_t>(value)].shape.size());
+  program_->read_front(value, std::span(host).first(size));
+  if (size == 1) std::fill(host.begin() + 1, host.end(), host[0]);
+}
+
+/// Tokens of a sequence that are measured: all, or those that are no padding where one sequence is measured.
+size_t LiveMeasurements::counted_tokens(const Sublayer& s, size_t sequences) const {
+  const auto all = static_cast<size_t>(program_->data().values[static_cast<size_t>(s.output)].shape[1]);
+  if (s.lengths == kNone || sequences != 1) return all;
+  float bits = 0;  // an integer input, copied as it is
+  program_->read_front(s.lengths, {&bits, 1});
+  const int32_t length = std::bit_cast<int32_t>(bits);
+  return std::clamp<size_t>(static_cast<size_t>(std::max(length, 1)), 1, all);
+}
+
+void LiveMeasurements::measure(std::span<double> out) {
+  residual_ = 0;
+  const size_t sequences = rows_;
+  for (const Sublayer& s : sublayers_) {
+    tokens_per_sequence_ = counted_tokens(s, sequences);
+    rows_ = sequences * tokens_per_sequence_;
+    measure_sublayer(s, out);
+    rows_ = sequences;
+  }
+}
+
+void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out) {
+  const size_t n = rows_ * width_;
+  load(s.input, x_, n);
+  load(s.branch, branch_, n);
+  load(s.output, y_, n);
+  if (s.scales_skip) load_scale(s.skip, s.skip_constant, skip_);
+  if (s.scales_branch) load_scale(s.branch_scale, s.branch_constant, branch_scale_);
+  double* number = &out[static_cast<size_t>(s.first_number)];
+  *number++ = token_cosine(y_, rows_, width_, tokens_per_sequence_, direction_);
+  *number++ = layer_cosine(x_, y_, rows_, width_);
+  if (s.starts_stack) {
+    components_[0] = x_;
+    bias_component_.assign(n, 0.0f);
+  }
+  if (s.entered != s.input) load(s.entered, x_, n);
+  if (s.scales_branch) multiply(branch_, branch_scale_, width_);
+  if (s.scales_skip) multiply(x_, skip_, width_);
+  *number++ = variance(branch_);
+  *number++ = variance(x_);
+  if (s.probabilities != kNone) *number++ = entropy(s);
+  carry_components(s);
+  double* sum = number++;
+  *sum = 0;
+  const double whole = variance(y_);
+  for (int32_t j = 0; j <= s.index_in_stack; ++j) {
+    const double share = shares_[static_cast<size_t>(j)].variance(static_cast<int64_t>(n));
+    *sum += *number++ = whole > 0 || whole != whole ? share / whole : 0.0;
+  }
+  for (const auto& [scale, values] : {std::pair(s.skip, &skip_), std::pair(s.branch_scale, &branch_scale_)})
+    if (scale != kNone)
+      *number++ = std::accumulate(values->begin(), values->end(), 0.0) / static_cast<double>(width_);
+}
+
+/// c_ij = N'( skip N''( c_(i-1)j ) ) for j < i, c_ii = N'( branch a_i ), where N'(z) = gain (z - mean z)/sigma_i
+/// with the sigma_i of the norm on the stream and N'' likewise of the norm where the sub-layer begins (identity
+/// without them); a norm's bias joins the bias component (norm-science A.5). Where the layer's input joins the
+/// sum, its components do. A sub-layer with none of these leaves the older components as they are.
+void LiveMeasurements::carry_components(const Sublayer& s) {
+  const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
+  const size_t own = static_cast<size_t>(s.index_in_stack);
+  if (s.starts_layer && !layer_components_.empty()) keep_layer_input(own);
+  if (s.enter.kind != NormKind::None) carry_older(s.enter, map_of(s.enter), own);
+  if (s.adds_bottom) add_layer_input(s, own);
+  cpu::CarryMap map = map_of(s.stream);
+  if (s.scales_skip && !s.adds_bottom) map.scale = skip_.data();
+  if (map.inverse_sigma || map.scale || s.adds_bottom || s.starts_stack) carry_older(s.stream, map, own);
+  map.scale = nullptr;  // the branch has its own, applied already
+  components_[own] = branch_;
+  shares_[own] = cpu::carry_rows(map, components_[own].data(), total_.data(), rows, width);
+
+  const double worst = cpu::largest_difference(total_.data(), y_.data(), rows * width);
+  const double spread = std::sqrt(variance(y_));
+  if (spread > 0) residual_ = std::max(residual_, worst / spread);
+}
+
+/// A norm as it stands in this replay, but for its bias; the identity without one.
+cpu::CarryMap LiveMeasurements::map_of(const Norm& norm) {
+  cpu::CarryMap map;
+  if (norm.kind == NormKind::None) return map;
+  load(norm.inverse_sigma, inverse_sigma_, rows_);
+  load_scale(norm.gain, 1.0f, gain_);
+  load_scale(norm.bias, 0.0f, bias_);
+  map.inverse_sigma = inverse_sigma_.data();
+  map.gain = gain_.data();
+  map.centre = is_centred(norm.kind);
+  map.factor = element_factors(norm);
+  return map;
+}
+
+/// Carries the first `count` components and the bias component; total_ is their sum.
+void LiveMeasurements::carry_older(const Norm& norm, cpu::CarryMap map, size_t count) {
+  const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
+  total_.assign(y_.size(), 0.0f);
+  for (size_t j = 0; j < count; ++j)
+    shares_[j] = cpu::carry_rows(map, components_[j].data(), total_.data(), rows, width);
+  if (has_bias(norm.kind)) map.bias = bias_.data();
+  cpu::carry_rows(map, bias_component_.data(), total_.data(), rows, width);
+}
+
+void LiveMeasurements::keep_layer_input(size_t count) {
+  for (size_t j = 0; j < layer_components_.size() - 1; ++j)
+    layer_components_[j].assign(components_[j].begin(),
+                                j < count ? components_[j].end() : components_[j].begin());
+  layer_components_.back() = bias_component_;
+}
+
+/// Skip scale and the layer's input, before the norm on the stream. A component that is younger than the layer's
+/// input has no part in it.
+void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
+  const auto join = [&](std::vector<float>& c, const std::vector<float>& kept) {
+    if (s.scales_skip) multiply(c, skip_, width_);
+    cpu::add_scaled(kept.data(), 1.0f, c.data(), static_cast<int64_t>(kept.size()));
+  };
+  for (size_t j = 0; j < count; ++j) join(components_[j], layer_components_[j]);
+  join(bias_component_, layer_components_.back());
+}
+
+/// What AdaNorm and DyT multiply each element by beside mean and 1/sigma, as they stand: C (1 - k y), or
+/// tanh(alpha x) / x. Null for the other kinds.
+const float* LiveMeasurements::element_factors(const Norm& norm) {
+  if (norm.kind != NormKind::AdaNorm && norm.kind != NormKind::DyT) return nullptr;
+  load(norm.input, factor_, rows_ * width_);
+  if (norm.kind == NormKind::AdaNorm) {
+    load(norm.mean, mean_, rows_);
+    for (size_t r = 0; r < rows_; ++r)
+      for (size_t i = r * width_; i < (r + 1) * width_; ++i)
+        factor_[i] = norm.scale * (1 - norm.slope * (factor_[i] - mean_[r]) * inverse_sigma_[r]);
+    return factor_.data();
+  }
+  float alpha = 0;
+  program_->read_front(norm.alpha, {&alpha, 1});
+  for (float& x : factor_) x = x == 0 ? alpha : std::tanh(alpha * x) / x;
+  std::fill(inverse_sigma_.begin(), inverse_sigma_.end(), 1.0f);
+  return factor_.data();
+}
+
+double LiveMeasurements::entropy(const Sublayer& s) {
+  const Shape& shape = program_->data().values[static_cast<size_t>(s.probabilities)].shape;
+  const size_t heads = rows_ / tokens_per_sequence_ * static_cast<size_t>(shape[1]);
+  const size_t queries = static_cast<size_t>(shape[2]), keys = static_cast<size_t>(shape[3]);
+  const size_t counted = std::min(queries, tokens_per_sequence_);
+  load(s.probabilities, p_, heads * queries * keys);
+  double total = 0;
+  for (size_t h = 0; h < heads; ++h)
+    total += cpu::entropy(&p_[h * queries * keys], static_cast<int64_t>(counted * keys));
+  return total / static_cast<double>(heads * counted);
+}
+
+}  // namespace normscope

@@ -1,0 +1,81 @@
+// One line of a log (docs/log-format.md) as a value: what it is, and what it says.
+//
+// Promises: a line of a step in its usual shape is read without a parser's tree, so that a million lines take
+// seconds; every other line goes through engine/io/input_value.h, whose errors say what is wrong. Names are views
+// into the line or into the value itself. Called by log_reader.cpp.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/io/input_value.h"
+#include "training/data/identity/data_identity.h"
+#include "training/spec/spec.h"
+
+namespace normscope::records {
+
+/// What a log says of its tensors, by the name of the field; the suffix is the engine's (run_log.cpp, metrics.cpp).
+struct StatField {
+  std::string_view key, suffix;
+  const char* words;  ///< "gradient norms", in sentences
+};
+inline constexpr StatField kStatFields[] = {{"grad_norm", ".grad_norm", "gradient norms"},
+                                            {"update_norm", ".update_norm", "update norms"},
+                                            {"weight_norm", ".weight_norm", "weight norms"},
+                                            {"mean_square", ".mean_square", "hidden states"}};
+inline constexpr int32_t kHiddenField = 3;
+
+/// A number of a step: of which field and which name.
+struct LogStat {
+  int32_t field = 0;
+  std::string_view name;
+  float value = NAN;
+};
+
+/// Which run a line speaks of: "A", seed 1. A log of one run says neither.
+struct LogLabel {
+  std::string run;
+  uint64_t seed = 0;
+  bool operator==(const LogLabel&) const = default;
+};
+
+/// A line of a step. Kept and filled anew for each, so that a million allocate nothing.
+struct LogStep {
+  std::string_view run;
+  uint64_t seed = 0;
+  int32_t step = -1;
+  double loss = NAN, rate = NAN, validation = NAN;
+  double seconds = NAN;  ///< since the recording began
+  std::vector<LogStat> stats;
+  std::deque<std::string> texts;  ///< what `run` and `name` point to where a line had escapes
+  void clear();
+};
+
+/// What a header says, or a line with a result: what is not said is empty.
+struct LogAbout {
+  LogLabel label;
+  bool is_header = false;
+  std::string maker, name, placement, verdict;
+  std::vector<std::pair<std::string, std::string>> settings;
+  std::vector<std::pair<std::string, std::string>> names;  ///< a mapping: theirs, ours
+  std::vector<Edit> edits;
+  DataIdentity data;
+  double unigram = NAN, tokens_per_step = NAN, seconds_per_step = NAN;
+};
+
+enum class LineKind : uint8_t { Blank, Step, About };
+
+inline constexpr const char* kLogFormat = "normscope log 2";
+inline constexpr size_t kLongestLine = size_t{16} << 20;  ///< bytes
+inline constexpr size_t kMostStats = 20'000;              ///< of one line
+
+/// Fills `step` or `about`, whichever the line is. Throws Error as "[line 17] ...".
+LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbout& about);
+
+}  // namespace normscope::records

@@ -1,0 +1,146 @@
+// See run_builder.h. What is said of a run at the end is in run_builder_about.cpp.
+#include "training/records/run_builder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "engine/core/error.h"
+
+namespace normscope::records {
+namespace {
+
+constexpr int32_t kMostWidenings = 200;
+constexpr int32_t kMostSetBacks = 1000;
+constexpr size_t kMostValidations = kDenseSteps;
+
+std::string key_of(const LogStat& stat) {
+  std::string key(1, static_cast<char>('0' + stat.field));
+  return key.append(stat.name);
+}
+
+/// Everything that `from` holds; what the wider one has beyond it was not measured then.
+void move_over(const History& from, History& to) {
+  const FrameBlock block = from.frames(std::numeric_limits<int32_t>::max(), from.bytes() + 1);
+  std::vector<int32_t> places(from.layout().size());
+  std::iota(places.begin(), places.end(), 0);
+  to.restore_frames(spread(block, places, to.layout().size()));
+  const Series loss = from.loss(), rate = from.rate(), validation = from.validation();
+  to.append_dense(loss.steps, loss.values, rate.values);
+  for (size_t i = 0; i < validation.steps.size(); ++i)
+    to.append_validation(validation.steps[i], static_cast<double>(validation.values[i]));
+}
+
+}  // namespace
+
+RunBuilder::RunBuilder(LogLabel label, const LogAbout& header, const NameMapping& mapping,
+                       size_t budget_bytes)
+    : label_(std::move(label)),
+      about_(header),
+      mapping_(mapping),
+      budget_(budget_bytes),
+      history_(std::make_shared<History>(std::vector<StatInfo>{}, budget_bytes)) {
+  if (about_.placement.empty()) about_.placement = setting("model.placement");
+}
+
+void RunBuilder::set_budget(size_t bytes) {
+  budget_ = bytes;
+  history_->set_budget(bytes);
+}
+
+int32_t RunBuilder::find(const LogStat& stat, size_t place) {
+  if (place < order_.size() && order_[place] >= 0) {
+    const Column& before = columns_[static_cast<size_t>(order_[place])];
+    if (before.field == stat.field && before.name == stat.name) return order_[place];
+  }
+  const auto found = places_.find(key_of(stat));
+  const int32_t column = found == places_.end() ? -1 : found->second;
+  if (place >= order_.size()) order_.resize(place + 1, -1);
+  order_[place] = column;
+  return column;
+}
+
+void RunBuilder::learn(const LogStat& stat, size_t place) {
+  if (widenings_ >= kMostWidenings || columns_.size() >= kMostColumns) {
+    ++left_out_;
+    return;
+  }
+  const NameOf of = stat.field == kHiddenField ? NameOf::Output : NameOf::Parameter;
+  order_[place] = static_cast<int32_t>(columns_.size());
+  places_[key_of(stat)] = order_[place];
+  columns_.push_back({stat.field, std::string(stat.name), resolve(stat.name, of, mapping_)});
+  numbers_.push_back(0);
+}
+
+/// Puts the numbers of a step under their columns.
+void RunBuilder::gather(const LogStep& step) {
+  const size_t before = columns_.size();
+  std::fill(numbers_.begin(), numbers_.end(), std::numeric_limits<double>::quiet_NaN());
+  for (size_t i = 0; i < step.stats.size(); ++i) {
+    if (find(step.stats[i], i) < 0) learn(step.stats[i], i);
+    if (order_[i] >= 0) numbers_[static_cast<size_t>(order_[i])] = static_cast<double>(step.stats[i].value);
+  }
+  if (columns_.size() > before) widen();
+}
+
+void RunBuilder::widen() {
+  ++widenings_;
+  auto wider = std::make_shared<History>(layout(), budget_);
+  move_over(*history_, *wider);
+  history_ = std::move(wider);
+}
+
+void RunBuilder::add(const LogStep& step) {
+  if (step.step <= last_step_) {
+    if (++set_backs_ > kMostSetBacks)
+      throw Error(fmt::format("step {} after step {}: the run was set back more than {} times", step.step,
+                              last_step_, kMostSetBacks));
+    history_->truncate(step.step - 1);
+  }
+  last_step_ = step.step;
+  gather(step);
+  history_->append(step.step, step.loss, step.rate, numbers_);
+  if (!std::isnan(step.validation) && validations_ < kMostValidations) {
+    history_->append_validation(step.step, step.validation);
+    ++validations_;
+  }
+  has_loss_ = has_loss_ || !std::isnan(step.loss);
+  has_rate_ = has_rate_ || !std::isnan(step.rate);
+  if (std::isnan(step.seconds)) return;
+  if (first_timed_ < 0 || step.step < first_timed_) {
+    first_timed_ = step.step;
+    first_seconds_ = step.seconds;
+  }
+  last_timed_ = step.step;
+  last_seconds_ = step.seconds;
+}
+
+// "L03.attn.wq.grad_norm", where the name is known and no other has it; otherwise theirs. What a whole layer gives
+// out is its last sum where no norm stands behind that, as in Pre-LN.
+std::vector<StatInfo> RunBuilder::layout() const {
+  const bool pre = about_.placement == "pre";
+  const auto has = [&](Stack stack) {
+    return std::any_of(columns_.begin(), columns_.end(),
+                       [&](const Column& c) { return c.tensor.layer > 0 && c.tensor.stack == stack; });
+  };
+  const bool both = has(Stack::Encoder) && has(Stack::Decoder);
+  std::vector<StatInfo> stats;
+  std::unordered_map<std::string, int> taken;
+  for (const Column& column : columns_) {
+    TensorName tensor = column.tensor;
+    if (tensor.output && !tensor.ours && pre) tensor.part = "ffn.sum";
+    const std::string_view suffix = kStatFields[column.field].suffix;
+    std::string name = column.name;
+    if (tensor.known()) name = engine_name(tensor, both);
+    name += suffix;
+    if (taken[name]++ > 0) name = fmt::format("{}{}", column.name, suffix);
+    stats.push_back({std::move(name), tensor.layer});
+  }
+  return stats;
+}
+
+}  // namespace normscope::records

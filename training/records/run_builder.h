@@ -1,0 +1,82 @@
+// One run of a log as it is read: its steps go into a History, its other lines into what is known of it.
+//
+// Promises: memory is bounded by the budget, the dense series and kMostColumns names; a name that appears late
+// widens the history, and the frames before it have NaN there; a step that is there already sets the run back, so
+// that the later line counts. Called by log_reader.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "training/measure/history.h"
+#include "training/records/log_line.h"
+#include "training/records/recorded_run.h"
+#include "training/records/tensor_names.h"
+
+namespace normscope::records {
+
+/// A name that a log uses, and the stat that it becomes.
+struct LogName {
+  int32_t field = 0;  ///< of kStatFields
+  std::string theirs;
+  TensorName tensor;
+  std::string stat;  ///< "L03.attn.wq.grad_norm"; theirs and the suffix where the name is not known
+};
+
+class RunBuilder {
+ public:
+  /// `header`: what the log says of all its runs. The mapping is to outlive this.
+  RunBuilder(LogLabel label, const LogAbout& header, const NameMapping& mapping, size_t budget_bytes);
+
+  /// Throws Error without a place for a step that cannot follow what is there.
+  void add(const LogStep& step);
+  /// A result line.
+  void add(const LogAbout& result);
+  void set_budget(size_t bytes);
+
+  const LogLabel& label() const { return label_; }
+  /// `path` and `stem` of its file; `alone`: the only run there. The history is the one that goes on growing.
+  RecordedRun run(const std::string& path, const std::string& stem, bool alone) const;
+
+  std::vector<LogName> names() const;  ///< in order of appearance
+
+  static constexpr size_t kMostColumns = 20'000;
+
+ private:
+  struct Column {
+    int32_t field;
+    std::string name;  ///< theirs
+    TensorName tensor;
+  };
+  /// The column of a number, -1 where the layout has none (yet).
+  int32_t find(const LogStat& stat, size_t place);
+  void learn(const LogStat& stat, size_t place);
+  void gather(const LogStep& step);
+  void widen();
+  std::vector<StatInfo> layout() const;
+  std::string setting(std::string_view key) const;
+  void describe(RecordedRun& run) const;
+  std::vector<std::string> missing(bool both) const;
+
+  LogLabel label_;
+  LogAbout about_;
+  const NameMapping& mapping_;
+  size_t budget_;
+  std::shared_ptr<History> history_;
+  std::vector<Column> columns_;
+  std::unordered_map<std::string, int32_t> places_;  ///< field and name -> column
+  std::vector<int32_t> order_;   ///< of the numbers of the line before: most lines are alike
+  std::vector<double> numbers_;  ///< of a step, by column
+  int32_t last_step_ = -1, widenings_ = 0, set_backs_ = 0;
+  int64_t left_out_ = 0;  ///< numbers whose name came when no more are taken
+  size_t validations_ = 0;
+  bool has_loss_ = false, has_rate_ = false;
+  int32_t first_timed_ = -1, last_timed_ = -1;  ///< steps with `seconds`
+  double first_seconds_ = 0, last_seconds_ = 0;
+};
+
+}  // namespace normscope::records

@@ -1,0 +1,234 @@
+// Run::image, Run::save and Run::load: a run as a safetensors file.
+//
+// Tensors: NAME (weights), m/NAME and v/NAME (optimizer state), history/steps, history/losses, history/rates,
+// validation/steps, validation/losses, losses (those before a fork included), plateau/window, plateau/blocks, of a run
+// with a memory memory/lengths (B) and memory/states (of each layer (B,M,D)),
+// and the frames of the history, thinned to a few MB: frames/steps, frames/stats, frames/gone,
+// frames/gone_values, frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the
+// specification as [key, value] pairs), edits and scheduled ([step, key, value]), plateau, events, stats (the names
+// of a frame's numbers), non_finite. The present specification is not stored: it is origin with the edits applied.
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <map>
+
+#include "engine/core/error.h"
+#include "engine/core/machine_memory.h"
+#include "engine/io/safetensors.h"
+#include "training/run/run_impl.h"
+#include "training/run/saved_run.h"
+#include "training/spec/limits.h"
+
+namespace normscope {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kWhere = "checkpoint";
+
+// Names and paths may hold bytes that are not UTF-8; JSON cannot.
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+TensorShape shape_of(const Shape& shape) { return {shape.dim, shape.dim + shape.rank}; }
+
+Json json_of(const RunSpec& spec) {
+  Json list = Json::array();
+  for (const auto& [key, value] : field_values(spec)) list.push_back({key, value});
+  return list;
+}
+
+Json json_of(const std::vector<Edit>& edits) {
+  Json list = Json::array();
+  for (const Edit& edit : edits) list.push_back({edit.step, edit.key, edit.value});
+  return list;
+}
+
+constexpr std::pair<const char*, Store::Block> kNamedBlocks[] = {
+    {"", Store::Block::Value}, {"m/", Store::Block::M}, {"v/", Store::Block::V}};
+
+void read_weights(const SafetensorsFile& file, Store& store) {
+  for (size_t i = 0; i < store.parameters().size(); ++i) {
+    const ParameterInfo& info = store.parameters()[i];
+    for (const auto& [prefix, block] : kNamedBlocks) {
+      file.require_shape(prefix + info.name, shape_of(info.shape));
+      store.write(static_cast<int32_t>(i), file.floats(prefix + info.name), block);
+    }
+  }
+}
+
+Json json_of(const Plateau::State& state) {
+  return {{"count", state.count}, {"stuck", state.stuck}, {"learning_since", state.learning_since}};
+}
+
+Json json_of(const std::vector<RunEvent>& events) {
+  Json list = Json::array();
+  for (const RunEvent& event : events) list.push_back({event.step, static_cast<int>(event.kind), event.text});
+  return list;
+}
+
+Json json_of(const std::vector<StatInfo>& layout) {
+  Json list = Json::array();
+  for (const StatInfo& stat : layout) list.push_back(stat.name);
+  return list;
+}
+
+Json json_of(const std::optional<NonFiniteReport>& report) {
+  if (!report) return nullptr;
+  return {report->layer, report->tensor, report->step};
+}
+
+/// Where the numbers of a saved frame stand in this layout, by name; nothing where one is not known here, or out of
+/// order. Files of before do not name them: theirs must be as many.
+std::vector<int32_t> places_of(const SavedRun& saved, const std::vector<StatInfo>& layout) {
+  const size_t numbers =
+      saved.frames.steps.empty() ? 0 : saved.frames.stats.size() / saved.frames.steps.size();
+  const bool named = !saved.stats.empty();
+  if (numbers != (named ? saved.stats.size() : layout.size())) return {};
+  std::vector<int32_t> places;
+  size_t place = 0;
+  for (size_t i = 0; i < numbers; ++i, ++place) {
+    while (named && place < layout.size() && layout[place].name != saved.stats[i]) ++place;
+    if (place == layout.size()) return {};
+    places.push_back(static_cast<int32_t>(place));
+  }
+  return places;
+}
+
+/// Frames of a version that measured less are kept, and what it did not measure is unknown; those with other numbers in
+/// them, or with so little in each that they would be larger here than any history, are left out.
+void restore_frames(const SavedRun& saved, History& history) {
+  const size_t width = history.layout().size();
+  const std::vector<int32_t> places = places_of(saved, history.layout());
+  if (places.empty()) return;
+  if (places.size() == width) return history.restore_frames(saved.frames);
+  if ((saved.frames.steps.size() + 4 * saved.frames.gone.size()) * width * sizeof(float) > kHistoryBudget)
+    return;
+  history.restore_frames(spread(saved.frames, places, width));
+}
+
+template <typename T>
+TensorShape row(const std::vector<T>& values) {
+  return {static_cast<int64_t>(values.size())};
+}
+
+}  // namespace
+
+// The weights as they lie in the Store's blocks; everything else is small, but for the frames, which are read
+// when they are written: the History may be read by any thread.
+struct RunImage::Data {
+  std::vector<ParameterInfo> parameters;
+  std::vector<float> weights[std::size(kNamedBlocks)];
+  std::shared_ptr<const History> history;
+  Series loss, rate, validation;
+  std::vector<float> losses;
+  std::vector<double> window, blocks;  // of the plateau
+  MemoryState memory;
+  int32_t step = 0;
+  std::map<std::string, std::string> metadata;
+};
+
+RunImage::RunImage(std::unique_ptr<const Data> data) : data_(std::move(data)) {}
+RunImage::~RunImage() = default;
+
+void RunImage::write(const std::string& path, size_t frame_bytes) const {
+  SafetensorsWriter file;
+  for (const ParameterInfo& info : data_->parameters)
+    for (size_t b = 0; b < std::size(kNamedBlocks); ++b)
+      file.add(kNamedBlocks[b].first + info.name, shape_of(info.shape),
+               std::span(data_->weights[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
+  const FrameBlock frames = data_->history->frames(data_->step, frame_bytes);
+  file.add("history/steps", row(data_->loss.steps), std::span(data_->loss.steps));
+  file.add("history/losses", row(data_->loss.values), std::span(data_->loss.values));
+  file.add("history/rates", row(data_->rate.values), std::span(data_->rate.values));
+  file.add("validation/steps", row(data_->validation.steps), std::span(data_->validation.steps));
+  file.add("validation/losses", row(data_->validation.values), std::span(data_->validation.values));
+  file.add("losses", row(data_->losses), std::span(data_->losses));
+  file.add("plateau/window", row(data_->window), std::span(data_->window));
+  file.add("plateau/blocks", row(data_->blocks), std::span(data_->blocks));
+  add_memory(file, data_->memory);
+  file.add("frames/steps", row(frames.steps), std::span(frames.steps));
+  file.add("frames/stats", row(frames.stats), std::span(frames.stats));
+  file.add("frames/gone", row(frames.gone), std::span(frames.gone));
+  file.add("frames/gone_values", row(frames.gone_values), std::span(frames.gone_values));
+  file.add("frames/gone_steps", row(frames.gone_steps), std::span(frames.gone_steps));
+  for (const auto& [key, value] : data_->metadata) file.set_metadata(key, value);
+  file.write(path);
+}
+
+std::shared_ptr<const RunImage> Run::image() const {
+  const Impl& run = *impl_;
+  const Store& store = run.network->store;
+  auto data = std::make_unique<RunImage::Data>();
+  data->parameters = store.parameters();
+  for (size_t b = 0; b < std::size(kNamedBlocks); ++b) {
+    data->weights[b].resize(store.size());
+    store.backend().download(store.block(kNamedBlocks[b].second), 0, data->weights[b]);
+  }
+  run.require_backend();
+  data->history = run.history;
+  data->loss = run.history->loss();
+  data->rate = run.history->rate();
+  data->validation = run.history->validation();
+  data->losses = run.losses;
+  data->step = run.steps;
+  const Plateau::State plateau = run.plateau.state();
+  data->window.assign(plateau.window.begin(), plateau.window.end());
+  data->blocks.assign(plateau.blocks.begin(), plateau.blocks.end());
+  data->memory = run.memory.state();
+  data->metadata = {{"format", kSavedRunFormat},
+                    {"step", std::to_string(run.steps)},
+                    {"data_hash", fmt::format("{:016x}", run.task->hash())},
+                    {"origin", text_of(json_of(run.origin))},
+                    {"edits", text_of(json_of(run.edits))},
+                    {"scheduled", text_of(json_of(run.scheduled))},
+                    {"plateau", text_of(json_of(plateau))},
+                    {"events", text_of(json_of(run.history->events()))},
+                    {"stats", text_of(json_of(run.history->layout()))},
+                    {"non_finite", text_of(json_of(run.broken))}};
+  return std::shared_ptr<const RunImage>(new RunImage(std::move(data)));
+}
+
+void Run::save(const std::string& path, size_t frame_bytes) const { image()->write(path, frame_bytes); }
+
+RunSpec Run::saved_spec(const std::string& path) { return read_saved_run(SafetensorsFile::load(path)).spec; }
+
+std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Task> task, Backend& backend) {
+  const SafetensorsFile file = SafetensorsFile::load(path);
+  SavedRun saved = read_saved_run(file);
+  const std::string hash = task ? fmt::format("{:016x}", task->hash()) : "";
+  if (saved.data_hash != hash)
+    fail(kWhere, "{} was trained on other data (hash {}): expected the data at hand (hash {})", file.path(),
+         saved.data_hash, hash);
+  RunSpec sized = saved.spec;
+  if (task) fit_to_data(sized, *task);
+  require_memory(file.path(), std::max(saved.bytes, estimated_bytes(sized)));
+
+  auto made = std::make_unique<Impl>(saved.spec, std::move(task), backend);
+  made->origin = saved.origin;
+  fit_to_data(made->origin, *made->task);
+  made->edits = std::move(saved.edits);
+  made->scheduled = std::move(saved.scheduled);
+  made->steps = saved.step;
+  made->rebuild();
+  read_weights(file, made->network->store);
+
+  made->history = made->new_history();
+  made->history->append_dense(saved.loss_steps, saved.history_losses, saved.history_rates);
+  restore_frames(saved, *made->history);
+  for (size_t i = 0; i < saved.validation_steps.size(); ++i)
+    made->history->append_validation(saved.validation_steps[i],
+                                     static_cast<double>(saved.validation_losses[i]));
+  for (RunEvent& event : saved.events) made->history->add_event(std::move(event));
+  if (made->history->last_step() > saved.step) made->history->truncate(saved.step);  // they are made again
+  const Series validation = made->history->validation();
+  if (!validation.values.empty()) made->validation = static_cast<double>(validation.values.back());
+  made->losses = std::move(saved.losses);
+  made->history->add_event({made->steps, RunEvent::Kind::Resumed, "resumed"});
+  made->plateau.restore(saved.plateau);
+  made->memory.restore(std::move(saved.memory));
+  made->broken = std::move(saved.broken);
+  made->refresh_level();
+  return std::unique_ptr<Run>(new Run(std::move(made)));
+}
+
+}  // namespace normscope

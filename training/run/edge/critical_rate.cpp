@@ -1,0 +1,101 @@
+// See critical_rate.h.
+#include "training/run/edge/critical_rate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/model/record_model.h"
+#include "engine/tape/backend.h"
+#include "engine/tape/seal.h"
+#include "training/run/network.h"
+#include "training/spec/spec.h"
+
+namespace normscope {
+namespace {
+
+// Multiples that bisection can come to: places 1 to kPlaces - 1 of a grid, the first and the last at the ends.
+constexpr int kPlaces = 1 << kCriticalPasses;
+
+double multiple_at(int place) {
+  const double octaves = std::log2(kMostMultiple / kLeastMultiple);
+  return kLeastMultiple * std::exp2(octaves * (place - 1) / (kPlaces - 2));
+}
+
+/// What `from` has in its inputs goes into those of the same name.
+void copy_inputs(Program& from, Program& to) {
+  for (const ValueInfo& value : to.data().values) {
+    if (value.role != Role::Input) continue;
+    if (value.dtype == DType::I32)
+      std::ranges::copy(from.tokens(value.name), to.tokens(value.name).begin());
+    else
+      std::ranges::copy(from.floats(value.name), to.floats(value.name).begin());
+  }
+}
+
+}  // namespace
+
+double critical_multiple(double start, const std::function<double(double)>& loss_at) {
+  int low = 0, high = kPlaces;
+  double below = 0, above = 0;  // rise of the loss over the multiple, at both ends
+  while (high - low > 1) {
+    const int middle = (low + high) / 2;
+    const double multiple = multiple_at(middle), rise = (loss_at(multiple) - start) / multiple;
+    if (rise <= 0) {  // not for NaN
+      low = middle;
+      below = rise;
+    } else {
+      high = middle;
+      above = rise;
+    }
+  }
+  if (low == 0) return kLeastMultiple;
+  if (high == kPlaces) return kMostMultiple;
+  const double from = multiple_at(low), to = multiple_at(high);
+  return std::isfinite(above) ? from + (to - from) * below / (below - above) : from;
+}
+
+CriticalRate::CriticalRate(const Store& run, const ModelConfig& model, bool reuse_memory)
+    : store_(run.clone()),
+      model_(model),
+      reuse_memory_(reuse_memory),
+      from_(run.size()),
+      to_(run.size()),
+      tried_(run.size()) {}
+
+Program& CriticalRate::program_for(const BatchShape& shape) {
+  const auto found = programs_.find(shape);
+  if (found != programs_.end()) return found->second;
+  Tape tape(store_);
+  RecordOptions options = record_options(shape, true, model_.memory);
+  options.probes = false;
+  const ValueId loss = record_model(tape, model_, options).loss;
+  Program program = seal(
+      tape, {.loss = loss, .backward = false, .reuse_memory = reuse_memory_, .keep_probabilities = false});
+  return programs_.emplace(shape, std::move(program)).first->second;
+}
+
+void CriticalRate::before(const Store& run) {
+  run.backend().download(run.block(Store::Block::Value), 0, from_);
+}
+
+double CriticalRate::after(const Store& run, Program& step, const BatchShape& shape,
+                           const StepInputs& inputs) {
+  const double start = step.loss();
+  if (!(inputs.lr > 0) || !std::isfinite(start)) return std::numeric_limits<double>::quiet_NaN();
+  run.backend().download(run.block(Store::Block::Value), 0, to_);
+  Program& program = program_for(shape);
+  copy_inputs(step, program);
+  const auto loss_at = [&](double multiple) {
+    for (size_t i = 0; i < tried_.size(); ++i) {
+      const double from = from_[i];
+      tried_[i] = static_cast<float>(from + multiple * (static_cast<double>(to_[i]) - from));
+    }
+    store_.backend().upload(store_.block(Store::Block::Value), 0, tried_);
+    program.replay(inputs);
+    return program.loss();
+  };
+  return critical_multiple(start, loss_at) * static_cast<double>(inputs.lr);
+}
+
+}  // namespace normscope

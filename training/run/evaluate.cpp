@@ -1,0 +1,257 @@
+// See evaluate.h.
+#include "training/run/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "engine/core/philox.h"
+#include "engine/model/record_model.h"
+#include "engine/tape/seal.h"
+#include "training/run/network.h"
+#include "training/run/recurrence/segment_memory.h"
+
+namespace normscope {
+namespace {
+
+// The symbols that are given: all up to the first whose successor is to be predicted.
+std::vector<int32_t> prompt_of(const Task& task, uint64_t seed, int32_t sequence) {
+  Batch batch(1, sequence);
+  task.batch(seed, 1, Split::Validation, 1, sequence, batch.tokens, batch.targets);
+  const auto first =
+      std::find_if(batch.targets.begin(), batch.targets.end(), [](int32_t target) { return target >= 0; });
+  const auto length = std::min<std::ptrdiff_t>(first - batch.targets.begin() + 1, sequence);
+  return {batch.tokens.begin(), batch.tokens.begin() + length};
+}
+
+// No more positions than the line needs: the cost of a symbol grows with them.
+int32_t window_of(const ModelConfig& model, size_t prompt, int32_t line_length) {
+  return std::min(model.sequence, static_cast<int32_t>(prompt) + line_length);
+}
+
+// The first row of a batch that is not empty, as a batch of its own.
+Batch front_row(const Batch& batch) {
+  Batch row = batch;
+  const auto rows = static_cast<size_t>(batch.B);
+  row.B = 1;
+  for (auto* part : {&row.tokens, &row.targets, &row.source, &row.key_lengths, &row.target_lengths})
+    part->resize(part->size() / rows);
+  return row;
+}
+
+// Each row's source, with its length, given to the next row.
+Batch with_exchanged_sources(Batch batch) {
+  const auto one = [&](std::vector<int32_t>& part) {
+    const auto row = static_cast<std::ptrdiff_t>(part.size()) / batch.B;
+    std::rotate(part.begin(), part.begin() + row, part.end());
+  };
+  one(batch.source);
+  one(batch.key_lengths);
+  return batch;
+}
+
+constexpr int32_t kSourceBatches = 4;  // enough for a difference of a tenth of a nat
+
+}  // namespace
+
+BatchShape shape_of(const Batch& batch) {
+  const int32_t source = batch.B > 0 ? static_cast<int32_t>(batch.source.size()) / batch.B : 0;
+  const bool one_target = batch.targets.size() < batch.tokens.size();
+  return {batch.B, batch.T, source, !batch.key_lengths.empty(), one_target};
+}
+
+void put(const Batch& batch, Program& program) {
+  const BatchView to = inputs_of(program, shape_of(batch));
+  if (!to.tokens.empty()) std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
+  std::copy(batch.targets.begin(), batch.targets.end(), to.targets.begin());
+  std::copy(batch.source.begin(), batch.source.end(), to.source.begin());
+  std::copy(batch.key_lengths.begin(), batch.key_lengths.end(), to.key_lengths.begin());
+  if (!to.target_lengths.empty())
+    std::copy(batch.target_lengths.begin(), batch.target_lengths.end(), to.target_lengths.begin());
+}
+
+Batch validation_row(const Task& task, uint64_t seed, int32_t sequence) {
+  const auto middle = static_cast<uint64_t>(task.validation_batches(1, sequence) / 2 + 1);
+  Batch batch(task.shape(seed, middle, Split::Validation, 1, sequence));
+  task.fill(seed, middle, Split::Validation, 1, sequence, batch.view());
+  return front_row(batch);
+}
+
+Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
+                           const std::vector<std::string>& left_out) {
+  Tape tape(store);
+  RecordOptions options = record_options(shape, false);
+  options.left_out = left_out;
+  const ModelValues values = record_model(tape, model, options);
+  return seal(tape,
+              {.loss = values.loss, .backward = false, .reuse_memory = true, .keep_probabilities = false});
+}
+
+Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
+                           const std::vector<std::string>& left_out, std::vector<LayerMemory>& memories) {
+  if (model.memory == 0) return evaluation_program(store, model, shape, left_out);
+  Tape tape(store);
+  RecordOptions options = record_options(shape, false, model.memory);
+  options.left_out = left_out;
+  ModelValues values = record_model(tape, model, options);
+  memories = std::move(values.memories);
+  return seal(tape, {.loss = values.loss, .backward = false, .keep_probabilities = false});
+}
+
+Validator::Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch,
+                     const std::vector<std::string>& left_out, int32_t most)
+    : classes_(model.classes), accuracy_(std::numeric_limits<double>::quiet_NaN()) {
+  const int32_t count = std::min(most, task.validation_batches(batch, model.sequence));
+  for (int32_t i = 1; i <= count; ++i) {
+    const auto step = static_cast<uint64_t>(i);
+    const BatchShape shape = task.shape(seed, step, Split::Validation, batch, model.sequence);
+    auto program = programs_.find(shape);
+    if (program == programs_.end())
+      program = programs_.emplace(shape, evaluation_program(store, model, shape, left_out, memories_)).first;
+    Drawn& drawn = batches_.emplace_back(Drawn{Batch(shape), &program->second, 0,
+                                               task.goes_on(step, Split::Validation, batch, model.sequence)});
+    task.fill(seed, step, Split::Validation, batch, model.sequence, drawn.batch.view());
+    drawn.targets = std::count_if(drawn.batch.targets.begin(), drawn.batch.targets.end(),
+                                  [](int32_t t) { return t >= 0; });
+  }
+}
+
+double Validator::measure() { return mean_loss(false); }
+double Validator::measure_exchanged() { return mean_loss(true); }
+
+double Validator::mean_loss(bool exchanged) {
+  double sum = 0;
+  int64_t targets = 0, correct = 0;
+  SegmentMemory memory;
+  for (Drawn& drawn : batches_) {
+    if (drawn.targets == 0) continue;  // its mean would be none
+    put(exchanged ? with_exchanged_sources(drawn.batch) : drawn.batch, *drawn.program);
+    memory.fill(*drawn.program, memories_, drawn.goes_on);
+    drawn.program->replay({});
+    memory.take(*drawn.program, memories_);
+    sum += drawn.program->loss() * static_cast<double>(drawn.targets);
+    targets += drawn.targets;
+    if (classes_ > 0) correct += right(drawn);
+  }
+  if (classes_ > 0 && !exchanged) accuracy_ = static_cast<double>(correct) / static_cast<double>(targets);
+  return sum / static_cast<double>(targets);
+}
+
+double source_use(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch) {
+  if (task.form() != TaskForm::Translate || batch < 2) return std::numeric_limits<double>::quiet_NaN();
+  Validator validator(store, model, task, seed, batch, {}, kSourceBatches);
+  return validator.measure_exchanged() - validator.measure();
+}
+
+int64_t Validator::right(const Drawn& drawn) const {
+  const std::vector<float> logits = drawn.program->read("logits");
+  int64_t count = 0;
+  for (size_t r = 0; r < drawn.batch.targets.size(); ++r) {
+    if (drawn.batch.targets[r] < 0) continue;
+    const float* at = logits.data() + r * static_cast<size_t>(classes_);
+    count += std::max_element(at, at + classes_) - at == drawn.batch.targets[r];
+  }
+  return count;
+}
+
+Writer::Writer(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t line_length)
+    : seed_(seed), form_(task.form()), end_(task.end()), line_length_(line_length) {
+  if (form_ == TaskForm::NextSymbol) {
+    prompt_ = prompt_of(task, seed, model.sequence);
+    program_.emplace(evaluation_program(store, model, {1, window_of(model, prompt_.size(), line_length)}));
+    for (int32_t& target : program_->tokens("targets")) target = -1;
+  } else {
+    row_ = validation_row(task, seed, model.sequence);
+    if (form_ == TaskForm::Translate)
+      prompt_ = {task.begin()};
+    else
+      prompt_ = row_.tokens;
+    program_.emplace(evaluation_program(store, model, shape_of(row_)));
+    put(row_, *program_);
+  }
+  prompt_length_ = static_cast<int32_t>(prompt_.size());
+  restart();
+}
+
+void Writer::restart() { line_ = prompt_; }
+
+bool Writer::advance() {
+  if (form_ == TaskForm::Translate) return advance_translation();
+  if (form_ != TaskForm::NextSymbol) return fill_in();
+  if (static_cast<int32_t>(line_.size()) - prompt_length_ >= line_length_) restart();
+  // The window starts with the line and, once full, holds its newest part: left-aligned, what follows is
+  // masked by causality.
+  const auto window = program_->tokens("tokens");
+  const size_t shown = std::min(line_.size(), window.size());
+  std::copy(line_.end() - static_cast<std::ptrdiff_t>(shown), line_.end(), window.begin());
+  std::fill(window.begin() + static_cast<std::ptrdiff_t>(shown), window.end(), 0);
+  program_->replay({});
+  line_.push_back(draw(static_cast<int32_t>(shown) - 1));
+  return static_cast<int32_t>(line_.size()) - prompt_length_ >= line_length_;
+}
+
+// Inverse of the cumulative distribution softmax(logits[row]) at the symbol's random number. Logits that are
+// not finite give some symbol of the vocabulary: nothing here may fail on a broken model.
+int32_t Writer::draw(int32_t row) {
+  const std::vector<float> logits = program_->read("logits");
+  const size_t vocabulary = logits.size() / program_->tokens("tokens").size();
+  const float* at = logits.data() + static_cast<size_t>(row) * vocabulary;
+  const double largest = *std::max_element(at, at + vocabulary);
+  std::vector<double> cumulative(vocabulary);
+  double sum = 0;
+  for (size_t v = 0; v < vocabulary; ++v)
+    cumulative[v] = sum += std::exp(static_cast<double>(at[v]) - largest);
+  const uint64_t place = line_.size() - static_cast<size_t>(prompt_length_);
+  const uint32_t word = random_word(place, site_of("sample"), 0, Purpose::Sample, seed_);
+  const double wanted = (static_cast<double>(word) + 0.5) * 0x1p-32 * sum;
+  for (size_t v = 0; v < vocabulary; ++v)
+    if (wanted < cumulative[v]) return static_cast<int32_t>(v);
+  return static_cast<int32_t>(vocabulary) - 1;
+}
+
+bool Writer::advance_translation() {
+  const auto window = program_->tokens("tokens");
+  const auto ended = [&] {
+    return line_.back() == end_ || line_.size() > window.size() ||
+           static_cast<int32_t>(line_.size()) > line_length_;
+  };
+  if (ended()) restart();
+  std::fill(std::copy(line_.begin(), line_.end(), window.begin()), window.end(), 0);
+  program_->replay({});
+  line_.push_back(most_probable(static_cast<int32_t>(line_.size()) - 1));
+  return ended();
+}
+
+// One pass: the symbols asked for take their places, or the class (a parser's transition) stands alone.
+bool Writer::fill_in() {
+  program_->replay({});
+  if (form_ == TaskForm::Parse) {
+    line_ = {most_probable(0)};
+    return true;
+  }
+  line_ = row_.tokens;
+  for (size_t t = 0; t < line_.size(); ++t)
+    if (row_.targets[t] >= 0) line_[t] = most_probable(static_cast<int32_t>(t));
+  return true;
+}
+
+int32_t Writer::most_probable(int32_t row) const {
+  const std::vector<float> logits = program_->read("logits");
+  const size_t outcomes = logits.size() / row_.targets.size();
+  const auto at = logits.begin() + static_cast<std::ptrdiff_t>(static_cast<size_t>(row) * outcomes);
+  return static_cast<int32_t>(std::max_element(at, at + static_cast<std::ptrdiff_t>(outcomes)) - at);
+}
+
+std::string Writer::text(const Task& task) const {
+  if (form_ == TaskForm::Translate) return task.decode(line_) + " \u2190 " + task.decode(row_.source);
+  if (form_ == TaskForm::Classify || form_ == TaskForm::Parse)
+    return task.class_name(line_.front()) + " \u2190 " + task.decode(row_.tokens);
+  if (form_ == TaskForm::Image)
+    return task.class_name(line_.front()) + " \u2190 an image of " + task.class_name(row_.targets.front());
+  if (form_ == TaskForm::Masked) return task.decode(line_);
+  const size_t hidden = prompt_length_ > 1 ? 0 : 1;  // a single symbol is no question worth showing
+  return task.decode(std::span(line_).subspan(hidden));
+}
+
+}  // namespace normscope

@@ -1,0 +1,63 @@
+// Keyframes of a run: weights and optimizer state at some of its steps, dense near the present and sparser
+// with age, so that any step can be reached by replaying few. Owned by a Run; the trainer's thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/io/safetensors.h"
+#include "engine/tape/store.h"
+#include "training/measure/plateau.h"
+#include "training/run/recurrence/segment_memory.h"
+
+namespace normscope {
+
+class SafetensorsFile;
+
+struct Keyframe {
+  int32_t step = 0;
+  size_t edits = 0;                 ///< how many of the run's edits were in force
+  std::vector<float> values, m, v;  ///< the Store's blocks
+  Plateau::State plateau;
+  MemoryState memory;  ///< what a decoder remembers of the segment of `step`
+  size_t bytes() const {
+    return sizeof(Keyframe) + (values.size() + m.size() + v.size()) * sizeof(float) + memory.bytes();
+  }
+};
+
+/// Keyframes of one run, unless it has to share (see LabTrainer::share_memory).
+inline constexpr size_t kKeyframeBudget = size_t{36} << 20;
+
+class Keyframes {
+ public:
+  /// Takes one when it is time to and a keyframe of this size fits.
+  void after_step(int32_t step, size_t edits, const Store& store, const Plateau::State& plateau,
+                  const MemoryState& memory = {});
+  void set_budget(size_t bytes);
+  /// The newest at or before a step; nullptr when there is none.
+  const Keyframe* before(int32_t step) const;
+  std::vector<int32_t> steps() const;
+  size_t bytes() const;
+  /// Those that are worth a place in a file: spread over the run and not so young that they soon go.
+  std::vector<std::shared_ptr<const Keyframe>> lasting() const;
+  /// One out of a file, in the order of the steps. Throws Error for one that is not newer than the others.
+  void restore(std::shared_ptr<const Keyframe> frame);
+
+ private:
+  void drop_one();
+
+  size_t budget_ = kKeyframeBudget;
+  std::vector<std::shared_ptr<const Keyframe>> frames_;  ///< by step; never changed once they are here
+};
+
+/// Writes a keyframe's numbers into a Store of the same layout. Throws Error when it is another one.
+void restore(const Keyframe& frame, Store& store);
+
+/// As a safetensors file, written once and for all.
+void write_keyframe(const Keyframe& frame, const std::string& path);
+std::shared_ptr<const Keyframe> read_keyframe(const std::string& path);  ///< throws Error
+std::shared_ptr<const Keyframe> read_keyframe(const SafetensorsFile& file);
+
+}  // namespace normscope

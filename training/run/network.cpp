@@ -1,0 +1,226 @@
+// See network.h.
+#include "training/run/network.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string_view>
+
+#include "engine/core/error.h"
+#include "engine/io/safetensors.h"
+#include "engine/model/record_model.h"
+#include "engine/tape/seal.h"
+
+namespace normscope {
+namespace {
+
+void copy_parameter(const Store& from, int32_t source, Store& to, int32_t target, bool moments) {
+  for (Store::Block block : kTrainedBlocks)
+    if (block == Store::Block::Value || moments) to.write(target, from.read(source, block), block);
+}
+
+bool same_shape(const Store& from, int32_t source, const Store& to, int32_t target) {
+  return from.parameters()[static_cast<size_t>(source)].shape ==
+         to.parameters()[static_cast<size_t>(target)].shape;
+}
+
+// "L03.attn" of "L03.attn.trunk.gain"; empty for any other name.
+std::string_view sublayer_of(std::string_view name, std::string_view ending) {
+  return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : std::string_view{};
+}
+
+// One part ("gain", "bias", "alpha") of norms that changed their slot.
+void carry_moved(const Store& from, Store& to, const std::string& part, bool moments) {
+  constexpr std::string_view kSlots[] = {"before", "after", "trunk"};
+  const auto name = [&](std::string_view sublayer, std::string_view slot) {
+    return fmt::format("{}.{}.{}", sublayer, slot, part);
+  };
+  std::vector<std::string> done;
+  for (const ParameterInfo& info : to.parameters()) {
+    std::string sublayer;
+    for (std::string_view slot : kSlots)
+      if (const auto prefix = sublayer_of(info.name, fmt::format(".{}.{}", slot, part)); !prefix.empty())
+        sublayer = prefix;
+    if (sublayer.empty() || std::find(done.begin(), done.end(), sublayer) != done.end()) continue;
+    done.push_back(sublayer);
+    std::vector<int32_t> vanished, fresh;
+    for (std::string_view slot : kSlots) {
+      const int32_t before = from.find(name(sublayer, slot)), now = to.find(name(sublayer, slot));
+      if (before >= 0 && now < 0) vanished.push_back(before);
+      if (before < 0 && now >= 0) fresh.push_back(now);
+    }
+    for (size_t i = 0; i < std::min(vanished.size(), fresh.size()); ++i)
+      if (same_shape(from, vanished[i], to, fresh[i]))
+        copy_parameter(from, vanished[i], to, fresh[i], moments);
+  }
+}
+
+bool has_learned_skip(const Network& network, const ModelConfig& model) {
+  return std::any_of(
+      network.values.sublayers.begin(), network.values.sublayers.end(),
+      [&](const SublayerValues& s) { return wiring_of(model, s).skip.profile != Scale::Profile::None; });
+}
+
+bool same_wiring(const ModelConfig& a, const ModelConfig& b) {
+  if (a.architecture != b.architecture) return false;
+  return a.stack() == b.stack() && (a.architecture != Architecture::EncoderDecoder || a.encoder == b.encoder);
+}
+
+void profile(Network& network, const RunSpec& spec, const Task& task, int32_t step) {
+  const int32_t B = spec.train.batch, T = spec.model.sequence;
+  const auto number = static_cast<uint64_t>(step);
+  const BatchShape shape = task.shape(spec.seed, number, Split::Train, B, T);
+  Batch batch(shape);
+  task.fill(spec.seed, number, Split::Train, B, T, batch.view());
+  profile_admin(network.store, spec.model, record_options(shape, false),
+                {batch.tokens, batch.source, batch.key_lengths, batch.target_lengths});
+}
+
+Program training_program(Network& network, const RunSpec& spec, const BatchShape& shape,
+                         ModelValues* values) {
+  Tape tape(network.store);
+  const ModelValues recorded = record_model(tape, spec.model, record_options(shape, true, spec.model.memory));
+  if (!network.store.materialized()) network.store.materialize(spec.seed);
+  if (values) *values = recorded;
+  return seal(tape, {.loss = recorded.loss,
+                     .backward = true,
+                     .update = update_op(spec.train.optimizer),
+                     .clip = true,
+                     .reuse_memory = spec.train.reuse_gradients,
+                     .keep_probabilities = false});
+}
+
+std::span<int32_t> input_if_there(Program& program, std::string_view name) {
+  const auto& values = program.data().values;
+  const auto named = [&](const ValueInfo& v) { return v.name == name; };
+  return std::any_of(values.begin(), values.end(), named) ? program.tokens(name) : std::span<int32_t>();
+}
+
+std::string without(std::string_view name, std::string_view ending, std::string_view instead) {
+  return std::string(name.substr(0, name.size() - ending.size())) + std::string(instead);
+}
+
+// "L03.attn.out.mean_square" measures the sub-layer's output, "L03.attn.sum.mean_square" its residual sum.
+std::string probed_tensor(std::string_view name) {
+  if (name.ends_with(".out.mean_square")) return without(name, ".out.mean_square", " output");
+  if (name.ends_with(".sum.mean_square")) return without(name, ".sum.mean_square", " residual sum");
+  return std::string(name);
+}
+
+}  // namespace
+
+void transfer_weights(const Store& from, Store& to, bool moments) {
+  for (size_t i = 0; i < to.parameters().size(); ++i) {
+    const int32_t target = static_cast<int32_t>(i), source = from.find(to.parameters()[i].name);
+    if (source >= 0 && same_shape(from, source, to, target))
+      copy_parameter(from, source, to, target, moments);
+  }
+  for (const char* part : {"gain", "bias", "alpha"}) carry_moved(from, to, part, moments);
+}
+
+RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory) {
+  return {.batch = shape.rows,
+          .sequence = shape.length,
+          .source_sequence = shape.source_length,
+          .key_lengths = shape.padded,
+          .memory = memory,
+          .training = training,
+          .probes = training};
+}
+
+BatchView inputs_of(Program& program, const BatchShape& shape) {
+  BatchView view;
+  view.tokens = input_if_there(program, "tokens");  // images have none
+  view.targets = program.tokens("targets");
+  if (shape.source_length > 0) view.source = program.tokens("source");
+  if (shape.padded) view.key_lengths = program.tokens("key_lengths");
+  view.target_lengths = input_if_there(program, "target_lengths");  // without probes nobody asks for them
+  return view;
+}
+
+Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {
+  if (wanted == shape) return *program;
+  auto found = others.find(wanted);
+  if (found == others.end())
+    found = others.emplace(wanted, training_program(*this, spec, wanted, nullptr)).first;
+  return found->second;
+}
+
+int32_t load_weights(const std::string& path, Store& store) {
+  const SafetensorsFile file = SafetensorsFile::load(path);
+  int32_t fitted = 0;
+  for (size_t i = 0; i < store.parameters().size(); ++i) {
+    const ParameterInfo& info = store.parameters()[i];
+    if (!file.contains(info.name)) continue;
+    const TensorShape shape(info.shape.dim, info.shape.dim + info.shape.rank);
+    if (file.shape(info.name) != shape) {
+      // Another set of classes or another length is a new task; anything else is another model.
+      if (info.name.starts_with("class.") || info.name.ends_with("emb.positions") || info.name == "distances")
+        continue;
+      fail("train.init_from", "{} has {} in another shape: expected a model of the same sizes", path,
+           info.name);
+    }
+    store.write(static_cast<int32_t>(i), file.floats(info.name));
+    ++fitted;
+  }
+  if (fitted == 0)
+    fail("train.init_from", "{} has no weight that fits this model: expected a run of a like model", path);
+  return fitted;
+}
+
+std::vector<FiniteCheck> finite_checks(const ProgramData& program) {
+  std::vector<FiniteCheck> checks;
+  std::vector<int32_t>
+      parameters;  // places in parameter_order, in the order in which their gradients are written
+  const auto note_parameter = [&](ValueId id) {
+    if (id == kNone || program.values[static_cast<size_t>(id)].role != Role::Parameter) return;
+    const int32_t parameter = program.values[static_cast<size_t>(id)].parameter;
+    const auto place = std::find(program.parameter_order.begin(), program.parameter_order.end(), parameter);
+    if (place == program.parameter_order.end()) return;
+    const int32_t index = static_cast<int32_t>(place - program.parameter_order.begin());
+    if (std::find(parameters.begin(), parameters.end(), index) == parameters.end())
+      parameters.push_back(index);
+  };
+  for (const Instruction& instruction : program.instructions) {
+    if (instruction.stat == program.loss_stat)
+      checks.push_back({program.loss_stat, 0, "loss"});
+    else if (instruction.op == OpKind::Probe)
+      checks.push_back({instruction.stat, instruction.layer, probed_tensor(instruction.name)});
+    if (instruction.phase == Phase::Backward)
+      for (ValueId id : instruction.in) note_parameter(id);
+  }
+  struct Kind {
+    int32_t first;
+    const char* ending;
+    const char* what;
+  };
+  for (const Kind& kind : {Kind{program.grad_norm_stat, ".grad_norm", " gradient"},
+                           Kind{program.update_norm_stat, ".update_norm", " update"},
+                           Kind{program.weight_norm_stat, ".weight_norm", ""}})
+    for (int32_t index : parameters) {
+      const StatInfo& info = program.stats[static_cast<size_t>(kind.first + index)];
+      checks.push_back({kind.first + index, info.layer, without(info.name, kind.ending, kind.what)});
+    }
+  return checks;
+}
+
+std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
+                                       const Store* older, const RunSpec* older_spec) {
+  auto network = std::make_unique<Network>(backend);
+  network->shape =
+      task.shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
+  network->program.emplace(training_program(*network, spec, network->shape, &network->values));
+  if (!network->values.sublayers.empty())
+    network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
+  bool new_wiring = true;
+  if (older) {
+    transfer_weights(*older, network->store,
+                     shares_moments(older_spec->train.optimizer, spec.train.optimizer));
+    new_wiring = !same_wiring(older_spec->model, spec.model);
+  }
+  if (new_wiring && has_learned_skip(*network, spec.model)) profile(*network, spec, task, step);
+  network->checks = finite_checks(network->program->data());
+  return network;
+}
+
+}  // namespace normscope

@@ -1,0 +1,72 @@
+// A model as a run holds it: its Store and the training Program sealed over it; and how a network with a changed
+// specification takes over what the older one has learned. Used by Run, and by
+// what evaluates, measures or benchmarks a run with a program of its own.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/model/record_model.h"
+#include "engine/tape/program.h"
+#include "engine/tape/store.h"
+#include "training/run/measured_sequence.h"
+#include "training/spec/spec.h"
+
+namespace normscope {
+
+/// What a parameter is while it is trained: its value and Adam's moments.
+inline constexpr Store::Block kTrainedBlocks[] = {Store::Block::Value, Store::Block::M, Store::Block::V};
+
+/// One number of the stats block and what it says of which tensor.
+struct FiniteCheck {
+  int32_t stat = 0;
+  int32_t layer = 0;
+  std::string tensor;  ///< "L03.attn output", "L02.attn.wq gradient"
+};
+
+/// How a batch of that shape is recorded, and where its program takes it.
+/// `memory`: positions before the segment, RecordOptions::memory.
+RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory = 0);
+BatchView inputs_of(Program& program, const BatchShape& shape);
+
+struct Network {
+  explicit Network(Backend& backend) : store(backend) {}
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  Store store;
+  ModelValues values;
+  std::optional<Program> program;  ///< training: the shape of the first batch, clip and optimizer appended
+  BatchShape shape;                ///< of `program`
+  std::map<BatchShape, Program>
+      others;                 ///< the same for the other shapes that occurred: one Store, one stats layout
+  Program* newest = nullptr;  ///< that of the last step; nullptr before the first
+  std::optional<MeasuredSequence> measured;  ///< of a transformer: others have no sub-layers
+  /// The training program for a shape; sealed at its first use.
+  Program& program_for(const BatchShape& wanted, const RunSpec& spec);
+  std::vector<FiniteCheck> checks;  ///< in execution order
+};
+
+/// A new network with seeded initial weights; with `older`, what it has by the same name and shape is taken
+/// over first (see transfer_weights). Admin's constants are profiled on `step`'s batch: for a new network,
+/// and where the wiring differs.
+std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
+                                       const Store* older = nullptr, const RunSpec* older_spec = nullptr);
+
+/// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a norm whose slot
+/// is new takes gain and bias (and their moments) of one whose slot vanished, in the order before, after, trunk.
+/// Moments are left at zero when `moments` is false (another optimizer: they mean something else there).
+void transfer_weights(const Store& from, Store& to, bool moments = true);
+
+/// Weights of a saved run by name; moments start at zero. A head for other classes and positions for another
+/// length start afresh. Returns how many tensors fitted. Throws Error when none does, or one has another shape.
+int32_t load_weights(const std::string& path, Store& store);
+
+/// Every number that a replay measures, in the order in which its tensor came to be: forward probes, loss,
+/// gradients from the last layer down, updates, weights.
+std::vector<FiniteCheck> finite_checks(const ProgramData& program);
+
+}  // namespace normscope

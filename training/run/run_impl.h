@@ -1,0 +1,104 @@
+// What a Run holds. Internal to run*.cpp and checkpoint.cpp.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "training/measure/plateau.h"
+#include "training/run/edge/critical_rate.h"
+#include "training/run/evaluate.h"
+#include "training/run/keyframes.h"
+#include "training/run/network.h"
+#include "training/run/recurrence/segment_memory.h"
+#include "training/run/run.h"
+
+namespace normscope {
+
+/// A number that is not known yet.
+inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// Throws where a run of `from` cannot learn on with the data of `to`.
+void require_same_data(const RunSpec& from, const RunSpec& to);
+
+struct Run::Impl {
+  Impl(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend);
+
+  // Edits.
+  void apply_due_edits();
+  bool any_structural_since(size_t edit) const;  ///< among the edits from that one on
+  void apply(const Edit& edit);                  ///< one edit to the spec and the records, not to the network
+  void rebuild();                                ///< the network as the spec now says
+  void note_edit(const Edit& edit, const std::string& before);
+  bool noting(const Edit& edit) const;  ///< whether the history records it
+  std::string value_before(size_t edit) const;
+  bool edit_again(const std::string& key, const std::string& value);
+
+  // A step.
+  Program& program_with_batch(int64_t step);  ///< of the batch's shape, filled with it
+  StepInputs inputs(int64_t step) const;
+  int64_t moments_begin() const;
+  void require_backend() const;  ///< throws DeviceError when it is lost
+  const Keyframe* newest_snapshot() const;
+  void keep_snapshot();
+  void take_network(Backend& to, std::shared_ptr<Network> made);
+  void drop_programs();  ///< those over a network that goes
+  void record(Program& program, int64_t step, double rate);
+  void measure_live(int64_t step);
+  bool critical_due(int64_t step) const;
+  void begin_critical(int64_t step);
+  double critical_rate(Program& program,
+                       int64_t step);  ///< of the step just replayed; NaN where it is not due
+  void try_critical(const std::function<void()>& measure);
+  void settle_critical();
+  std::shared_ptr<History> new_history()
+      const;  ///< the program's stats, the live measurements, the critical rate
+  void recognise(int32_t step, double loss);
+  void check_finite(const Program& program, int32_t step);
+
+  void refresh_level();
+  Writer& writer(int32_t line_length);
+  void start_from_weights();  ///< train.init_from
+
+  RunSpec origin, spec;
+  std::shared_ptr<const Task> task;
+  Backend* backend;
+  std::vector<Edit> edits, scheduled;
+  uint64_t revision = 0;
+
+  std::shared_ptr<Network> network;
+  // Note [changes between two steps]: several structural changes may fall between two steps (drag, look, drag
+  // again). Each is built from the weights as the last step left it and not from the one before, so that the
+  // result is that of the final specification alone, which is what a replay of the edits builds.
+  std::shared_ptr<const Store> base;
+  RunSpec base_spec;
+
+  SegmentMemory memory;  ///< of the last step's segment; a change of the network empties it: see fork()
+
+  std::unique_ptr<Validator> validator;
+  std::unique_ptr<CriticalRate> critical;  ///< once it was due; of this network
+  bool critical_left_out = false;  ///< there was no memory for it; tried anew where memory may have changed
+  std::string notice;              ///< see take_notice()
+  std::unique_ptr<Writer> line_writer;
+  std::string line;
+  double validation = 0;
+
+  std::shared_ptr<History> history;
+  size_t frames_budget = kHistoryBudget;
+  int32_t silent_until = 0;  ///< steps up to here are a replay: they are not written into the history
+  size_t noted = 0;          ///< edits that the history knows already: they are being made again
+  Keyframes keyframes;
+  std::shared_ptr<const Keyframe> snapshot;  ///< of a run on a device, see keep_snapshot()
+  std::vector<double> numbers;               ///< of a step, in the history's layout
+  bool live = true;
+  Plateau plateau;
+  double level = 0;
+  int32_t steps = 0;
+  std::vector<float> losses;  ///< of every step, those before a fork included
+  std::optional<NonFiniteReport> broken;
+};
+
+}  // namespace normscope

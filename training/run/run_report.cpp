@@ -1,0 +1,111 @@
+// What a run tells of itself: smoothed losses, scales, validation, the text it writes now. None of it
+// changes a bit of the training. See run.h.
+#include <algorithm>
+#include <numeric>
+
+#include "engine/model/record_model.h"
+#include "engine/tape/seal.h"
+#include "training/run/run_impl.h"
+
+namespace normscope {
+
+double Run::mean_loss(int32_t window) const {
+  const auto& losses = impl_->losses;
+  const size_t count = std::min(losses.size(), static_cast<size_t>(std::max(window, 0)));
+  if (count == 0) return kUnknown;
+  return std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
+         static_cast<double>(count);
+}
+
+namespace {
+
+// Mean of a scale that each sub-layer has: as learned now, or the constant.
+std::vector<float> mean_scales(const Network& network, const ModelConfig& model, const char* part,
+                               Scale Wiring::*which) {
+  std::vector<float> scales;
+  for (const SublayerValues& sublayer : network.values.sublayers) {
+    const Scale& scale = wiring_of(model, sublayer).*which;
+    const int32_t learned = network.store.find(sublayer.name + part);
+    if (learned < 0) {
+      scales.push_back(scale.kind == Scale::Kind::Constant ? scale.value : 1.0f);
+      continue;
+    }
+    const std::vector<float> values = network.store.read(learned);
+    scales.push_back(static_cast<float>(std::accumulate(values.begin(), values.end(), 0.0) /
+                                        static_cast<double>(values.size())));
+  }
+  return scales;
+}
+
+}  // namespace
+
+std::vector<float> Run::skip_scales() const {
+  return mean_scales(*impl_->network, impl_->spec.model, ".skip", &Wiring::skip);
+}
+
+std::vector<float> Run::branch_scales() const {
+  return mean_scales(*impl_->network, impl_->spec.model, ".branch", &Wiring::branch);
+}
+
+double Run::validation_loss() {
+  Impl& run = *impl_;
+  if (!run.validator)
+    run.validator = std::make_unique<Validator>(run.network->store, run.spec.model, *run.task, run.spec.seed,
+                                                run.spec.train.batch);
+  const double measured = run.validator->measure();
+  run.require_backend();
+  run.validation = measured;
+  if (run.steps >= run.silent_until) run.history->append_validation(run.steps, run.validation);
+  return run.validation;
+}
+
+std::shared_ptr<const BatchMeasurement> Run::measure_batch() {
+  Impl& run = *impl_;
+  const ModelConfig& model = run.spec.model;
+  const int32_t B = run.spec.train.batch, T = model.sequence;
+  const auto number = static_cast<uint64_t>(std::max(run.steps, 1));
+  const BatchShape shape = run.task->shape(run.spec.seed, number, Split::Train, B, T);
+  Tape tape(run.network->store);
+  const ModelValues values = record_model(tape, model, record_options(shape, false));
+  Program program = seal(tape, {.loss = values.loss, .backward = false});
+  BatchView to = inputs_of(program, shape);
+  Batch batch(shape);  // what an evaluation has no use for goes here
+  if (to.target_lengths.empty()) to.target_lengths = batch.target_lengths;
+  run.task->fill(run.spec.seed, number, Split::Train, B, T, to);
+  program.replay({});
+  LiveMeasurements live(program, values, model, shape.rows);
+  std::vector<double> numbers(live.layout().size());
+  live.measure(numbers);
+  auto made = std::make_shared<BatchMeasurement>();
+  made->step = run.steps;
+  made->sequences = shape.rows;
+  made->layout = live.layout();
+  made->values.assign(numbers.begin(), numbers.end());
+  return made;
+}
+
+double Run::validation_accuracy() const { return impl_->validator ? impl_->validator->accuracy() : kUnknown; }
+
+std::string Run::sample(int32_t symbols) {
+  Writer& writer = impl_->writer(symbols);
+  writer.restart();
+  while (!writer.advance()) {
+  }
+  impl_->require_backend();
+  return impl_->line = writer.text(*impl_->task);
+}
+
+bool Run::write_some(int32_t symbols, int32_t line_length) {
+  Writer& writer = impl_->writer(line_length);
+  for (int32_t i = 0; i < symbols; ++i)
+    if (writer.advance()) {
+      impl_->require_backend();
+      impl_->line = writer.text(*impl_->task);
+      return true;
+    }
+  return false;
+}
+
+const std::string& Run::written() const { return impl_->line; }
+
+}  // namespace normscope

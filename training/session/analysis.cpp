@@ -1,0 +1,341 @@
+// See analysis.h.
+#include "training/session/analysis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <span>
+
+#include "engine/core/error.h"
+#include "engine/ops/ops.h"
+#include "engine/tape/seal.h"
+#include "training/run/network.h"
+
+namespace normscope {
+namespace {
+
+/// A batch of the run's data in an evaluation program, replayed.
+struct Replayed {
+  const Program& program;
+  const ModelValues& values;
+  const Batch& batch;
+
+  std::vector<float> read(ValueId v) const {
+    std::vector<float> host(static_cast<size_t>(program.data().values[static_cast<size_t>(v)].shape.size()));
+    program.read_front(v, host);
+    return host;
+  }
+  const Shape& shape(ValueId v) const { return program.data().values[static_cast<size_t>(v)].shape; }
+  /// Positions of each row that are no padding, empty when all count; of the source or of what stands in `name`'s
+  /// stack.
+  std::span<const int32_t> lengths(const std::string& name, bool source = false) const {
+    if (batch.key_lengths.empty()) return {};
+    return name.starts_with("dec.") && !source ? batch.target_lengths : batch.key_lengths;
+  }
+};
+
+bool counts(std::span<const int32_t> lengths, int64_t row, int64_t position) {
+  return lengths.empty() || position < lengths[static_cast<size_t>(row)];
+}
+
+/// One program for each shape that occurs. `f` is called with every batch.
+template <typename F>
+void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backward, F f) {
+  const RunSpec& spec = run.spec();
+  const Task& task = run.task();
+  struct Sealed {
+    ModelValues values;
+    Program program;
+  };
+  std::map<BatchShape, Sealed> programs;
+  for (int32_t i = first; i < first + count; ++i) {
+    const auto number = static_cast<uint64_t>(i);
+    const BatchShape shape = task.shape(spec.seed, number, split, spec.train.batch, spec.model.sequence);
+    auto at = programs.find(shape);
+    if (at == programs.end()) {
+      Tape tape(run.store());
+      ModelValues values = record_model(tape, spec.model, record_options(shape, false));
+      Program program = seal(tape, {.loss = values.loss, .backward = backward, .update = kNoOp});
+      at = programs.emplace(shape, Sealed{std::move(values), std::move(program)}).first;
+    }
+    Batch batch(shape);
+    task.fill(spec.seed, number, split, spec.train.batch, spec.model.sequence, batch.view());
+    const BatchView to = inputs_of(at->second.program, shape);
+    if (!to.tokens.empty()) std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
+    std::copy(batch.targets.begin(), batch.targets.end(), to.targets.begin());
+    if (!to.source.empty()) std::copy(batch.source.begin(), batch.source.end(), to.source.begin());
+    if (!to.key_lengths.empty())
+      std::copy(batch.key_lengths.begin(), batch.key_lengths.end(), to.key_lengths.begin());
+    at->second.program.replay({.label_smoothing = backward ? spec.train.label_smoothing : 0.0f});
+    f(Replayed{at->second.program, at->second.values, batch});
+  }
+}
+
+template <typename F>
+void each_validation_batch(Run& run, F f) {
+  constexpr int32_t kMost = 4;  // of a task with many
+  const RunSpec& spec = run.spec();
+  const int32_t all = run.task().validation_batches(spec.train.batch, spec.model.sequence);
+  each_batch(run, Split::Validation, 1, std::clamp(all, 1, kMost), false, f);
+}
+
+double squared(std::span<const float> x) {
+  double sum = 0;
+  for (float v : x) sum += static_cast<double>(v) * v;
+  return sum;
+}
+
+/// "L03.attn" of the node "L03.attn.heads".
+std::string parent_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
+
+/// Whether a node works on the encoder's states: keys and values of cross-attention and their norms.
+bool reads_memory(const Replayed& at, ValueId v) {
+  if (at.values.memory == kNone) return false;
+  const ProgramData& data = at.program.data();
+  while (v != kNone && v != at.values.memory) {
+    const int32_t node = data.values[static_cast<size_t>(v)].node;
+    v = node < 0 ? kNone : data.nodes[static_cast<size_t>(node)].in[0];
+  }
+  return v == at.values.memory;
+}
+
+struct LogitSums {
+  double largest = -INFINITY, square = 0, count = 0;
+};
+
+void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
+  const std::vector<float> q = at.read(node.in[0]), k = at.read(node.in[1]);
+  const Shape &qs = at.shape(node.in[0]), &ks = at.shape(node.in[1]);
+  const std::span<const int32_t> queries = at.lengths(node.name), keys = at.lengths(node.name, true);
+  const int64_t B = qs[0], Tq = qs[1], Tk = ks[1], D = qs[2], H = node.attributes.as<AttentionSpec>().heads,
+                width = D / H;
+  const double scale = 1 / std::sqrt(static_cast<double>(width));
+  for (int64_t b = 0; b < B; ++b)
+    for (int64_t t = 0; t < Tq; ++t) {
+      if (!counts(queries, b, t)) continue;
+      const int64_t last = node.attributes.as<AttentionSpec>().causal ? t + 1 : Tk;
+      for (int64_t s = 0; s < last; ++s) {
+        if (node.in[3] != kNone && !counts(keys, b, s)) continue;
+        for (int64_t h = 0; h < H; ++h) {
+          const float *x = &q[static_cast<size_t>((b * Tq + t) * D + h * width)],
+                      *y = &k[static_cast<size_t>((b * Tk + s) * D + h * width)];
+          double logit = 0;
+          for (int64_t j = 0; j < width; ++j) logit += static_cast<double>(x[j]) * y[j];
+          logit *= scale;
+          sums.largest = std::max(sums.largest, logit);
+          sums.square += logit * logit;
+          sums.count += 1;
+        }
+      }
+    }
+}
+
+/// The same with relative positions, of a segment by itself: these programs have no memory.
+void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) {
+  const std::vector<float> q = at.read(node.in[0]), k = at.read(node.in[1]), e = at.read(node.in[3]),
+                           r = at.read(node.in[4]);
+  const Shape& s = at.shape(node.in[0]);
+  const auto B = static_cast<size_t>(s[0]), T = static_cast<size_t>(s[1]), D = static_cast<size_t>(s[2]),
+             H = static_cast<size_t>(node.attributes.as<RelativeAttentionSpec>().heads), width = D / H;
+  for (size_t b = 0; b < B; ++b)
+    for (size_t t = 0; t < T; ++t)
+      for (size_t key = 0; key <= t; ++key)
+        for (size_t h = 0; h < H; ++h) {
+          const size_t query = (b * T + t) * D + h * width;
+          double logit = 0;
+          for (size_t j = 0; j < width; ++j)
+            logit +=
+                static_cast<double>(q[query + j]) *
+                    static_cast<double>(k[(b * T + key) * D + h * width + j]) +
+                static_cast<double>(e[query + j]) * static_cast<double>(r[(t - key) * D + h * width + j]);
+          logit /= std::sqrt(static_cast<double>(width));
+          sums.largest = std::max(sums.largest, logit);
+          sums.square += logit * logit;
+          sums.count += 1;
+        }
+}
+
+/// The spectral norm of every row's Jacobian. Row r of the norm belongs to position r / (rows of a position).
+std::vector<double> jacobians(const Replayed& at, const Node& node) {
+  const std::vector<float> factor = at.read(node.saved[1]);
+  std::vector<double> norms(factor.begin(), factor.end());
+  if (node.attributes.as<NormSpec>().kind != NormKind::DyT) return norms;
+  const std::vector<float> x = at.read(node.in[0]);
+  const double alpha = static_cast<double>(at.read(node.in[3])[0]);
+  const size_t width = x.size() / norms.size();
+  for (size_t r = 0; r < norms.size(); ++r) {
+    double nearest = INFINITY;  // the slope is steepest at the smallest |x|
+    for (size_t j = r * width; j < (r + 1) * width; ++j)
+      nearest = std::min(nearest, std::abs(static_cast<double>(x[j])));
+    const double t = std::tanh(alpha * nearest);
+    norms[r] = std::abs(alpha) * (1 - t * t);
+  }
+  return norms;
+}
+
+/// Calls f(row, position) for the rows of a norm that are no padding.
+template <typename F>
+void each_row(const Replayed& at, const Node& node, size_t rows, F f) {
+  const Shape& shape = at.shape(node.out);
+  // What a convolutional network or a parser normalises is (B, features): a row of the batch is one position.
+  const int64_t positions = shape.rank < 3 ? 1 : shape[1];
+  const int64_t each = static_cast<int64_t>(rows) / (shape[0] * positions);
+  const std::span<const int32_t> lengths = at.lengths(node.name, reads_memory(at, node.in[0]));
+  for (int64_t r = 0; r < static_cast<int64_t>(rows); ++r)
+    if (counts(lengths, r / each / positions, r / each % positions)) f(static_cast<size_t>(r));
+}
+
+Concentration concentration_of(std::vector<double> squares, double epsilon, double delta) {
+  Concentration c;
+  const double n = static_cast<double>(squares.size());
+  for (double z : squares) c.mean += z / n;
+  for (double z : squares) c.delta += (z > (1 + epsilon) * c.mean ? 1 : 0) / n;
+  // At most delta n of them may lie beyond the bound.
+  std::sort(squares.begin(), squares.end());
+  const auto beyond = static_cast<size_t>(std::floor(delta * n));
+  const double bound = beyond >= squares.size() ? squares.front() : squares[squares.size() - 1 - beyond];
+  c.epsilon = c.mean > 0 ? std::max(bound / c.mean - 1, 0.0) : 0.0;
+  return c;
+}
+
+/// "dec.L03" of "dec.L03.ffn.w1", "" outside the layers.
+std::string layer_of(const ParameterInfo& info) {
+  return info.layer == 0 ? "" : info.name.substr(0, info.name.find('.', info.name.find('L')));
+}
+
+}  // namespace
+
+std::vector<MeanGradient> mean_gradients(Run& run, int32_t batches) {
+  if (batches < 1) fail("measure", "{} batches: expected at least 1", batches);
+  std::vector<MeanGradient> all;
+  std::vector<std::vector<double>> sums;
+  each_batch(run, Split::Train, run.steps_done() + 1, batches, true, [&](const Replayed& at) {
+    const ProgramData& data = at.program.data();
+    for (size_t p = 0; p < data.parameter_order.size(); ++p) {
+      const ParameterInfo& info = run.store().parameters()[static_cast<size_t>(data.parameter_order[p])];
+      const std::vector<float> g = at.program.read(info.name, true);
+      if (all.size() <= p) {
+        all.push_back({info.name, info.layer});
+        sums.emplace_back(g.size(), 0.0);
+      }
+      for (size_t i = 0; i < g.size(); ++i) sums[p][i] += static_cast<double>(g[i]) / batches;
+      all[p].mean_of_norms += std::sqrt(squared(g)) / batches;
+    }
+  });
+  for (size_t p = 0; p < all.size(); ++p) {
+    double square = 0;
+    for (double g : sums[p]) square += g * g;
+    all[p].norm_of_mean = std::sqrt(square);
+  }
+  return all;
+}
+
+std::vector<LogitSize> logit_sizes(Run& run) {
+  std::vector<LogitSize> all;
+  std::vector<LogitSums> sums;
+  each_validation_batch(run, [&](const Replayed& at) {
+    size_t i = 0;
+    for (const Node& node : at.program.data().nodes) {
+      const bool relative = node.op == OpKind::RelativeAttention;
+      if (node.op != OpKind::Attention && !relative) continue;
+      if (all.size() <= i) {
+        all.push_back({parent_of(node.name), node.layer});
+        sums.emplace_back();
+      }
+      (relative ? add_relative_logits : add_logits)(at, node, sums[i++]);
+    }
+  });
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i].largest = sums[i].largest;
+    all[i].root_mean_square = std::sqrt(sums[i].square / sums[i].count);
+  }
+  return all;
+}
+
+std::vector<NormJacobian> jacobian_norms(Run& run) {
+  std::vector<NormJacobian> all;
+  std::vector<double> rows;
+  each_validation_batch(run, [&](const Replayed& at) {
+    size_t i = 0;
+    for (const Node& node : at.program.data().nodes) {
+      if (node.op != OpKind::LayerNorm) continue;
+      if (all.size() <= i) {
+        all.push_back({node.name, node.layer, node.attributes.as<NormSpec>().kind});
+        rows.push_back(0);
+      }
+      const std::vector<double> norms = jacobians(at, node);
+      each_row(at, node, norms.size(), [&](size_t r) {
+        all[i].mean += norms[r];
+        all[i].largest = std::max(all[i].largest, norms[r]);
+        rows[i] += 1;
+      });
+      ++i;
+    }
+  });
+  for (size_t i = 0; i < all.size(); ++i) all[i].mean /= rows[i];
+  return all;
+}
+
+std::vector<Concentration> concentrations(Run& run, double epsilon, double delta) {
+  std::vector<Concentration> all;
+  std::vector<std::vector<double>> squares;
+  std::vector<int32_t> layers;
+  std::vector<std::string> names;
+  each_validation_batch(run, [&](const Replayed& at) {
+    for (size_t i = 0; i < at.values.sublayers.size(); ++i) {
+      const SublayerValues& s = at.values.sublayers[i];
+      if (names.size() <= i) {
+        names.push_back(s.name);
+        layers.push_back(s.layer);
+        squares.emplace_back();
+      }
+      const std::vector<float> x = at.read(s.sum);
+      const Shape& shape = at.shape(s.sum);
+      const auto width = static_cast<size_t>(shape[2]);
+      for (int64_t b = 0; b < shape[0]; ++b)
+        for (int64_t t = 0; t < shape[1]; ++t)
+          if (counts(at.lengths(s.name), b, t))
+            squares[i].push_back(
+                squared(std::span(x).subspan(static_cast<size_t>(b * shape[1] + t) * width, width)));
+    }
+  });
+  for (size_t i = 0; i < names.size(); ++i) {
+    all.push_back(concentration_of(std::move(squares[i]), epsilon, delta));
+    all.back().name = names[i];
+    all.back().layer = layers[i];
+  }
+  return all;
+}
+
+std::vector<UpdateRatio> update_ratios(const Run& run) {
+  const std::unique_ptr<Run> copy = run.fork(run.spec());
+  copy->measure_live(false);
+  copy->step();
+  const ProgramData& data = copy->program().data();
+  const std::span<const double> stats = copy->program().stats();
+  const auto square = [&](int32_t first, size_t p) {
+    const double norm = stats[static_cast<size_t>(first) + p];
+    return norm * norm;
+  };
+  std::vector<UpdateRatio> all;
+  std::vector<double> sizes;
+  for (size_t p = 0; p < data.parameter_order.size(); ++p) {
+    const ParameterInfo& info = copy->store().parameters()[static_cast<size_t>(data.parameter_order[p])];
+    const std::string name = layer_of(info);
+    auto at = std::find_if(all.begin(), all.end(), [&](const UpdateRatio& f) { return f.name == name; });
+    if (at == all.end()) {
+      at = all.insert(at, {name, info.layer});
+      sizes.push_back(0);
+    }
+    at->update += square(data.update_norm_stat, p);
+    at->weight += square(data.weight_norm_stat, p);
+    sizes[static_cast<size_t>(at - all.begin())] += static_cast<double>(info.shape.size());
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i].update = std::sqrt(all[i].update / sizes[i]);
+    all[i].weight = std::sqrt(all[i].weight / sizes[i]);
+  }
+  return all;
+}
+
+}  // namespace normscope

@@ -1,0 +1,158 @@
+// LabTrainer: which of its functions carries a command out, and what takes it back.
+#include "training/session/command.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "training/session/lab_trainer.h"
+
+namespace normscope {
+namespace lab {
+namespace {
+
+bool of_one_setting(const Command& a, const Command& b) {
+  if (a.index() != b.index()) return false;
+  if (const auto* spec = std::get_if<SetSpec>(&a)) return spec->run == std::get<SetSpec>(b).run;
+  if (const auto* edit = std::get_if<EditField>(&a))
+    return edit->run == std::get<EditField>(b).run && edit->key == std::get<EditField>(b).key;
+  return std::holds_alternative<SetBudget>(a);
+}
+
+bool has_setting_of(const std::vector<Command>& commands, const Command& command) {
+  return std::any_of(commands.begin(), commands.end(),
+                     [&](const Command& one) { return of_one_setting(one, command); });
+}
+
+Answers::const_iterator from_ticket(const Answers& answers, Ticket ticket) {
+  return std::lower_bound(answers.begin(), answers.end(), ticket,
+                          [](const auto& answer, Ticket wanted) { return answer->ticket < wanted; });
+}
+
+}  // namespace
+
+Command::Command(const Command&) = default;
+Command::Command(Command&&) noexcept = default;
+Command& Command::operator=(const Command&) = default;
+Command& Command::operator=(Command&&) noexcept = default;
+Command::~Command() = default;
+
+bool can_be_taken_back(const Command& c) {
+  return std::holds_alternative<ForkRequest>(c) || std::holds_alternative<ForkFrom>(c) ||
+         std::holds_alternative<EditField>(c) || std::holds_alternative<LoadText>(c) ||
+         std::holds_alternative<SetBudget>(c) || std::holds_alternative<Reset>(c);
+}
+
+std::string refusal(const Answers& answers, Ticket ticket) {
+  const auto at = from_ticket(answers, ticket);
+  return at != answers.end() && (*at)->ticket == ticket ? (*at)->refused : "";
+}
+
+void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last) {
+  for (auto at = from_ticket(answers, first); at != answers.end() && (*at)->ticket <= last; ++at) {
+    std::vector<Command> undo;  // what came last goes back first
+    for (const Command& one : (*at)->change.undo)
+      if (!has_setting_of(sum.undo, one)) undo.push_back(one);
+    sum.undo.insert(sum.undo.begin(), undo.begin(), undo.end());
+    for (const Command& one : (*at)->change.redo) {
+      std::erase_if(sum.redo, [&](const Command& before) { return of_one_setting(before, one); });
+      sum.redo.push_back(one);
+    }
+  }
+}
+
+}  // namespace lab
+
+struct LabTrainer::Carrier {
+  LabTrainer& trainer;
+  lab::Ticket ticket;
+  void operator()(const lab::Play&) const { trainer.play_to(std::numeric_limits<int32_t>::max()); }
+  void operator()(const lab::PlayTo& c) const { trainer.play_to(c.step); }
+  void operator()(const lab::Pause&) const { trainer.pause(); }
+  void operator()(const lab::StepOnce&) const { trainer.step_once(); }
+  void operator()(const lab::Reset& c) const { trainer.reset(c.new_seed); }
+  void operator()(const lab::ExchangeReset& c) const { trainer.exchange_reset(c.back); }
+  void operator()(const lab::SetBudget& c) const { trainer.set_budget(c.steps); }
+  void operator()(const lab::SetSpeed& c) const { trainer.set_steps_per_second(c.steps_per_second); }
+  void operator()(const lab::SetBackend& c) const { trainer.set_backend(c.choice); }
+  void operator()(const lab::EditField& c) const { trainer.edit(c.run, c.key, c.value); }
+  void operator()(const lab::LoadText& c) const { trainer.load_text(c.path); }
+  void operator()(const lab::SetSpec& c) const { trainer.set_spec(c.run, *c.spec); }
+  void operator()(const lab::ForkRequest& c) const { trainer.fork(c); }
+  void operator()(const lab::ForkFrom& c) const { trainer.fork_from(c.run, c.step, c.spec); }
+  void operator()(const lab::RemoveFork&) const { trainer.remove_fork(); }
+  void operator()(const lab::RestoreFork&) const { trainer.restore_fork(); }
+  void operator()(const lab::CheckSeeds& c) const { c.on ? trainer.check_seeds() : trainer.cancel_seeds(); }
+  void operator()(const lab::MeasureBatch&) const { trainer.measure_batch(); }
+  void operator()(const lab::Ablate& c) const { trainer.ablate(c.run, c.left_out); }
+  void operator()(const lab::PlayStep& c) const { trainer.play_step(c.run, ticket); }
+  void operator()(const lab::ReplaceRuns& c) const {
+    c.known ? trainer.open(c.runs, c.edits, c.letters) : trainer.start(c.runs, c.play, c.edits, c.letters);
+  }
+  void operator()(const lab::TakeBack& c) const { trainer.take_back(c); }
+  void operator()(const lab::SaveSession& c) const { trainer.save(c.folder); }
+  void operator()(const lab::RestoreSession& c) const { trainer.restore(c.folder, c.play, ticket); }
+  void operator()(const lab::SwapSession&) const {}  // came as two, see Lab::post
+};
+
+void LabTrainer::carry_out(const lab::Command& command, lab::Ticket ticket) {
+  const Found before = found();
+  std::visit(Carrier{*this, ticket}, command);
+  if (ticket == 0 || !can_be_taken_back(command)) return;
+  lab::Change change = change_by(command, before);
+  if (!change.undo.empty()) keep_answer({ticket, {}, std::move(change)});
+}
+
+void LabTrainer::refuse(lab::Ticket ticket, const std::string& why) { keep_answer({ticket, why, {}}); }
+
+/// A step that is trained again for its copy may be refused after later commands were answered.
+void LabTrainer::keep_answer(lab::Answer answer) {
+  constexpr size_t kMost = 1000;
+  const auto later = [](lab::Ticket ticket, const auto& one) { return ticket < one->ticket; };
+  answers_.insert(std::upper_bound(answers_.begin(), answers_.end(), answer.ticket, later),
+                  std::make_shared<const lab::Answer>(answer));
+  if (answers_.size() > kMost) answers_.erase(answers_.begin());
+}
+
+LabTrainer::Found LabTrainer::found() const {
+  Found now{letters(), {}, budget_, playing_};
+  for (LabEntry* entry : entries()) now.specs.push_back(published_spec(*entry));
+  return now;
+}
+
+/// Specifications go back run by run. Runs that began again with the same ones are exchanged with those of before.
+lab::Change LabTrainer::change_by(const lab::Command& command, const Found& before) const {
+  if (std::holds_alternative<lab::ForkRequest>(command) || std::holds_alternative<lab::ForkFrom>(command)) {
+    lab::Change change{{lab::RemoveFork{}}, {lab::RestoreFork{}}};
+    const auto* fork = std::get_if<lab::ForkRequest>(&command);
+    if (fork && fork->train && !before.playing)  // it set the training going
+      change.undo.insert(change.undo.begin(), lab::Pause{});
+    return change;
+  }
+  const Found now = found();
+  if (now.letters != before.letters || before.specs.empty()) return {};
+  lab::Change change;
+  for (size_t i = 0; i < now.specs.size(); ++i) {
+    RunSpec then = *before.specs[i];
+    then.train.steps = now.specs[i]->train.steps;  // the budget is the Lab's
+    if (!(then == *now.specs[i]))
+      change.undo.emplace_back(lab::SetSpec{static_cast<int32_t>(i), before.specs[i]});
+  }
+  const auto* reset = std::get_if<lab::Reset>(&command);
+  if (change.undo.empty() && (reset || std::holds_alternative<lab::LoadText>(command)))
+    return {{lab::ExchangeReset{true}}, {lab::ExchangeReset{false}}};
+  if (now.budget != before.budget) change.undo.emplace_back(lab::SetBudget{before.budget});
+  if (change.undo.empty()) return {};
+  change.redo.push_back(
+      reset ? lab::Command(lab::EditField{-1, "run.seed", std::to_string(now.specs[0]->seed)}) : command);
+  return change;
+}
+
+void LabTrainer::take_back(const lab::TakeBack& command) {
+  lab::Change change;
+  add_changes(change, answers_, command.first, command.last);
+  for (const lab::Command& one : command.again ? change.redo : change.undo) carry_out(one);
+}
+
+}  // namespace normscope

@@ -1,0 +1,391 @@
+// The Lab's outside: command queue, trainer thread, published views. What the thread does is LabTrainer.
+#include "training/session/lab.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+#include "training/session/lab_trainer.h"
+#include "training/spec/backend_choice.h"
+
+namespace normscope {
+namespace {
+
+using lab::Command;
+using Clock = LabTrainer::Clock;
+constexpr auto kViewInterval = std::chrono::microseconds(16'000);
+constexpr auto kAskAgain = std::chrono::milliseconds(100);
+// kKeptBy is when the app has seen an answer and kept what it makes of it; kLongestWait bounds the wait for that beside a
+// hand that never rests.
+constexpr auto kKeptBy = std::chrono::milliseconds(250), kLongestWait = std::chrono::milliseconds(1000);
+
+/// It changes nothing of the session: no message goes for it, nobody waits, nothing is saved.
+bool is_quiet(const Command& command) { return std::holds_alternative<lab::PlayStep>(command); }
+
+}  // namespace
+
+struct Lab::Impl {
+  struct Posted {
+    Command command;
+    lab::Ticket ticket;
+  };
+  explicit Impl(LabOptions given) : options(std::move(given)), view(std::make_shared<const LabView>()) {}
+
+  lab::Ticket give(Command command);
+  bool leaving();
+  void run();
+  void loop(LabTrainer& trainer, std::deque<Posted>& taken);
+  bool take_commands(const LabTrainer& trainer, std::deque<Posted>& taken);
+  void autosave(LabTrainer& trainer, bool last = false);
+  void say_autosave_error(LabTrainer& trainer, const std::string& error);
+  void wait_for_autosave();
+  void put_off_autosave();
+  void keep_last(const LabTrainer& trainer);
+  bool save_due() const { return unsaved && Clock::now() >= next_save; }
+  void carry_out(LabTrainer& trainer, const Posted& posted);
+  void answer(LabTrainer& trainer, const Posted& posted);
+  void answer_all(LabTrainer& trainer, std::deque<Posted>& taken);
+  void refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const std::string& why);
+  void publish(const LabTrainer& trainer, bool busy_with_command = false);
+  template <typename Done>
+  void wait(Done done);
+
+  LabOptions options;
+  std::mutex mutex;
+  std::condition_variable wake;     // of the trainer: a command, or the end
+  std::condition_variable changed;  // of those who wait for a view or for rest
+  std::deque<Posted> commands;
+  lab::Ticket posted = 0;
+  bool quitting = false;
+  bool idle = false;  // the trainer sleeps and the view shows its last state
+  std::shared_ptr<const LabView> view;
+  std::function<void()> callback;
+  std::function<void()> at_end;  // under the mutex
+  uint64_t version = 0;          // trainer thread only
+  Clock::time_point shown{};     // trainer thread only
+  bool unsaved = false;          // trainer thread only, as next_save
+  Clock::time_point next_save{};
+  std::optional<Clock::time_point> latest_save;  // trainer thread only: of a save that was put off
+  std::string step_refusal;  // trainer thread only: the message, where it is one of PlayStep
+  std::string sidecar;       // under the mutex, as sidecar_changed
+  bool sidecar_changed = false;
+  int64_t generation = 0;  // trainer thread only: of the autosave, as `whole`
+  bool whole = true;       // the next image refers to no file of an earlier one
+  std::unique_ptr<Autosaver> autosaver;
+  std::promise<void> made;  // the trainer
+  std::jthread thread;
+};
+
+// What stands for two waits as two, under the mutex: each fails by itself, and the first goes to the disk at
+// the end too. The ticket is that of the second.
+lab::Ticket Lab::Impl::give(Command command) {
+  const auto put = [this](Command one) { commands.push_back({std::move(one), ++posted}); };
+  if (auto* other = std::get_if<lab::ReplaceRuns>(&command); other && !other->stash.empty()) {
+    put(lab::SaveSession{std::exchange(other->stash, {})});
+  } else if (auto* swap = std::get_if<lab::SwapSession>(&command)) {
+    put(lab::SaveSession{std::move(swap->save)});
+    command = lab::RestoreSession{std::move(swap->restore), swap->play};
+  }
+  put(std::move(command));
+  return posted;
+}
+
+void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
+  auto next = std::make_shared<LabView>(trainer.view());
+  next->version = ++version;
+  next->busy = next->busy || busy_with_command;
+  shown = Clock::now();
+  std::function<void()> call;
+  {
+    const std::lock_guard lock(mutex);
+    view = std::move(next);
+    call = callback;
+  }
+  changed.notify_all();
+  if (call) call();
+}
+
+// Sleeps until there is something to do: a command, a step whose time has come, or the end (false).
+bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Posted>& taken) {
+  std::unique_lock lock(mutex);
+  const auto called = [this] { return quitting || !commands.empty() || sidecar_changed; };
+  if (!trainer.has_work()) {
+    idle = commands.empty();
+    if (idle) changed.notify_all();
+    if (autosaver && autosaver->busy())  // its result is collected when it is done
+      wake.wait_until(lock, Clock::now() + kAskAgain, called);
+    else if (unsaved)
+      wake.wait_until(lock, next_save, called);
+    else
+      wake.wait(lock, called);
+  } else if (trainer.next_step_at() > Clock::now()) {
+    wake.wait_until(lock, trainer.next_step_at(), called);
+  }
+  idle = false;
+  taken.swap(commands);
+  if (std::exchange(sidecar_changed, false)) unsaved = !options.autosave.empty();
+  return !quitting;
+}
+
+// A hand can ask for networks faster than they are built. What still waits at the end is for nobody to see,
+// and the window would stand for minutes until it is done: only what goes to the disk is carried out.
+bool Lab::Impl::leaving() {
+  const std::lock_guard lock(mutex);
+  return quitting;
+}
+
+void Lab::Impl::carry_out(LabTrainer& trainer, const Posted& posted) {
+  const bool saves = std::holds_alternative<lab::SaveSession>(posted.command);
+  if (saves) {
+    const std::lock_guard lock(mutex);
+    trainer.own_sidecar = sidecar;
+  }
+  trainer.carry_out(posted.command, posted.ticket);
+  whole = whole || saves;  // see LabTrainer::save
+}
+
+void Lab::Impl::answer(LabTrainer& trainer, const Posted& posted) {
+  try {
+    try {
+      carry_out(trainer, posted);
+    } catch (const DeviceError& error) {  // the command is carried out elsewhere
+      if (!trainer.fall_back(error.what())) throw;
+      carry_out(trainer, posted);
+    }
+  } catch (...) {
+    trainer.message = describe_exception(std::visit([](const auto& c) { return c.doing(); }, posted.command));
+    if (is_quiet(posted.command)) step_refusal = trainer.message;
+    trainer.refuse(posted.ticket, trainer.message);
+  }
+}
+
+void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<Posted>& taken) {
+  if (taken.empty()) return;
+  const bool quiet =
+      std::all_of(taken.begin(), taken.end(), [](const Posted& posted) { return is_quiet(posted.command); });
+  if (!quiet || trainer.message == step_refusal) trainer.message.clear();
+  step_refusal.clear();
+  for (const Posted& posted : taken) {
+    // Building a network or reading a text may take a while: what came before it is shown meanwhile.
+    if (!quiet && (posted.ticket == taken.front().ticket || Clock::now() - shown >= kViewInterval))
+      publish(trainer, true);
+    if (std::holds_alternative<lab::SaveSession>(posted.command) || !leaving())
+      answer(trainer, posted);
+    else
+      trainer.refuse(posted.ticket, "the session ended before");
+    trainer.answered = posted.ticket;
+  }
+  taken.clear();
+  if (!quiet) {
+    unsaved = !options.autosave.empty();
+    put_off_autosave();
+  }
+  publish(trainer);
+}
+
+// What the app keeps with the runs (the sidecar) follows the answer to a command. A save that came between would
+// hold the command without what takes it back, until the next one.
+void Lab::Impl::put_off_autosave() {
+  const auto now = Clock::now();
+  if (now + kKeptBy <= next_save) return;
+  if (!latest_save) latest_save = now + kLongestWait;
+  next_save = std::max(next_save, std::min(now + kKeptBy, *latest_save));
+}
+
+// The trainer rests for good: what became of the last commands is shown, and the app keeps what it makes of that.
+void Lab::Impl::keep_last(const LabTrainer& trainer) {
+  std::function<void()> call;
+  {
+    const std::lock_guard lock(mutex);
+    call = at_end;
+  }
+  if (!call) return;
+  publish(trainer);
+  call();
+  const std::lock_guard lock(mutex);
+  if (std::exchange(sidecar_changed, false)) unsaved = !options.autosave.empty();
+}
+
+void Lab::Impl::wait_for_autosave() {
+  latest_save.reset();
+  const std::chrono::duration<double> interval(options.autosave_every);
+  next_save = Clock::now() + std::chrono::duration_cast<Clock::duration>(interval);
+}
+
+// A failure (a full disk) is said once; the state before stays and the next try comes in its time.
+void Lab::Impl::say_autosave_error(LabTrainer& trainer, const std::string& error) {
+  if (error.empty()) return;
+  unsaved = whole = true;
+  if (trainer.message == error) return;
+  trainer.message = error;
+  publish(trainer);
+}
+
+// Here the state is copied, which takes milliseconds; a thread of its own writes it.
+void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
+  if (autosaver && autosaver->busy() && !last) return void(next_save = Clock::now() + kAskAgain);
+  wait_for_autosave();
+  if (trainer.empty()) return void(unsaved = false);
+  if (last) autosaver.reset();  // after the one before is on the disk
+  if (!autosaver) autosaver = std::make_unique<Autosaver>(options.autosave);
+  // An image that is not completed has promised files that nobody writes.
+  const bool all = std::exchange(whole, true);
+  SessionImage image = trainer.image(++generation, all);
+  whole = unsaved = false;
+  {
+    const std::lock_guard lock(mutex);
+    image.sidecar = sidecar;
+  }
+  autosaver->give(std::move(image));
+}
+
+// What a round that failed left unanswered was not carried out.
+void Lab::Impl::refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const std::string& why) {
+  for (const Posted& posted : taken) {
+    if (posted.ticket <= trainer.answered) continue;
+    trainer.refuse(posted.ticket, why);
+    trainer.answered = posted.ticket;
+  }
+}
+
+// The thread's boundary: whatever leaves a round pauses the training and is said; the next command finds the
+// thread at its place.
+void Lab::Impl::run() {
+  std::unique_ptr<LabTrainer> trainer;
+  try {
+    trainer = std::make_unique<LabTrainer>(options);
+    trainer->called = [this] {
+      const std::lock_guard lock(mutex);
+      return quitting || !commands.empty();
+    };
+  } catch (...) {
+    return made.set_exception(exception_for_others("lab"));
+  }
+  made.set_value();
+  std::deque<Posted> taken;
+  const auto say = [&](const std::string& error) {
+    trainer->pause();
+    trainer->message = error;
+    publish(*trainer);
+  };
+  std::string error = guarded("lab", [&] {
+    trainer->open_device();
+    if (!options.autosave.empty()) generation = session_generation(options.autosave);
+  });
+  if (!error.empty()) (void)guarded("lab", [&] { say(error); });
+  wait_for_autosave();
+  while (take_commands(*trainer, taken)) {
+    error = guarded("training", [&] { loop(*trainer, taken); });
+    if (error.empty()) continue;
+    (void)guarded("training", [&] {
+      refuse_rest(*trainer, taken, error);
+      say(error);
+    });
+    if (!taken.empty()) trainer->answered = taken.back().ticket;
+    taken.clear();
+  }
+  error = guarded("lab", [&] { answer_all(*trainer, taken); });
+  (void)guarded("autosave", [&] {
+    refuse_rest(*trainer, taken, error);
+    keep_last(*trainer);
+  });
+  if (unsaved) (void)guarded("autosave", [&] { autosave(*trainer, true); });
+  autosaver.reset();  // when it is on the disk
+  const std::lock_guard lock(mutex);
+  idle = true;
+  changed.notify_all();
+}
+
+// One round: the commands that came, then a portion of work.
+void Lab::Impl::loop(LabTrainer& trainer, std::deque<Posted>& taken) {
+  answer_all(trainer, taken);
+  if (autosaver && !autosaver->busy()) say_autosave_error(trainer, autosaver->take_error());
+  if (save_due()) say_autosave_error(trainer, guarded("autosave", [&] { autosave(trainer); }));
+  if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) return;
+  const bool quiet = trainer.replays();  // nothing of the session is other than it was
+  trainer.work();
+  if (!quiet) unsaved = !options.autosave.empty();
+  if (!trainer.has_work() || Clock::now() - shown >= kViewInterval) publish(trainer);
+}
+
+template <typename Done>
+void Lab::Impl::wait(Done done) {
+  std::unique_lock lock(mutex);
+  changed.wait(lock,
+               [&] { return quitting || (idle && commands.empty()) || (commands.empty() && done(*view)); });
+}
+
+Lab::Lab(LabOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
+  if (!impl_->options.finished) impl_->options.finished = std::make_shared<RunCache>();
+  impl_->thread = start_thread("lab", [impl = impl_.get()] { impl->run(); });
+  impl_->made.get_future().get();  // the CPU's threads stand, or why not
+}
+
+Lab::~Lab() {
+  quit();
+  impl_->thread.join();
+}
+
+lab::Ticket Lab::post(lab::Command command) {
+  lab::Ticket ticket = 0;
+  {
+    const std::lock_guard lock(impl_->mutex);
+    ticket = impl_->give(std::move(command));
+    impl_->idle = false;
+  }
+  impl_->wake.notify_one();
+  return ticket;
+}
+
+void Lab::keep(std::string sidecar) {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    if (impl_->sidecar == sidecar) return;
+    impl_->sidecar = std::move(sidecar);
+    impl_->sidecar_changed = true;
+  }
+  impl_->wake.notify_one();
+}
+
+void Lab::at_end(std::function<void()> callback) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->at_end = std::move(callback);
+}
+
+const std::shared_ptr<RunCache>& Lab::finished_runs() const { return impl_->options.finished; }
+
+void Lab::quit() {
+  {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->quitting = true;
+  }
+  impl_->wake.notify_one();
+  impl_->changed.notify_all();
+}
+
+std::shared_ptr<const LabView> Lab::view() const {
+  const std::lock_guard lock(impl_->mutex);
+  return impl_->view;
+}
+
+void Lab::on_change(std::function<void()> callback) {
+  const std::lock_guard lock(impl_->mutex);
+  impl_->callback = std::move(callback);
+}
+
+void Lab::wait_until(int32_t step) {
+  impl_->wait([step](const LabView& view) { return view.playing && !view.busy && view.step >= step; });
+}
+
+void Lab::wait_idle() {
+  impl_->wait([](const LabView&) { return false; });
+}
+
+}  // namespace normscope

@@ -1,0 +1,385 @@
+// LabTrainer: the commands; those about D are in lab_fork.cpp. Each builds what it needs first and changes
+// the Lab last, so that an Error leaves all as it was.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "engine/core/error.h"
+#include "training/session/ablation.h"
+#include "training/session/lab_trainer.h"
+#include "training/spec/limits.h"
+
+namespace normscope {
+namespace {
+
+// A comparison is about one set of data and one seed.
+bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
+
+}  // namespace
+
+LabEntry& LabTrainer::entry(int32_t index) const {
+  const auto all = entries();
+  if (index < 0 || static_cast<size_t>(index) >= all.size())
+    fail("lab", "there is no run {}: expected 0 to {}", index, static_cast<int64_t>(all.size()) - 1);
+  return *all[static_cast<size_t>(index)];
+}
+
+std::shared_ptr<const Task> LabTrainer::task_for(const DataSpec& data) {
+  for (const auto& [spec, task] : tasks_)
+    if (spec == data) return task;
+  auto task = make_task(data);
+  if (tasks_.size() >= kMostRuns) tasks_.erase(tasks_.begin());
+  tasks_.emplace_back(data, task);
+  return task;
+}
+
+std::unique_ptr<LabEntry> LabTrainer::make_entry(RunSpec spec, char letter) {
+  spec.train.steps = budget_;
+  validate(spec);  // before the data is read
+  auto made = std::make_unique<LabEntry>();
+  auto task = task_for(spec.data);
+  made->run = std::make_unique<Run>(std::move(spec), std::move(task), *backend_);
+  made->letter = letter;
+  made->from_start = true;
+  made->born = ++made_;
+  return made;
+}
+
+std::vector<RunSpec> LabTrainer::specs() const {
+  std::vector<RunSpec> specs;
+  for (const LabEntry* entry : entries()) specs.push_back(entry->run->spec());
+  return specs;
+}
+
+std::string LabTrainer::letters() const {
+  std::string letters;
+  for (const LabEntry* entry : entries()) letters += entry->letter;
+  return letters;
+}
+
+// The newest that was stashed with this letter and specification; nullptr without one.
+std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter) {
+  spec.train.steps = budget_;
+  for (size_t i = parked_.size(); i-- > 0;) {
+    if (parked_[i]->letter != letter || !(parked_[i]->run->spec() == spec)) continue;
+    auto found = std::move(parked_[i]);
+    parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(i));
+    return found;
+  }
+  return nullptr;
+}
+
+void LabTrainer::park(std::unique_ptr<LabEntry> entry) {
+  parked_.push_back(std::move(entry));
+  if (parked_.size() > kMostParked) parked_.erase(parked_.begin());
+}
+
+// Those that wait under their letter with their specification where runs are exchanged, new ones otherwise;
+// when one cannot be made, the others wait on.
+std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunSpec> specs,
+                                                                const std::string& letters, Replaced old) {
+  std::vector<std::unique_ptr<LabEntry>> all, made(specs.size());
+  for (size_t i = 0; i < specs.size(); ++i)
+    all.push_back(old == Replaced::Exchanged ? take_parked(specs[i], letters[i]) : nullptr);
+  try {
+    std::vector<RunSpec> missing;
+    for (size_t i = 0; i < specs.size(); ++i)
+      if (!all[i]) missing.push_back(specs[i]);
+    make_room(missing);
+    for (size_t i = 0; i < specs.size(); ++i)
+      if (!all[i]) made[i] = make_entry(std::move(specs[i]), letters[i]);
+  } catch (...) {
+    for (auto& entry : all)
+      if (entry) parked_.push_back(std::move(entry));
+    throw;
+  }
+  for (size_t i = 0; i < all.size(); ++i)
+    if (made[i]) all[i] = std::move(made[i]);
+  return all;
+}
+
+// From now on these are the runs; a D among others stays apart.
+void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
+  fork_.reset();
+  runs_ = std::move(all);
+  if (runs_.size() > 1 && runs_.back()->letter == 'D') {
+    fork_ = std::move(runs_.back());
+    runs_.pop_back();
+  }
+  writing_ = 0;
+  text_credit_ = 0;
+  next_step_ = {};
+  seconds_per_step_ = tokens_per_second_ = 0;
+  share_memory();
+}
+
+// Other runs in the place of all; what is shown now stays until they stand.
+void LabTrainer::restart(std::vector<RunSpec> specs, const std::string& letters, Replaced old,
+                         std::vector<std::vector<Edit>> edits) {
+  std::vector<std::unique_ptr<LabEntry>> all = make_entries(std::move(specs), letters, old);
+  int32_t step = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i < edits.size()) all[i]->run->schedule_edits(std::move(edits[i]));
+    step = std::max(step, all[i]->run->steps_done());
+  }
+  step_ = step;
+  if (old == Replaced::Forgotten) {
+    undo_.clear();
+    redo_.clear();
+    parked_.clear();
+  } else {
+    for (auto& entry : runs_) park(std::move(entry));
+    if (fork_) park(std::move(fork_));
+  }
+  show(std::move(all));
+  rest_at_end();
+}
+
+void LabTrainer::start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits,
+                       std::string letters) {
+  if (specs.empty()) fail("lab", "no runs are given: expected 1 to {}", kMostRuns);
+  if (specs.size() > kMostRuns) fail("lab", "{} runs: expected 1 to {}", specs.size(), kMostRuns);
+  constexpr std::string_view kLetters = "ABCD";
+  if (letters.empty()) letters = kLetters.substr(0, specs.size());
+  const bool ascending =
+      std::adjacent_find(letters.begin(), letters.end(), std::greater_equal<>()) == letters.end();
+  const bool known = letters[0] == 'A' && letters.find_first_not_of(kLetters) == letters.npos;
+  if (letters.size() != specs.size() || !ascending || !known)
+    fail("lab", "letters '{}' of {} runs: expected as many, ascending from A to D", letters, specs.size());
+  const int32_t old_budget = budget_, old_portion = portion_;
+  budget_ = portion_ = specs.front().train.steps;
+  try {
+    restart(std::move(specs), letters, Replaced::Forgotten, std::move(edits));
+  } catch (...) {
+    budget_ = old_budget;
+    portion_ = old_portion;
+    throw;
+  }
+  ++generation_;
+  earlier_.reset();
+  playing_ = play;
+  target_ = play ? std::numeric_limits<int32_t>::max() : 0;
+}
+
+void LabTrainer::open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits, std::string letters) {
+  start(std::move(specs), true, std::move(edits), std::move(letters));
+  bool any = false;
+  for (LabEntry* entry : entries()) {
+    const auto known = finished_->find(run_key(entry->run->origin(), entry->run->scheduled()));
+    if (!known || !known->whole()) continue;
+    const std::string name = entry->run->spec().name;
+    entry->run = Run::resume(*known, task_for(known->origin.data), *backend_);
+    entry->run->set_name(name);
+    any = true;
+  }
+  if (!any) return;
+  step_ = budget_;
+  pause();
+  share_memory();
+}
+
+void LabTrainer::play_to(int32_t step) {
+  if (runs_.empty()) return;
+  const bool released = release_holds();
+  if (released && (step_ >= budget_ || step <= step_)) return;  // it catches up; there is no more to do
+  if (all_broken()) fail("lab", "no run is finite any more: reset or edit one");
+  if (step <= step_) return;
+  if (step_ >= budget_) change_budget(portion_after(step_));
+  start_playing();
+  target_ = step;
+}
+
+void LabTrainer::start_playing() {
+  playing_ = true;
+  target_ = std::numeric_limits<int32_t>::max();
+  writing_ = 0;
+  next_step_ = {};
+}
+
+void LabTrainer::rest_at_end() {
+  if (playing_ && step_ >= budget_) pause();
+}
+
+void LabTrainer::pause() {
+  playing_ = false;
+  target_ = step_;
+}
+
+void LabTrainer::step_once() {
+  if (release_holds()) return;
+  play_to(step_ + 1);
+  playing_ = false;
+}
+
+void LabTrainer::reset(bool new_seed) {
+  std::vector<RunSpec> all = specs();
+  if (all.empty()) return;
+  const uint64_t seed = all.front().seed + (new_seed ? 1 : 0);
+  for (RunSpec& spec : all) spec.seed = seed;
+  restart(std::move(all), letters(), Replaced::Stashed);
+  if (!playing_) target_ = 0;
+}
+
+// For each run that is shown the one with its letter and specification that was made last before it (first
+// after it); all of them or none.
+void LabTrainer::exchange_reset(bool back) {
+  std::vector<size_t> places;
+  for (const LabEntry* now : entries()) {
+    const RunSpec wanted = now->run->spec();
+    size_t best = parked_.size();
+    for (size_t i = 0; i < parked_.size(); ++i) {
+      const LabEntry& one = *parked_[i];
+      if (one.letter != now->letter || (back ? one.born >= now->born : one.born <= now->born)) continue;
+      if (best < parked_.size() && (one.born < parked_[best]->born) == back) continue;
+      if (one.run->spec() == wanted) best = i;
+    }
+    if (best == parked_.size())
+      fail("lab", "the runs of {} the reset are not kept any more", back ? "before" : "after");
+    places.push_back(best);
+  }
+  if (places.empty()) return;
+  std::vector<std::unique_ptr<LabEntry>> all;
+  for (size_t place : places) all.push_back(std::move(parked_[place]));
+  std::erase(parked_, nullptr);
+  for (auto& entry : runs_) park(std::move(entry));
+  if (fork_) park(std::move(fork_));
+  step_ = 0;
+  for (const auto& entry : all) step_ = std::max(step_, entry->run->steps_done());
+  show(std::move(all));
+  rest_at_end();
+  if (!playing_) target_ = step_;
+}
+
+void LabTrainer::set_budget(int32_t steps) {
+  if (steps < 1 || steps > kMostSteps)
+    fail("train.steps", "{} is out of range: expected 1 to {}", steps, kMostSteps);
+  portion_ = steps;
+  change_budget(steps);
+}
+
+int32_t LabTrainer::portion_after(int32_t step) const {
+  return std::min(step + portion_, kMostSteps);  // both at most kMostSteps
+}
+
+void LabTrainer::change_budget(int32_t steps) {
+  budget_ = steps;
+  for (LabEntry* entry : entries()) entry->run->set_budget(steps);
+  for (const auto* parked : {&undo_, &redo_})
+    for (const auto& entry : *parked)
+      if (entry) entry->run->set_budget(steps);
+  for (const auto& entry : parked_) entry->run->set_budget(steps);
+  if (step_ >= budget_) pause();
+}
+
+void LabTrainer::set_steps_per_second(double limit) {
+  limit_ = std::isfinite(limit) && limit > 0 ? limit : 0;
+  next_step_ = {};
+}
+
+void LabTrainer::edit(int32_t run, const std::string& key, const std::string& value) {
+  if (runs_.empty()) fail("lab", "there is no run to edit");
+  if (run >= 0) entry(run);  // throws
+  if (key == "train.steps") {
+    RunSpec trial = entry(0).run->spec();
+    set_field(trial, key, value);
+    return set_budget(trial.train.steps);
+  }
+  if (is_live(key)) return edit_live(run, key, value);
+  edit_structure(is_shared(key) ? -1 : run, key, value);
+}
+
+void LabTrainer::edit_live(int32_t run, const std::string& key, const std::string& value) {
+  std::vector<LabEntry*> edited = run < 0 ? entries() : std::vector<LabEntry*>{&entry(run)};
+  for (const LabEntry* one : edited) {  // all or none
+    RunSpec trial = one->run->spec();
+    set_field(trial, key, value);
+    validate(trial);
+  }
+  for (LabEntry* one : edited) one->run->edit(key, value);
+}
+
+// Another specification in the place of a run: the one that had it before, as it was left, or one from step 0.
+void LabTrainer::replace(LabEntry& old, RunSpec spec) {
+  std::unique_ptr<LabEntry> made = take_parked(spec, old.letter);
+  if (!made) {
+    make_room({spec});
+    made = make_entry(std::move(spec), old.letter);
+  }
+  std::swap(old, *made);
+  park(std::move(made));
+  // One that had come further waits for the others, which may come back too before the next step.
+  int32_t least = std::numeric_limits<int32_t>::max();
+  for (const LabEntry* one : entries())
+    if (!one->broken() && one->hold < 0) least = std::min(least, one->run->steps_done());
+  if (least > step_ && least < std::numeric_limits<int32_t>::max()) {
+    step_ = least;
+    if (!playing_) target_ = step_;
+  }
+  share_memory();
+}
+
+void LabTrainer::set_spec(int32_t run, RunSpec spec) {
+  LabEntry& old = entry(run);
+  spec.train.steps = budget_;
+  const std::vector<Edit> edits = edits_between(old.run->spec(), spec, 0);
+  if (edits.empty()) return;
+  validate(spec);
+  if (std::all_of(edits.begin(), edits.end(), [](const Edit& edit) { return is_live(edit.key); })) {
+    for (const Edit& edit : edits) old.run->edit(edit.key, edit.value);
+    return;
+  }
+  if (std::none_of(edits.begin(), edits.end(), [](const Edit& edit) { return is_shared(edit.key); }))
+    return replace(old, std::move(spec));
+  std::vector<RunSpec> all = specs();
+  for (RunSpec& other : all) {
+    other.seed = spec.seed;
+    other.data = spec.data;
+  }
+  all[static_cast<size_t>(run)] = std::move(spec);
+  restart(std::move(all), letters(), Replaced::Exchanged);
+  if (!playing_) target_ = 0;
+}
+
+void LabTrainer::edit_structure(int32_t run, const std::string& key, const std::string& value) {
+  if (run >= 0) {
+    LabEntry& old = entry(run);
+    RunSpec spec = old.run->spec();
+    set_field(spec, key, value);
+    if (!(spec == old.run->spec())) replace(old, std::move(spec));
+    return;
+  }
+  std::vector<RunSpec> all = specs();
+  for (RunSpec& spec : all) set_field(spec, key, value);
+  if (all == specs()) return;
+  restart(std::move(all), letters(), Replaced::Exchanged);
+  if (!playing_) target_ = 0;
+}
+
+void LabTrainer::measure_batch() {
+  if (runs_.empty()) fail("lab", "there is no run to measure");
+  std::vector<LabEntry*> measured = entries();
+  std::erase_if(measured,
+                [](const LabEntry* entry) { return !is_transformer(entry->run->spec().model.architecture); });
+  if (measured.empty()) fail("lab", "no run has sub-layers to measure: expected a transformer");
+  for (LabEntry* entry : measured)
+    if (!entry->broken()) entry->batch = entry->run->measure_batch();
+}
+
+void LabTrainer::ablate(int32_t run, std::vector<std::string> left_out) {
+  LabEntry& measured = entry(run);
+  if (measured.broken()) fail("ablation", "the weights are not finite: expected a run that is");
+  measured.ablation = std::make_shared<const Ablation>(layer_ablation(*measured.run, std::move(left_out)));
+}
+
+void LabTrainer::load_text(const std::string& path) {
+  std::vector<RunSpec> all = specs();
+  if (all.empty()) fail("lab", "there is no run to read a text");
+  // A file may have changed since it was read last.
+  std::erase_if(tasks_, [&](const auto& known) { return known.first.text_path == path; });
+  for (RunSpec& spec : all) set_field(spec, "data.text", path);
+  restart(std::move(all), letters(), Replaced::Stashed);
+  if (!playing_) target_ = 0;
+}
+
+}  // namespace normscope

@@ -1,0 +1,110 @@
+// LabTrainer: the fork D, how it is made from a run now or at an earlier step, taken back and brought again.
+#include "engine/core/error.h"
+#include "training/session/lab_trainer.h"
+
+namespace normscope {
+
+void LabTrainer::park_fork(std::vector<std::unique_ptr<LabEntry>>& where) {
+  where.push_back(std::move(fork_));
+  if (where.size() > kMostParked) where.erase(where.begin());
+}
+
+void LabTrainer::fork(lab::ForkRequest request) {
+  const LabEntry& source = entry(request.source);
+  if (request.step >= 0 && request.step < source.run->steps_done() && !request.from_start)
+    return fork_at(std::move(request));
+  RunSpec spec = std::move(request.spec);
+  if (spec.name == source.run->spec().name) spec.name.clear();  // named by what it is
+  make_room({spec});
+  std::unique_ptr<LabEntry> made;
+  if (request.from_start) {
+    made = make_entry(std::move(spec), 'D');
+  } else {
+    spec.train.steps = budget_;
+    made = std::make_unique<LabEntry>();
+    made->run = source.run->fork(spec);
+    made->fork_step = made->run->steps_done();
+    made->hold = source.hold;  // a change of what waits at an earlier step waits there too
+    made->born = ++made_;
+  }
+  made->fork_note = std::move(request.note);
+  adopt_fork(std::move(made), request.source, request.train);
+}
+
+// A fork of D itself replaces its parent; what it came from is then the run that the parent came from.
+void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train) {
+  const LabEntry& from = entry(source);
+  made->letter = 'D';
+  made->forked_from = &from == fork_.get() ? from.forked_from : source;
+  park_fork(undo_);
+  redo_.clear();
+  fork_ = std::move(made);
+  share_memory();
+  if (!train) return;
+  bring_budget();
+  release_holds();
+  start_playing();
+}
+
+void LabTrainer::bring_budget() {
+  if (!fork_ || portion_after(fork_->fork_step) <= budget_) return;
+  fork_->budget_before = budget_;
+  change_budget(portion_after(fork_->fork_step));
+}
+
+// The replay from the nearest keyframe is done here and not as a part of catching up: no edit may come in
+// between.
+void LabTrainer::fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec) {
+  adopt_fork(entry_at(run, step, spec), run, false);
+}
+
+void LabTrainer::fork_at(lab::ForkRequest request) {
+  auto made = entry_at(request.source, request.step, request.spec);
+  made->fork_note = std::move(request.note);
+  adopt_fork(std::move(made), request.source, request.train);
+}
+
+std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
+                                               const std::optional<RunSpec>& spec) {
+  make_room({spec ? *spec : entry(run).run->spec()});
+  auto made = std::make_unique<LabEntry>();
+  made->born = ++made_;
+  made->run = entry(run).run->at(step);
+  made->run->measure_live(false);
+  while (made->run->steps_done() < step && !made->broken()) made->run->step();
+  made->run->measure_live(true);
+  made->run->set_budget(budget_);
+  if (spec) {
+    RunSpec wanted = *spec;
+    wanted.train.steps = budget_;
+    if (wanted.name == made->run->spec().name) wanted.name.clear();  // named by what it is
+    made->run = made->run->fork(wanted);
+  }
+  made->fork_step = step;
+  made->fork_note = fmt::format("from step {}", step);
+  if (!playing_) made->hold = step;
+  return made;
+}
+
+void LabTrainer::remove_fork() {
+  if (!fork_ && undo_.empty()) return;
+  const int32_t before = fork_ ? fork_->budget_before : 0;
+  park_fork(redo_);
+  if (!undo_.empty()) {
+    fork_ = std::move(undo_.back());
+    undo_.pop_back();
+  }
+  // What was trained meanwhile stays trained, and within the budget.
+  if (before > 0 && step_ <= before) change_budget(before);
+  share_memory();
+}
+
+void LabTrainer::restore_fork() {
+  if (redo_.empty()) return;
+  park_fork(undo_);
+  fork_ = std::move(redo_.back());
+  redo_.pop_back();
+  if (fork_ && fork_->budget_before > 0) bring_budget();
+}
+
+}  // namespace normscope

@@ -1,0 +1,387 @@
+// LabTrainer: the lockstep, the text that runs write, and the views. The commands are in lab_commands.cpp and
+// lab_fork.cpp.
+#include "training/session/lab_trainer.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+#include "engine/core/machine_cores.h"
+#include "engine/core/machine_memory.h"
+#include "training/data/identity/data_identity.h"
+#include "training/measure/plateau.h"
+#include "training/run/keyframes.h"
+#include "training/spec/backend_choice.h"
+#include "training/spec/limits.h"
+#include "training/spec/loss_window.h"
+
+namespace normscope {
+namespace {
+
+constexpr double kTextShare = 0.02;  // of the training time
+constexpr auto kRoundInterval = std::chrono::milliseconds(500);
+constexpr double kSmoothing = 0.1;  // weight of the newest step in the figures shown
+
+void smooth(double& figure, double newest) {
+  figure = figure > 0 ? figure + kSmoothing * (newest - figure) : newest;
+}
+
+double seconds_between(LabTrainer::Clock::time_point from, LabTrainer::Clock::time_point to) {
+  return std::chrono::duration<double>(to - from).count();
+}
+
+/// The loss that every card, plot and table shows of a run as it stands.
+double shown_loss(const Run& run) { return run.mean_loss(loss_window(run.steps_done(), run.edits())); }
+
+std::string badge_of(const LabEntry& entry, int32_t budget, bool playing) {
+  const Run& run = *entry.run;
+  const std::string& unit = run.task().unit();
+  switch (run.state()) {
+    case RunState::NonFinite:
+      return fmt::format("not finite at step {}", run.non_finite()->step);
+    case RunState::Stuck:
+      return stuck_words(run.mean_loss(Plateau::kWindow), run.plateau_level(), unit);
+    case RunState::Learning:
+      return fmt::format("learning since step {}", run.learning_since());
+    case RunState::Finished:
+      return fmt::format("finished, {:.2f}", shown_loss(run));
+    case RunState::WarmingUp:
+      return playing ? "warming up" : "paused";
+    case RunState::Training:
+      if (!playing) return "paused";
+      if (entry.forked_from < 0) return "training";
+      return fmt::format("{} of its own {} steps", run.steps_done() - entry.fork_step,
+                         budget - entry.fork_step);
+  }
+  return "";
+}
+
+// What a run began as: with the edits that were made before its first own step. What was changed later is an
+// event of it.
+std::string name_of(const LabEntry& entry) {
+  const Run& run = *entry.run;
+  if (!run.spec().name.empty()) return run.spec().name;
+  RunSpec born = run.origin();
+  for (const Edit& edit : run.edits())
+    if (edit.step <= entry.fork_step + 1) set_field(born, edit.key, edit.value);
+  return default_name(born);
+}
+
+// The newest stay, of the older ones every second.
+void keep_sample(LabEntry& entry, int32_t step) {
+  constexpr size_t kMost = 400;
+  if (!entry.samples)
+    entry.samples = std::make_shared<std::vector<Sample>>();
+  else if (entry.samples.use_count() > 1)  // a view has it
+    entry.samples = std::make_shared<std::vector<Sample>>(*entry.samples);
+  std::vector<Sample>& all = *entry.samples;
+  std::erase_if(all, [step](const Sample& sample) { return sample.step >= step; });
+  all.push_back({step, entry.text});
+  if (all.size() <= kMost) return;
+  size_t kept = 0;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (i >= kMost / 2 || i % 2 == 0) std::swap(all[kept++], all[i]);
+  all.resize(kept);
+}
+
+}  // namespace
+
+LabTrainer::LabTrainer(LabOptions options)
+    : options_(std::move(options)),
+      threads_(options_.threads > 0 ? options_.threads : usable_cores()),
+      cpu_(make_cpu_backend(options_.threads)),
+      backend_(cpu_.get()),
+      finished_(options_.finished ? options_.finished : std::make_shared<RunCache>()) {}
+
+void LabTrainer::open_device() {
+  if (options_.backend == BackendChoice{}) return;
+  try {
+    device_ = make_device(options_.backend);
+    backend_ = device_.get();
+    choice_ = options_.backend;
+  } catch (...) {
+    notices_.push_back(backend_note_ = "on the CPU: " + describe_exception("backend"));
+  }
+}
+LabTrainer::~LabTrainer() = default;
+
+std::vector<LabEntry*> LabTrainer::entries() const {
+  std::vector<LabEntry*> all;
+  for (const auto& entry : runs_) all.push_back(entry.get());
+  if (fork_) all.push_back(fork_.get());
+  return all;
+}
+
+bool LabTrainer::lags(const LabEntry& entry) const {
+  return !entry.broken() && entry.run->steps_done() < (entry.hold >= 0 ? std::min(entry.hold, step_) : step_);
+}
+
+LabEntry* LabTrainer::lagging() const {
+  for (const auto& entry : runs_)
+    if (lags(*entry)) return entry.get();
+  return fork_ && lags(*fork_) ? fork_.get() : nullptr;
+}
+
+bool LabTrainer::all_broken() const {
+  return std::all_of(runs_.begin(), runs_.end(), [](const auto& entry) { return entry->broken(); }) &&
+         (!fork_ || fork_->broken());
+}
+
+bool LabTrainer::wants_step() const {
+  return step_ < std::min(target_, budget_) && !runs_.empty() && !all_broken();
+}
+
+LabEntry* LabTrainer::without_text() const {
+  if (!options_.sample_text) return nullptr;
+  const auto stale = [](const LabEntry& e) { return !e.broken() && e.text_step != e.run->steps_done(); };
+  for (const auto& entry : runs_)
+    if (stale(*entry)) return entry.get();
+  return fork_ && stale(*fork_) ? fork_.get() : nullptr;
+}
+
+bool LabTrainer::has_work() const {
+  return replays() || unscored() || lagging() || wants_step() || without_text() || !reruns_.empty();
+}
+
+void LabTrainer::work() {
+  try {
+    do_work();
+  } catch (const DeviceError& error) {
+    if (!fall_back(error.what())) throw;
+  }
+}
+
+void LabTrainer::do_work() {
+  if (replays()) return replay_some();
+  if (LabEntry* late = unscored()) return score(*late);
+  if (LabEntry* late = lagging()) {
+    step_entry(*late);
+    return;
+  }
+  if (wants_step()) {
+    step_all();
+    if (!wants_step()) pause();  // at the end of a budget too: a longer one waits for play
+    return;
+  }
+  if (LabEntry* entry = without_text()) {
+    entry->text = entry->run->sample(options_.line_length);
+    entry->text_step = entry->run->steps_done();
+    keep_sample(*entry, entry->text_step);
+    return;
+  }
+  if (!reruns_.empty()) seed_check_step();
+}
+
+// While D waits at an earlier step the others stand where they are.
+bool LabTrainer::release_holds() {
+  bool any = false;
+  for (LabEntry* entry : entries()) {
+    any = any || entry->hold >= 0;
+    entry->hold = -1;
+  }
+  return any;
+}
+
+std::vector<LabEntry*> LabTrainer::kept() const {
+  std::vector<LabEntry*> kept = entries();
+  for (const auto* stash : {&undo_, &redo_, &parked_})
+    for (const auto& entry : *stash)
+      if (entry) kept.push_back(entry.get());
+  return kept;
+}
+
+size_t LabTrainer::kept_bytes() const {
+  size_t sum = 0;
+  for (const LabEntry* entry : kept()) sum += entry->run->memory();
+  return sum;
+}
+
+// There is no cap on what one may ask for, but what cannot be held would end the whole session. Those that
+// are kept for an undo of their edit are dropped, the oldest first.
+void LabTrainer::make_room(const std::vector<RunSpec>& more) {
+  int64_t wanted = 0;
+  for (const RunSpec& spec : more) {
+    validate(spec);
+    wanted += estimated_bytes(spec);
+  }
+  const auto held = [&] {
+    int64_t bytes = 0;
+    for (const LabEntry* entry : kept()) bytes += estimated_bytes(entry->run->spec());
+    return bytes;
+  };
+  const int64_t memory = options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
+  if (memory == 0) return;  // not known
+  while (!parked_.empty() && wanted + held() > memory) parked_.erase(parked_.begin());
+  require_memory("lab", wanted, held(), memory);
+}
+
+// Histories and keyframes of all runs that are kept, those stashed included, stay within 256 MB together; a
+// run alone takes no more than it can use.
+void LabTrainer::share_memory() {
+  constexpr size_t kSession = size_t{256} << 20;
+  const std::vector<LabEntry*> all = kept();
+  if (all.empty()) return;
+  const size_t share = kSession / all.size(), whole = kHistoryBudget + kKeyframeBudget;
+  const double part = std::min(1.0, static_cast<double>(share) / static_cast<double>(whole));
+  for (LabEntry* entry : all)
+    entry->run->set_memory(static_cast<size_t>(part * static_cast<double>(kHistoryBudget)),
+                           static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
+}
+
+// Returns its seconds: without those of a validation, which comes every so often and may take longer than many steps.
+double LabTrainer::step_entry(LabEntry& entry) {
+  Run& run = *entry.run;
+  const auto begin = Clock::now();
+  run.step();
+  const double seconds = seconds_between(begin, Clock::now());
+  smooth(entry.seconds_per_step, seconds);
+  if (const std::string notice = run.take_notice(); !notice.empty())
+    notices_.push_back(message = fmt::format("run {}: {}", entry.letter, notice));
+  const int32_t every = options_.validation_every;
+  if (every > 0 && !entry.broken() && (run.steps_done() % every == 0 || run.steps_done() == budget_)) {
+    run.validation_loss();
+    entry.parsing.reset();
+    score(entry);
+  }
+  if (run.steps_done() == budget_ || entry.broken()) keep_finished(entry);
+  return seconds;
+}
+
+// What began in the middle of another run has no history of its own beginning; what is too large to be kept
+// would only push the others out.
+void LabTrainer::keep_finished(const LabEntry& entry) {
+  const Run& run = *entry.run;
+  if (!entry.from_start || 3 * sizeof(float) * entry.run->store().size() > finished_->largest()) return;
+  std::vector<Edit> edits = run.edits();
+  edits.insert(edits.end(), run.scheduled().begin(), run.scheduled().end());
+  const auto known = finished_->find(run_key(run.origin(), edits));
+  if (!known || !known->whole()) finished_->put(run.finished());
+}
+
+void LabTrainer::step_all() {
+  const auto begin = Clock::now();
+  double tokens = 0, seconds = 0;
+  for (LabEntry* entry : entries()) {
+    // One that is ahead made this step before the device failed under another.
+    if (entry->broken() || entry->run->steps_done() > step_) continue;
+    seconds += step_entry(*entry);
+    tokens += units_of_step(entry->run->spec());
+  }
+  ++step_;
+  smooth(seconds_per_step_, seconds);
+  if (seconds > 0) smooth(tokens_per_second_, tokens / seconds);
+  if (limit_ > 0) {
+    const auto interval =
+        std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(1.0 / limit_));
+    next_step_ = std::max(next_step_ + interval, begin);
+  }
+  if (options_.sample_text && options_.live_text && wants_step()) write_live(seconds);
+  if (!reruns_.empty()) check_seeds_beside(seconds);
+}
+
+// While training the lines grow symbol by symbol, in rounds: the runs take turns, and all lines are shown
+// together when the last is complete. Time that writing took is charged against a share of the training time.
+void LabTrainer::write_live(double trained_seconds) {
+  text_credit_ = std::min(text_credit_ + kTextShare * trained_seconds, 0.05);
+  std::vector<LabEntry*> writers = entries();
+  std::erase_if(writers, [](const LabEntry* entry) { return entry->broken(); });
+  while (text_credit_ > 0 && Clock::now() >= round_ && !writers.empty()) {
+    if (writing_ >= writers.size()) writing_ = 0;
+    const auto begin = Clock::now();
+    if (writers[writing_]->run->write_some(1, options_.line_length) && ++writing_ == writers.size())
+      finish_round(writers);
+    text_credit_ -= seconds_between(begin, Clock::now());
+  }
+}
+
+void LabTrainer::finish_round(const std::vector<LabEntry*>& writers) {
+  for (LabEntry* entry : writers) {
+    entry->text = entry->run->written();
+    keep_sample(*entry, entry->run->steps_done());
+  }
+  writing_ = 0;
+  round_ = Clock::now() + kRoundInterval;
+}
+
+const std::shared_ptr<const RunSpec>& LabTrainer::published_spec(LabEntry& entry) {
+  const Run& run = *entry.run;
+  if (!entry.published || entry.published_revision != run.revision()) {
+    entry.published = std::make_shared<const RunSpec>(run.spec());
+    entry.published_origin = std::make_shared<const RunSpec>(run.origin());
+    entry.published_name = name_of(entry);
+    entry.published_data = std::make_shared<const DataIdentity>(identity_of(run.spec().data, run.task()));
+    entry.published_revision = run.revision();
+  }
+  return entry.published;
+}
+
+RunView LabTrainer::view_of(LabEntry& entry) const {
+  const Run& run = *entry.run;
+  RunView view;
+  view.letter = entry.letter;
+  view.spec = published_spec(entry);
+  view.origin = entry.published_origin;
+  view.name = entry.published_name;
+  view.state = run.state();
+  view.badge = lags(entry) ? "catching up" : badge_of(entry, budget_, playing_);
+  if (run.non_finite()) view.note = "first in " + run.non_finite()->tensor;
+  view.step = run.steps_done();
+  view.seconds_per_step = entry.seconds_per_step;
+  view.loss = shown_loss(run);
+  view.learning_since = run.learning_since();
+  view.validation_loss = run.last_validation_loss();
+  view.data = entry.published_data;
+  view.score = entry.score;
+  view.writes = entry.text;
+  view.samples = entry.samples;
+  view.skip_scales = run.skip_scales();
+  view.branch_scales = run.branch_scales();
+  view.history = run.history();
+  view.edits = run.edits();
+  view.scheduled = run.scheduled();
+  view.forked_from = entry.forked_from;
+  view.fork_step = entry.fork_step;
+  view.fork_note = entry.fork_note;
+  if (const SeedVariability* luck = find_variability(variability_key(entry))) view.spread = luck->spread;
+  view.batch = entry.batch;
+  view.ablation = entry.ablation;
+  return view;
+}
+
+LabView LabTrainer::view() const {
+  LabView view;
+  view.playing = playing_;
+  view.busy = lagging() != nullptr;
+  view.step = step_;
+  view.budget = budget_;
+  view.portion = portion_;
+  view.seconds_per_step = seconds_per_step_;
+  view.tokens_per_second = tokens_per_second_;
+  view.threads = threads_;
+  view.backend = choice_;
+  view.backend_note = backend_note_;
+  view.notices = notices_;
+  view.message = message;
+  view.seed_check_done = seed_check_done_;
+  view.seed_check_steps = seed_check_steps_;
+  view.sidecar = sidecar_;
+  view.restored = restored_;
+  view.played = played_;
+  view.answered = answered;
+  view.answers = answers_;
+  for (LabEntry* entry : entries()) view.runs.push_back(view_of(*entry));
+  if (!runs_.empty()) {
+    const Task& task = runs_.front()->run->task();
+    view.unigram_entropy = task.unigram_entropy();
+    view.entropy_rate = task.entropy_rate().value_or(0);
+    if (!agreement_ || agreement_->first != task.hash())
+      agreement_.emplace(task.hash(), theory::agreement_of(task, runs_.front()->run->spec().model.sequence));
+    view.agreement = agreement_->second;
+    view.data_name = data_name(runs_.front()->run->spec().data);
+    view.unit = task.unit();
+  }
+  return view;
+}
+
+}  // namespace normscope

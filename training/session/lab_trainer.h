@@ -1,0 +1,263 @@
+// What the Lab's thread does: the runs, their lockstep and the commands. Knows nothing of threads: Lab::Impl
+// calls it from one. Internal to training/session.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "training/session/command.h"
+#include "training/session/lab.h"
+#include "training/session/lab_session.h"
+#include "training/session/run_cache.h"
+#include "training/spec/backend_choice.h"
+#include "training/text/dependency_parser.h"
+
+namespace normscope {
+
+inline constexpr size_t kMostRuns = 4;     ///< A to D
+inline constexpr size_t kMostParked = 12;  ///< runs, and forks, kept for undo: a network each
+
+/// A run of the Lab and what is shown of it beside its own state.
+struct LabEntry {
+  std::unique_ptr<Run> run;
+  char letter = 'A';
+  int32_t forked_from = -1, fork_step = 0;
+  std::string fork_note;
+  std::string text;       ///< what it writes, as shown
+  std::string score;      ///< see RunView::score
+  bool unscored = false;  ///< a command came in between: the score of the present step is still to do
+  std::optional<Parsing> parsing;  ///< how far that has come
+  int32_t hold = -1;               ///< a step at which it waits for play before it catches up; -1 = none
+  int32_t text_step = -1;          ///< the step at which `text` is complete and current
+  std::shared_ptr<std::vector<Sample>> samples;  ///< what it wrote so far, thinned with age
+  int32_t budget_before = 0;                     ///< of a fork that raised the budget; 0 = it did not
+  uint64_t born = 0;                             ///< the later a run was made, the larger
+  double seconds_per_step = 0;                   ///< smoothed; 0: none was taken here
+  // Copies for the views, renewed when the run's revision changed.
+  std::shared_ptr<const RunSpec> published, published_origin;
+  std::shared_ptr<const DataIdentity> published_data;
+  std::string published_name;
+  uint64_t published_revision = 0;
+  std::string key;  ///< of its reruns, see LabTrainer::variability_key
+  uint64_t key_revision = 0;
+  std::shared_ptr<const BatchMeasurement> batch;  ///< the last whole batch requested
+  std::shared_ptr<const Ablation> ablation;       ///< the last requested
+  std::string file;         ///< in the autosave's folder, written when the run had this stamp
+  uint64_t file_stamp = 0;  ///< see LabTrainer::stamp_of; 0 = none
+  bool from_start = false;  ///< its history is that of the whole run
+
+  bool broken() const { return run->state() == RunState::NonFinite; }
+};
+
+class LabTrainer {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit LabTrainer(LabOptions options);
+  /// Where the options ask for a device: takes a while. Where there is none, the view says why.
+  void open_device();
+  ~LabTrainer();
+
+  /// Throws Error and leaves everything as it was. What takes it back is kept under its ticket.
+  void carry_out(const lab::Command& command, lab::Ticket ticket = 0);
+  void refuse(lab::Ticket ticket, const std::string& why);
+  void pause();
+
+  bool has_work() const;
+  bool replays() const { return replayed_ >= 0; }  ///< what it does next is for a copy of a step
+  /// A speed limit may hold the next step back until then.
+  Clock::time_point next_step_at() const { return next_step_; }
+  /// One portion: a step of a run that catches up, one of all runs, one line of text, or one step of a rerun
+  /// with another seed. Throws Error.
+  void work();
+  /// After a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are there
+  /// already.
+  bool fall_back(const std::string& why);
+
+  /// The session as it stands. Files of the last image are referred to where nothing changed, unless `whole`.
+  SessionImage image(int64_t generation, bool whole);
+  bool empty() const { return runs_.empty(); }
+
+  LabView view() const;
+  size_t kept_bytes() const;       ///< histories and keyframes of all runs, those stashed included
+  std::string message;             ///< of the last command, empty when it went well
+  lab::Ticket answered = 0;        ///< the last command that was carried out or refused
+  std::string own_sidecar;         ///< what Lab::keep() was given, for a session that is saved
+  std::function<bool()> called{};  ///< whether a command waits
+
+ private:
+  // A command each; see command.h. They throw Error and leave everything as it was.
+  struct Carrier;
+  void start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits = {},
+             std::string letters = {});
+  void open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>> edits, std::string letters = {});
+  void play_to(int32_t step);
+  void step_once();
+  void reset(bool new_seed);
+  void exchange_reset(bool back);
+  void set_budget(int32_t steps);
+  void set_backend(BackendChoice choice);
+  void set_steps_per_second(double limit);
+  void edit(int32_t run, const std::string& key, const std::string& value);
+  void set_spec(int32_t run, RunSpec spec);
+  void fork(lab::ForkRequest request);
+  void fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
+  void remove_fork();
+  void restore_fork();
+  void load_text(const std::string& path);
+  void check_seeds();
+  void cancel_seeds();
+  void measure_batch();
+  void ablate(int32_t run, std::vector<std::string> left_out);
+  void play_step(int32_t run, lab::Ticket ticket);
+  void require_played(const LabEntry& played);
+  void replay_some();
+  bool replay(Clock::time_point until);
+  void hand_out(LabEntry& played, const Run& at);
+  void save(const std::string& folder);
+  void restore(const std::string& folder, bool play, lab::Ticket ticket);
+  void take_back(const lab::TakeBack& command);
+
+  /// The session as a command found it.
+  struct Found {
+    std::string letters;
+    std::vector<std::shared_ptr<const RunSpec>> specs;
+    int32_t budget = 0;
+    bool playing = false;
+  };
+  Found found() const;
+  lab::Change change_by(const lab::Command& command, const Found& before) const;
+  void keep_answer(lab::Answer answer);
+
+  // Note [D]: runs_ are A to C; fork_ is D or nothing. D's predecessors wait in undo_ (the newest last), what
+  // an undo stashed in redo_; a null entry stands for "there was no D".
+  std::vector<LabEntry*> entries() const;
+  std::vector<LabEntry*> kept() const;  ///< entries, and those stashed
+  LabEntry& entry(int32_t index) const;
+  std::shared_ptr<const Task> task_for(const DataSpec& data);
+  std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter);
+  void make_room(const std::vector<RunSpec>& more);
+  // What becomes of the runs that other ones replace: nothing is left of them; they are stashed; they are stashed,
+  // and one that waits there under its letter with this very specification comes back as it was left.
+  enum class Replaced : uint8_t { Forgotten, Stashed, Exchanged };
+  std::vector<std::unique_ptr<LabEntry>> make_entries(std::vector<RunSpec> specs, const std::string& letters,
+                                                      Replaced old);
+  void show(std::vector<std::unique_ptr<LabEntry>> all);
+  void restart(std::vector<RunSpec> specs, const std::string& letters, Replaced old,
+               std::vector<std::vector<Edit>> edits = {});
+  std::unique_ptr<LabEntry> take_parked(RunSpec spec, char letter);
+  void park(std::unique_ptr<LabEntry> entry);
+  void change_budget(int32_t steps);
+  int32_t portion_after(int32_t step) const;
+  void bring_budget();
+  void start_playing();
+  void rest_at_end();
+  std::unique_ptr<LabEntry> load_entry(const std::string& folder, const SavedSession::Entry& entry);
+  static void require_memory_for(const std::string& folder, const SavedSession& session);
+  static uint64_t stamp_of(const Run& run);
+  static const std::shared_ptr<const RunSpec>& published_spec(LabEntry& entry);
+  std::vector<RunSpec> specs() const;
+  std::string letters() const;
+  void edit_live(int32_t run, const std::string& key, const std::string& value);
+  void replace(LabEntry& old, RunSpec spec);
+  void edit_structure(int32_t run, const std::string& key, const std::string& value);
+  void fork_at(lab::ForkRequest request);
+  std::unique_ptr<LabEntry> entry_at(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
+  void adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train);
+  void park_fork(std::vector<std::unique_ptr<LabEntry>>& where);
+  bool release_holds();
+  void share_memory();
+
+  bool lags(const LabEntry& entry) const;
+  LabEntry* lagging() const;
+  bool all_broken() const;
+  bool wants_step() const;
+  LabEntry* without_text() const;
+  LabEntry* unscored() const;
+  void score(LabEntry& entry);
+  double step_entry(LabEntry& entry);
+  void keep_finished(const LabEntry& entry);
+  void step_all();
+  void write_live(double trained_seconds);
+  void finish_round(const std::vector<LabEntry*>& writers);
+  RunView view_of(LabEntry& entry) const;
+
+  // Seed variability (lab_seed_variability.cpp).
+  struct Rerun {
+    std::string key;
+    uint64_t seed;
+    RunSpec spec;
+    std::vector<Edit> edits;
+  };
+  /// The reruns that were asked for of one card: which seeds are there, and what they come to.
+  struct SeedVariability {
+    std::string key;
+    std::map<uint64_t, std::shared_ptr<const FinishedRun>> by_seed;
+    std::shared_ptr<const RunSpread> spread;
+  };
+  static const std::string& variability_key(LabEntry& entry);
+  const SeedVariability* find_variability(const std::string& key) const;
+  void add_variability(const std::string& key, uint64_t seed, std::shared_ptr<const FinishedRun> run);
+  bool knows_variability(const Rerun& rerun);
+  void seed_check_step();
+  void check_seeds_beside(double trained_seconds);
+  void finish_rerun();
+  void drop_stale_reruns();
+
+  void do_work();
+  std::unique_ptr<Backend> make_device(BackendChoice choice) const;
+  void leave_rerun();
+
+  LabOptions options_;
+  const int threads_;                      ///< of the CPU backend, as views say it
+  std::unique_ptr<Backend> cpu_, device_;  ///< they outlive the runs
+  Backend* backend_ = nullptr;             ///< the one of both that the runs are on
+  BackendChoice choice_;
+  std::string backend_note_;
+  std::vector<std::string> notices_;
+  std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
+  mutable std::optional<std::pair<uint64_t, theory::Agreement>> agreement_;  ///< of the data with this hash
+  std::vector<std::unique_ptr<LabEntry>> runs_;
+  std::unique_ptr<LabEntry> fork_;
+  std::vector<std::unique_ptr<LabEntry>> undo_, redo_;
+  std::vector<std::unique_ptr<LabEntry>> parked_;  ///< runs that a structural edit replaced, the newest last
+
+  bool playing_ = false;
+  int32_t step_ = 0, budget_ = 300;
+  int32_t portion_ = 300;  ///< the budget as requested: this many steps are added at its end
+  uint64_t made_ = 0;      ///< runs so far, see LabEntry::born
+  int32_t target_ = 0;     ///< steps are taken while step_ < min(target_, budget_)
+  double limit_ = 0;       ///< steps a second, 0 = none
+  Clock::time_point next_step_{};
+  double seconds_per_step_ = 0, tokens_per_second_ = 0;
+
+  std::shared_ptr<RunCache> finished_;
+  std::vector<SeedVariability> variability_;  ///< in the order of their first rerun
+  std::vector<Rerun> reruns_;                 ///< to do, the one under way first
+  std::unique_ptr<Run> rerun_;                ///< under way
+  double seed_check_credit_ = 0;              ///< seconds that reruns may still take beside the live runs
+  int64_t seed_check_done_ = 0, seed_check_steps_ = 0;
+
+  lab::Answers answers_;                ///< the newest thousand
+  std::shared_ptr<PlayedStep> played_;  ///< the last that was asked for
+  lab::Ticket step_ticket_ = 0;         ///< of the PlayStep that came last
+  uint64_t generation_ = 0;             ///< PlayedStep::generation
+  int32_t replayed_ = -1;               ///< a broken run that is trained again for its copy, or -1
+  std::unique_ptr<Run> earlier_;        ///< what it was before it broke, as far as that is
+  std::string earlier_key_;             ///< whose that is
+
+  std::shared_ptr<const std::string> sidecar_;  ///< of the session that was restored last
+  lab::Ticket restored_ = 0;                    ///< of the command that did it
+
+  double text_credit_ = 0;     ///< seconds that writing may still take
+  size_t writing_ = 0;         ///< the entry whose line is being written in this round
+  Clock::time_point round_{};  ///< no new round of lines begins before
+};
+
+}  // namespace normscope

@@ -1,0 +1,54 @@
+#include "training/session/run_cache.h"
+
+#include <algorithm>
+
+namespace normscope {
+
+std::string run_key(const RunSpec& spec, const std::vector<Edit>& edits) {
+  RunSpec whole = spec;
+  complete(whole);
+  std::string key;
+  for (const auto& [name, value] : field_values(whole))
+    if (name != "run.name") key += name + "=" + value + "\n";
+  for (const Edit& edit : edits) key += "edit " + to_string(edit) + "\n";
+  return key;
+}
+
+size_t FinishedRun::bytes() const {
+  return sizeof(FinishedRun) + losses.size() * sizeof(float) + (history ? history->bytes() : 0) +
+         (end ? end->bytes() : 0);
+}
+
+std::shared_ptr<const FinishedRun> RunCache::put(FinishedRun run) {
+  std::string key = run_key(run.origin, run.edits);
+  auto made = std::make_shared<const FinishedRun>(std::move(run));
+  const std::lock_guard lock(mutex_);
+  const auto known =
+      std::find_if(runs_.begin(), runs_.end(), [&](const Entry& entry) { return entry.first == key; });
+  if (known != runs_.end()) {
+    if (known->second->whole() || !made->whole()) return known->second;
+    runs_.erase(known);
+  }
+  runs_.emplace_back(std::move(key), made);
+  size_t sum = 0;
+  for (const Entry& entry : runs_) sum += entry.second->bytes();
+  while (sum > budget_ && runs_.size() > 1) {
+    sum -= runs_.front().second->bytes();
+    runs_.pop_front();
+  }
+  return made;
+}
+
+std::shared_ptr<const FinishedRun> RunCache::find(const std::string& key) const {
+  const std::lock_guard lock(mutex_);
+  const auto known =
+      std::find_if(runs_.begin(), runs_.end(), [&](const Entry& entry) { return entry.first == key; });
+  return known == runs_.end() ? nullptr : known->second;
+}
+
+size_t RunCache::count() const {
+  const std::lock_guard lock(mutex_);
+  return runs_.size();
+}
+
+}  // namespace normscope

@@ -1,0 +1,50 @@
+// Learning rate as a pure function of the step.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace normscope {
+
+/// rate(t), t = 1, 2, ...: linear warm-up lr t/W while t <= W, then by kind:
+/// Constant: lr. InverseSqrt: lr sqrt(R/t) beyond R = max(reference, W). LinearDecay: to 0 at `end`.
+/// StepDecay: times `factor` at each step of `milestones`. Cosine: half a cosine down to 0 at `end`.
+struct Schedule {
+  enum class Kind : uint8_t {
+#define SCHEDULE(Name, ...) Name,
+#include "training/spec/schedules.def"
+#undef SCHEDULE
+  } kind = Kind::Constant;
+  float peak = 3e-3f;
+  int32_t warmup = 0;
+  int32_t reference = 100;  ///< InverseSqrt: kept apart from warm-up so that both arms decay alike
+  int32_t end = 300;        ///< LinearDecay, Cosine
+  float factor = 0.1f;      ///< StepDecay
+  std::vector<int32_t> milestones;
+  bool operator==(const Schedule&) const = default;
+};
+
+inline constexpr Schedule::Kind kSchedules[] = {
+#define SCHEDULE(Name, ...) Schedule::Kind::Name,
+#include "training/spec/schedules.def"
+#undef SCHEDULE
+};
+
+/// A row of schedules.def.
+struct ScheduleRow {
+  const char* name = "";   ///< "inverse-sqrt": on the command line and in files
+  const char* words = "";  ///< "1/√step": what the Lab says of the rate after warm-up; empty: it stays
+  bool reads_reference = false;                                   ///< Schedule::reference
+  bool has_end = false;                                           ///< reaches zero at Schedule::end
+  bool reads_milestones = false;                                  ///< Schedule::milestones and factor
+  double (*share)(const Schedule& schedule, double t) = nullptr;  ///< of the peak, at step t
+};
+const ScheduleRow& row_of(Schedule::Kind kind);
+
+double learning_rate(const Schedule& schedule, int64_t step);
+const char* to_string(Schedule::Kind kind);
+Schedule::Kind schedule_from(std::string_view name);  ///< throws Error listing the names
+
+}  // namespace normscope

@@ -1,0 +1,389 @@
+// The field table as one, and what goes through it. See spec.h.
+#include "training/spec/spec.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "engine/core/error.h"
+#include "engine/io/input_value.h"
+#include "training/data/treebank/parse_features.h"
+#include "training/spec/limits.h"
+#include "training/spec/nearest.h"
+#include "training/spec/spec_fields.h"
+#include "training/spec/spec_text.h"
+
+namespace normscope {
+namespace {
+
+constexpr std::string_view kWiring = "wiring.";
+constexpr size_t kLongestKey = 60;
+
+// One place of a spec's wiring, by key: a sub-layer or one of the single norms.
+struct WiringPlace {
+  Wiring* sublayer = nullptr;
+  NormKind* norm = nullptr;
+};
+
+std::string key_of(std::string_view stack, size_t layer, std::string_view sublayer) {
+  return fmt::format("wiring.{}L{:02}.{}", stack, layer + 1, sublayer);
+}
+
+// A stack under the prefix of its keys: none for a single one, "enc." and "dec." in an encoder-decoder.
+struct NamedStack {
+  std::string_view prefix;
+  StackWiring* wiring;
+  bool cross;
+};
+std::vector<NamedStack> stacks_of(ModelConfig& model) {
+  if (model.architecture != Architecture::EncoderDecoder) return {{"", &model.stack(), false}};
+  return {{"enc.", &model.encoder, false}, {"dec.", &model.decoder, true}};
+}
+
+// "L012.attn": the layer's place and what stands after its dot; nothing for another form or depth.
+std::optional<std::pair<size_t, std::string_view>> layer_of(std::string_view rest, size_t layers) {
+  const size_t dot = rest.find('.');
+  int64_t number = 0;
+  if (!rest.starts_with('L') || dot == rest.npos || !parse_integer(rest.substr(1, dot - 1), number) ||
+      number < 1 || static_cast<uint64_t>(number) > layers ||
+      rest.substr(0, dot) != fmt::format("L{:02}", number))
+    return std::nullopt;
+  return std::pair(static_cast<size_t>(number) - 1, rest.substr(dot + 1));
+}
+
+WiringPlace place_in(const NamedStack& s, std::string_view rest) {
+  StackWiring& stack = *s.wiring;
+  if (rest == "final") return {nullptr, &stack.final};
+  if (rest == "embedding") return {nullptr, &stack.embedding};
+  if (rest == "second") return {nullptr, &stack.second};
+  const auto layer = layer_of(rest, stack.layers.size());
+  if (!layer) return {};
+  LayerWiring& wiring = stack.layers[layer->first];
+  if (layer->second == "attn") return {&wiring.attention, nullptr};
+  if (s.cross && layer->second == "cross") return {&wiring.cross, nullptr};
+  if (layer->second == "ffn") return {&wiring.feed_forward, nullptr};
+  return {};
+}
+
+WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
+  const std::string_view rest = key.substr(kWiring.size());
+  for (const NamedStack& s : stacks_of(spec.model)) {
+    if (!rest.starts_with(s.prefix)) continue;
+    const WiringPlace place = place_in(s, rest.substr(s.prefix.size()));
+    if (place.sublayer || place.norm) return place;
+  }
+  std::string expected;
+  for (const NamedStack& s : stacks_of(spec.model))
+    expected += fmt::format(
+        "{}wiring.{}embedding, wiring.{}final, wiring.{}second, or wiring.{}L01.attn to wiring.{}L{:02}.ffn",
+        expected.empty() ? "" : "; or ", s.prefix, s.prefix, s.prefix, s.prefix, s.prefix,
+        s.wiring->layers.size());
+  fail(key, "no such place: expected {}", expected);
+}
+
+// Configurations, sessions, checkpoints and command lines have these from before; docs/configuration.md names them.
+constexpr std::pair<std::string_view, std::string_view> kFormerKeys[] = {{"train.rate", "train.lr"},
+                                                                         {"model.width", "model.d_model"}};
+
+[[noreturn]] void fail_unknown(std::string_view key) {
+  if (key.size() > kLongestKey) fail("run", "there is no setting {}", shown_text(key));
+  std::vector<std::string_view> keys;
+  for (const Field& field : spec_fields()) keys.push_back(field.key);
+  for (const auto& [former, now] : kFormerKeys) keys.push_back(former);
+  fail(key, "no such setting: did you mean {}?", current_key(nearest(key, keys)));
+}
+
+// The places that a key names: itself, or with a star ("wiring.L*.attn") all that fit.
+std::vector<std::string> places_of(const RunSpec& spec, std::string_view key) {
+  const size_t star = key.find('*');
+  if (star == key.npos) return {std::string(key)};
+  const std::string_view head = key.substr(0, star), tail = key.substr(star + 1);
+  std::vector<std::string> places = wiring_keys(spec);
+  std::erase_if(places, [&](std::string_view place) {
+    return place.size() < head.size() + tail.size() || !place.starts_with(head) || !place.ends_with(tail);
+  });
+  if (places.empty()) fail(key, "no place of the wiring fits: expected such as wiring.L*.attn");
+  return places;
+}
+
+void set_wiring(RunSpec& spec, std::string_view key, std::string_view value) {
+  for (const std::string& name : places_of(spec, key)) {
+    const WiringPlace place = find_wiring(spec, name);
+    try {
+      if (place.norm)
+        *place.norm = norm_from(trimmed(value));
+      else
+        *place.sublayer = wiring_from(trimmed(value));
+    } catch (const Error& error) {
+      fail(key, "'{}': {}", trimmed(value), error.what());
+    }
+  }
+  complete(spec);
+}
+
+// Of several places what they hold, each value once.
+std::string get_wiring(const RunSpec& spec, std::string_view key) {
+  std::vector<std::string> values;
+  for (const std::string& name : places_of(spec, key)) {
+    const WiringPlace place = find_wiring(const_cast<RunSpec&>(spec), name);  // only read
+    std::string value = place.norm ? short_name(*place.norm) : to_string(*place.sublayer);
+    if (std::find(values.begin(), values.end(), value) == values.end()) values.push_back(std::move(value));
+  }
+  return fmt::format("{}", fmt::join(values, " | "));
+}
+
+// Texts that are values only as a whole are checked by reading them.
+void check_text(const Field& field, std::string_view value) {
+  std::vector<int32_t> steps;
+  if (field.key == "train.milestones" && !parse_steps(value, steps))
+    fail(field.key, "'{}' is no list of steps: expected whole numbers from 1, ascending, such as 100,200",
+         trimmed(value));
+}
+
+}  // namespace
+
+RunSpec::RunSpec() { set_placement(model, Placement::Post); }
+
+std::string_view current_key(std::string_view key) {
+  for (const auto& [former, now] : kFormerKeys)
+    if (key == former) return now;
+  return key;
+}
+
+const std::vector<Field>& spec_fields() {
+  static const std::vector<Field> fields = [] {
+    std::vector<Field> all;
+    add_model_fields(all);
+    add_train_fields(all);
+    add_data_fields(all);
+    return all;
+  }();
+  return fields;
+}
+
+const Field* find_field(std::string_view key) {
+  key = current_key(key);
+  for (const Field& field : spec_fields())
+    if (field.key == key) return &field;
+  return nullptr;
+}
+
+bool is_live(std::string_view key) {
+  if (key.size() > kLongestKey) fail_unknown(key);
+  if (key.starts_with(kWiring)) return false;
+  const Field* field = find_field(key);
+  if (!field) fail_unknown(key);
+  return field->live;
+}
+
+void set_field(RunSpec& spec, std::string_view key, std::string_view value) {
+  if (key.size() > kLongestKey) fail_unknown(key);
+  if (value.size() > kLongestText)
+    fail(key, "a value of {} bytes: expected at most {}", value.size(), kLongestText);
+  if (key.starts_with(kWiring)) return set_wiring(spec, key, value);
+  const Field* field = find_field(key);
+  if (!field) fail_unknown(key);
+  check_value(*field, value);
+  check_text(*field, value);
+  field->set(spec, value);
+}
+
+std::string get_field(const RunSpec& spec, std::string_view key) {
+  if (key.starts_with(kWiring)) return get_wiring(spec, key);
+  const Field* field = find_field(key);
+  if (!field) fail_unknown(key);
+  return field->get(spec);
+}
+
+std::vector<std::string> wiring_keys(const RunSpec& spec) {
+  std::vector<std::string> keys;
+  for (const NamedStack& s : stacks_of(const_cast<ModelConfig&>(spec.model))) {  // only read
+    keys.push_back(fmt::format("wiring.{}embedding", s.prefix));
+    for (size_t i = 0; i < s.wiring->layers.size(); ++i)
+      for (std::string_view sublayer : {"attn", "cross", "ffn"})
+        if (s.cross || sublayer != "cross") keys.push_back(key_of(s.prefix, i, sublayer));
+    keys.push_back(fmt::format("wiring.{}final", s.prefix));
+    keys.push_back(fmt::format("wiring.{}second", s.prefix));
+  }
+  return keys;
+}
+
+std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const Field& field : spec_fields()) values.emplace_back(field.key, field.get(spec));
+  // The presets fill in model.norm; anything else is written place by place.
+  RunSpec preset = spec;
+  const bool both = spec.model.architecture == Architecture::EncoderDecoder;
+  bool custom = false;
+  for (const char* key : {"model.placement", "model.encoder_placement"}) {
+    const std::string placement = get_field(spec, key);
+    custom = custom || placement == to_string(Placement::Custom);
+    set_field(preset, key, placement);
+  }
+  if (custom || !(preset.model.stack() == spec.model.stack()) ||
+      (both && !(preset.model.encoder == spec.model.encoder)))
+    for (const std::string& key : wiring_keys(spec)) values.emplace_back(key, get_field(spec, key));
+  return values;
+}
+
+bool operator==(const RunSpec& a, const RunSpec& b) { return field_values(a) == field_values(b); }
+
+std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step) {
+  std::vector<Edit> edits;
+  RunSpec now = from;
+  const auto change = [&](std::string_view key) {
+    const std::string value = get_field(to, key);
+    if (get_field(now, key) == value) return;
+    set_field(now, key, value);
+    // The wiring keys say it.
+    if (key.ends_with("placement") && value == to_string(Placement::Custom)) return;
+    edits.push_back({step, std::string(key), value});
+  };
+  for (const Field& field : spec_fields()) change(field.key);
+  for (const std::string& key : wiring_keys(to)) change(key);
+  return edits;
+}
+
+void require_editable(std::string_view key) {
+  if (key.starts_with("data."))
+    fail(std::string(key),
+         "no run goes on with other data: expected it as a setting from the start, not as an edit");
+}
+
+Edit edit_from(std::string_view text) {
+  const size_t colon = text.find(':'), equals = text.find('=');
+  int64_t step = 0;
+  if (colon == std::string_view::npos || equals == std::string_view::npos || equals < colon ||
+      !parse_integer(text.substr(0, colon), step) || step < 1 || step > kLastEdit)
+    fail("edit", "'{}' is no edit: expected STEP:KEY=VALUE such as 214:train.lr=1e-3", text);
+  const std::string key(current_key(trimmed(text.substr(colon + 1, equals - colon - 1))));
+  require_editable(key);
+  return {static_cast<int32_t>(step), key, std::string(trimmed(text.substr(equals + 1)))};
+}
+
+std::string to_string(const Edit& edit) { return fmt::format("{}:{}={}", edit.step, edit.key, edit.value); }
+
+void complete(RunSpec& spec) {
+  const Architecture architecture = spec.model.architecture;
+  const bool both = architecture == Architecture::EncoderDecoder;
+  for (LayerWiring& layer : spec.model.encoder.layers) layer.cross = layer.attention;
+  if (!both)
+    for (LayerWiring& layer : spec.model.decoder.layers) layer.cross = layer.attention;
+  spec.data.form = architecture == Architecture::Convolutional ? TaskForm::Image
+                   : architecture == Architecture::Parser      ? TaskForm::Parse
+                   : both                                      ? TaskForm::Translate
+                   : architecture == Architecture::Decoder     ? TaskForm::NextSymbol
+                   : is_labelled(spec.data.name)               ? TaskForm::Classify
+                                                               : TaskForm::Masked;
+  if (architecture == Architecture::Parser) spec.model.sequence = spec.data.context = kParseFeatures;
+}
+
+void fit_to_data(RunSpec& spec, const Task& task) {
+  spec.model.vocabulary = task.vocabulary();
+  spec.model.classes = task.classes();
+  spec.model.images.height = task.images().height;
+  spec.model.images.width = task.images().width;
+  complete(spec);
+}
+
+namespace {
+
+// What can be learned by what: one line that names the way out.
+void check_data_fits(const RunSpec& spec) {
+  struct Fit {
+    Architecture architecture;
+    std::string_view name;
+    std::vector<std::string_view> data;
+  };
+  static const Fit fits[] = {
+      {Architecture::Decoder, "a decoder", {"corpus", "text", "copy", "reverse", "sort"}},
+      {Architecture::Encoder, "an encoder", {"corpus", "text", "labels", "word-order", "mood"}},
+      {Architecture::EncoderDecoder,
+       "an encoder-decoder",
+       {"translation", "pairs", "copy", "reverse", "sort"}},
+      {Architecture::Convolutional, "a convolutional network", {"digits", "idx"}},
+      {Architecture::Parser, "a parser", {"treebank"}}};
+  for (const Fit& fit : fits)
+    if (fit.architecture == spec.model.architecture &&
+        std::find(fit.data.begin(), fit.data.end(), spec.data.name) == fit.data.end())
+      fail("data.name", "{} cannot learn {}: expected data.name {}, or another model.architecture", fit.name,
+           spec.data.name, fmt::join(fit.data, ", "));
+}
+
+// Rows that go on are rows of a text that a decoder reads.
+void check_consecutive(const RunSpec& spec) {
+  const bool text = spec.data.name == "corpus" || spec.data.name == "text";
+  if (spec.data.consecutive && (!text || spec.model.architecture != Architecture::Decoder))
+    fail("data.consecutive",
+         "only a text that a decoder reads goes on: expected data.name corpus or text, and "
+         "model.architecture decoder, or data.consecutive = false");
+  if (spec.model.memory > 0 && !spec.data.consecutive)
+    fail("model.memory",
+         "{} positions of another place would be remembered: expected data.consecutive = true",
+         spec.model.memory);
+}
+
+}  // namespace
+
+void validate(const RunSpec& spec) {
+  ModelConfig model = spec.model;
+  if (model.vocabulary <= 0) model.vocabulary = 2;  // not known before the data is
+  validate(model);
+  const Schedule& schedule = spec.train.schedule;
+  if (row_of(schedule.kind).has_end && schedule.end <= schedule.warmup)
+    fail("train.decay_end", "{} lies within the warm-up: expected more than {} steps", schedule.end,
+         schedule.warmup);
+  check_data_fits(spec);
+  check_consecutive(spec);
+  if (spec.data.name == "text" && spec.data.text_path.empty())
+    fail("data.text", "no file is named: expected a path, because data.name is text");
+  if (spec.data.name == "pairs" && spec.data.pairs_path.empty())
+    fail("data.pairs", "no file is named: expected a path, because data.name is pairs");
+  if (spec.data.name == "labels" && spec.data.labels_path.empty())
+    fail("data.labels", "no file is named: expected a path, because data.name is labels");
+  if (spec.data.name == "idx" && (spec.data.images_path.empty() || spec.data.image_labels_path.empty()))
+    fail(spec.data.images_path.empty() ? "data.images" : "data.image_labels",
+         "no file is named: expected a path, because data.name is idx");
+  if (spec.model.pooling == Pooling::Mean && !is_labelled(spec.data.name))
+    fail("model.pooling",
+         "mean is for a classifier: expected data.name labels, word-order or mood, or pooling first");
+  if (spec.data.name == "translation" && spec.model.sequence % 4 != 0)
+    fail("model.sequence", "{} is not a multiple of 4: expected whole clauses of four words",
+         spec.model.sequence);
+  if (spec.data.context != spec.model.sequence)
+    fail("model.sequence", "{} differs from the data's context {}", spec.model.sequence, spec.data.context);
+}
+
+double units_of_step(const RunSpec& spec) {
+  const double rows = spec.train.batch;
+  return is_transformer(spec.model.architecture) ? rows * spec.model.sequence : rows;
+}
+
+std::string critical_cost_text(int32_t every) {
+  constexpr double kForwardShare = 1.0 / 3;
+  const double percent = 100 * kCriticalPasses * kForwardShare / every;
+  return fmt::format("{} forward passes {}: {} % more time", kCriticalPasses,
+                     every == 1 ? "every step" : fmt::format("every {} steps", every),
+                     percent < 1 ? "less than 1" : fmt::format("about {:.0f}", percent));
+}
+
+int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits) {
+  constexpr std::string_view kKey = "train.critical_every";
+  int32_t least = spec.train.critical_every;
+  RunSpec then = spec;
+  for (const Edit& edit : edits) {
+    if (current_key(edit.key) != kKey) continue;
+    set_field(then, edit.key, edit.value);
+    const int32_t every = then.train.critical_every;
+    if (every > 0) least = least == 0 ? every : std::min(least, every);
+  }
+  return least;
+}
+
+int64_t estimated_bytes(const RunSpec& spec) {
+  ModelConfig model = spec.model;
+  model.vocabulary = std::max(model.vocabulary, 2);  // not known before the data is
+  const int64_t bytes = estimated_bytes(model, spec.train.batch);
+  return spec.train.reuse_gradients ? bytes / 2 : bytes;
+}
+
+}  // namespace normscope

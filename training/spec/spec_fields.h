@@ -1,0 +1,85 @@
+// The rows of the field table, in two files; spec.cpp joins them. Internal to training/spec.
+#pragma once
+
+#include <vector>
+
+#include "training/spec/spec.h"
+#include "training/spec/spec_text.h"
+
+namespace normscope {
+
+void add_model_fields(std::vector<Field>& fields);
+void add_train_fields(std::vector<Field>& fields);
+void add_data_fields(std::vector<Field>& fields);
+
+/// What every row says of itself.
+struct FieldWords {
+  std::string_view key, label, unit, help;
+  bool live = false;
+};
+
+inline Field field_of(FieldType type, const FieldWords& words, double low = 0, double high = 0) {
+  Field field;
+  field.key = words.key;
+  field.label = words.label;
+  field.unit = words.unit;
+  field.help = words.help;
+  field.live = words.live;
+  field.type = type;
+  field.low = low;
+  field.high = high;
+  return field;
+}
+
+// At is a captureless accessor RunSpec& -> T&; reading goes through the same one.
+template <auto At>
+const auto& peek(const RunSpec& spec) {
+  return At(const_cast<RunSpec&>(spec));  // the accessors only name a member
+}
+
+template <auto At>
+Field integer(const FieldWords& words, double low, double high) {
+  Field field = field_of(FieldType::Integer, words, low, high);
+  field.get = [](const RunSpec& spec) { return std::to_string(peek<At>(spec)); };
+  field.set = [](RunSpec& spec, std::string_view text) {
+    int64_t value = 0;
+    if (parse_integer(text, value)) At(spec) = static_cast<std::decay_t<decltype(At(spec))>>(value);
+  };
+  return field;
+}
+
+template <auto At>
+Field real(const FieldWords& words, double low, double high) {
+  Field field = field_of(FieldType::Real, words, low, high);
+  field.get = [](const RunSpec& spec) { return real_text(peek<At>(spec)); };
+  field.set = [](RunSpec& spec, std::string_view text) { parse_real(text, At(spec)); };
+  return field;
+}
+
+template <auto At>
+Field flag(const FieldWords& words) {
+  Field field = field_of(FieldType::Flag, words);
+  field.get = [](const RunSpec& spec) { return std::string(peek<At>(spec) ? "true" : "false"); };
+  field.set = [](RunSpec& spec, std::string_view text) { parse_flag(text, At(spec)); };
+  return field;
+}
+
+template <auto At>
+Field text(const FieldWords& words) {
+  Field field = field_of(FieldType::Text, words);
+  field.get = [](const RunSpec& spec) { return peek<At>(spec); };
+  field.set = [](RunSpec& spec, std::string_view value) { At(spec) = trimmed(value); };
+  return field;
+}
+
+/// From and To translate between the choice's name and the value.
+template <auto At, auto To, auto From>
+Field choice(const FieldWords& words, std::vector<std::string_view> choices) {
+  Field field = field_of(FieldType::Choice, words);
+  field.choices = std::move(choices);
+  field.get = [](const RunSpec& spec) { return std::string(To(peek<At>(spec))); };
+  field.set = [](RunSpec& spec, std::string_view name) { At(spec) = From(trimmed(name)); };
+  return field;
+}
+
+}  // namespace normscope

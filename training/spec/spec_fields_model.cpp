@@ -1,0 +1,332 @@
+// Field table, first part: what the network is. All of it is structural: a change restarts or forks a run.
+#include <algorithm>
+
+#include "training/spec/spec_fields.h"
+
+namespace normscope {
+namespace {
+
+constexpr std::string_view kPositions[] = {"learned", "sinusoidal", "none", "relative"};
+constexpr std::string_view kPoolings[] = {"first", "mean"};
+constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-decoder", "convolutional",
+                                               "parser"};
+constexpr std::string_view kSame = "same";
+
+// Enumerations whose values count up from zero in the order of their names.
+template <typename Enum, size_t N>
+Enum enum_from(const std::string_view (&names)[N], std::string_view name) {
+  return static_cast<Enum>(std::find(names, names + N, name) - names);
+}
+template <size_t N>
+std::vector<std::string_view> all(const std::string_view (&names)[N]) {
+  return {names, names + N};
+}
+
+bool has_both(const ModelConfig& model) { return model.architecture == Architecture::EncoderDecoder; }
+
+// Of the decoder of an encoder-decoder, or of the only stack.
+Placement placement_of(const ModelConfig& model) {
+  return placement_of(model.stack(), context_of(model, model.architecture != Architecture::Encoder));
+}
+Placement encoder_placement_of(const ModelConfig& model) {
+  return placement_of(model.encoder, context_of(model, false));
+}
+
+// A stack of another depth: a preset stays one, a custom wiring is cut, or grows by copies of its last layer.
+void resize(StackWiring& stack, Placement placement, NormKind norm, const StackContext& context) {
+  if (placement != Placement::Custom) {
+    stack = preset_stack(placement, norm, context);
+    return;
+  }
+  const LayerWiring last = stack.layers.empty() ? LayerWiring{} : stack.layers.back();
+  stack.layers.resize(static_cast<size_t>(context.layers), last);
+}
+
+// Changes what the wirings depend on (depths, architecture) and fits them to it.
+template <typename Change>
+void reshape(RunSpec& spec, Change change) {
+  ModelConfig& model = spec.model;
+  const Placement own = placement_of(model), encoder = has_both(model) ? encoder_placement_of(model) : own;
+  const Architecture before = model.architecture;
+  change(model);
+  if (before != model.architecture) {
+    // The stack that there was serves for both kinds.
+    const StackWiring from = before == Architecture::Encoder ? model.encoder : model.decoder;
+    if (before != Architecture::EncoderDecoder) model.encoder = model.decoder = from;
+  }
+  resize(model.decoder, own, model.norm, context_of(model, true));
+  resize(model.encoder, encoder, model.norm, context_of(model, false));
+  complete(spec);
+}
+
+Field architecture_field() {
+  Field field = field_of(
+      FieldType::Choice,
+      {"model.architecture", "architecture", "",
+       "A decoder predicts the next symbol, an encoder sees the whole row and fills in what is hidden or "
+       "names its class, an encoder-decoder writes one row after reading another. Two are no transformers: a "
+       "convolutional network names the class of an image, a parser is a feed-forward network that chooses the "
+       "transitions which build a dependency tree."});
+  field.choices = {std::begin(kArchitectures), std::end(kArchitectures)};
+  field.get = [](const RunSpec& spec) {
+    return std::string(kArchitectures[static_cast<size_t>(spec.model.architecture)]);
+  };
+  field.set = [](RunSpec& spec, std::string_view name) {
+    reshape(spec, [&](ModelConfig& model) {
+      model.architecture = enum_from<Architecture>(kArchitectures, trimmed(name));
+    });
+  };
+  return field;
+}
+
+Field encoder_layers_field() {
+  Field field = field_of(FieldType::Integer,
+                         {"model.encoder_layers", "encoder layers", "",
+                          "Depth of the encoder of an encoder-decoder; 0 makes it as deep as the decoder."},
+                         0, 256);
+  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.encoder_layers); };
+  field.set = [](RunSpec& spec, std::string_view text) {
+    int64_t value = 0;
+    if (parse_integer(text, value))
+      reshape(spec, [&](ModelConfig& model) { model.encoder_layers = static_cast<int32_t>(value); });
+  };
+  return field;
+}
+
+Field encoder_placement_field() {
+  Field field = field_of(
+      FieldType::Choice,
+      {"model.encoder_placement", "encoder placement", "",
+       "Where the norms of an encoder-decoder's encoder stand; same follows the decoder. Set apart they "
+       "make the hybrids of Liu et al. (2020), Table 1."});
+  field.choices = {kSame};
+  for (Placement placement : kPresets) field.choices.push_back(to_string(placement));
+  field.choices.push_back(to_string(Placement::Custom));
+  field.get = [](const RunSpec& spec) {
+    const Placement encoder = encoder_placement_of(spec.model);
+    const bool same =
+        !has_both(spec.model) || (encoder != Placement::Custom && encoder == placement_of(spec.model));
+    return std::string(same ? kSame : to_string(encoder));
+  };
+  field.set = [](RunSpec& spec, std::string_view name) {
+    ModelConfig& model = spec.model;
+    if (!has_both(model) || trimmed(name) == to_string(Placement::Custom)) return;
+    const Placement placement = trimmed(name) == kSame ? placement_of(model) : placement_from(trimmed(name));
+    if (placement != Placement::Custom)
+      model.encoder = preset_stack(placement, model.norm, context_of(model, false));
+  };
+  return field;
+}
+
+void replace_norms(LayerWiring& layer, NormKind kind) {
+  for (Wiring* wiring : {&layer.attention, &layer.cross, &layer.feed_forward})
+    for (NormKind* norm : norms_of(*wiring))
+      if (*norm != NormKind::None) *norm = kind;
+}
+
+// Every norm that stands somewhere becomes one of the new kind.
+void set_norm(RunSpec& spec, NormKind kind) {
+  spec.model.norm = kind;
+  for (StackWiring* stack : {&spec.model.encoder, &spec.model.decoder}) {
+    for (LayerWiring& layer : stack->layers) replace_norms(layer, kind);
+    for (NormKind* at : {&stack->embedding, &stack->final, &stack->second})
+      if (*at != NormKind::None) *at = kind;
+  }
+}
+
+Field layers_field() {
+  Field field = field_of(
+      FieldType::Integer,
+      {"model.layers", "layers", "",
+       "How many layers are stacked; each is attention followed by a feed-forward network, of a parser a hidden "
+       "layer."},
+      1, 256);
+  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.layers); };
+  field.set = [](RunSpec& spec, std::string_view text) {
+    int64_t value = 0;
+    if (parse_integer(text, value))
+      reshape(spec, [&](ModelConfig& model) { model.layers = static_cast<int32_t>(value); });
+  };
+  return field;
+}
+
+Field sequence_field() {
+  Field field = field_of(FieldType::Integer,
+                         {"model.sequence", "sequence", "symbols",
+                          "How many symbols the model sees at once; attention looks back no further, "
+                          "unless there is a memory."},
+                         2, 4096);
+  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.sequence); };
+  field.set = [](RunSpec& spec, std::string_view text) {
+    int64_t value = 0;
+    if (!parse_integer(text, value)) return;
+    spec.model.sequence = static_cast<int32_t>(value);
+    spec.data.context = spec.model.sequence;
+    complete(spec);
+  };
+  return field;
+}
+
+// A memory asks for what it needs; model.positions and data.consecutive stand after it and have the last word.
+Field memory_field() {
+  Field field =
+      field_of(FieldType::Integer,
+               {"model.memory", "memory", "symbols",
+                "How many symbols before the row a decoder still sees, as the states that each layer "
+                "had for them; nothing is learned through them (Transformer-XL). It needs relative "
+                "positions and consecutive text, and asks for both. 0 is none."},
+               0, kMostMemory);
+  field.get = [](const RunSpec& spec) { return std::to_string(spec.model.memory); };
+  field.set = [](RunSpec& spec, std::string_view text) {
+    int64_t value = 0;
+    if (!parse_integer(text, value)) return;
+    spec.model.memory = static_cast<int32_t>(value);
+    if (value == 0) return;
+    spec.model.positions = Positions::Relative;
+    spec.data.consecutive = true;
+  };
+  return field;
+}
+
+Field norm_field() {
+  Field field = field_of(FieldType::Choice,
+                         {"model.norm", "norm", "",
+                          "Which normalization stands in the slots: ln centres, scales and has a "
+                          "learned gain and bias; rms only scales; simple is ln without gain and bias. The "
+                          "detach kinds hold mean, spread or both constant in the backward pass; adanorm "
+                          "replaces gain and bias by a function of its input; dyt is a tanh, element by "
+                          "element."});
+  for (NormKind kind : kNormKinds)
+    if (kind != NormKind::None) field.choices.push_back(short_name(kind));
+  field.get = [](const RunSpec& spec) { return std::string(short_name(spec.model.norm)); };
+  field.set = [](RunSpec& spec, std::string_view name) { set_norm(spec, norm_from(trimmed(name))); };
+  return field;
+}
+
+Field placement_field() {
+  Field field = field_of(FieldType::Choice, {"model.placement", "placement", "",
+                                             "Where the norms stand, for all layers at once. Post-LN puts "
+                                             "them on the residual stream, Pre-LN inside the branches."});
+  for (Placement placement : kPresets) field.choices.push_back(to_string(placement));
+  field.choices.push_back(to_string(Placement::Custom));
+  field.get = [](const RunSpec& spec) { return std::string(to_string(placement_of(spec.model))); };
+  field.set = [](RunSpec& spec, std::string_view name) {
+    // "custom" keeps what stands: the wiring.* keys say what it is.
+    if (trimmed(name) != to_string(Placement::Custom))
+      set_placement(spec.model, placement_from(trimmed(name)));
+  };
+  return field;
+}
+
+void add_shape_fields(std::vector<Field>& fields) {
+  fields.push_back(architecture_field());
+  fields.push_back(layers_field());
+  fields.push_back(encoder_layers_field());
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& {
+    return s.model.d_model;
+  }>({"model.d_model", "width", "features",
+      "How many numbers describe a symbol on its way through the model: d_model. Must be a multiple of the heads."},
+     2, 8192));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.heads; }>(
+      {"model.heads", "heads", "", "Into how many parallel attentions the width is cut."}, 1, 128));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.feed_forward; }>(
+      {"model.feed_forward", "feed-forward", "features",
+       "Width of the hidden layer of each feed-forward network; four times the width is usual."},
+      1, 65536));
+  fields.push_back(sequence_field());
+  fields.push_back(memory_field());
+  fields.push_back(norm_field());
+  fields.push_back(placement_field());
+  fields.push_back(encoder_placement_field());
+}
+
+void add_image_fields(std::vector<Field>& fields) {
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.images.channels; }>(
+      {"model.channels", "channels", "",
+       "Convolutional network: how many pictures the first convolution makes of an image."},
+      1, 1024));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.images.channels_2; }>(
+      {"model.channels_2", "channels, layer 2", "",
+       "Convolutional network: how many pictures the second convolution makes of those."},
+      1, 1024));
+  fields.push_back(integer<[](RunSpec& s) -> int32_t& { return s.model.images.window; }>(
+      {"model.window", "window", "pixels",
+       "Convolutional network: height and width of the part of an image that a convolution looks at."},
+      1, 31));
+}
+
+void add_part_fields(std::vector<Field>& fields) {
+  fields.push_back(choice<[](RunSpec& s) -> InitRule& { return s.model.init; },
+                          [](InitRule rule) { return kInitRules[static_cast<size_t>(rule)]; },
+                          [](std::string_view name) { return enum_from<InitRule>(kInitRules, name); }>(
+      {"model.init", "init", "",
+       "How the weights start. xavier fits each matrix's size; theory is the setting of Xiong et al. (2020) with "
+       "silent attention; normal002 is a fixed spread of 0.02, as in BERT; fixup and t-fixup shrink them with "
+       "depth, for models without norms; looklinear makes each feed-forward network start as a linear map; b2t "
+       "shrinks every matrix of the layers by the root of their number."},
+      all(kInitRules)));
+  fields.push_back(choice<[](RunSpec& s) -> Activation& { return s.model.activation; },
+                          [](Activation a) { return kActivations[static_cast<size_t>(a)]; },
+                          [](std::string_view name) { return enum_from<Activation>(kActivations, name); }>(
+      {"model.activation", "activation", "", "The nonlinearity inside the feed-forward networks."},
+      all(kActivations)));
+  fields.push_back(choice<[](RunSpec& s) -> Positions& { return s.model.positions; },
+                          [](Positions p) { return kPositions[static_cast<size_t>(p)]; },
+                          [](std::string_view name) { return enum_from<Positions>(kPositions, name); }>(
+      {"model.positions", "positions", "",
+       "How the model is told the place of a symbol in the sequence. relative, for a decoder, adds nothing to the "
+       "symbols: attention is told how far back each one is."},
+      all(kPositions)));
+  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.tied_output; }>(
+      {"model.tied", "tied output", "",
+       "The output layer reuses the embedding table instead of a matrix of its own."}));
+  fields.push_back(choice<[](RunSpec& s) -> Pooling& { return s.model.pooling; },
+                          [](Pooling p) { return kPoolings[static_cast<size_t>(p)]; },
+                          [](std::string_view name) { return enum_from<Pooling>(kPoolings, name); }>(
+      {"model.pooling", "pooling", "",
+       "What a classifier reads the class off: the state of the first position, as BERT does, or the mean "
+       "over all positions."},
+      all(kPoolings)));
+  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.shared_embedding; }>(
+      {"model.shared_embedding", "shared embedding", "",
+       "Encoder and decoder read one embedding table; off, each has its own."}));
+  fields.push_back(flag<[](RunSpec& s) -> bool& { return s.model.output_projection; }>(
+      {"model.output_projection", "output projection", "",
+       "Attention ends in a matrix that mixes its heads. The theory setting has none."}));
+}
+
+void add_number_fields(std::vector<Field>& fields) {
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.eps; }>(
+      {"model.eps", "norm epsilon", "", "Added to the variance inside each norm, against division by zero."},
+      0, 1));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.adanorm_scale; }>(
+      {"model.adanorm_scale", "AdaNorm C", "", "adanorm multiplies its output by C (1 - k y)."}, 0, 100));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.adanorm_slope; }>(
+      {"model.adanorm_slope", "AdaNorm k", "", "adanorm: how much less it lets large values through."}, 0,
+      1));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dyt_alpha; }>(
+      {"model.dyt_alpha", "DyT alpha", "", "dyt: where the learned slope inside the tanh starts."}, 0, 100));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_residual; }>(
+      {"model.dropout_residual", "dropout", "",
+       "Share of each branch's output that is set to zero at random in training."},
+      0, 0.99));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_attention; }>(
+      {"model.dropout_attention", "attention dropout", "",
+       "Share of the attention weights that is set to zero at random."},
+      0, 0.99));
+  fields.push_back(real<[](RunSpec& s) -> float& { return s.model.dropout_activation; }>(
+      {"model.dropout_activation", "activation dropout", "",
+       "Share of the feed-forward hidden layer that is set to zero at random."},
+      0, 0.99));
+}
+
+}  // namespace
+
+void add_model_fields(std::vector<Field>& fields) {
+  add_shape_fields(fields);
+  add_image_fields(fields);
+  add_part_fields(fields);
+  add_number_fields(fields);
+}
+
+}  // namespace normscope

@@ -1,0 +1,149 @@
+// Named specifications: the three runs of the default comparison and the presets of the command line. See spec.h.
+#include <algorithm>
+#include <iterator>
+
+#include "engine/core/error.h"
+#include "training/spec/nearest.h"
+#include "training/spec/spec.h"
+
+namespace normscope {
+namespace {
+
+constexpr int32_t kDefaultWarmup = 200;
+
+RunSpec placed(Placement placement, int32_t warmup, InitRule init = InitRule::Xavier) {
+  RunSpec spec;
+  set_placement(spec.model, placement);
+  spec.model.init = init;
+  spec.train.schedule.warmup = warmup;
+  return spec;
+}
+
+// Every placement is a preset under its own name with Xavier's initialisation and no warm-up; a row here says
+// otherwise, or names another combination.
+struct RunPreset {
+  std::string_view name;
+  Placement placement;
+  InitRule init = InitRule::Xavier;
+  int32_t warmup = 0;
+};
+constexpr RunPreset kRunPresets[] = {
+    {"post-warmup", Placement::Post, InitRule::Xavier, kDefaultWarmup},
+    {"post-normal002", Placement::Post, InitRule::Normal002},
+    {"post-theory", Placement::Post, InitRule::Theory},
+    {"looklinear", Placement::Post, InitRule::LookLinear},
+    {"t-fixup", Placement::None, InitRule::TFixup},
+    {"fixup", Placement::FixUp, InitRule::FixUp},
+    {"b2t-init", Placement::B2T, InitRule::B2T},
+};
+
+constexpr std::string_view kConvnet = "convnet", kParser = "parser";
+
+/// As Kingma and Ba (2015) have it, where a paper states no more of its Adam than the rate.
+void set_authors_adam(RunSpec& spec, float rate) {
+  spec.train.schedule.peak = rate;
+  spec.train.beta2 = 0.999f;
+  spec.train.eps = 1e-8f;
+}
+
+/// The convolutional network of Xu et al. (2019, section 2.1) with their batch and rate, LayerNorm before the
+/// activation, on drawn digits.
+RunSpec convolutional_run() {
+  RunSpec spec;
+  set_field(spec, "model.architecture", "convolutional");
+  set_field(spec, "data.name", "digits");
+  spec.train.batch = 32;
+  set_authors_adam(spec, 1e-3f);
+  return spec;
+}
+
+/// Xu et al. (2019, section 2.2) on the Penn Treebank: hidden width 512, batches of 1,024 transitions, dropout 0.2, Adam
+/// at 1e-3, a norm before each activation; "3 layers" of their Table 1 is read as two hidden layers and the output. The
+/// embeddings of 50 are Chen and Manning's (2014).
+RunSpec parser_run() {
+  RunSpec spec = placed(Placement::Pre, 0);
+  set_field(spec, "model.architecture", "parser");
+  set_field(spec, "data.name", "treebank");
+  set_field(spec, "model.layers", "2");
+  spec.model.d_model = 50;
+  spec.model.feed_forward = 512;
+  spec.model.dropout_activation = 0.2f;
+  spec.train.batch = 1024;
+  set_authors_adam(spec, 1e-3f);
+  return spec;
+}
+
+bool has_row(std::string_view name) {
+  return std::any_of(std::begin(kRunPresets), std::end(kRunPresets),
+                     [&](const RunPreset& preset) { return preset.name == name; });
+}
+
+}  // namespace
+
+std::string default_name(const RunSpec& spec) {
+  const ModelConfig& model = spec.model;
+  const Placement placement =
+      placement_of(model.stack(), context_of(model, model.architecture != Architecture::Encoder));
+  const bool parser = model.architecture == Architecture::Parser;
+  std::string name = label(placement);
+  if (model.architecture == Architecture::Convolutional) name = "Convolutions, " + name;
+  if (parser) name = placement == Placement::None ? "Parser without norms" : "Parser";
+  if (model.norm != NormKind::LayerNorm && (placement == Placement::Custom || has_norms(placement)))
+    name += fmt::format(" ({})", short_name(model.norm));
+  if (model.init != InitRule::Xavier && !parser)
+    name += fmt::format(", {}", kInitRules[static_cast<size_t>(model.init)]);
+  if (model.memory > 0) name += fmt::format(", memory {}", model.memory);
+  const int32_t warmup = spec.train.schedule.warmup;
+  return name + (warmup > 0 ? fmt::format(", warm-up {}", warmup) : ", no warm-up");
+}
+
+std::vector<RunSpec> default_comparison(const DataSpec& data, uint64_t seed) {
+  std::vector<RunSpec> runs{placed(Placement::Post, 0), placed(Placement::Post, kDefaultWarmup),
+                            placed(Placement::Pre, 0)};
+  for (RunSpec& run : runs) {
+    run.data = data;
+    run.data.context = run.model.sequence;
+    run.seed = seed;
+  }
+  return runs;
+}
+
+std::vector<RunSpec> comparison_of(std::string_view architecture) {
+  const bool convolves = architecture == "convolutional";
+  if (!convolves && architecture != "parser") return default_comparison();
+  std::vector<RunSpec> runs(3, convolves ? convolutional_run() : parser_run());
+  if (convolves)
+    set_placement(runs[1].model, Placement::Pre);
+  else
+    set_field(runs[1], "model.norm", "adanorm");
+  set_placement(runs[2].model, Placement::None);
+  for (RunSpec& run : runs) complete(run);
+  return runs;
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (Placement placement : kPresets) {
+    if (!has_row(to_string(placement))) names.emplace_back(to_string(placement));
+    if (placement == Placement::Post) names.emplace_back("post-warmup");
+  }
+  for (const RunPreset& preset : kRunPresets)
+    if (preset.name != "post-warmup") names.emplace_back(preset.name);
+  names.emplace_back(kConvnet);
+  names.emplace_back(kParser);
+  return names;
+}
+
+RunSpec preset_run(std::string_view name) {
+  if (name == kConvnet) return convolutional_run();
+  if (name == kParser) return parser_run();
+  for (const RunPreset& preset : kRunPresets)
+    if (name == preset.name) return placed(preset.placement, preset.warmup, preset.init);
+  for (Placement placement : kPresets)
+    if (name == to_string(placement)) return placed(placement, 0);
+  const std::vector<std::string> all = preset_names();
+  fail("preset", "'{}' is unknown: {}", name,
+       expected(name, std::vector<std::string_view>(all.begin(), all.end())));
+}
+
+}  // namespace normscope

@@ -1,0 +1,119 @@
+// See spec_text.h.
+#include "training/spec/spec_text.h"
+
+#include <charconv>
+#include <cmath>
+#include <type_traits>
+
+#include "engine/core/real_text.h"
+#include "training/spec/limits.h"
+#include "training/spec/nearest.h"
+#include "training/spec/spec.h"
+
+namespace normscope {
+namespace {
+
+template <typename T>
+bool parse_whole(std::string_view text, T& value) {
+  text = trimmed(text);
+  const char* end = text.data() + text.size();
+  T read{};
+  std::from_chars_result result;
+  if constexpr (std::is_floating_point_v<T>)
+    result = read_real(text.data(), end, read);
+  else
+    result = std::from_chars(text.data(), end, read);
+  if (result.ec != std::errc{} || result.ptr != end || text.empty()) return false;
+  value = read;
+  return true;
+}
+
+std::string range_text(const Field& field) { return fmt::format("{} to {}", field.low, field.high); }
+
+// In the precision of the value: 0.99 as a float lies above 0.99 as a double. Written so that NaN fails.
+template <typename Real>
+void check_range(const Field& field, std::string_view text, Real value) {
+  if (!(value >= static_cast<Real>(field.low) && value <= static_cast<Real>(field.high)))
+    fail(field.key, "{} is out of range: expected {}", trimmed(text), range_text(field));
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const size_t from = text.find_first_not_of(kSpace);
+  if (from == std::string_view::npos) return {};
+  return text.substr(from, text.find_last_not_of(kSpace) - from + 1);
+}
+
+bool parse_integer(std::string_view text, int64_t& value) { return parse_whole(text, value); }
+
+bool parse_real(std::string_view text, float& value) {
+  float read = 0;
+  if (!parse_whole(text, read) || !std::isfinite(read)) return false;
+  value = read;
+  return true;
+}
+
+bool parse_flag(std::string_view text, bool& value) {
+  text = trimmed(text);
+  const bool yes = text == "true" || text == "on" || text == "yes";
+  const bool no = text == "false" || text == "off" || text == "no";
+  if (yes || no) value = yes;
+  return yes || no;
+}
+
+bool parse_steps(std::string_view text, std::vector<int32_t>& steps) {
+  std::vector<int32_t> read;
+  text = trimmed(text);
+  while (!text.empty()) {
+    const size_t comma = text.find(',');
+    int64_t step = 0;
+    if (!parse_integer(text.substr(0, comma), step)) return false;
+    if (step < 1 || step > kLastEdit || (!read.empty() && step <= read.back())) return false;
+    read.push_back(static_cast<int32_t>(step));
+    if (comma == std::string_view::npos) break;
+    text = trimmed(text.substr(comma + 1));
+    if (text.empty()) return false;
+  }
+  steps = std::move(read);
+  return true;
+}
+
+std::string steps_text(const std::vector<int32_t>& steps) { return fmt::format("{}", fmt::join(steps, ",")); }
+
+std::string real_text(float value) { return fmt::format("{}", value); }
+
+void check_value(const Field& field, std::string_view text) {
+  const std::string_view shown = trimmed(text);
+  switch (field.type) {
+    case FieldType::Integer: {
+      int64_t value = 0;
+      if (!parse_integer(text, value))
+        fail(field.key, "'{}' is not a whole number: expected {}", shown, range_text(field));
+      check_range(field, text, static_cast<double>(value));
+      return;
+    }
+    case FieldType::Real: {
+      float value = 0;
+      if (!parse_real(text, value))
+        fail(field.key, "'{}' is not a number: expected {}", shown, range_text(field));
+      check_range(field, text, value);
+      return;
+    }
+    case FieldType::Flag: {
+      bool value = false;
+      if (!parse_flag(text, value)) fail(field.key, "'{}' is neither: expected true or false", shown);
+      return;
+    }
+    case FieldType::Choice: {
+      for (std::string_view choice : field.choices)
+        if (choice == shown) return;
+      fail(field.key, "'{}' is unknown: {}", shown, expected(shown, field.choices));
+    }
+    case FieldType::Text:
+      return;
+  }
+}
+
+}  // namespace normscope

@@ -1,0 +1,153 @@
+// See unused_settings.h: one row a field that not every run reads.
+#include "training/spec/unused_settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "training/spec/spec_text.h"
+#include "training/spec/update_rule.h"
+
+namespace normscope {
+namespace {
+
+/// Whether a norm of a kind that `wanted` accepts stands anywhere in the model.
+template <typename Wanted>
+bool any_norm(const ModelConfig& model, Wanted wanted) {
+  const auto in = [&](const StackWiring& stack) {
+    const auto accepted = [&](NormKind kind) { return kind != NormKind::None && wanted(kind); };
+    for (const LayerWiring& layer : stack.layers)
+      for (const Wiring* w : {&layer.attention, &layer.cross, &layer.feed_forward})
+        for (NormKind kind : norms_of(*w))
+          if (accepted(kind)) return true;
+    return accepted(stack.embedding) || accepted(stack.final) || accepted(stack.second);
+  };
+  const bool both = model.architecture == Architecture::EncoderDecoder;
+  return in(model.stack()) || (both && in(model.encoder));
+}
+
+bool has_both(const RunSpec& s) { return s.model.architecture == Architecture::EncoderDecoder; }
+bool has_norm(const RunSpec& s) {
+  return any_norm(s.model, [](NormKind) { return true; });
+}
+bool has_epsilon(const RunSpec& s) {
+  return any_norm(s.model, [](NormKind kind) { return kind != NormKind::DyT; });
+}
+bool has_adanorm(const RunSpec& s) {
+  return any_norm(s.model, [](NormKind kind) { return kind == NormKind::AdaNorm; });
+}
+bool has_dyt(const RunSpec& s) {
+  return any_norm(s.model, [](NormKind kind) { return kind == NormKind::DyT; });
+}
+bool has_moments(const RunSpec& s) { return update_op(s.train.optimizer) == OpKind::Adam; }
+bool may_leave_out_correction(const RunSpec& s) {
+  return has_moments(s) && rule_of(s.train.optimizer).rectified == Rectified::No;
+}
+bool has_momentum(const RunSpec& s) { return rule_of(s.train.optimizer).reads_momentum; }
+bool falls_from_reference(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_reference; }
+bool ends(const RunSpec& s) { return row_of(s.train.schedule.kind).has_end; }
+bool has_steps(const RunSpec& s) { return row_of(s.train.schedule.kind).reads_milestones; }
+bool convolves(const RunSpec& s) { return s.model.architecture == Architecture::Convolutional; }
+bool parses(const RunSpec& s) { return s.model.architecture == Architecture::Parser; }
+bool transforms(const RunSpec& s) { return is_transformer(s.model.architecture); }
+bool is_decoder(const RunSpec& s) { return s.model.architecture == Architecture::Decoder; }
+bool has_hidden_layers(const RunSpec& s) { return !convolves(s); }
+bool starts_by_rule(const RunSpec& s) { return !parses(s); }
+bool classifies(const RunSpec& s) { return is_labelled(s.data.name); }
+bool predicts_symbols(const RunSpec& s) { return transforms(s) && !classifies(s); }
+bool reads_text(const RunSpec& s) { return s.data.name == "corpus" || s.data.name == "text"; }
+bool reads_pairs(const RunSpec& s) { return s.data.name == "pairs"; }
+bool reads_idx(const RunSpec& s) { return s.data.name == "idx"; }
+bool reads_trees(const RunSpec& s) { return s.data.name == "treebank"; }
+bool draws_digits(const RunSpec& s) { return s.data.name == "digits"; }
+bool makes_trees_up(const RunSpec& s) { return reads_trees(s) && s.data.treebank_path.empty(); }
+bool reads_labels(const RunSpec& s) { return s.data.name == "labels"; }
+bool reads_valid(const RunSpec& s) {
+  return reads_pairs(s) || reads_labels(s) || (reads_trees(s) && !makes_trees_up(s));
+}
+bool is_made_up(const RunSpec& s) {
+  return s.data.name == "corpus" || draws_digits(s) || makes_trees_up(s) ||
+         (classifies(s) && !reads_labels(s));
+}
+
+struct Condition {
+  std::string_view key;
+  bool (*read)(const RunSpec&);
+  std::string_view because;        ///< the field that decides
+  std::string_view expected = "";  ///< empty: those of its choices under which the setting is read
+};
+constexpr std::string_view kTransformer = "a transformer", kLayers = "a transformer or parser";
+constexpr Condition kConditions[] = {
+    {"model.layers", has_hidden_layers, "model.architecture", kLayers},
+    {"model.d_model", has_hidden_layers, "model.architecture", kLayers},
+    {"model.feed_forward", has_hidden_layers, "model.architecture", kLayers},
+    {"model.dropout_activation", has_hidden_layers, "model.architecture", kLayers},
+    {"model.heads", transforms, "model.architecture", kTransformer},
+    {"model.sequence", transforms, "model.architecture", kTransformer},
+    {"model.positions", transforms, "model.architecture", kTransformer},
+    {"model.output_projection", transforms, "model.architecture", kTransformer},
+    {"model.dropout_residual", transforms, "model.architecture", kTransformer},
+    {"model.dropout_attention", transforms, "model.architecture", kTransformer},
+    {"model.init", starts_by_rule, "model.architecture", "another than parser"},
+    {"model.channels", convolves, "model.architecture", "convolutional"},
+    {"model.channels_2", convolves, "model.architecture", "convolutional"},
+    {"model.window", convolves, "model.architecture", "convolutional"},
+    {"model.encoder_layers", has_both, "model.architecture", "encoder-decoder"},
+    {"model.encoder_placement", has_both, "model.architecture", "encoder-decoder"},
+    {"model.shared_embedding", has_both, "model.architecture", "encoder-decoder"},
+    {"model.memory", is_decoder, "model.architecture", "decoder"},
+    {"model.norm", has_norm, "model.placement", "one with norms"},
+    {"model.eps", has_epsilon, "model.norm", "a norm that divides"},
+    {"model.adanorm_scale", has_adanorm, "model.norm", "adanorm"},
+    {"model.adanorm_slope", has_adanorm, "model.norm", "adanorm"},
+    {"model.dyt_alpha", has_dyt, "model.norm", "dyt"},
+    {"model.pooling", classifies, "data.name", "labels, word-order or mood"},
+    {"model.tied", predicts_symbols, "data.name", "symbols to predict"},
+    {"train.reference", falls_from_reference, "train.schedule"},
+    {"train.decay_end", ends, "train.schedule"},
+    {"train.decay_factor", has_steps, "train.schedule"},
+    {"train.milestones", has_steps, "train.schedule"},
+    {"train.beta1", has_moments, "train.optimizer"},
+    {"train.beta2", has_moments, "train.optimizer"},
+    {"train.eps", has_moments, "train.optimizer"},
+    {"train.bias_correction", may_leave_out_correction, "train.optimizer"},
+    {"train.momentum", has_momentum, "train.optimizer"},
+    {"data.valid", reads_valid, "data.name", "pairs or labels, or a treebank from a file"},
+    {"data.punctuation", reads_trees, "data.name", "treebank"},
+    {"data.tokenizer", reads_pairs, "data.name", "pairs"},
+    {"data.vocabulary", reads_pairs, "data.name", "pairs"},
+    {"data.image_labels", reads_idx, "data.name", "idx"},
+    {"data.digits", draws_digits, "data.name", "digits"},
+    {"data.consecutive", reads_text, "data.name", "corpus or text"},
+    {"data.seed", is_made_up, "data.name", "corpus, word-order, mood or digits, or treebank without a file"},
+};
+
+/// The choices of the field that decides under which the setting is read: "linear or cosine".
+std::string choices_that_read(const Condition& row) {
+  RunSpec spec;
+  std::vector<std::string_view> names;
+  for (const std::string_view choice : find_field(row.because)->choices) {
+    set_field(spec, row.because, choice);
+    if (row.read(spec)) names.push_back(choice);
+  }
+  return one_of(names);
+}
+
+}  // namespace
+
+std::string unused_reason(const RunSpec& spec, std::string_view key) {
+  const auto row = std::find_if(std::begin(kConditions), std::end(kConditions),
+                                [&](const Condition& r) { return r.key == key; });
+  if (row == std::end(kConditions) || row->read(spec)) return "";
+  // Asked in every frame that shows the settings, of every run: tried out once.
+  static const std::vector<std::string> expected = [] {
+    std::vector<std::string> all;
+    for (const Condition& r : kConditions)
+      all.push_back(r.expected.empty() ? choices_that_read(r) : std::string(r.expected));
+    return all;
+  }();
+  return fmt::format("{} is {}: expected {}", row->because, get_field(spec, row->because),
+                     expected[static_cast<size_t>(row - std::begin(kConditions))]);
+}
+
+}  // namespace normscope

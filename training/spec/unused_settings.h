@@ -1,0 +1,16 @@
+// Unused settings, those that a run does not read: a momentum under Adam, an encoder's depth in a decoder. Used by
+// the command line, which refuses them, and by the code that writes a command line for a run.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "training/spec/spec.h"
+
+namespace normscope {
+
+/// Why this run does not read the field, as "train.optimizer is adam: expected momentum"; empty
+/// where it does, and for wiring.*. An edit or another data set may make it read later.
+std::string unused_reason(const RunSpec& spec, std::string_view key);
+
+}  // namespace normscope
