@@ -1,7 +1,7 @@
 // Every op of the engine, written a second time as plainly as possible: scalar loops, templated on the number
 // type. double: what SIMD and CUDA kernels are compared with in the tests, and what measure/step/numeric_check takes
-// differences of. Dual (tests/reference/dual.h): exact directional derivatives, which prove the hand-written backward
-// of the tests' reference. Formulas: rules.def. No kernel knows this file.
+// differences of. Var (tests/reference/var.h): the exact derivative of each formula, which the kernels' backward is
+// compared with. Formulas: rules.def. No kernel knows this file.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using std::tanh;
 template <class S>
 using Array = std::vector<S>;
 
-/// The plain number: what branches and maxima are decided on, and what is detached. Dual has its own.
+/// The plain number: what branches and maxima are decided on, and what is detached. Var has its own.
 inline double value_of(double x) { return x; }
 
 inline size_t at(int64_t i) { return static_cast<size_t>(i); }
@@ -203,7 +203,7 @@ struct AdaNumbers {
 ///   Simple, the detached kinds   out  =  y
 ///   AdaNorm                      out  =  C (1 - k y) * y
 ///   Rms                          out  =  gain * x / sqrt(mean(x²) + eps)
-/// What a kind detaches is a plain number here, so that dual numbers see no derivative through it.
+/// What a kind detaches is a plain number here, so that a Var has no derivative through it.
 template <class S>
 NormResult<S> layer_norm(NormKind kind, const Array<S>& x, const Array<S>& gain, const Array<S>& bias,
                          int64_t D, double eps, const AdaNumbers& ada = {}) {

@@ -104,7 +104,7 @@ void check_nan_case(const OpCase& c) {
   }
   Values dy = p.dy;
   dy[dy.size() / 2] = nan;
-  const auto gradients = c.backward(p.in, dy);
+  const auto gradients = gradients_of(c, p.in, dy);
   const Outcome device = run_on_device(c, write, p.in, dy, p.base);
   for (size_t i = 0; i < c.in.size(); ++i)
     if (write[i] != Write::Skip) check_nan(gradients[i], device.din[i]);

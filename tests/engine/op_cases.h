@@ -1,6 +1,6 @@
 // What every op must withstand: at least one case per line of ops.def, at odd sizes, with random inputs,
 // gains, biases and cotangents of non-zero mean. test_op_cases.cpp runs them through the CPU kernels,
-// test_reference.cpp proves the reference itself. Adding an op means adding its cases to op_cases*.cpp: a
+// test_reference.cpp looks at the reference itself. Adding an op means adding its cases to op_cases*.cpp: a
 // test names any op without one.
 #pragma once
 
@@ -12,13 +12,13 @@
 #include "engine/cpu/kernel.h"
 #include "engine/ops/ops.h"
 #include "engine/ops/probe/probe.h"
-#include "reference/ops_backward.h"
+#include "reference/var.h"
 
 namespace normscope::test {
 
 using reference::Array;
-using reference::Dual;
 using reference::Values;
+using reference::Var;
 template <class S>
 using Inputs = std::vector<Array<S>>;
 
@@ -46,20 +46,21 @@ struct OpCase {
   double terms = 1;  ///< K of the bound on the outputs
   /// Output first, then what is saved. Integer inputs are empty arrays here (the case knows them).
   std::function<std::vector<Values>(const Inputs<double>&)> forward;
-  std::function<Array<Dual>(const Inputs<Dual>&)> forward_dual;  ///< the output alone
-  /// One array an input (empty where not differentiable).
-  std::function<std::vector<Values>(const Inputs<double>&, const Values& dy)> backward;
+  std::function<Array<Var>(const Inputs<Var>&)> forward_var;  ///< the output alone
 
   /// f: a generic lambda <class S>(const Inputs<S>&) -> std::vector<Array<S>>, output first.
   template <class F>
   void set_forward(F f) {
     forward = [f](const Inputs<double>& x) { return f(x); };
-    forward_dual = [f](const Inputs<Dual>& x) { return f(x)[0]; };
+    forward_var = [f](const Inputs<Var>& x) { return f(x)[0]; };
   }
 };
 
 /// Inputs as the reference takes them: float values exactly, in double.
 Inputs<double> inputs_of(const OpCase& c);
+
+/// The reference's gradients, one array an input (empty where not differentiable): the derivative of its own forward.
+std::vector<Values> gradients_of(const OpCase& c, const Inputs<double>& in, const Values& dy);
 
 /// A cotangent with non-zero mean and non-zero correlation with the normalised rows: the two directions that
 /// a norm's backward removes, so that leaving out either projection cannot pass.

@@ -32,10 +32,6 @@ OpCase conv2d_case(int64_t B, const ImageWindow& w, int64_t O, bool bias) {
   c.set_forward([=]<class S>(const Inputs<S>& in) {
     return std::vector<Array<S>>{reference::conv2d<S>(in[0], in[1], in[2], w)};
   });
-  c.backward = [=](const Inputs<double>& in, const Values& dy) {
-    auto g = reference::conv2d_backward(in[0], in[1], dy, w);
-    return std::vector<Values>{g.x, g.weight, bias ? g.bias : Values{}};
-  };
   return c;
 }
 
@@ -53,9 +49,6 @@ OpCase max_pool_case(int64_t B, const ImageWindow& w, bool rounded) {
   c.out = {B, w.windows() * w.channels};
   c.set_forward(
       [=]<class S>(const Inputs<S>& in) { return std::vector<Array<S>>{reference::max_pool<S>(in[0], w)}; });
-  c.backward = [=](const Inputs<double>& in, const Values& dy) {
-    return std::vector<Values>{reference::max_pool_backward(in[0], dy, w)};
-  };
   return c;
 }
 

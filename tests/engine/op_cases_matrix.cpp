@@ -32,10 +32,6 @@ OpCase linear_case(reference::LinearShape s, bool bias, Shape x, Shape out) {
   c.set_forward([=]<class S>(const Inputs<S>& in) {
     return std::vector<Array<S>>{reference::linear<S>(in[0], in[1], in[2], s)};
   });
-  c.backward = [=](const Inputs<double>& in, const Values& dy) {
-    auto g = reference::linear_backward(in[0], in[1], dy, s);
-    return std::vector<Values>{g.x, g.weight, bias ? g.bias : Values{}};
-  };
   return c;
 }
 
@@ -69,11 +65,6 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
     auto r = reference::attention<S>(in[0], in[1], in[2], a);
     return std::vector<Array<S>>{r.out, r.probabilities};
   });
-  c.backward = [=](const Inputs<double>& in, const Values& dy) {
-    const auto p = reference::attention<double>(in[0], in[1], in[2], a).probabilities;
-    auto g = reference::attention_backward(in[0], in[1], in[2], p, dy, a);
-    return std::vector<Values>{g.q, g.k, g.v, {}};
-  };
   return c;
 }
 
@@ -110,11 +101,6 @@ OpCase relative_case(std::string name, reference::RelativeShape a, int64_t beyon
     auto r = reference::relative_attention<S>(in[0], in[1], in[2], in[3], in[4], a);
     return std::vector<Array<S>>{r.out, r.probabilities};
   });
-  c.backward = [=](const Inputs<double>& in, const Values& dy) {
-    const auto p = reference::relative_attention<double>(in[0], in[1], in[2], in[3], in[4], a).probabilities;
-    auto g = reference::relative_attention_backward(in[0], in[1], in[2], in[3], in[4], p, dy, a);
-    return std::vector<Values>{g.content, g.k, g.v, g.position, g.distances, {}};
-  };
   return c;
 }
 
@@ -158,14 +144,9 @@ std::vector<OpCase> concat_cases() {
     c.in = {random.normal({B, Ta, D}), random.normal({B, Tb, D}, -0.4)};
     c.out = {B, Ta + Tb, D};
     const int64_t rows = B;
-    const size_t each_a = at(Ta * D), each_b = at(Tb * D);
     c.set_forward([=]<class S>(const Inputs<S>& in) {
       return std::vector<Array<S>>{reference::concat<S>(in[0], in[1], rows)};
     });
-    c.backward = [=](const Inputs<double>&, const Values& dy) {
-      auto g = reference::concat_backward(dy, each_a, each_b);
-      return std::vector<Values>{g.a, g.b};
-    };
     cases.push_back(std::move(c));
   }
   return cases;
@@ -251,9 +232,6 @@ std::vector<OpCase> pool_cases() {
     c.set_forward([s]<class S>(const Inputs<S>& in) {
       return std::vector<Array<S>>{reference::mean_pool<S>(in[0], s.lengths, s.B, s.T, s.D)};
     });
-    c.backward = [s](const Inputs<double>&, const Values& dy) {
-      return std::vector<Values>{reference::mean_pool_backward(s.lengths, dy, s.B, s.T, s.D), {}};
-    };
     cases.push_back(std::move(c));
   }
   return cases;
@@ -298,10 +276,6 @@ std::vector<OpCase> loss_cases() {
       auto r = reference::softmax_xent<S>(in[0], targets, weight, smoothing);
       return std::vector<Array<S>>{{r.loss}, r.log_sum_exp, Array<S>(weight.begin(), weight.end())};
     });
-    c.backward = [=](const Inputs<double>& in, const Values& dy) {
-      return std::vector<Values>{
-          reference::softmax_xent_backward(in[0], targets, weight, smoothing, dy[0]), {}, {}};
-    };
     cases.push_back(std::move(c));
   }
   return cases;

@@ -108,7 +108,7 @@ Prepared prepare(const OpCase& c) {
   p.in = inputs_of(c);
   p.dy = cotangent_of(c, p.in);
   p.forward = c.forward(p.in);
-  p.gradients = c.backward(p.in, p.dy);
+  p.gradients = gradients_of(c, p.in, p.dy);
   Random random(5);
   for (const Values& g : p.gradients) {
     // What is added to is of the gradient's own size, so that a wrong sum cannot hide behind it.

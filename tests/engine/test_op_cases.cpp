@@ -1,5 +1,5 @@
-// Second hop of the gradient tests: the CPU kernels of every op against the double reference, for every case,
-// write mode, instruction set and order of chunks; then NaN. The reference itself is proven in test_reference.cpp.
+// The CPU kernels of every op against the double reference and its derivative, for every case, write mode, instruction set
+// and order of chunks; then NaN. test_reference.cpp looks at the reference itself.
 #include <cmath>
 #include <limits>
 
@@ -9,6 +9,16 @@
 
 namespace normscope::test {
 namespace {
+
+template <class F>
+void on_each_instruction_set(F f) {
+  for (const std::string& isa : instruction_sets()) {
+    use_instruction_set(isa);
+    INFO(isa);
+    f();
+  }
+  use_instruction_set("");
+}
 
 std::vector<Write> all_inputs(const OpCase& c, Write mode) {
   std::vector<Write> write;
@@ -62,21 +72,25 @@ void check_gradients(const OpCase& c, const Prepared& p, const std::vector<Write
   }
 }
 
+void check_orders(const OpCase& c, const Prepared& p, const std::vector<Write>& write) {
+  const Outcome first = run_case(c, write, p.in, p.dy, p.base, orders()[0]);
+  CHECK(first.intact);
+  check_forward(c, p, first);
+  check_gradients(c, p, write, first);
+  for (size_t o = 1; o < orders().size(); ++o) {
+    INFO(orders()[o].name);
+    const Outcome other = run_case(c, write, p.in, p.dy, p.base, orders()[o]);
+    CHECK(other.intact);
+    CHECK(same_bits(first, other));
+  }
+}
+
 void check_case(const OpCase& c) {
   INFO(c.name);
-  const Prepared p = prepare(c);
-  for (const auto& write : write_patterns(c)) {
-    const Outcome first = run_case(c, write, p.in, p.dy, p.base, orders()[0]);
-    CHECK(first.intact);
-    check_forward(c, p, first);
-    check_gradients(c, p, write, first);
-    for (size_t o = 1; o < orders().size(); ++o) {
-      INFO(orders()[o].name);
-      const Outcome other = run_case(c, write, p.in, p.dy, p.base, orders()[o]);
-      CHECK(other.intact);
-      CHECK(same_bits(first, other));
-    }
-  }
+  const Prepared p = prepare(c);  // once: the reference takes longer than all kernels
+  on_each_instruction_set([&] {
+    for (const auto& write : write_patterns(c)) check_orders(c, p, write);
+  });
 }
 
 /// Attention may spread a NaN within its tensor: a masked key counts with probability zero, and zero times
@@ -94,40 +108,33 @@ void check_nan(const OpCase& c, const Values& reference, const std::vector<float
 
 void check_nan_case(const OpCase& c) {
   INFO(c.name);
-  const Prepared p = prepare(c);
+  const Inputs<double> plain = inputs_of(c);
+  const Values plain_dy = cotangent_of(c, plain);
+  const std::vector<Values> base(c.in.size());
   const auto write = all_inputs(c, Write::Assign);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (size_t i = 0; i < c.in.size(); ++i) {
     if (!c.in[i].present || !c.in[i].differentiable) continue;
     INFO("NaN in input " << i);
-    Inputs<double> in = p.in;
+    Inputs<double> in = plain;
     in[i][in[i].size() / 2] = nan;
-    const Outcome outcome = run_case(c, write, in, p.dy, p.base, orders()[0]);
-    check_nan(c, c.forward(in)[0], outcome.out);
+    const Values expected = c.forward(in)[0];
+    on_each_instruction_set(
+        [&] { check_nan(c, expected, run_case(c, write, in, plain_dy, base, orders()[0]).out); });
   }
   INFO("NaN in the gradient of the output");
-  Values dy = p.dy;
+  Values dy = plain_dy;
   dy[dy.size() / 2] = nan;
-  const auto gradients = c.backward(p.in, dy);
-  const Outcome outcome = run_case(c, write, p.in, dy, p.base, orders()[0]);
-  for (size_t i = 0; i < c.in.size(); ++i)
-    if (write[i] != Write::Skip) check_nan(c, gradients[i], outcome.din[i]);
-}
-
-template <class F>
-void on_each_instruction_set(F f) {
-  for (const std::string& isa : instruction_sets()) {
-    use_instruction_set(isa);
-    INFO(isa);
-    f();
-  }
-  use_instruction_set("");
+  const auto gradients = gradients_of(c, plain, dy);
+  on_each_instruction_set([&] {
+    const Outcome outcome = run_case(c, write, plain, dy, base, orders()[0]);
+    for (size_t i = 0; i < c.in.size(); ++i)
+      if (write[i] != Write::Skip) check_nan(c, gradients[i], outcome.din[i]);
+  });
 }
 
 void check_cases(const std::vector<OpCase>& cases) {
-  on_each_instruction_set([&] {
-    for (const OpCase& c : cases) check_case(c);
-  });
+  for (const OpCase& c : cases) check_case(c);
 }
 
 }  // namespace
@@ -152,9 +159,7 @@ TEST_CASE("kernels: convolution and the largest under a window equal the referen
 }
 
 TEST_CASE("kernels: every op hands NaN on", "[ops]") {
-  on_each_instruction_set([] {
-    for (const OpCase& c : op_cases()) check_nan_case(c);
-  });
+  for (const OpCase& c : op_cases()) check_nan_case(c);
 }
 
 TEST_CASE("kernels: the comparison fails on NaN, on a small change and on a wrong size", "[ops]") {

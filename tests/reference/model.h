@@ -1,4 +1,4 @@
-// A decoder written straight from the papers, in double over reference/graph.h: Post-LN and Pre-LN (Xiong et
+// A decoder written straight from the papers, in double over engine/ops/reference.h, on numbers that know their derivatives (var.h): Post-LN and Pre-LN (Xiong et
 // al. 2020), Sandwich, DeepNorm (Wang et al. 2022), ReZero (Bachlechner et al. 2020), Admin (Liu et al.
 // 2020) and the younger ones, one case each. It knows nothing of the engine's Wiring, so that a wrong wiring
 // shows. Parameters go by the engine's names.
@@ -12,7 +12,7 @@
 #include "engine/core/philox.h"
 #include "engine/model/model_config.h"
 #include "engine/model/wiring.h"
-#include "reference/graph.h"
+#include "reference/var.h"
 
 namespace normscope::reference {
 
@@ -40,14 +40,14 @@ struct DecoderResult {
 
 class Decoder {
  public:
-  Decoder(const DecoderSpec& spec, const Parameters& parameters) : s_(spec) {
-    for (const auto& [name, values] : parameters) leaves_[name] = g_.leaf(values);
-  }
+  Decoder(const DecoderSpec& spec, const Parameters& parameters) : s_(spec), parameters_(parameters) {}
 
   DecoderResult run(const std::vector<int32_t>& tokens, const std::vector<int32_t>& targets,
                     const Values& weights) {
-    Id x = g_.embedding(tokens, leaf("emb.tokens"), leaf("emb.positions"),
-                        std::sqrt(static_cast<double>(s_.D)), s_.T, s_.D);
+    Trace trace;
+    for (const auto& [name, values] : parameters_) leaves_[name] = leaves(trace, values);
+    Rows x = embedding(tokens, leaf("emb.tokens"), leaf("emb.positions"),
+                       std::sqrt(static_cast<double>(s_.D)), s_.T, s_.D);
     if (s_.placement == Placement::Peri) x = norm("emb.norm", x);
     x = second_ = drop("emb.drop", x, s_.dropout_residual);
     DecoderResult result;
@@ -55,27 +55,28 @@ class Decoder {
       layer_input_ = x;
       for (const char* kind : {"attn", "ffn"}) {
         x = sublayer(fmt::format("L{:02}.{}", layer_, kind), x, kind[0] == 'a');
-        result.outputs.push_back(g_.value(x));
+        result.outputs.push_back(values_of(x));
         result.branches.push_back(branch_value(fmt::format("L{:02}.{}.branch", layer_, kind)));
       }
     }
     x = ended(x);
-    const Id logits = s_.tied
-                          ? g_.linear(x, leaf("emb.tokens"), Graph::kAbsent, {s_.B * s_.T, s_.D, s_.V, true})
-                          : g_.linear(x, leaf("out.w"), Graph::kAbsent, {s_.B * s_.T, s_.D, s_.V});
-    const Id loss = g_.loss(logits, targets, weights, s_.smoothing);
-    g_.backward(loss);
-    result.loss = g_.value(loss)[0];
-    result.logits = g_.value(logits);
-    for (const auto& [name, id] : leaves_) result.gradients[name] = g_.gradient(id);
+    const Rows logits = s_.tied ? linear(x, leaf("emb.tokens"), kAbsent, {s_.B * s_.T, s_.D, s_.V, true})
+                                : linear(x, leaf("out.w"), kAbsent, {s_.B * s_.T, s_.D, s_.V});
+    const Var loss = softmax_xent(logits, targets, row_weights(targets, weights), s_.smoothing).loss;
+    trace.sweep<Var>({loss}, {1.0});
+    result.loss = loss.v;
+    result.logits = values_of(logits);
+    for (const auto& [name, rows] : leaves_) result.gradients[name] = gradients(trace, rows);
     return result;
   }
 
  private:
-  using Id = Graph::Id;
+  /// A tensor; empty: absent.
+  using Rows = Array<Var>;
+  inline static const Rows kAbsent{};
 
   /// What follows the last layer.
-  Id ended(Id x) {
+  Rows ended(Rows x) {
     switch (s_.placement) {
       case Placement::Pre:
       case Placement::Sandwich:
@@ -92,7 +93,7 @@ class Decoder {
       case Placement::ResiDual:
         return sum(x, norm("second", second_));
       case Placement::FixUp:
-        return g_.affine(x, leaf("end.scale"), leaf("end.shift"), 1, s_.D);
+        return affine(x, leaf("end.scale"), leaf("end.shift"), 1, s_.D);
       default:
         return x;
     }
@@ -100,25 +101,25 @@ class Decoder {
 
   /// Of the sub-layer at hand, times the learned scalar of that name where there is one.
   Values branch_value(const std::string& scale) const {
-    Values branch = g_.value(branch_);
+    Values branch = values_of(branch_);
     if (const auto found = leaves_.find(scale); found != leaves_.end())
-      for (double& b : branch) b *= g_.value(found->second)[0];
+      for (double& b : branch) b *= found->second[0].v;
     return branch;
   }
 
-  Id sum(Id a, Id b) { return g_.add(a, b, Graph::kAbsent, Graph::kAbsent, 1, 1, s_.D); }
+  Rows sum(const Rows& a, const Rows& b) { return add(a, b, kAbsent, kAbsent, 1, 1, s_.D); }
 
-  Id sublayer(const std::string& n, Id x, bool attention) {
-    const auto f = [&](Id h) {
+  Rows sublayer(const std::string& n, Rows x, bool attention) {
+    const auto f = [&](Rows h) {
       return branch_ = drop(n + ".drop", attention ? attend(n, h) : feed_forward(n, h), s_.dropout_residual);
     };
-    const auto after = [&](Id branch) { return branch_ = norm(n + ".after", branch); };
-    const auto plus = [&](Id f_of_x, Id skip, Id branch, double alpha) {
-      return g_.add(x, f_of_x, skip, branch, alpha, 1.0, s_.D);
+    const auto after = [&](Rows branch) { return branch_ = norm(n + ".after", branch); };
+    const auto plus = [&](Rows f_of_x, Rows skip, Rows branch, double alpha) {
+      return add(x, f_of_x, skip, branch, alpha, 1.0, s_.D);
     };
     const auto post = [&] { return norm(n + ".trunk", sum(x, f(x))); };
     const auto pre = [&] { return sum(x, f(norm(n + ".before", x))); };
-    const Id none = Graph::kAbsent;
+    const Rows none = kAbsent;
     switch (s_.placement) {
       case Placement::Post:
         return norm(n + ".trunk", plus(f(x), none, none, 1));
@@ -133,11 +134,11 @@ class Decoder {
       case Placement::Mix:  // a quarter of the layers, one at least
         return layer_ <= std::max<int64_t>(1, s_.L / 4) ? post() : pre();
       case Placement::LayerNormScaling:
-        return sum(x, f(g_.affine(norm(n + ".before", x), none, none, 1 / std::sqrt(layer_), s_.D)));
+        return sum(x, f(affine(norm(n + ".before", x), none, none, 1 / std::sqrt(layer_), s_.D)));
       case Placement::B2T:
         return attention ? post() : norm(n + ".trunk", sum(layer_input_, sum(x, f(x))));
       case Placement::ResiDual: {
-        const Id branch = f(x);
+        const Rows branch = f(x);
         second_ = sum(second_, branch);
         return norm(n + ".trunk", sum(x, branch));
       }
@@ -153,11 +154,11 @@ class Decoder {
       case Placement::HybridNorm: {
         if (s_.placement == Placement::HybridNormStar && layer_ == 1) return pre();
         if (attention) return sum(x, f(x));
-        const Id h = norm(n + ".enter", x);
+        const Rows h = norm(n + ".enter", x);
         return sum(h, f(h));
       }
       case Placement::Keel: {
-        const Id before = f(norm(n + ".before", x));
+        const Rows before = f(norm(n + ".before", x));
         return norm(n + ".trunk", plus(before, none, none, 2.0 * static_cast<double>(s_.L)));
       }
       case Placement::FixUp:
@@ -174,13 +175,12 @@ class Decoder {
     }
   }
 
-  Id attend(const std::string& n, Id x) {
+  Rows attend(const std::string& n, Rows x) {
     const int64_t R = s_.B * s_.T;
     const bool fixup = s_.placement == Placement::FixUp;
     const bool hybrid = s_.placement == Placement::HybridNorm || s_.placement == Placement::HybridNormStar;
-    const auto project = [&](const char* which, Id in) {
-      return g_.linear(in, leaf(n + ".w" + which), fixup ? Graph::kAbsent : leaf(n + ".b" + which),
-                       {R, s_.D, s_.D});
+    const auto project = [&](const char* which, Rows in) {
+      return linear(in, leaf(n + ".w" + which), fixup ? kAbsent : leaf(n + ".b" + which), {R, s_.D, s_.D});
     };
     AttentionShape a{s_.B, s_.heads, s_.T, s_.T, s_.D, true};
     if (s_.dropout_attention > 0) {
@@ -188,36 +188,36 @@ class Decoder {
       a.keep_scale = 1 / (1 - s_.dropout_attention);
     }
     x = shifted(n + ".shift_in", x);
-    Id q = project("q", x), k = project("k", x), v = project("v", x);
+    Rows q = project("q", x), k = project("k", x), v = project("v", x);
     if (hybrid || s_.placement == Placement::QkNorm) {
       q = norm(n + ".q_norm", q, s_.D / s_.heads);
       k = norm(n + ".k_norm", k, s_.D / s_.heads);
       if (hybrid) v = norm(n + ".v_norm", v, s_.D / s_.heads);
     }
-    Id h = g_.attention(q, k, v, a);
-    if (normformer()) h = g_.affine(h, leaf(n + ".head_scale"), Graph::kAbsent, 1, s_.D);
+    Rows h = attention(q, k, v, a).out;
+    if (normformer()) h = affine(h, leaf(n + ".head_scale"), kAbsent, 1, s_.D);
     if (s_.placement == Placement::SubLN) h = norm(n + ".output", h);
     return project("o", shifted(n + ".shift_out", h));
   }
 
-  Id feed_forward(const std::string& n, Id x) {
+  Rows feed_forward(const std::string& n, Rows x) {
     const int64_t R = s_.B * s_.T;
     const bool fixup = s_.placement == Placement::FixUp;
-    const auto bias = [&](const char* name) { return fixup ? Graph::kAbsent : leaf(n + name); };
-    Id h = g_.linear(shifted(n + ".shift_in", x), leaf(n + ".w1"), bias(".b1"), {R, s_.D, s_.F});
+    const auto bias = [&](const char* name) { return fixup ? kAbsent : leaf(n + name); };
+    Rows h = linear(shifted(n + ".shift_in", x), leaf(n + ".w1"), bias(".b1"), {R, s_.D, s_.F});
     h = shifted(n + ".shift_hidden", h, s_.F);
     h = activated(h);
     h = drop(n + ".hidden.drop", h, s_.dropout_activation);
     if (s_.placement == Placement::SubLN || normformer()) h = norm(n + ".output", h, s_.F);
-    return g_.linear(shifted(n + ".shift_out", h, s_.F), leaf(n + ".w2"), bias(".b2"), {R, s_.F, s_.D});
+    return linear(shifted(n + ".shift_out", h, s_.F), leaf(n + ".w2"), bias(".b2"), {R, s_.F, s_.D});
   }
 
-  /// A member of Graph of each name: an activation without a reference does not compile.
-  Id activated(Id x) {
+  /// A function of reference.h of each name: an activation without a reference does not compile.
+  Rows activated(Rows x) {
     switch (s_.activation) {
 #define ACTIVATION(Name, op) \
   case Activation::Name:     \
-    return g_.op(x);
+    return op(x);
 #include "engine/model/activations.def"
 #undef ACTIVATION
     }
@@ -229,21 +229,21 @@ class Decoder {
   }
 
   /// FixUp's scalar shift.
-  Id shifted(const std::string& n, Id x, int64_t width = 0) {
+  Rows shifted(const std::string& n, Rows x, int64_t width = 0) {
     if (s_.placement != Placement::FixUp) return x;
-    return g_.affine(x, Graph::kAbsent, leaf(n + ".b"), 1, width ? width : s_.D);
+    return affine(x, kAbsent, leaf(n + ".b"), 1, width ? width : s_.D);
   }
 
   /// Over rows of the given width, 0: of the model's.
-  Id norm(const std::string& n, Id x, int64_t width = 0) {
-    const Id gain = s_.norm == NormKind::Simple ? Graph::kAbsent : leaf(n + ".gain");
-    const Id bias = s_.norm == NormKind::LayerNorm ? leaf(n + ".bias") : Graph::kAbsent;
-    return g_.norm(s_.norm, x, gain, bias, width ? width : s_.D, s_.eps);
+  Rows norm(const std::string& n, Rows x, int64_t width = 0) {
+    const Rows gain = s_.norm == NormKind::Simple ? kAbsent : leaf(n + ".gain");
+    const Rows bias = s_.norm == NormKind::LayerNorm ? leaf(n + ".bias") : kAbsent;
+    return layer_norm(s_.norm, x, gain, bias, width ? width : s_.D, s_.eps).out;
   }
 
-  Id drop(const std::string& site, Id x, double p) {
+  Rows drop(const std::string& site, Rows x, double p) {
     if (p == 0) return x;
-    return g_.dropout(x, mask(site, static_cast<int64_t>(g_.value(x).size()), p), 1 / (1 - p));
+    return dropout(x, mask(site, static_cast<int64_t>(x.size()), p), 1 / (1 - p));
   }
 
   std::vector<uint8_t> mask(const std::string& site, int64_t n, double p) const {
@@ -254,13 +254,13 @@ class Decoder {
     return keep;
   }
 
-  Id leaf(const std::string& name) const { return leaves_.at(name); }
+  const Rows& leaf(const std::string& name) const { return leaves_.at(name); }
 
   DecoderSpec s_;
-  Graph g_;
+  Parameters parameters_;
   int64_t layer_ = 0;
-  Id layer_input_ = 0, second_ = 0, branch_ = 0;
-  std::map<std::string, Id> leaves_;
+  Rows layer_input_, second_, branch_;
+  std::map<std::string, Rows> leaves_;
 };
 
 }  // namespace normscope::reference

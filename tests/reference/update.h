@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "engine/tape/step_inputs.h"
-#include "reference/ops_backward.h"
+#include "reference/var.h"
 
 namespace normscope::reference {
 

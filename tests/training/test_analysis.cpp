@@ -9,8 +9,8 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
+#include "engine/ops/reference.h"
 #include "engine/tape/seal.h"
-#include "reference/ops.h"
 #include "training/run/network.h"
 #include "training/session/analysis.h"
 #include "training/small_runs.h"

@@ -11,7 +11,7 @@
 #include "engine/model/parser.h"
 #include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
-#include "reference/graph.h"
+#include "reference/var.h"
 #include "training/data/treebank/attachment.h"
 #include "training/data/treebank/made_treebank.h"
 #include "training/data/treebank/parsing_task.h"
@@ -44,38 +44,40 @@ class Reference {
   Reference(const Store& store, NormKind kind, const std::vector<int32_t>& tokens,
             const std::vector<int32_t>& targets)
       : store_(store) {
-    Id x =
-        g_.embedding(tokens, leaf("emb.tokens"), Graph::kAbsent, std::sqrt(static_cast<double>(kD)), kT, kD);
+    Rows x = reference::embedding(tokens, leaf("emb.tokens"), {}, std::sqrt(static_cast<double>(kD)), kT, kD);
     for (const char* name : {"L01.hidden", "L02.hidden"}) {
       const std::string n = name;
-      x = g_.linear(x, leaf(n + ".w"), leaf(n + ".b"), {kB, n == "L01.hidden" ? kT * kD : kF, kF});
+      x = reference::linear(x, leaf(n + ".w"), leaf(n + ".b"), {kB, n == "L01.hidden" ? kT * kD : kF, kF});
       if (kind != NormKind::None)
-        x = g_.norm(kind, x, has_gain(kind) ? leaf(n + ".norm.gain") : Graph::kAbsent,
-                    has_bias(kind) ? leaf(n + ".norm.bias") : Graph::kAbsent, kF, 1e-5);
-      x = g_.relu(x);
+        x = reference::layer_norm(kind, x, has_gain(kind) ? leaf(n + ".norm.gain") : Rows{},
+                                  has_bias(kind) ? leaf(n + ".norm.bias") : Rows{}, kF, 1e-5)
+                .out;
+      x = reference::relu(x);
     }
-    x = g_.linear(x, leaf("class.w"), leaf("class.b"), {kB, kF, kC});
-    loss_ = g_.loss(x, targets, {}, 0);
-    g_.backward(loss_);
+    x = reference::linear(x, leaf("class.w"), leaf("class.b"), {kB, kF, kC});
+    loss_ = reference::softmax_xent(x, targets, reference::row_weights(targets, {}), 0).loss;
+    trace_.sweep<reference::Var>({loss_}, {1.0});
   }
-  double loss() const { return g_.value(loss_)[0]; }
-  const std::vector<std::pair<std::string, size_t>>& leaves() const { return leaves_; }
-  const reference::Values& gradient(size_t id) const { return g_.gradient(id); }
+  double loss() const { return loss_.v; }
+  const std::vector<std::pair<std::string, reference::Array<reference::Var>>>& leaves() const {
+    return leaves_;
+  }
+  reference::Values gradient(const reference::Array<reference::Var>& leaf) const {
+    return reference::gradients(trace_, leaf);
+  }
 
  private:
-  using Graph = reference::Graph;
-  using Id = Graph::Id;
-  Id leaf(const std::string& name) {
+  using Rows = reference::Array<reference::Var>;
+  Rows leaf(const std::string& name) {
     const std::vector<float> values = store_.read(store_.find(name));
-    const Id id = g_.leaf({values.begin(), values.end()});
-    leaves_.emplace_back(name, id);
-    return id;
+    leaves_.emplace_back(name, reference::leaves(trace_, {values.begin(), values.end()}));
+    return leaves_.back().second;
   }
 
   const Store& store_;
-  Graph g_;
-  Id loss_ = 0;
-  std::vector<std::pair<std::string, size_t>> leaves_;
+  reference::Trace trace_;
+  reference::Var loss_;
+  std::vector<std::pair<std::string, Rows>> leaves_;
 };
 
 RunSpec small_parser() {
@@ -135,10 +137,10 @@ TEST_CASE("parser: loss and gradients equal the double reference's, with every k
     program.replay({});  // at rate 0
     CHECK(program.loss() == Approx(reference.loss()).epsilon(1e-5));
     CHECK(reference.leaves().size() == store.parameters().size());
-    for (const auto& [name, id] : reference.leaves()) {
+    for (const auto& [name, leaf] : reference.leaves()) {
       INFO(name);
       const std::vector<float> gradient = program.read(name, true);
-      const reference::Values& expected = reference.gradient(id);
+      const reference::Values expected = reference.gradient(leaf);
       REQUIRE(gradient.size() == expected.size());
       double size = 1e-3, worst = 0;
       for (const double e : expected) size = std::max(size, std::abs(e));
