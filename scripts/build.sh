@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# build.sh PRESET [TARGET...]: sets up, configures once and builds. Quiet when there is nothing to do.
+# build.sh PRESET [TARGET...]: sets up, configures once and builds. Quiet when there is nothing to do. What stands in
+# NORMSCOPE_CMAKE is told to CMake once more.
 # Ninja itself configures again when a CMake file or the set of source files has changed.
 set -euo pipefail
 
@@ -19,5 +20,8 @@ if [[ ! -f "$build/build.ninja" ]]; then
     rm -rf "$build/CMakeCache.txt" "$build/CMakeFiles"
     exit 1
   fi
+fi
+if [[ -n "${NORMSCOPE_CMAKE:-}" ]]; then
+  cmake "$NORMSCOPE_CMAKE" "$build" >/dev/null
 fi
 cmake --build "$build" --parallel "${JOBS:-$(nproc)}" ${1:+--target "$@"}

@@ -1,13 +1,19 @@
 #!/usr/bin/env bash
-# Every test, in one CTest run that ends in its summary: the release build's, the engine's again under the address and
-# undefined-behaviour sanitizers, and the trainer's under the thread sanitizer. Called by `make test`.
+# test.sh [full]: every test, in one CTest run that ends in its summary: the release build's, the engine's again under the
+# address and undefined-behaviour sanitizers, and the trainer's under the thread sanitizer. Called by `make test`, and with
+# "full" by `make test-full`: all lessons instead of a third of them in turn, and the screens under a sanitizer as well.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 
+screens=OFF
+if [[ "${1:-}" == full ]]; then
+  export NORMSCOPE_TEST_FULL=1
+  screens=ON
+fi
 scripts/build.sh release
-scripts/build.sh asan
+NORMSCOPE_CMAKE="-DNORMSCOPE_SCREENS_SANITIZED=$screens" scripts/build.sh asan
 scripts/build.sh tsan
 
 # What the tests of the site, the window and the manual page need; without them these are skipped by name.

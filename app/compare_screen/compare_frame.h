@@ -19,7 +19,7 @@ namespace normscope::comparison {
 struct CompareScreen::Frame {
   ui::Ui& ui;
   const LabView& view;
-  std::vector<lab::Command>& commands;
+  Desk& desk;
   lab::TransportState& transport;
   lab::Size size;
   std::array<SideBySide::Place, kMost> places;

@@ -92,12 +92,13 @@ Choice CompareScreen::choice_of(const std::vector<SideBySide::Place>& shown) con
   return choice;
 }
 
-void CompareScreen::draw(Ui& ui, const LabView& view, lab::TransportState& transport, const Rect& area,
-                         bool clock, std::vector<lab::Command>& commands) {
+Desk CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock,
+                         lab::TransportState& transport) {
+  Desk desk;
   side_.update(view);
   // A step that restarted runs have not come to is none to stay at.
   if (transport.pinned_step.value_or(0) > view.step) transport.pinned_step.reset();
-  Frame f{ui, view, commands, transport, ui::layout_for(ui.size()), side_.places(view), nullptr};
+  Frame f{ui, view, desk, transport, ui::layout_for(ui.size()), side_.places(view), nullptr};
   std::vector<SideBySide::Place> compared;
   for (const SideBySide::Place& place : f.places)
     if (place.live || place.recorded) compared.push_back(place);
@@ -140,10 +141,12 @@ void CompareScreen::draw(Ui& ui, const LabView& view, lab::TransportState& trans
     ui.mark("compare/none", rest, why, "Why nothing is compared.");
   }
   const std::optional<int> before = transport.pinned_step;
-  lab::draw_transport(ui, transport, view, bar, f.size, clock, commands,
+  lab::draw_transport(ui, transport, view, bar, f.size, clock, desk.commands,
                       f.has() ? parting_places(f.all()) : std::vector<lab::TimelineMark>{});
   if (transport.pinned_step != before) beyond_.reset();
   keys(f, transport);
+  desk.saves = take_saves();
+  return desk;
 }
 
 void CompareScreen::keys(Frame& f, lab::TransportState& transport) {
@@ -161,7 +164,7 @@ void CompareScreen::keys(Frame& f, lab::TransportState& transport) {
   const bool right = beyond_ && ui.shortcut("Right", "timeline"),
              left = beyond_ && ui.shortcut("Left", "timeline");
   if (right || left) return go_to(f, f.step + (right ? 1 : -1));
-  lab::transport_keys(ui, transport, f.view, f.commands, false);
+  lab::transport_keys(ui, transport, f.view, f.desk.commands, false);
 }
 
 /// The cursor of the Lab; past its newest step one of this screen's own, as far as a recorded run has come.

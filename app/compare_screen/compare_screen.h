@@ -1,5 +1,5 @@
 // The Compare screen: two to four runs side by side, live, saved and recorded elsewhere; one is the baseline. State
-// plus draw(), window-less: it reads a LabView, returns commands, and shares the step cursor with the Lab. What it
+// plus draw(), window-less: it reads a LabView, returns a Desk, and shares the step cursor with the Lab. What it
 // shows is computed by Comparing, off the thread that draws. Drawn by draw_app.
 //
 // Controls: compare/run/A ... H (baseline) with compare/run/A/replace, compare/where/1 ... 4, compare/settings, compare/seeds, compare/align,
@@ -19,7 +19,7 @@
 #include "app/lab/transport.h"
 #include "app/panels/plot_cell.h"
 #include "app/ui/ui.h"
-#include "app/view/commands.h"
+#include "app/view/desk.h"
 
 namespace normscope::comparison {
 
@@ -40,16 +40,11 @@ class CompareScreen {
   explicit CompareScreen(std::function<void()> wake);
 
   /// `area`: the window below the top bar. `transport` is the Lab's: one cursor for both.
-  void draw(ui::Ui&, const LabView&, lab::TransportState& transport, const ui::Rect& area, bool clock,
-            std::vector<lab::Command>& commands);
+  Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock, lab::TransportState& transport);
 
   /// A log or a saved run, into the place whose "open" was pressed, else where there is room; where there is none the
   /// next frame asks who makes room.
   void open(const std::string& path, const LabView& view);
-  /// The hand wants to open a file: true once.
-  bool take_wish() { return std::exchange(wish_, false); }
-  /// Figures that the hand wants as files since the last call.
-  std::vector<lab::SavePlot> take_saves();
 
   KeptChoice kept() const;
   void restore(const KeptChoice&);
@@ -58,6 +53,7 @@ class CompareScreen {
   struct Frame;  // what one draw() passes around, see compare_frame.h
 
   Choice choice_of(const std::vector<SideBySide::Place>& shown) const;
+  std::vector<lab::SavePlot> take_saves();
   void keys(Frame&, lab::TransportState&);
   void next_place(Frame&);
   void next_matrix();
@@ -105,7 +101,6 @@ class CompareScreen {
   bool asking_ = false;
   std::string search_;   // letters of a run's name, in the list of a place
   std::string refusal_;  // why the axis that was asked for is not there
-  bool wish_ = false;
 };
 
 }  // namespace normscope::comparison

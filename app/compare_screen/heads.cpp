@@ -379,7 +379,7 @@ void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& pla
   };
   if (entry("file", "Open a log or a saved run …", "By its path; a file can be dropped too.")) {
     open_into_ = slot;
-    wish_ = true;
+    f.desk.opens_file = true;
   }
   if (back && entry("live", fmt::format("Run {} of the Lab", own), "The run that trains here."))
     side_.bring_back(slot);

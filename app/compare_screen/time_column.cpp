@@ -106,7 +106,7 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
               : "These runs come from files: without their weights and batches no further seed can be trained.",
           plain) &&
       !training)
-    f.commands.emplace_back(lab::CheckSeeds{});
+    f.desk.commands.emplace_back(lab::CheckSeeds{});
   if (!zoomed) return;
   x -= 118;
   plain.enabled = true;

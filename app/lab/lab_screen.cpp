@@ -26,6 +26,17 @@ Bars bars_of(Size size, float window_height) {
 
 float limited(float v, float lo, float hi) { return std::clamp(v, lo, hi); }
 
+/// A setting that makes another model of the runs is asked about, where those cannot come back.
+void part_replacing(Desk& desk) {
+  const auto other = std::find_if(desk.commands.begin(), desk.commands.end(), [](const Command& command) {
+    return std::holds_alternative<ReplaceRuns>(command);
+  });
+  if (other == desk.commands.end()) return;
+  desk.replacing = {std::get<ReplaceRuns>(std::move(*other)), "settings/replace",
+                    "settings/model.architecture", "Runs of the other model"};
+  desk.commands.erase(other);
+}
+
 DiagramInput diagram_input(const LabView& view, LabData& data, int step, bool compact,
                            std::optional<int> layer) {
   return {view, data, step, compact, layer};
@@ -33,8 +44,9 @@ DiagramInput diagram_input(const LabView& view, LabData& data, int step, bool co
 
 }  // namespace
 
-void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
-                     std::vector<Command>& commands) {
+Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) {
+  Desk desk;
+  std::vector<Command>& commands = desk.commands;
   data_.begin_frame();
   stay_at_measured(view);
   // A step that restarted runs have not come to is none to stay at.
@@ -65,22 +77,7 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
     if (pending_.building(run.letter)) card_options.building += run.letter;
   draw_run_cards(ui, diagram_, f.shown, cards, card_options);
 
-  if (!view.runs.empty()) {
-    const float width = rest.w;
-    if (f.compact()) {
-      draw_left(f, rest.take_left(330, bars.gap));
-      draw_compact(f, rest);
-    } else {
-      constexpr float kLeast = 420, kMost = 520, kTime = 480, kDepth = 402;
-      const SplitRange left{std::round(limited(0.294f * width, kLeast, kMost)), kLeast,
-                            std::min(kMost, width - kTime - kDepth - 2 * bars.gap)};
-      draw_left(f, rest.take_left(split(ui, splits_, Gap::Left, rest, left), bars.gap));
-      const SplitRange middle{std::round(std::max(0.391f * width, kTime)), kTime, rest.w - bars.gap - kDepth};
-      const Rect time = rest.take_left(split(ui, splits_, Gap::Time, rest, middle), bars.gap);
-      draw_column(f, time, PanelColumn::Time);
-      draw_column(f, rest, PanelColumn::Depth);
-    }
-  }
+  if (!view.runs.empty()) draw_panels(f, rest, bars.gap);
   transport_.fork_source = shown_run(diagram_, view);
   draw_transport(ui, transport_, view, transport, f.size, clock, commands);
   if (!commands.empty() && std::holds_alternative<ForkFrom>(commands.back())) {  // what is touched next is D
@@ -92,6 +89,27 @@ void LabScreen::draw(Ui& ui, const LabView& view, const Rect& area, bool clock,
   // A fork is started to see it train.
   for (const Command& command : commands)
     if (std::holds_alternative<ForkRequest>(command)) transport_.pinned_step.reset();
+  part_replacing(desk);
+  desk.saves = std::exchange(cells_.saves, {});
+  return desk;
+}
+
+// What stands between the run cards and the timeline.
+void LabScreen::draw_panels(Frame& f, Rect rest, float gap) {
+  const float width = rest.w;
+  if (f.compact()) {
+    draw_left(f, rest.take_left(330, gap));
+    draw_compact(f, rest);
+  } else {
+    constexpr float kLeast = 420, kMost = 520, kTime = 480, kDepth = 402;
+    const SplitRange left{std::round(limited(0.294f * width, kLeast, kMost)), kLeast,
+                          std::min(kMost, width - kTime - kDepth - 2 * gap)};
+    draw_left(f, rest.take_left(split(f.ui, splits_, Gap::Left, rest, left), gap));
+    const SplitRange middle{std::round(std::max(0.391f * width, kTime)), kTime, rest.w - gap - kDepth};
+    const Rect time = rest.take_left(split(f.ui, splits_, Gap::Time, rest, middle), gap);
+    draw_column(f, time, PanelColumn::Time);
+    draw_column(f, rest, PanelColumn::Depth);
+  }
 }
 
 void LabScreen::posted(Ticket ticket) {

@@ -1,5 +1,5 @@
 // The Lab: run cards, architecture diagram, settings, plots, transport. State plus draw(), window-less: it
-// reads a LabView, returns commands and knows no trainer, so window, screenshot and tests run the same code.
+// reads a LabView, returns a Desk and knows no trainer, so window, screenshot and tests run the same code.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 #include "app/panels/plot_specs.h"
 #include "app/plot/plot.h"
 #include "app/settings/settings.h"
-#include "app/view/commands.h"
+#include "app/view/desk.h"
 #include "app/view/pending_edits.h"
 
 namespace normscope::lab {
@@ -30,13 +30,10 @@ struct Elsewhere {
 class LabScreen {
  public:
   // `area`: the window below the top bar. Clock figures print as a dash when `clock` is false.
-  void draw(ui::Ui&, const LabView&, const ui::Rect& area, bool clock, std::vector<Command>& commands);
+  Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock);
 
   // What was asked for in this frame was posted; the last command of it has this ticket.
   void posted(Ticket ticket);
-
-  // Plots that the hand wants as files since the last call.
-  std::vector<SavePlot> take_saves() { return std::exchange(cells_.saves, {}); }
 
   DiagramState& diagram() { return diagram_; }
   const DiagramState& diagram() const { return diagram_; }
@@ -58,6 +55,7 @@ class LabScreen {
 
   void stay_at_measured(const LabView&);
   void remember_diagram(const ui::Registry&);
+  void draw_panels(Frame&, ui::Rect, float gap);
   void draw_left(Frame&, ui::Rect);
   void draw_architecture(Frame&, const ui::Rect&, bool switched);
   void draw_settings_panel(Frame&, const ui::Rect&, bool switched);

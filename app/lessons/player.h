@@ -24,20 +24,11 @@
 #include "app/lessons/worker.h"
 #include "app/plot/plot.h"
 #include "app/ui/ui.h"
+#include "app/view/desk.h"
 
 namespace normscope::lessons {
 
 class OpeningPicture;
-
-/// What the hand asked of the rest of the app.
-struct ToLab {
-  std::vector<RunSpec> runs;
-  std::vector<std::vector<Edit>> edits;  ///< one list a run
-  std::string letters;
-  /// What is trained already stands at its end, and the rest plays; false: paused at step 0, so that nothing is
-  /// given away.
-  bool open = false;
-};
 
 struct SliderRange {
   double low = 0, high = 1, step = 1;
@@ -69,7 +60,7 @@ class Player {
   ~Player();
 
   /// `area`: the window below the top bar. Returns what is to be taken to the Lab, if anything.
-  std::optional<ToLab> draw(ui::Ui& ui, const ui::Rect& area);
+  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view);
 
   const Course& course() const { return course_; }
   /// Opens a lesson at a step as if the learner had come there (earlier steps count as done): pictures, tests.
@@ -112,7 +103,7 @@ class Player {
   Changes shown_changes() const;
   bool own_state(const MeasureState& state) const;
   void take_up_prediction();
-  ToLab to_lab();
+  lab::ReplaceRuns runs_of_lesson();
   const Figure& figure_shown() const;
   bool curves_known(const std::string& run, const MeasureState& state) const;
   FigureData figure_data() const;
@@ -152,7 +143,7 @@ class Player {
   WayOn way_on(bool locked, bool running);
   void go_on(bool locked);
   void draw_hint(ui::Ui& ui, const ui::Rect& left);
-  void draw_footer(ui::Ui& ui, const ui::Rect& rect, std::optional<ToLab>& to_lab);
+  void draw_footer(ui::Ui& ui, const ui::Rect& rect, std::optional<lab::ReplaceRuns>& to_lab);
   struct Place {
     std::string name;
     const char* label;
@@ -185,7 +176,7 @@ class Player {
   void draw_outcome(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
   std::string chosen(const Challenge::Choice& choice) const;
   void note_try(const MeasureState& state);
-  ToLab found_runs();
+  lab::ReplaceRuns found_runs();
   void keep_found();
   // player_figure.cpp, player_input.cpp
   bool predicts_by_cards() const;
@@ -252,15 +243,15 @@ class Player {
   std::map<std::string, double> knobs_;        ///< by id; absent: as the run says
   std::map<std::string, std::string> chosen_;  ///< of the challenge, by field; absent: as the run says
   Aside aside_ = Aside::None;
-  std::string followed_;              ///< the control that the page was moved to
-  std::string found_fault_;           ///< the session of the ways found; why it could not be kept
-  std::string folder_;                ///< of what is kept between starts; empty: nothing is
-  std::optional<ToLab> found_asked_;  ///< they are to be opened in the Lab
-  bool measured_ = false;             ///< the state of the measurer is of this lesson and done
-  LessonProgress judged_;             ///< where it is: the prediction beside what was measured last
-  std::optional<Changes> said_of_;    ///< with which the prediction was committed in this sitting
-  bool touched_ = false;              ///< the hand was on the prediction
-  bool again_ = false;                ///< a second prediction is being made
+  std::string followed_;                         ///< the control that the page was moved to
+  std::string found_fault_;                      ///< the session of the ways found; why it could not be kept
+  std::string folder_;                           ///< of what is kept between starts; empty: nothing is
+  std::optional<lab::ReplaceRuns> found_asked_;  ///< they are to be opened in the Lab
+  bool measured_ = false;                        ///< the state of the measurer is of this lesson and done
+  LessonProgress judged_;           ///< where it is: the prediction beside what was measured last
+  std::optional<Changes> said_of_;  ///< with which the prediction was committed in this sitting
+  bool touched_ = false;            ///< the hand was on the prediction
+  bool again_ = false;              ///< a second prediction is being made
   bool solved_ = false;
   std::string zoo_path_;            ///< of the entries of one's own; empty: none is kept
   std::optional<Changes> entered_;  ///< with which the run was that was entered last

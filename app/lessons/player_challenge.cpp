@@ -66,13 +66,13 @@ void Player::note_try(const MeasureState& state) {
 }
 
 /// The start and the best of the ways that were found, for the Lab.
-ToLab Player::found_runs() {
+lab::ReplaceRuns Player::found_runs() {
   const Challenge& task = *lesson()->challenge;
   std::vector<Try> ways = ways_found(task, progress_.of(lesson()->id).tries);
   std::stable_sort(ways.begin(), ways.end(), [](const Try& a, const Try& b) { return a.loss < b.loss; });
   if (ways.size() > kMostFound) ways.resize(kMostFound);
-  ToLab out;
-  out.open = true;
+  lab::ReplaceRuns out;
+  out.known = true;
   const std::vector<Edit>& edits = lesson()->run(task.run)->edits;
   const auto add = [&](const Settings& settings) {
     Changes changes;
@@ -94,7 +94,7 @@ ToLab Player::found_runs() {
 void Player::keep_found() {
   if (folder_.empty()) return;
   try {
-    const ToLab found = found_runs();
+    const lab::ReplaceRuns found = found_runs();
     std::vector<ConfigRun> runs;
     for (size_t i = 0; i < found.runs.size(); ++i)
       runs.push_back({found.letters[i], found.runs[i], found.edits[i]});

@@ -87,10 +87,11 @@ float Player::draw_place(Ui& ui, Vec at, const Place& place, int index, int now,
   return box.right();
 }
 
-/// The lesson's runs, each under its letter.
-ToLab Player::to_lab() {
-  ToLab out;
-  out.open = locked();
+/// The lesson's runs, each under its letter. What is trained already stands at its end, and the rest plays; before the
+/// commitment all are paused at step 0, so that nothing is given away.
+lab::ReplaceRuns Player::runs_of_lesson() {
+  lab::ReplaceRuns out;
+  out.play = out.known = locked();
   for (const LessonRun& run : lesson()->runs) {
     out.runs.push_back(spec_of(*lesson(), run.id, 1, changes()));
     out.edits.push_back(run.edits);
@@ -216,7 +217,7 @@ void Player::skip() {
   commit(true);
 }
 
-void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab) {
+void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<lab::ReplaceRuns>& to_lab) {
   Painter& p = ui.paint();
   p.fill(rect, ui.theme().panel);
   p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, ui.theme().border);
@@ -246,7 +247,7 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<ToLab>& to_lab)
                                         compact ? word("To the Lab") : word("Take this to the Lab"),
                                         locked ? word("Opens these runs in the Lab.")
                                                : word("Opens these runs in the Lab, paused at step 0.")))
-    to_lab = this->to_lab();
+    to_lab = runs_of_lesson();
   if (step_ == StepKind::Predict && locked &&
       button(ui, "lesson/redo", right.take_right(compact ? 104.f : 120.f, 8), word("Predict again"),
              word("A second prediction; the first is kept beside it."), quiet))

@@ -15,10 +15,11 @@ namespace normscope::lessons {
 
 using namespace ui;
 
-std::optional<ToLab> Player::draw(Ui& ui, const Rect& area) {
+Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
+  Desk desk;
   finish_measuring();
   size_ = layout_for(ui.size());
-  std::optional<ToLab> to_lab;
+  std::optional<lab::ReplaceRuns> to_lab;
   const bool compact = size_ == Size::Compact;
   const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;
   Rect rest = area;
@@ -30,7 +31,7 @@ std::optional<ToLab> Player::draw(Ui& ui, const Rect& area) {
         course_.broken.empty() ? "There are no lessons beside the program." : course_.broken[0].error;
     ui.paint().text_wrapped(content, {Face::Sans, type::title}, ui.theme().ink2, why, 20);
     ui.mark("lesson/none", rest, why, "Why there is no course.");
-    return to_lab;
+    return desk;
   }
   if (!compact) draw_list(ui, rest.take_left(size_ == Size::Full ? 264.f : 56.f, gap));
   if (aside_ == Aside::Review) {
@@ -52,7 +53,10 @@ std::optional<ToLab> Player::draw(Ui& ui, const Rect& area) {
         ui.paint().outline(control->rect.inset(-out), ui.theme().accent.alpha(alpha), 3, 8 + out);
   }
   fresh_ = false;
-  return to_lab;
+  if (to_lab) desk.replacing = {std::move(*to_lab), "lesson/replace", "lesson/lab", "The lesson's runs"};
+  // Two trainings at once would only slow each other down.
+  if (measuring() && view.playing) desk.commands.emplace_back(lab::Pause{});
+  return desk;
 }
 
 // ---- list

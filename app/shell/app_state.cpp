@@ -131,6 +131,10 @@ constexpr Tab kTabs[] = {
      "One training step as the engine executes it, instruction by instruction (5)."},
 };
 
+// What a screen was at when it failed, by Screen.
+constexpr const char* kDoing[] = {"drawing the Lab", "drawing the lessons", "drawing the comparison",
+                                  "drawing the sweep", "drawing the tape"};
+
 // No room for the program's name and the key of the search beside what is offered or said.
 bool narrow(const Ui& ui) { return ui.size().x < 960; }
 
@@ -245,6 +249,7 @@ void draw_app(AppState& state, Ui& ui) {
   begin_frame(ui, state);
   session.commands.clear();
   session.tickets.clear();
+  session.saves.clear();
   const Screen before = screens.shown;
   shell::begin_shell(state, ui);
   open_recorded(screens, state.files, *session.view);
@@ -259,29 +264,14 @@ void draw_app(AppState& state, Ui& ui) {
     const Rect bar = area.take_top(layout_for(ui.size()) == Size::Compact ? 40.f : 44.f);
     draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
   }
-  if (screens.shown == Screen::Lessons)
-    draw_part(ui, "drawing the lessons", area, [&] { draw_lessons(ui, area, screens, session); });
-  else if (screens.shown == Screen::Compare)
-    draw_part(ui, "drawing the comparison", area, [&] { draw_compare(state, ui, area); });
-  else if (screens.shown == Screen::Sweep)
-    draw_part(ui, "drawing the sweep", area, [&] { draw_sweep(state, ui, area); });
-  else if (screens.shown == Screen::Tape)
-    draw_part(ui, "drawing the tape", area, [&] { draw_tape(state, ui, area); });
-  else
-    draw_part(ui, "drawing the Lab", area,
-              [&] { draw_lab(ui, area, screens, session, state.switches.clock); });
+  draw_part(ui, kDoing[static_cast<size_t>(screens.shown)], area,
+            [&] { carry_out(draw_screen(state, ui, area), state, ui); });
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   std::string error = draw_guarded(ui, "drawing what is open", [&] { shell::draw_shell(state, ui); });
   if (!error.empty()) state.notice = std::move(error);
   keep_to_tabs(ui, before, screens.shown, state.notice);
   ui.end_frame();
   error = guarded("carrying out what was asked", [&] {
-    session.saves = screens.lab.take_saves();
-    if (screens.compare.screen)
-      for (lab::SavePlot& save : screens.compare.screen->take_saves())
-        session.saves.push_back(std::move(save));
-    if (screens.tape.screen)
-      for (lab::SavePlot& save : screens.tape.screen->take_saves()) session.saves.push_back(std::move(save));
     if (std::string saved = lab::save_plots(session.saves, state.look.dark); !saved.empty())
       state.notice = std::move(saved);
     shell::post_commands(state);

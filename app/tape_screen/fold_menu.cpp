@@ -54,7 +54,7 @@ void TapeScreen::save(const std::string& ending) {
     if (!facts.change_from.empty()) all["changes"] = tape::to_json(facts.change);
     text = all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
   }
-  asked_.file = {fmt::format("tape-{}-{}.{}", facts.letter, facts.step, ending), std::move(text)};
+  asked_.files.push_back({fmt::format("tape-{}-{}.{}", facts.letter, facts.step, ending), std::move(text)});
 }
 
 void TapeScreen::draw_menu(Ui& ui, const Rect& place) {

@@ -231,7 +231,7 @@ void TapeScreen::draw_instruction(Ui& ui, const Rect& rect, Part part, float hea
   given.checked = state_->checked;
   const InstructionAsked asked = instruction_.draw(ui, rect, given);
   if (asked.sequence) sequence_ = *asked.sequence;
-  if (asked.file) asked_.file = asked.file;
+  if (asked.file) asked_.files.push_back({asked.file->first, asked.file->second});
   if (!asked.check || playing_ || !shown_is_current() || !sent_) return;
   const SentCheck wanted{*sent_, *asked.check};
   if (sent_check_ == wanted) return;
@@ -254,7 +254,7 @@ void TapeScreen::draw_memory(Ui& ui, const Rect& rect, float head) {
   }
   const MemoryAsked asked = memory_.draw(ui, rect, given);
   if (asked.head) go(static_cast<size_t>(std::max(0, *asked.head)));
-  if (asked.file) asked_.file = asked.file;
+  if (asked.file) asked_.files.push_back({asked.file->first, asked.file->second});
 }
 
 void TapeScreen::draw_columns(Ui& ui, Rect rest) {
@@ -276,7 +276,7 @@ void TapeScreen::draw_columns(Ui& ui, Rect rest) {
   }
 }
 
-TapeAsked TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) {
+Desk TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) {
   asked_ = {};
   const Size before = size_;
   size_ = layout_for(ui.size());
@@ -307,13 +307,9 @@ TapeAsked TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool c
   send();
   const bool moving = playing_ || ImGui::IsMouseDown(ImGuiMouseButton_Left);  // where it stops is kept
   if (!moving && !restored_head_ && facts_) kept_ = {run_, head_by_hand_ ? static_cast<int32_t>(head_) : -1};
+  asked_.saves = instruction_.take_saves();
+  for (lab::SavePlot& save : memory_.take_saves()) asked_.saves.push_back(std::move(save));
   return std::move(asked_);
-}
-
-std::vector<lab::SavePlot> TapeScreen::take_saves() {
-  std::vector<lab::SavePlot> all = instruction_.take_saves();
-  for (lab::SavePlot& save : memory_.take_saves()) all.push_back(std::move(save));
-  return all;
 }
 
 }  // namespace normscope::tape_screen

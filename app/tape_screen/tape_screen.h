@@ -22,7 +22,7 @@
 #include "app/tape_screen/memory_panel.h"
 #include "app/tape_screen/step_worker.h"
 #include "app/ui/ui.h"
-#include "app/view/commands.h"
+#include "app/view/desk.h"
 
 namespace normscope::tape_screen {
 
@@ -33,22 +33,13 @@ struct KeptTape {
   bool operator==(const KeptTape&) const = default;
 };
 
-/// What the hand asked of the rest of the app.
-struct TapeAsked {
-  std::vector<lab::Command> commands;
-  std::optional<std::pair<std::string, std::string>> file;  ///< name and content of an export
-  std::string copied;                                       ///< for the clipboard
-};
-
 class TapeScreen {
  public:
   /// `wake`, `times`: as StepWorker has them.
   explicit TapeScreen(std::function<void()> wake = {}, bool times = true);
 
   /// `area`: the window below the top bar. `clock` false: nothing that depends on the machine's speed is written.
-  TapeAsked draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock);
-  /// Figures that the hand wants as files since the last call.
-  std::vector<lab::SavePlot> take_saves();
+  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock);
 
   StepWorker& worker() { return worker_; }
   const std::shared_ptr<const TapeState>& state() const { return state_; }
@@ -171,7 +162,7 @@ class TapeScreen {
   std::optional<SentCheck> sent_check_;
   InstructionPanel instruction_;
   MemoryPanel memory_;
-  TapeAsked asked_;
+  Desk asked_;
   StepWorker worker_;  ///< last: its thread ends first
 };
 

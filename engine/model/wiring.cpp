@@ -117,30 +117,6 @@ NormKind slot(const Wiring& w, Slot which) {
   return which == Slot::Before ? w.before : which == Slot::After ? w.after : w.stream;
 }
 
-const char* short_name(NormKind kind) {
-  switch (kind) {
-    case NormKind::None:
-      return "none";
-    case NormKind::LayerNorm:
-      return "ln";
-    case NormKind::Simple:
-      return "simple";
-    case NormKind::Rms:
-      return "rms";
-    case NormKind::Detach:
-      return "detach";
-    case NormKind::DetachMean:
-      return "detach-mean";
-    case NormKind::DetachVariance:
-      return "detach-var";
-    case NormKind::AdaNorm:
-      return "adanorm";
-    case NormKind::DyT:
-      return "dyt";
-  }
-  return "?";
-}
-
 NormKind norm_from(std::string_view name) {
   for (NormKind kind : kNormKinds)
     if (name == short_name(kind)) return kind;

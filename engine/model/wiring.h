@@ -144,7 +144,6 @@ double subln_gain(const StackContext& context);
 std::string to_string(const Wiring& wiring);
 Wiring wiring_from(std::string_view text);  ///< throws Error naming the word that is wrong
 
-const char* short_name(NormKind kind);      ///< "ln", "simple", "rms", "detach", "detach-mean", ...
 NormKind norm_from(std::string_view name);  ///< throws Error listing the names
 
 }  // namespace normscope

@@ -36,10 +36,7 @@ bool has_corner(const OpCase& c, const Values& in, double step) {
 
 /// Some kinds of norm hold a statistic constant on the way back: their gradient is no derivative of their forward.
 bool holds_a_statistic(const OpCase& c) {
-  if (c.op != OpKind::LayerNorm) return false;
-  const NormKind kind = c.attributes.as<NormSpec>().kind;
-  return kind == NormKind::Detach || kind == NormKind::DetachMean || kind == NormKind::DetachVariance ||
-         kind == NormKind::AdaNorm;
+  return c.op == OpKind::LayerNorm && holds_constant(c.attributes.as<NormSpec>().kind);
 }
 
 }  // namespace

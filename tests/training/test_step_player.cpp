@@ -203,9 +203,7 @@ TEST_CASE("numeric check: kinds of norm that hold something constant are checked
     const NumericCheck c = check_element(p.player, "L01.attn.trunk");
     REQUIRE(c.best_exact());
     CHECK(c.best_exact()->error < 1e-4);
-    const bool holds = kind == NormKind::AdaNorm ||
-                       (is_centred(kind) && !(mean_has_gradient(kind) && sigma_has_gradient(kind)));
-    CHECK(c.single.empty() == holds);
+    CHECK(c.single.empty() == holds_constant(kind));
   }
 }
 

@@ -31,13 +31,13 @@ bool has_norm(const RunSpec& s) {
   return any_norm(s.model, [](NormKind) { return true; });
 }
 bool has_epsilon(const RunSpec& s) {
-  return any_norm(s.model, [](NormKind kind) { return kind != NormKind::DyT; });
+  return any_norm(s.model, [](NormKind kind) { return traits_of(kind).has_statistics; });
 }
 bool has_adanorm(const RunSpec& s) {
-  return any_norm(s.model, [](NormKind kind) { return kind == NormKind::AdaNorm; });
+  return any_norm(s.model, [](NormKind kind) { return traits_of(kind).has_factor; });
 }
 bool has_dyt(const RunSpec& s) {
-  return any_norm(s.model, [](NormKind kind) { return kind == NormKind::DyT; });
+  return any_norm(s.model, [](NormKind kind) { return has_alpha(kind); });
 }
 bool has_moments(const RunSpec& s) { return update_op(s.train.optimizer) == OpKind::Adam; }
 bool may_leave_out_correction(const RunSpec& s) {

@@ -26,19 +26,31 @@ using namespace ui;
 
 namespace {
 
-constexpr const char *kOpenLesson = "lesson/replace", *kOtherModel = "settings/replace";
-
-void replace_runs(Screens& screens, std::vector<lab::Command>& commands) {
-  screens.lessons.player->stop_measuring();  // the Lab trains them; what it finishes is found there
-  screens.shown = Screen::Lab;
-  commands.emplace_back(*std::exchange(screens.lessons.to_lab, std::nullopt));
+// What a screen's exports are of.
+const char* subject_of(Screen screen) {
+  switch (screen) {
+    case Screen::Lab:
+      return "the Lab";
+    case Screen::Lessons:
+      return "the lesson";
+    case Screen::Compare:
+      return "the comparison";
+    case Screen::Sweep:
+      return "the sweep";
+    case Screen::Tape:
+      return "the step";
+  }
+  return "";
 }
 
 // Runs wait for an answer where those in the Lab could not come back: in a popup beside the control that asked for them.
 // True: they may come.
-bool ask_replacing(Ui& ui, const std::string& popup, const Rect& control, std::string_view whose,
-                   std::optional<lab::ReplaceRuns>& runs) {
-  const std::string words = fmt::format("{} take the place of all in the Lab. This cannot be undone.", whose);
+bool ask_replacing(Ui& ui, std::optional<Desk::Replacing>& waiting) {
+  const std::string popup = waiting->popup;
+  const std::string words =
+      fmt::format("{} take the place of all in the Lab. This cannot be undone.", waiting->whose);
+  const Control* const asked_by = ui.registry().find(waiting->control);
+  const Rect control = asked_by ? asked_by->rect : Rect{ui.size().x / 2, ui.size().y / 2, 0, 0};
   constexpr float kWidth = 300, kLine = 18;
   const TextStyle body{Face::Sans, type::body};
   const float height = ui.paint().wrapped_height(kWidth - 32, body, words, kLine) + 62;
@@ -46,7 +58,7 @@ bool ask_replacing(Ui& ui, const std::string& popup, const Rect& control, std::s
   box.x = std::clamp(control.right() - box.w, 4.f, ui.size().x - box.w - 4);
   box.y = std::max(4.f, control.y - box.h - 8);
   if (!ui.begin_popup(popup, box)) {
-    runs.reset();
+    waiting.reset();
     return false;
   }
   Rect rest = box.inset(16, 12);
@@ -60,52 +72,71 @@ bool ask_replacing(Ui& ui, const std::string& popup, const Rect& control, std::s
   return yes;
 }
 
+// What a screen wrote, under a free name in the pictures folder.
+void save_file(const Desk::File& file, const std::string& what, std::string& notice) {
+  try {
+    const std::string free = free_name(lab::pictures_folder() + "/normscope-" + file.name);
+    write_file(free, file.text, what);
+    notice = "saved " + free;
+  } catch (...) {
+    notice = describe_exception(what.c_str());
+  }
+}
+
+void take_runs(lab::ReplaceRuns runs, AppState& state) {
+  // The Lab trains a lesson's; what it finishes is found there.
+  if (state.screens.shown == Screen::Lessons && state.screens.lessons.player)
+    state.screens.lessons.player->stop_measuring();
+  state.screens.shown = Screen::Lab;
+  state.session.commands.emplace_back(std::move(runs));
+}
+
+// At once, or when the hand has said so.
+void replace_runs(std::optional<Desk::Replacing> asked, AppState& state, Ui& ui) {
+  std::optional<Desk::Replacing>& waiting = state.screens.replacing;
+  ShownSession& session = state.session;
+  if (asked && !session.lab && state.screens.shown == Screen::Lessons) {  // nobody to train them
+    state.screens.shown = Screen::Lab;
+  } else if (asked && (session.undo.keeps_sessions() || session.view->runs.empty())) {
+    take_runs(std::move(asked->runs), state);
+  } else if (asked) {
+    waiting = std::move(asked);
+    ui.open_popup(waiting->popup);
+  }
+  if (waiting && ask_replacing(ui, waiting)) take_runs(std::exchange(waiting, std::nullopt)->runs, state);
+}
+
 }  // namespace
 
-void draw_lessons(Ui& ui, const Rect& area, Screens& screens, ShownSession& session) {
-  Lab* const lab = session.lab;
-  lessons::Player& player = player_of(screens.lessons, lab);
-  const std::optional<lessons::ToLab> to_lab = player.draw(ui, area);
-  // Two trainings at once would only slow each other down.
-  if (lab && player.measuring() && session.view->playing) lab->post(lab::Pause{});
-  if (to_lab && !lab) screens.shown = Screen::Lab;
-  if (to_lab && lab) {
-    screens.lessons.to_lab = lab::ReplaceRuns{
-        to_lab->runs, to_lab->edits, to_lab->open, to_lab->open, session.undo.next_slot(), to_lab->letters};
-    if (!session.undo.keeps_sessions() && !session.view->runs.empty())
-      ui.open_popup(kOpenLesson);
-    else
-      replace_runs(screens, session.commands);
+Desk draw_screen(AppState& state, Ui& ui, const Rect& area) {
+  Screens& screens = state.screens;
+  const LabView& view = *state.session.view;
+  const bool clock = state.switches.clock;
+  switch (screens.shown) {
+    case Screen::Lab:
+      return screens.lab.draw(ui, area, view, clock);
+    case Screen::Lessons:
+      return player_of(screens.lessons, state.session.lab).draw(ui, area, view);
+    case Screen::Compare:
+      return screen_of(screens.compare).draw(ui, area, view, clock, screens.lab.transport());
+    case Screen::Sweep:
+      return sweep_of(screens.sweep).draw(ui, area, view, clock);
+    case Screen::Tape:
+      return tape_of(screens.tape, clock).draw(ui, area, view, clock);
   }
-  if (screens.lessons.to_lab)
-    if (const Control* way = ui.registry().find("lesson/lab"))
-      if (ask_replacing(ui, kOpenLesson, way->rect, "The lesson's runs", screens.lessons.to_lab))
-        replace_runs(screens, session.commands);
+  return {};
 }
 
-void draw_lab(Ui& ui, const Rect& area, Screens& screens, ShownSession& session, bool clock) {
-  std::vector<lab::Command> made;
-  screens.lab.draw(ui, *session.view, area, clock, made);
-  for (lab::Command& command : made) {
-    auto* const others = std::get_if<lab::ReplaceRuns>(&command);
-    if (others && !session.undo.keeps_sessions()) {
-      screens.other_model = std::move(*others);
-      ui.open_popup(kOtherModel);
-    } else {
-      session.commands.push_back(std::move(command));
-    }
-  }
-  if (!screens.other_model) return;
-  const Control* const row = ui.registry().find("settings/model.architecture");
-  if (ask_replacing(ui, kOtherModel, row ? row->rect : area, "Runs of the other model", screens.other_model))
-    session.commands.emplace_back(*std::exchange(screens.other_model, std::nullopt));
-}
-
-void draw_compare(AppState& state, Ui& ui, const Rect& area) {
-  comparison::CompareScreen& screen = screen_of(state.screens.compare);
-  screen.draw(ui, *state.session.view, state.screens.lab.transport(), area, state.switches.clock,
-              state.session.commands);
-  if (screen.take_wish()) shell::run_act(state, ui, shell::Act::OpenFile);
+void carry_out(Desk desk, AppState& state, Ui& ui) {
+  const std::string subject = subject_of(state.screens.shown);
+  for (lab::Command& command : desk.commands) state.session.commands.push_back(std::move(command));
+  for (lab::SavePlot& save : desk.saves) state.session.saves.push_back(std::move(save));
+  for (const Desk::File& file : desk.files) save_file(file, "saving " + subject, state.notice);
+  if (!desk.copied.empty()) shell::copy_text(desk.copied, subject.c_str(), state.shell, state.notice);
+  if (!desk.notice.empty()) state.notice = std::move(desk.notice);
+  if (desk.opens_file) shell::run_act(state, ui, shell::Act::OpenFile);
+  replace_runs(std::move(desk.replacing), state, ui);
+  if (desk.shown) state.screens.shown = *desk.shown;
 }
 
 // What was recognised as a log or a saved run is shown where it can be compared.
@@ -116,53 +147,6 @@ void open_recorded(Screens& screens, shell::Files& files, const LabView& view) {
     screen_of(screens.compare).open(path, view);
     screens.shown = Screen::Compare;
   }
-}
-
-namespace {
-
-// A cell becomes run D, from step 0, beside the others; undo takes it away again.
-void open_cell(const RunSpec& spec, Screens& screens, ShownSession& session, std::string& notice) {
-  const LabView& view = *session.view;
-  if (view.runs.empty()) {
-    session.commands.emplace_back(lab::ReplaceRuns{.runs = {spec}, .play = true});
-  } else if (!(view.runs[0].spec->data == spec.data)) {
-    notice = "the cell's data differ from those of the Lab's runs: copy its command instead";
-    return;
-  } else {
-    session.commands.emplace_back(lab::ForkRequest{
-        .source = 0, .spec = spec, .from_start = true, .note = "a cell of the sweep", .train = true});
-  }
-  screens.shown = Screen::Lab;
-}
-
-// What a screen wrote, under a free name in the pictures folder.
-void save_file(const std::pair<std::string, std::string>& file, const char* what, std::string& notice) {
-  try {
-    const std::string free = free_name(lab::pictures_folder() + "/normscope-" + file.first);
-    write_file(free, file.second, what);
-    notice = "saved " + free;
-  } catch (...) {
-    notice = describe_exception(what);
-  }
-}
-
-}  // namespace
-
-void draw_sweep(AppState& state, Ui& ui, const Rect& area) {
-  std::vector<sweep::OpenRun> open;
-  for (const RunView& run : state.session.view->runs) open.push_back({run.letter, run.name, run.spec});
-  const sweep::Asked asked = sweep_of(state.screens.sweep).draw(ui, area, open, state.switches.clock);
-  if (asked.open) open_cell(*asked.open, state.screens, state.session, state.notice);
-  if (!asked.copied.empty()) shell::copy_text(asked.copied, "the sweep", state.shell, state.notice);
-  if (asked.file) save_file(*asked.file, "saving the sweep", state.notice);
-}
-
-void draw_tape(AppState& state, Ui& ui, const Rect& area) {
-  const tape_screen::TapeAsked asked = tape_of(state.screens.tape, state.switches.clock)
-                                           .draw(ui, area, *state.session.view, state.switches.clock);
-  for (const lab::Command& command : asked.commands) state.session.commands.push_back(command);
-  if (!asked.copied.empty()) shell::copy_text(asked.copied, "the step", state.shell, state.notice);
-  if (asked.file) save_file(*asked.file, "saving from the Tape", state.notice);
 }
 
 }  // namespace normscope

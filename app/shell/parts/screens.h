@@ -28,8 +28,6 @@ class TapeScreen;
 
 struct LessonsScreen {
   std::shared_ptr<lessons::Player> player;  // made when the screen is opened first
-  // A lesson's runs: they wait for an answer where the runs shown could not come back.
-  std::optional<lab::ReplaceRuns> to_lab;
   std::string language{};      // of the course, "de"; empty: that of NORMSCOPE_LANGUAGE, or English
   bool remembers = true;       // false: safe mode, progress in the course is neither read nor written
   std::function<void()> wake;  // rung by the player's measurements from their thread
@@ -65,7 +63,7 @@ struct LinkedCursor {
 struct Screens {
   Screen shown = Screen::Lab;
   lab::LabScreen lab;
-  std::optional<lab::ReplaceRuns> other_model;  // asked for in the settings: they wait as a lesson's do
+  std::optional<Desk::Replacing> replacing;  // runs that wait for an answer: those shown could not come back
   LessonsScreen lessons;
   ComparePlace compare;
   SweepPart sweep;

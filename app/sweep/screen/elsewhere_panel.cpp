@@ -17,7 +17,7 @@ void SweepScreen::save(const std::string& ending) {
   const std::string text = ending == "csv"   ? to_csv(*grid_)
                            : ending == "svg" ? to_svg(*grid_, metric_)
                                              : to_json(*grid_).dump(1) + "\n";
-  asked_.file = {"sweep." + ending, text};
+  asked_.files.push_back({"sweep." + ending, text});
 }
 
 namespace {

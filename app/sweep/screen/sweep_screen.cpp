@@ -126,9 +126,20 @@ const Job* SweepScreen::job_of(const Place& place) const {
   return job == jobs_.end() ? nullptr : &*job;
 }
 
+/// A cell becomes run D, from step 0, beside the others; undo takes it away again.
 void SweepScreen::open(const Place& place) {
   const Job* job = job_of(place);
-  if (job && job->refused.empty()) asked_.open = job->spec;
+  if (!job || !job->refused.empty()) return;
+  if (!open_.empty() && !(open_[0].spec->data == job->spec.data)) {
+    asked_.notice = "the cell's data differ from those of the Lab's runs: copy its command instead";
+    return;
+  }
+  if (open_.empty())
+    asked_.commands.emplace_back(lab::ReplaceRuns{.runs = {job->spec}, .play = true});
+  else
+    asked_.commands.emplace_back(lab::ForkRequest{
+        .source = 0, .spec = job->spec, .from_start = true, .note = "a cell of the sweep", .train = true});
+  asked_.shown = Screen::Lab;
 }
 
 /// The cell that the right column is about: under the mouse, else pinned, else chosen by the keys.
@@ -143,12 +154,14 @@ char SweepScreen::letter_of(const Place& place) const {
 }
 
 /// Cells that are runs of the Lab: all but seed and name agree, and the budget where it is an axis.
-void SweepScreen::find_open(const std::vector<OpenRun>& open) {
+void SweepScreen::find_open(const LabView& view) {
+  std::vector<OpenRun> open;
+  for (const RunView& run : view.runs) open.push_back({run.letter, run.name, run.spec});
   const bool same =
       std::equal(open.begin(), open.end(), open_.begin(), open_.end(),
                  [](const OpenRun& a, const OpenRun& b) { return a.letter == b.letter && a.spec == b.spec; });
   if (same && grid_of_) return;
-  open_ = open;
+  open_ = std::move(open);
   tiles_.clear();
   const bool steps_differ = std::any_of(plan_.axes.begin(), plan_.axes.end(),
                                         [](const Axis& axis) { return axis.key == "train.steps"; });
@@ -216,13 +229,13 @@ void SweepScreen::keys(Ui& ui) {
   change(with_seeds(plan_, there, seeds_in(plan_, there) + 1));
 }
 
-Asked SweepScreen::draw(Ui& ui, const Rect& area, const std::vector<OpenRun>& open, bool clock) {
+Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) {
   asked_ = {};
   state_ = trainer_->state();
   if (!busy()) wants_training_ = false;
   size_ = layout_for(ui.size());
   drop_lost_handle();
-  find_open(open);
+  find_open(view);
   keys(ui);
   if (grid_of_ != state_ && state_->grid->plan == plan_) grid_ = state_->grid;
   grid_of_ = state_;

@@ -18,6 +18,7 @@
 #include "app/sweep/screen/grid_layout.h"
 #include "app/sweep/worker.h"
 #include "app/ui/ui.h"
+#include "app/view/desk.h"
 
 namespace normscope::sweep {
 
@@ -28,19 +29,12 @@ struct OpenRun {
   std::shared_ptr<const RunSpec> spec;
 };
 
-/// What the hand asked of the rest of the app.
-struct Asked {
-  std::optional<RunSpec> open;                              ///< as a run of the Lab
-  std::string copied;                                       ///< for the clipboard
-  std::optional<std::pair<std::string, std::string>> file;  ///< name and content of an export
-};
-
 class SweepScreen {
  public:
   explicit SweepScreen(std::unique_ptr<SweepTrainer> trainer);
 
   /// `area`: the window below the top bar. `clock` false: nothing that depends on the machine's speed is written.
-  Asked draw(ui::Ui& ui, const ui::Rect& area, const std::vector<OpenRun>& open, bool clock);
+  Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock);
   /// Called in every frame, on whichever screen: other runs that train keep their share of the cores.
   void share(bool others_train) { trainer_->share(others_train); }
 
@@ -81,7 +75,7 @@ class SweepScreen {
   const Job* job_of(const Place& place) const;
   std::optional<Place> shown_cell() const;
   char letter_of(const Place& place) const;
-  void find_open(const std::vector<OpenRun>& open);
+  void find_open(const LabView& view);
   // axes_panel.cpp, axis_fields.cpp
   void draw_axes(ui::Ui& ui, const ui::Rect& rect);
   void draw_presets(ui::Ui& ui, ui::Rect& rest);
@@ -161,7 +155,7 @@ class SweepScreen {
   std::vector<OpenRun> open_;                  ///< runs of the Lab, of this frame
   std::vector<std::pair<Place, char>> tiles_;  ///< cells that are open there
   plot::View curve_view_, line_view_;
-  Asked asked_;
+  Desk asked_;
 };
 
 }  // namespace normscope::sweep

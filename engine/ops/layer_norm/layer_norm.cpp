@@ -5,30 +5,6 @@
 
 namespace normscope {
 
-const char* to_string(NormKind kind) {
-  switch (kind) {
-    case NormKind::None:
-      return "none";
-    case NormKind::LayerNorm:
-      return "layer norm";
-    case NormKind::Simple:
-      return "layer norm, simple";
-    case NormKind::Rms:
-      return "RMS norm";
-    case NormKind::Detach:
-      return "detach norm";
-    case NormKind::DetachMean:
-      return "layer norm, mean detached";
-    case NormKind::DetachVariance:
-      return "layer norm, variance detached";
-    case NormKind::AdaNorm:
-      return "AdaNorm";
-    case NormKind::DyT:
-      return "DyT";
-  }
-  return "?";
-}
-
 ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x, ValueId gain, ValueId bias,
                    float eps, int32_t heads, const NormExtras& extras) {
   const Shape in = tape.shape(x);

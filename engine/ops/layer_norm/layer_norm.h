@@ -20,33 +20,45 @@ namespace normscope {
 /// The detached kinds and AdaNorm (section 4) are those of Xu et al. 2019. DyT (Zhu et al. 2025) knows no statistics
 /// and learns one alpha.
 enum class NormKind : uint8_t {
-  None,
-  LayerNorm,
-  Simple,
-  Rms,
-  Detach,
-  DetachMean,
-  DetachVariance,
-  AdaNorm,
-  DyT
+#define NORM_KIND(Name, ...) Name,
+#include "engine/ops/layer_norm/norm_kinds.def"
+#undef NORM_KIND
 };
 inline constexpr NormKind kNormKinds[] = {
-    NormKind::None,       NormKind::LayerNorm,      NormKind::Simple,  NormKind::Rms, NormKind::Detach,
-    NormKind::DetachMean, NormKind::DetachVariance, NormKind::AdaNorm, NormKind::DyT};
-const char* to_string(NormKind kind);
+#define NORM_KIND(Name, ...) NormKind::Name,
+#include "engine/ops/layer_norm/norm_kinds.def"
+#undef NORM_KIND
+};
 
-/// What a kind has and what its backward pass differentiates: read by recorder, kernels and references alike.
-constexpr bool has_gain(NormKind k) {
-  return k == NormKind::LayerNorm || k == NormKind::Rms || k == NormKind::DyT;
-}
-constexpr bool has_bias(NormKind k) { return k == NormKind::LayerNorm || k == NormKind::DyT; }
-constexpr bool has_alpha(NormKind k) { return k == NormKind::DyT; }
-constexpr bool is_centred(NormKind k) { return k != NormKind::Rms && k != NormKind::DyT; }
-constexpr bool mean_has_gradient(NormKind k) {
-  return is_centred(k) && k != NormKind::Detach && k != NormKind::DetachMean;
-}
-constexpr bool sigma_has_gradient(NormKind k) {
-  return k != NormKind::Detach && k != NormKind::DetachVariance && k != NormKind::DyT;
+/// NormTraits says what a kind has and what its backward pass differentiates: a row of norm_kinds.def, which recorder,
+/// kernels, references and files read alike.
+struct NormTraits {
+  const char* name = "";        ///< "layer norm, simple": in errors and tables
+  const char* short_name = "";  ///< "simple": on the command line and in files
+  bool has_gain = false, has_bias = false;
+  bool has_alpha = false;      ///< one learned number within tanh
+  bool has_factor = false;     ///< C (1 - k y), which the backward pass holds constant
+  bool has_statistics = true;  ///< of a row; with them epsilon
+  bool is_centred = true;
+  bool mean_has_gradient = true, sigma_has_gradient = true;
+};
+inline constexpr NormTraits kNormTraits[] = {
+#define NORM_KIND(Name, ...) {__VA_ARGS__},
+#include "engine/ops/layer_norm/norm_kinds.def"
+#undef NORM_KIND
+};
+constexpr const NormTraits& traits_of(NormKind kind) { return kNormTraits[static_cast<size_t>(kind)]; }
+constexpr const char* to_string(NormKind kind) { return traits_of(kind).name; }
+constexpr const char* short_name(NormKind kind) { return traits_of(kind).short_name; }
+constexpr bool has_gain(NormKind k) { return traits_of(k).has_gain; }
+constexpr bool has_bias(NormKind k) { return traits_of(k).has_bias; }
+constexpr bool has_alpha(NormKind k) { return traits_of(k).has_alpha; }
+constexpr bool is_centred(NormKind k) { return traits_of(k).is_centred; }
+constexpr bool mean_has_gradient(NormKind k) { return is_centred(k) && traits_of(k).mean_has_gradient; }
+constexpr bool sigma_has_gradient(NormKind k) { return traits_of(k).sigma_has_gradient; }
+/// Whether the backward pass holds constant something that the forward pass computes from x.
+constexpr bool holds_constant(NormKind k) {
+  return traits_of(k).has_factor || (is_centred(k) && !(mean_has_gradient(k) && sigma_has_gradient(k)));
 }
 
 struct NormSpec {

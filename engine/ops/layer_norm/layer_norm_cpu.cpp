@@ -198,40 +198,39 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   *to = static_cast<float>(call.write[3] == Write::Add ? static_cast<double>(*to) + alpha : alpha);
 }
 
+/// The forward pass of a kind: those without gain, factor and tanh differ in the backward pass only.
+template <NormKind kKind>
+constexpr RegionFn forward_for() {
+  if constexpr (has_alpha(kKind))
+    return dyt_forward;
+  else
+    return forward < has_gain(kKind) || traits_of(kKind).has_factor ? kKind : NormKind::Simple > ;
+}
+
+template <NormKind kKind>
+constexpr StageFn backward_for() {
+  if constexpr (has_alpha(kKind))
+    return dyt_backward;
+  else
+    return backward < kKind == NormKind::None ? NormKind::Simple : kKind > ;
+}
+
 RegionFn forward_of(NormKind kind) {
-  switch (kind) {
-    case NormKind::LayerNorm:
-      return forward<NormKind::LayerNorm>;
-    case NormKind::Rms:
-      return forward<NormKind::Rms>;
-    case NormKind::AdaNorm:
-      return forward<NormKind::AdaNorm>;
-    case NormKind::DyT:
-      return dyt_forward;
-    default:
-      return forward<NormKind::Simple>;  // the detached kinds differ in the backward pass only
-  }
+  static constexpr RegionFn kForward[] = {
+#define NORM_KIND(Name, ...) forward_for<NormKind::Name>(),
+#include "engine/ops/layer_norm/norm_kinds.def"
+#undef NORM_KIND
+  };
+  return kForward[static_cast<size_t>(kind)];
 }
 
 StageFn backward_of(NormKind kind) {
-  switch (kind) {
-    case NormKind::LayerNorm:
-      return backward<NormKind::LayerNorm>;
-    case NormKind::Rms:
-      return backward<NormKind::Rms>;
-    case NormKind::AdaNorm:
-      return backward<NormKind::AdaNorm>;
-    case NormKind::Detach:
-      return backward<NormKind::Detach>;
-    case NormKind::DetachMean:
-      return backward<NormKind::DetachMean>;
-    case NormKind::DetachVariance:
-      return backward<NormKind::DetachVariance>;
-    case NormKind::DyT:
-      return dyt_backward;
-    default:
-      return backward<NormKind::Simple>;
-  }
+  static constexpr StageFn kBackward[] = {
+#define NORM_KIND(Name, ...) backward_for<NormKind::Name>(),
+#include "engine/ops/layer_norm/norm_kinds.def"
+#undef NORM_KIND
+  };
+  return kBackward[static_cast<size_t>(kind)];
 }
 
 void forward_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {

@@ -72,7 +72,7 @@ Array<double> held_norm(const NormSpec& spec, const Array<double>& x, const Arra
   const auto eps = static_cast<double>(spec.eps);
   const auto live = reference::layer_norm<double>(NormKind::Simple, x, {}, {}, D, eps);
   const auto fixed = reference::layer_norm<double>(NormKind::Simple, held, {}, {}, D, eps);
-  const bool ada = spec.kind == NormKind::AdaNorm;
+  const bool ada = traits_of(spec.kind).has_factor;
   const Array<double>& mean = ada || mean_has_gradient(spec.kind) ? live.mean : fixed.mean;
   const Array<double>& inverse =
       ada || sigma_has_gradient(spec.kind) ? live.inverse_sigma : fixed.inverse_sigma;
@@ -88,9 +88,9 @@ Array<double> held_norm(const NormSpec& spec, const Array<double>& x, const Arra
 Array<double> norm_of(const NormSpec& spec, const Inputs& in, const Inputs& held) {
   const int64_t D = in[0].shape.cols() / spec.heads;
   const Array<double>& x = in[0].numbers;
-  if (spec.kind == NormKind::DyT)
+  if (has_alpha(spec.kind))
     return reference::dyt<double>(x, in[1].numbers, in[2].numbers, in[3].numbers.at(0), D).out;
-  if (spec.kind == NormKind::LayerNorm || spec.kind == NormKind::Simple || spec.kind == NormKind::Rms)
+  if (!holds_constant(spec.kind))
     return reference::layer_norm<double>(spec.kind, x, in[1].numbers, in[2].numbers, D,
                                          static_cast<double>(spec.eps))
         .out;

@@ -27,10 +27,7 @@ constexpr double kMostFlop = 2e8;
 constexpr double kFlopANumber = 10;  // of ops whose arithmetic is not counted
 
 bool holds_constant(const Node& node) {
-  if (node.op != OpKind::LayerNorm) return false;
-  const NormKind kind = node.attributes.as<NormSpec>().kind;
-  return kind == NormKind::AdaNorm ||
-         (is_centred(kind) && !(mean_has_gradient(kind) && sigma_has_gradient(kind)));
+  return node.op == OpKind::LayerNorm && normscope::holds_constant(node.attributes.as<NormSpec>().kind);
 }
 
 /// Instruction by node and phase; -1: there is none.
