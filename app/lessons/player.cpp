@@ -51,6 +51,8 @@ void Player::choose(size_t index) {
   try {
     reference_ = load_results(lesson);
     reach_ = reach_words(lesson, load_reach(lesson));
+    if (const std::string note = load_reach_note(lesson); !note.empty())
+      reach_.push_back(word_of(lesson.words, note));
   } catch (...) {
     reference_error_ = describe_exception("lesson " + lesson.id);
   }

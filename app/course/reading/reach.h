@@ -25,6 +25,12 @@ std::vector<Reach> load_reach(const Lesson& lesson);
 /// The same of a table in memory; `file` stands for it.
 std::vector<Reach> parse_reach(const Lesson& lesson, const std::string& table, const std::string& file);
 
+/// What limits.md says of the table as a whole, a line above it: how it was measured where that is not as the lesson is.
+/// Empty: nothing.
+std::string load_reach_note(const Lesson& lesson);
+/// The same of a page in memory.
+std::string reach_note(const std::string& page);
+
 /// "It also holds with: width 128, another text." Then a sentence for each setting in which something did not hold,
 /// with what the check needs and what was measured there. In the lesson's language.
 std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Reach>& all);
