@@ -6,7 +6,7 @@
 #include <set>
 
 #include "catch.hpp"
-#include "engine/op_cases.h"
+#include "engine/op_harness.h"
 #include "engine/ops/ops.h"
 
 namespace normscope::test {
@@ -18,13 +18,9 @@ double dot(const Values& a, const Values& b) {
   return sum;
 }
 
-double distance(const Values& a, const Values& b) {
-  double sum = 0, size = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    sum += (a[i] - b[i]) * (a[i] - b[i]);
-    size += b[i] * b[i];
-  }
-  return std::sqrt(sum / size);
+double distance(Values a, const Values& b) {
+  for (size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
+  return norm_of(a) / norm_of(b);
 }
 
 /// Whether an input passes a corner of the function within `step`: there the difference is no derivative.
@@ -66,7 +62,7 @@ TEST_CASE("reference: gradients equal the differences of its forward", "[referen
         down[i][k] -= kStep * direction[k];
       }
       const double measured = (dot(dy, c.forward(up)[0]) - dot(dy, c.forward(down)[0])) / (2 * kStep);
-      const double size = std::sqrt(dot(all[i], all[i])) * std::sqrt(dot(direction, direction));
+      const double size = norm_of(all[i]) * norm_of(direction);
       CHECK(std::abs(measured - dot(direction, all[i])) <= 1e-6 * std::max(size, 1e-3));
       ++compared;
     }

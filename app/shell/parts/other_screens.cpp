@@ -26,22 +26,8 @@ using namespace ui;
 
 namespace {
 
-// What a screen's exports are of.
-const char* subject_of(Screen screen) {
-  switch (screen) {
-    case Screen::Lab:
-      return "the Lab";
-    case Screen::Lessons:
-      return "the lesson";
-    case Screen::Compare:
-      return "the comparison";
-    case Screen::Sweep:
-      return "the sweep";
-    case Screen::Tape:
-      return "the step";
-  }
-  return "";
-}
+// What a screen's exports are of, by Screen.
+constexpr const char* kSubjects[] = {"the Lab", "the lesson", "the comparison", "the sweep", "the step"};
 
 // Runs wait for an answer where those in the Lab could not come back: in a popup beside the control that asked for them.
 // True: they may come.
@@ -128,7 +114,7 @@ Desk draw_screen(AppState& state, Ui& ui, const Rect& area) {
 }
 
 void carry_out(Desk desk, AppState& state, Ui& ui) {
-  const std::string subject = subject_of(state.screens.shown);
+  const std::string subject = kSubjects[static_cast<size_t>(state.screens.shown)];
   for (lab::Command& command : desk.commands) state.session.commands.push_back(std::move(command));
   for (lab::SavePlot& save : desk.saves) state.session.saves.push_back(std::move(save));
   for (const Desk::File& file : desk.files) save_file(file, "saving " + subject, state.notice);
