@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,9 +13,9 @@
 
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
-#include "app/cli/products.h"
 #include "app/cli/results.h"
 #include "app/cli/specs.h"
+#include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/reproduce/claim_reader.h"
@@ -24,7 +23,6 @@
 #include "app/reproduce/trainer.h"
 #include "app/reproduce/writers.h"
 #include "app/shell/settings.h"
-#include "app/sweep/trainer.h"
 #include "training/data/task.h"
 #include "training/data/tokenizer.h"
 
@@ -37,13 +35,10 @@ struct ReproduceOptions {
   std::vector<std::string> ids;  ///< claims, papers, "all" or "list"
   std::string folder;            ///< of the claims; empty: the program's
   std::string pairs;             ///< the folder of the sentence pairs; empty: that in the user's data
-  bool quick = false, stored = false, dry_run = false;
-  int32_t seeds = 0;  ///< 0: as each claim says
-  std::string json, csv, page, out;
+  bool quick = false;
+  int32_t seeds = 0;     ///< 0: as each claim says
   std::string recorded;  ///< numbers that were measured before; empty: none
-  StoreOptions store{};
-  BackendOptions backend{};
-  int32_t threads = 0;
+  StudyOptions study{};
 };
 
 /// Empty: claims on sentence pairs take the made-up translation. A quick look does, unless it is told where they are.
@@ -89,49 +84,30 @@ std::vector<const Claim*> chosen_claims(const Claims& all, const std::vector<std
   return chosen;
 }
 
-std::string place_of(const ReproduceOptions& options, const std::string& asked, const char* name) {
-  return !asked.empty() || options.out.empty() ? asked : options.out + "/" + name;
-}
-
-/// The line that makes the same page, without what only names files of this machine.
-std::string page_command(const ReproduceOptions& options) {
+/// The line that measures the same, without what only names files of this machine.
+std::string reproduce_command_of(const ReproduceOptions& options, std::string_view between) {
   std::string line = "normscope reproduce " + fmt::format("{}", fmt::join(options.ids, " "));
-  if (options.quick) line += " --quick";
-  if (options.quick && !options.pairs.empty()) line += " --pairs DIR";
-  if (options.seeds > 0) line += fmt::format(" --seeds {}", options.seeds);
+  const auto add = [&](const std::string& option) { line.append(between).append(option); };
+  if (options.quick) add("--quick");
+  if (options.quick && !options.pairs.empty()) add("--pairs DIR");
+  if (options.seeds > 0) add(fmt::format("--seeds {}", options.seeds));
   if (!options.recorded.empty() && std::filesystem::path(options.recorded).is_relative())
-    line += " --recorded " + options.recorded;
-  if (std::filesystem::path(options.page).is_relative()) line += " --page " + options.page;
-  return line;
+    add("--recorded " + options.recorded);
+  return line + backend_line(options.study.backend, between);
 }
 
-void write_outcomes(const ReproduceOptions& options, const std::vector<reproduce::Outcome>& outcomes,
-                    Closing& closing) {
-  closing.save(place_of(options, options.json, "reproduction.json"), "reproduce",
-               [&] { return reproduce::to_json(outcomes).dump(1) + "\n"; });
-  closing.save(place_of(options, options.csv, "reproduction.csv"), "reproduce",
-               [&] { return reproduce::to_csv(outcomes); });
-  if (!options.out.empty())
-    for (const reproduce::Outcome& outcome : outcomes)
-      closing.save(options.out + "/" + outcome.claim->id + ".svg", "reproduce",
-                   [&] { return reproduce::to_svg(outcome); });
-  closing.save(options.page, "reproduce",
-               [&] { return reproduce::to_markdown(outcomes, page_command(options)); });
+std::string picture_path(const ReproduceOptions& options, const Claim& claim) {
+  return options.study.out.empty() ? "" : options.study.out + "/" + claim.id + ".svg";
 }
 
-void check_reproduce_outputs(const ReproduceOptions& options, const std::vector<const Claim*>& claims) {
-  std::vector<NamedFile> outputs{{"--json", place_of(options, options.json, "reproduction.json")},
-                                 {"--csv", place_of(options, options.csv, "reproduction.csv")},
-                                 {"--page", options.page},
-                                 {"--recorded", options.recorded}};
+std::vector<NamedFile> inputs_of(const std::vector<const Claim*>& claims) {
   std::vector<NamedFile> inputs;
   for (const Claim* claim : claims) {
     inputs.push_back({"a claim", claim->file});
     for (const lessons::LessonRun& run : claim->language.runs)
       for (NamedFile& file : files_of(run.spec)) inputs.push_back(std::move(file));
-    if (!options.out.empty()) outputs.push_back({"--out", options.out + "/" + claim->id + ".svg"});
   }
-  check_outputs(outputs, inputs);
+  return inputs;
 }
 
 /// What the runs of a claim and its fresh models read.
@@ -168,20 +144,6 @@ void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*
                   without.empty() ? missing + " is missing (scripts/debian_pairs.py makes it)" : without));
 }
 
-Exit guess_reproduce(const std::vector<const Claim*>& claims, const reproduce::Seeds& seeds,
-                     experiments::ResultStore& store, const experiments::RunnerOptions& runner) {
-  const std::vector<RunSpec> missing = reproduce::missing_runs(claims, seeds, store, runner);
-  const int32_t cores = runner.runs_at_a_time > 0 ? runner.runs_at_a_time
-                        : runner.backend.cuda     ? 1
-                                                  : experiments::default_runs_at_a_time();
-  say("{} claims: {} runs are to be trained here\n", claims.size(), missing.size());
-  if (!missing.empty())
-    say("about {} on {} core{}, and fresh models beside them\n",
-        sweep::duration_words(sweep::estimated_seconds(missing, cores, runner.backend)), cores,
-        cores == 1 ? "" : "s");
-  return Exit::Ok;
-}
-
 /// Claims that are still those of the file of numbers are judged from them, in the order of all.
 std::vector<const Claim*> without_recorded(const std::vector<const Claim*>& claims,
                                            const reproduce::Seeds& seeds,
@@ -212,58 +174,94 @@ void write_recorded(const ReproduceOptions& options, reproduce::RecordedClaims r
   closing.save(options.recorded, "reproduce", [&] { return reproduce::to_text(recorded); });
 }
 
-Exit train_claims(const ReproduceOptions& options, const Claims& all, const std::vector<const Claim*>& chosen,
-                  const experiments::RunnerOptions& runner) {
-  const reproduce::Seeds seeds{options.seeds, options.quick};
-  const reproduce::RecordedClaims recorded = with_exit(Exit::Input, [&] {
-    return options.recorded.empty() ? reproduce::RecordedClaims{}
-                                    : reproduce::read_recorded(options.recorded);
-  });
-  std::map<const Claim*, reproduce::Outcome> known;
-  const std::vector<const Claim*> claims = without_recorded(chosen, seeds, recorded, known);
-  const bool list = options.ids == std::vector<std::string>{"list"};
-  if (!list) check_pairs(options, claims);
-  if (!list && !options.dry_run) {
-    make_folder(options.out, Access::Shared, "reproduce");
-    check_reproduce_outputs(options, chosen);
-  }
-  const bool beside = options.store.folder.empty() && !options.out.empty();
-  experiments::ResultStore store(results_folder(beside ? options.out + "/runs" : options.store.folder,
-                                                runner.stored_only || options.dry_run));
-  if (options.dry_run) return guess_reproduce(claims, seeds, store, runner);
-  const InterruptGuard guard;
-  if (!runner.stored_only) use_fastest_products();
-  Bars bars;
-  reproduce::Visit visit = reproduce::visit(claims, seeds, store, runner, std::ref(bars));
-  bars.finish(store);
+/// Judged claims in the order in which they were chosen: those of the file of numbers and those measured now.
+std::vector<reproduce::Outcome> in_order(const std::vector<const Claim*>& chosen,
+                                         const std::vector<const Claim*>& claims, reproduce::Visit& visit,
+                                         std::map<const Claim*, reproduce::Outcome>& known) {
   std::vector<reproduce::Outcome> outcomes;
   for (const Claim* claim : chosen) {
     const auto it = known.find(claim);
     const auto place = static_cast<size_t>(std::find(claims.begin(), claims.end(), claim) - claims.begin());
     outcomes.push_back(std::move(it == known.end() ? visit.outcomes[place] : it->second));
   }
-  const Exit read = all.broken.empty() ? Exit::Ok : Exit::Input;
-  if (list) {
-    say("{}", reproduce::list_text(outcomes));
-    return read;
+  return outcomes;
+}
+
+Exit list_claims(const std::vector<const Claim*>& claims, const reproduce::Seeds& seeds,
+                 const StudyOptions& options) {
+  experiments::ResultStore store(results_folder(options.store.folder, true));
+  Bars bars;
+  const reproduce::Visit visit = reproduce::visit(
+      claims, seeds, store,
+      {.runs_at_a_time = options.threads, .stored_only = true, .backend = backend_of(options.backend)},
+      std::ref(bars));
+  bars.finish(store);
+  say("{}", reproduce::list_text(visit.outcomes));
+  return Exit::Ok;
+}
+
+Exit measure_claims(const ReproduceOptions& options, const std::vector<const Claim*>& chosen,
+                    const reproduce::Seeds& seeds, const reproduce::RecordedClaims& recorded) {
+  std::map<const Claim*, reproduce::Outcome> known;
+  const std::vector<const Claim*> claims = without_recorded(chosen, seeds, recorded, known);
+  check_pairs(options, claims);
+  std::vector<reproduce::Outcome> outcomes;
+  StudyWork work{.name = "reproduce",
+                 .file = "reproduction",
+                 .of = fmt::format("{} claims", claims.size()),
+                 .inputs = inputs_of(chosen),
+                 .outputs = {{"--recorded", options.recorded}},
+                 .files_of_a_part = false};
+  for (const Claim* claim : chosen) {
+    work.outputs.push_back({"--out", picture_path(options, *claim)});
+    work.runs += reproduce::cost_of(*claim, seeds.of(*claim)).runs;
   }
-  if (runner.shard.count == 1) {
+  work.command = [&](std::string_view between) { return reproduce_command_of(options, between); };
+  work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
+                   const OnProgress& on_progress) {
+    reproduce::Visit visit = reproduce::visit(claims, seeds, store, runner, on_progress);
+    outcomes = in_order(chosen, claims, visit, known);
+    return StudyCount{std::move(visit.missing), 0, visit.trained, visit.stored, visit.complete};
+  };
+  work.show = [&] {
     for (const reproduce::Outcome& outcome : outcomes) say("{}\n", reproduce::to_text(outcome));
     say("{}\n", reproduce::summary_text(outcomes));
-  }
-  say("{} runs trained, {} taken from {}\n", visit.trained, visit.stored,
-      store.folder().empty() ? "nowhere" : store.folder());
-  if (!known.empty()) say("{} claims judged by the numbers of {}\n", known.size(), options.recorded);
-  Closing closing;
-  // A shard judges nothing, and what was stopped leaves the verdicts of before.
-  if (visit.complete && runner.shard.count == 1) {
-    write_outcomes(options, outcomes, closing);
+    if (!known.empty()) say("{} claims judged by the numbers of {}\n", known.size(), options.recorded);
+    return true;
+  };
+  work.json = [&] { return reproduce::to_json(outcomes).dump(1) + "\n"; };
+  work.csv = [&] { return reproduce::to_csv(outcomes); };
+  work.markdown = [&](const StudyFiles& files) {
+    return reproduce::to_markdown(outcomes, page_command(work.command(" "), files));
+  };
+  work.close = [&](Closing& closing) {
+    for (const reproduce::Outcome& outcome : outcomes)
+      closing.save(picture_path(options, *outcome.claim), "reproduce",
+                   [&] { return reproduce::to_svg(outcome); });
     write_recorded(options, recorded, outcomes, closing);
+    return Exit::Ok;
+  };
+  return run_study(options.study, work);
+}
+
+/// A part of the runs judges nothing, and a list writes nothing.
+void check_options(const ReproduceOptions& options, bool list) {
+  const StudyFiles& files = options.study.files;
+  const bool part = shard_of(options.study.store).count > 1;
+  for (const auto& [option, value] : {std::pair{"--markdown", &files.markdown},
+                                      {"--json", &files.json},
+                                      {"--csv", &files.csv},
+                                      {"--recorded", &options.recorded}}) {
+    if (value->empty()) continue;
+    if (part)
+      throw CommandError(
+          Exit::Usage,
+          fmt::format("{}: expected no --shard with it (a part of the runs judges nothing)", option));
+    if (list)
+      throw CommandError(Exit::Usage, fmt::format("{}: expected claims to write of, not list", option));
   }
-  closing.attempt([&] { require_kept(store); });
-  if (visit.complete) return closing.code(read);
-  complain(interrupted_text(store));
-  return closing.code(Exit::Interrupted);
+  if (list && (part || !options.study.out.empty()))
+    throw CommandError(Exit::Usage, "reproduce: list takes neither --shard nor --out");
 }
 
 Exit reproduce_command(const ReproduceOptions& options) {
@@ -272,27 +270,15 @@ Exit reproduce_command(const ReproduceOptions& options) {
   const bool list = options.ids == std::vector<std::string>{"list"};
   const Claims all = claims_of(options);
   const std::vector<const Claim*> claims = chosen_claims(all, options.ids);
-  experiments::RunnerOptions runner;
-  runner.runs_at_a_time = options.threads;
-  runner.threads_each = 0;
-  runner.stored_only = options.stored || list;
-  runner.shard = shard_of(options.store);
-  runner.backend = backend_of(options.backend);
-  for (const auto& [option, value] : {std::pair{"--page", &options.page},
-                                      {"--json", &options.json},
-                                      {"--csv", &options.csv},
-                                      {"--recorded", &options.recorded}}) {
-    if (value->empty()) continue;
-    if (runner.shard.count > 1)
-      throw CommandError(
-          Exit::Usage,
-          fmt::format("{}: expected no --shard with it (a part of the runs judges nothing)", option));
-    if (list)
-      throw CommandError(Exit::Usage, fmt::format("{}: expected claims to write of, not list", option));
-  }
-  if (list && (runner.shard.count > 1 || !options.out.empty()))
-    throw CommandError(Exit::Usage, "reproduce: list takes neither --shard nor --out");
-  return train_claims(options, all, claims, runner);
+  check_options(options, list);
+  const reproduce::Seeds seeds{options.seeds, options.quick};
+  const reproduce::RecordedClaims recorded = with_exit(Exit::Input, [&] {
+    return options.recorded.empty() ? reproduce::RecordedClaims{}
+                                    : reproduce::read_recorded(options.recorded);
+  });
+  const Exit done =
+      list ? list_claims(claims, seeds, options.study) : measure_claims(options, claims, seeds, recorded);
+  return done == Exit::Ok && !all.broken.empty() ? Exit::Input : done;
 }
 
 }  // namespace
@@ -311,33 +297,18 @@ void add_reproduce(CLI::App& app, Command& command) {
       ->check(CLI::Range(1, reproduce::kMostSeeds))
       ->type_name("N")
       ->default_str("as the claim says, mostly 5");
-  sub.add_flag("--stored", options->stored, "the verdicts of what was trained before; train nothing");
-  sub.add_flag("--dry-run", options->dry_run, "count the runs and guess their time; train none to its end");
-  sub.add_option("--json", options->json, "write the measures and verdicts as JSON (docs/log-format.md)")
-      ->type_name("FILE");
-  sub.add_option("--csv", options->csv, "one line a measure and seed")->type_name("FILE");
-  sub.add_option("--page", options->page, "a page of all of them")->type_name("FILE");
   sub.add_option(
          "--recorded", options->recorded,
          "numbers measured before: claims that are still the same are judged by them and not trained; what is "
          "measured now joins them")
       ->type_name("FILE");
-  sub.add_option(
-         "--out", options->out,
-         "a folder for JSON, CSV, a picture a claim, and for the runs, which are otherwise kept in the user's "
-         "cache")
-      ->type_name("DIR");
   sub.add_option("--claims", options->folder, "another folder of claims")->type_name("DIR");
   sub.add_option("--pairs", options->pairs, "the folder of the sentence pairs (scripts/debian_pairs.py)")
       ->type_name("DIR")
       ->default_str("pairs in the user's data; with --quick made-up ones");
-  add_store(sub, options->store);
-  sub.add_option(
-         "--threads", options->threads,
-         "runs side by side, or threads of the last ones; 0: one per core it may use (never changes a result)")
-      ->check(CLI::Range(0, 256))
-      ->type_name("N");
-  add_backend(sub, options->backend);
+  add_study(sub, options->study,
+            {"write the measures and verdicts as JSON (docs/log-format.md)", "one line a measure and seed",
+             nullptr, "a page of all of them"});
   sub.callback([options, &command] { command = [options] { return reproduce_command(*options); }; });
 }
 

@@ -5,21 +5,17 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "app/cli/machine.h"
 #include "app/cli/options.h"
-#include "app/cli/products.h"
-#include "app/cli/results.h"
 #include "app/cli/specs.h"
+#include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/sweep/copy_text.h"
 #include "app/sweep/sweep_writers.h"
-#include "app/sweep/trainer.h"
 
 namespace normscope::cli {
 namespace {
@@ -29,13 +25,7 @@ struct SweepOptions {
   std::vector<std::string> axes, set, more_seeds;
   int32_t steps = 0, seeds = 1;  ///< steps 0: as the run has it
   std::string metric = "loss";
-  std::string json, csv, svg;
-  std::string print_command;  ///< command, slurm, parallel; empty: train
-  int32_t tasks = 0;          ///< of the printed array; 0: one a run
-  bool dry_run = false, stored = false;
-  StoreOptions store{};
-  BackendOptions backend{};
-  int32_t threads = 0;
+  StudyOptions study{};
 };
 
 std::string preset_names_text() {
@@ -59,51 +49,17 @@ sweep::Plan sweep_plan_of(const SweepOptions& options) {
   });
 }
 
-int32_t sweep_cores(const SweepOptions& options, const BackendChoice& backend) {
-  if (options.threads > 0) return options.threads;
-  return backend.cuda ? 1 : experiments::default_runs_at_a_time();
-}
-
-/// Counts what is there and guesses at the rest.
-Exit dry_run_sweep(const SweepOptions& options, const sweep::Plan& plan, const std::vector<sweep::Job>& jobs,
-                   experiments::RunnerOptions runner) {
-  experiments::ResultStore store(results_folder(options.store.folder, true));
-  runner.stored_only = true;
-  const sweep::Visit visit =
-      sweep::visit(jobs, store, runner, [](const experiments::Progress&) { return true; });
-  std::vector<RunSpec> missing;
-  for (const size_t job : visit.missing) missing.push_back(jobs[job].spec);
-  const auto refused = static_cast<size_t>(
-      std::count_if(jobs.begin(), jobs.end(), [](const sweep::Job& job) { return !job.refused.empty(); }));
-  const int32_t cores = sweep_cores(options, runner.backend);
-  say("{} cells, {} runs: {} are in the store, {} cannot be trained, {} are to be trained here\n",
-      plan.columns() * plan.rows(), static_cast<size_t>(visit.stored) + refused + missing.size(),
-      visit.stored, refused, missing.size());
-  if (!missing.empty())
-    say("about {} on {} core{}\n",
-        sweep::duration_words(sweep::estimated_seconds(missing, cores, runner.backend)), cores,
-        cores == 1 ? "" : "s");
-  return Exit::Ok;
-}
-
-void write_sweep(const SweepOptions& options, const sweep::Grid& grid, sweep::Metric metric,
-                 Closing& closing) {
-  closing.save(options.json, "sweep", [&] { return sweep::to_json(grid).dump(1) + "\n"; });
-  closing.save(options.csv, "sweep", [&] { return sweep::to_csv(grid); });
-  closing.save(options.svg, "sweep", [&] { return sweep::to_svg(grid, metric); });
-}
-
 /// The progress bar with how many runs are there already, and what they do.
 class SweepNote {
  public:
   explicit SweepNote(size_t runs) : runs_(runs) {}
-  void operator()(size_t, const experiments::Record& record) {
+  void operator()(size_t, const experiments::Taken& taken) {
     ++known_;
-    learn_ += record.verdict == experiments::Verdict::Learns;
+    learn_ += taken.record.verdict == experiments::Verdict::Learns;
   }
-  bool operator()(experiments::Progress at, Bars& bars) const {
+  bool operator()(experiments::Progress at, const OnProgress& on_progress) const {
     if (!at.looking) at.note = fmt::format("{} of {} runs, {} learn", known_.load(), runs_, learn_.load());
-    return bars(at);
+    return on_progress(at);
   }
 
  private:
@@ -111,53 +67,45 @@ class SweepNote {
   std::atomic<int64_t> known_{0}, learn_{0};
 };
 
-Exit train_sweep(const SweepOptions& options, const sweep::Plan& plan, const std::vector<sweep::Job>& jobs,
-                 const experiments::RunnerOptions& runner, sweep::Metric metric) {
-  const auto first =
-      std::find_if(jobs.begin(), jobs.end(), [](const sweep::Job& job) { return job.refused.empty(); });
-  check_outputs({{"--json", options.json}, {"--csv", options.csv}, {"--svg", options.svg}},
-                files_of(first->spec));
-  task_of(first->spec);  // data that cannot be used is said before anything is made
-  experiments::ResultStore store(results_folder(options.store.folder, options.stored));
-  const InterruptGuard guard;
-  if (!options.stored) use_fastest_products();
-  Bars bars;
-  SweepNote told(jobs.size());
-  const sweep::Visit visit = sweep::visit(
-      jobs, store, runner, [&](const experiments::Progress& at) { return told(at, bars); }, std::ref(told));
-  bars.finish(store);
-
-  const sweep::Grid grid = sweep::grid_of(plan, jobs, visit.records);
-  if (runner.shard.count == 1) say("{}\n", sweep::to_text(grid, metric));
-  say("{} runs trained, {} taken from {}\n", visit.trained, visit.stored,
-      store.folder().empty() ? "nowhere" : store.folder());
-  Closing closing;
-  write_sweep(options, grid, metric, closing);
-  closing.attempt([&] { require_kept(store); });
-  if (visit.complete) return closing.code(Exit::Ok);
-  complain(interrupted_text(store));
-  return closing.code(Exit::Interrupted);
-}
-
 Exit sweep_command(const SweepOptions& options) {
   const sweep::Plan plan = sweep_plan_of(options);
   const sweep::Metric metric = with_exit(Exit::Usage, [&] { return sweep::metric_from(options.metric); });
   const std::vector<sweep::Job> jobs = with_exit(Exit::Usage, [&] { return sweep::jobs_of(plan); });
-  if (!options.print_command.empty()) {
-    const sweep::Elsewhere where{options.tasks,
-                                 {options.backend.backend == "cuda", options.backend.tf32},
-                                 metric == sweep::Metric::Loss ? "" : options.metric};
-    say("{}", sweep::text_for(options.print_command, plan, where));
-    return Exit::Ok;
-  }
-  experiments::RunnerOptions runner;
-  runner.runs_at_a_time = options.threads;
-  runner.threads_each = 0;
-  runner.stored_only = options.stored;
-  runner.shard = shard_of(options.store);
-  runner.backend = backend_of(options.backend);
-  return options.dry_run ? dry_run_sweep(options, plan, jobs, runner)
-                         : train_sweep(options, plan, jobs, runner, metric);
+  const RunSpec& first =
+      std::find_if(jobs.begin(), jobs.end(), [](const sweep::Job& job) { return job.refused.empty(); })->spec;
+  const experiments::Study study = sweep::study_of(jobs);
+  SweepNote told(jobs.size());
+  sweep::Grid grid;
+  StudyWork work{.name = "sweep",
+                 .file = "sweep",
+                 .of = fmt::format("{} cells", plan.columns() * plan.rows()),
+                 .runs = plan.runs(),
+                 .inputs = files_of(first)};
+  work.command = [&](std::string_view between) {
+    return sweep::command_text(plan, {.metric = metric == sweep::Metric::Loss ? "" : options.metric},
+                               between) +
+           backend_line(options.study.backend, between);
+  };
+  work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
+                   const OnProgress& on_progress) {
+    task_of(first);  // data that cannot be used is said before anything is trained
+    const experiments::Studied studied = experiments::train(
+        study, store, runner, [&](const experiments::Progress& at) { return told(at, on_progress); },
+        std::ref(told));
+    grid = sweep::grid_of(plan, jobs, studied.records());
+    return count_of(study, studied);
+  };
+  work.show = [&] {
+    say("{}\n", sweep::to_text(grid, metric));
+    return true;
+  };
+  work.json = [&] { return sweep::to_json(grid).dump(1) + "\n"; };
+  work.csv = [&] { return sweep::to_csv(grid); };
+  work.svg = [&] { return sweep::to_svg(grid, metric); };
+  work.markdown = [&](const StudyFiles& files) {
+    return sweep::to_markdown(grid, metric, picture_beside(files), page_command(work.command(" "), files));
+  };
+  return run_study(options.study, work);
 }
 
 void add_swept(CLI::App& sub, SweepOptions& options) {
@@ -190,10 +138,6 @@ void add_shown(CLI::App& sub, SweepOptions& options) {
   sub.add_option("--metric", options.metric, "what table and colours show")
       ->check(CLI::IsMember(std::vector<std::string>(metrics.begin(), metrics.end())))
       ->type_name("NAME");
-  sub.add_option("--json", options.json, "write the cells as JSON (docs/log-format.md)")->type_name("FILE");
-  sub.add_option("--csv", options.csv, "one line a run")->type_name("FILE");
-  sub.add_option("--svg", options.svg, "a picture of the grid with the border where it begins to learn")
-      ->type_name("FILE");
 }
 
 }  // namespace
@@ -206,23 +150,10 @@ void add_sweep(CLI::App& app, Command& command) {
   sub.footer(kFooter);
   add_swept(sub, *options);
   add_shown(sub, *options);
-  sub.add_flag("--stored", options->stored, "the table of what was trained before; train nothing");
-  sub.add_flag("--dry-run", options->dry_run, "count the runs and guess their time; train none to its end");
-  sub.add_option("--print-command", options->print_command,
-                 "print the sweep to be run elsewhere: as a command, a job array for Slurm, for GNU parallel")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(sweep::kForms), std::end(sweep::kForms))))
-      ->type_name("FORM");
-  sub.add_option("--tasks", options->tasks, "with --print-command slurm or parallel: how many shards")
-      ->check(CLI::Range(1, 1'000'000))
-      ->type_name("N")
-      ->default_str("one a run");
-  add_store(sub, options->store);
-  sub.add_option(
-         "--threads", options->threads,
-         "runs side by side, or threads of the last ones; 0: one per core it may use (never changes a result)")
-      ->check(CLI::Range(0, 256))
-      ->type_name("N");
-  add_backend(sub, options->backend);
+  add_study(sub, options->study,
+            {"write the cells as JSON (docs/log-format.md)", "one line a run",
+             "a picture of the grid with the border where it begins to learn",
+             "a page, with the picture where --svg is given too"});
   sub.callback([options, &command] { command = [options] { return sweep_command(*options); }; });
 }
 

@@ -6,13 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <cmath>
-#include <exception>
 #include <set>
-#include <thread>
 
 #include "app/course/map/swept.h"
 #include "app/ui/widgets.h"
-#include "engine/core/boundary.h"
+#include "training/experiments/workers.h"
 
 namespace normscope::lessons {
 namespace {
@@ -39,31 +37,11 @@ void keep_runs(const Lesson& lesson, RunStore& store, Results& out, const OnStep
 /// job(i, store) for every i < count, on as many threads as the store has, each with one thread of its own:
 /// small models train faster side by side than with all threads on one of them, and to the same bits.
 void in_parallel(RunStore& store, size_t count, const std::function<void(size_t, RunStore&)>& job) {
-  std::atomic<size_t> next{0};
-  std::exception_ptr failure;
-  std::mutex mutex;
-  const auto work = [&] {
-    try {
-      const std::unique_ptr<RunStore> own = store.beside(1);
-      for (size_t i = next++; i < count; i = next++) job(i, *own);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = exception_for_others("a lesson's runs");
-      next = count;  // the others finish what they have begun
-    }
+  std::atomic<bool> stop{false};
+  const auto make = [&]() -> experiments::WorkOn {
+    return [&, own = std::shared_ptr<RunStore>(store.beside(1))](size_t i) { job(i, *own); };
   };
-  {
-    std::vector<std::jthread> threads;
-    const size_t helpers = std::min<size_t>(static_cast<size_t>(store.threads()), count);
-    try {
-      for (size_t i = 1; i < helpers; ++i) threads.push_back(start_thread("lesson", work));
-    } catch (...) {
-      next = count;  // those that run end after what they have begun
-      throw;
-    }
-    if (count > 0) work();
-  }
-  if (failure) std::rethrow_exception(failure);
+  experiments::work_off("a lesson's runs", count, store.threads(), stop, make, [] {});
 }
 
 /// The runs that a curve needs of one seed.

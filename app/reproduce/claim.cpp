@@ -48,6 +48,18 @@ std::vector<Arm> arms_of(const Claim& claim, const lessons::Measure& measure) {
   return arms;
 }
 
+experiments::Parts parts_of(const Claim& claim) {
+  experiments::Parts parts = experiments::kScores;
+  for (const Line& line : claim.lines) {
+    const bool at_steps = line.of == Line::Of::Run && line.y != "loss" && line.y != "excess";
+    if (at_steps || line.of == Line::Of::Profile || line.of == Line::Of::Shares || line.y == "own_shares")
+      parts |= experiments::kLayers;
+    if (line.of == Line::Of::LeftOut) parts |= experiments::kLeftOut;
+    if (line.y == "bleu") parts |= experiments::kWritten;
+  }
+  return parts;
+}
+
 Claim on_pairs(const Claim& claim) {
   Claim there = claim;
   if (claim.missing.empty()) return there;
@@ -56,10 +68,6 @@ Claim on_pairs(const Claim& claim) {
   there.missing.clear();
   there.data = kOnPairs;
   return there;
-}
-
-std::vector<int32_t> ladder() {
-  return {1, 2, 3, 5, 10, 20, 50, 100, 150, 200, 300, 400, 500, 700, 1000, 1500, 2000};
 }
 
 }  // namespace normscope::reproduce

@@ -3,7 +3,7 @@
 //
 // Runs, measures and checks are those of the lessons, in the lessons' own tables (course/lesson.h), so that a claim and a
 // lesson say the same thing with the same words. A claim's curves are Lines: of trained runs, of which Taken keeps what
-// lines can ask (taken.h), or of fresh models, which the lessons measure.
+// lines can ask (experiments/taken.h), or of fresh models, which the lessons measure.
 #pragma once
 
 #include <array>
@@ -16,6 +16,7 @@
 
 #include "app/course/lesson.h"
 #include "app/sweep/axis.h"
+#include "training/experiments/taken.h"
 
 namespace normscope::reproduce {
 
@@ -171,6 +172,9 @@ inline constexpr const char* kLateFall = ".late_fall";
 /// Whether a number at the end of a run is a loss, in nats or in bits.
 bool is_loss(std::string_view y);
 
+/// What its lines ask of its runs.
+experiments::Parts parts_of(const Claim& claim);
+
 /// A place on a line: one of its runs, or all of them.
 struct Arm {
   const Line* line = nullptr;
@@ -181,8 +185,5 @@ std::vector<Arm> arms_of(const Claim& claim, const lessons::Measure& measure);
 
 /// A claim whose sentence pairs are missing, as it is where they are there: what numbers that were recorded on them are of.
 Claim on_pairs(const Claim& claim);
-
-/// Steps at which a run's numbers by layer are kept, beside its last one.
-std::vector<int32_t> ladder();
 
 }  // namespace normscope::reproduce

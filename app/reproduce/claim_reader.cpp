@@ -38,7 +38,7 @@ bool is_name(const std::string& id) {
 int32_t read_moment(Table& t) {
   if (!t.has("step")) return t.choice("at", {"start", "end"}, 1) == 0 ? Line::kStart : Line::kEnd;
   const int32_t step = t.whole("step", 1, kLastClaimStep);
-  const std::vector<int32_t> kept = ladder();
+  const std::vector<int32_t> kept = experiments::ladder();
   if (std::find(kept.begin(), kept.end(), step) == kept.end())
     t.refuse("step", fmt::format("{} is not kept: expected one of {}", step, fmt::join(kept, ", ")));
   return step;
@@ -315,10 +315,11 @@ std::string unknown_number(const Line& line) {
   };
   switch (line.of) {
     case Of::Run:
-      if (line.y == "loss" || line.y == "excess" || is_number_of_a_step(line.y, false)) return {};
+      if (line.y == "loss" || line.y == "excess" || experiments::is_number_of_a_step(line.y, false))
+        return {};
       return "loss, excess, a number of a step as dec.L01.ffn.w2.grad_norm, or two as 'a / b'";
     case Of::Profile:
-      if (is_number_of_a_step(line.y, true)) return {};
+      if (experiments::is_number_of_a_step(line.y, true)) return {};
       return "a number of a layer with L* in the layer's place, as L*.ffn.w2.grad_norm, or two as 'a / b'";
     case Of::Runs:
     case Of::Grid:

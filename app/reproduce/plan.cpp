@@ -21,7 +21,8 @@
 namespace normscope::reproduce {
 namespace {
 
-using experiments::Experiment, experiments::Verdict;
+using experiments::Experiment, experiments::Frames, experiments::kUnknown, experiments::LeftOutRise,
+    experiments::names_in, experiments::Numbers, experiments::Verdict;
 using lessons::CurveData;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();

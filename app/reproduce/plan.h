@@ -9,10 +9,13 @@
 
 #include "app/course/curves.h"
 #include "app/reproduce/claim.h"
-#include "app/reproduce/taken.h"
 #include "training/experiments/result_store.h"
+#include "training/experiments/study.h"
+#include "training/experiments/taken.h"
 
 namespace normscope::reproduce {
+
+using experiments::Taken;
 
 /// How many seeds, from 1, a claim is measured with.
 struct Seeds {

@@ -5,18 +5,15 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
-#include <thread>
 #include <utility>
 
-#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/data/task.h"
+#include "training/experiments/workers.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -29,24 +26,37 @@ using OnProgress = std::function<bool(const experiments::Progress&)>;
 constexpr const char* kFresh = "claim fresh 1";
 constexpr size_t kMostPointsOfFresh = 1000;
 
+/// Those that are not among `keys` yet join `runs`.
+void add_new(std::vector<Experiment> more, std::set<std::string>& keys, std::vector<Experiment>& runs) {
+  for (Experiment& run : more)
+    if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
+}
+
+/// The runs that choose the controls of the claims, each once.
+std::vector<Experiment> tuning_of_claims(const std::vector<const Claim*>& claims) {
+  std::vector<Experiment> runs;
+  std::set<std::string> keys;
+  for (const Claim* claim : claims) add_new(tuning_of(*claim), keys, runs);
+  return runs;
+}
+
 /// Every run of the claims once, seed by seed, so that what ends early has something of every claim. `tuning`: those that
 /// choose controls first, and none of a control itself.
 std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, const Seeds& seeds,
                                        bool tuning) {
   std::vector<Experiment> runs;
   std::set<std::string> keys;
-  for (const Claim* claim : claims)
-    if (tuning)
-      for (Experiment& run : tuning_of(*claim))
-        if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
   int32_t most = 0;
-  for (const Claim* claim : claims) most = std::max(most, seeds.of(*claim));
+  for (const Claim* claim : claims) {
+    if (tuning) add_new(tuning_of(*claim), keys, runs);
+    most = std::max(most, seeds.of(*claim));
+  }
   for (int32_t seed = 1; seed <= most; ++seed)
     for (const Claim* claim : claims) {
       if (seed > seeds.of(*claim)) continue;
-      for (Experiment& run : tuning ? experiments_without_controls(*claim, static_cast<uint64_t>(seed))
-                                    : experiments_of(*claim, static_cast<uint64_t>(seed)))
-        if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
+      const auto number = static_cast<uint64_t>(seed);
+      add_new(tuning ? experiments_without_controls(*claim, number) : experiments_of(*claim, number), keys,
+              runs);
     }
   return runs;
 }
@@ -62,39 +72,23 @@ struct TakenRuns {
     const auto it = taken.find(key);
     return it == taken.end() ? nullptr : &it->second;
   }
-  /// Of other runs, or of some of these again.
-  void join(TakenRuns other) {
-    taken.merge(other.taken);
-    failed.merge(other.failed);
-    missing.insert(missing.end(), other.missing.begin(), other.missing.end());
-    trained += other.trained;
-    stored += other.stored;
-    complete = complete && other.complete;
+  void join(const experiments::Study& study, experiments::Studied studied) {
+    for (size_t i = 0; i < study.runs.size(); ++i) {
+      if (!studied.runs[i]) continue;
+      Taken& run = *studied.runs[i];
+      const std::string key = key_of_run(study.runs[i].run);
+      if (run.record.verdict == experiments::Verdict::Failed)
+        failed.emplace(key, run.record.what);
+      else
+        taken.emplace(key, std::move(run));
+    }
+    const std::vector<RunSpec> lacking = missing_runs(study, studied);
+    missing.insert(missing.end(), lacking.begin(), lacking.end());
+    trained += studied.trained;
+    stored += studied.stored;
+    complete = complete && studied.complete;
   }
 };
-
-TakenRuns train_runs(std::vector<Experiment> runs, ResultStore& store, const RunnerOptions& options,
-                     const OnProgress& on_progress) {
-  TakenRuns out;
-  if (runs.empty()) return out;
-  experiments::Plan plan;
-  plan.name = "reproduce";
-  plan.measurement = kTaking;
-  plan.experiments = std::move(runs);
-  plan.measure = [](size_t) { return make_taking(); };
-  const experiments::Outcome outcome = experiments::train(plan, store, options, on_progress);
-  for (size_t i = 0; i < plan.experiments.size(); ++i) {
-    const std::string key = key_of_run(plan.experiments[i]);
-    if (outcome.results[i]) out.taken.emplace(key, taken_from(*outcome.results[i]));
-    if (const auto why = outcome.failed.find(i); why != outcome.failed.end())
-      out.failed.emplace(key, why->second);
-  }
-  for (const size_t i : outcome.missing) out.missing.push_back(plan.experiments[i].spec);
-  out.trained = outcome.trained;
-  out.stored = outcome.stored;
-  out.complete = outcome.complete;
-  return out;
-}
 
 /// By claim, the one with its controls chosen; null where there is none to choose, or a run of theirs is missing.
 using Resolved = std::vector<std::shared_ptr<const Claim>>;
@@ -105,27 +99,31 @@ using Resolved = std::vector<std::shared_ptr<const Claim>>;
 TakenRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
                        const RunnerOptions& options, const OnProgress& on_progress, Resolved& best) {
   best.assign(claims.size(), nullptr);
+  TakenRuns runs;
+  experiments::Parts parts = 0;
+  for (const Claim* claim : claims) parts |= parts_of(*claim);
+  const auto train = [&](const std::vector<Experiment>& experiments) {
+    experiments::Study study{.name = "reproduce", .parts = parts};
+    for (const Experiment& run : experiments) study.runs.push_back({run});
+    runs.join(study, experiments::train(study, store, options, on_progress));
+  };
   const bool any =
       std::any_of(claims.begin(), claims.end(), [](const Claim* claim) { return !claim->controls.empty(); });
-  if (options.shard.count > 1 || !any)
-    return train_runs(runs_of_claims(claims, seeds, any), store, options, on_progress);
-  std::vector<const Claim*> chosen = claims, unchosen;
-  std::vector<Experiment> tuning;
-  std::set<std::string> keys;
-  for (const Claim* claim : claims)
-    for (Experiment& run : tuning_of(*claim))
-      if (keys.insert(key_of_run(run)).second) tuning.push_back(std::move(run));
-  TakenRuns runs = train_runs(std::move(tuning), store, options, on_progress);
+  if (options.shard.count > 1 || !any) {
+    train(runs_of_claims(claims, seeds, any));
+    return runs;
+  }
+  train(tuning_of_claims(claims));
   if (!runs.complete) return runs;
+  std::vector<const Claim*> chosen = claims;
   for (size_t i = 0; i < claims.size(); ++i) {
     if (claims[i]->controls.empty()) continue;
     if (auto claim = resolved(*claims[i], [&](const std::string& key) { return runs.find(key); }))
       best[i] = std::make_shared<const Claim>(*std::move(claim));
     chosen[i] = best[i] ? best[i].get() : claims[i];
   }
-  TakenRuns rest = train_runs(runs_of_claims(chosen, seeds, false), store, options, on_progress);
   // A cell that is chosen with a seed of tuning is never one of the claim's own seeds: the rounds share no run.
-  runs.join(std::move(rest));
+  train(runs_of_claims(chosen, seeds, false));
   return runs;
 }
 
@@ -160,48 +158,25 @@ class FreshModels {
 
   /// False: stopped.
   bool measure(const OnProgress& on_progress) {
-    const int32_t workers = std::min<int32_t>(
-        options_.runs_at_a_time > 0 ? options_.runs_at_a_time : experiments::default_runs_at_a_time(),
-        static_cast<int32_t>(jobs_.size()));
-    std::atomic<int32_t> busy{workers};
-    {
-      std::vector<std::jthread> threads;
-      try {
-        for (int32_t i = 0; i < workers; ++i) threads.push_back(start_thread("claims", [&] { work(busy); }));
-        while (busy > 0) {
-          std::this_thread::sleep_for(std::chrono::milliseconds(50));
-          const auto total = static_cast<int64_t>(jobs_.size());
-          if (!on_progress(
-                  {false, std::min<int64_t>(static_cast<int64_t>(done_), total), total, "fresh models", {}}))
-            stop_ = true;
-        }
-      } catch (...) {
-        stop_ = true;
-        throw;
-      }
-    }
-    if (failure_) std::rethrow_exception(failure_);
+    const auto make = [this]() -> experiments::WorkOn {
+      std::shared_ptr<lessons::RunStore> own = runs_.beside(1);
+      own->stop_when([this] { return stop_.load(); });
+      return [this, own](size_t i) {
+        measure_one(jobs_[i], *own);
+        ++done_;
+      };
+    };
+    const int32_t threads =
+        options_.runs_at_a_time > 0 ? options_.runs_at_a_time : experiments::default_runs_at_a_time();
+    const auto total = static_cast<int64_t>(jobs_.size());
+    experiments::work_off("fresh models", jobs_.size(), threads, stop_, make, [&] {
+      if (!on_progress({false, std::min<int64_t>(done_, total), total, "fresh models", {}})) stop_ = true;
+    });
     return !stop_;
   }
   const std::vector<FreshJob>& jobs() const { return jobs_; }
 
  private:
-  void work(std::atomic<int32_t>& busy) {
-    try {
-      const std::unique_ptr<lessons::RunStore> own = runs_.beside(1);
-      own->stop_when([this] { return stop_.load(); });
-      for (size_t i = next_++; i < jobs_.size() && !stop_; i = next_++) {
-        measure_one(jobs_[i], *own);
-        ++done_;
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!failure_) failure_ = exception_for_others("fresh models");
-      stop_ = true;
-    }
-    --busy;
-  }
-
   void measure_one(FreshJob& job, lessons::RunStore& own) {
     const Claim& claim = *claims_[job.claim];
     const RunSpec spec = lessons::spec_of(claim.language, job.line->runs[0], static_cast<uint64_t>(job.seed));
@@ -242,10 +217,8 @@ class FreshModels {
   const RunnerOptions& options_;
   lessons::RunStore runs_;
   std::vector<FreshJob> jobs_;
-  std::atomic<size_t> next_{0}, done_{0};
+  std::atomic<int64_t> done_{0};
   std::atomic<bool> stop_{false};
-  std::mutex mutex_;
-  std::exception_ptr failure_;
 };
 
 /// Curves of one claim by seed, what could not be trained, and what its runs took.
@@ -299,6 +272,7 @@ Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultS
   Resolved best(claims.size());
   runs.complete = fresh.measure(on_progress);
   if (runs.complete) runs = train_claims(claims, seeds, store, options, on_progress, best);
+  out.missing = std::move(runs.missing);
   out.trained = runs.trained;
   out.stored = runs.stored;
   out.complete = runs.complete;
@@ -315,15 +289,6 @@ Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultS
     out.outcomes.back().own = best[i];
   }
   return out;
-}
-
-std::vector<RunSpec> missing_runs(const std::vector<const Claim*>& claims, const Seeds& seeds,
-                                  ResultStore& store, RunnerOptions options) {
-  options.stored_only = true;
-  Resolved best;
-  return train_claims(
-             claims, seeds, store, options, [](const experiments::Progress&) { return true; }, best)
-      .missing;
 }
 
 }  // namespace normscope::reproduce

@@ -14,7 +14,9 @@
 namespace normscope::reproduce {
 
 struct Visit {
-  std::vector<Outcome> outcomes;    ///< one a claim
+  std::vector<Outcome> outcomes;  ///< one a claim
+  std::vector<RunSpec>
+      missing;  ///< runs that the store lacked and this shard trains, what they start from included
   int32_t trained = 0, stored = 0;  ///< different runs
   bool complete = true;             ///< false: stopped
 };
@@ -23,10 +25,5 @@ struct Visit {
 Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, experiments::ResultStore& store,
             const experiments::RunnerOptions& options,
             const std::function<bool(const experiments::Progress&)>& on_progress);
-
-/// Specifications of the runs that the store lacks and this shard trains, what they start from included: to guess at their
-/// time.
-std::vector<RunSpec> missing_runs(const std::vector<const Claim*>& claims, const Seeds& seeds,
-                                  experiments::ResultStore& store, experiments::RunnerOptions options);
 
 }  // namespace normscope::reproduce

@@ -7,9 +7,9 @@
 
 #include "app/plot/plot.h"
 #include "app/reproduce/recorded.h"
-#include "app/sweep/trainer.h"
 #include "engine/core/text_table.h"
 #include "training/experiments/result_store.h"
+#include "training/experiments/study.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -124,12 +124,6 @@ double flop_a_second(const std::vector<Outcome>& outcomes) {
   return seconds > 0 ? flop / seconds : kUsual;
 }
 
-/// In a cell of Markdown.
-std::string cell(std::string text) {
-  for (size_t bar = text.find('|'); bar != text.npos; bar = text.find('|', bar + 2)) text.insert(bar, "\\");
-  return text;
-}
-
 /// What was measured of a check; of a claim of several parts with what the part says and its own verdict.
 std::string part_text(const Outcome& outcome, const Checked& checked) {
   const std::string measured = checked.measure->label + ": " + measured_text(outcome, checked.measure->id);
@@ -141,11 +135,12 @@ std::string page_row(const Outcome& outcome) {
   const Claim& claim = *outcome.claim;
   std::string measured;
   for (const Checked& checked : outcome.checks)
-    measured += (measured.empty() ? "" : "<br>") + cell(part_text(outcome, checked));
+    measured += (measured.empty() ? "" : "<br>") + markdown_cell(part_text(outcome, checked));
   const char* strong = outcome.finding == Finding::Reproduced ? "**" : "";
   return fmt::format("| `{}` | {} | {} | {} | {}{}{}. {}<br>*Setting:* {} |\n", claim.id,
-                     cell(claim.source.item), cell(claim.says), measured, strong, verdict_of(outcome), strong,
-                     cell(outcome.sentence), cell(claim.setting));
+                     markdown_cell(claim.source.item), markdown_cell(claim.says), measured, strong,
+                     verdict_of(outcome), strong, markdown_cell(outcome.sentence),
+                     markdown_cell(claim.setting));
 }
 
 /// Everything of one paper: its claims as a table, then where to find each, with the paper's numbers.
@@ -188,8 +183,8 @@ std::string list_text(const std::vector<Outcome>& outcomes) {
     const Cost cost = cost_of(*outcome.claim, outcome.seeds);
     const std::string time = outcome.finding == Finding::Beyond ? "–"
                              : is_timed(outcome)
-                                 ? sweep::duration_words(outcome.seconds)
-                                 : "about " + sweep::duration_words(std::max(cost.flop / speed, 1.0));
+                                 ? experiments::duration_words(outcome.seconds)
+                                 : "about " + experiments::duration_words(std::max(cost.flop / speed, 1.0));
     rows.push_back({outcome.claim->id, outcome.claim->source.paper, outcome.claim->source.item,
                     std::to_string(cost.runs), std::to_string(cost.steps), time, verdict_of(outcome)});
   }

@@ -197,6 +197,12 @@ std::vector<Job> jobs_of(const Plan& plan) {
   return jobs;
 }
 
+experiments::Study study_of(const std::vector<Job>& jobs) {
+  experiments::Study study{.name = "sweep"};
+  for (const Job& job : jobs) study.runs.push_back({{job.spec, {}}, job.refused});
+  return study;
+}
+
 PlanText text_of(const Plan& plan) {
   PlanText text{plan.set, {}, {}, plan.steps, plan.seeds};
   for (const Axis& axis : plan.axes) text.axes.push_back(to_text(axis));

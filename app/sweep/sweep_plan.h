@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/sweep/axis.h"
+#include "training/experiments/study.h"
 #include "training/spec/spec.h"
 
 namespace normscope::sweep {
@@ -71,6 +72,8 @@ struct Job {
 /// Seed by seed, so that what ends early has something of every cell; within a seed row by row. Throws Error for a plan
 /// that is none: no axis, a setting twice, one that no run takes notice of, too many runs.
 std::vector<Job> jobs_of(const Plan& plan);
+/// Its runs are the jobs, by the same places.
+experiments::Study study_of(const std::vector<Job>& jobs);
 
 /// Sweeps that are ready to start: "warmup", "depth", "placement".
 struct Preset {

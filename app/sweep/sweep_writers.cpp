@@ -69,32 +69,17 @@ std::string axes_text(const Plan& plan, bool lies) {
 }
 
 Json cell_json(const Grid& grid, const Cell& cell) {
-  Json json = {{"column", cell.column},
+  Json json = experiments::to_json(cell);
+  json.update({{"column", cell.column},
                {"row", cell.row},
                {"sign", to_string(cell.sign)},
-               {"learns", cell.count(Verdict::Learns)},
-               {"known", cell.known},
-               {"since", cell.since()},
-               {"loss", number_json(cell.mean)},
-               {"loss_low", number_json(cell.low)},
-               {"loss_high", number_json(cell.high)},
-               {"loss_deviation", number_json(cell.deviation)},
                {"learned", number_json(share_learned(grid, cell))},
-               {"gradient_first", number_json(cell.gradient)},
-               {"gradient_ratio", number_json(cell.ratio)},
-               {"beta2", number_json(cell.beta2)},
-               {"values", Json::object()},
-               {"runs", Json::array()}};
+               {"values", Json::object()}});
   for (size_t i = 0; i < grid.plan.axes.size(); ++i)
     json["values"][grid.plan.axes[i].key] = grid.plan.axes[i].values[i == 0 ? cell.column : cell.row];
   if (!cell.refused.empty()) json["refused"] = cell.refused;
-  for (size_t i = 0; i < cell.runs.size(); ++i) {
-    if (!cell.runs[i]) continue;
-    Json run = to_table_json(*cell.runs[i]);
-    run["seed"] = i + 1;
-    run["learned"] = number_json(share_learned(grid, *cell.runs[i]));
-    json["runs"].push_back(std::move(run));
-  }
+  for (Json& run : json["runs"])
+    run["learned"] = number_json(share_learned(grid, *cell.runs[run["seed"].get<size_t>() - 1]));
   return json;
 }
 
@@ -108,6 +93,23 @@ std::string ends_text(const Grid& grid) {
 bool steps_vary(const Plan& plan) {
   return std::any_of(plan.axes.begin(), plan.axes.end(),
                      [](const Axis& axis) { return axis.key == "train.steps"; });
+}
+
+/// What the signs mean, where the ends of the losses are, and of which steps they are the mean.
+std::string key_text(const Grid& grid) {
+  const Plan& plan = grid.plan;
+  return fmt::format(
+      "↘ learns, — stuck, ↗ diverges, × not finite, ? seeds disagree, … undecided, ! cannot be trained, "
+      "· not yet{}.\n{} Losses: mean of {}.\n",
+      plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "", ends_text(grid),
+      loss_window_text(grid));
+}
+
+std::string refusals_text(const Grid& grid) {
+  std::string out;
+  for (const Cell& cell : grid.cells)
+    if (!cell.refused.empty()) out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
+  return out;
 }
 
 }  // namespace
@@ -140,14 +142,7 @@ std::string to_text(const Grid& grid, Metric metric) {
   size_t columns = 0;
   for (const Words& row : table) columns = std::max(columns, row.size());
   out += text_table(table, std::string(columns, 'l'));
-  out += fmt::format(
-      "\n↘ learns, — stuck, ↗ diverges, × not finite, ? seeds disagree, … undecided, ! cannot be trained, "
-      "· not yet{}.\n{} Losses: mean of {}.\n",
-      plan.seeds > 1 || !plan.more.empty() ? "; 2/3: two of three seeds learn" : "", ends_text(grid),
-      loss_window_text(grid));
-  for (const Cell& cell : grid.cells)
-    if (!cell.refused.empty()) out += fmt::format("{}: {}\n", grid.text_of(cell), cell.refused);
-  return out;
+  return out + "\n" + key_text(grid) + refusals_text(grid);
 }
 
 Json to_json(const Grid& grid) {
@@ -176,19 +171,29 @@ Json to_json(const Grid& grid) {
 std::string to_csv(const Grid& grid) {
   std::string out;
   for (const Axis& axis : grid.plan.axes) out += plot::csv_field(axis.key) + ",";
-  out += "seed,verdict,steps,since,loss,unigram,learned,beta2,gradient_first,gradient_last\n";
-  const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; };
+  out += fmt::format("{},learned\n", experiments::kRunColumns);
   for (const Cell& cell : grid.cells)
     for (size_t i = 0; i < cell.runs.size(); ++i) {
       if (!cell.runs[i]) continue;
-      const Record& r = *cell.runs[i];
       out += plot::csv_field(grid.plan.axes[0].values[cell.column]) + ",";
       if (grid.plan.axes.size() > 1) out += plot::csv_field(grid.plan.axes[1].values[cell.row]) + ",";
-      out += fmt::format("{},{},{},{},{},{},{},{},{},{}\n", i + 1, to_string(r.verdict), r.steps, r.since,
-                         number(r.loss), number(r.level), number(share_learned(grid, r)), number(r.beta2),
-                         number(r.gradient_first), number(r.gradient_last));
+      out += fmt::format("{},{}\n", experiments::run_cells(i + 1, *cell.runs[i]),
+                         experiments::number_cell(share_learned(grid, *cell.runs[i])));
     }
   return out;
+}
+
+std::string to_markdown(const Grid& grid, Metric metric, const std::string& picture,
+                        const std::string& command) {
+  const auto row_text = [](const Words& row) { return fmt::format("| {} |\n", fmt::join(row, " | ")); };
+  std::string out =
+      fmt::format("# Sweep: {}\n\nMade by `{}`: {}.\n", info(metric).title, command, setting_text(grid));
+  if (!picture.empty()) out += fmt::format("\n![{}]({})\n", info(metric).title, picture);
+  out += fmt::format("\n{}.\n\n", axes_text(grid.plan, true));
+  const std::vector<Words> table = lying(grid, metric);
+  out += row_text(table[0]) + row_text(Words(table[0].size(), "--"));
+  for (size_t i = 1; i < table.size(); ++i) out += row_text(table[i]);
+  return out + "\n" + key_text(grid) + refusals_text(grid);
 }
 
 }  // namespace normscope::sweep

@@ -17,6 +17,10 @@ std::string to_csv(const Grid& grid);  ///< a line a run
 /// Cells, signs, seeds, border and key, light, and dark where the viewer prefers it.
 std::string to_svg(const Grid& grid, Metric metric);
 
+/// A page with the table. `picture`: path of the SVG as seen from the page, empty: none. `command`: how it was made.
+std::string to_markdown(const Grid& grid, Metric metric, const std::string& picture,
+                        const std::string& command);
+
 /// What is swept, in a line: "300 steps, 3 seeds a cell; model.layers=12".
 std::string setting_text(const Grid& grid);
 /// Of which steps a cell's loss is the mean: "the last 25 steps".

@@ -112,7 +112,8 @@ void Worker::work(const Task& task) {
   }
   fill(task.plan, jobs, state);
   if (!store_) store_ = std::make_unique<experiments::ResultStore>(place_);
-  while (!train(task, jobs, state)) {
+  const experiments::Study study = study_of(jobs);
+  while (!train(task, study, jobs, state)) {
   }
   state.under_way.clear();
   fill(task.plan, jobs, state);
@@ -126,27 +127,28 @@ void Worker::work(const Task& task) {
 }
 
 /// False where it is to go on with other cores.
-bool Worker::train(const Task& task, const std::vector<Job>& jobs, SweepState& state) {
+bool Worker::train(const Task& task, const experiments::Study& study, const std::vector<Job>& jobs,
+                   SweepState& state) {
   experiments::RunnerOptions options;
   const int32_t cores = options.runs_at_a_time = cores_now();
   options.stored_only = !task.train;
   differs_since_.reset();
   done_at_start_.reset();
-  const auto on_record = [&](size_t place, const Record& record) {
+  const auto on_taken = [&](size_t place, const experiments::Taken& taken) {
     const std::lock_guard lock(records_mutex_);
-    records_[place] = record;
+    records_[place] = taken.record;
     new_records_ = true;
   };
-  const Visit visited = visit(
-      jobs, *store_, options,
+  const experiments::Studied studied = experiments::train(
+      study, *store_, options,
       [&](const experiments::Progress& at) { return on_progress(at, task.plan, jobs, state, cores); },
-      on_record);
+      on_taken);
   {
     const std::lock_guard lock(records_mutex_);
     for (size_t i = 0; i < jobs.size(); ++i)
-      if (visited.records[i]) records_[i] = visited.records[i];
+      if (studied.runs[i]) records_[i] = studied.runs[i]->record;
   }
-  return visited.complete || jobs_.stopping();
+  return studied.complete || jobs_.stopping();
 }
 
 /// Whether to go on.
@@ -164,11 +166,8 @@ bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, cons
   shown_ = now;
   state.phase = at.looking ? Phase::Looking : Phase::Training;
   state.under_way.clear();
-  std::vector<size_t> places;  // the runner knows those that can be trained
-  for (size_t i = 0; i < jobs.size(); ++i)
-    if (jobs[i].refused.empty()) places.push_back(i);
   for (const experiments::AtWork& run : at.at_work) {
-    const Job& job = jobs[places[run.index]];
+    const Job& job = jobs[run.index];
     state.under_way.push_back({job.column, job.row, job.seed,
                                static_cast<float>(run.done) / static_cast<float>(std::max(1, run.total))});
   }

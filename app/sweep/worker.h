@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "app/sweep/cells.h"
-#include "app/sweep/trainer.h"
+#include "app/sweep/sweep_plan.h"
 #include "training/experiments/result_store.h"
 #include "training/experiments/runner.h"
 #include "training/files/newest_job.h"
@@ -86,7 +86,8 @@ class Worker : public SweepTrainer {
   using Clock = std::chrono::steady_clock;
   void carry_out(const Task& task);
   void work(const Task& task);
-  bool train(const Task& task, const std::vector<Job>& jobs, SweepState& state);
+  bool train(const Task& task, const experiments::Study& study, const std::vector<Job>& jobs,
+             SweepState& state);
   bool on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<Job>& jobs,
                    SweepState& state, int32_t cores);
   void fill(const Plan& plan, const std::vector<Job>& jobs, SweepState& state);

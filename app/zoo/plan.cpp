@@ -32,6 +32,23 @@ bool trained_at(const Plan& plan, const Entry& entry, int32_t layers) {
          std::find(plan.deep.begin(), plan.deep.end(), entry.name) != plan.deep.end();
 }
 
+/// An entry's run with seed 1.
+Job job_of(const Plan& plan, size_t e, int32_t layers, bool warm) {
+  const Entry& entry = plan.entries[e];
+  const System* system = system_of(entry.group);
+  Job job{e, system ? 0 : layers, warm, 1, base_of(plan, system, layers, warm)};
+  for (const std::string& assignment : entry.set) change(job.spec, assignment);
+  job.spec.seed = job.seed;
+  job.spec.name = entry.name + (warm ? " with warm-up" : "");
+  try {
+    complete(job.spec);
+    validate(job.spec);
+  } catch (const Error& error) {
+    throw Error(fmt::format("zoo: {}: {}", entry.name, error.what()));
+  }
+  return job;
+}
+
 }  // namespace
 
 std::vector<std::string> depth_question() {
@@ -49,27 +66,25 @@ BaseSetting base_setting(int32_t layers) {
 
 std::vector<Job> jobs_of(const Plan& plan) {
   std::vector<Job> jobs;
-  for (const int32_t layers : plan.depths)
-    for (size_t e = 0; e < plan.entries.size(); ++e) {
-      if (!trained_at(plan, plan.entries[e], layers)) continue;
-      const System* system = system_of(plan.entries[e].group);
+  for (const int32_t layers : plan.depths) {
+    const size_t first = jobs.size();  // of this depth, with seed 1
+    for (size_t e = 0; e < plan.entries.size(); ++e)
       for (const bool warm : {false, true})
-        for (int32_t seed = 1; seed <= plan.seeds; ++seed) {
-          Job job{e, system ? 0 : layers, warm, static_cast<uint64_t>(seed),
-                  base_of(plan, system, layers, warm)};
-          for (const std::string& assignment : plan.entries[e].set) change(job.spec, assignment);
-          job.spec.seed = job.seed;
-          job.spec.name = plan.entries[e].name + (warm ? " with warm-up" : "");
-          try {
-            complete(job.spec);
-            validate(job.spec);
-          } catch (const Error& error) {
-            throw Error(fmt::format("zoo: {}: {}", plan.entries[e].name, error.what()));
-          }
-          jobs.push_back(std::move(job));
-        }
-    }
+        if (trained_at(plan, plan.entries[e], layers)) jobs.push_back(job_of(plan, e, layers, warm));
+    const size_t settings = jobs.size() - first;
+    for (uint64_t seed = 2; seed <= static_cast<uint64_t>(plan.seeds); ++seed)
+      for (size_t i = 0; i < settings; ++i) {
+        jobs.push_back(jobs[first + i]);
+        jobs.back().seed = jobs.back().spec.seed = seed;
+      }
+  }
   return jobs;
+}
+
+experiments::Study study_of(const std::vector<Job>& jobs) {
+  experiments::Study study{.name = "zoo"};
+  for (const Job& job : jobs) study.runs.push_back({{job.spec, {}}});
+  return study;
 }
 
 std::string setting_text(const Plan& plan, int32_t layers) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/zoo/entries.h"
+#include "training/experiments/study.h"
 
 namespace normscope::zoo {
 
@@ -41,9 +42,11 @@ struct Job {
   uint64_t seed = 1;
   RunSpec spec;
 };
-/// Depth by depth (other systems with the first), entry by entry, without warm-up first, seeds last. Throws Error when an entry and the
-/// base do not fit together.
+/// Depth by depth (other systems with the first), and within a depth seed by seed, so that what ends early has something of
+/// every entry; then entry by entry, without warm-up first. Throws Error when an entry and the base do not fit together.
 std::vector<Job> jobs_of(const Plan& plan);
+/// Its runs are the jobs, by the same places.
+experiments::Study study_of(const std::vector<Job>& jobs);
 /// "rate 0.003, 300 steps, warm-up 0 or 200, ..."
 std::string setting_text(const Plan& plan, int32_t layers);
 /// "preset convnet, a convolutional network ...; batches of 32, rate 0.001, 300 steps, warm-up 0 or 100; 3 seeds"

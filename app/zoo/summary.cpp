@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "training/data/identity/unit_of.h"
 
@@ -66,15 +68,16 @@ const Row* Summary::find(std::string_view entry, int32_t layers) const {
 Summary summarise(const Plan& plan, const std::vector<Job>& jobs,
                   const std::vector<std::optional<Record>>& records) {
   Summary summary{plan, {}, kUnknown, true};
+  std::map<std::pair<size_t, int32_t>, size_t> places;  // of the rows, by entry and depth
   for (size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = jobs[i];
-    if (summary.rows.empty() || summary.rows.back().layers != job.layers ||
-        summary.rows.back().entry.name != plan.entries[job.entry].name) {
-      summary.rows.push_back({});
-      summary.rows.back().entry = plan.entries[job.entry];
-      summary.rows.back().layers = job.layers;
+    const auto [place, is_new] = places.try_emplace({job.entry, job.layers}, summary.rows.size());
+    if (is_new) {
+      Row& row = summary.rows.emplace_back();
+      row.entry = plan.entries[job.entry];
+      row.layers = job.layers;
     }
-    Arm& arm = summary.rows.back().arms[job.warm ? 1 : 0];
+    Arm& arm = summary.rows[place->second].arms[job.warm ? 1 : 0];
     arm.warmup = job.spec.train.schedule.warmup;
     arm.runs.push_back(records[i]);
     summary.complete = summary.complete && records[i].has_value();

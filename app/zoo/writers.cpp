@@ -60,25 +60,8 @@ std::string system_tables(const Summary& summary) {
 }
 
 Json arm_json(const Arm& arm) {
-  Json json = {{"warmup", arm.warmup},
-               {"verdict", arm.verdict()},
-               {"learns", arm.count(Verdict::Learns)},
-               {"known", arm.known},
-               {"since", arm.since()},
-               {"loss", number_json(arm.mean)},
-               {"loss_low", number_json(arm.low)},
-               {"loss_high", number_json(arm.high)},
-               {"loss_deviation", number_json(arm.deviation)},
-               {"gradient_first", number_json(arm.gradient)},
-               {"gradient_ratio", number_json(arm.ratio)},
-               {"runs", Json::array()}};
-  if (std::isfinite(arm.score)) json["score"] = number_json(arm.score);
-  for (size_t i = 0; i < arm.runs.size(); ++i) {
-    if (!arm.runs[i]) continue;
-    Json run = to_table_json(*arm.runs[i]);
-    run["seed"] = i + 1;
-    json["runs"].push_back(std::move(run));
-  }
+  Json json = experiments::to_json(arm);
+  json["warmup"] = arm.warmup;
   return json;
 }
 
@@ -145,19 +128,13 @@ Json to_json(const Summary& summary) {
 }
 
 std::string to_csv(const Summary& summary) {
-  std::string out =
-      "entry,group,layers,warmup,seed,verdict,steps,since,loss,unigram,beta2,gradient_first,gradient_last,score\n";
-  const auto number = [](double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; };
+  std::string out = fmt::format("entry,group,layers,warmup,{}\n", experiments::kRunColumns);
   for (const Row& row : summary.rows)
     for (const Arm& arm : row.arms)
-      for (size_t i = 0; i < arm.runs.size(); ++i) {
-        if (!arm.runs[i]) continue;
-        const Record& r = *arm.runs[i];
-        out += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", row.entry.name,
-                           to_string(row.entry.group), row.layers, arm.warmup, i + 1, to_string(r.verdict),
-                           r.steps, r.since, number(r.loss), number(r.level), number(r.beta2),
-                           number(r.gradient_first), number(r.gradient_last), number(r.score));
-      }
+      for (size_t i = 0; i < arm.runs.size(); ++i)
+        if (arm.runs[i])
+          out += fmt::format("{},{},{},{},{}\n", row.entry.name, to_string(row.entry.group), row.layers,
+                             arm.warmup, experiments::run_cells(i + 1, *arm.runs[i]));
   return out;
 }
 

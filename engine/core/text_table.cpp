@@ -31,6 +31,11 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows, std::s
   return out;
 }
 
+std::string markdown_cell(std::string text) {
+  for (size_t bar = text.find('|'); bar != text.npos; bar = text.find('|', bar + 2)) text.insert(bar, "\\");
+  return text;
+}
+
 std::string fixed(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "–";
 }

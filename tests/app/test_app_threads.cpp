@@ -5,7 +5,7 @@
 
 #include "app/course/check.h"
 #include "app/lessons/worker.h"
-#include "app/zoo/trainer.h"
+#include "app/zoo/plan.h"
 #include "catch.hpp"
 #include "small_course.h"
 #include "training/session/lab.h"
@@ -65,10 +65,10 @@ TEST_CASE("the zoo's workers train, tell and stop") {
                "train.batch=4"};
   const std::vector<zoo::Job> jobs = zoo::jobs_of(plan);
   experiments::ResultStore store("");
-  const zoo::Visit all =
-      zoo::visit(jobs, store, {.runs_at_a_time = 3}, [](const experiments::Progress&) { return true; });
-  CHECK(all.records.size() == jobs.size());
-  for (const auto& record : all.records) CHECK(record);
+  const experiments::Studied all =
+      train(zoo::study_of(jobs), store, {.runs_at_a_time = 3}, [](const experiments::Progress&) { return true; });
+  CHECK(all.runs.size() == jobs.size());
+  for (const auto& run : all.runs) CHECK(run);
   experiments::ResultStore fresh("");
-  zoo::visit(jobs, fresh, {.runs_at_a_time = 2}, [](const experiments::Progress&) { return false; });
+  train(zoo::study_of(jobs), fresh, {.runs_at_a_time = 2}, [](const experiments::Progress&) { return false; });
 }

@@ -12,7 +12,7 @@
 #include "app/lessons/player.h"
 #include "app/program.h"
 #include "app/shell/guard.h"
-#include "app/zoo/trainer.h"
+#include "app/zoo/plan.h"
 #include "catch.hpp"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -126,7 +126,7 @@ TEST_CASE("a visit to the zoo that throws joins its workers") {
   plan.base = {"model.d_model=16", "model.heads=2", "model.feed_forward=32", "model.sequence=16",
                "train.batch=4"};
   experiments::ResultStore store("");
-  CHECK_THROWS_AS(zoo::visit(zoo::jobs_of(plan), store, {.runs_at_a_time = 2},
+  CHECK_THROWS_AS(train(zoo::study_of(zoo::jobs_of(plan)), store, {.runs_at_a_time = 2},
                              [](const experiments::Progress&) -> bool { throw std::bad_alloc(); }),
                   std::bad_alloc);
 }

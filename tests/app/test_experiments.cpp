@@ -47,7 +47,10 @@ class SumOfLosses final : public Measurement {
   }
   nlohmann::json end(Run&) override { return sum_; }
   nlohmann::json so_far() const override { return sum_; }
-  void go_on(const InputValue& so_far) override { sum_ = so_far.number(0, 1e9); }
+  bool go_on(const InputValue& so_far) override {
+    sum_ = so_far.number(0, 1e9);
+    return true;
+  }
 
  private:
   double sum_ = 0;
@@ -132,7 +135,7 @@ TEST_CASE("experiments: stopped in the middle they go on to the same bits") {
     }
     nlohmann::json end(Run& run) override { return inner_.end(run); }
     nlohmann::json so_far() const override { return inner_.so_far(); }
-    void go_on(const InputValue& so_far) override { inner_.go_on(so_far); }
+    bool go_on(const InputValue& so_far) override { return inner_.go_on(so_far); }
 
    private:
     SumOfLosses inner_;
@@ -239,7 +242,7 @@ TEST_CASE("experiments: a device that fails where a run goes on makes no damaged
    public:
     bool after_step(const Run&) override { return false; }
     nlohmann::json end(Run&) override { return 1; }
-    void go_on(const InputValue&) override { throw DeviceError("[cuda] lost"); }
+    bool go_on(const InputValue&) override { throw DeviceError("[cuda] lost"); }
   };
   const Folder folder;
   ResultStore store(folder.file("results"));
@@ -258,7 +261,10 @@ TEST_CASE(
     void begin(Run&) override { lose("begin"); }
     bool after_step(const Run&) override { return true; }
     void afterwards(Run&) override { lose("afterwards"); }
-    void known(const InputValue&, Run*) override { lose("known"); }
+    bool known(const InputValue&, Run*) override {
+      lose("known");
+      return true;
+    }
     nlohmann::json end(Run&) override { return 1; }
 
    private:

@@ -27,6 +27,7 @@ namespace {
 
 using namespace normscope;
 using namespace normscope::reproduce;
+using experiments::kUnknown;
 using fixture::kTinyClaim;
 
 constexpr const char* kFile = "claims/test/tiny.toml";

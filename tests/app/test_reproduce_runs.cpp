@@ -20,6 +20,7 @@
 #include "training/data/task.h"
 #include "training/data/tokenizer.h"
 #include "training/experiments/probes.h"
+#include "training/experiments/taking.h"
 #include "training/run/run.h"
 
 namespace test_reproduce_runs {
@@ -37,6 +38,13 @@ Claim tiny() { return parse_claim(fixture::kTinyClaim, "claims/test/tiny.toml");
 Visit visit_tiny(const Claim& claim, ResultStore& store,
                  experiments::RunnerOptions options = {.runs_at_a_time = 2}) {
   return visit({&claim}, {}, store, options, carry_on);
+}
+
+/// Runs that the store lacks.
+size_t missing(const Claim& claim, const Seeds& seeds, ResultStore& store,
+               experiments::RunnerOptions options = {}) {
+  options.stored_only = true;
+  return visit({&claim}, seeds, store, options, carry_on).missing.size();
 }
 
 std::string json_of(const Visit& visit) { return to_json(visit.outcomes).dump(); }
@@ -96,8 +104,8 @@ TEST_CASE("reproduce: what is there is not trained again, and a stopped visit go
   const Visit again = visit_tiny(claim, store);
   CHECK(again.trained == 0);
   CHECK(json_of(again) == straight);
-  CHECK(missing_runs({&claim}, {}, store, {}).empty());
-  CHECK(missing_runs({&claim}, {3, false}, store, {}).size() == 3);
+  CHECK(missing(claim, {}, store) == 0);
+  CHECK(missing(claim, {3, false}, store) == 3);
 }
 
 TEST_CASE("reproduce: a run that was killed between two steps ends as a straight one") {
@@ -110,15 +118,17 @@ TEST_CASE("reproduce: a run that was killed between two steps ends as a straight
     const auto backend = make_cpu_backend(1);
     Run run(one.spec, make_task(one.spec.data), *backend);
     run.measure_live(false);
-    const std::unique_ptr<experiments::Measurement> taking = make_taking();
+    experiments::Parts found = 0;
+    const std::unique_ptr<experiments::Measurement> taking =
+        experiments::make_taking(parts_of(claim), found);
     taking->begin(run);
     while (run.steps_done() < 7) {
       run.step();
       taking->after_step(run);
     }
     const std::string key = experiments::key_of(one, run.task().hash(), *backend);
-    run.save(store.partial_state_path(key, kTaking));
-    store.put_partial(key, kTaking, {{"steps", 7}, {"so_far", taking->so_far()}});
+    run.save(store.partial_state_path(key, experiments::kTaking));
+    store.put_partial(key, experiments::kTaking, {{"steps", 7}, {"so_far", taking->so_far()}});
   }
   std::atomic<int64_t> least{1000};
   const Visit rest = visit({&claim}, {1, false}, store, {.runs_at_a_time = 3}, [&](const Progress& at) {
@@ -278,10 +288,10 @@ TEST_CASE(
   for (const int32_t index : {0, 1}) {
     ResultStore part(folder.file("part " + std::to_string(index)));
     const experiments::RunnerOptions options{.runs_at_a_time = 2, .shard = {index, 2}};
-    const size_t foretold = missing_runs({&claim}, {1, false}, part, options).size();
+    const size_t foretold = missing(claim, {1, false}, part, options);
     const Visit done = visit({&claim}, {1, false}, part, options, carry_on);
     CHECK(foretold == static_cast<size_t>(done.trained));
-    CHECK(missing_runs({&claim}, {1, false}, part, options).empty());
+    CHECK(missing(claim, {1, false}, part, options) == 0);
   }
   ResultStore none("");
   const Visit nowhere = visit({&claim}, {1, false}, none, {.runs_at_a_time = 2}, carry_on);
@@ -314,7 +324,7 @@ TEST_CASE(
   CHECK(first.outcomes[0].finding == Finding::Unknown);
   experiments::merge(folder.file("all"), {folder.file("one"), folder.file("two")});
   ResultStore all(folder.file("all"));
-  CHECK(missing_runs({&claim}, {}, all, {}).size() ==
+  CHECK(missing(claim, {}, all) ==
         static_cast<size_t>(straight.trained - first.trained - second.trained));
   const Visit stored = visit_tiny(claim, all, {.stored_only = true});
   CHECK(stored.outcomes[0].finding == Finding::Unknown);

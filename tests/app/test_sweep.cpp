@@ -337,10 +337,10 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
   CHECK(text.find("↘ 1.90 2/2") < text.find("× –"));  // the last row of the second axis is on top
 
   const std::string csv = to_csv(grid);
-  CHECK(csv.starts_with("train.lr,train.warmup,seed,verdict,steps,since,loss,unigram,learned,"));
+  CHECK(csv.starts_with("train.lr,train.warmup,seed,verdict,steps,since,loss,unigram,beta2,"));
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 1 + 6);
-  CHECK(csv.find("\n0.0001,10,2,learns,200,100,1.9,2.9,1,") != std::string::npos);
-  CHECK(csv.find("\n0.01,0,1,not finite,200,0,,2.9,,") != std::string::npos);
+  CHECK(csv.find("\n0.0001,10,2,learns,200,100,1.9,2.9,3.5,0.1,0.1,,1\n") != std::string::npos);
+  CHECK(csv.find("\n0.01,0,1,not finite,200,0,,2.9,3.5,0.1,0.1,,\n") != std::string::npos);
 
   const nlohmann::json json = to_json(grid);
   CHECK(json["format"] == "normscope sweep 1");
@@ -460,15 +460,14 @@ TEST_CASE("what is copied names the whole plan") {
         "normscope sweep --set model.layers=12 --axis train.lr=0.0001:0.01:log3 "
         "--axis 'wiring.L*.attn=trunk=ln,before=ln' --steps 200 --seeds 3 "
         "--more-seeds '2@train.lr=0.001:0.01,wiring.L*.attn=trunk=ln:before=ln'");
-  CHECK(tasks_of(plan, {}) == plan.runs());
-  const std::string slurm = slurm_text(plan, {.tasks = 4, .backend = {}, .metric = "since"});
+  const std::string slurm = text_for("slurm", plan, {.tasks = 4, .backend = {}, .metric = "since"});
   for (const char* part : {"#!/bin/bash\n", "#SBATCH --array=0-3\n", "--shard \"$SLURM_ARRAY_TASK_ID\"/4\n",
                            "--metric since", "normscope merge sweep-shards/*"})
     CHECK(slurm.find(part) != std::string::npos);
-  const std::string gpu = slurm_text(plan, {.tasks = 0, .backend = {true, true}, .metric = ""});
+  const std::string gpu = text_for("slurm", plan, {.tasks = 0, .backend = {true, true}, .metric = ""});
   CHECK(gpu.find("#SBATCH --gres=gpu:1\n") != std::string::npos);
   CHECK(gpu.find(" --backend cuda --tf32 ") != std::string::npos);
-  CHECK(parallel_text(plan, {.tasks = 4}).starts_with("seq 0 3 | parallel -q normscope sweep "));
+  CHECK(text_for("parallel", plan, {.tasks = 4}).starts_with("seq 0 3 | parallel -q normscope sweep "));
   CHECK_THROWS_AS(text_for("pbs", plan, {}), Error);
 }
 

@@ -10,8 +10,7 @@
 #include "app/sweep/cells.h"
 #include "app/sweep/sweep_plan.h"
 #include "app/sweep/sweep_writers.h"
-#include "app/sweep/trainer.h"
-#include "app/zoo/trainer.h"
+#include "app/zoo/plan.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "training/experiments/run_store.h"
@@ -38,18 +37,18 @@ Plan tiny_sweep(int32_t steps = 24) {
 
 bool onwards(const Progress&) { return true; }
 
-std::string json_of(const Plan& plan, const Visit& visit) {
-  return to_json(grid_of(plan, jobs_of(plan), visit.records)).dump(1);
+std::string json_of(const Plan& plan, const experiments::Studied& visit) {
+  return to_json(grid_of(plan, jobs_of(plan), visit.records())).dump(1);
 }
 
-Visit visit_plan(const Plan& plan, ResultStore& store, const RunnerOptions& options = {}) {
-  return visit(jobs_of(plan), store, options, onwards);
+experiments::Studied visit_plan(const Plan& plan, ResultStore& store, const RunnerOptions& options = {}) {
+  return train(study_of(jobs_of(plan)), store, options, onwards);
 }
 
 /// What one machine without a store comes to.
 std::string straight(const Plan& plan) {
   ResultStore none("");
-  const Visit all = visit_plan(plan, none);
+  const experiments::Studied all = visit_plan(plan, none);
   CHECK(all.trained == plan.runs());
   return json_of(plan, all);
 }
@@ -85,7 +84,7 @@ TEST_CASE("sweep: shards, merged, are one machine's sweep to the byte") {
   int32_t trained = 0;
   for (const char* part : {"0/3", "1/3", "2/3"}) {
     ResultStore store(folder.file(std::string(1, part[0])));
-    const Visit one = visit_plan(plan, store, shard(part));
+    const experiments::Studied one = visit_plan(plan, store, shard(part));
     trained += one.trained;
     CHECK(json_of(plan, one) != whole);
   }
@@ -94,10 +93,10 @@ TEST_CASE("sweep: shards, merged, are one machine's sweep to the byte") {
       experiments::merge(folder.file("all"), {folder.file("0"), folder.file("1"), folder.file("2")});
   CHECK(merged.taken == 8);
   ResultStore all(folder.file("all"));
-  const Visit found = visit_plan(plan, all);
+  const experiments::Studied found = visit_plan(plan, all);
   CHECK(found.trained == 0);
   CHECK(json_of(plan, found) == whole);
-  CHECK(to_csv(grid_of(plan, jobs_of(plan), found.records)).size() > 8 * 20);
+  CHECK(to_csv(grid_of(plan, jobs_of(plan), found.records())).size() > 8 * 20);
 }
 
 TEST_CASE("sweep: stopped again and again it goes on to the same bytes") {
@@ -105,12 +104,12 @@ TEST_CASE("sweep: stopped again and again it goes on to the same bytes") {
   const std::string whole = straight(plan);
   const Folder folder;
   int calls = 0;
-  Visit last;
+  experiments::Studied last;
   do {
     ResultStore store(folder.file("runs"));
     // Stopped at the first tick of training, in the middle of a run.
     const auto until_training = [](const Progress& at) { return at.looking || at.done == 0; };
-    last = visit(jobs_of(plan), store, {.runs_at_a_time = 1}, until_training);
+    last = train(study_of(jobs_of(plan)), store, {.runs_at_a_time = 1}, until_training);
     ++calls;
     REQUIRE(calls < 200);
   } while (!last.complete);
@@ -142,19 +141,19 @@ TEST_CASE("sweep: every record is told as soon as it is there, and those of the 
   for (const bool stored : {false, true}) {
     ResultStore store(folder.file("runs"));
     std::map<size_t, double> told;
-    const Visit all = visit(jobs, store, {.runs_at_a_time = 2}, onwards,
-                            [&](size_t job, const Record& record) { told[job] = record.loss; });
+    const experiments::Studied all = train(study_of(jobs), store, {.runs_at_a_time = 2}, onwards,
+              [&](size_t job, const experiments::Taken& taken) { told[job] = taken.record.loss; });
     CHECK(all.trained == (stored ? 0 : 8));
     REQUIRE(told.size() == jobs.size());
-    for (const auto& [job, loss] : told) CHECK(all.records[job]->loss == loss);
+    for (const auto& [job, loss] : told) CHECK(all.runs[job]->record.loss == loss);
   }
 }
 
 TEST_CASE("sweep: a record has the losses for a small plot") {
   const Plan plan = tiny_sweep();
   ResultStore none("");
-  const Visit all = visit_plan(plan, none);
-  for (const auto& record : all.records) {
+  const experiments::Studied all = visit_plan(plan, none);
+  for (const auto& record : all.records()) {
     REQUIRE(record);
     CHECK(record->stride == 1);
     REQUIRE(record->curve.size() == 24);
@@ -214,13 +213,13 @@ TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other w
 
   const Folder folder;
   ResultStore first(folder.file("zoo")), second(folder.file("sweep"));
-  REQUIRE(zoo::visit(zoo::jobs_of(animals), first, {}, onwards).trained == 4);
-  const Visit found = visit_plan(plan, first);
+  REQUIRE(train(zoo::study_of(zoo::jobs_of(animals)), first, {}, onwards).trained == 4);
+  const experiments::Studied found = visit_plan(plan, first);
   CHECK(found.trained == 0);
   CHECK(found.stored == 4);
   CHECK(json_of(plan, found) == whole);
   REQUIRE(visit_plan(plan, second).trained == 4);
-  CHECK(zoo::visit(zoo::jobs_of(animals), second, {}, onwards).trained == 0);
+  CHECK(train(zoo::study_of(zoo::jobs_of(animals)), second, {}, onwards).trained == 0);
 }
 
 TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained") {
@@ -235,7 +234,7 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
     REQUIRE(lesson.trained() == 2);
   }
   ResultStore store(folder.file("runs"));
-  const Visit found = visit_plan(plan, store);
+  const experiments::Studied found = visit_plan(plan, store);
   CHECK(found.trained == 4);
   CHECK(found.stored == 2);
   CHECK(json_of(plan, found) == whole);
@@ -248,9 +247,20 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   for (const auto& file : std::filesystem::directory_iterator(broken.file("runs")))
     if (file.path().extension() == ".safetensors") std::filesystem::resize_file(file.path(), 100);
   ResultStore damaged(broken.file("runs"));
-  const Visit again = visit_plan(plan, damaged);
-  CHECK(again.trained == 6);
+  const experiments::Studied again = visit_plan(plan, damaged);
+  CHECK(again.trained == 5);  // what a sweep asks stands beside the state
   CHECK(json_of(plan, again) == whole);
+  // What the lesson did not ask for is measured of its states; of a damaged one the run is trained again.
+  experiments::Study more = study_of(jobs);
+  more.parts |= experiments::kLeftOut | experiments::kLayers;
+  const experiments::Studied measured = train(more, store, {.runs_at_a_time = 2}, onwards);
+  CHECK(measured.trained == 4);
+  CHECK(measured.stored == 2);
+  CHECK_FALSE(measured.runs[0]->frames.rows.empty());
+  CHECK(measured.runs[0]->left_out.size() == 1);
+  CHECK(json_of(plan, measured) == whole);
+  CHECK(train(more, damaged, {.runs_at_a_time = 2}, onwards).trained == 6);
+  CHECK(train(more, damaged, {.runs_at_a_time = 2}, onwards).trained == 0);
 }
 
 TEST_CASE("sweep: a cell that cannot be trained is said, and the others go on") {
@@ -259,10 +269,10 @@ TEST_CASE("sweep: a cell that cannot be trained is said, and the others go on") 
   plan.axes = {axis_from("model.heads=2,3", base_of(plan))};
   plan.more.clear();
   ResultStore none("");
-  const Visit all = visit_plan(plan, none);
+  const experiments::Studied all = visit_plan(plan, none);
   CHECK(all.trained == 1);
   CHECK(all.complete);
-  const Grid grid = grid_of(plan, jobs_of(plan), all.records);
+  const Grid grid = grid_of(plan, jobs_of(plan), all.records());
   CHECK(grid.complete);
   CHECK(grid.at(1, 0).sign == Sign::Failed);
   CHECK(grid.at(0, 0).sign == Sign::Undecided);
@@ -274,10 +284,10 @@ TEST_CASE("sweep: how long it takes is guessed from a few steps") {
   const Plan plan = tiny_sweep();
   std::vector<RunSpec> runs;
   for (const Job& job : jobs_of(plan)) runs.push_back(job.spec);
-  const double one = estimated_seconds(runs, 1, {});
+  const double one = experiments::estimated_seconds(runs, 1, {});
   CHECK(one > 0);
   CHECK(one < 60);
-  CHECK(estimated_seconds({}, 1, {}) == 0);
+  CHECK(experiments::estimated_seconds({}, 1, {}) == 0);
 }
 
 }  // namespace normscope::sweep

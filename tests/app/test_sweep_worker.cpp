@@ -34,8 +34,8 @@ TEST_CASE("sweep worker: what it trains is what the command trains, and is found
   const test::Folder folder;
   const Plan plan = quick_plan(12);
   experiments::ResultStore none("");
-  const Visit direct = visit(jobs_of(plan), none, {}, [](const experiments::Progress&) { return true; });
-  const std::string expected = json_text(grid_of(plan, jobs_of(plan), direct.records));
+  const experiments::Studied direct = train(study_of(jobs_of(plan)), none, {}, [](const experiments::Progress&) { return true; });
+  const std::string expected = json_text(grid_of(plan, jobs_of(plan), direct.records()));
   {
     Worker worker(folder.file("store"));
     worker.start(plan, true);
@@ -74,7 +74,7 @@ TEST_CASE("sweep worker: paused, it goes on to the same records; wider axes keep
   const test::Folder folder;
   const Plan plan = quick_plan(40);
   experiments::ResultStore none("");
-  const Visit direct = visit(jobs_of(plan), none, {}, [](const experiments::Progress&) { return true; });
+  const experiments::Studied direct = train(study_of(jobs_of(plan)), none, {}, [](const experiments::Progress&) { return true; });
   Worker worker(folder.file("store"));
   worker.use_cores(1);
   worker.start(plan, true);
@@ -86,7 +86,7 @@ TEST_CASE("sweep worker: paused, it goes on to the same records; wider axes keep
   worker.share(true);
   worker.start(plan, true);
   worker.wait();
-  CHECK(json_text(*worker.state()->grid) == json_text(grid_of(plan, jobs_of(plan), direct.records)));
+  CHECK(json_text(*worker.state()->grid) == json_text(grid_of(plan, jobs_of(plan), direct.records())));
 
   const Plan wider = quick_plan(40, "train.lr=1e-3,3e-3,1e-2");
   worker.start(wider, false);

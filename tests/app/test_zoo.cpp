@@ -7,18 +7,17 @@
 
 #include "app/program.h"
 #include "app/zoo/summary.h"
-#include "app/zoo/trainer.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
 #include "test_paths.h"
-#include "training/experiments/recording.h"
+#include "training/experiments/study.h"
 #include "training/run/run.h"
 #include "training/spec/update_rule.h"
 
 using namespace normscope;
 using namespace normscope::zoo;
-using experiments::ResultStore, experiments::Progress;
+using experiments::ResultStore, experiments::Progress, experiments::Studied, experiments::train;
 using test::Folder;
 
 namespace {
@@ -39,12 +38,12 @@ Plan tiny_plan(std::string_view names) {
 
 bool carry_on(const Progress&) { return true; }
 
-Visit visit_all(const Plan& plan, ResultStore& store, int32_t runs_at_a_time = 2) {
-  return visit(jobs_of(plan), store, {.runs_at_a_time = runs_at_a_time}, carry_on);
+Studied visit_all(const Plan& plan, ResultStore& store, int32_t runs_at_a_time = 2) {
+  return train(study_of(jobs_of(plan)), store, {.runs_at_a_time = runs_at_a_time}, carry_on);
 }
 
-std::string table_of(const Plan& plan, const Visit& visit) {
-  const Summary summary = summarise(plan, jobs_of(plan), visit.records);
+std::string table_of(const Plan& plan, const Studied& visit) {
+  const Summary summary = summarise(plan, jobs_of(plan), visit.records());
   return to_text(summary) + to_csv(summary) + to_json(summary).dump();
 }
 
@@ -156,9 +155,9 @@ TEST_CASE("changes by pattern and by mix reach the layers that they name") {
 TEST_CASE("a record is what a run of the same specification shows") {
   const Plan plan = tiny_plan("pre");
   ResultStore store("");
-  const Visit all = visit_all(plan, store);
+  const Studied all = visit_all(plan, store);
   const std::vector<Job> jobs = jobs_of(plan);
-  REQUIRE(all.records.size() == 4);
+  REQUIRE(all.runs.size() == 4);
   CHECK(all.trained == 4);
   const auto backend = make_cpu_backend(1);
   Run run(jobs[1].spec, make_task(jobs[1].spec.data), *backend);
@@ -171,7 +170,7 @@ TEST_CASE("a record is what a run of the same specification shows") {
     REQUIRE(run.history()->frame(20, frame, found));
     gradient = static_cast<double>(frame[static_cast<size_t>(run.history()->find("L01.ffn.w2.grad_norm"))]);
   }
-  const Record& record = *all.records[1];
+  const Record& record = all.runs[1]->record;
   CHECK(record.steps == 24);
   CHECK(record.loss == run.mean_loss(25));
   CHECK(record.gradient_first == gradient);
@@ -184,13 +183,13 @@ TEST_CASE("a record is what a run of the same specification shows") {
 TEST_CASE("the number of runs at a time changes nothing; equal runs are trained once") {
   const Plan plan = tiny_plan("post,pre,clip-1");
   ResultStore none("");
-  const Visit one = visit_all(plan, none, 1), three = visit_all(plan, none, 3);
+  const Studied one = visit_all(plan, none, 1), three = visit_all(plan, none, 3);
   CHECK(table_of(plan, one) == table_of(plan, three));
   Plan twice = tiny_plan("post");
   twice.entries.push_back({"again", "Post-LN again", "a test", {"model.placement=post"}, Group::Placements});
-  const Visit visit = visit_all(twice, none);
+  const Studied visit = visit_all(twice, none);
   CHECK(visit.trained == 4);
-  CHECK(visit.records[0]->loss == visit.records[4]->loss);
+  CHECK(visit.runs[0]->record.loss == visit.runs[2]->record.loss);
 }
 
 TEST_CASE("a visit that ended early goes on and ends in the same table") {
@@ -202,14 +201,14 @@ TEST_CASE("a visit that ended early goes on and ends in the same table") {
   ResultStore store(folder.file("runs"));
   std::vector<Job> first = jobs_of(plan);
   first.resize(3);
-  CHECK(visit(first, store, {.runs_at_a_time = 2}, carry_on).trained == 3);
-  const Visit stopped =
-      visit(jobs_of(plan), store, {.runs_at_a_time = 1}, [](const Progress& at) { return at.looking; });
+  CHECK(train(study_of(first), store, {.runs_at_a_time = 2}, carry_on).trained == 3);
+  const Studied stopped =
+      train(study_of(jobs_of(plan)), store, {.runs_at_a_time = 1}, [](const Progress& at) { return at.looking; });
   CHECK(stopped.stored == 3);
-  const Visit rest = visit_all(plan, store);
+  const Studied rest = visit_all(plan, store);
   CHECK(rest.stored + rest.trained == 8);
   CHECK(table_of(plan, rest) == straight);
-  const Visit again = visit_all(plan, store);
+  const Studied again = visit_all(plan, store);
   CHECK(again.trained == 0);
   CHECK(again.stored == 8);
   CHECK(table_of(plan, again) == straight);
@@ -220,7 +219,7 @@ TEST_CASE("a run that was stopped between two steps ends with the bits of a stra
   std::vector<Job> jobs = jobs_of(plan);
   jobs.resize(1);
   ResultStore none("");
-  const Record straight = *visit(jobs, none, {.runs_at_a_time = 1}, carry_on).records[0];
+  const Record straight = train(study_of(jobs), none, {.runs_at_a_time = 1}, carry_on).runs[0]->record;
 
   const Folder folder;
   ResultStore store(folder.file("runs"));
@@ -229,21 +228,22 @@ TEST_CASE("a run that was stopped between two steps ends with the bits of a stra
   {
     const auto backend = make_cpu_backend(1);
     Run run(jobs[0].spec, make_task(jobs[0].spec.data), *backend);
-    Record part;
-    part.beta2 = straight.beta2;
+    experiments::Taken part;
+    part.parts = experiments::kAlways;
+    part.record.beta2 = straight.beta2;
     while (run.steps_done() < 10) run.step();
     const std::string key = experiments::key_of({jobs[0].spec, {}}, run.task().hash(), *backend);
-    state = store.partial_state_path(key, experiments::kRecording);
+    state = store.partial_state_path(key, experiments::kTaking);
     run.save(state);
-    store.put_partial(key, experiments::kRecording, {{"steps", 10}, {"so_far", to_json(part)}});
+    store.put_partial(key, experiments::kTaking, {{"steps", 10}, {"so_far", to_json(part)}});
   }
   std::atomic<int64_t> least{1000};
-  const Visit rest = visit(jobs, store, {.runs_at_a_time = 1}, [&](const Progress& at) {
+  const Studied rest = train(study_of(jobs), store, {.runs_at_a_time = 1}, [&](const Progress& at) {
     if (!at.looking && at.done > 0) least = std::min<int64_t>(least, at.done);
     return true;
   });
   CHECK(least >= 10);
-  CHECK(to_json(*rest.records[0]) == to_json(straight));
+  CHECK(to_json(rest.runs[0]->record) == to_json(straight));
   CHECK_FALSE(std::filesystem::exists(state));
 }
 
@@ -258,7 +258,7 @@ TEST_CASE("a damaged file and another run's file are trained again") {
   std::filesystem::resize_file(files[0], 40);  // half a file
   std::ofstream(files[1]) << "no JSON at all";
   std::filesystem::copy_file(files[2], files[3], std::filesystem::copy_options::overwrite_existing);
-  const Visit mended = visit_all(plan, store);
+  const Studied mended = visit_all(plan, store);
   CHECK(mended.trained == 3);
   CHECK(store.damaged().size() == 3);
   CHECK(table_of(plan, mended) == straight);
@@ -278,8 +278,8 @@ TEST_CASE("other systems have rows of their own, with their score, at one depth"
   CHECK(jobs[4].spec.model.memory == 64);
   CHECK(jobs[4].spec.model.norm == NormKind::AdaNorm);
   ResultStore none("");
-  const Visit visit = visit_all(plan, none);
-  for (const auto& record : visit.records) {
+  const Studied visit = visit_all(plan, none);
+  for (const auto& record : visit.records()) {
     REQUIRE(record);
     CHECK(record->steps == 24);
     CHECK(std::isfinite(record->score));
@@ -288,7 +288,7 @@ TEST_CASE("other systems have rows of their own, with their score, at one depth"
     CHECK(experiments::record_from(InputValue::parse(to_json(*record).dump(), "record")).score ==
           record->score);
   }
-  const Summary summary = summarise(plan, jobs, visit.records);
+  const Summary summary = summarise(plan, jobs, visit.records());
   CHECK(summary.rows.size() == 3);
   CHECK(std::isnan(summary.level));  // of letters, which none of them guesses
   CHECK(to_text(summary).find("UAS, %") != std::string::npos);
@@ -311,13 +311,13 @@ TEST_CASE("runs that break are reported as such") {
                    Group::Remedies}};
   ResultStore none("");
   const std::vector<Job> jobs = jobs_of(plan);
-  const Visit visit = visit_all(plan, none);
-  const Record& record = *visit.records[0];
+  const Studied visit = visit_all(plan, none);
+  const Record& record = visit.runs[0]->record;
   CHECK(record.verdict == Verdict::NotFinite);
   CHECK(record.steps < 24);
   CHECK_FALSE(record.what.empty());
   CHECK(std::isnan(record.loss));
-  const Summary summary = summarise(plan, jobs, visit.records);
+  const Summary summary = summarise(plan, jobs, visit.records());
   CHECK(to_json(summary)["entries"][0]["arms"][0]["loss"].is_null());
   CHECK(to_json(summary)["entries"][0]["arms"][0]["verdict"] == "not finite");
   CHECK(to_text(summary).find("not finite") != std::string::npos);

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "engine/core/text_table.h"
+#include "training/experiments/result_store.h"
 
 namespace normscope::experiments {
 namespace {
@@ -97,6 +99,37 @@ std::string OverSeeds::verdict() const {
     if (n > 0) return fmt::format("{} {} of {}", to_string(v), n, known);
   }
   return "–";
+}
+
+nlohmann::json to_json(const OverSeeds& arm) {
+  nlohmann::json json = {{"verdict", arm.verdict()},
+                         {"learns", arm.count(Verdict::Learns)},
+                         {"known", arm.known},
+                         {"since", arm.since()},
+                         {"loss", number_json(arm.mean)},
+                         {"loss_low", number_json(arm.low)},
+                         {"loss_high", number_json(arm.high)},
+                         {"loss_deviation", number_json(arm.deviation)},
+                         {"gradient_first", number_json(arm.gradient)},
+                         {"gradient_ratio", number_json(arm.ratio)},
+                         {"beta2", number_json(arm.beta2)},
+                         {"runs", nlohmann::json::array()}};
+  if (std::isfinite(arm.score)) json["score"] = number_json(arm.score);
+  for (size_t i = 0; i < arm.runs.size(); ++i) {
+    if (!arm.runs[i]) continue;
+    nlohmann::json run = to_table_json(*arm.runs[i]);
+    run["seed"] = i + 1;
+    json["runs"].push_back(std::move(run));
+  }
+  return json;
+}
+
+std::string number_cell(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+std::string run_cells(size_t seed, const Record& r) {
+  return fmt::format("{},{},{},{},{},{},{},{},{},{}", seed, to_string(r.verdict), r.steps, r.since,
+                     number_cell(r.loss), number_cell(r.level), number_cell(r.beta2),
+                     number_cell(r.gradient_first), number_cell(r.gradient_last), number_cell(r.score));
 }
 
 std::string power(double value) { return std::isfinite(value) ? fmt::format("{:.1e}", value) : "–"; }

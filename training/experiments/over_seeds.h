@@ -1,8 +1,9 @@
 // One setting over its seeds: how many learn, since when, how well. What a cell of a sweep and an arm of the zoo
-// show, and the words and numbers that both write. Called by zoo/ and sweep/.
+// show, and the words and numbers that both write. Called by zoo/, sweep/ and compare.
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,14 @@ struct OverSeeds {
   /// Fills in everything above from `runs`.
   void summarise();
 };
+
+/// Counts, means and, one a seed, the runs that there are, as a table's JSON has them.
+nlohmann::json to_json(const OverSeeds& arm);
+/// A line of CSV a run: what these name, and the runs by seed.
+inline constexpr const char* kRunColumns =
+    "seed,verdict,steps,since,loss,unigram,beta2,gradient_first,gradient_last,score";
+std::string run_cells(size_t seed, const Record& record);
+std::string number_cell(double value);  ///< empty where it is not finite
 
 std::string power(double value);                 ///< "1.8e-04"
 std::string verdict_text(const OverSeeds& arm);  ///< "learns from 46", "stuck (1 seed)" of several

@@ -1,6 +1,5 @@
-// What one run came to: verdict, losses, gradients. The one measurement that the tables of many runs are made of, so
-// that a run which the zoo has trained is found by a sweep, and the other way round. Measured by recording.h; kept
-// among the results of experiments; shown by zoo/ and sweep/.
+// What one run came to: verdict, losses, gradients. A Record is the head of a Taken (taken.h), and all that the tables of
+// many runs show. Shown by zoo/ and sweep/.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +40,7 @@ struct Record {
   int32_t stride = 1;
 
   static constexpr int32_t kWindow = kLossWindow, kGradientStep = 20, kCurve = 400;
-  static_assert(kWindow == 25, "results are stored under kRecording: another window needs another name");
+  static_assert(kWindow == 25, "results are stored under kTaking: another window needs another name");
 };
 
 nlohmann::json to_json(const Record& record);

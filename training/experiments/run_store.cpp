@@ -5,6 +5,7 @@
 #include "engine/core/machine_cores.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/experiments/probes.h"
+#include "training/experiments/taking.h"
 #include "training/run/run.h"
 #include "training/session/ablation.h"
 
@@ -36,7 +37,8 @@ RunResult result_of(Run& end, const RunSpec& spec, const std::shared_ptr<const T
 
 }  // namespace
 
-/// Keeps what a run came to in memory; on disk its state and a line that says how long it is.
+/// Takes what a study takes, so that each finds the other's runs; keeps in memory what a run came to, and its state on
+/// disk.
 class RunStore::Finished final : public experiments::Measurement {
  public:
   Finished(std::shared_ptr<Shared> shared, experiments::Experiment run, std::shared_ptr<const Task> task,
@@ -45,22 +47,28 @@ class RunStore::Finished final : public experiments::Measurement {
         run_(std::move(run)),
         task_(std::move(task)),
         on_step_(std::move(on_step)),
-        key_(key_of(run_.spec, run_.edits)) {}
+        key_(key_of(run_.spec, run_.edits)),
+        taking_(experiments::make_taking(experiments::kAlways, found_)) {}
 
+  void begin(Run& run) override { taking_->begin(run); }
   bool after_step(const Run& run) override {
+    taking_->after_step(run);
     return !on_step_ ||
            on_step_({key_, run.steps_done(), run_.spec.train.steps, run.history(), run.plateau_level()});
   }
+  void afterwards(Run& run) override { taking_->afterwards(run); }
   nlohmann::json end(Run& run) override {
     keep(run);
-    const std::lock_guard lock(shared_->mutex);
-    ++shared_->trained;
-    return {{"steps", run.steps_done()}};
+    return taking_->end(run);
   }
-  void known(const InputValue& result, Run* state) override {
-    const int32_t steps = result.at("steps").whole(0, run_.spec.train.steps);
+  nlohmann::json so_far() const override { return taking_->so_far(); }
+  bool go_on(const InputValue& so_far) override { return taking_->go_on(so_far); }
+  bool known(const InputValue& result, Run* state) override {
+    const int32_t steps = experiments::taken_from(result).record.steps;
     if (!state || state->steps_done() != steps) fail("result", "its state is that of another step");
+    if (!taking_->known(result, state)) return false;
     keep(*state);
+    return true;
   }
 
  private:
@@ -76,20 +84,31 @@ class RunStore::Finished final : public experiments::Measurement {
   std::shared_ptr<const Task> task_;
   OnStep on_step_;
   std::string key_;
+  experiments::Parts found_ = 0;
+  std::unique_ptr<experiments::Measurement> taking_;
 };
 
 RunStore::RunStore(int threads, std::shared_ptr<RunCache> finished, experiments::StorePlace place)
     : threads_(threads > 0 ? threads : usable_cores()),
       backend_(make_cpu_backend(threads_)),
-      shared_(std::make_shared<Shared>(std::move(place))) {
+      shared_(std::make_shared<Shared>(experiments::ResultStore(std::move(place)))) {
   shared_->finished = finished ? std::move(finished) : std::make_shared<RunCache>();
+}
+RunStore::RunStore(experiments::ResultStore kept, const experiments::RunnerOptions& runner)
+    : threads_(runner.runs_at_a_time > 0 ? runner.runs_at_a_time : usable_cores()),
+      runner_(runner),
+      backend_(make_cpu_backend(threads_)),
+      shared_(std::make_shared<Shared>(std::move(kept))) {
+  shared_->finished = std::make_shared<RunCache>();
 }
 RunStore::RunStore(int threads, std::shared_ptr<Shared> shared)
     : threads_(threads), backend_(make_cpu_backend(threads)), shared_(std::move(shared)) {}
 RunStore::~RunStore() = default;
 
 std::unique_ptr<RunStore> RunStore::beside(int threads) const {
-  return std::unique_ptr<RunStore>(new RunStore(threads, shared_));
+  auto other = std::unique_ptr<RunStore>(new RunStore(threads, shared_));
+  other->runner_ = runner_;
+  return other;
 }
 
 std::string RunStore::key_of(const RunSpec& spec, const std::vector<Edit>& edits) {
@@ -150,8 +169,10 @@ std::shared_ptr<const RunResult> RunStore::get(const RunSpec& spec, const std::v
 experiments::Plan RunStore::plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step) {
   experiments::Plan plan;
   plan.name = "a lesson's runs";
-  plan.measurement = kRuns;
+  plan.measurement = experiments::kTaking;
+  plan.states_of = experiments::kEarlierStates;
   plan.keep_state = true;
+  plan.keep_results = false;
   plan.live = true;
   plan.experiments = std::move(runs);
   std::vector<std::shared_ptr<const Task>> tasks;
@@ -171,12 +192,21 @@ std::shared_ptr<const RunResult> RunStore::make(const experiments::Experiment& r
     result->history = known->history;
     return result;
   }
-  const experiments::Outcome outcome = experiments::train(plan_of({run}, on_step), shared_->kept,
-                                                          {.runs_at_a_time = 1, .threads_each = threads_},
+  const experiments::RunnerOptions alone{
+      .runs_at_a_time = 1, .threads_each = threads_, .backend = runner_.backend};
+  const experiments::Outcome outcome = experiments::train(plan_of({run}, on_step), shared_->kept, alone,
                                                           [](const experiments::Progress&) { return true; });
+  finish(outcome);
+  return find(key);
+}
+
+void RunStore::finish(const experiments::Outcome& outcome) {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->trained += outcome.trained;
+  }
   if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
   if (!outcome.complete) throw Cancelled();
-  return find(key);
 }
 
 /// The run at the end of its training, to be looked at. Its weights may have made room for others: then it is
@@ -213,8 +243,7 @@ std::vector<double> RunStore::left_out(const RunSpec& spec, const std::vector<Ed
 }
 
 void RunStore::train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step,
-                           const std::function<bool(const experiments::Progress&)>& on_progress,
-                           experiments::Shard shard) {
+                           const std::function<bool(const experiments::Progress&)>& on_progress) {
   std::erase_if(runs, [&](const experiments::Experiment& run) {
     const std::string key = key_of(run.spec, run.edits);
     const auto done = shared_->finished->find(key);
@@ -222,10 +251,24 @@ void RunStore::train_ahead(std::vector<experiments::Experiment> runs, const OnSt
   });
   if (runs.empty()) return;
   const experiments::Outcome outcome = experiments::train(
-      plan_of(std::move(runs), on_step), shared_->kept, {.runs_at_a_time = threads_, .shard = shard},
+      plan_of(std::move(runs), on_step), shared_->kept, side_by_side(),
       on_progress ? on_progress : [](const experiments::Progress&) { return true; });
-  if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
-  if (!outcome.complete) throw Cancelled();
+  finish(outcome);
+}
+
+experiments::Outcome RunStore::look_for(
+    std::vector<experiments::Experiment> runs,
+    const std::function<bool(const experiments::Progress&)>& on_progress) {
+  experiments::RunnerOptions options = side_by_side();
+  options.stored_only = true;
+  return experiments::train(plan_of(std::move(runs), {}), shared_->kept, options, on_progress);
+}
+
+experiments::RunnerOptions RunStore::side_by_side() const {
+  experiments::RunnerOptions options = runner_;
+  options.runs_at_a_time = threads_;
+  options.threads_each = 1;
+  return options;
 }
 
 }  // namespace normscope::lessons

@@ -24,9 +24,6 @@
 
 namespace normscope::lessons {
 
-/// Under which measurement the store keeps a lesson's runs, with their states.
-inline constexpr const char* kRuns = "lesson 1";
-
 using ShareMap =
     std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
 
@@ -57,6 +54,8 @@ class RunStore {
   /// `place`: of the store on disk; without a folder there is none.
   explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr,
                     experiments::StorePlace place = {});
+  /// The same on a store that is there, with `runner` for whatever is trained; runs_at_a_time takes the place of threads.
+  RunStore(experiments::ResultStore kept, const experiments::RunnerOptions& runner);
   ~RunStore();
   /// Another one for another thread, with the same results.
   std::unique_ptr<RunStore> beside(int threads) const;
@@ -72,8 +71,10 @@ class RunStore {
   /// Those that nobody has trained yet, several at once, one thread each. `on_step` is called from
   /// those threads.
   void train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step,
-                   const std::function<bool(const experiments::Progress&)>& on_progress = {},
-                   experiments::Shard shard = {});
+                   const std::function<bool(const experiments::Progress&)>& on_progress = {});
+  /// Which of them nobody has trained yet, and how many are there: nothing is trained.
+  experiments::Outcome look_for(std::vector<experiments::Experiment> runs,
+                                const std::function<bool(const experiments::Progress&)>& on_progress);
   /// Results in memory; what was kept elsewhere is found again.
   void forget();
   /// nullptr when no get() asked for it yet.
@@ -94,7 +95,7 @@ class RunStore {
 
  private:
   struct Shared {
-    explicit Shared(experiments::StorePlace place) : kept(std::move(place)) {}
+    explicit Shared(experiments::ResultStore store) : kept(std::move(store)) {}
     std::shared_ptr<RunCache> finished;
     experiments::ResultStore kept;
     std::mutex mutex;
@@ -110,9 +111,12 @@ class RunStore {
                                         const OnStep& on_step);
   std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
   experiments::Plan plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step);
+  experiments::RunnerOptions side_by_side() const;
+  void finish(const experiments::Outcome& outcome);  ///< throws Error, and Cancelled
 
   int threads_;
   std::function<bool()> stop_;
+  experiments::RunnerOptions runner_{};
   std::unique_ptr<Backend> backend_;
   std::shared_ptr<Shared> shared_;
 };

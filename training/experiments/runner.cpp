@@ -5,22 +5,25 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <exception>
+#include <filesystem>
 #include <mutex>
 #include <set>
 #include <thread>
 
-#include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/core/machine_cores.h"
 #include "engine/cpu/backend_cpu.h"
+#include "training/experiments/workers.h"
 
 namespace normscope::experiments {
 namespace {
 
-constexpr auto kTick = std::chrono::milliseconds(100);
 constexpr auto kKeepEvery = std::chrono::minutes(1);
+
+bool is_there(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::exists(path, unknown);
+}
 
 /// Shared by the workers of one call.
 class Session {
@@ -33,8 +36,9 @@ class Session {
       if (first_.emplace(keys_.back(), i).second && mine(i)) distinct_.push_back(i);
     }
     find_starts(*backend);
-    results_.resize(plan.experiments.size());
-    measured_.resize(plan.experiments.size());
+    known_.resize(plan.experiments.size());
+    trained_.resize(plan.experiments.size());
+    results_.resize(plan.keep_results ? plan.experiments.size() : 0);
   }
 
   Outcome run(const std::function<bool(const Progress&)>& on_progress);
@@ -52,14 +56,19 @@ class Session {
   std::set<size_t> missing();
   RunSpec spec_of(size_t index) const;
   void look_up(size_t index, Backend& backend);
-  void measure_kept(size_t index, Backend& backend);
+  template <typename Read>
+  bool usable(const std::string& damaged, const Read& read);
+  bool is_known(size_t index, const std::string& measurement, Backend& backend);
+  bool measure_kept(size_t index, const std::string& measurement, Backend& backend);
   int32_t at_a_time() const;
   std::unique_ptr<Run> begin(size_t index, Backend& backend, Measurement& measurement);
   void train_one(size_t index, Backend& backend);
   void keep_for_later(size_t index, const Run& run, const Measurement& measurement);
   void finish(size_t index, Run& run, Measurement& measurement);
-  std::string note() const;
+  void begin_work(size_t index);
+  void end_work();
   void tell(int32_t steps);
+  void tell_work(Progress& progress);
   template <typename Each>
   void on_workers(const std::vector<size_t>& work, const Each& each, Progress progress, bool alone,
                   const std::function<bool(const Progress&)>& on_progress);
@@ -73,14 +82,13 @@ class Session {
   std::map<size_t, size_t> start_of_;  // of a distinct one, the experiment that it starts from
   std::set<size_t> starts_;            // those
   std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
-  std::vector<std::optional<InputValue>> results_;  // of distinct ones; each written by one worker
-  std::vector<std::optional<std::string>> measured_;
+  // Of distinct ones; each is written by one worker.
+  std::vector<char> known_, trained_;  // has a result; was trained in this call
+  std::vector<std::optional<InputValue>> results_;
   std::map<size_t, std::string> failed_;
   std::atomic<bool> stop_{false};
   std::atomic<int64_t> done_{0};
   std::mutex mutex_;
-  std::condition_variable wake_;
-  std::exception_ptr error_;                   // of the device: ends the call
   std::map<std::thread::id, AtWork> at_work_;  // of each worker
 };
 
@@ -115,10 +123,10 @@ void Session::find_starts(Backend& backend) {
 std::set<size_t> Session::missing() {
   std::set<size_t> missing;
   for (size_t index : distinct_) {
-    bool lacks = !results_[index] && mine(index);
+    bool lacks = !known_[index] && mine(index);
     while (lacks && missing.insert(index).second && start_of_.contains(index)) {
       index = start_of_.at(index);
-      lacks = !missing.contains(index) && (!results_[index] || !store_.opens(state_of(index)));
+      lacks = !missing.contains(index) && (!known_[index] || !store_.opens(state_of(index)));
     }
   }
   return missing;
@@ -135,64 +143,78 @@ RunSpec Session::spec_of(size_t index) const {
 }
 
 void Session::look_up(size_t index, Backend& backend) {
-  const std::string& key = keys_[index];
-  if (std::optional<InputValue> known = store_.find(key, plan_.measurement)) {
-    try {
-      std::unique_ptr<Run> state;
-      if (plan_.keep_state) state = Run::load(state_of(index), task_of(index), backend);
-      plan_.measure(index)->known(*known, state.get());
-      results_[index] = std::move(known);
-    } catch (const DeviceError&) {  // of all runs
-      throw;
-    } catch (const Error&) {  // its state is gone or damaged, or it is no such result
-      store_.note_damaged(state_of(index));
-    }
-  }
-  if (!results_[index] && !plan_.states_of.empty() && !options_.stored_only) measure_kept(index, backend);
+  const auto known = [&](const std::string& name) { return is_known(index, name, backend); };
+  const auto kept = [&](const std::string& name) { return measure_kept(index, name, backend); };
+  known_[index] = known(plan_.measurement) || std::any_of(plan_.earlier.begin(), plan_.earlier.end(), known);
+  if (!known_[index] && !options_.stored_only)
+    known_[index] = kept(plan_.measurement) || kept(plan_.states_of);
   ++done_;
 }
 
-/// A run that another plan trained and kept. It ends as one that is trained here does, to the bit.
-void Session::measure_kept(size_t index, Backend& backend) {
-  const Experiment& experiment = plan_.experiments[index];
-  if (experiment.from || !store_.find(keys_[index], plan_.states_of))
-    return;  // begins where another run ends
-  const std::string state = store_.state_path(keys_[index], plan_.states_of);
+/// Whether `read` succeeds. What a file of the store is at fault for costs its run no more than training it again.
+template <typename Read>
+bool Session::usable(const std::string& damaged, const Read& read) {
   try {
+    return read();
+  } catch (const DeviceError&) {  // of all runs, and no file's
+    throw;
+  } catch (const Error&) {
+    if (!damaged.empty()) store_.note_damaged(damaged);
+    return false;
+  }
+}
+
+/// Whether the store has a result that is enough for the measurement.
+bool Session::is_known(size_t index, const std::string& measurement, Backend& backend) {
+  std::optional<InputValue> result = store_.find(keys_[index], measurement);
+  const std::string state = store_.state_path(keys_[index], measurement);
+  if (!result || (plan_.keep_state && !is_there(state))) return false;
+  return usable(state, [&] {
+    std::unique_ptr<Run> run;
+    if (plan_.keep_state) run = Run::load(state, task_of(index), backend);
+    if (!plan_.measure(index)->known(*result, run.get())) return false;
+    if (plan_.keep_results) results_[index] = std::move(result);
+    return true;
+  });
+}
+
+/// Whether the state of a run was kept and has been measured. It ends as a run that is trained here does, to the bit.
+bool Session::measure_kept(size_t index, const std::string& measurement, Backend& backend) {
+  const Experiment& experiment = plan_.experiments[index];
+  // A run that begins where another ends has no fresh one to be measured beside it.
+  if (measurement.empty() || experiment.from || !store_.find(keys_[index], measurement)) return false;
+  const std::string state = store_.state_path(keys_[index], measurement);
+  if (!is_there(state)) return false;
+  return usable("", [&] {
     const std::unique_ptr<Run> end = Run::load(state, task_of(index), backend);
-    if (end->steps_done() < experiment.spec.train.steps && !end->non_finite()) return;
-    const std::unique_ptr<Measurement> measurement = plan_.measure(index);
+    if (end->steps_done() < experiment.spec.train.steps && !end->non_finite()) return false;
+    const std::unique_ptr<Measurement> measuring = plan_.measure(index);
     Run fresh(experiment.spec, task_of(index), backend);
     fresh.schedule_edits(experiment.edits);
-    measurement->begin(fresh);
-    measurement->afterwards(*end);
-    finish(index, *end, *measurement);
-    results_[index] = InputValue::parse(*measured_[index], experiment.spec.name);
-  } catch (const DeviceError&) {  // of all runs
-    throw;
-  } catch (const Error&) {  // it is trained
-  }
+    measuring->begin(fresh);
+    measuring->afterwards(*end);
+    finish(index, *end, *measuring);
+    return true;
+  });
 }
 
 /// A run to go on with: the interrupted one where there is one, else a fresh one.
 std::unique_ptr<Run> Session::begin(size_t index, Backend& backend, Measurement& measurement) {
   const Experiment& experiment = plan_.experiments[index];
+  std::unique_ptr<Run> run;
   if (const auto part = store_.find_partial(keys_[index], plan_.measurement)) {
-    try {
-      auto run =
-          Run::load(store_.partial_state_path(keys_[index], plan_.measurement), task_of(index), backend);
-      if (run->steps_done() == part->at("steps").whole(0, experiment.spec.train.steps)) {
-        measurement.go_on(part->at("so_far"));
-        run->measure_live(plan_.live);
-        return run;
-      }
-    } catch (const DeviceError&) {  // that is not the file's
-      throw;
-    } catch (const Error&) {  // from the start
-      store_.note_damaged(store_.partial_state_path(keys_[index], plan_.measurement));
+    const std::string state = store_.partial_state_path(keys_[index], plan_.measurement);
+    const bool goes_on = usable(state, [&] {
+      run = Run::load(state, task_of(index), backend);
+      return run->steps_done() == part->at("steps").whole(0, experiment.spec.train.steps) &&
+             measurement.go_on(part->at("so_far"));
+    });
+    if (goes_on) {
+      run->measure_live(plan_.live);
+      return run;
     }
   }
-  auto run = std::make_unique<Run>(spec_of(index), task_of(index), backend);
+  run = std::make_unique<Run>(spec_of(index), task_of(index), backend);
   run->measure_live(plan_.live);
   run->schedule_edits(experiment.edits);
   measurement.begin(*run);
@@ -218,7 +240,9 @@ void Session::finish(size_t index, Run& run, Measurement& measurement) {
     store_.put(keys_[index], plan_.measurement, result);
     store_.drop_partial(keys_[index], plan_.measurement);
   });
-  measured_[index] = result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (plan_.keep_results)
+    results_[index] = InputValue::parse(result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace),
+                                        plan_.experiments[index].spec.name);
 }
 
 void Session::train_one(size_t index, Backend& backend) {
@@ -250,6 +274,17 @@ void Session::train_one(size_t index, Backend& backend) {
   }
   done_ += steps - run->steps_done();
   finish(index, *run, *measurement);
+  trained_[index] = true;
+}
+
+void Session::begin_work(size_t index) {
+  const std::lock_guard lock(mutex_);
+  at_work_[std::this_thread::get_id()] = {index, 0, plan_.experiments[index].spec.train.steps};
+}
+
+void Session::end_work() {
+  const std::lock_guard lock(mutex_);
+  at_work_.erase(std::this_thread::get_id());
 }
 
 /// How far the run of this thread has come.
@@ -258,14 +293,16 @@ void Session::tell(int32_t steps) {
   at_work_[std::this_thread::get_id()].done = steps;
 }
 
-std::string Session::note() const {
-  std::string note;
+void Session::tell_work(Progress& progress) {
+  const std::lock_guard lock(mutex_);
+  progress.note.clear();
+  progress.at_work.clear();
   for (const auto& [thread, run] : at_work_) {
     const RunSpec& spec = plan_.experiments[run.index].spec;
     const std::string name = spec.name.empty() ? default_name(spec) : spec.name;
-    note += fmt::format("{}{} seed {}", note.empty() ? "" : ", ", name, spec.seed);
+    progress.note += fmt::format("{}{} seed {}", progress.note.empty() ? "" : ", ", name, spec.seed);
+    if (!progress.looking) progress.at_work.push_back(run);
   }
-  return note;
 }
 
 int32_t Session::at_a_time() const {
@@ -278,57 +315,23 @@ int32_t Session::at_a_time() const {
 template <typename Each>
 void Session::on_workers(const std::vector<size_t>& work, const Each& each, Progress progress, bool alone,
                          const std::function<bool(const Progress&)>& on_progress) {
-  std::atomic<size_t> next{0};
-  std::atomic<int32_t> busy{0};
   done_ = 0;
   const int32_t most = at_a_time(), count = std::min(most, static_cast<int32_t>(work.size()));
   const int32_t shared = options_.threads_each > 0 ? options_.threads_each : most / std::max(1, count);
   const int64_t before = progress.done;
-  const auto worker = [&, threads = alone ? 1 : shared] {
-    const std::string& doing = plan_.name;
-    try {
-      const std::unique_ptr<Backend> backend = make_backend(options_.backend, threads);
-      for (size_t i = next++; i < work.size() && !stop_; i = next++) {
-        {
-          const std::lock_guard lock(mutex_);
-          at_work_[std::this_thread::get_id()] = {work[i], 0, plan_.experiments[work[i]].spec.train.steps};
-        }
-        each(work[i], *backend);
-      }
-    } catch (...) {
-      const std::lock_guard lock(mutex_);
-      if (!error_) error_ = exception_for_others(doing);
-      stop_ = true;
-    }
-    const std::lock_guard lock(mutex_);
-    at_work_.erase(std::this_thread::get_id());
-    --busy;
-    wake_.notify_all();
+  const auto make = [&, threads = alone ? 1 : shared] {
+    return [&, backend = std::shared_ptr<Backend>(make_backend(options_.backend, threads))](size_t i) {
+      begin_work(work[i]);
+      each(work[i], *backend);
+      end_work();
+    };
   };
-  busy = count;
-  {
-    std::vector<std::jthread> threads;
-    try {
-      for (int32_t i = 0; i < count; ++i) threads.push_back(start_thread("experiments", worker));
-      std::unique_lock lock(mutex_);
-      while (busy > 0) {
-        wake_.wait_for(lock, kTick);
-        progress.done = before + done_;
-        progress.note = note();
-        progress.unkept = store_.unkept();
-        progress.at_work.clear();
-        if (!progress.looking)
-          for (const auto& [thread, run] : at_work_) progress.at_work.push_back(run);
-        lock.unlock();
-        if (!on_progress(progress)) stop_ = true;
-        lock.lock();
-      }
-    } catch (...) {
-      stop_ = true;  // the workers put their runs by; then they are joined
-      throw;
-    }
-  }
-  if (error_) std::rethrow_exception(error_);
+  work_off(plan_.name, work.size(), count, stop_, make, [&] {
+    progress.done = before + done_;
+    progress.unkept = store_.unkept();
+    tell_work(progress);
+    if (!on_progress(progress)) stop_ = true;
+  });
 }
 
 Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
@@ -343,11 +346,11 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
   const std::set<size_t> missing = this->missing();
   out.missing.assign(missing.begin(), missing.end());
   out.stored = static_cast<int32_t>(std::count_if(distinct_.begin(), distinct_.end(), [&](size_t index) {
-    return results_[index] && !missing.contains(index);
+    return known_[index] && !missing.contains(index);
   }));
   Progress progress;
   for (const size_t index : missing) {
-    if (!options_.stored_only) results_[index].reset();
+    if (!options_.stored_only && plan_.keep_results) results_[index].reset();
     progress.total += plan_.experiments[index].spec.train.steps;
   }
   std::set<size_t> left = options_.stored_only ? std::set<size_t>() : missing;
@@ -361,18 +364,15 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
     for (const size_t index : part) progress.done += plan_.experiments[index].spec.train.steps;
     for (const size_t index : part) left.erase(index);
   }
-  for (const size_t index : out.missing) {
-    if (!measured_[index]) continue;
-    results_[index] = InputValue::parse(*measured_[index], plan_.experiments[index].spec.name);
-    ++out.trained;
-  }
+  out.trained = static_cast<int32_t>(std::count(trained_.begin(), trained_.end(), true));
   hold.reset();
   if (out.trained > 0) store_.trim();
   out.complete = !stop_;
   out.results = std::move(results_);
   for (size_t i = 0; i < keys_.size(); ++i) {
     const size_t first = first_.at(keys_[i]);
-    out.results[i] = out.results[first];
+    out.first.push_back(first);
+    if (plan_.keep_results) out.results[i] = out.results[first];
     if (const auto at = failed_.find(first); at != failed_.end()) out.failed[i] = at->second;
   }
   return out;

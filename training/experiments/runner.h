@@ -29,24 +29,33 @@ class Measurement {
   virtual bool after_step(const Run&) { return true; }  ///< false: stop
   virtual nlohmann::json end(Run&) = 0;                 ///< the result
   virtual nlohmann::json so_far() const { return nlohmann::json::object(); }  ///< of an interrupted run
-  virtual void go_on(const InputValue&) {}                                    ///< from so_far(); throws Error
-  /// Of a run that another plan kept (Plan::states_of), at its end and after begin() of a fresh one: what after_step()
-  /// would have seen, from the history. Throws Error where that is not there any more: the run is trained again.
+  /// From so_far(). False: that is not enough, and the run begins again. Throws Error for what is none.
+  virtual bool go_on(const InputValue&) { return true; }
+  /// Of a run whose state was kept, at its end and after begin() of a fresh one: what after_step() would have seen, from
+  /// the history. Throws Error where that is not there any more: the run is trained again.
   virtual void afterwards(Run&) { fail("result", "cannot be measured after the fact"); }
-  /// Of a run that the store has; `state` where the plan keeps it. Throws Error: it is trained again then.
-  virtual void known(const InputValue&, Run* state) { (void)state; }
+  /// Of a run that the store has; `state` where the plan keeps it. False: that is not enough, and the run is measured
+  /// again. Throws Error for what is none.
+  virtual bool known(const InputValue&, Run* state) {
+    (void)state;
+    return true;
+  }
 };
 
 struct Plan {
   std::string name;         ///< for messages: "a lesson's runs"
-  std::string measurement;  ///< its name and version, "zoo 1": raised when it measures something else
+  std::string measurement;  ///< its name and version, "run 1": raised when it measures something else
   std::vector<Experiment>
       experiments;  ///< what one of them starts from (Experiment::from) is one of them too
   std::function<std::unique_ptr<Measurement>(size_t)> measure;  ///< of an experiment, by its index
   bool keep_state = false;  ///< of finished runs, their whole history too, so that more can be asked of them
-  /// A measurement under which others keep the states of finished runs: what is there is measured, not trained.
+  /// Other names of the measurement, as earlier versions had them.
+  std::vector<std::string> earlier;
+  /// Another measurement under which states of finished runs are kept. A run whose state is there, or under this plan's own
+  /// measurement, is measured and not trained.
   std::string states_of;
-  bool live = false;  ///< the run measures itself at every step too (Run::measure_live)
+  bool live = false;         ///< the run measures itself at every step too (Run::measure_live)
+  bool keep_results = true;  ///< in Outcome::results; false: they are told to the measurements alone
 };
 
 struct RunnerOptions {
@@ -74,8 +83,9 @@ struct Progress {
 };
 
 struct Outcome {
-  /// By experiment; none: not trained (yet), of another shard, or failed.
+  /// By experiment; none: not trained (yet), of another shard, or failed. Empty where the plan keeps none.
   std::vector<std::optional<InputValue>> results;
+  std::vector<size_t> first;             ///< by experiment, the first that is equal to it
   std::map<size_t, std::string> failed;  ///< why a run could not be trained
   /// Different ones that the store lacks and this shard trains, with what they start from where that lacks too.
   std::vector<size_t> missing;

@@ -8,15 +8,18 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "app/cli/options.h"
-#include "app/cli/products.h"
 #include "app/cli/results.h"
 #include "app/cli/specs.h"
+#include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
 #include "app/course/check.h"
+#include "app/course/check_writers.h"
 #include "app/course/curves.h"
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
@@ -25,6 +28,7 @@
 #include "app/course/tapes/tape_tables.h"
 #include "app/link/link.h"
 #include "engine/io/atomic_file.h"
+#include "training/files/command_text.h"
 
 namespace normscope::cli {
 namespace {
@@ -39,8 +43,7 @@ struct LessonOptions {
   std::string out = "out/lessons";
   std::string page{};  ///< report: a page into which the claim table goes, between its markers
   bool all = false, full = false, write = false;
-  StoreOptions store{};
-  int32_t threads = 0;
+  StudyOptions study{};  ///< of check
 };
 
 /// A lesson that cannot be read was said already.
@@ -74,70 +77,129 @@ Exit show(const Lesson& lesson) {
   return Exit::Ok;
 }
 
-int print_end(const std::vector<LessonReport>& reports, int32_t trained, double training, double all) {
+/// Whether every claim holds, and every measured.json is that of its lesson.
+bool print_end(const std::vector<LessonReport>& reports, double seconds) {
   size_t held = 0, checks = 0;
-  int failed = 0;
+  bool passed = true;
   for (const LessonReport& r : reports) {
     checks += r.verdicts.size();
     for (const Verdict& v : r.verdicts) held += v.holds;
-    failed += !r.passed() || !r.stale.empty();
+    passed = passed && r.passed() && r.stale.empty();
   }
-  say("\n{} of {} claims hold; {} runs trained, each once, in {:.1f} s; everything in {:.1f} s\n", held,
-      checks, trained, training, all);
-  return failed;
+  say("\n{} of {} claims hold; everything in {:.1f} s\n", held, checks, seconds);
+  return passed;
 }
 
+/// The line that trains the same runs.
+std::string check_command_of(const LessonOptions& options, std::string_view between) {
+  std::string line = "normscope lesson check" + (options.id.empty() ? "" : " " + options.id);
+  const auto add = [&](const std::string& option) { line.append(between).append(option); };
+  if (options.full) add("--full");
+  if (!options.folder.empty()) add("--lessons " + shell_quoted(options.folder));
+  return line + backend_line(options.study.backend, between);
+}
+
+/// The measurements of the chosen lessons: their runs trained, their claims judged.
+class LessonCheck {
+ public:
+  LessonCheck(const Course& course, const LessonOptions& options)
+      : options_(options), tier_(options.full ? Tier::Full : Tier::Fast) {
+    if (options.write && tier_ == Tier::Fast)
+      throw CommandError(Exit::Usage, "--write: expected --full with it (measured.json holds five seeds)");
+    if (options.write && shard_of(options.study.store).count > 1)
+      throw CommandError(Exit::Usage,
+                         "--write: expected no --shard with it (a part of the runs judges nothing)");
+    if (!options.id.empty())
+      chosen_.push_back(&lesson_of(course, options.id));
+    else
+      for (const Lesson& lesson : course.lessons) chosen_.push_back(&lesson);
+    runs_ = runs_of(chosen_, tier_);
+  }
+  size_t lessons() const { return chosen_.size(); }
+  size_t runs() const { return runs_.size(); }
+  const std::vector<LessonReport>& reports() const { return reports_; }
+
+  StudyCount train(experiments::ResultStore& kept, const experiments::RunnerOptions& runner,
+                   const OnProgress& on_progress) {
+    store_ = std::make_unique<RunStore>(kept, runner);
+    store_->stop_when(&InterruptGuard::interrupted);
+    const experiments::Outcome there = store_->look_for(runs_, on_progress);
+    StudyCount count{{}, 0, 0, there.stored, there.complete};
+    for (const size_t i : there.missing) count.missing.push_back(runs_[i].spec);
+    if (runner.stored_only || !there.complete) return count;
+    try {
+      store_->train_ahead(runs_, {}, on_progress);
+    } catch (const Cancelled&) {
+      count.complete = false;
+    }
+    count.trained = store_->trained();
+    return count;
+  }
+
+  /// Each lesson as soon as it is judged. False: interrupted.
+  bool judge() try {
+    if (options_.study.stored && !store_->look_for(runs_, [](const auto&) { return true; }).missing.empty())
+      throw CommandError(Exit::Input,
+                         "lesson check: --stored: runs are missing: expected all of them to be there");
+    say("{}", table_head());
+    for (const Lesson* lesson : chosen_) {
+      LessonReport report = check_lesson(*lesson, *store_, tier_,
+                                         [](const RunProgress&) { return !InterruptGuard::interrupted(); });
+      if (options_.write)
+        closing_.attempt([&] {
+          save_results(*lesson, report.results);
+          report.stale.clear();
+        });
+      say("{}", to_text(report));
+      flush();
+      reports_.push_back(std::move(report));
+    }
+    return true;
+  } catch (const Cancelled&) {
+    return false;
+  }
+  Exit code(Exit otherwise) const { return closing_.code(otherwise); }
+
+ private:
+  const LessonOptions& options_;
+  Tier tier_;
+  std::vector<const Lesson*> chosen_;
+  std::vector<experiments::Experiment> runs_;
+  std::unique_ptr<RunStore> store_;
+  std::vector<LessonReport> reports_;
+  Closing closing_;
+};
+
 Exit check(const Course& course, const LessonOptions& options) {
-  std::vector<const Lesson*> chosen;
-  if (!options.id.empty())
-    chosen.push_back(&lesson_of(course, options.id));
-  else
-    for (const Lesson& lesson : course.lessons) chosen.push_back(&lesson);
-  const Tier tier = options.full ? Tier::Full : Tier::Fast;
-  if (options.write && tier == Tier::Fast)
-    throw CommandError(Exit::Usage, "--write: expected --full with it (measured.json holds five seeds)");
-  const InterruptGuard guard;
-  const experiments::Shard shard = shard_of(options.store);
-  if (options.write && shard.count > 1)
-    throw CommandError(Exit::Usage,
-                       "--write: expected no --shard with it (a part of the runs judges nothing)");
-  use_fastest_products();
-  RunStore store(options.threads, nullptr, results_folder(options.store.folder));
+  LessonCheck checks(course, options);
   const auto start = std::chrono::steady_clock::now();
-  const auto seconds = [&] {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  StudyWork work{.name = "lessons",
+                 .file = "lessons",
+                 .of = fmt::format("{} lesson{}", checks.lessons(), checks.lessons() == 1 ? "" : "s"),
+                 .runs = static_cast<int64_t>(checks.runs()),
+                 .files_of_a_part = false};
+  for (const std::string& path : lesson_files(course)) work.inputs.push_back({"a lesson", path});
+  work.command = [&](std::string_view between) { return check_command_of(options, between); };
+  work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
+                   const OnProgress& on_progress) { return checks.train(store, runner, on_progress); };
+  work.show = [&] { return checks.judge(); };
+  work.json = [&] { return to_json(checks.reports()).dump(1) + "\n"; };
+  work.csv = [&] { return to_csv(checks.reports()); };
+  work.markdown = [&](const StudyFiles& files) {
+    return to_markdown(checks.reports(), page_command(work.command(" "), files));
   };
-  const OnStep on_step = [](const RunProgress&) { return !InterruptGuard::interrupted(); };
-  store.stop_when(&InterruptGuard::interrupted);
-  Bars bars;
-  store.train_ahead(runs_of(chosen, tier), {}, std::ref(bars), shard);
-  bars.clear();
-  const double training = seconds();
-  if (shard.count > 1) {
-    bars.finish(store.on_disk());
-    say("{} runs trained in {:.1f} s; the claims are judged without --shard, from the merged stores\n",
-        store.trained(), training);
-    require_kept(store.on_disk());
-    return exit_of(course);
-  }
-  std::vector<LessonReport> reports;
-  Closing closing;
-  say("{}", table_head());
-  for (const Lesson* lesson : chosen) {
-    LessonReport report = check_lesson(*lesson, store, tier, on_step);
-    if (options.write)
-      closing.attempt([&] {
-        save_results(*lesson, report.results);
-        report.stale.clear();
-      });
-    say("{}", to_text(report));
-    flush();
-    reports.push_back(std::move(report));
-  }
-  bars.finish(store.on_disk());
-  const int failed = print_end(reports, store.trained(), training, seconds());
-  closing.attempt([&] { require_kept(store.on_disk()); });
-  return closing.code(exit_of(course, failed == 0 ? Exit::Ok : Exit::CheckFailed));
+  work.close = [&](Closing& closing) {
+    if (checks.reports().empty()) return exit_of(course);  // of a shard, which judges nothing
+    for (const LessonReport& report : checks.reports())
+      for (const Figure& figure : report.lesson->figures)
+        if (!options.study.out.empty() && figure.tape.empty())
+          closing.save(fmt::format("{}/{}-{}.svg", options.study.out, report.lesson->id, figure.id),
+                       "lessons", [&] { return to_svg(report, figure); });
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const bool passed = print_end(checks.reports(), seconds);
+    return checks.code(exit_of(course, passed ? Exit::Ok : Exit::CheckFailed));
+  };
+  return run_study(options.study, work);
 }
 
 // Before anything is trained or written: a damaged measured.json is at fault itself.
@@ -239,8 +301,9 @@ void add_lesson(CLI::App& app, Command& command) {
   check.add_flag("--all", options->all, "all lessons (also without a name)")->excludes(one);
   check.add_flag("--full", options->full, "five seeds instead of one");
   check.add_flag("--write", options->write, "with --full: keep the numbers in each lesson's measured.json");
-  add_store(check, options->store);
-  add_threads(check, options->threads);
+  add_study(check, options->study,
+            {"write measures and verdicts as JSON (docs/log-format.md)", "one line a measure and seed",
+             nullptr, "a page of all of them"});
   add_lesson_limits(group, command);
   CLI::App& report = add("report", "A page of claims, settings and measured numbers, with figures");
   report.add_option("--out", options->out, "the folder to write")->type_name("DIR");

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/sweep/border.h"
-#include "app/sweep/trainer.h"
 #include "engine/core/in_words.h"
+#include "training/experiments/study.h"
 
 namespace normscope::sweep {
 namespace {
@@ -139,7 +139,7 @@ std::string progress_words(const SweepState& state, bool clock) {
       std::string text =
           fmt::format("{} running, {} waiting", running, std::max<int64_t>(0, state.left() - running));
       if (clock && std::isfinite(state.seconds_left))
-        text += fmt::format(", {} left", duration_words(state.seconds_left));
+        text += fmt::format(", {} left", experiments::duration_words(state.seconds_left));
       return text;
     }
     case Phase::Paused:

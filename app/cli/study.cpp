@@ -1,0 +1,194 @@
+#include "app/cli/study.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+#include <utility>
+
+#include "app/cli/machine.h"
+#include "app/cli/products.h"
+#include "app/cli/results.h"
+#include "training/experiments/elsewhere.h"
+
+namespace normscope::cli {
+namespace {
+
+/// As asked, or by default in --out.
+StudyFiles files_in_place(const StudyOptions& options, const StudyWork& work) {
+  const auto place = [&](const std::string& asked, const char* ending, bool there) {
+    return !there || !asked.empty() || options.out.empty() ? asked : options.out + "/" + work.file + ending;
+  };
+  const StudyFiles& asked = options.files;
+  return {place(asked.json, ".json", work.json != nullptr), place(asked.csv, ".csv", work.csv != nullptr),
+          place(asked.svg, ".svg", work.svg != nullptr || !work.without_svg.empty()),
+          place(asked.markdown, ".md", work.markdown != nullptr)};
+}
+
+std::string shown_by(const StudyWork& work) {
+  std::string shows;
+  for (const auto& [option, there] :
+       {std::pair("csv", work.csv != nullptr), std::pair("json", work.json != nullptr),
+        std::pair("svg", work.svg != nullptr)})
+    if (there) shows += fmt::format(" --{0} {1}.{0}", option, work.file);
+  return shows;
+}
+
+Exit print_command(const StudyOptions& options, const StudyWork& work) {
+  const experiments::Elsewhere where{work.name, work.command,  shown_by(work),
+                                     work.runs, options.tasks, options.backend.backend == "cuda"};
+  say("{}", experiments::text_for(options.print_command, where));
+  return Exit::Ok;
+}
+
+/// As --store says, else beside the files of --out, else in the user's cache.
+experiments::ResultStore store_of(const StudyOptions& options) {
+  const bool beside = options.store.folder.empty() && !options.out.empty();
+  return experiments::ResultStore(results_folder(beside ? options.out + "/runs" : options.store.folder,
+                                                 options.stored || options.dry_run));
+}
+
+/// Counts what is there and guesses at the rest.
+Exit guess(const StudyWork& work, experiments::ResultStore& store, experiments::RunnerOptions runner) {
+  runner.stored_only = true;
+  const StudyCount count = work.train(store, runner, [](const experiments::Progress&) { return true; });
+  const int32_t cores = runner.runs_at_a_time > 0 ? runner.runs_at_a_time
+                        : runner.backend.cuda     ? 1
+                                                  : experiments::default_runs_at_a_time();
+  say("{}, {} runs: {} are in the store, {} cannot be trained, {} are to be trained here\n", work.of,
+      static_cast<size_t>(count.stored + count.refused) + count.missing.size(), count.stored, count.refused,
+      count.missing.size());
+  if (!count.missing.empty())
+    say("about {} on {} core{}\n",
+        experiments::duration_words(experiments::estimated_seconds(count.missing, cores, runner.backend)),
+        cores, cores == 1 ? "" : "s");
+  return Exit::Ok;
+}
+
+void write_files(const StudyWork& work, const StudyFiles& files, Closing& closing) {
+  const char* where = work.name.c_str();
+  if (work.json) closing.save(files.json, where, work.json);
+  if (work.csv) closing.save(files.csv, where, work.csv);
+  if (work.svg) closing.save(files.svg, where, work.svg);
+  if (work.markdown) closing.save(files.markdown, where, [&] { return work.markdown(files); });
+}
+
+experiments::RunnerOptions runner_of(const StudyOptions& options) {
+  return {.runs_at_a_time = options.threads,
+          .threads_each = 0,
+          .stored_only = options.stored,
+          .shard = shard_of(options.store),
+          .backend = backend_of(options.backend)};
+}
+
+/// Trains, and shows and writes what there is of it.
+Exit train_study(const StudyOptions& options, const StudyWork& work, const StudyFiles& files,
+                 const experiments::RunnerOptions& runner) {
+  experiments::ResultStore store = store_of(options);
+  const InterruptGuard guard;
+  if (!options.stored) use_fastest_products();
+  Bars bars;
+  const StudyCount count = work.train(store, runner, std::ref(bars));
+  bars.clear();
+  const bool whole = runner.shard.count == 1;
+  const bool complete =
+      (whole && (count.complete || work.files_of_a_part) ? work.show() : true) && count.complete;
+  bars.finish(store);
+  say("{} runs trained, {} taken from {}\n", count.trained, count.stored,
+      store.folder().empty() ? "nowhere" : store.folder());
+  Closing closing;
+  Exit code = Exit::Ok;
+  if (work.files_of_a_part || (whole && complete)) {
+    write_files(work, files, closing);
+    code = work.close(closing);
+  }
+  closing.attempt([&] { require_kept(store); });
+  if (complete) return closing.code(code);
+  complain(interrupted_text(store));
+  return closing.code(Exit::Interrupted);
+}
+
+}  // namespace
+
+StudyCount count_of(const experiments::Study& study, const experiments::Studied& studied) {
+  const auto refused =
+      std::count_if(study.runs.begin(), study.runs.end(),
+                    [](const experiments::Planned& planned) { return !planned.refused.empty(); });
+  return {missing_runs(study, studied), static_cast<int32_t>(refused), studied.trained, studied.stored,
+          studied.complete};
+}
+
+Exit run_study(const StudyOptions& options, StudyWork work) {
+  if (!options.print_command.empty()) return print_command(options, work);
+  const experiments::RunnerOptions runner = runner_of(options);
+  StudyFiles files = files_in_place(options, work);
+  if (!options.dry_run) {
+    make_folder(options.out, Access::Shared, work.name);
+    std::vector<NamedFile> outputs = {
+        {"--json", files.json}, {"--csv", files.csv}, {"--svg", files.svg}, {"--markdown", files.markdown}};
+    outputs.insert(outputs.end(), work.outputs.begin(), work.outputs.end());
+    check_outputs(outputs, work.inputs);
+  }
+  if (options.dry_run) {
+    experiments::ResultStore store = store_of(options);
+    return guess(work, store, runner);
+  }
+  if (!files.svg.empty() && !work.svg) {
+    complain(fmt::format("{}: {} is not written: {}", work.name, files.svg, work.without_svg));
+    files.svg.clear();
+  }
+  return train_study(options, work, files, runner);
+}
+
+void add_study(CLI::App& sub, StudyOptions& options, const FileHelp& help) {
+  const auto file = [&](const char* option, std::string& path, const char* words) {
+    if (words) sub.add_option(option, path, words)->type_name("FILE");
+  };
+  sub.add_flag("--stored", options.stored, "show what was trained before; train nothing");
+  sub.add_flag("--dry-run", options.dry_run, "count the runs and guess their time; train none to its end");
+  sub.add_option("--print-command", options.print_command,
+                 "print what trains it elsewhere: as a command, a job array for Slurm, for GNU parallel")
+      ->check(CLI::IsMember(
+          std::vector<std::string>(std::begin(experiments::kForms), std::end(experiments::kForms))))
+      ->type_name("FORM");
+  sub.add_option("--tasks", options.tasks, "with --print-command slurm or parallel: how many shards")
+      ->check(CLI::Range(1, 1'000'000))
+      ->type_name("N")
+      ->default_str("one a run");
+  file("--json", options.files.json, help.json);
+  file("--csv", options.files.csv, help.csv);
+  file("--svg", options.files.svg, help.svg);
+  file("--markdown,--page", options.files.markdown, help.markdown);
+  sub.add_option("--out", options.out,
+                 "a folder for all files and for the runs, which are otherwise kept in the user's cache")
+      ->type_name("DIR");
+  add_store(sub, options.store);
+  sub.add_option(
+         "--threads", options.threads,
+         "runs side by side, or threads of the last ones; 0: one per core it may use (never changes a result)")
+      ->check(CLI::Range(0, 256))
+      ->type_name("N");
+  add_backend(sub, options.backend);
+}
+
+std::string picture_beside(const StudyFiles& files) {
+  if (files.svg.empty()) return {};
+  const std::filesystem::path folder = std::filesystem::absolute(files.markdown).parent_path();
+  return std::filesystem::absolute(files.svg).lexically_relative(folder).generic_string();
+}
+
+std::string page_command(std::string line, const StudyFiles& files) {
+  for (const auto& [option, path] : {std::pair("--svg", &files.svg), {"--markdown", &files.markdown}})
+    if (!path->empty() && std::filesystem::path(*path).is_relative())
+      line += fmt::format(" {} {}", option, *path);
+  return line;
+}
+
+std::string backend_line(const BackendOptions& options, std::string_view between) {
+  std::string line;
+  if (options.backend == "cuda") line.append(between).append("--backend cuda");
+  if (options.tf32) line.append(between).append("--tf32");
+  return line;
+}
+
+}  // namespace normscope::cli

@@ -1,0 +1,79 @@
+// What the commands that train a study share: options, files, --dry-run, --print-command, shards, progress, and what is
+// said at the end. sweep, zoo, reproduce and lesson check fill in what differs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/cli/options.h"
+#include "app/cli/specs.h"
+#include "app/cli/terminal.h"
+#include "training/experiments/study.h"
+
+namespace normscope::cli {
+
+/// Files that a study writes; an empty path is none.
+struct StudyFiles {
+  std::string json, csv, svg, markdown;
+};
+
+struct StudyOptions {
+  bool stored = false;        ///< shows what is there and trains nothing
+  bool dry_run = false;       ///< counts and guesses
+  std::string print_command;  ///< command, slurm, parallel; empty: train
+  int32_t tasks = 0;          ///< of the printed array; 0: one a run
+  StudyFiles files;
+  std::string out;  ///< a folder for all files and for the runs
+  StoreOptions store{};
+  BackendOptions backend{};
+  int32_t threads = 0;
+};
+
+/// Help of the files; null: the study has no such file.
+struct FileHelp {
+  const char *json, *csv, *svg, *markdown;
+};
+void add_study(CLI::App& sub, StudyOptions& options, const FileHelp& help);
+/// --backend, --tf32 and --threads as the line of a command repeats them: "" or " --backend cuda".
+std::string backend_line(const BackendOptions& options, std::string_view between);
+
+/// The picture as seen from the page; empty: there is none.
+std::string picture_beside(const StudyFiles& files);
+/// The command that makes the same page: with its files where they do not name places of this machine.
+std::string page_command(std::string line, const StudyFiles& files);
+
+/// What became of the runs of a study.
+struct StudyCount {
+  std::vector<RunSpec> missing;  ///< the store lacked them, and this shard trains them
+  int32_t refused = 0, trained = 0, stored = 0;
+  bool complete = true;  ///< false: stopped
+};
+StudyCount count_of(const experiments::Study& study, const experiments::Studied& studied);
+
+using OnProgress = std::function<bool(const experiments::Progress&)>;
+
+/// A study as its command fills it in. The functions are called in this order.
+struct StudyWork {
+  std::string name;                  ///< "sweep"
+  std::string file;                  ///< of the files in --out, without their endings: "sweep"
+  std::string of;                    ///< what the runs are of, for --dry-run: "35 cells"
+  int64_t runs = 0;                  ///< for --print-command
+  std::vector<NamedFile> inputs{};   ///< files that it reads
+  std::vector<NamedFile> outputs{};  ///< that it writes beside those of StudyFiles
+  /// The command that trains it; `between` stands before each option.
+  std::function<std::string(std::string_view between)> command{};
+  std::function<StudyCount(experiments::ResultStore&, const experiments::RunnerOptions&, const OnProgress&)>
+      train{};
+  std::function<bool()> show{};  ///< the table on the terminal, not of a shard; false: interrupted
+  std::function<std::string()> json{}, csv{}, svg{};
+  std::function<std::string(const StudyFiles&)> markdown{};
+  std::string without_svg{};    ///< why there is no picture, where one was asked for
+  bool files_of_a_part = true;  ///< files are written of what was stopped and of a shard, too
+  std::function<Exit(Closing&)> close = [](Closing&) { return Exit::Ok; };  ///< further files; the exit code
+};
+Exit run_study(const StudyOptions& options, StudyWork work);
+
+}  // namespace normscope::cli

@@ -1,0 +1,82 @@
+#include "app/course/check_writers.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/course/report.h"
+#include "app/plot/plot.h"
+#include "app/ui/theme.h"
+#include "engine/core/text_table.h"
+#include "training/experiments/over_seeds.h"
+#include "training/experiments/result_store.h"
+
+namespace normscope::lessons {
+namespace {
+
+using Json = nlohmann::json;
+using experiments::list_json, experiments::number_json;
+
+Json lesson_json(const LessonReport& report) {
+  const Lesson& lesson = *report.lesson;
+  Json json = {{"id", lesson.id},           {"claim", lesson.claim}, {"seeds", report.results.seeds},
+               {"passed", report.passed()}, {"stale", report.stale}, {"measures", Json::object()},
+               {"checks", Json::array()}};
+  for (const Measure& m : lesson.measures) {
+    const Measured& measured = report.results.measures.at(m.id);
+    json["measures"][m.id] = {{"label", m.label},
+                              {"unit", m.unit},
+                              {"averaged", to_string(m.mean)},
+                              {"mean", number_json(measured.spread.mean)},
+                              {"low", number_json(measured.spread.low)},
+                              {"high", number_json(measured.spread.high)},
+                              {"values", list_json(measured.values)}};
+  }
+  for (const Verdict& verdict : report.verdicts)
+    json["checks"].push_back({{"measure", verdict.check->measure},
+                              {"says", verdict.check->says},
+                              {"band", band_text(*verdict.check)},
+                              {"holds", verdict.holds}});
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const std::vector<LessonReport>& reports) {
+  Json json = {{"format", "normscope lessons 1"}, {"lessons", Json::array()}};
+  for (const LessonReport& report : reports) json["lessons"].push_back(lesson_json(report));
+  return json;
+}
+
+std::string to_csv(const std::vector<LessonReport>& reports) {
+  std::string out = "lesson,measure,unit,seed,value\n";
+  for (const LessonReport& report : reports)
+    for (const Measure& m : report.lesson->measures) {
+      const std::vector<double>& values = report.results.measures.at(m.id).values;
+      for (size_t i = 0; i < values.size(); ++i)
+        out += fmt::format("{},{},{},{},{}\n", report.lesson->id, m.id, plot::csv_field(m.unit), i + 1,
+                           experiments::number_cell(values[i]));
+    }
+  return out;
+}
+
+std::string to_markdown(const std::vector<LessonReport>& reports, const std::string& command) {
+  std::string out = fmt::format("# What the lessons claim, measured\n\nMade by `{}`.\n", command);
+  for (const LessonReport& report : reports) {
+    out += fmt::format(
+        "\n## {}. {}\n\n{}\n\n| claim | measured | value | range of seeds | must lie in | verdict |\n"
+        "|--|--|--|--|--|--|\n",
+        report.lesson->number, report.lesson->title, report.lesson->claim);
+    for (const ClaimRow& row : claim_rows(*report.lesson, report.results))
+      out +=
+          fmt::format("| {} | {} | {} | {} | {} | {} |\n", markdown_cell(row.says), markdown_cell(row.what),
+                      row.value, row.range, row.band, row.holds ? "holds" : "fails");
+  }
+  return out;
+}
+
+std::string to_svg(const LessonReport& report, const Figure& figure) {
+  return plot::to_svg(kept_plot(*report.lesson, figure, report.results), ui::theme(false), {640, 400});
+}
+
+}  // namespace normscope::lessons

@@ -1,0 +1,60 @@
+#include "training/experiments/elsewhere.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "engine/core/error.h"
+
+namespace normscope::experiments {
+namespace {
+
+std::string merge_text(const Elsewhere& where) {
+  return fmt::format("normscope merge {0}-shards/* --store {0}-results", where.name);
+}
+
+std::string show_text(const Elsewhere& where) {
+  return fmt::format("{} --store {}-results{}", where.command(" "), where.name, where.shows);
+}
+
+std::string slurm_text(const Elsewhere& where) {
+  const int32_t tasks = tasks_of(where);
+  std::string script = fmt::format(
+      "#!/bin/bash\n"
+      "#SBATCH --job-name=normscope-{}\n"
+      "#SBATCH --array=0-{}\n"
+      "#SBATCH --cpus-per-task=1\n"
+      "#SBATCH --signal=B:TERM@60\n",
+      where.name, tasks - 1);
+  if (where.cuda) script += "#SBATCH --gres=gpu:1\n";
+  // The count is written out: of a task that is submitted again alone, SLURM_ARRAY_TASK_COUNT is 1.
+  script += fmt::format(
+      "exec {} \\\n  --threads 1 \\\n  --store {}-shards/\"$SLURM_ARRAY_TASK_ID\" \\\n  --shard "
+      "\"$SLURM_ARRAY_TASK_ID\"/{}\n",
+      where.command(" \\\n  "), where.name, tasks);
+  return script + fmt::format(
+                      "# A task that was killed: sbatch --array=ITS_NUMBER with this file; it goes on.\n"
+                      "# When all are done:\n#   {}\n#   {}\n",
+                      merge_text(where), show_text(where));
+}
+
+std::string parallel_text(const Elsewhere& where) {
+  const int32_t tasks = tasks_of(where);
+  return fmt::format("seq 0 {} | parallel -q {} --threads 1 --store {}-shards/{{}} --shard {{}}/{}\n{}\n{}\n",
+                     tasks - 1, where.command(" "), where.name, tasks, merge_text(where), show_text(where));
+}
+
+}  // namespace
+
+int32_t tasks_of(const Elsewhere& where) {
+  return where.tasks > 0 ? where.tasks : static_cast<int32_t>(std::clamp<int64_t>(where.runs, 1, kMostTasks));
+}
+
+std::string text_for(std::string_view form, const Elsewhere& where) {
+  if (form == "command") return where.command(" ") + "\n";
+  if (form == "slurm") return slurm_text(where);
+  if (form == "parallel") return parallel_text(where);
+  fail("--print-command", "'{}' is unknown: expected command, slurm or parallel", form);
+}
+
+}  // namespace normscope::experiments

@@ -1,0 +1,365 @@
+#include "training/experiments/taking.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <numbers>
+#include <span>
+#include <utility>
+
+#include "engine/core/error.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/seal.h"
+#include "training/data/pairs_task.h"
+#include "training/experiments/probes.h"
+#include "training/measure/plateau.h"
+#include "training/measure/step_metrics.h"
+#include "training/run/run.h"
+#include "training/session/ablation.h"
+#include "training/session/run_cache.h"
+#include "training/text/bleu.h"
+#include "training/text/dependency_parser.h"
+#include "training/text/translator.h"
+
+namespace normscope::experiments {
+namespace {
+
+constexpr int32_t kSharesSequences = 4;
+constexpr double kShareResidual = 0.01;  ///< of float arithmetic; a wrong wiring misses by tenths at least
+constexpr int32_t kTranslated = 48;      ///< rows of made-up data, greedily
+constexpr BeamOptions kPairsBeam{.beam = 5, .length_penalty = 1.2};  ///< as normscope translate
+
+/// The definition carries every branch through the later norms; where the parts do not add up to the state
+/// again, the wiring lies outside it and the number would mean nothing.
+void measure_shares(Run& run, Record& record) {
+  const ModelConfig& config = run.spec().model;
+  if (!is_transformer(config.architecture)) {
+    record.beta2_reason = "there is no residual stream";
+    return;
+  }
+  if (config.stack().second != NormKind::None) {
+    record.beta2_reason = "the output has two streams, and the definition knows one";
+    return;
+  }
+  try {
+    const MeasureBatch batch = lessons::validation_batch(run.task(), run.spec(), kSharesSequences);
+    Tape tape(run.store());
+    const ModelValues model = record_transformer(
+        tape, config, {.batch = batch.B, .sequence = batch.T, .training = false, .probes = false});
+    Program program = seal(tape, {.loss = model.loss, .backward = false});
+    std::copy(batch.tokens.begin(), batch.tokens.end(), program.tokens("tokens").begin());
+    std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
+    program.replay({});
+    LiveMeasurements live(program, model, config, batch.B);
+    std::vector<double> numbers(live.layout().size());
+    live.measure(numbers);
+    double sum = 0;
+    for (size_t i = 0; i < model.sublayers.size(); ++i) {
+      const std::string own = fmt::format("beta2.{0}.{0}", i + 1);
+      for (size_t k = 0; k < numbers.size(); ++k)
+        if (live.layout()[k].name == own) sum += numbers[k];
+    }
+    if (!(live.residual() < kShareResidual))
+      record.beta2_reason = fmt::format(
+          "the branches, carried through the norms, miss the state by {:.2g} standard deviations: "
+          "this wiring lies outside the definition",
+          live.residual());
+    else if (!std::isfinite(sum))
+      record.beta2_reason = "not finite at initialisation";
+    else
+      record.beta2 = sum;
+  } catch (const DeviceError&) {  // nothing of the wiring's: such a record would be kept
+    throw;
+  } catch (const Error& error) {
+    record.beta2_reason = error.what();
+  }
+}
+
+/// The frame of step kGradientStep; false when the history does not have it (any more).
+bool take_gradients(const Run& run, Record& record) {
+  const History& history = *run.history();
+  std::vector<float> frame;
+  int32_t found = 0;
+  if (!history.frame(Record::kGradientStep, frame, found) || found != Record::kGradientStep) return false;
+  const auto number = [&](const std::string& name) {
+    const int32_t at = history.find(name);
+    return at < 0 ? kUnknown : static_cast<double>(frame[static_cast<size_t>(at)]);
+  };
+  const ModelConfig& model = run.spec().model;
+  if (is_transformer(model.architecture)) {
+    record.gradient_first = number("L01.ffn.w2.grad_norm");
+    record.gradient_last = number(fmt::format("L{:02}.ffn.w2.grad_norm", model.layers));
+  } else {
+    const bool convolves = model.architecture == Architecture::Convolutional;
+    record.gradient_first = number(convolves ? "L01.conv.w.grad_norm" : "L01.hidden.w.grad_norm");
+    record.gradient_last = number("class.w.grad_norm");
+  }
+  return true;
+}
+
+/// Five digits: a store of thousands of runs stays small, and nobody looks closer.
+double short_number(double value) {
+  return std::isfinite(value) ? std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr) : kUnknown;
+}
+
+/// What the validation says at the end. Changes no bit of the run.
+void take_scores(Run& run, Taken& taken) {
+  const ModelConfig& model = run.spec().model;
+  const double loss = run.validation_loss(), accuracy = run.validation_accuracy();
+  taken.validation = short_number(loss);
+  taken.accuracy = short_number(accuracy);
+  if (const auto trees = attachment_of(run.store(), model, run.task())) {
+    taken.record.score = trees->unlabelled();
+    taken.attachment = short_number(taken.record.score);
+  } else if (model.classes > 0) {
+    taken.record.score = 100 * accuracy;
+  } else if (model.memory > 0 && run.task().of_characters()) {
+    taken.record.score = loss / std::numbers::ln2;
+  }
+}
+
+double to_four_digits(double loss) {
+  constexpr double kParts = 10'000;
+  return std::round(loss * kParts) / kParts;
+}
+
+void take_curve(const Run& run, Record& record) {
+  const std::vector<float> losses = run.finished(false).losses;
+  record.curve.clear();
+  record.stride = std::max(1, (static_cast<int32_t>(losses.size()) + Record::kCurve - 1) / Record::kCurve);
+  const auto stride = static_cast<size_t>(record.stride);
+  for (size_t i = 0; i < losses.size(); i += stride) {
+    const size_t end = std::min(i + stride, losses.size());
+    double sum = 0;
+    for (size_t k = i; k < end; ++k) sum += static_cast<double>(losses[k]);
+    record.curve.push_back(to_four_digits(sum / static_cast<double>(end - i)));
+  }
+}
+
+void conclude(const Run& run, Record& record) {
+  take_curve(run, record);
+  record.steps = run.steps_done();
+  record.loss = run.mean_loss(Record::kWindow);
+  record.level = run.plateau_level();
+  record.since = run.learning_since();
+  const std::optional<NonFiniteReport> broken = run.non_finite();
+  if (broken) record.what = fmt::format("{} at step {}", broken->tensor, broken->step);
+  const ModelConfig& model = run.spec().model;
+  const double guessing = std::log(static_cast<double>(model.classes > 0 ? model.classes : model.vocabulary));
+  // As its page says: what has not left by then counts, on its way or not.
+  const bool late = record.steps > std::max(Plateau::kPatience, run.spec().train.schedule.warmup);
+  record.verdict = broken || !std::isfinite(record.loss) ? Verdict::NotFinite
+                   : record.since > 0                    ? Verdict::Learns
+                   : late && record.loss > guessing      ? Verdict::Diverges
+                   : late                                ? Verdict::Stuck
+                                                         : Verdict::Undecided;
+}
+
+/// Nothing of a model that lies outside the definitions (two streams, for instance).
+Numbers moment_of(Run& run) {
+  Numbers numbers;
+  if (!is_transformer(run.spec().model.architecture)) return numbers;
+  if (run.spec().model.stack().second != NormKind::None) return numbers;
+  try {
+    const std::shared_ptr<const BatchMeasurement> batch = run.measure_batch();
+    for (size_t i = 0; i < batch->layout.size(); ++i) {
+      if (!kept_at_moments(batch->layout[i].name)) continue;
+      numbers.names.push_back(batch->layout[i].name);
+      numbers.values.push_back(short_number(static_cast<double>(batch->values[i])));
+    }
+  } catch (const DeviceError&) {
+    throw;
+  } catch (const Error&) {
+    return {};
+  }
+  return numbers;
+}
+
+/// The frame of a step joins `frames`. False: the history has it no more.
+bool take_frame(const Run& run, int32_t step, Frames& frames) {
+  const History& history = *run.history();
+  std::vector<float> all;
+  int32_t found = 0;
+  if (!history.frame(step, all, found) || found != step) return false;
+  if (!frames.steps.empty() && frames.steps.back() == found) return true;
+  const std::vector<StatInfo>& layout = history.layout();
+  if (frames.names.empty())
+    for (const StatInfo& stat : layout)
+      if (kept_at_steps(stat.name)) frames.names.push_back(stat.name);
+  std::vector<double> row;
+  for (size_t i = 0; i < layout.size(); ++i)
+    if (kept_at_steps(layout[i].name)) row.push_back(short_number(static_cast<double>(all[i])));
+  if (row.size() != frames.names.size())
+    return true;  // an edit rebuilt the network: the rest is of another model
+  frames.steps.push_back(found);
+  frames.rows.push_back(std::move(row));
+  return true;
+}
+
+std::string without_padding(const Task& task, std::span<const int32_t> row) {
+  std::vector<int32_t> symbols;
+  for (const int32_t symbol : row)
+    if (symbol >= 0 && symbol != task.end()) symbols.push_back(symbol);
+  return task.decode(symbols);
+}
+
+/// What is translated and what should come of it.
+struct HeldOut {
+  std::vector<std::vector<int32_t>> sources;
+  std::vector<std::string> references;
+};
+
+HeldOut all_pairs(const PairsTask& task) {
+  HeldOut held;
+  for (const TsvRow& row : task.validation()) {
+    held.sources.push_back(task.tokenizer().encode(row.first));
+    held.sources.back().push_back(task.end());
+    held.references.push_back(row.second);
+  }
+  return held;
+}
+
+HeldOut first_rows(const Run& run) {
+  const Task& task = run.task();
+  const int32_t T = run.spec().model.sequence;
+  Batch batch(task.shape(run.spec().seed, 1, Split::Validation, kTranslated, T));
+  task.fill(run.spec().seed, 1, Split::Validation, kTranslated, T, batch.view());
+  const auto rows = static_cast<size_t>(batch.B);
+  const size_t width = batch.source.size() / rows;
+  HeldOut held;
+  for (size_t row = 0; row < rows; ++row) {
+    const size_t length = batch.key_lengths.empty() ? width : static_cast<size_t>(batch.key_lengths[row]);
+    const auto source = std::span(batch.source).subspan(row * width, length);
+    held.sources.emplace_back(source.begin(), source.end());
+    held.references.push_back(without_padding(
+        task,
+        std::span(batch.targets).subspan(row * static_cast<size_t>(batch.T), static_cast<size_t>(batch.T))));
+  }
+  return held;
+}
+
+double bleu_of(Run& run) {
+  const Task& task = run.task();
+  const auto* pairs = dynamic_cast<const PairsTask*>(&task);
+  const HeldOut held = pairs ? all_pairs(*pairs) : first_rows(run);
+  Translator translator(run.store(), run.spec().model, task.begin(), task.end(),
+                        pairs ? kPairsBeam : BeamOptions{.beam = 1, .length_penalty = 1});
+  std::vector<std::string> written;
+  for (const std::vector<int32_t>& row : translator.translate(held.sources))
+    written.push_back(without_padding(task, row));
+  return corpus_bleu(written, held.references).score;
+}
+
+/// Each layer alone, and the last k of its stack together.
+void take_left_out(Run& run, Taken& taken) {
+  if (!is_transformer(run.spec().model.architecture)) return;
+  const double whole = loss_without(run, {});
+  std::vector<std::vector<std::string>> stacks;  // the layers' names
+  for (const std::string& name : ablation_names(run.spec().model)) {
+    if (name.find('.', name.find('L')) != name.npos) continue;  // a sub-layer
+    const std::string stack = name.substr(0, name.find('L'));
+    if (taken.left_out.empty() || taken.left_out.back().stack != stack) {
+      taken.left_out.push_back({stack, {}, {}});
+      stacks.emplace_back();
+    }
+    stacks.back().push_back(name);
+    taken.left_out.back().layers.push_back(short_number(loss_without(run, {name}) - whole));
+  }
+  for (size_t stack = 0; stack < stacks.size(); ++stack)
+    for (size_t k = 1; k <= stacks[stack].size(); ++k)
+      taken.left_out[stack].top.push_back(short_number(
+          loss_without(run, {stacks[stack].end() - static_cast<std::ptrdiff_t>(k), stacks[stack].end()}) -
+          whole));
+}
+
+class Taking final : public Measurement {
+ public:
+  Taking(Parts needed, Parts& found, OnTaking on_taking)
+      : needed_(needed), found_(found), on_taking_(std::move(on_taking)) {
+    taken_.parts = needed_ | found_ | kAlways;
+  }
+
+  void begin(Run& run) override {
+    measure_shares(run, taken_.record);
+    if (taken_.has(kLayers)) taken_.start = moment_of(run);
+  }
+  bool after_step(const Run& run) override {
+    static const std::vector<int32_t> kept = ladder();
+    const int32_t step = run.steps_done();
+    if (step == Record::kGradientStep) take_gradients(run, taken_.record);
+    if (taken_.has(kLayers) &&
+        (step == run.spec().train.steps || std::binary_search(kept.begin(), kept.end(), step)))
+      take_frame(run, step, taken_.frames);
+    return true;
+  }
+  void afterwards(Run& run) override {
+    const auto gone = [](int32_t step) {
+      fail("result", "its history has no frame of step {} any more", step);
+    };
+    if (run.steps_done() >= Record::kGradientStep && !take_gradients(run, taken_.record))
+      gone(Record::kGradientStep);
+    if (!taken_.has(kLayers)) return;
+    for (const int32_t step : ladder())
+      if (step <= run.steps_done() && !take_frame(run, step, taken_.frames)) gone(step);
+  }
+  nlohmann::json end(Run& run) override {
+    if (taken_.has(kLayers)) take_frame(run, run.steps_done(), taken_.frames);
+    conclude(run, taken_.record);
+    take_scores(run, taken_);
+    if (run.non_finite()) {
+      taken_.validation = taken_.accuracy = taken_.attachment = kUnknown;
+    } else {
+      if (taken_.has(kLayers)) taken_.end = moment_of(run);
+      if (taken_.has(kWritten) && run.task().form() == TaskForm::Translate)
+        taken_.bleu = short_number(bleu_of(run));
+      if (taken_.has(kLeftOut)) take_left_out(run, taken_);
+    }
+    taken_.seconds = seconds();
+    nlohmann::json result = to_json(taken_);
+    if (on_taking_) on_taking_(std::move(taken_));
+    return result;
+  }
+  nlohmann::json so_far() const override {
+    Taken now = taken_;
+    now.seconds = seconds();
+    return to_json(now);
+  }
+  bool go_on(const InputValue& so_far) override {
+    Taken taken = taken_from(so_far);
+    if (taken_.has(kLayers) && !taken.has(kLayers)) return false;  // the others are measured at the end
+    taken.parts |= taken_.parts;
+    taken_ = std::move(taken);
+    since_ = Clock::now();
+    return true;
+  }
+  bool known(const InputValue& result, Run*) override {
+    Taken taken = taken_from(result);
+    found_ |= taken.parts;
+    if (!taken.has(needed_)) return false;
+    if (on_taking_) on_taking_(std::move(taken));
+    return true;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double seconds() const {
+    return taken_.seconds + std::chrono::duration<double>(Clock::now() - since_).count();
+  }
+
+  Parts needed_;
+  Parts& found_;
+  OnTaking on_taking_;
+  Taken taken_;
+  Clock::time_point since_ = Clock::now();
+};
+
+}  // namespace
+
+std::unique_ptr<Measurement> make_taking(Parts needed, Parts& found, OnTaking on_taking) {
+  return std::make_unique<Taking>(needed, found, std::move(on_taking));
+}
+
+}  // namespace normscope::experiments
