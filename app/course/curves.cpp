@@ -128,7 +128,7 @@ CurveData numbered(std::vector<double> y) {
 /// A fresh model, its Store and a batch, in the setting that the curve asks for.
 struct Fresh {
   ModelConfig config;
-  MeasureBatch batch;
+  Batch batch;
   Store store;
 };
 
@@ -138,8 +138,8 @@ Fresh fresh(const Curve& curve, RunSpec spec, RunStore& runs, int32_t layers) {
   ModelConfig config = spec.model;
   config.vocabulary = task->vocabulary();
   if (curve.theory) config = theory_setting(config, curve.feed_forward);
-  MeasureBatch batch = curve.theory ? random_batch(config, kTheoryBatch, config.sequence, spec.seed)
-                                    : validation_batch(*task, spec, kRealBatch);
+  Batch batch = curve.theory ? random_batch(config, kTheoryBatch, config.sequence, spec.seed)
+                             : validation_batch(*task, spec, kRealBatch);
   Store store = initial_store(runs.backend(), config, batch, spec.seed);
   return {std::move(config), std::move(batch), std::move(store)};
 }

@@ -12,9 +12,9 @@
 #include "engine/tape/seal.h"
 #include "skip.h"
 #include "training/data/pairs_task.h"
+#include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
 #include "training/run/evaluate.h"
-#include "training/run/network.h"
 #include "training/small_runs.h"
 #include "training/text/translator.h"
 
@@ -206,7 +206,7 @@ TEST_CASE("pairs: padding is no part of the measured sequence", "[pairs][measure
   const auto source = static_cast<size_t>(row.key_lengths.at(0)),
              target = static_cast<size_t>(row.target_lengths.at(0));
   REQUIRE((source < row.source.size() || target < row.tokens.size()));
-  MeasuredSequence sequence(run.store(), model, row);
+  Look sequence(run.store(), model, row);
   std::vector<double> expected(sequence.layout().size()), numbers(expected.size());
   sequence.measure(expected);
   CHECK(sequence.residual() < 1e-5);

@@ -48,7 +48,7 @@ struct BatchView {
 struct Batch {
   int32_t B = 0, T = 0;
   std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths;
-  std::vector<float> weights;  // of each row's loss, (B,T); empty = all ones
+  std::vector<float> x;  // (B,T,D): what a model with a Gaussian input reads in place of tokens
 
   Batch() = default;
   Batch(int32_t rows, int32_t positions);

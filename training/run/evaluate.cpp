@@ -9,7 +9,7 @@
 #include "engine/core/philox.h"
 #include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
-#include "training/run/network.h"
+#include "training/measure/look.h"
 #include "training/run/recurrence/segment_memory.h"
 
 namespace normscope {
@@ -55,27 +55,16 @@ constexpr int32_t kSourceBatches = 4;  // enough for a difference of a tenth of 
 
 }  // namespace
 
-BatchShape shape_of(const Batch& batch) {
-  const int32_t source = batch.B > 0 ? static_cast<int32_t>(batch.source.size()) / batch.B : 0;
-  const bool one_target = batch.targets.size() < batch.tokens.size();
-  return {batch.B, batch.T, source, !batch.key_lengths.empty(), one_target};
-}
-
-void put(const Batch& batch, Program& program) {
-  const BatchView to = inputs_of(program, shape_of(batch));
-  if (!to.tokens.empty()) std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
-  std::copy(batch.targets.begin(), batch.targets.end(), to.targets.begin());
-  std::copy(batch.source.begin(), batch.source.end(), to.source.begin());
-  std::copy(batch.key_lengths.begin(), batch.key_lengths.end(), to.key_lengths.begin());
-  if (!to.target_lengths.empty())
-    std::copy(batch.target_lengths.begin(), batch.target_lengths.end(), to.target_lengths.begin());
-}
-
 Batch validation_row(const Task& task, uint64_t seed, int32_t sequence) {
   const auto middle = static_cast<uint64_t>(task.validation_batches(1, sequence) / 2 + 1);
   Batch batch(task.shape(seed, middle, Split::Validation, 1, sequence));
   task.fill(seed, middle, Split::Validation, 1, sequence, batch.view());
   return front_row(batch);
+}
+
+Batch measured_row(const Task& task, int32_t sequence) {
+  constexpr uint64_t kSeed = 1;  // not the run's: another seed gives another network, but the same sequence
+  return validation_row(task, kSeed, sequence);
 }
 
 Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,

@@ -18,9 +18,9 @@ namespace normscope {
 
 /// A row of the validation split, the middle one where they are sorted by length.
 Batch validation_row(const Task& task, uint64_t seed, int32_t sequence);
-BatchShape shape_of(const Batch& batch);
-/// Into the inputs of a program of its shape.
-void put(const Batch& batch, Program& program);
+/// The row that all runs on a task are measured on before every step, whatever their seed, so that only the weights can
+/// change the numbers: the middle of its validation split.
+Batch measured_row(const Task& task, int32_t sequence);
 
 /// The forward program for batches of a shape: no dropout, no probes; its values share memory.
 /// `left_out`: see RecordOptions.

@@ -10,7 +10,7 @@
 #include "engine/model/record_model.h"
 #include "engine/tape/seal_passes.h"
 #include "engine/tape/store.h"
-#include "training/run/network.h"
+#include "training/measure/look.h"
 
 namespace normscope {
 namespace {

@@ -10,6 +10,8 @@
 #include "engine/io/safetensors.h"
 #include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
+#include "training/measure/look.h"
+#include "training/run/evaluate.h"
 
 namespace normscope {
 namespace {
@@ -90,12 +92,6 @@ Program training_program(Network& network, const RunSpec& spec, const BatchShape
                      .keep_probabilities = false});
 }
 
-std::span<int32_t> input_if_there(Program& program, std::string_view name) {
-  const auto& values = program.data().values;
-  const auto named = [&](const ValueInfo& v) { return v.name == name; };
-  return std::any_of(values.begin(), values.end(), named) ? program.tokens(name) : std::span<int32_t>();
-}
-
 std::string without(std::string_view name, std::string_view ending, std::string_view instead) {
   return std::string(name.substr(0, name.size() - ending.size())) + std::string(instead);
 }
@@ -116,26 +112,6 @@ void transfer_weights(const Store& from, Store& to, bool moments) {
       copy_parameter(from, source, to, target, moments);
   }
   for (const char* part : {"gain", "bias", "alpha"}) carry_moved(from, to, part, moments);
-}
-
-RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory) {
-  return {.batch = shape.rows,
-          .sequence = shape.length,
-          .source_sequence = shape.source_length,
-          .key_lengths = shape.padded,
-          .memory = memory,
-          .training = training,
-          .probes = training};
-}
-
-BatchView inputs_of(Program& program, const BatchShape& shape) {
-  BatchView view;
-  view.tokens = input_if_there(program, "tokens");  // images have none
-  view.targets = program.tokens("targets");
-  if (shape.source_length > 0) view.source = program.tokens("source");
-  if (shape.padded) view.key_lengths = program.tokens("key_lengths");
-  view.target_lengths = input_if_there(program, "target_lengths");  // without probes nobody asks for them
-  return view;
 }
 
 Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {

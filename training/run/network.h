@@ -12,7 +12,7 @@
 #include "engine/model/record_model.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
-#include "training/run/measured_sequence.h"
+#include "training/measure/look.h"
 #include "training/spec/spec.h"
 
 namespace normscope {
@@ -27,11 +27,6 @@ struct FiniteCheck {
   std::string tensor;  ///< "L03.attn output", "L02.attn.wq gradient"
 };
 
-/// How a batch of that shape is recorded, and where its program takes it.
-/// `memory`: positions before the segment, RecordOptions::memory.
-RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory = 0);
-BatchView inputs_of(Program& program, const BatchShape& shape);
-
 struct Network {
   explicit Network(Backend& backend) : store(backend) {}
   Network(const Network&) = delete;
@@ -42,9 +37,9 @@ struct Network {
   std::optional<Program> program;  ///< training: the shape of the first batch, clip and optimizer appended
   BatchShape shape;                ///< of `program`
   std::map<BatchShape, Program>
-      others;                 ///< the same for the other shapes that occurred: one Store, one stats layout
-  Program* newest = nullptr;  ///< that of the last step; nullptr before the first
-  std::optional<MeasuredSequence> measured;  ///< of a transformer: others have no sub-layers
+      others;                    ///< the same for the other shapes that occurred: one Store, one stats layout
+  Program* newest = nullptr;     ///< that of the last step; nullptr before the first
+  std::optional<Look> measured;  ///< at measured_row(), of a transformer: others have no sub-layers
   /// The training program for a shape; sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);
   std::vector<FiniteCheck> checks;  ///< in execution order

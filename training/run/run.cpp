@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "training/measure/look.h"
 #include "training/run/run_impl.h"
 #include "training/spec/update_rule.h"
 

@@ -2,7 +2,7 @@
 
 #include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
-#include "training/run/network.h"
+#include "training/measure/look.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope {

@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
+#include "training/measure/look.h"
 #include "training/run/evaluate.h"
 #include "training/run/network.h"
 #include "training/run/recurrence/segment_memory.h"
