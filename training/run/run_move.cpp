@@ -33,7 +33,7 @@ const Keyframe* Run::Impl::newest_snapshot() const {
 
 // A device may be lost in any step: the host always has a state that is not old.
 void Run::Impl::keep_snapshot() {
-  if (backend->name() == "CPU") return;
+  if (backend->on_host()) return;
   const Keyframe* frame = newest_snapshot();
   if (frame && steps - frame->step < kSnapshotInterval) return;
   auto taken = std::make_shared<Keyframe>();
