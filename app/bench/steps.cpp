@@ -16,6 +16,7 @@
 #include "engine/core/machine_memory.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/look.h"
+#include "training/measure/step/memory_map.h"
 #include "training/run/memory_plan.h"
 #include "training/spec/update_rule.h"
 
@@ -167,8 +168,8 @@ Part bench_models(const Settings& settings, const Machine& machine, double sgemm
     if (const size_t need = 2 * plan["peak_bytes"].get<size_t>(), has = machine_memory();
         has > 0 && need > has) {
       if (!settings.quiet)
-        fmt::print("{:9} left out: needs {} and this machine has {}\n", m->name, bytes_text(need),
-                   bytes_text(has));
+        fmt::print("{:9} left out: needs {} and this machine has {}\n", m->name, size_words(need),
+                   size_words(has));
       part.rows.push_back({{"name", m->name}, {"left_out", "memory"}, {"plan", std::move(plan)}});
       continue;
     }

@@ -11,6 +11,7 @@
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
 #include "training/experiments/probes.h"
+#include "training/measure/history.h"
 #include "training/measure/single_norm.h"
 #include "training/measure/theory.h"
 
@@ -28,13 +29,6 @@ bool stat_name(const std::string& name) {
 /// "L*.ffn.w2.grad_norm".
 bool layer_name(const std::string& name) {
   return name.find("L*") != std::string::npos && stat_name(of_layer(name, 1));
-}
-
-/// "a / b" into a and b; b empty for a single name.
-std::pair<std::string, std::string> two_names(const std::string& y) {
-  const size_t slash = y.find(" / ");
-  if (slash == std::string::npos) return {y, {}};
-  return {y.substr(0, slash), y.substr(slash + 3)};
 }
 
 CurveData series_of(const Curve& curve, const Series& series) {

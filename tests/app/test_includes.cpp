@@ -90,7 +90,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/io engine/cuda training/spec training/session training/files app/ui app/headless app/link app/shell"},
     {"app/web", "engine/core engine/io app/view app/link app/lessons app/shell app/window"},
     {"app/cli",
-     "engine/core engine/io training/data engine/cpu training/spec training/files app/link training/experiments app/shell"},
+     "engine/core engine/io training/data engine/cpu training/spec training/files app/link training/experiments"},
     {"app/commands",
      "engine/core engine/io training/data engine/tape engine/ops engine/cpu engine/model training/text training/spec training/measure training/run training/session training/files app/headless app/bench app/link training/experiments app/course app/lessons training/records app/zoo app/sweep app/reproduce app/compare app/tape app/tape_screen app/shell app/window app/cli"},
     {"app", "app/commands"},
