@@ -12,6 +12,7 @@
 #include "engine/tape/seal.h"
 #include "training/measure/look.h"
 #include "training/run/evaluate.h"
+#include "training/run/keyframes.h"
 
 namespace normscope {
 namespace {
@@ -78,20 +79,6 @@ void profile(Network& network, const RunSpec& spec, const Task& task, int32_t st
                 {batch.tokens, batch.source, batch.key_lengths, batch.target_lengths});
 }
 
-Program training_program(Network& network, const RunSpec& spec, const BatchShape& shape,
-                         ModelValues* values) {
-  Tape tape(network.store);
-  const ModelValues recorded = record_model(tape, spec.model, record_options(shape, true, spec.model.memory));
-  if (!network.store.materialized()) network.store.materialize(spec.seed);
-  if (values) *values = recorded;
-  return seal(tape, {.loss = recorded.loss,
-                     .backward = true,
-                     .update = update_op(spec.train.optimizer),
-                     .clip = true,
-                     .reuse_memory = spec.train.reuse_gradients,
-                     .keep_probabilities = false});
-}
-
 std::string without(std::string_view name, std::string_view ending, std::string_view instead) {
   return std::string(name.substr(0, name.size() - ending.size())) + std::string(instead);
 }
@@ -114,11 +101,23 @@ void transfer_weights(const Store& from, Store& to, bool moments) {
   for (const char* part : {"gain", "bias", "alpha"}) carry_moved(from, to, part, moments);
 }
 
+Program training_program(Store& store, const RunSpec& spec, const BatchShape& shape, ModelValues* values) {
+  Tape tape(store);
+  const ModelValues recorded = record_model(tape, spec.model, record_options(shape, true, spec.model.memory));
+  if (!store.materialized()) store.materialize(spec.seed);
+  if (values) *values = recorded;
+  return seal(tape, {.loss = recorded.loss,
+                     .backward = true,
+                     .update = update_op(spec.train.optimizer),
+                     .clip = true,
+                     .reuse_memory = spec.train.reuse_gradients,
+                     .keep_probabilities = false});
+}
+
 Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {
   if (wanted == shape) return *program;
   auto found = others.find(wanted);
-  if (found == others.end())
-    found = others.emplace(wanted, training_program(*this, spec, wanted, nullptr)).first;
+  if (found == others.end()) found = others.emplace(wanted, training_program(store, spec, wanted)).first;
   return found->second;
 }
 
@@ -185,7 +184,7 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
   auto network = std::make_unique<Network>(backend);
   network->shape =
       task.shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
-  network->program.emplace(training_program(*network, spec, network->shape, &network->values));
+  network->program.emplace(training_program(network->store, spec, network->shape, &network->values));
   if (!network->values.sublayers.empty())
     network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
   bool new_wiring = true;

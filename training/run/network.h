@@ -17,15 +17,17 @@
 
 namespace normscope {
 
-/// What a parameter is while it is trained: its value and Adam's moments.
-inline constexpr Store::Block kTrainedBlocks[] = {Store::Block::Value, Store::Block::M, Store::Block::V};
-
 /// One number of the stats block and what it says of which tensor.
 struct FiniteCheck {
   int32_t stat = 0;
   int32_t layer = 0;
   std::string tensor;  ///< "L03.attn output", "L02.attn.wq gradient"
 };
+
+/// The program of a step on batches of that shape: forward, backward, clip and the optimizer's update. A Store that has
+/// no weights yet gets those of the seed. `values`: what was recorded goes there too.
+Program training_program(Store& store, const RunSpec& spec, const BatchShape& shape,
+                         ModelValues* values = nullptr);
 
 struct Network {
   explicit Network(Backend& backend) : store(backend) {}

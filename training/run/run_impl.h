@@ -70,6 +70,12 @@ struct Run::Impl {
   StepInputs inputs(int64_t step) const;
   int64_t moments_begin() const;
   void require_backend() const;  ///< throws DeviceError when it is lost
+  /// A run that stands where `frame` was taken, or at step 0: `made` are the edits in force there. It has no history yet,
+  /// and no losses. Throws Error for a keyframe of another network.
+  static std::unique_ptr<Impl> standing_at(const Keyframe* frame, const RunSpec& origin,
+                                           std::vector<Edit> made, std::vector<Edit> to_come,
+                                           std::shared_ptr<const Task> task, Backend& backend);
+  std::shared_ptr<const Keyframe> keyframe() const;  ///< one of the present state
   const Keyframe* newest_snapshot() const;
   void keep_snapshot();
   void take_network(Backend& to, std::shared_ptr<Network> made);
