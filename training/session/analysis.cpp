@@ -66,14 +66,14 @@ double squared(std::span<const float> x) {
 std::string parent_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
 /// Whether a node works on the encoder's states: keys and values of cross-attention and their norms.
-bool reads_memory(const Replayed& at, ValueId v) {
-  if (at.look.values().memory == kNone) return false;
+bool reads_encoded(const Replayed& at, ValueId v) {
+  if (at.look.values().encoded == kNone) return false;
   const ProgramData& data = at.look.program().data();
-  while (v != kNone && v != at.look.values().memory) {
+  while (v != kNone && v != at.look.values().encoded) {
     const int32_t node = data.values[static_cast<size_t>(v)].node;
     v = node < 0 ? kNone : data.nodes[static_cast<size_t>(node)].in[0];
   }
-  return v == at.look.values().memory;
+  return v == at.look.values().encoded;
 }
 
 struct LogitSums {
@@ -157,7 +157,7 @@ void each_row(const Replayed& at, const Node& node, size_t rows, F f) {
   // What a convolutional network or a parser normalises is (B, features): a row of the batch is one position.
   const int64_t positions = shape.rank < 3 ? 1 : shape[1];
   const int64_t each = static_cast<int64_t>(rows) / (shape[0] * positions);
-  const std::span<const int32_t> lengths = at.lengths(node.name, reads_memory(at, node.in[0]));
+  const std::span<const int32_t> lengths = at.lengths(node.name, reads_encoded(at, node.in[0]));
   for (int64_t r = 0; r < static_cast<int64_t>(rows); ++r)
     if (counts(lengths, r / each / positions, r / each % positions)) f(static_cast<size_t>(r));
 }
