@@ -157,6 +157,12 @@ void Task::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
   batch(seed, step, split, B, T, to.tokens, to.targets);
 }
 
+Batch Task::draw(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const {
+  Batch batch(shape(seed, step, split, B, T));
+  fill(seed, step, split, B, T, batch.view());
+  return batch;
+}
+
 double Task::unigram_entropy() const { return entropy_of(unigram()); }
 
 std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, bool consecutive) {
@@ -203,16 +209,12 @@ double smoothed_unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t 
   }
   double sum = 0;
   uint64_t count = 0;
-  for (uint64_t step = first_step; step < last_step; ++step) {
-    const BatchShape shape = task.shape(seed, step, Split::Train, B, T);
-    Batch batch(shape);
-    task.fill(seed, step, Split::Train, B, T, batch.view());
-    for (int32_t target : batch.targets) {
+  for (uint64_t step = first_step; step < last_step; ++step)
+    for (const Batch batch = task.draw(seed, step, Split::Train, B, T); int32_t target : batch.targets) {
       if (target < 0) continue;
       sum += (1 - smoothing) * cost[static_cast<size_t>(target)] + even;
       ++count;
     }
-  }
   if (count == 0) fail("data", "no targets between the steps {} and {}", first_step, last_step);
   return sum / static_cast<double>(count);
 }

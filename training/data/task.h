@@ -112,6 +112,8 @@ class Task {
   virtual BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
   virtual void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                     const BatchView& to) const;
+  // The same as a batch of its own.
+  Batch draw(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
   // Whether the rows of a step's batch begin where those of the step before ended; otherwise nothing that was read
   // before belongs to them. False for step 1.
   virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }

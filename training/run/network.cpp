@@ -70,12 +70,9 @@ bool same_wiring(const ModelConfig& a, const ModelConfig& b) {
 }
 
 void profile(Network& network, const RunSpec& spec, const Task& task, int32_t step) {
-  const int32_t B = spec.train.batch, T = spec.model.sequence;
-  const auto number = static_cast<uint64_t>(step);
-  const BatchShape shape = task.shape(spec.seed, number, Split::Train, B, T);
-  Batch batch(shape);
-  task.fill(spec.seed, number, Split::Train, B, T, batch.view());
-  profile_admin(network.store, spec.model, record_options(shape, false),
+  const Batch batch =
+      task.draw(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
+  profile_admin(network.store, spec.model, record_options(shape_of(batch), false),
                 {batch.tokens, batch.source, batch.key_lengths, batch.target_lengths});
 }
 

@@ -61,16 +61,13 @@ double Run::validation_loss() {
 std::shared_ptr<const BatchMeasurement> Run::measure_batch() {
   Impl& run = *impl_;
   const ModelConfig& model = run.spec.model;
-  const int32_t B = run.spec.train.batch, T = model.sequence;
-  const auto number = static_cast<uint64_t>(std::max(run.steps, 1));
-  const BatchShape shape = run.task->shape(run.spec.seed, number, Split::Train, B, T);
-  Batch batch(shape);
-  run.task->fill(run.spec.seed, number, Split::Train, B, T, batch.view());
+  const Batch batch = run.task->draw(run.spec.seed, static_cast<uint64_t>(std::max(run.steps, 1)),
+                                     Split::Train, run.spec.train.batch, model.sequence);
   Look look(run.network->store, model, batch);
   const std::vector<double> numbers = look.measure();
   auto made = std::make_shared<BatchMeasurement>();
   made->step = run.steps;
-  made->sequences = shape.rows;
+  made->sequences = batch.B;
   made->layout = look.layout();
   made->values.assign(numbers.begin(), numbers.end());
   return made;

@@ -34,14 +34,12 @@ bool counts(std::span<const int32_t> lengths, int64_t row, int64_t position) {
 template <typename F>
 void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backward, F f) {
   const RunSpec& spec = run.spec();
-  const Task& task = run.task();
   std::map<BatchShape, Look> looks;
   for (int32_t i = first; i < first + count; ++i) {
-    const auto number = static_cast<uint64_t>(i);
-    const BatchShape shape = task.shape(spec.seed, number, split, spec.train.batch, spec.model.sequence);
+    const Batch batch =
+        run.task().draw(spec.seed, static_cast<uint64_t>(i), split, spec.train.batch, spec.model.sequence);
+    const BatchShape shape = shape_of(batch);
     Look& look = looks.try_emplace(shape, run.store(), spec.model, shape, backward).first->second;
-    Batch batch(shape);
-    task.fill(spec.seed, number, split, spec.train.batch, spec.model.sequence, batch.view());
     look.put(batch);
     look.replay({.label_smoothing = backward ? spec.train.label_smoothing : 0.0f});
     f(Replayed{look, batch});
