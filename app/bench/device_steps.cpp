@@ -9,7 +9,7 @@
 #include "app/bench/stepper.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
-#include "training/run/network.h"
+#include "training/measure/look.h"
 
 namespace normscope::bench {
 namespace {

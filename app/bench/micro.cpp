@@ -9,7 +9,7 @@
 #include "app/bench/plain.h"
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
-#include "training/run/network.h"
+#include "training/measure/look.h"
 
 namespace normscope::bench {
 namespace {

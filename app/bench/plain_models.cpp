@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "app/bench/plain.h"
-#include "training/run/network.h"
+#include "training/measure/look.h"
 
 namespace normscope::bench {
 namespace {

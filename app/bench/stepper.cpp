@@ -10,7 +10,7 @@
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/model/record_model.h"
-#include "training/run/network.h"
+#include "training/measure/look.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope::bench {

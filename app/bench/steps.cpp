@@ -15,7 +15,8 @@
 #include "app/bench/timing.h"
 #include "engine/core/machine_memory.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/run/measured_sequence.h"
+#include "training/measure/look.h"
+#include "training/measure/step/memory_map.h"
 #include "training/run/memory_plan.h"
 #include "training/spec/update_rule.h"
 
@@ -40,15 +41,15 @@ bool same_bits(const Model& m, int threads) {
 double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   using Clock = std::chrono::steady_clock;
   shape.rows = 1;
-  MeasuredSequence sequence(stepper.store, stepper.config, Batch(shape));
-  std::vector<double> numbers(sequence.layout().size());
+  Look look(stepper.store, stepper.config, Batch(shape));
+  std::vector<double> numbers(look.layout().size());
   double best = INFINITY;
   const auto begin = Clock::now();
   for (int i = 0; i < 10; ++i) {
     if (i >= 2 && std::chrono::duration<double>(Clock::now() - begin).count() > budget) break;
     stepper.step();
     const auto start = Clock::now();
-    sequence.measure(numbers);
+    look.measure(numbers);
     best = std::min(best, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
   }
   return best;
@@ -167,8 +168,8 @@ Part bench_models(const Settings& settings, const Machine& machine, double sgemm
     if (const size_t need = 2 * plan["peak_bytes"].get<size_t>(), has = machine_memory();
         has > 0 && need > has) {
       if (!settings.quiet)
-        fmt::print("{:9} left out: needs {} and this machine has {}\n", m->name, bytes_text(need),
-                   bytes_text(has));
+        fmt::print("{:9} left out: needs {} and this machine has {}\n", m->name, size_words(need),
+                   size_words(has));
       part.rows.push_back({{"name", m->name}, {"left_out", "memory"}, {"plan", std::move(plan)}});
       continue;
     }

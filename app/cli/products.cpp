@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "app/cli/terminal.h"
-#include "app/shell/settings.h"
 #include "engine/core/error.h"
 #include "engine/cpu/isa.h"
 #include "engine/io/atomic_file.h"
 #include "engine/io/output_path.h"
 #include "training/files/config_file.h"
 #include "training/files/input_kinds.h"
+#include "training/files/places.h"
 #include "training/files/toml.h"
 
 namespace normscope::cli {

@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <utility>
 
-#include "app/shell/settings.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "training/files/places.h"
 
 namespace normscope::cli {
 

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "engine/core/text_table.h"
-#include "training/data/unigram.h"
+#include "training/data/task.h"
 #include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
 

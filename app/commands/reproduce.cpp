@@ -22,9 +22,9 @@
 #include "app/reproduce/recorded.h"
 #include "app/reproduce/trainer.h"
 #include "app/reproduce/writers.h"
-#include "app/shell/settings.h"
 #include "training/data/task.h"
 #include "training/data/tokenizer.h"
+#include "training/files/places.h"
 
 namespace normscope::cli {
 namespace {

@@ -11,6 +11,7 @@
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
 #include "training/experiments/probes.h"
+#include "training/measure/history.h"
 #include "training/measure/single_norm.h"
 #include "training/measure/theory.h"
 
@@ -28,13 +29,6 @@ bool stat_name(const std::string& name) {
 /// "L*.ffn.w2.grad_norm".
 bool layer_name(const std::string& name) {
   return name.find("L*") != std::string::npos && stat_name(of_layer(name, 1));
-}
-
-/// "a / b" into a and b; b empty for a single name.
-std::pair<std::string, std::string> two_names(const std::string& y) {
-  const size_t slash = y.find(" / ");
-  if (slash == std::string::npos) return {y, {}};
-  return {y.substr(0, slash), y.substr(slash + 3)};
 }
 
 CurveData series_of(const Curve& curve, const Series& series) {
@@ -128,7 +122,7 @@ CurveData numbered(std::vector<double> y) {
 /// A fresh model, its Store and a batch, in the setting that the curve asks for.
 struct Fresh {
   ModelConfig config;
-  MeasureBatch batch;
+  Batch batch;
   Store store;
 };
 
@@ -138,8 +132,8 @@ Fresh fresh(const Curve& curve, RunSpec spec, RunStore& runs, int32_t layers) {
   ModelConfig config = spec.model;
   config.vocabulary = task->vocabulary();
   if (curve.theory) config = theory_setting(config, curve.feed_forward);
-  MeasureBatch batch = curve.theory ? random_batch(config, kTheoryBatch, config.sequence, spec.seed)
-                                    : validation_batch(*task, spec, kRealBatch);
+  Batch batch = curve.theory ? random_batch(config, kTheoryBatch, config.sequence, spec.seed)
+                             : validation_batch(*task, spec, kRealBatch);
   Store store = initial_store(runs.backend(), config, batch, spec.seed);
   return {std::move(config), std::move(batch), std::move(store)};
 }

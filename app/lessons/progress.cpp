@@ -1,6 +1,5 @@
 #include "app/lessons/progress.h"
 
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/input_value.h"
 #include "training/files/input_kinds.h"
+#include "training/files/places.h"
 
 namespace normscope::lessons {
 namespace {
@@ -60,10 +60,8 @@ LessonProgress read(const InputValue& j) {
 }  // namespace
 
 std::string Progress::default_path() {
-  if (const char* data = std::getenv("XDG_DATA_HOME"); data && *data == '/')
-    return std::string(data) + "/normscope/lessons.json";
-  const char* home = std::getenv("HOME");
-  return home && *home ? std::string(home) + "/.local/share/normscope/lessons.json" : "";
+  const std::string data = data_folder();
+  return data.empty() ? data : data + "/lessons.json";
 }
 
 Progress::Progress(std::string path) : path_(std::move(path)) { load(); }

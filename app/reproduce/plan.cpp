@@ -17,12 +17,13 @@
 #include "engine/core/error.h"
 #include "engine/model/model_config.h"
 #include "training/experiments/run_store.h"
+#include "training/measure/history.h"
 
 namespace normscope::reproduce {
 namespace {
 
 using experiments::Experiment, experiments::Frames, experiments::kUnknown, experiments::LeftOutRise,
-    experiments::names_in, experiments::Numbers, experiments::Verdict;
+    experiments::Numbers, experiments::Verdict;
 using lessons::CurveData;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -146,7 +147,7 @@ CurveData run_curve(const Line& line, const Taken& taken) {
   if (line.y == "loss" || line.y == "excess") {
     data = losses_of(line, taken);
   } else {
-    const auto [top, below] = names_in(line.y);
+    const auto [top, below] = two_names(line.y);
     data = over_steps(line, taken, top);
     if (!below.empty()) {
       const CurveData other = over_steps(line, taken, below);
@@ -179,7 +180,7 @@ void require_number(const Line& line, const Taken& taken, bool there) {
 }
 
 CurveData profile_of(const Line& line, const Taken& taken, int32_t layers) {
-  const auto [top, below] = names_in(line.y);
+  const auto [top, below] = two_names(line.y);
   CurveData data;
   for (int32_t layer = 1; layer <= layers; ++layer) {
     double y = at_moment(line, taken, lessons::of_layer(top, layer));

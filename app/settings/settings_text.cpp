@@ -7,7 +7,7 @@
 
 #include "app/settings/settings_rows.h"
 #include "engine/core/error.h"
-#include "training/files/home_path.h"
+#include "training/files/places.h"
 #include "training/spec/unused_settings.h"
 
 namespace normscope::lab {

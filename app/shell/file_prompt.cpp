@@ -11,7 +11,7 @@
 
 #include "app/shell/plain_message.h"
 #include "app/ui/widgets.h"
-#include "training/files/home_path.h"
+#include "training/files/places.h"
 
 namespace normscope::shell {
 namespace {

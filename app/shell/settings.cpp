@@ -10,7 +10,6 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
@@ -33,13 +32,6 @@ constexpr size_t kKept = 3, kRecent = 8;  // closed sessions; those that crashed
 constexpr const char* kReplaced = "replaced";
 constexpr std::string_view kBeginning = ".beginning-";  // of a folder that has no number yet
 constexpr std::time_t kBeginningSeconds = 60;
-
-std::string xdg(const char* variable, const char* below_home) {
-  if (const char* folder = std::getenv(variable); folder && fs::path(folder).is_absolute())
-    return (fs::path(folder) / "normscope").string();
-  const char* home = std::getenv("HOME");
-  return home && *home ? (fs::path(home) / below_home / "normscope").string() : "";
-}
 
 // GoneFolder holds the lock of a folder whose window is gone as long as it lives, so that meanwhile no other window
 // removes the folder and gives its number to a new one.
@@ -106,15 +98,6 @@ bool is_stashed(const fs::path& folder) {
   const std::string ending = folder.extension().string();
   return ending.starts_with(".bad") || ending.starts_with(".broken");
 }
-
-}  // namespace
-
-std::string config_folder() { return xdg("XDG_CONFIG_HOME", ".config"); }
-std::string state_folder() { return xdg("XDG_STATE_HOME", ".local/state"); }
-std::string cache_folder() { return xdg("XDG_CACHE_HOME", ".cache"); }
-std::string data_folder() { return xdg("XDG_DATA_HOME", ".local/share"); }
-
-namespace {
 
 /// One table of settings; the first value that cannot be is remembered, and its default holds.
 class SettingsTable {

@@ -27,13 +27,6 @@ struct Settings {
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
-// $XDG_CONFIG_HOME/normscope, $XDG_STATE_HOME/normscope, $XDG_CACHE_HOME/normscope and $XDG_DATA_HOME/normscope, with the
-// defaults of the standard. Empty when there is no home either: then nothing is remembered.
-std::string config_folder();
-std::string state_folder();
-std::string cache_folder();
-std::string data_folder();
-
 struct ReadSettings {
   Settings settings;
   std::string notice;  // one line, when a file was stashed

@@ -19,15 +19,10 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/files/input_kinds.h"
+#include "training/files/places.h"
 
 namespace normscope {
 namespace {
-
-std::string config_home() {
-  if (const char* folder = std::getenv("XDG_CONFIG_HOME"); folder && *folder == '/') return folder;
-  const char* home = std::getenv("HOME");
-  return home && *home ? std::string(home) + "/.config" : "";
-}
 
 std::string lower_without_spaces(const std::string& line) {
   std::string out;
@@ -101,7 +96,7 @@ std::optional<std::string> gtk_setting(const std::string& home, const std::strin
 
 std::optional<bool> system_reduced_motion() {
   if (const char* asked = std::getenv("NORMSCOPE_REDUCED_MOTION"); asked && *asked) return !is_off(asked);
-  const std::string home = config_home();
+  const std::string home = xdg_folder("XDG_CONFIG_HOME", ".config");
   if (home.empty()) return {};
   if (const auto value = gtk_setting(home, "gtk-enable-animations")) return is_off(*value);
   if (const auto value = value_in(home + "/kdeglobals", "animationdurationfactor"))
@@ -110,7 +105,7 @@ std::optional<bool> system_reduced_motion() {
 }
 
 std::optional<bool> system_dark() {
-  const std::string home = config_home();
+  const std::string home = xdg_folder("XDG_CONFIG_HOME", ".config");
   if (home.empty()) return {};
   if (const auto value = gtk_setting(home, "gtk-application-prefer-dark-theme")) return !is_off(*value);
   return {};

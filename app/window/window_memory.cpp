@@ -7,6 +7,7 @@
 
 #include "app/window/desktop.h"
 #include "engine/core/boundary.h"
+#include "training/files/places.h"
 
 namespace normscope {
 namespace {

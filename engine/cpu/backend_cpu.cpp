@@ -216,6 +216,7 @@ class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(int threads) : pool_(threads) {}
   std::string_view name() const override { return "CPU"; }
+  bool on_host() const override { return true; }
   bool supports(OpKind op) const override { return kernels_of(op).forward != nullptr; }
   std::unique_ptr<Memory> allocate(size_t floats) override { return std::make_unique<CpuMemory>(floats); }
   void upload(Memory& to, size_t offset, std::span<const float> from) override {

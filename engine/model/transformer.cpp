@@ -57,27 +57,27 @@ class Recorder : ModelParts {
       encode(lengths);
     } else {
       values_.tokens = tape_.input("tokens", {B, options_.sequence}, DType::I32);
-      values_.memory = tape_.input("memory", {B, options_.source_sequence, config_.d_model}, DType::F32);
+      values_.encoded = tape_.input("encoded", {B, options_.source_sequence, config_.d_model}, DType::F32);
       decode(lengths, kNone);
     }
     return values_;
   }
 
  private:
-  /// One stack of layers. The decoder of an encoder-decoder reads `memory`, the encoder's output.
+  /// One stack of layers. The decoder of an encoder-decoder reads `encoded`, the encoder's output.
   struct Stack {
     std::string prefix = {};
     const StackWiring& wiring;
     bool causal = false;
     ValueId key_lengths = kNone;
-    ValueId memory = kNone, memory_lengths = kNone;
+    ValueId encoded = kNone, encoded_lengths = kNone;
     ValueId probe_lengths = kNone;  ///< positions of a row that probes count
   };
 
   /// The two stacks of an encoder-decoder.
   void encode(ValueId lengths) {
     values_.source = tape_.input("source", {options_.batch, options_.source_sequence}, DType::I32);
-    values_.memory =
+    values_.encoded =
         stack({.prefix = "enc.", .wiring = config_.encoder, .key_lengths = lengths, .probe_lengths = lengths},
               values_.source, options_.source_sequence);
   }
@@ -85,8 +85,8 @@ class Recorder : ModelParts {
     values_.hidden = stack({.prefix = "dec.",
                             .wiring = config_.decoder,
                             .causal = true,
-                            .memory = values_.memory,
-                            .memory_lengths = lengths,
+                            .encoded = values_.encoded,
+                            .encoded_lengths = lengths,
                             .probe_lengths = target_lengths},
                            values_.tokens, options_.sequence);
   }
@@ -103,7 +103,7 @@ class Recorder : ModelParts {
 
   bool is_decoder(const Stack& s) const {
     return config_.architecture == Architecture::EncoderDecoder
-               ? s.memory != kNone
+               ? s.encoded != kNone
                : config_.architecture == Architecture::Decoder;
   }
 
@@ -155,9 +155,9 @@ class Recorder : ModelParts {
     x = sublayer(name + ".attn", w.attention, x, [&](const std::string& n, ValueId h) {
       return attention_block(n, w.attention, h, h, s.key_lengths, s.causal, past);
     });
-    if (s.memory != kNone)
+    if (s.encoded != kNone)
       x = sublayer(name + ".cross", w.cross, x, [&](const std::string& n, ValueId h) {
-        return attention_block(n, w.cross, h, s.memory, s.memory_lengths, false);
+        return attention_block(n, w.cross, h, s.encoded, s.encoded_lengths, false);
       });
     x = sublayer(name + ".ffn", w.feed_forward, x,
                  [&](const std::string& n, ValueId h) { return feed_forward_block(n, w.feed_forward, h); });

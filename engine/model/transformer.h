@@ -20,15 +20,15 @@ namespace normscope {
 
 /// The values of one sub-layer that probes, diagram and tests speak of.
 struct SublayerValues {
-  std::string name;               ///< "L03.attn"
-  int32_t layer = 0;              ///< 1-based
-  ValueId input = kNone;          ///< x
-  ValueId entered = kNone;        ///< h: x, or after the norm where the sub-layer begins
-  ValueId branch = kNone;         ///< what is added to the skip: after N_after and before the branch scale
-  ValueId joined = kNone;         ///< skip h + branch f
-  ValueId bottom = kNone;         ///< B2T: the layer's input, which joins the sum
-  ValueId sum = kNone;            ///< what the norm on the stream reads: joined, with bottom where there is one
-  ValueId output = kNone;         ///< y; equals sum without a norm on the stream
+  std::string name;         ///< "L03.attn"
+  int32_t layer = 0;        ///< 1-based
+  ValueId input = kNone;    ///< x
+  ValueId entered = kNone;  ///< h: x, or after the norm where the sub-layer begins
+  ValueId branch = kNone;   ///< what is added to the skip: after N_after and before the branch scale
+  ValueId joined = kNone;   ///< skip h + branch f
+  ValueId bottom = kNone;   ///< B2T: the layer's input, which joins the sum
+  ValueId sum = kNone;      ///< what the norm on the stream reads: joined, with bottom where there is one
+  ValueId output = kNone;   ///< y; equals sum without a norm on the stream
   ValueId probabilities = kNone;  ///< attention only
 };
 
@@ -41,10 +41,10 @@ struct LayerMemory {
 
 struct ModelValues {
   ValueId tokens = kNone, targets = kNone;
-  ValueId source = kNone, memory = kNone;  ///< encoder-decoder: the source tokens and the encoder's output
-  ValueId embedding = kNone;               ///< x_0 (of the decoder in an encoder-decoder)
-  ValueId hidden = kNone;                  ///< input of the output projection, after the final norm
-  ValueId logits = kNone;                  ///< kNone where only a part of the model was recorded
+  ValueId source = kNone, encoded = kNone;  ///< encoder-decoder: the source tokens and the encoder's output
+  ValueId embedding = kNone;                ///< x_0 (of the decoder in an encoder-decoder)
+  ValueId hidden = kNone;                   ///< input of the output projection, after the final norm
+  ValueId logits = kNone;                   ///< kNone where only a part of the model was recorded
   ValueId loss = kNone;
   std::vector<SublayerValues> sublayers;
   std::vector<LayerMemory> memories;  ///< RecordOptions::memory > 0: of each layer
@@ -72,7 +72,7 @@ struct RecordOptions {
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
 /// Parts of an encoder-decoder for decoding, over the Store of a model that was recorded before: the encoder alone
-/// (`memory`; inputs "source", "key_lengths"), and the decoder up to `hidden` from an input "memory" (B,Ts,D)
+/// (`encoded`; inputs "source", "key_lengths"), and the decoder up to `hidden` from an input "encoded" (B,Ts,D)
 /// ("tokens", "key_lengths"). No dropout, no probes, no loss.
 ModelValues record_encoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 ModelValues record_decoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);

@@ -43,7 +43,7 @@ struct Inner {
 struct Wiring {
   NormKind before = NormKind::None;
   NormKind after = NormKind::None;
-  NormKind stream = NormKind::None;
+  NormKind stream = NormKind::None;  ///< "trunk" in the names of parameters and probes, and in files
   Scale skip = {}, branch = {};
   float init_gain = 1.0f;  ///< DeepNorm's beta: W_V, W_O, W_1 and W_2 of this sub-layer start times this
   NormKind enter = NormKind::None;  ///< on the residual stream where the sub-layer begins (HybridNorm)

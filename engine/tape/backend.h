@@ -50,6 +50,8 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
+  /// Its memory is the host's: to read a tensor costs no copy that waits, and no tensor can be lost with a device.
+  virtual bool on_host() const { return false; }
   virtual bool supports(OpKind op) const = 0;
   /// Every instruction ends before the next one begins, as they stand in the program.
   virtual bool in_order() const { return true; }

@@ -22,6 +22,7 @@
 #include "engine/cpu/backend_cpu.h"
 #include "live_lab.h"
 #include "program.h"
+#include "training/files/places.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;

@@ -21,6 +21,7 @@ class LimitedBackend final : public Backend {
   size_t taken() const { return *taken_; }  ///< floats of Stores, now
 
   std::string_view name() const override { return cpu_->name(); }
+  bool on_host() const override { return cpu_->on_host(); }
   bool supports(OpKind op) const override { return cpu_->supports(op); }
   std::unique_ptr<Memory> allocate(size_t floats) override {
     if (refuse_memory) refuse_memory();

@@ -8,8 +8,8 @@
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "test_paths.h"
+#include "training/measure/look.h"
 #include "training/run/admin_fold.h"
-#include "training/run/network.h"
 #include "training/small_runs.h"
 
 namespace normscope::test {

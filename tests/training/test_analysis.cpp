@@ -11,7 +11,7 @@
 #include "engine/core/error.h"
 #include "engine/ops/reference.h"
 #include "engine/tape/seal.h"
-#include "training/run/network.h"
+#include "training/measure/look.h"
 #include "training/session/analysis.h"
 #include "training/small_runs.h"
 

@@ -144,8 +144,7 @@ TEST_CASE("beam: the translator of a trained model solves the made-up translatio
   const auto run = make_run(spec);
   steps(*run, 260);
   const Task& task = run->task();
-  Batch batch(task.shape(1, 1, Split::Validation, 20, 16));
-  task.fill(1, 1, Split::Validation, 20, 16, batch.view());
+  Batch batch = task.draw(1, 1, Split::Validation, 20, 16);
   std::vector<std::vector<int32_t>> sources, targets;
   for (size_t r = 0; r < 20; ++r) {
     const auto at = static_cast<std::ptrdiff_t>(r * 16);

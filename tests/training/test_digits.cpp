@@ -78,8 +78,7 @@ TEST_CASE("digits: a batch holds pixels and classes, and validation goes through
   // 60 images: 55 to train, 5 to validate, in two batches of four.
   const ImageSet set = draw_digits(1, 60);
   CHECK(task->validation_batches(4, 64) == 2);
-  Batch valid(task->shape(1, 2, Split::Validation, 4, 64));
-  task->fill(1, 2, Split::Validation, 4, 64, valid.view());
+  Batch valid = task->draw(1, 2, Split::Validation, 4, 64);
   CHECK(valid.targets == std::vector<int32_t>{9, -1, -1, -1});
   const auto last = set.image(59);
   CHECK(std::equal(last.begin(), last.end(), valid.source.begin()));

@@ -41,7 +41,7 @@ struct Fixture {
     store.materialize(3);
     disturb(store);
     program = std::make_unique<Program>(seal(tape, {.loss = model.loss}));
-    const MeasureBatch batch = random_batch(config, 3, 11, 9);
+    const Batch batch = random_batch(config, 3, 11, 9);
     std::copy(batch.tokens.begin(), batch.tokens.end(), program->tokens("tokens").begin());
     std::copy(batch.targets.begin(), batch.targets.end(), program->tokens("targets").begin());
     program->replay({.seed = 1, .lr = 0.0f});
@@ -198,7 +198,7 @@ TEST_CASE("row sums of beta^2 are near one at initialisation", "[measure]") {
     ModelConfig config;
     config.vocabulary = 29;
     set_placement(config, placement);
-    const MeasureBatch batch = random_batch(config, 4, 64, 2);
+    const Batch batch = random_batch(config, 4, 64, 2);
     Store store = initial_store(*backend, config, batch, 2);
     const auto beta2 = residual_dependency(store, config, batch);
     double mean = 0;
@@ -227,7 +227,7 @@ TEST_CASE("one-position gradients: the last layer is constant in depth for Post-
     config.tied_output = false;
     config.output_projection = false;
     set_placement(config, placement);
-    const MeasureBatch batch = random_batch(config, 2, 32, 4);
+    const Batch batch = random_batch(config, 2, 32, 4);
     Store store = initial_store(*backend, config, batch, 4);
     return gradient_profile(store, config, batch, 8).at(fmt::format("L{:02}.ffn.w2", layers));
   };
@@ -246,7 +246,7 @@ TEST_CASE("one-position gradients: the last layer is constant in depth for Post-
 TEST_CASE("output change grows with the perturbation and leaves the store as it was", "[measure]") {
   const auto backend = make_cpu_backend(1);
   const ModelConfig config = small_model(Placement::Post);
-  const MeasureBatch batch = random_batch(config, 2, 11, 1);
+  const Batch batch = random_batch(config, 2, 11, 1);
   Store store = initial_store(*backend, config, batch, 1);
   const std::vector<float> before = store.read(store.find("L01.attn.wq"));
   const double small = output_change(store, config, batch, 0.01, 1),

@@ -14,7 +14,7 @@
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "training/measure/initial_analysis.h"
-#include "training/run/measured_sequence.h"
+#include "training/measure/look.h"
 
 using namespace normscope;
 
@@ -32,7 +32,7 @@ struct Trained {
     model = record_transformer(tape, config, {.batch = 16, .sequence = config.sequence, .probes = probes});
     store.materialize(3);
     program = std::make_unique<Program>(seal(tape, {.loss = model.loss}));
-    const MeasureBatch batch = random_batch(config, 16, config.sequence, 9);
+    const Batch batch = random_batch(config, 16, config.sequence, 9);
     std::copy(batch.tokens.begin(), batch.tokens.end(), program->tokens("tokens").begin());
     std::copy(batch.targets.begin(), batch.targets.end(), program->tokens("targets").begin());
   }
@@ -59,7 +59,7 @@ TEST_CASE("cost of measuring every step", "[.bench][slow]") {
     Trained with(config, true), without(config, false);
     Batch row(1, config.sequence);
     for (size_t t = 0; t < row.tokens.size(); ++t) row.tokens[t] = static_cast<int32_t>(t % 29);
-    MeasuredSequence sequence(with.store, config, row);
+    Look sequence(with.store, config, row);
     std::vector<double> numbers(sequence.layout().size());
     double bare = 1, probed = 1, measured = 1;  // seconds, the least of all: what others do can only add
     for (int i = 0; i < 25; ++i) {

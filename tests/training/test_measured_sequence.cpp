@@ -1,21 +1,14 @@
 // The sequence that beta^2 and the other live measurements are taken on: the same at every step and for every
 // run, so that only the weights can move the numbers.
 #include <cmath>
-#include <limits>
 
 #include "catch.hpp"
+#include "training/measure/look.h"
 #include "training/run/evaluate.h"
-#include "training/run/measured_sequence.h"
 #include "training/small_runs.h"
 
 namespace normscope::test {
 namespace {
-
-std::vector<double> numbers_of(MeasuredSequence& sequence) {
-  std::vector<double> numbers(sequence.layout().size(), std::numeric_limits<double>::quiet_NaN());
-  sequence.measure(numbers);
-  return numbers;
-}
 
 std::vector<float> frame_at(const Run& run, int32_t step) {
   std::vector<float> all;
@@ -57,14 +50,14 @@ TEST_CASE("measured sequence: seed, batch size and text to come do not choose it
 
 TEST_CASE("measured sequence: a step's numbers are of the weights that its gradient is of", "[measured]") {
   const auto run = make_run(small_spec("post"));
-  MeasuredSequence sequence(run->store(), run->spec().model, measured_row(run->task(), 16));
+  Look sequence(run->store(), run->spec().model, measured_row(run->task(), 16));
   for (int32_t step = 1; step <= 3; ++step) {
-    const std::vector<double> before = numbers_of(sequence);
+    const std::vector<double> before = sequence.measure();
     run->step();
     const std::vector<float> recorded = live_at(*run, step);
     REQUIRE(recorded.size() == before.size() + 1);  // and the critical rate, which is another measurement
     for (size_t i = 0; i < before.size(); ++i) CHECK(recorded[i] == static_cast<float>(before[i]));
-    CHECK(static_cast<float>(numbers_of(sequence)[0]) != recorded[0]);
+    CHECK(static_cast<float>(sequence.measure()[0]) != recorded[0]);
     CHECK(sequence.residual() < 1e-5);
   }
 }
@@ -77,8 +70,8 @@ TEST_CASE("measured sequence: both stacks of a translation", "[measured]") {
   steps(*run, 2);
   for (const char* name : {"enc.beta2.4.sum", "dec.beta2.6.sum"})  // 2 layers: 2 and 3 sub-layers each
     CHECK(std::isfinite(frame_at(*run, 2).at(static_cast<size_t>(run->history()->find(name)))));
-  MeasuredSequence sequence(run->store(), run->spec().model, measured_row(run->task(), 16));
-  numbers_of(sequence);
+  Look sequence(run->store(), run->spec().model, measured_row(run->task(), 16));
+  sequence.measure();
   CHECK(sequence.residual() < 1e-5);
 }
 

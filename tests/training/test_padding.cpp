@@ -8,8 +8,8 @@
 #include "engine/helpers.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
+#include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
-#include "training/run/network.h"
 #include "training/small_runs.h"
 
 namespace normscope::test {

@@ -12,9 +12,9 @@
 #include "engine/tape/seal.h"
 #include "skip.h"
 #include "training/data/pairs_task.h"
+#include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
 #include "training/run/evaluate.h"
-#include "training/run/network.h"
 #include "training/small_runs.h"
 #include "training/text/translator.h"
 
@@ -163,7 +163,7 @@ TEST_CASE("pairs: a run trains on all shapes over one Store and goes on bitwise"
   std::remove(spec.data.tokenizer_path.c_str());
   const auto task = make_task(spec.data);
   CHECK_FALSE(std::filesystem::exists(spec.data.tokenizer_path));  // a specification only names what is read
-  dynamic_cast<const PairsTask&>(*task).tokenizer().save(spec.data.tokenizer_path);
+  task->sentence_pairs()->tokenizer().save(spec.data.tokenizer_path);
   CHECK(make_task(spec.data)->hash() == task->hash());
   Run straight(spec, task, shared_backend()), stopped(spec, task, shared_backend());
   steps(straight, 40);
@@ -183,7 +183,7 @@ TEST_CASE("pairs: a run trains on all shapes over one Store and goes on bitwise"
   average_weights(files, averaged);
   CHECK(same_bits(averaged.read(0), stopped.store().read(0)));
 
-  const auto& pairs = dynamic_cast<const PairsTask&>(*task);
+  const auto& pairs = *task->sentence_pairs();
   std::vector<std::vector<int32_t>> sources;
   for (const TsvRow& row : some_pairs(20)) sources.push_back(pairs.tokenizer().encode(row.first));
   for (auto& source : sources) source.push_back(Tokenizer::kEnd);
@@ -206,7 +206,7 @@ TEST_CASE("pairs: padding is no part of the measured sequence", "[pairs][measure
   const auto source = static_cast<size_t>(row.key_lengths.at(0)),
              target = static_cast<size_t>(row.target_lengths.at(0));
   REQUIRE((source < row.source.size() || target < row.tokens.size()));
-  MeasuredSequence sequence(run.store(), model, row);
+  Look sequence(run.store(), model, row);
   std::vector<double> expected(sequence.layout().size()), numbers(expected.size());
   sequence.measure(expected);
   CHECK(sequence.residual() < 1e-5);

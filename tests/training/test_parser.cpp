@@ -94,7 +94,7 @@ RunSpec small_parser() {
   return spec;
 }
 
-const ParsingTask& parsing(const Run& run) { return dynamic_cast<const ParsingTask&>(run.task()); }
+const ParsingTask& parsing(const Run& run) { return *run.task().treebank(); }
 
 std::vector<DependencyTree> first_trees(const Run& run, size_t count) {
   const auto& trees = parsing(run).validation();

@@ -46,8 +46,7 @@ DataSpec made_up(const char* name, uint64_t seed = 1) {
 
 /// Sentences with their classes, of the validation lines or of one training batch.
 std::vector<TsvRow> rows_of(const Task& task, Split split, int32_t rows) {
-  Batch batch(task.shape(1, 1, split, rows, 64));
-  task.fill(1, 1, split, rows, 64, batch.view());
+  Batch batch = task.draw(1, 1, split, rows, 64);
   std::vector<TsvRow> lines;
   for (size_t r = 0; r < static_cast<size_t>(rows); ++r)
     lines.push_back(
@@ -119,8 +118,7 @@ TEST_CASE("masked: 15 % are asked for, 80 % of them hidden, 10 % replaced, 10 % 
 TEST_CASE("made-up translation: a target is a function of its source, word by word", "[tasks]") {
   const auto task = make_grammar_translation(16);
   CHECK(task->unigram_entropy() == Approx(std::log(32.0)));
-  Batch batch(task->shape(1, 1, Split::Train, 64, 16));
-  task->fill(1, 1, Split::Train, 64, 16, batch.view());
+  Batch batch = task->draw(1, 1, Split::Train, 64, 16);
   std::set<std::pair<int32_t, int32_t>> words;
   constexpr size_t kFrom[4] = {1, 0, 3, 2};  // noun adjective adverb verb
   for (size_t i = 0; i < batch.targets.size(); ++i) {
@@ -139,8 +137,7 @@ TEST_CASE("made-up translation: a target is a function of its source, word by wo
 TEST_CASE("sequences as translation: copied, reversed, sorted", "[tasks]") {
   for (SequenceRule rule : {SequenceRule::Copy, SequenceRule::Reverse, SequenceRule::Sort}) {
     const auto task = make_sequence_translation(rule, 9);
-    Batch batch(task->shape(1, 2, Split::Validation, 5, 9));
-    task->fill(1, 2, Split::Validation, 5, 9, batch.view());
+    Batch batch = task->draw(1, 2, Split::Validation, 5, 9);
     for (size_t r = 0; r < 5; ++r) {
       std::vector<int32_t> row(batch.source.begin() + static_cast<std::ptrdiff_t>(r * 9),
                                batch.source.begin() + static_cast<std::ptrdiff_t>(r * 9 + 9));
@@ -157,8 +154,7 @@ TEST_CASE("labels: rows ask at their first position, padding has a length", "[ta
   CHECK(task.classes() == 2);
   CHECK(task.labels() == std::vector<std::string>{"down", "up"});
   CHECK(task.validation_batches(4, 16) == 1);
-  Batch batch(task.shape(1, 1, Split::Train, 8, 16));
-  task.fill(1, 1, Split::Train, 8, 16, batch.view());
+  Batch batch = task.draw(1, 1, Split::Train, 8, 16);
   for (size_t r = 0; r < 8; ++r) {
     CHECK(batch.tokens[r * 16] == kByteFirst);
     const bool up = batch.tokens[r * 16 + 1] == 'h';

@@ -43,7 +43,7 @@ double measured(const ModelConfig& config, const Task* task, int seeds) {
   double squares = 0;
   for (int seed = 1; seed <= seeds; ++seed) {
     const auto number = static_cast<uint64_t>(seed);
-    MeasureBatch batch = random_batch(config, task ? kRows : 1, kLength, number);
+    Batch batch = random_batch(config, task ? kRows : 1, kLength, number);
     if (task) task->batch(number, 1, Split::Train, kRows, kLength, batch.tokens, batch.targets);
     Store store = initial_store(*backend, config, batch, number);
     const double norm = gradient_profile(store, config, batch, 0).at(last_w2(config));

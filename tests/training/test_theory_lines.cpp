@@ -13,9 +13,9 @@
 #include "engine/tape/seal.h"
 #include "training/data/task.h"
 #include "training/measure/initial_analysis.h"
+#include "training/measure/look.h"
 #include "training/measure/step_metrics.h"
 #include "training/measure/theory_curves.h"
-#include "training/run/network.h"
 
 using namespace normscope;
 using namespace normscope::theory;
@@ -105,7 +105,7 @@ Shown shown(const Situation& s, const Task& task) {
     store.materialize(number_of);
     Program program = seal(tape, {.loss = model.loss, .update = kNoOp});
     if (s.config.gaussian_input) {
-      const MeasureBatch batch = random_batch(s.config, kSequences, s.config.sequence, number_of);
+      const Batch batch = random_batch(s.config, kSequences, s.config.sequence, number_of);
       std::copy(batch.x.begin(), batch.x.end(), program.floats("x").begin());
       std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
     } else {

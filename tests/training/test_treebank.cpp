@@ -367,8 +367,7 @@ TEST_CASE("parsing task: rows are the oracle's states; crossing trees are left o
   DependencyTree other = trees[0];
   other.words[3].label = "vocative";
   const ParsingTask unknown(trees, {other}, "t.conllu");
-  Batch rows(unknown.shape(1, 1, Split::Validation, 8, kParseFeatures));
-  unknown.fill(1, 1, Split::Validation, 8, kParseFeatures, rows.view());
+  Batch rows = unknown.draw(1, 1, Split::Validation, 8, kParseFeatures);
   CHECK(std::count(rows.targets.begin(), rows.targets.end(), -1) == 1);
   CHECK(unknown.hash() != task.hash());
 }

@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "training/data/unigram.h"
+#include "training/data/task.h"
 #include "training/measure/verdict.h"
 #include "training/run/evaluate.h"
 #include "training/run/run.h"

@@ -101,12 +101,8 @@ std::shared_ptr<const Task> make_made_up_labels(const DataSpec& spec) {
 
 LabelsTask::LabelsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, std::string name,
                        int32_t context)
-    : name_(std::move(name)) {
-  if (valid.empty() && train.size() >= 5) {
-    const auto held = static_cast<std::ptrdiff_t>(train.size() / 5);
-    valid.assign(train.end() - held, train.end());
-    train.erase(train.end() - held, train.end());
-  }
+    : Task("label"), name_(std::move(name)) {
+  if (valid.empty()) valid = held_out(train, train.size() / 5);
   for (const TsvRow& row : train) labels_.push_back(row.first);
   std::sort(labels_.begin(), labels_.end());
   labels_.erase(std::unique(labels_.begin(), labels_.end()), labels_.end());
@@ -151,25 +147,17 @@ BatchShape LabelsTask::shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) co
   return {B, T, 0, true};
 }
 
-int32_t LabelsTask::validation_batches(int32_t B, int32_t) const {
-  return static_cast<int32_t>((valid_.size() + static_cast<size_t>(B) - 1) / static_cast<size_t>(B));
-}
+int32_t LabelsTask::validation_batches(int32_t B, int32_t) const { return batches_of(valid_.size(), B); }
 
 void LabelsTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t context,
                       const BatchView& to) const {
   const std::vector<Line>& lines = lines_of(split);
   const auto T = static_cast<size_t>(context);
-  const size_t first = (step > 0 ? step - 1 : 0) * static_cast<size_t>(B);
   std::fill(to.targets.begin(), to.targets.end(), -1);
   std::fill(to.tokens.begin(), to.tokens.end(), kBytePad);
   for (size_t r = 0; r < static_cast<size_t>(B); ++r) {
-    const Line* line = nullptr;
-    if (split == Split::Train) {
-      BatchDraws draws(seed, step, split, static_cast<int32_t>(r));
-      line = &lines[draws.below(lines.size())];
-    } else if (first + r < lines.size()) {
-      line = &lines[first + r];
-    }
+    const size_t at = example_of(seed, step, split, B, r, lines.size());
+    const Line* line = at < lines.size() ? &lines[at] : nullptr;
     const std::string_view text = line ? std::string_view(line->text).substr(0, T - 1) : std::string_view();
     to.tokens[r * T] = kByteFirst;
     for (size_t i = 0; i < text.size(); ++i) to.tokens[r * T + i + 1] = static_cast<unsigned char>(text[i]);

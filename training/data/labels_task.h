@@ -34,11 +34,7 @@ class LabelsTask final : public Task {
             const BatchView& to) const override;
   int32_t validation_batches(int32_t B, int32_t T) const override;
   void require_context(int32_t T) const override;
-  std::span<const double> unigram() const override { return unigram_; }
-  std::optional<double> entropy_rate() const override { return std::nullopt; }
   std::string decode(std::span<const int32_t> tokens) const override;
-  uint64_t hash() const override { return hash_; }
-  std::string unit() const override { return "label"; }
   std::string class_name(int32_t label) const override {
     return label >= 0 && label < classes() ? labels_[static_cast<size_t>(label)] : "?";
   }
@@ -56,8 +52,6 @@ class LabelsTask final : public Task {
   std::string name_;
   std::vector<std::string> labels_;
   std::vector<Line> train_, valid_;
-  std::vector<double> unigram_;
-  uint64_t hash_ = 0;
 };
 
 /// Of spec.labels_path, or the made-up set that spec.name says. Throws Error.

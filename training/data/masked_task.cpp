@@ -14,10 +14,11 @@ namespace {
 
 class MaskedTask final : public Task {
  public:
-  MaskedTask(std::string text, std::string name) : text_(std::move(text)), name_(std::move(name)) {
+  MaskedTask(std::string text, std::string name)
+      : Task("byte"), text_(std::move(text)), name_(std::move(name)) {
     train_size_ = text_.size() - text_.size() / 10;
-    frequencies_.assign(kByteSymbols, 0);
-    for (unsigned char byte : text_) frequencies_[byte] += 1.0 / static_cast<double>(text_.size());
+    unigram_.assign(kByteSymbols, 0);
+    for (unsigned char byte : text_) unigram_[byte] += 1.0 / static_cast<double>(text_.size());
     hash_ = hash_bytes(text_, hash_bytes("masked"));
   }
 
@@ -44,11 +45,7 @@ class MaskedTask final : public Task {
            10 * needed);
   }
 
-  std::span<const double> unigram() const override { return frequencies_; }
-  std::optional<double> entropy_rate() const override { return std::nullopt; }
   std::string decode(std::span<const int32_t> tokens) const override { return decode_bytes(tokens); }
-  uint64_t hash() const override { return hash_; }
-  std::string unit() const override { return "byte"; }
 
  private:
   std::string_view text_of(Split split) const {
@@ -84,8 +81,6 @@ class MaskedTask final : public Task {
 
   std::string text_, name_;
   size_t train_size_ = 0;
-  std::vector<double> frequencies_;
-  uint64_t hash_ = 0;
 };
 
 }  // namespace

@@ -41,15 +41,13 @@ std::vector<int32_t> bucket_lengths(int32_t T) {
 
 PairsTask::PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Tokenizer tokenizer,
                      std::string name, int32_t context)
-    : tokenizer_(std::move(tokenizer)),
+    : Task("piece"),
+      tokenizer_(std::move(tokenizer)),
       name_(std::move(name)),
       context_(context),
       validation_(std::move(valid)) {
-  if (validation_.empty() && train.size() >= 2) {
-    const size_t held = std::clamp<size_t>(train.size() / 20, 1, 2000);
-    validation_.assign(train.end() - static_cast<std::ptrdiff_t>(held), train.end());
-    train.resize(train.size() - held);
-  }
+  if (validation_.empty() && train.size() >= 2)
+    validation_ = held_out(train, std::clamp<size_t>(train.size() / 20, 1, 2000));
   hash_ = hash_bytes(tokenizer_.model());
   const auto note = [&](const std::vector<int32_t>& symbols) {
     hash_ =

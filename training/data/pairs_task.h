@@ -24,6 +24,7 @@ class PairsTask final : public Task {
   PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Tokenizer tokenizer, std::string name,
             int32_t context);
 
+  const PairsTask* sentence_pairs() const override { return this; }
   int32_t vocabulary() const override { return tokenizer_.vocabulary(); }
   TaskForm form() const override { return TaskForm::Translate; }
   int32_t begin() const override { return Tokenizer::kBegin; }
@@ -33,11 +34,7 @@ class PairsTask final : public Task {
             const BatchView& to) const override;
   int32_t validation_batches(int32_t B, int32_t T) const override;
   void require_context(int32_t T) const override;
-  std::span<const double> unigram() const override { return unigram_; }
-  std::optional<double> entropy_rate() const override { return std::nullopt; }
   std::string decode(std::span<const int32_t> tokens) const override { return tokenizer_.decode(tokens); }
-  uint64_t hash() const override { return hash_; }
-  std::string unit() const override { return "piece"; }
 
   const Tokenizer& tokenizer() const { return tokenizer_; }
   const std::vector<TsvRow>& validation() const { return validation_; }  ///< as text, for BLEU
@@ -81,8 +78,6 @@ class PairsTask final : public Task {
   std::vector<TsvRow> validation_;
   std::vector<Pair> train_, valid_;
   size_t left_out_ = 0;
-  std::vector<double> unigram_;
-  uint64_t hash_ = 0;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const Plan> plans_[2];  // the last of each split
 };

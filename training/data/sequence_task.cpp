@@ -20,9 +20,10 @@ class SequenceTask final : public Task {
   // Each target is one of n independent uniform symbols, also after sorting: the n sorted ones are the same
   // multiset. So the symbols are uniform over the targets, SEP never is one, and the answer is determined by the
   // input.
-  explicit SequenceTask(SequenceRule rule)
-      : rule_(rule), unigram_(kSequenceSymbols + 1, 1.0 / kSequenceSymbols) {
+  explicit SequenceTask(SequenceRule rule) : Task("symbol", 0.0), rule_(rule) {
+    unigram_.assign(kSequenceSymbols + 1, 1.0 / kSequenceSymbols);
     unigram_[kSeparator] = 0;
+    hash_ = hash_bytes(name());
   }
 
   int32_t vocabulary() const override { return kSequenceSymbols + 1; }
@@ -44,9 +45,6 @@ class SequenceTask final : public Task {
       fail("data " + std::string(name()), "context {}: expected at least 2, one symbol and its answer", T);
   }
 
-  std::span<const double> unigram() const override { return unigram_; }
-  std::optional<double> entropy_rate() const override { return 0.0; }
-
   std::string decode(std::span<const int32_t> tokens) const override {
     std::string text;
     for (int32_t token : tokens) {
@@ -54,9 +52,6 @@ class SequenceTask final : public Task {
     }
     return text;
   }
-
-  uint64_t hash() const override { return hash_bytes(name()); }
-  std::string unit() const override { return "symbol"; }
 
  private:
   std::string_view name() const { return kNames[static_cast<size_t>(rule_)]; }
@@ -82,7 +77,6 @@ class SequenceTask final : public Task {
   }
 
   SequenceRule rule_;
-  std::vector<double> unigram_;
 };
 
 }  // namespace
@@ -114,6 +108,16 @@ uint64_t BatchDraws::below(uint64_t range) {
   const size_t half = draw_++ % 2 * 2;
   const uint64_t high = block_[half + 1] * range, low = block_[half] * range;
   return (high + (low >> 32)) >> 32;  // the top of a 64-bit fraction times the range
+}
+
+size_t example_of(uint64_t seed, uint64_t step, Split split, int32_t B, size_t row, size_t examples) {
+  if (split == Split::Train) return BatchDraws(seed, step, split, static_cast<int32_t>(row)).below(examples);
+  return (step > 0 ? step - 1 : 0) * static_cast<size_t>(B) + row;
+}
+
+int32_t batches_of(size_t examples, int32_t B) {
+  const auto rows = static_cast<size_t>(B);
+  return static_cast<int32_t>((examples + rows - 1) / rows);
 }
 
 void check_batch(int32_t B, int32_t T, std::span<const int32_t> tokens, std::span<const int32_t> targets) {

@@ -6,11 +6,14 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "training/data/task.h"
 
@@ -37,6 +40,21 @@ class BatchDraws {
   uint32_t draw_ = 0;
   std::array<uint32_t, 4> block_{};
 };
+
+// Which of so many examples the row of a batch is: any of them to learn, and the next one in order to validate, which may
+// lie behind the last: then the row is empty.
+size_t example_of(uint64_t seed, uint64_t step, Split split, int32_t B, size_t row, size_t examples);
+// How many batches of B rows all of them take, in order.
+int32_t batches_of(size_t examples, int32_t B);
+
+// Takes the last `count` away from what there is to learn, to validate with.
+template <typename T>
+std::vector<T> held_out(std::vector<T>& train, size_t count) {
+  const auto first = train.end() - static_cast<std::ptrdiff_t>(count);
+  std::vector<T> held(std::make_move_iterator(first), std::make_move_iterator(train.end()));
+  train.erase(first, train.end());
+  return held;
+}
 
 // Throws Error unless B and T are positive and both spans hold B*T numbers.
 void check_batch(int32_t B, int32_t T, std::span<const int32_t> tokens, std::span<const int32_t> targets);

@@ -1,8 +1,6 @@
 // Language modelling on a text (the built-in corpus or the user's file), and the choice of a task. See task.h.
 #include "training/data/task.h"
 
-#include "training/data/unigram.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -45,14 +43,15 @@ uint64_t least_track(int32_t T) { return 2 * static_cast<uint64_t>(T) + 1; }
 class TextTask final : public Task {
  public:
   TextTask(TextSource source, std::string unit, bool consecutive)
-      : source_(std::move(source)), unit_(std::move(unit)), consecutive_(consecutive) {
-    probabilities_.assign(source_.unigram().begin(), source_.unigram().end());
+      : Task(std::move(unit)), source_(std::move(source)), consecutive_(consecutive) {
+    unigram_.assign(source_.unigram().begin(), source_.unigram().end());
+    hash_ = source_.hash();
   }
 
   // For a text whose grammar is known: its exact letter frequencies and its true entropy rate.
   void set_grammar(const Grammar& grammar) {
     const auto& symbols = source_.vocabulary().symbols();
-    for (size_t i = 0; i < symbols.size(); ++i) probabilities_[i] = grammar.letter_frequencies()[symbols[i]];
+    for (size_t i = 0; i < symbols.size(); ++i) unigram_[i] = grammar.letter_frequencies()[symbols[i]];
     entropy_rate_ = grammar.entropy_rate();
   }
 
@@ -98,13 +97,9 @@ class TextTask final : public Task {
     if (!consecutive_) return;
     for (const Split split : {Split::Train, Split::Validation}) tracks_of(split, B, T);
   }
-  std::span<const double> unigram() const override { return probabilities_; }
-  std::optional<double> entropy_rate() const override { return entropy_rate_; }
   std::string decode(std::span<const int32_t> tokens) const override {
     return source_.vocabulary().decode(tokens);
   }
-  uint64_t hash() const override { return source_.hash(); }
-  std::string unit() const override { return unit_; }
 
  private:
   // Asked at every step: words are put together only where it fails.
@@ -121,10 +116,7 @@ class TextTask final : public Task {
   }
 
   TextSource source_;
-  std::string unit_;
   bool consecutive_;
-  std::vector<double> probabilities_;
-  std::optional<double> entropy_rate_;
 };
 
 std::shared_ptr<const Task> make_corpus_task(const DataSpec& spec) {
@@ -163,6 +155,12 @@ BatchShape Task::shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) const { 
 
 void Task::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T, const BatchView& to) const {
   batch(seed, step, split, B, T, to.tokens, to.targets);
+}
+
+Batch Task::draw(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const {
+  Batch batch(shape(seed, step, split, B, T));
+  fill(seed, step, split, B, T, batch.view());
+  return batch;
 }
 
 double Task::unigram_entropy() const { return entropy_of(unigram()); }
@@ -211,16 +209,12 @@ double smoothed_unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t 
   }
   double sum = 0;
   uint64_t count = 0;
-  for (uint64_t step = first_step; step < last_step; ++step) {
-    const BatchShape shape = task.shape(seed, step, Split::Train, B, T);
-    Batch batch(shape);
-    task.fill(seed, step, Split::Train, B, T, batch.view());
-    for (int32_t target : batch.targets) {
+  for (uint64_t step = first_step; step < last_step; ++step)
+    for (const Batch batch = task.draw(seed, step, Split::Train, B, T); int32_t target : batch.targets) {
       if (target < 0) continue;
       sum += (1 - smoothing) * cost[static_cast<size_t>(target)] + even;
       ++count;
     }
-  }
   if (count == 0) fail("data", "no targets between the steps {} and {}", first_step, last_step);
   return sum / static_cast<double>(count);
 }

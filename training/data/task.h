@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "training/data/text_source.h"
@@ -48,7 +49,7 @@ struct BatchView {
 struct Batch {
   int32_t B = 0, T = 0;
   std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths;
-  std::vector<float> weights;  // of each row's loss, (B,T); empty = all ones
+  std::vector<float> x;  // (B,T,D): what a model with a Gaussian input reads in place of tokens
 
   Batch() = default;
   Batch(int32_t rows, int32_t positions);
@@ -87,9 +88,16 @@ struct ImageSize {
   int32_t height = 0, width = 0;  // pixels
 };
 
+class PairsTask;
+class ParsingTask;
+
 class Task {
  public:
   virtual ~Task() = default;
+
+  // The same task, where it is of sentence pairs or of a treebank; otherwise null.
+  virtual const PairsTask* sentence_pairs() const { return nullptr; }
+  virtual const ParsingTask* treebank() const { return nullptr; }
 
   virtual int32_t vocabulary() const = 0;
   virtual TaskForm form() const { return TaskForm::NextSymbol; }
@@ -104,6 +112,8 @@ class Task {
   virtual BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
   virtual void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                     const BatchView& to) const;
+  // The same as a batch of its own.
+  Batch draw(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
   // Whether the rows of a step's batch begin where those of the step before ended; otherwise nothing that was read
   // before belongs to them. False for step 1.
   virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }
@@ -122,16 +132,26 @@ class Task {
 
   // Probability of each symbol among the targets, and its entropy: nats per symbol, the loss of a model that
   // knows frequencies only.
-  virtual std::span<const double> unigram() const = 0;
+  std::span<const double> unigram() const { return unigram_; }
   double unigram_entropy() const;
   // Nats per symbol that no model can go below on average; nothing where it is not known.
-  virtual std::optional<double> entropy_rate() const = 0;
+  std::optional<double> entropy_rate() const { return entropy_rate_; }
 
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
-  virtual uint64_t hash() const = 0;     // of the data: another hash, another text
-  virtual std::string unit() const = 0;  // what one token is: "letter", "character", "symbol"
+  uint64_t hash() const { return hash_; }            // of the data: another hash, another text
+  const std::string& unit() const { return unit_; }  // what one token is: "letter", "character", "symbol"
   // Whether bits a token are bits per character.
   bool of_characters() const { return unit() == "letter" || unit() == "character"; }
+
+ protected:
+  explicit Task(std::string unit, std::optional<double> entropy_rate = std::nullopt)
+      : unit_(std::move(unit)), entropy_rate_(entropy_rate) {}
+
+  // A task's constructor fills them.
+  std::string unit_;
+  std::optional<double> entropy_rate_;
+  std::vector<double> unigram_;
+  uint64_t hash_ = 0;
 };
 
 // Throws Error for an unknown name and for a text that cannot be used.
@@ -144,5 +164,10 @@ std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, b
 // first_step <= step < last_step, in nats: what a run that is stuck at letter frequencies must show on them.
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,
                              int32_t B, int32_t T);
+// The same in the loss of a run with label smoothing s: the frequencies become (1 - s) p + s / V, the best that a model
+// which knows nothing else can say then, and each target counts as the loss counts it, 1 - s for itself and s / V for
+// every symbol.
+double smoothed_unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step,
+                                      uint64_t last_step, int32_t B, int32_t T, double smoothing);
 
 }  // namespace normscope

@@ -27,6 +27,7 @@ constexpr size_t kPlace[kPhrase] = {1, 0, 3, 2};
 
 class FixedTranslation : public Task {
  public:
+  using Task::Task;
   TaskForm form() const override { return TaskForm::Translate; }
   BatchShape shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) const override {
     return {B, T, T, false};
@@ -49,17 +50,14 @@ class FixedTranslation : public Task {
     }
   }
 
-  std::span<const double> unigram() const override { return unigram_; }
-  std::optional<double> entropy_rate() const override { return 0.0; }
-
  protected:
   virtual void draw_pair(BatchDraws& draws, std::span<int32_t> source, std::span<int32_t> target) const = 0;
-  std::vector<double> unigram_;
 };
 
 class GrammarTranslation final : public FixedTranslation {
  public:
-  GrammarTranslation() {
+  GrammarTranslation() : FixedTranslation("word", 0.0) {
+    hash_ = hash_bytes("translation by the phrase grammar, 1");
     unigram_.assign(static_cast<size_t>(2 * kWords + 1), 0);
     std::fill_n(unigram_.begin() + kWords, kWords, 1.0 / kWords);
   }
@@ -85,8 +83,6 @@ class GrammarTranslation final : public FixedTranslation {
     }
     return text;
   }
-  uint64_t hash() const override { return hash_bytes("translation by the phrase grammar, 1"); }
-  std::string unit() const override { return "word"; }
 
  private:
   void draw_pair(BatchDraws& draws, std::span<int32_t> source, std::span<int32_t> target) const override {
@@ -100,7 +96,9 @@ class GrammarTranslation final : public FixedTranslation {
 
 class SequenceTranslation final : public FixedTranslation {
  public:
-  explicit SequenceTranslation(SequenceRule rule) : rule_(rule), symbols_(make_sequence_task(rule, 2)) {
+  explicit SequenceTranslation(SequenceRule rule)
+      : FixedTranslation("symbol", 0.0), rule_(rule), symbols_(make_sequence_task(rule, 2)) {
+    hash_ = symbols_->hash() ^ hash_bytes("translation");
     unigram_.assign(kSequenceSymbols + 1, 1.0 / kSequenceSymbols);
     unigram_[kSeparator] = 0;
   }
@@ -110,8 +108,6 @@ class SequenceTranslation final : public FixedTranslation {
   std::string decode(std::span<const int32_t> tokens) const override {
     return symbols_->decode(tokens.subspan(!tokens.empty() && tokens[0] == begin() ? 1 : 0));
   }
-  uint64_t hash() const override { return symbols_->hash() ^ hash_bytes("translation"); }
-  std::string unit() const override { return "symbol"; }
 
  private:
   void draw_pair(BatchDraws& draws, std::span<int32_t> source, std::span<int32_t> target) const override {

@@ -4,20 +4,18 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 #include "engine/core/error.h"
-#include "engine/tape/seal.h"
+#include "training/measure/look.h"
 #include "training/run/edge/critical_rate.h"
 #include "training/run/run.h"
 
 namespace normscope::lessons {
 
-MeasureBatch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences) {
-  const int32_t T = spec.model.sequence;
-  MeasureBatch batch{.B = sequences, .T = T, .tokens = {}, .targets = {}, .x = {}};
-  batch.tokens.resize(static_cast<size_t>(sequences) * static_cast<size_t>(T));
-  batch.targets.resize(batch.tokens.size());
-  task.batch(spec.seed, 1, Split::Validation, sequences, T, batch.tokens, batch.targets);
+Batch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences) {
+  Batch batch(sequences, spec.model.sequence);
+  task.batch(spec.seed, 1, Split::Validation, batch.B, batch.T, batch.tokens, batch.targets);
   return batch;
 }
 
@@ -42,65 +40,50 @@ ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward) {
 
 namespace {
 
-/// A model and what one batch has left in its tensors.
-struct Forward {
-  Forward(Store& store, const ModelConfig& config, const MeasureBatch& batch)
-      : tape(store),
-        model(record_transformer(
-            tape, config, {.batch = batch.B, .sequence = batch.T, .training = false, .probes = false})),
-        program(seal(tape, {.loss = model.loss, .backward = false})) {
-    if (config.gaussian_input)
-      std::copy(batch.x.begin(), batch.x.end(), program.floats("x").begin());
-    else
-      std::copy(batch.tokens.begin(), batch.tokens.end(), program.tokens("tokens").begin());
-    std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
-    program.replay({});
-  }
-  /// Of each position, the sum of squares.
-  std::vector<double> squares(ValueId value) const {
-    const std::vector<float> x = program.read(tape.value(value).name);
-    const auto width = tape.shape(value).cols();
-    std::vector<double> sums;
-    for (auto row = x.begin(); row != x.end(); row += width)
-      sums.push_back(std::accumulate(row, row + width, 0.0,
-                                     [](double a, float v) { return a + static_cast<double>(v) * v; }));
-    return sums;
-  }
-  double mean_square(ValueId value) const {
-    const std::vector<float> x = program.read(tape.value(value).name);
-    const double sum = std::accumulate(x.begin(), x.end(), 0.0,
-                                       [](double a, float v) { return a + static_cast<double>(v) * v; });
-    return sum / static_cast<double>(x.size());
-  }
+double sum_of_squares(std::span<const float> x) {
+  return std::accumulate(x.begin(), x.end(), 0.0,
+                         [](double a, float v) { return a + static_cast<double>(v) * v; });
+}
 
-  Tape tape;
-  ModelValues model;
-  Program program;
-};
+/// Of each position, the sum of squares.
+std::vector<double> squares(const Look& look, ValueId value) {
+  const std::vector<float> x = look.read(value);
+  const auto width = static_cast<size_t>(look.shape(value).cols());
+  std::vector<double> sums;
+  for (size_t at = 0; at < x.size(); at += width)
+    sums.push_back(sum_of_squares(std::span(x).subspan(at, width)));
+  return sums;
+}
+
+double mean_square(const Look& look, ValueId value) {
+  const std::vector<float> x = look.read(value);
+  return sum_of_squares(x) / static_cast<double>(x.size());
+}
 
 }  // namespace
 
-std::vector<double> stream_squares(Store& store, const ModelConfig& config, const MeasureBatch& batch,
+std::vector<double> stream_squares(Store& store, const ModelConfig& config, const Batch& batch,
                                    std::string_view sublayer) {
-  const Forward forward(store, config, batch);
-  std::vector<double> squares;
-  for (const SublayerValues& s : forward.model.sublayers)
-    if (s.name.ends_with(sublayer)) squares.push_back(forward.mean_square(s.sum));
-  return squares;
+  Look look(store, config, batch);
+  look.replay();
+  std::vector<double> means;
+  for (const SublayerValues& s : look.values().sublayers)
+    if (s.name.ends_with(sublayer)) means.push_back(mean_square(look, s.sum));
+  return means;
 }
 
-std::vector<double> shares_above_tenth(Store& store, const ModelConfig& config, const MeasureBatch& batch,
+std::vector<double> shares_above_tenth(Store& store, const ModelConfig& config, const Batch& batch,
                                        std::string_view sublayer) {
-  const Forward forward(store, config, batch);
+  Look look(store, config, batch);
+  look.replay();
   std::vector<double> shares;
-  for (const SublayerValues& s : forward.model.sublayers)
+  for (const SublayerValues& s : look.values().sublayers)
     if (s.name.ends_with(sublayer)) {
-      const std::vector<double> squares = forward.squares(s.sum);
-      const double mean =
-          std::accumulate(squares.begin(), squares.end(), 0.0) / static_cast<double>(squares.size());
-      shares.push_back(static_cast<double>(std::count_if(squares.begin(), squares.end(),
-                                                         [&](double z) { return z > 1.1 * mean; })) /
-                       static_cast<double>(squares.size()));
+      const std::vector<double> all = squares(look, s.sum);
+      const auto n = static_cast<double>(all.size());
+      const double mean = std::accumulate(all.begin(), all.end(), 0.0) / n;
+      shares.push_back(
+          static_cast<double>(std::ranges::count_if(all, [&](double z) { return z > 1.1 * mean; })) / n);
     }
   return shares;
 }
@@ -127,12 +110,13 @@ std::vector<double> norms_to_the_last(const ModelConfig& config) {
   return norms;
 }
 
-double log_offset(Store& store, const ModelConfig& config, const MeasureBatch& batch) {
-  const Forward forward(store, config, batch);
+double log_offset(Store& store, const ModelConfig& config, const Batch& batch) {
+  Look look(store, config, batch);
+  look.replay();
   double branches = 0;
-  for (const SublayerValues& s : forward.model.sublayers)
-    branches += forward.mean_square(s.branch) / static_cast<double>(forward.model.sublayers.size());
-  return forward.mean_square(forward.model.embedding) / branches + 0.5;
+  for (const SublayerValues& s : look.values().sublayers)
+    branches += mean_square(look, s.branch) / static_cast<double>(look.values().sublayers.size());
+  return mean_square(look, look.values().embedding) / branches + 0.5;
 }
 
 std::vector<double> skip_scales(const Store& store, const ModelConfig& config) {
@@ -155,7 +139,7 @@ std::vector<double> skip_scales(const Store& store, const ModelConfig& config) {
 
 double change_by_one_step(const RunSpec& spec, const std::shared_ptr<const Task>& task, Backend& backend) {
   Run run(spec, task, backend);
-  const MeasureBatch batch = validation_batch(*task, run.spec(), 2);
+  const Batch batch = validation_batch(*task, run.spec(), 2);
   Store before = run.store().clone();
   run.step();
   return output_difference(before, run.store(), run.spec().model, batch);

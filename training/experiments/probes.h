@@ -12,7 +12,7 @@
 namespace normscope::lessons {
 
 /// `sequences` of the validation data, the same for all runs of one seed.
-MeasureBatch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences);
+Batch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences);
 
 /// The theorems' setting (Xiong et al. 2020, section 3.3): one head, W_Q = W_K = 0, so that attention
 /// averages over the whole sequence, no output projection, F = D unless given, a Gaussian input in place of
@@ -27,12 +27,12 @@ CriticalShares critical_shares();
 
 /// Mean square of the residual sum behind one sub-layer ("ffn", "attn") of each layer, before a norm on the
 /// residual stream. "ffn": x_{l,5} of Lemma 2 for Post-LN, the stream itself for Pre-LN.
-std::vector<double> stream_squares(Store& store, const ModelConfig& config, const MeasureBatch& batch,
+std::vector<double> stream_squares(Store& store, const ModelConfig& config, const Batch& batch,
                                    std::string_view sublayer);
 
 /// Of the same sums by layer, the share of positions whose |x|^2 is more than a tenth above the mean over the batch: delta
 /// of an (0.1, delta)-bounded norm (Xiong et al. 2020, definition 1).
-std::vector<double> shares_above_tenth(Store& store, const ModelConfig& config, const MeasureBatch& batch,
+std::vector<double> shares_above_tenth(Store& store, const ModelConfig& config, const Batch& batch,
                                        std::string_view sublayer);
 
 /// Of every sub-layer but the last, how many norms its branch's output passes before it enters the last sub-layer's
@@ -43,7 +43,7 @@ std::vector<double> norms_to_the_last(const ModelConfig& config);
 /// N0 of sum beta^2_ii = log(1 + N/N0) in Pre-LN, foretold and not fitted: of branches with one variance v
 /// and an input with v_0 the sum is sum_i v/(v_0 + i v), about log(1 + N/(v_0/v + 1/2)) (docs/theory.md); v
 /// is the mean over the branches of this model.
-double log_offset(Store& store, const ModelConfig& config, const MeasureBatch& batch);
+double log_offset(Store& store, const ModelConfig& config, const Batch& batch);
 
 /// Mean skip scale of each sub-layer (omega of Admin).
 std::vector<double> skip_scales(const Store& store, const ModelConfig& config);

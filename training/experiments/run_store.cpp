@@ -23,7 +23,7 @@ RunResult result_of(Run& end, const RunSpec& spec, const std::shared_ptr<const T
                     Backend& backend) {
   RunResult result;
   if (is_one_stack(spec.model)) {
-    const MeasureBatch batch = validation_batch(*task, end.spec(), kShareSequences);
+    const Batch batch = validation_batch(*task, end.spec(), kShareSequences);
     {
       Run start(spec, task, backend);
       result.shares_start = residual_dependency(start.store(), start.spec().model, batch);

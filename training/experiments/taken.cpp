@@ -7,6 +7,7 @@
 
 #include "engine/io/input_value.h"
 #include "training/experiments/result_store.h"
+#include "training/measure/history.h"
 #include "training/spec/limits.h"
 
 namespace normscope::experiments {
@@ -151,12 +152,6 @@ bool kept_at_moments(const std::string& name) {
   return kept_share(name) || std::regex_match(name, pattern);
 }
 
-std::pair<std::string, std::string> names_in(const std::string& y) {
-  const size_t slash = y.find(" / ");
-  if (slash == y.npos) return {y, {}};
-  return {y.substr(0, slash), y.substr(slash + 3)};
-}
-
 bool is_number_of_a_step(const std::string& y, bool by_layer) {
   const auto known = [&](std::string name) {
     if (by_layer) {
@@ -167,7 +162,7 @@ bool is_number_of_a_step(const std::string& y, bool by_layer) {
     }
     return kept_at_steps(name);  // the moments are no curve over steps
   };
-  const auto [top, below] = names_in(y);
+  const auto [top, below] = two_names(y);
   return known(top) && (below.empty() || known(below));
 }
 

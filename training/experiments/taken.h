@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "training/experiments/record.h"
@@ -79,7 +78,5 @@ bool kept_at_moments(const std::string& name);
 /// Whether `name` is a number that Frames or the two moments can hold, or two of them as "a / b"; `by_layer`: with L* where
 /// the layer's number stands.
 bool is_number_of_a_step(const std::string& name, bool by_layer);
-/// "a / b" into a and b; b empty for a single name.
-std::pair<std::string, std::string> names_in(const std::string& y);
 
 }  // namespace normscope::experiments

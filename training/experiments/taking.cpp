@@ -12,11 +12,10 @@
 
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
-#include "engine/tape/seal.h"
 #include "training/data/pairs_task.h"
 #include "training/experiments/probes.h"
+#include "training/measure/look.h"
 #include "training/measure/plateau.h"
-#include "training/measure/step_metrics.h"
 #include "training/run/run.h"
 #include "training/session/ablation.h"
 #include "training/session/run_cache.h"
@@ -45,28 +44,20 @@ void measure_shares(Run& run, Record& record) {
     return;
   }
   try {
-    const MeasureBatch batch = lessons::validation_batch(run.task(), run.spec(), kSharesSequences);
-    Tape tape(run.store());
-    const ModelValues model = record_transformer(
-        tape, config, {.batch = batch.B, .sequence = batch.T, .training = false, .probes = false});
-    Program program = seal(tape, {.loss = model.loss, .backward = false});
-    std::copy(batch.tokens.begin(), batch.tokens.end(), program.tokens("tokens").begin());
-    std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
-    program.replay({});
-    LiveMeasurements live(program, model, config, batch.B);
-    std::vector<double> numbers(live.layout().size());
-    live.measure(numbers);
+    const Batch batch = lessons::validation_batch(run.task(), run.spec(), kSharesSequences);
+    Look look(run.store(), config, batch);
+    const std::vector<double> numbers = look.measure();
     double sum = 0;
-    for (size_t i = 0; i < model.sublayers.size(); ++i) {
+    for (size_t i = 0; i < look.values().sublayers.size(); ++i) {
       const std::string own = fmt::format("beta2.{0}.{0}", i + 1);
       for (size_t k = 0; k < numbers.size(); ++k)
-        if (live.layout()[k].name == own) sum += numbers[k];
+        if (look.layout()[k].name == own) sum += numbers[k];
     }
-    if (!(live.residual() < kShareResidual))
+    if (!(look.residual() < kShareResidual))
       record.beta2_reason = fmt::format(
           "the branches, carried through the norms, miss the state by {:.2g} standard deviations: "
           "this wiring lies outside the definition",
-          live.residual());
+          look.residual());
     else if (!std::isfinite(sum))
       record.beta2_reason = "not finite at initialisation";
     else
@@ -243,7 +234,7 @@ HeldOut first_rows(const Run& run) {
 
 double bleu_of(Run& run) {
   const Task& task = run.task();
-  const auto* pairs = dynamic_cast<const PairsTask*>(&task);
+  const auto* pairs = task.sentence_pairs();
   const HeldOut held = pairs ? all_pairs(*pairs) : first_rows(run);
   Translator translator(run.store(), run.spec().model, task.begin(), task.end(),
                         pairs ? kPairsBeam : BeamOptions{.beam = 1, .length_penalty = 1});

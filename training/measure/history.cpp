@@ -40,6 +40,12 @@ const char* to_string(RunEvent::Kind kind) {
   return "?";
 }
 
+std::pair<std::string, std::string> two_names(const std::string& y) {
+  const size_t slash = y.find(" / ");
+  if (slash == y.npos) return {y, {}};
+  return {y.substr(0, slash), y.substr(slash + 3)};
+}
+
 History::History(std::vector<StatInfo> layout, size_t budget_bytes)
     : layout_(std::move(layout)), budget_(budget_bytes) {}
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/tape/program.h"
@@ -64,6 +65,9 @@ struct FrameBlock {
 /// The same frames in a layout of `width` numbers: number i of a frame becomes number `places[i]`, and what no number
 /// comes to was not measured.
 FrameBlock spread(const FrameBlock& block, std::span<const int32_t> places, size_t width);
+
+/// "a / b", how a quotient of two stats is asked for, into a and b; b empty for a single name.
+std::pair<std::string, std::string> two_names(const std::string& y);
 
 class History {
  public:

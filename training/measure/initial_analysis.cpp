@@ -6,13 +6,14 @@
 #include <cctype>
 #include <cmath>
 #include <span>
+#include <utility>
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/tape/backend.h"
 #include "engine/tape/program.h"
 #include "engine/tape/seal.h"
-#include "training/measure/step_metrics.h"
+#include "training/measure/look.h"
 
 namespace normscope {
 namespace {
@@ -24,18 +25,6 @@ uint32_t bounded(uint32_t word, int32_t bound) {
 /// Standard normal numbers for one purpose, as Store draws them.
 std::vector<float> normals(const std::string& name, int64_t size, uint64_t seed) {
   return initial_values(name, {size}, {Init::Kind::Normal, 1.0}, seed);
-}
-
-RecordOptions options_of(const MeasureBatch& batch) {
-  return {.batch = batch.B, .sequence = batch.T, .training = false, .probes = false};
-}
-
-void fill(Program& program, const ModelConfig& config, const MeasureBatch& batch) {
-  if (config.gaussian_input)
-    std::copy(batch.x.begin(), batch.x.end(), program.floats("x").begin());
-  else
-    std::copy(batch.tokens.begin(), batch.tokens.end(), program.tokens("tokens").begin());
-  std::copy(batch.targets.begin(), batch.targets.end(), program.tokens("targets").begin());
 }
 
 /// The final state with each token's mean removed and the whole scaled to unit variance.
@@ -54,13 +43,10 @@ std::vector<double> normalised_state(const std::vector<float>& x, size_t width) 
   return out;
 }
 
-std::vector<double> final_state(Store& store, const ModelConfig& config, const MeasureBatch& batch) {
-  Tape tape(store);
-  const ModelValues model = record_transformer(tape, config, options_of(batch));
-  Program program = seal(tape, {.loss = model.loss, .backward = false});
-  fill(program, config, batch);
-  program.replay({});
-  return normalised_state(program.read(tape.value(model.hidden).name), static_cast<size_t>(config.d_model));
+std::vector<double> final_state(Store& store, const ModelConfig& config, const Batch& batch) {
+  Look look(store, config, batch);
+  look.replay();
+  return normalised_state(look.read(look.values().hidden), static_cast<size_t>(config.d_model));
 }
 
 /// "L03.ffn.w2", "enc.L03.ffn.w2"; not "emb.tokens", "out.w".
@@ -80,23 +66,21 @@ double standard_deviation(const std::vector<float>& x) {
 
 }  // namespace
 
-MeasureBatch random_batch(const ModelConfig& config, int32_t B, int32_t T, uint64_t seed) {
-  MeasureBatch batch{.B = B, .T = T, .tokens = {}, .targets = {}, .x = {}};
-  for (int64_t i = 0; i < int64_t{B} * T; ++i) {
-    const uint64_t element = static_cast<uint64_t>(i);
-    batch.tokens.push_back(static_cast<int32_t>(bounded(
-        random_word(element, site_of("measure.tokens"), 0, Purpose::Batch, seed), config.vocabulary)));
-    batch.targets.push_back(static_cast<int32_t>(bounded(
-        random_word(element, site_of("measure.targets"), 0, Purpose::Batch, seed), config.vocabulary)));
-  }
+Batch random_batch(const ModelConfig& config, int32_t B, int32_t T, uint64_t seed) {
+  Batch batch(B, T);
+  for (const auto& [name, numbers] :
+       {std::pair("measure.tokens", &batch.tokens), {"measure.targets", &batch.targets}})
+    for (size_t i = 0; i < numbers->size(); ++i)
+      (*numbers)[i] = static_cast<int32_t>(
+          bounded(random_word(i, site_of(name), 0, Purpose::Batch, seed), config.vocabulary));
   if (config.gaussian_input) batch.x = normals("measure.x", int64_t{B} * T * config.d_model, seed);
   return batch;
 }
 
-Store initial_store(Backend& backend, const ModelConfig& config, const MeasureBatch& batch, uint64_t seed) {
+Store initial_store(Backend& backend, const ModelConfig& config, const Batch& batch, uint64_t seed) {
   Store store(backend);
   Tape tape(store);
-  record_transformer(tape, config, options_of(batch));
+  record_transformer(tape, config, record_options(shape_of(batch), false));
   store.materialize(seed);
   if (!config.gaussian_input) profile_admin(store, config, batch.tokens, batch.B, batch.T);
   return store;
@@ -108,14 +92,14 @@ double GradientProfile::at(const std::string& name) const {
   fail("measure", "there is no gradient of '{}'", name);
 }
 
-GradientProfile gradient_profile(Store& store, const ModelConfig& config, const MeasureBatch& batch,
+GradientProfile gradient_profile(Store& store, const ModelConfig& config, const Batch& batch,
                                  int32_t positions) {
   Tape tape(store);
-  RecordOptions options = options_of(batch);
+  RecordOptions options = record_options(shape_of(batch), false);
   options.row_weights = true;
   const ModelValues model = record_transformer(tape, config, options);
   Program program = seal(tape, {.loss = model.loss, .update = kNoOp});
-  fill(program, config, batch);
+  put(batch, program);
 
   const ProgramData& data = program.data();
   GradientProfile profile;
@@ -139,36 +123,27 @@ GradientProfile gradient_profile(Store& store, const ModelConfig& config, const 
   return profile;
 }
 
-std::vector<double> hidden_mean_squares(Store& store, const ModelConfig& config, const MeasureBatch& batch) {
-  Tape tape(store);
-  const ModelValues model = record_transformer(tape, config, options_of(batch));
-  Program program = seal(tape, {.loss = model.loss, .backward = false});
-  fill(program, config, batch);
-  program.replay({});
+std::vector<double> hidden_mean_squares(Store& store, const ModelConfig& config, const Batch& batch) {
+  Look look(store, config, batch);
+  look.replay();
   const auto mean_square = [&](ValueId v) {
     double sum = 0;
-    const std::vector<float> x = program.read(tape.value(v).name);
+    const std::vector<float> x = look.read(v);
     for (float f : x) sum += static_cast<double>(f) * f;
     return sum / static_cast<double>(x.size());
   };
-  std::vector<double> out = {mean_square(model.embedding)};
-  for (const SublayerValues& s : model.sublayers) out.push_back(mean_square(s.output));
+  std::vector<double> out = {mean_square(look.values().embedding)};
+  for (const SublayerValues& s : look.values().sublayers) out.push_back(mean_square(s.output));
   return out;
 }
 
 std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config,
-                                                     const MeasureBatch& batch) {
-  Tape tape(store);
-  const ModelValues model = record_transformer(tape, config, options_of(batch));
-  Program program = seal(tape, {.loss = model.loss, .backward = false});
-  fill(program, config, batch);
-  program.replay({});
-  LiveMeasurements live(program, model, config, batch.B);
-  std::vector<double> numbers(live.layout().size());
-  live.measure(numbers);
+                                                     const Batch& batch) {
+  Look look(store, config, batch);
+  const std::vector<double> numbers = look.measure();
   std::vector<std::vector<double>> beta2;
   for (size_t k = 0; k < numbers.size(); ++k) {
-    const std::string& name = live.layout()[k].name;
+    const std::string& name = look.layout()[k].name;
     if (!name.starts_with("beta2.")) continue;
     if (name.ends_with(".sum"))
       beta2.emplace_back();
@@ -184,8 +159,8 @@ double sum_of_own_shares(const std::vector<std::vector<double>>& beta2) {
   return sum;
 }
 
-double output_change(const Store& store, const ModelConfig& config, const MeasureBatch& batch,
-                     double relative, uint64_t seed) {
+double output_change(const Store& store, const ModelConfig& config, const Batch& batch, double relative,
+                     uint64_t seed) {
   Store before = store.clone(), after = store.clone();
   for (size_t p = 0; p < after.parameters().size(); ++p) {
     const ParameterInfo& info = after.parameters()[p];
@@ -200,7 +175,7 @@ double output_change(const Store& store, const ModelConfig& config, const Measur
   return output_difference(before, after, config, batch);
 }
 
-double output_difference(Store& before, Store& after, const ModelConfig& config, const MeasureBatch& batch) {
+double output_difference(Store& before, Store& after, const ModelConfig& config, const Batch& batch) {
   const std::vector<double> a = final_state(before, config, batch), b = final_state(after, config, batch);
   double sum = 0;
   for (size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);

@@ -8,21 +8,15 @@
 
 #include "engine/model/transformer.h"
 #include "engine/tape/store.h"
+#include "training/data/task.h"
 
 namespace normscope {
 
-/// One batch to measure on: tokens (B,T), or x (B,T,D) for a model with a Gaussian input, and targets (B,T).
-struct MeasureBatch {
-  int32_t B = 1, T = 1;
-  std::vector<int32_t> tokens, targets;
-  std::vector<float> x;
-};
-
 /// Uniform random tokens and targets, x ~ N(0,1): what the theorems speak of. A function of (config, B, T, seed).
-MeasureBatch random_batch(const ModelConfig& config, int32_t B, int32_t T, uint64_t seed);
+Batch random_batch(const ModelConfig& config, int32_t B, int32_t T, uint64_t seed);
 
 /// A freshly initialised Store of the config (Admin profiled on the batch).
-Store initial_store(Backend& backend, const ModelConfig& config, const MeasureBatch& batch, uint64_t seed);
+Store initial_store(Backend& backend, const ModelConfig& config, const Batch& batch, uint64_t seed);
 
 /// Norm of dL/dW for every parameter. positions = 0: of the loss of the whole batch, the mean over its
 /// positions. That is the kind of gradient that Xiong et al. 2020, Theorem 1 bounds from above (the loss of a
@@ -36,15 +30,15 @@ struct GradientProfile {
   std::vector<double> norms;
   double at(const std::string& name) const;  ///< throws Error for an unknown name
 };
-GradientProfile gradient_profile(Store& store, const ModelConfig& config, const MeasureBatch& batch,
+GradientProfile gradient_profile(Store& store, const ModelConfig& config, const Batch& batch,
                                  int32_t positions);
 
 /// Mean of x^2 over tokens and features after every sub-layer, x_0 first (Xiong et al. 2020, Lemma 2).
-std::vector<double> hidden_mean_squares(Store& store, const ModelConfig& config, const MeasureBatch& batch);
+std::vector<double> hidden_mean_squares(Store& store, const ModelConfig& config, const Batch& batch);
 
 /// Residual dependency of the whole batch: beta2[i-1][j] = beta^2_ij (see LiveMeasurements), j = 0..i.
 std::vector<std::vector<double>> residual_dependency(Store& store, const ModelConfig& config,
-                                                     const MeasureBatch& batch);
+                                                     const Batch& batch);
 /// Sum over i of beta^2_ii: what Liu et al. 2020, Theorem 2 predicts the output change to follow.
 double sum_of_own_shares(const std::vector<std::vector<double>>& beta2);
 
@@ -53,11 +47,11 @@ double sum_of_own_shares(const std::vector<std::vector<double>>& beta2);
 /// with `relative` times the standard deviation of each weight matrix of the sub-layers; gains, biases and
 /// scales stay as they are, and so does the input x_0 (the authors' code also shakes the embedding, which
 /// adds a change at N = 0 that no sub-layer made). Works on a clone.
-double output_change(const Store& store, const ModelConfig& config, const MeasureBatch& batch,
-                     double relative, uint64_t seed);
+double output_change(const Store& store, const ModelConfig& config, const Batch& batch, double relative,
+                     uint64_t seed);
 
 /// The same D between two Stores of one config: what an optimizer step has changed, for instance.
-double output_difference(Store& before, Store& after, const ModelConfig& config, const MeasureBatch& batch);
+double output_difference(Store& before, Store& after, const ModelConfig& config, const Batch& batch);
 
 /// Least squares y = a + b x and its coefficient of determination.
 struct LinearFit {

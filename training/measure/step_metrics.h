@@ -1,5 +1,5 @@
 // Measurements that need more than one tensor at a time, read from the tensors of a program after a replay:
-// at every step on one fixed sequence (train/measured_sequence.h), where they join the stats in the run's
+// at every step on one fixed sequence (measured_row of run/evaluate.h), where they join the stats in the run's
 // History, and on a whole batch on request. Of a padded sequence only the positions that are not padding count.
 #pragma once
 

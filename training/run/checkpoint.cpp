@@ -43,15 +43,14 @@ Json json_of(const std::vector<Edit>& edits) {
   return list;
 }
 
-constexpr std::pair<const char*, Store::Block> kNamedBlocks[] = {
-    {"", Store::Block::Value}, {"m/", Store::Block::M}, {"v/", Store::Block::V}};
+constexpr const char* kPrefixes[] = {"", "m/", "v/"};  // of a parameter's name, for each of kTrainedBlocks
 
 void read_weights(const SafetensorsFile& file, Store& store) {
   for (size_t i = 0; i < store.parameters().size(); ++i) {
     const ParameterInfo& info = store.parameters()[i];
-    for (const auto& [prefix, block] : kNamedBlocks) {
-      file.require_shape(prefix + info.name, shape_of(info.shape));
-      store.write(static_cast<int32_t>(i), file.floats(prefix + info.name), block);
+    for (size_t b = 0; b < kTrainedBlocks.size(); ++b) {
+      file.require_shape(kPrefixes[b] + info.name, shape_of(info.shape));
+      store.write(static_cast<int32_t>(i), file.floats(kPrefixes[b] + info.name), kTrainedBlocks[b]);
     }
   }
 }
@@ -113,17 +112,14 @@ TensorShape row(const std::vector<T>& values) {
 
 }  // namespace
 
-// The weights as they lie in the Store's blocks; everything else is small, but for the frames, which are read
-// when they are written: the History may be read by any thread.
+// A keyframe and what names its numbers; everything else is small, but for the history's frames, which are read when
+// they are written: the History may be read by any thread.
 struct RunImage::Data {
+  std::shared_ptr<const Keyframe> state;
   std::vector<ParameterInfo> parameters;
-  std::vector<float> weights[std::size(kNamedBlocks)];
   std::shared_ptr<const History> history;
   Series loss, rate, validation;
   std::vector<float> losses;
-  std::vector<double> window, blocks;  // of the plateau
-  MemoryState memory;
-  int32_t step = 0;
   std::map<std::string, std::string> metadata;
 };
 
@@ -132,20 +128,23 @@ RunImage::~RunImage() = default;
 
 void RunImage::write(const std::string& path, size_t frame_bytes) const {
   SafetensorsWriter file;
+  const Keyframe& state = *data_->state;
   for (const ParameterInfo& info : data_->parameters)
-    for (size_t b = 0; b < std::size(kNamedBlocks); ++b)
-      file.add(kNamedBlocks[b].first + info.name, shape_of(info.shape),
-               std::span(data_->weights[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
-  const FrameBlock frames = data_->history->frames(data_->step, frame_bytes);
+    for (size_t b = 0; b < kTrainedBlocks.size(); ++b)
+      file.add(kPrefixes[b] + info.name, shape_of(info.shape),
+               std::span(state.blocks[b]).subspan(info.offset, static_cast<size_t>(info.shape.size())));
+  const FrameBlock frames = data_->history->frames(state.step, frame_bytes);
+  const std::vector<double> window(state.plateau.window.begin(), state.plateau.window.end()),
+      blocks(state.plateau.blocks.begin(), state.plateau.blocks.end());
   file.add("history/steps", row(data_->loss.steps), std::span(data_->loss.steps));
   file.add("history/losses", row(data_->loss.values), std::span(data_->loss.values));
   file.add("history/rates", row(data_->rate.values), std::span(data_->rate.values));
   file.add("validation/steps", row(data_->validation.steps), std::span(data_->validation.steps));
   file.add("validation/losses", row(data_->validation.values), std::span(data_->validation.values));
   file.add("losses", row(data_->losses), std::span(data_->losses));
-  file.add("plateau/window", row(data_->window), std::span(data_->window));
-  file.add("plateau/blocks", row(data_->blocks), std::span(data_->blocks));
-  add_memory(file, data_->memory);
+  file.add("plateau/window", row(window), std::span(window));
+  file.add("plateau/blocks", row(blocks), std::span(blocks));
+  add_memory(file, state.memory);
   file.add("frames/steps", row(frames.steps), std::span(frames.steps));
   file.add("frames/stats", row(frames.stats), std::span(frames.stats));
   file.add("frames/gone", row(frames.gone), std::span(frames.gone));
@@ -157,31 +156,21 @@ void RunImage::write(const std::string& path, size_t frame_bytes) const {
 
 std::shared_ptr<const RunImage> Run::image() const {
   const Impl& run = *impl_;
-  const Store& store = run.network->store;
   auto data = std::make_unique<RunImage::Data>();
-  data->parameters = store.parameters();
-  for (size_t b = 0; b < std::size(kNamedBlocks); ++b) {
-    data->weights[b].resize(store.size());
-    store.backend().download(store.block(kNamedBlocks[b].second), 0, data->weights[b]);
-  }
-  run.require_backend();
+  data->state = run.keyframe();
+  data->parameters = run.network->store.parameters();
   data->history = run.history;
   data->loss = run.history->loss();
   data->rate = run.history->rate();
   data->validation = run.history->validation();
   data->losses = run.losses;
-  data->step = run.steps;
-  const Plateau::State plateau = run.plateau.state();
-  data->window.assign(plateau.window.begin(), plateau.window.end());
-  data->blocks.assign(plateau.blocks.begin(), plateau.blocks.end());
-  data->memory = run.memory.state();
   data->metadata = {{"format", kSavedRunFormat},
                     {"step", std::to_string(run.steps)},
                     {"data_hash", fmt::format("{:016x}", run.task->hash())},
                     {"origin", text_of(json_of(run.origin))},
                     {"edits", text_of(json_of(run.edits))},
                     {"scheduled", text_of(json_of(run.scheduled))},
-                    {"plateau", text_of(json_of(plateau))},
+                    {"plateau", text_of(json_of(data->state->plateau))},
                     {"events", text_of(json_of(run.history->events()))},
                     {"stats", text_of(json_of(run.history->layout()))},
                     {"non_finite", text_of(json_of(run.broken))}};

@@ -9,7 +9,7 @@
 #include "engine/core/philox.h"
 #include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
-#include "training/run/network.h"
+#include "training/measure/look.h"
 #include "training/run/recurrence/segment_memory.h"
 
 namespace normscope {
@@ -55,48 +55,27 @@ constexpr int32_t kSourceBatches = 4;  // enough for a difference of a tenth of 
 
 }  // namespace
 
-BatchShape shape_of(const Batch& batch) {
-  const int32_t source = batch.B > 0 ? static_cast<int32_t>(batch.source.size()) / batch.B : 0;
-  const bool one_target = batch.targets.size() < batch.tokens.size();
-  return {batch.B, batch.T, source, !batch.key_lengths.empty(), one_target};
-}
-
-void put(const Batch& batch, Program& program) {
-  const BatchView to = inputs_of(program, shape_of(batch));
-  if (!to.tokens.empty()) std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
-  std::copy(batch.targets.begin(), batch.targets.end(), to.targets.begin());
-  std::copy(batch.source.begin(), batch.source.end(), to.source.begin());
-  std::copy(batch.key_lengths.begin(), batch.key_lengths.end(), to.key_lengths.begin());
-  if (!to.target_lengths.empty())
-    std::copy(batch.target_lengths.begin(), batch.target_lengths.end(), to.target_lengths.begin());
-}
-
 Batch validation_row(const Task& task, uint64_t seed, int32_t sequence) {
   const auto middle = static_cast<uint64_t>(task.validation_batches(1, sequence) / 2 + 1);
-  Batch batch(task.shape(seed, middle, Split::Validation, 1, sequence));
-  task.fill(seed, middle, Split::Validation, 1, sequence, batch.view());
-  return front_row(batch);
+  return front_row(task.draw(seed, middle, Split::Validation, 1, sequence));
+}
+
+Batch measured_row(const Task& task, int32_t sequence) {
+  constexpr uint64_t kSeed = 1;  // not the run's: another seed gives another network, but the same sequence
+  return validation_row(task, kSeed, sequence);
 }
 
 Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
-                           const std::vector<std::string>& left_out) {
+                           const std::vector<std::string>& left_out, std::vector<LayerMemory>* memories) {
   Tape tape(store);
-  RecordOptions options = record_options(shape, false);
-  options.left_out = left_out;
-  const ModelValues values = record_model(tape, model, options);
-  return seal(tape,
-              {.loss = values.loss, .backward = false, .reuse_memory = true, .keep_probabilities = false});
-}
-
-Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
-                           const std::vector<std::string>& left_out, std::vector<LayerMemory>& memories) {
-  if (model.memory == 0) return evaluation_program(store, model, shape, left_out);
-  Tape tape(store);
-  RecordOptions options = record_options(shape, false, model.memory);
+  RecordOptions options = record_options(shape, false, memories ? model.memory : 0);
   options.left_out = left_out;
   ModelValues values = record_model(tape, model, options);
-  memories = std::move(values.memories);
-  return seal(tape, {.loss = values.loss, .backward = false, .keep_probabilities = false});
+  if (options.memory > 0) *memories = std::move(values.memories);
+  return seal(tape, {.loss = values.loss,
+                     .backward = false,
+                     .reuse_memory = options.memory == 0,
+                     .keep_probabilities = false});
 }
 
 Validator::Validator(Store& store, const ModelConfig& model, const Task& task, uint64_t seed, int32_t batch,
@@ -105,13 +84,14 @@ Validator::Validator(Store& store, const ModelConfig& model, const Task& task, u
   const int32_t count = std::min(most, task.validation_batches(batch, model.sequence));
   for (int32_t i = 1; i <= count; ++i) {
     const auto step = static_cast<uint64_t>(i);
-    const BatchShape shape = task.shape(seed, step, Split::Validation, batch, model.sequence);
+    Drawn& drawn =
+        batches_.emplace_back(Drawn{task.draw(seed, step, Split::Validation, batch, model.sequence), nullptr,
+                                    0, task.goes_on(step, Split::Validation, batch, model.sequence)});
+    const BatchShape shape = shape_of(drawn.batch);
     auto program = programs_.find(shape);
     if (program == programs_.end())
-      program = programs_.emplace(shape, evaluation_program(store, model, shape, left_out, memories_)).first;
-    Drawn& drawn = batches_.emplace_back(Drawn{Batch(shape), &program->second, 0,
-                                               task.goes_on(step, Split::Validation, batch, model.sequence)});
-    task.fill(seed, step, Split::Validation, batch, model.sequence, drawn.batch.view());
+      program = programs_.emplace(shape, evaluation_program(store, model, shape, left_out, &memories_)).first;
+    drawn.program = &program->second;
     drawn.targets = std::count_if(drawn.batch.targets.begin(), drawn.batch.targets.end(),
                                   [](int32_t t) { return t >= 0; });
   }

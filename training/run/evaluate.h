@@ -18,18 +18,16 @@ namespace normscope {
 
 /// A row of the validation split, the middle one where they are sorted by length.
 Batch validation_row(const Task& task, uint64_t seed, int32_t sequence);
-BatchShape shape_of(const Batch& batch);
-/// Into the inputs of a program of its shape.
-void put(const Batch& batch, Program& program);
+/// The row that all runs on a task are measured on before every step, whatever their seed, so that only the weights can
+/// change the numbers: the middle of its validation split.
+Batch measured_row(const Task& task, int32_t sequence);
 
-/// The forward program for batches of a shape: no dropout, no probes; its values share memory.
-/// `left_out`: see RecordOptions.
+/// The forward program for batches of a shape: no dropout, no probes; its values share memory. `left_out`: see
+/// RecordOptions. With `memories` that of a model with a memory runs over model.memory positions, whose places go there,
+/// and its values stay readable.
 Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
-                           const std::vector<std::string>& left_out = {});
-
-/// The same over a memory of model.memory positions, whose places `memories` takes; its values stay readable.
-Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,
-                           const std::vector<std::string>& left_out, std::vector<LayerMemory>& memories);
+                           const std::vector<std::string>& left_out = {},
+                           std::vector<LayerMemory>* memories = nullptr);
 
 /// Mean cross-entropy per target (without label smoothing) over the task's fixed validation batches; of a
 /// classifier (a parser is one of transitions) also how many targets have the largest logit. A model with a memory

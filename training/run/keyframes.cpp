@@ -13,15 +13,21 @@ namespace normscope {
 namespace {
 
 constexpr const char* kFormat = "normscope keyframe 1";
+constexpr const char* kBlockNames[] = {"values", "m", "v"};  // of kTrainedBlocks in a file
 constexpr int32_t kInterval = 20;  // a copy of the weights costs far less than twenty steps
 
-void copy_block(const Store& store, Store::Block block, std::vector<float>& to) {
-  to.resize(store.size());
-  store.backend().download(store.block(block), 0, to);
-  if (!store.backend().error().empty()) store.backend().wait();  // throws: what came down is worth nothing
-}
-
 }  // namespace
+
+std::shared_ptr<const Keyframe> take_keyframe(int32_t step, size_t edits, const Store& store,
+                                              const Plateau::State& plateau, const MemoryState& memory) {
+  auto frame = std::make_shared<Keyframe>(Keyframe{step, edits, {}, plateau, memory});
+  for (size_t b = 0; b < kTrainedBlocks.size(); ++b) {
+    frame->blocks[b].resize(store.size());
+    store.backend().download(store.block(kTrainedBlocks[b]), 0, frame->blocks[b]);
+  }
+  if (!store.backend().error().empty()) store.backend().wait();  // throws: what came down is worth nothing
+  return frame;
+}
 
 void Keyframes::after_step(int32_t step, size_t edits, const Store& store, const Plateau::State& plateau,
                            const MemoryState& memory) {
@@ -29,15 +35,7 @@ void Keyframes::after_step(int32_t step, size_t edits, const Store& store, const
   const size_t bytes = sizeof(Keyframe) + 3 * store.size() * sizeof(float) + memory.bytes();
   if (bytes > budget_) return;
   while (!frames_.empty() && this->bytes() + bytes > budget_) drop_one();
-  auto frame = std::make_shared<Keyframe>();
-  frame->step = step;
-  frame->edits = edits;
-  frame->plateau = plateau;
-  frame->memory = memory;
-  copy_block(store, Store::Block::Value, frame->values);
-  copy_block(store, Store::Block::M, frame->m);
-  copy_block(store, Store::Block::V, frame->v);
-  frames_.push_back(std::move(frame));
+  frames_.push_back(take_keyframe(step, edits, store, plateau, memory));
 }
 
 // The one whose absence leaves the smallest gap for its age; step 0 needs none, because it follows from the
@@ -111,9 +109,8 @@ void write_keyframe(const Keyframe& frame, const std::string& path) {
   const auto row = [](const auto& values) { return TensorShape{static_cast<int64_t>(values.size())}; };
   SafetensorsWriter file;
   file.set_metadata("format", kFormat);
-  file.add("values", row(frame.values), std::span(frame.values));
-  file.add("m", row(frame.m), std::span(frame.m));
-  file.add("v", row(frame.v), std::span(frame.v));
+  for (size_t b = 0; b < kTrainedBlocks.size(); ++b)
+    file.add(kBlockNames[b], row(frame.blocks[b]), std::span(frame.blocks[b]));
   file.add("plateau/window", row(window), std::span(window));
   file.add("plateau/blocks", row(blocks), std::span(blocks));
   file.add("numbers", row(numbers), std::span(numbers));
@@ -143,23 +140,21 @@ std::shared_ptr<const Keyframe> read_keyframe(const SafetensorsFile& file) {
   frame->plateau.count = number(2, "plateau.count", 0, frame->step);
   frame->plateau.stuck = number(3, "plateau.stuck", 0, 1) != 0;
   frame->plateau.learning_since = number(4, "plateau.learning_since", 0, frame->step);
-  frame->values = file.floats("values");
-  frame->m = file.floats("m");
-  frame->v = file.floats("v");
+  for (size_t b = 0; b < kTrainedBlocks.size(); ++b) {
+    frame->blocks[b] = file.floats(kBlockNames[b]);
+    if (frame->blocks[b].size() != frame->blocks[0].size())
+      fail(where, "{} has {} numbers: expected {}, as many as values", kBlockNames[b],
+           frame->blocks[b].size(), frame->blocks[0].size());
+  }
   frame->memory = memory_from(file);
-  for (const auto& [name, block] : {std::pair{"m", &frame->m}, {"v", &frame->v}})
-    if (block->size() != frame->values.size())
-      fail(where, "{} has {} numbers: expected {}, as many as values", name, block->size(),
-           frame->values.size());
   return frame;
 }
 
 void restore(const Keyframe& frame, Store& store) {
-  if (frame.values.size() != store.size() || frame.m.size() != store.size() || frame.v.size() != store.size())
-    fail("keyframe", "{} numbers of step {}: expected {}", frame.values.size(), frame.step, store.size());
-  store.backend().upload(store.block(Store::Block::Value), 0, frame.values);
-  store.backend().upload(store.block(Store::Block::M), 0, frame.m);
-  store.backend().upload(store.block(Store::Block::V), 0, frame.v);
+  if (frame.blocks[0].size() != store.size())
+    fail("keyframe", "{} numbers of step {}: expected {}", frame.blocks[0].size(), frame.step, store.size());
+  for (size_t b = 0; b < kTrainedBlocks.size(); ++b)
+    store.backend().upload(store.block(kTrainedBlocks[b]), 0, frame.blocks[b]);
 }
 
 }  // namespace normscope

@@ -2,6 +2,7 @@
 // with age, so that any step can be reached by replaying few. Owned by a Run; the trainer's thread only.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -16,16 +17,23 @@ namespace normscope {
 
 class SafetensorsFile;
 
+/// What a parameter is while it is trained: its value and Adam's moments.
+inline constexpr std::array kTrainedBlocks{Store::Block::Value, Store::Block::M, Store::Block::V};
+
 struct Keyframe {
   int32_t step = 0;
-  size_t edits = 0;                 ///< how many of the run's edits were in force
-  std::vector<float> values, m, v;  ///< the Store's blocks
+  size_t edits = 0;  ///< how many of the run's edits were in force
+  std::array<std::vector<float>, kTrainedBlocks.size()> blocks;  ///< of the Store: kTrainedBlocks
   Plateau::State plateau;
   MemoryState memory;  ///< what a decoder remembers of the segment of `step`
   size_t bytes() const {
-    return sizeof(Keyframe) + (values.size() + m.size() + v.size()) * sizeof(float) + memory.bytes();
+    return sizeof(Keyframe) + blocks.size() * blocks[0].size() * sizeof(float) + memory.bytes();
   }
 };
+
+/// One of the present state. Throws DeviceError where the device was lost.
+std::shared_ptr<const Keyframe> take_keyframe(int32_t step, size_t edits, const Store& store,
+                                              const Plateau::State& plateau, const MemoryState& memory);
 
 /// Keyframes of one run, unless it has to share (see LabTrainer::share_memory).
 inline constexpr size_t kKeyframeBudget = size_t{36} << 20;

@@ -10,7 +10,8 @@
 #include "engine/model/record_model.h"
 #include "engine/tape/seal_passes.h"
 #include "engine/tape/store.h"
-#include "training/run/network.h"
+#include "training/measure/look.h"
+#include "training/measure/step/memory_map.h"
 
 namespace normscope {
 namespace {
@@ -138,17 +139,10 @@ size_t played_need(const RunSpec& spec, const Task& task, Backend& backend) {
   return 3 * (need.parameters + need.optimizer) + 2 * (need.activations + need.gradients + need.workspace);
 }
 
-std::string bytes_text(size_t bytes) {
-  const double b = static_cast<double>(bytes);
-  if (b >= 1 << 30) return fmt::format("{:.2f} GiB", b / (1 << 30));
-  if (b >= 1 << 20) return fmt::format("{:.1f} MiB", b / (1 << 20));
-  return fmt::format("{:.1f} KiB", b / 1024);
-}
-
 std::string memory_table(const MemoryNeed& need) {
   std::string text;
   const auto line = [&](const char* what, size_t bytes, const std::string& note) {
-    text += fmt::format("{:12} {:>11}  {}\n", what, bytes_text(bytes), note);
+    text += fmt::format("{:12} {:>11}  {}\n", what, size_words(bytes), note);
   };
   line("parameters", need.parameters, fmt::format("{} numbers", need.parameter_count));
   line("optimizer", need.optimizer, "first and second moments");
@@ -156,7 +150,7 @@ std::string memory_table(const MemoryNeed& need) {
   line("gradients", need.gradients,
        need.gradients > need.reused_gradients
            ? fmt::format("all stay readable; train.reuse_gradients = true: {}",
-                         bytes_text(need.reused_gradients))
+                         size_words(need.reused_gradients))
            : "those of activations share memory");
   line("workspace", need.workspace, "batch, packed panels, partial sums");
   line("evaluation", need.evaluation, "the programs that validate and measure, forward only");
@@ -167,7 +161,7 @@ std::string memory_table(const MemoryNeed& need) {
 std::string largest_table(const MemoryNeed& need) {
   std::string text = "largest tensors\n";
   for (const TensorNeed& t : need.largest)
-    text += fmt::format("{:28} {:26} {:>11}\n", t.name, t.what, bytes_text(t.bytes));
+    text += fmt::format("{:28} {:26} {:>11}\n", t.name, t.what, size_words(t.bytes));
   return text;
 }
 

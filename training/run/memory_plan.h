@@ -41,6 +41,5 @@ size_t played_need(const RunSpec& spec, const Task& task, Backend& backend);
 
 std::string memory_table(const MemoryNeed& need);
 std::string largest_table(const MemoryNeed& need);
-std::string bytes_text(size_t bytes);  ///< "1.25 GiB"
 
 }  // namespace normscope

@@ -10,6 +10,9 @@
 #include "engine/io/safetensors.h"
 #include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
+#include "training/measure/look.h"
+#include "training/run/evaluate.h"
+#include "training/run/keyframes.h"
 
 namespace normscope {
 namespace {
@@ -67,33 +70,10 @@ bool same_wiring(const ModelConfig& a, const ModelConfig& b) {
 }
 
 void profile(Network& network, const RunSpec& spec, const Task& task, int32_t step) {
-  const int32_t B = spec.train.batch, T = spec.model.sequence;
-  const auto number = static_cast<uint64_t>(step);
-  const BatchShape shape = task.shape(spec.seed, number, Split::Train, B, T);
-  Batch batch(shape);
-  task.fill(spec.seed, number, Split::Train, B, T, batch.view());
-  profile_admin(network.store, spec.model, record_options(shape, false),
+  const Batch batch =
+      task.draw(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
+  profile_admin(network.store, spec.model, record_options(shape_of(batch), false),
                 {batch.tokens, batch.source, batch.key_lengths, batch.target_lengths});
-}
-
-Program training_program(Network& network, const RunSpec& spec, const BatchShape& shape,
-                         ModelValues* values) {
-  Tape tape(network.store);
-  const ModelValues recorded = record_model(tape, spec.model, record_options(shape, true, spec.model.memory));
-  if (!network.store.materialized()) network.store.materialize(spec.seed);
-  if (values) *values = recorded;
-  return seal(tape, {.loss = recorded.loss,
-                     .backward = true,
-                     .update = update_op(spec.train.optimizer),
-                     .clip = true,
-                     .reuse_memory = spec.train.reuse_gradients,
-                     .keep_probabilities = false});
-}
-
-std::span<int32_t> input_if_there(Program& program, std::string_view name) {
-  const auto& values = program.data().values;
-  const auto named = [&](const ValueInfo& v) { return v.name == name; };
-  return std::any_of(values.begin(), values.end(), named) ? program.tokens(name) : std::span<int32_t>();
 }
 
 std::string without(std::string_view name, std::string_view ending, std::string_view instead) {
@@ -118,31 +98,23 @@ void transfer_weights(const Store& from, Store& to, bool moments) {
   for (const char* part : {"gain", "bias", "alpha"}) carry_moved(from, to, part, moments);
 }
 
-RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory) {
-  return {.batch = shape.rows,
-          .sequence = shape.length,
-          .source_sequence = shape.source_length,
-          .key_lengths = shape.padded,
-          .memory = memory,
-          .training = training,
-          .probes = training};
-}
-
-BatchView inputs_of(Program& program, const BatchShape& shape) {
-  BatchView view;
-  view.tokens = input_if_there(program, "tokens");  // images have none
-  view.targets = program.tokens("targets");
-  if (shape.source_length > 0) view.source = program.tokens("source");
-  if (shape.padded) view.key_lengths = program.tokens("key_lengths");
-  view.target_lengths = input_if_there(program, "target_lengths");  // without probes nobody asks for them
-  return view;
+Program training_program(Store& store, const RunSpec& spec, const BatchShape& shape, ModelValues* values) {
+  Tape tape(store);
+  const ModelValues recorded = record_model(tape, spec.model, record_options(shape, true, spec.model.memory));
+  if (!store.materialized()) store.materialize(spec.seed);
+  if (values) *values = recorded;
+  return seal(tape, {.loss = recorded.loss,
+                     .backward = true,
+                     .update = update_op(spec.train.optimizer),
+                     .clip = true,
+                     .reuse_memory = spec.train.reuse_gradients,
+                     .keep_probabilities = false});
 }
 
 Program& Network::program_for(const BatchShape& wanted, const RunSpec& spec) {
   if (wanted == shape) return *program;
   auto found = others.find(wanted);
-  if (found == others.end())
-    found = others.emplace(wanted, training_program(*this, spec, wanted, nullptr)).first;
+  if (found == others.end()) found = others.emplace(wanted, training_program(store, spec, wanted)).first;
   return found->second;
 }
 
@@ -209,7 +181,7 @@ std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Ba
   auto network = std::make_unique<Network>(backend);
   network->shape =
       task.shape(spec.seed, static_cast<uint64_t>(step), Split::Train, spec.train.batch, spec.model.sequence);
-  network->program.emplace(training_program(*network, spec, network->shape, &network->values));
+  network->program.emplace(training_program(network->store, spec, network->shape, &network->values));
   if (!network->values.sublayers.empty())
     network->measured.emplace(network->store, spec.model, measured_row(task, spec.model.sequence));
   bool new_wiring = true;

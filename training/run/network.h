@@ -12,13 +12,10 @@
 #include "engine/model/record_model.h"
 #include "engine/tape/program.h"
 #include "engine/tape/store.h"
-#include "training/run/measured_sequence.h"
+#include "training/measure/look.h"
 #include "training/spec/spec.h"
 
 namespace normscope {
-
-/// What a parameter is while it is trained: its value and Adam's moments.
-inline constexpr Store::Block kTrainedBlocks[] = {Store::Block::Value, Store::Block::M, Store::Block::V};
 
 /// One number of the stats block and what it says of which tensor.
 struct FiniteCheck {
@@ -27,10 +24,10 @@ struct FiniteCheck {
   std::string tensor;  ///< "L03.attn output", "L02.attn.wq gradient"
 };
 
-/// How a batch of that shape is recorded, and where its program takes it.
-/// `memory`: positions before the segment, RecordOptions::memory.
-RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory = 0);
-BatchView inputs_of(Program& program, const BatchShape& shape);
+/// The program of a step on batches of that shape: forward, backward, clip and the optimizer's update. A Store that has
+/// no weights yet gets those of the seed. `values`: what was recorded goes there too.
+Program training_program(Store& store, const RunSpec& spec, const BatchShape& shape,
+                         ModelValues* values = nullptr);
 
 struct Network {
   explicit Network(Backend& backend) : store(backend) {}
@@ -42,9 +39,9 @@ struct Network {
   std::optional<Program> program;  ///< training: the shape of the first batch, clip and optimizer appended
   BatchShape shape;                ///< of `program`
   std::map<BatchShape, Program>
-      others;                 ///< the same for the other shapes that occurred: one Store, one stats layout
-  Program* newest = nullptr;  ///< that of the last step; nullptr before the first
-  std::optional<MeasuredSequence> measured;  ///< of a transformer: others have no sub-layers
+      others;                    ///< the same for the other shapes that occurred: one Store, one stats layout
+  Program* newest = nullptr;     ///< that of the last step; nullptr before the first
+  std::optional<Look> measured;  ///< at measured_row(), of a transformer: others have no sub-layers
   /// The training program for a shape; sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);
   std::vector<FiniteCheck> checks;  ///< in execution order

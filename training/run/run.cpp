@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
+#include "training/measure/look.h"
 #include "training/run/run_impl.h"
 #include "training/spec/update_rule.h"
 
@@ -73,7 +74,7 @@ void Run::Impl::drop_programs() {
   critical.reset();
   critical_left_out = false;
   line_writer.reset();
-  numbers.clear();
+  frame.reset();
 }
 
 void Run::Impl::rebuild() {
@@ -122,33 +123,26 @@ void Run::Impl::record(Program& program, int64_t step, double rate) {
   const double loss = program.loss();
   losses.push_back(static_cast<float>(loss));
   if (step <= silent_until) return;
-  const std::span<const double> stats = program.stats();
-  std::copy(stats.begin(), stats.end(), numbers.begin());
-  history->append(static_cast<int32_t>(step), loss, rate, numbers);
+  std::ranges::copy(program.stats(), frame->replayed().begin());
+  history->append(static_cast<int32_t>(step), loss, rate, frame->numbers());
 }
 
 // On a device every tensor is a copy that waits: there the numbers are renewed every few steps and stand in
 // between.
 void Run::Impl::measure_live(int64_t step) {
   constexpr int64_t kDeviceInterval = 16;
-  numbers.resize(history->layout().size(), kUnknown);
+  if (!frame) frame.emplace(*network);
   begin_critical(step);
   if (step <= silent_until || !network->measured) return;
-  const std::span<double> out = std::span(numbers).subspan(network->program->stats().size());
+  const std::span<double> measured = frame->measured();
   if (!live)
-    std::fill(out.begin(), out.end(), kUnknown);
-  else if (backend->name() == "CPU" || step % kDeviceInterval == 1 || std::isnan(out[0]))
-    network->measured->measure(out);
+    std::ranges::fill(measured, kUnknown);
+  else if (backend->on_host() || step % kDeviceInterval == 1 || std::isnan(measured[0]))
+    network->measured->measure(measured);
 }
 
 std::shared_ptr<History> Run::Impl::new_history() const {
-  std::vector<StatInfo> layout = network->program->data().stats;
-  if (network->measured) {
-    const std::vector<StatInfo>& more = network->measured->layout();
-    layout.insert(layout.end(), more.begin(), more.end());
-  }
-  layout.push_back({kCriticalStat, 0});
-  return std::make_shared<History>(std::move(layout), frames_budget);
+  return std::make_shared<History>(Frame(*network).layout(), frames_budget);
 }
 
 void Run::Impl::recognise(int32_t step, double loss) {
@@ -222,7 +216,7 @@ void Run::step() {
   run.measure_live(step);
   program.replay(inputs);
   run.memory.take(program, run.network->values.memories);
-  run.numbers.back() = run.critical_rate(program, step);
+  run.frame->critical_rate() = run.critical_rate(program, step);
   run.require_backend();  // of a step that failed nothing is kept
   run.steps = step;
   run.network->newest = &program;

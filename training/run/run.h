@@ -84,7 +84,7 @@ class Run {
   void set_budget(int32_t steps);  ///< train.steps without an event: it changes nothing that is computed
   void set_name(const std::string& name);  ///< likewise
 
-  /// The measurements of measure/step_metrics.h on one fixed sequence (train/measured_sequence.h), of the
+  /// The measurements of measure/step_metrics.h on one fixed sequence (measured_row), of the
   /// weights that each step begins with (on at first): they join the history and change no bit of the run.
   /// Off: NaN in their place, and in that of the critical rate (train.critical_every), which is NaN at the steps between
   /// its measurements too.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,33 @@ inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 /// Throws where a run of `from` cannot learn on with the data of `to`.
 void require_same_data(const RunSpec& from, const RunSpec& to);
 
+/// The numbers of a step in the order in which the history keeps them, each section under its name. All are unknown (NaN)
+/// until they are filled.
+class Frame {
+ public:
+  explicit Frame(Network& network) : replayed_(network.program->data().stats.size()) {
+    layout_ = network.program->data().stats;
+    if (network.measured)
+      layout_.insert(layout_.end(), network.measured->layout().begin(), network.measured->layout().end());
+    layout_.push_back({kCriticalStat, 0});
+    numbers_.assign(layout_.size(), kUnknown);
+  }
+  const std::vector<StatInfo>& layout() const { return layout_; }
+  const std::vector<double>& numbers() const { return numbers_; }
+
+  std::span<double> replayed() { return std::span(numbers_).first(replayed_); }  ///< the program's stats
+  /// Of the measured sequence at the weights that the step begins with; empty without sub-layers.
+  std::span<double> measured() {
+    return std::span(numbers_).subspan(replayed_, numbers_.size() - 1 - replayed_);
+  }
+  double& critical_rate() { return numbers_.back(); }
+
+ private:
+  std::vector<StatInfo> layout_;
+  size_t replayed_;
+  std::vector<double> numbers_;
+};
+
 struct Run::Impl {
   Impl(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend);
 
@@ -42,6 +70,12 @@ struct Run::Impl {
   StepInputs inputs(int64_t step) const;
   int64_t moments_begin() const;
   void require_backend() const;  ///< throws DeviceError when it is lost
+  /// A run that stands where `frame` was taken, or at step 0: `made` are the edits in force there. It has no history yet,
+  /// and no losses. Throws Error for a keyframe of another network.
+  static std::unique_ptr<Impl> standing_at(const Keyframe* frame, const RunSpec& origin,
+                                           std::vector<Edit> made, std::vector<Edit> to_come,
+                                           std::shared_ptr<const Task> task, Backend& backend);
+  std::shared_ptr<const Keyframe> keyframe() const;  ///< one of the present state
   const Keyframe* newest_snapshot() const;
   void keep_snapshot();
   void take_network(Backend& to, std::shared_ptr<Network> made);
@@ -54,8 +88,7 @@ struct Run::Impl {
                        int64_t step);  ///< of the step just replayed; NaN where it is not due
   void try_critical(const std::function<void()>& measure);
   void settle_critical();
-  std::shared_ptr<History> new_history()
-      const;  ///< the program's stats, the live measurements, the critical rate
+  std::shared_ptr<History> new_history() const;
   void recognise(int32_t step, double loss);
   void check_finite(const Program& program, int32_t step);
 
@@ -92,7 +125,7 @@ struct Run::Impl {
   size_t noted = 0;          ///< edits that the history knows already: they are being made again
   Keyframes keyframes;
   std::shared_ptr<const Keyframe> snapshot;  ///< of a run on a device, see keep_snapshot()
-  std::vector<double> numbers;               ///< of a step, in the history's layout
+  std::optional<Frame> frame;                ///< of a step; from the first one of a network on
   bool live = true;
   Plateau plateau;
   double level = 0;

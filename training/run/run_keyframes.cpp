@@ -4,6 +4,32 @@
 
 namespace normscope {
 
+std::shared_ptr<const Keyframe> Run::Impl::keyframe() const {
+  return take_keyframe(steps, edits.size(), network->store, plateau.state(), memory.state());
+}
+
+std::unique_ptr<Run::Impl> Run::Impl::standing_at(const Keyframe* frame, const RunSpec& origin,
+                                                  std::vector<Edit> made, std::vector<Edit> to_come,
+                                                  std::shared_ptr<const Task> task, Backend& backend) {
+  RunSpec spec = origin;
+  for (const Edit& edit : made) set_field(spec, edit.key, edit.value);
+  auto run = std::make_unique<Impl>(std::move(spec), std::move(task), backend);
+  run->origin = origin;
+  run->edits = std::move(made);
+  run->scheduled = std::move(to_come);
+  run->steps = frame ? frame->step : 0;
+  run->rebuild();
+  if (frame) {
+    restore(*frame, run->network->store);
+    run->plateau.restore(frame->plateau);
+    require_memory_of(fmt::format("keyframe of step {}", frame->step), frame->memory, run->spec.model,
+                      run->spec.train.batch);
+    run->memory.restore(frame->memory);
+  }
+  run->refresh_level();
+  return run;
+}
+
 // Edits with a step beyond `step` had not been made then. Those at or before a keyframe are in its weights
 // and count only for the specification; those after it are replayed.
 std::unique_ptr<Run> Run::at(int32_t step) const {
@@ -12,31 +38,16 @@ std::unique_ptr<Run> Run::at(int32_t step) const {
     fail("fork", "step {} was not trained: expected 0 to {}", step, from.steps);
   const Keyframe* frame = from.keyframes.before(step);
   const int32_t start = frame ? frame->step : 0;
-  RunSpec spec = from.origin;
   std::vector<Edit> before, after;
   for (const Edit& edit : from.edits)
     if (edit.step <= step) (edit.step <= start ? before : after).push_back(edit);
-  for (const Edit& edit : before) set_field(spec, edit.key, edit.value);
-  auto run = std::unique_ptr<Run>(new Run(std::make_unique<Impl>(spec, from.task, *from.backend)));
+  auto run = std::unique_ptr<Run>(new Run(
+      Impl::standing_at(frame, from.origin, std::move(before), std::move(after), from.task, *from.backend)));
   Impl& made = *run->impl_;
-  made.origin = from.origin;
-  made.edits = before;
-  made.scheduled = after;
-  made.steps = start;
-  made.rebuild();
   made.history = made.new_history();
   made.silent_until = step;
-  if (frame) {
-    restore(*frame, made.network->store);
-    made.plateau.restore(frame->plateau);
-    require_memory_of(fmt::format("keyframe of step {}", start), frame->memory, made.spec.model,
-                      made.spec.train.batch);
-    made.memory.restore(frame->memory);
-    made.losses.assign(from.losses.begin(), from.losses.begin() + start);
-  } else {
-    made.start_from_weights();
-  }
-  made.refresh_level();
+  made.losses.assign(from.losses.begin(), from.losses.begin() + start);
+  if (!frame) made.start_from_weights();
   made.history->add_event({step, RunEvent::Kind::Forked, "forked"});
   return run;
 }

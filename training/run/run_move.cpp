@@ -33,22 +33,10 @@ const Keyframe* Run::Impl::newest_snapshot() const {
 
 // A device may be lost in any step: the host always has a state that is not old.
 void Run::Impl::keep_snapshot() {
-  if (backend->name() == "CPU") return;
+  if (backend->on_host()) return;
   const Keyframe* frame = newest_snapshot();
   if (frame && steps - frame->step < kSnapshotInterval) return;
-  auto taken = std::make_shared<Keyframe>();
-  taken->step = steps;
-  taken->edits = edits.size();
-  taken->plateau = plateau.state();
-  taken->memory = memory.state();
-  for (auto [block, to] : {std::pair{Store::Block::Value, &taken->values},
-                           {Store::Block::M, &taken->m},
-                           {Store::Block::V, &taken->v}}) {
-    to->resize(network->store.size());
-    backend->download(network->store.block(block), 0, *to);
-  }
-  require_backend();
-  snapshot = std::move(taken);
+  snapshot = keyframe();
 }
 
 void Run::Impl::take_network(Backend& to, std::shared_ptr<Network> made) {
@@ -82,20 +70,13 @@ void Run::recover_on(Backend& to, const std::string& why) {
   const int32_t start = frame ? frame->step : 0, until = std::max(run.steps, run.silent_until);
   std::vector<Edit> before, after;
   for (const Edit& edit : run.edits) (run.broken || edit.step <= start ? before : after).push_back(edit);
-  RunSpec spec = run.origin;
-  for (const Edit& edit : before) set_field(spec, edit.key, edit.value);
-  Impl made(spec, run.task, to);
-  made.steps = start;
-  made.live = run.live;
-  made.rebuild();
-  if (frame)
-    restore(*frame, made.network->store);
-  else if (!spec.train.init_from.empty())
-    load_weights(spec.train.init_from, made.network->store);
+  const std::unique_ptr<Impl> made = Impl::standing_at(frame, run.origin, before, {}, run.task, to);
+  if (const std::string& from = made->spec.train.init_from; !frame && !from.empty())
+    load_weights(from, made->network->store);
 
   run.base.reset();
-  run.take_network(to, made.network);
-  run.spec = made.spec;
+  run.take_network(to, made->network);
+  run.spec = made->spec;
   ++run.revision;
   run.history->add_event({run.steps, RunEvent::Kind::Resumed,
                           fmt::format("goes on on the {} from step {}: {}", to.name(), start, why)});
@@ -107,12 +88,8 @@ void Run::recover_on(Backend& to, const std::string& why) {
   run.steps = start;
   run.silent_until = until;
   run.losses.resize(static_cast<size_t>(start));
-  run.plateau = {};
-  run.memory.forget();
-  if (frame) {
-    run.plateau.restore(frame->plateau);
-    run.memory.restore(frame->memory);
-  }
+  run.plateau = made->plateau;
+  run.memory = std::move(made->memory);
   run.refresh_level();
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "engine/model/record_model.h"
+#include "training/measure/look.h"
 #include "training/measure/step/step_player.h"
 #include "training/run/run_impl.h"
 #include "training/spec/update_rule.h"

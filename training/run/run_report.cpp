@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/model/record_model.h"
-#include "engine/tape/seal.h"
+#include "training/measure/look.h"
 #include "training/run/run_impl.h"
 
 namespace normscope {
@@ -62,24 +61,14 @@ double Run::validation_loss() {
 std::shared_ptr<const BatchMeasurement> Run::measure_batch() {
   Impl& run = *impl_;
   const ModelConfig& model = run.spec.model;
-  const int32_t B = run.spec.train.batch, T = model.sequence;
-  const auto number = static_cast<uint64_t>(std::max(run.steps, 1));
-  const BatchShape shape = run.task->shape(run.spec.seed, number, Split::Train, B, T);
-  Tape tape(run.network->store);
-  const ModelValues values = record_model(tape, model, record_options(shape, false));
-  Program program = seal(tape, {.loss = values.loss, .backward = false});
-  BatchView to = inputs_of(program, shape);
-  Batch batch(shape);  // what an evaluation has no use for goes here
-  if (to.target_lengths.empty()) to.target_lengths = batch.target_lengths;
-  run.task->fill(run.spec.seed, number, Split::Train, B, T, to);
-  program.replay({});
-  LiveMeasurements live(program, values, model, shape.rows);
-  std::vector<double> numbers(live.layout().size());
-  live.measure(numbers);
+  const Batch batch = run.task->draw(run.spec.seed, static_cast<uint64_t>(std::max(run.steps, 1)),
+                                     Split::Train, run.spec.train.batch, model.sequence);
+  Look look(run.network->store, model, batch);
+  const std::vector<double> numbers = look.measure();
   auto made = std::make_shared<BatchMeasurement>();
   made->step = run.steps;
-  made->sequences = shape.rows;
-  made->layout = live.layout();
+  made->sequences = batch.B;
+  made->layout = look.layout();
   made->values.assign(numbers.begin(), numbers.end());
   return made;
 }

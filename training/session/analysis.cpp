@@ -8,24 +8,16 @@
 
 #include "engine/core/error.h"
 #include "engine/ops/ops.h"
-#include "engine/tape/seal.h"
-#include "training/run/network.h"
+#include "training/measure/look.h"
 
 namespace normscope {
 namespace {
 
-/// A batch of the run's data in an evaluation program, replayed.
+/// A batch of the run's data, looked at.
 struct Replayed {
-  const Program& program;
-  const ModelValues& values;
+  const Look& look;
   const Batch& batch;
 
-  std::vector<float> read(ValueId v) const {
-    std::vector<float> host(static_cast<size_t>(program.data().values[static_cast<size_t>(v)].shape.size()));
-    program.read_front(v, host);
-    return host;
-  }
-  const Shape& shape(ValueId v) const { return program.data().values[static_cast<size_t>(v)].shape; }
   /// Positions of each row that are no padding, empty when all count; of the source or of what stands in `name`'s
   /// stack.
   std::span<const int32_t> lengths(const std::string& name, bool source = false) const {
@@ -42,32 +34,15 @@ bool counts(std::span<const int32_t> lengths, int64_t row, int64_t position) {
 template <typename F>
 void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backward, F f) {
   const RunSpec& spec = run.spec();
-  const Task& task = run.task();
-  struct Sealed {
-    ModelValues values;
-    Program program;
-  };
-  std::map<BatchShape, Sealed> programs;
+  std::map<BatchShape, Look> looks;
   for (int32_t i = first; i < first + count; ++i) {
-    const auto number = static_cast<uint64_t>(i);
-    const BatchShape shape = task.shape(spec.seed, number, split, spec.train.batch, spec.model.sequence);
-    auto at = programs.find(shape);
-    if (at == programs.end()) {
-      Tape tape(run.store());
-      ModelValues values = record_model(tape, spec.model, record_options(shape, false));
-      Program program = seal(tape, {.loss = values.loss, .backward = backward, .update = kNoOp});
-      at = programs.emplace(shape, Sealed{std::move(values), std::move(program)}).first;
-    }
-    Batch batch(shape);
-    task.fill(spec.seed, number, split, spec.train.batch, spec.model.sequence, batch.view());
-    const BatchView to = inputs_of(at->second.program, shape);
-    if (!to.tokens.empty()) std::copy(batch.tokens.begin(), batch.tokens.end(), to.tokens.begin());
-    std::copy(batch.targets.begin(), batch.targets.end(), to.targets.begin());
-    if (!to.source.empty()) std::copy(batch.source.begin(), batch.source.end(), to.source.begin());
-    if (!to.key_lengths.empty())
-      std::copy(batch.key_lengths.begin(), batch.key_lengths.end(), to.key_lengths.begin());
-    at->second.program.replay({.label_smoothing = backward ? spec.train.label_smoothing : 0.0f});
-    f(Replayed{at->second.program, at->second.values, batch});
+    const Batch batch =
+        run.task().draw(spec.seed, static_cast<uint64_t>(i), split, spec.train.batch, spec.model.sequence);
+    const BatchShape shape = shape_of(batch);
+    Look& look = looks.try_emplace(shape, run.store(), spec.model, shape, backward).first->second;
+    look.put(batch);
+    look.replay({.label_smoothing = backward ? spec.train.label_smoothing : 0.0f});
+    f(Replayed{look, batch});
   }
 }
 
@@ -89,14 +64,14 @@ double squared(std::span<const float> x) {
 std::string parent_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
 /// Whether a node works on the encoder's states: keys and values of cross-attention and their norms.
-bool reads_memory(const Replayed& at, ValueId v) {
-  if (at.values.memory == kNone) return false;
-  const ProgramData& data = at.program.data();
-  while (v != kNone && v != at.values.memory) {
+bool reads_encoded(const Replayed& at, ValueId v) {
+  if (at.look.values().encoded == kNone) return false;
+  const ProgramData& data = at.look.program().data();
+  while (v != kNone && v != at.look.values().encoded) {
     const int32_t node = data.values[static_cast<size_t>(v)].node;
     v = node < 0 ? kNone : data.nodes[static_cast<size_t>(node)].in[0];
   }
-  return v == at.values.memory;
+  return v == at.look.values().encoded;
 }
 
 struct LogitSums {
@@ -104,8 +79,8 @@ struct LogitSums {
 };
 
 void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
-  const std::vector<float> q = at.read(node.in[0]), k = at.read(node.in[1]);
-  const Shape &qs = at.shape(node.in[0]), &ks = at.shape(node.in[1]);
+  const std::vector<float> q = at.look.read(node.in[0]), k = at.look.read(node.in[1]);
+  const Shape &qs = at.look.shape(node.in[0]), &ks = at.look.shape(node.in[1]);
   const std::span<const int32_t> queries = at.lengths(node.name), keys = at.lengths(node.name, true);
   const int64_t B = qs[0], Tq = qs[1], Tk = ks[1], D = qs[2], H = node.attributes.as<AttentionSpec>().heads,
                 width = D / H;
@@ -132,9 +107,9 @@ void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
 
 /// The same with relative positions, of a segment by itself: these programs have no memory.
 void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) {
-  const std::vector<float> q = at.read(node.in[0]), k = at.read(node.in[1]), e = at.read(node.in[3]),
-                           r = at.read(node.in[4]);
-  const Shape& s = at.shape(node.in[0]);
+  const std::vector<float> q = at.look.read(node.in[0]), k = at.look.read(node.in[1]),
+                           e = at.look.read(node.in[3]), r = at.look.read(node.in[4]);
+  const Shape& s = at.look.shape(node.in[0]);
   const auto B = static_cast<size_t>(s[0]), T = static_cast<size_t>(s[1]), D = static_cast<size_t>(s[2]),
              H = static_cast<size_t>(node.attributes.as<RelativeAttentionSpec>().heads), width = D / H;
   for (size_t b = 0; b < B; ++b)
@@ -157,11 +132,11 @@ void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) 
 
 /// The spectral norm of every row's Jacobian. Row r of the norm belongs to position r / (rows of a position).
 std::vector<double> jacobians(const Replayed& at, const Node& node) {
-  const std::vector<float> factor = at.read(node.saved[1]);
+  const std::vector<float> factor = at.look.read(node.saved[1]);
   std::vector<double> norms(factor.begin(), factor.end());
   if (node.attributes.as<NormSpec>().kind != NormKind::DyT) return norms;
-  const std::vector<float> x = at.read(node.in[0]);
-  const double alpha = static_cast<double>(at.read(node.in[3])[0]);
+  const std::vector<float> x = at.look.read(node.in[0]);
+  const double alpha = static_cast<double>(at.look.read(node.in[3])[0]);
   const size_t width = x.size() / norms.size();
   for (size_t r = 0; r < norms.size(); ++r) {
     double nearest = INFINITY;  // the slope is steepest at the smallest |x|
@@ -176,11 +151,11 @@ std::vector<double> jacobians(const Replayed& at, const Node& node) {
 /// Calls f(row, position) for the rows of a norm that are no padding.
 template <typename F>
 void each_row(const Replayed& at, const Node& node, size_t rows, F f) {
-  const Shape& shape = at.shape(node.out);
+  const Shape& shape = at.look.shape(node.out);
   // What a convolutional network or a parser normalises is (B, features): a row of the batch is one position.
   const int64_t positions = shape.rank < 3 ? 1 : shape[1];
   const int64_t each = static_cast<int64_t>(rows) / (shape[0] * positions);
-  const std::span<const int32_t> lengths = at.lengths(node.name, reads_memory(at, node.in[0]));
+  const std::span<const int32_t> lengths = at.lengths(node.name, reads_encoded(at, node.in[0]));
   for (int64_t r = 0; r < static_cast<int64_t>(rows); ++r)
     if (counts(lengths, r / each / positions, r / each % positions)) f(static_cast<size_t>(r));
 }
@@ -210,10 +185,10 @@ std::vector<MeanGradient> mean_gradients(Run& run, int32_t batches) {
   std::vector<MeanGradient> all;
   std::vector<std::vector<double>> sums;
   each_batch(run, Split::Train, run.steps_done() + 1, batches, true, [&](const Replayed& at) {
-    const ProgramData& data = at.program.data();
+    const ProgramData& data = at.look.program().data();
     for (size_t p = 0; p < data.parameter_order.size(); ++p) {
       const ParameterInfo& info = run.store().parameters()[static_cast<size_t>(data.parameter_order[p])];
-      const std::vector<float> g = at.program.read(info.name, true);
+      const std::vector<float> g = at.look.program().read(info.name, true);
       if (all.size() <= p) {
         all.push_back({info.name, info.layer});
         sums.emplace_back(g.size(), 0.0);
@@ -235,7 +210,7 @@ std::vector<LogitSize> logit_sizes(Run& run) {
   std::vector<LogitSums> sums;
   each_validation_batch(run, [&](const Replayed& at) {
     size_t i = 0;
-    for (const Node& node : at.program.data().nodes) {
+    for (const Node& node : at.look.program().data().nodes) {
       const bool relative = node.op == OpKind::RelativeAttention;
       if (node.op != OpKind::Attention && !relative) continue;
       if (all.size() <= i) {
@@ -257,7 +232,7 @@ std::vector<NormJacobian> jacobian_norms(Run& run) {
   std::vector<double> rows;
   each_validation_batch(run, [&](const Replayed& at) {
     size_t i = 0;
-    for (const Node& node : at.program.data().nodes) {
+    for (const Node& node : at.look.program().data().nodes) {
       if (node.op != OpKind::LayerNorm) continue;
       if (all.size() <= i) {
         all.push_back({node.name, node.layer, node.attributes.as<NormSpec>().kind});
@@ -282,15 +257,15 @@ std::vector<Concentration> concentrations(Run& run, double epsilon, double delta
   std::vector<int32_t> layers;
   std::vector<std::string> names;
   each_validation_batch(run, [&](const Replayed& at) {
-    for (size_t i = 0; i < at.values.sublayers.size(); ++i) {
-      const SublayerValues& s = at.values.sublayers[i];
+    for (size_t i = 0; i < at.look.values().sublayers.size(); ++i) {
+      const SublayerValues& s = at.look.values().sublayers[i];
       if (names.size() <= i) {
         names.push_back(s.name);
         layers.push_back(s.layer);
         squares.emplace_back();
       }
-      const std::vector<float> x = at.read(s.sum);
-      const Shape& shape = at.shape(s.sum);
+      const std::vector<float> x = at.look.read(s.sum);
+      const Shape& shape = at.look.shape(s.sum);
       const auto width = static_cast<size_t>(shape[2]);
       for (int64_t b = 0; b < shape[0]; ++b)
         for (int64_t t = 0; t < shape[1]; ++t)

@@ -83,7 +83,7 @@ void DependencyParser::go_on(Parsing& parsing, const std::function<bool(size_t)>
 
 std::optional<Attachment> attachment_of(Store& store, const ModelConfig& model, const Task& task,
                                         Parsing& parsing, const std::function<bool(size_t)>& progress) {
-  const auto* trees = dynamic_cast<const ParsingTask*>(&task);
+  const ParsingTask* const trees = task.treebank();
   if (!trees) return std::nullopt;
   if (parsing.trees.empty()) parsing.trees.assign(trees->validation().begin(), trees->validation().end());
   DependencyParser(store, model, trees->parse_vocabulary()).go_on(parsing, progress);

@@ -66,7 +66,7 @@ Translator::Part& Translator::encoder(int32_t source_length) {
                                              .sequence = source_length,
                                              .source_sequence = source_length,
                                              .key_lengths = true});
-  return encoders_.emplace(source_length, part_of(tape, values.memory)).first->second;
+  return encoders_.emplace(source_length, part_of(tape, values.encoded)).first->second;
 }
 
 Translator::Part& Translator::decoder(int32_t source_length, int32_t length) {
@@ -94,7 +94,7 @@ std::span<const float> Translator::next(std::span<const BeamRow> rows, int32_t s
     *to = begin_;
     std::copy(row.symbols->begin(), row.symbols->end(), to + 1);
   }
-  std::copy(memory_.begin(), memory_.end(), part.program.floats("memory").begin());
+  std::copy(encoded_.begin(), encoded_.end(), part.program.floats("encoded").begin());
   std::copy(lengths_.begin(), lengths_.end(), part.program.tokens("key_lengths").begin());
   part.program.replay({});
 
@@ -137,11 +137,11 @@ void Translator::batch(std::span<const std::vector<int32_t>> sources, std::span<
   }
   part.program.replay({});
   const std::vector<float> encoded = part.program.read(part.output);
-  memory_.resize(static_cast<size_t>(rows_) * width * D);
+  encoded_.resize(static_cast<size_t>(rows_) * width * D);
   for (size_t r = 0; r < static_cast<size_t>(rows_); ++r) {
     const size_t s = r / static_cast<size_t>(options_.beam);
     std::copy_n(encoded.begin() + static_cast<std::ptrdiff_t>(s * width * D), width * D,
-                memory_.begin() + static_cast<std::ptrdiff_t>(r * width * D));
+                encoded_.begin() + static_cast<std::ptrdiff_t>(r * width * D));
     lengths_[r] = lengths[s];
   }
   const auto best = beam_search(longest, model_.vocabulary, end_, options_,

@@ -48,7 +48,7 @@ class Translator {
   std::map<int32_t, Part> encoders_;
   std::map<std::pair<int32_t, int32_t>, Part> decoders_;
   std::optional<Part> output_;
-  std::vector<float> memory_;     // (rows, source_length, D)
+  std::vector<float> encoded_;    // (rows, source_length, D)
   std::vector<int32_t> lengths_;  // (rows)
   std::vector<float> hidden_, probabilities_;
 };

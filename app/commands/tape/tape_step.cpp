@@ -168,7 +168,7 @@ RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend, bool cop
         Exit::Memory,
         fmt::format("the {} needs {} of memory and this machine has {}: expected "
                     "a smaller model or batch",
-                    copies ? "run with a copy of its step" : "run", bytes_text(need), bytes_text(machine)));
+                    copies ? "run with a copy of its step" : "run", size_words(need), size_words(machine)));
   return spec;
 }
 

@@ -85,7 +85,7 @@ void check_files(const TrainOptions& options, const std::vector<Planned>& planne
 void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& planned) {
   for (const Planned& p : planned) {
     const std::string& path = p.config.spec.data.tokenizer_path;
-    const auto* pairs = dynamic_cast<const PairsTask*>(p.task.get());
+    const PairsTask* const pairs = p.task->sentence_pairs();
     std::error_code error;
     if (pairs && may_write_tokenizer(options, path) && !std::filesystem::exists(path, error))
       with_exit(Exit::Internal, [&] { pairs->tokenizer().save(path); });

@@ -103,7 +103,7 @@ std::string progress_note(const std::vector<Job>& jobs) {
 void say_left_out(const std::vector<Job>& jobs) {
   std::set<const Task*> said;
   for (const Job& job : jobs) {
-    const auto* data = dynamic_cast<const ParsingTask*>(job.task.get());
+    const ParsingTask* const data = job.task->treebank();
     if (!data || data->left_out(Split::Train) == 0 || !said.insert(data).second) continue;
     say("{} of {} trees are not projective and are left out of training\n", data->left_out(Split::Train),
         data->trees(Split::Train));

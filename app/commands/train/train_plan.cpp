@@ -4,6 +4,7 @@
 #include "app/bench/cost.h"
 #include "app/commands/train/train.h"
 #include "engine/core/machine_memory.h"
+#include "training/measure/step/memory_map.h"
 #include "training/run/memory_plan.h"
 
 namespace normscope::cli {
@@ -26,15 +27,15 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
     if (need.peak() > largest.peak()) largest = need;
   }
   const size_t machine = machine_memory();
-  if (options.plan) say("{} in all; this machine has {}\n", bytes_text(sum), bytes_text(machine));
+  if (options.plan) say("{} in all; this machine has {}\n", size_words(sum), size_words(machine));
   if (machine == 0 || sum <= machine) return;
   if (!options.plan) say("{}{}", memory_table(largest), largest_table(largest));
   throw CommandError(
       Exit::Memory,
       fmt::format(
           "the runs need {} of memory and this machine has {}: expected a smaller model or batch{}",
-          bytes_text(sum), bytes_text(machine),
-          saved > 0 ? fmt::format(", or train.reuse_gradients = true, which needs {} less", bytes_text(saved))
+          size_words(sum), size_words(machine),
+          saved > 0 ? fmt::format(", or train.reuse_gradients = true, which needs {} less", size_words(saved))
                     : ""));
 }
 

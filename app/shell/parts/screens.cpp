@@ -12,6 +12,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "training/files/places.h"
 
 namespace normscope {
 

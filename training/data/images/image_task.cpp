@@ -23,14 +23,15 @@ std::string_view text_of(const std::vector<uint8_t>& bytes) {
 
 }  // namespace
 
-ImageTask::ImageTask(ImageSet set, std::string name) : set_(std::move(set)), name_(std::move(name)) {
+ImageTask::ImageTask(ImageSet set, std::string name)
+    : Task("class"), set_(std::move(set)), name_(std::move(name)) {
   if (set_.size() < 2 * kParts)
     fail("data " + name_, "{} images: expected at least {}", set_.size(), 2 * kParts);
   train_ = set_.size() - set_.size() / kParts;
   const auto largest = static_cast<size_t>(*std::max_element(set_.labels.begin(), set_.labels.end()));
   if (largest == 0) fail("data " + name_, "all images have the label 0: expected two classes at least");
-  frequencies_.assign(largest + 1, 0);
-  for (size_t i = 0; i < train_; ++i) frequencies_[set_.labels[i]] += 1.0 / static_cast<double>(train_);
+  unigram_.assign(largest + 1, 0);
+  for (size_t i = 0; i < train_; ++i) unigram_[set_.labels[i]] += 1.0 / static_cast<double>(train_);
   hash_ = hash_bytes(fmt::format("images {} {}", set_.height, set_.width));
   hash_ = hash_bytes(text_of(set_.pixels), hash_bytes(text_of(set_.labels), hash_));
 }
@@ -40,8 +41,7 @@ BatchShape ImageTask::shape(uint64_t, uint64_t, Split, int32_t B, int32_t) const
 }
 
 int32_t ImageTask::validation_batches(int32_t B, int32_t) const {
-  const size_t images = set_.size() - train_, rows = static_cast<size_t>(B);
-  return static_cast<int32_t>((images + rows - 1) / rows);
+  return batches_of(set_.size() - train_, B);
 }
 
 void ImageTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t,
@@ -50,10 +50,9 @@ void ImageTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32
   if (to.source.size() != rows * each || to.targets.size() != rows)
     fail("data " + name_, "places for {} pixels and {} classes: expected {} and {}", to.source.size(),
          to.targets.size(), rows * each, rows);
-  const size_t first = train_ + (step > 0 ? step - 1 : 0) * rows;
+  const size_t before = split == Split::Train ? 0 : train_;
   for (size_t r = 0; r < rows; ++r) {
-    size_t index = first + r;
-    if (split == Split::Train) index = BatchDraws(seed, step, split, static_cast<int32_t>(r)).below(train_);
+    const size_t index = before + example_of(seed, step, split, B, r, train_);
     const std::span<int32_t> pixels = to.source.subspan(r * each, each);
     if (index < set_.size()) {
       std::ranges::copy(set_.image(index), pixels.begin());

@@ -22,18 +22,14 @@ class ImageTask final : public Task {
   int32_t vocabulary() const override { return 256; }  ///< levels of grey
   TaskForm form() const override { return TaskForm::Image; }
   ImageSize images() const override { return {set_.height, set_.width}; }
-  int32_t classes() const override { return static_cast<int32_t>(frequencies_.size()); }
+  int32_t classes() const override { return static_cast<int32_t>(unigram_.size()); }
   std::string class_name(int32_t label) const override { return std::to_string(label); }
   BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const override;
   void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
             const BatchView& to) const override;
   int32_t validation_batches(int32_t B, int32_t T) const override;
   void require_context(int32_t) const override {}
-  std::span<const double> unigram() const override { return frequencies_; }
-  std::optional<double> entropy_rate() const override { return std::nullopt; }
   std::string decode(std::span<const int32_t> pixels) const override;
-  uint64_t hash() const override { return hash_; }
-  std::string unit() const override { return "class"; }
 
   const ImageSet& set() const { return set_; }
   size_t training_images() const { return train_; }
@@ -42,8 +38,6 @@ class ImageTask final : public Task {
   ImageSet set_;
   std::string name_;
   size_t train_ = 0;  ///< so many from the first
-  std::vector<double> frequencies_;
-  uint64_t hash_ = 0;
 };
 
 std::shared_ptr<const Task> make_digits_task(const DataSpec& spec);

@@ -9,31 +9,20 @@
 #include "training/data/treebank/made_treebank.h"
 
 namespace normscope {
-namespace {
-
-/// The last tenth of the trees, taken away from them.
-std::vector<DependencyTree> held_out(std::vector<DependencyTree>& trees) {
-  const auto count =
-      static_cast<std::ptrdiff_t>(trees.size() < 2 ? 0 : std::max<size_t>(1, trees.size() / 10));
-  std::vector<DependencyTree> held(trees.end() - count, trees.end());
-  trees.erase(trees.end() - count, trees.end());
-  return held;
-}
-
-}  // namespace
-
 ParsingTask::ParsingTask(std::vector<DependencyTree> train, std::vector<DependencyTree> valid,
                          std::string name, bool punctuation)
-    : name_(std::move(name)),
-      validation_(valid.empty() ? held_out(train) : std::move(valid)),
+    : Task("transition"),
+      name_(std::move(name)),
+      validation_(valid.empty() && train.size() > 1 ? held_out(train, std::max<size_t>(1, train.size() / 10))
+                                                    : std::move(valid)),
       vocabulary_(train, name_),
       punctuation_(punctuation),
       train_(states_in(train)),
-      valid_(states_in(validation_)),
-      unigram_(static_cast<size_t>(vocabulary_.transitions()), 0.0) {
+      valid_(states_in(validation_)) {
   if (train_.targets.empty() || valid_.targets.empty())
     fail("data " + name_, "{} and {} projective trees to learn and to validate: expected some of each",
          train.size() - train_.left_out, validation_.size() - valid_.left_out);
+  unigram_.assign(static_cast<size_t>(vocabulary_.transitions()), 0.0);
   for (const int32_t target : train_.targets)
     unigram_[static_cast<size_t>(target)] += 1.0 / static_cast<double>(train_.targets.size());
   hash_ = hash_bytes(conllu_text(validation_), hash_bytes(conllu_text(train), hash_bytes("treebank")));
@@ -79,21 +68,18 @@ BatchShape ParsingTask::shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) c
 }
 
 int32_t ParsingTask::validation_batches(int32_t B, int32_t) const {
-  const auto rows = static_cast<size_t>(B);
-  return static_cast<int32_t>((valid_.targets.size() + rows - 1) / rows);
+  return batches_of(valid_.targets.size(), B);
 }
 
 void ParsingTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                        const BatchView& to) const {
   require_context(T);
   const States& states = states_of(split);
-  const size_t rows = static_cast<size_t>(B), first = (step > 0 ? step - 1 : 0) * rows;
+  const size_t rows = static_cast<size_t>(B);
   if (to.targets.size() != rows || to.tokens.size() != rows * kParseFeatures)
     fail("data " + name_, "room for {} targets: expected that of this batch's shape()", to.targets.size());
   for (size_t r = 0; r < rows; ++r) {
-    size_t at = first + r;
-    if (split == Split::Train)
-      at = BatchDraws(seed, step, split, static_cast<int32_t>(r)).below(states.targets.size());
+    const size_t at = example_of(seed, step, split, B, r, states.targets.size());
     const bool there = at < states.targets.size();  // the last batch of a split need not be full
     to.targets[r] = there ? states.targets[at] : -1;
     const ParseFeatures& features = states.features[there ? at : 0];

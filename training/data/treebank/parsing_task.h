@@ -23,6 +23,7 @@ class ParsingTask final : public Task {
   ParsingTask(std::vector<DependencyTree> train, std::vector<DependencyTree> valid, std::string name,
               bool punctuation = true);
 
+  const ParsingTask* treebank() const override { return this; }
   int32_t vocabulary() const override { return vocabulary_.size(); }
   TaskForm form() const override { return TaskForm::Parse; }
   int32_t classes() const override { return vocabulary_.transitions(); }
@@ -34,12 +35,8 @@ class ParsingTask final : public Task {
             const BatchView& to) const override;
   int32_t validation_batches(int32_t B, int32_t T) const override;
   void require_context(int32_t T) const override;
-  std::span<const double> unigram() const override { return unigram_; }
-  std::optional<double> entropy_rate() const override { return std::nullopt; }
   /// The words of stack and buffer: "… open the | door . -".
   std::string decode(std::span<const int32_t> tokens) const override;
-  uint64_t hash() const override { return hash_; }
-  std::string unit() const override { return "transition"; }
 
   const ParseVocabulary& parse_vocabulary() const { return vocabulary_; }
   const std::vector<DependencyTree>& validation() const { return validation_; }
@@ -64,8 +61,6 @@ class ParsingTask final : public Task {
   ParseVocabulary vocabulary_;
   bool punctuation_;
   States train_, valid_;
-  std::vector<double> unigram_;
-  uint64_t hash_ = 0;
 };
 
 /// Reads spec.treebank_path and spec.valid_path, or makes the trees of spec.data_seed.

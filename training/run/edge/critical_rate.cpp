@@ -8,7 +8,7 @@
 #include "engine/model/record_model.h"
 #include "engine/tape/backend.h"
 #include "engine/tape/seal.h"
-#include "training/run/network.h"
+#include "training/measure/look.h"
 #include "training/spec/spec.h"
 
 namespace normscope {

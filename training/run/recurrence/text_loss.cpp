@@ -7,6 +7,7 @@
 
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
+#include "training/measure/look.h"
 #include "training/run/evaluate.h"
 #include "training/run/network.h"
 #include "training/run/recurrence/segment_memory.h"
@@ -45,7 +46,7 @@ TextLoss text_loss(const Store& weights, const RunSpec& spec, const Task& task, 
   const BatchShape shape = task.shape(spec.seed, 1, Split::Validation, B, T);
   Store store = with_memory(weights, model, shape, spec.seed);
   std::vector<LayerMemory> layers;
-  Program program = evaluation_program(store, model, shape, {}, layers);
+  Program program = evaluation_program(store, model, shape, {}, &layers);
   SegmentMemory remembered;
   TextLoss result;
   double sum = 0;

@@ -1,0 +1,99 @@
+#include "training/measure/look.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "engine/model/record_model.h"
+#include "engine/tape/seal.h"
+
+namespace normscope {
+namespace {
+
+bool has_input(const Program& program, std::string_view name) {
+  return std::ranges::any_of(program.data().values, [&](const ValueInfo& v) { return v.name == name; });
+}
+
+std::span<int32_t> input_if_there(Program& program, std::string_view name) {
+  return has_input(program, name) ? program.tokens(name) : std::span<int32_t>();
+}
+
+}  // namespace
+
+RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory) {
+  return {.batch = shape.rows,
+          .sequence = shape.length,
+          .source_sequence = shape.source_length,
+          .key_lengths = shape.padded,
+          .memory = memory,
+          .training = training,
+          .probes = training};
+}
+
+BatchShape shape_of(const Batch& batch) {
+  const int32_t source = batch.B > 0 ? static_cast<int32_t>(batch.source.size()) / batch.B : 0;
+  const bool one_target = batch.targets.size() < batch.tokens.size();
+  return {batch.B, batch.T, source, !batch.key_lengths.empty(), one_target};
+}
+
+BatchView inputs_of(Program& program, const BatchShape& shape) {
+  BatchView view;
+  view.tokens = input_if_there(program, "tokens");  // images have none
+  view.targets = program.tokens("targets");
+  if (shape.source_length > 0) view.source = program.tokens("source");
+  if (shape.padded) view.key_lengths = program.tokens("key_lengths");
+  view.target_lengths = input_if_there(program, "target_lengths");  // without probes nobody asks for them
+  return view;
+}
+
+void put(const Batch& batch, Program& program) {
+  const BatchView to = inputs_of(program, shape_of(batch));
+  if (!to.tokens.empty()) std::ranges::copy(batch.tokens, to.tokens.begin());
+  std::ranges::copy(batch.targets, to.targets.begin());
+  std::ranges::copy(batch.source, to.source.begin());
+  std::ranges::copy(batch.key_lengths, to.key_lengths.begin());
+  if (!to.target_lengths.empty()) std::ranges::copy(batch.target_lengths, to.target_lengths.begin());
+  if (!batch.x.empty()) std::ranges::copy(batch.x, program.floats("x").begin());
+}
+
+Look::Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward)
+    : model_(model), rows_(shape.rows), program_(record(store, shape, backward)) {}
+
+Look::Look(Store& store, const ModelConfig& model, const Batch& batch) : Look(store, model, shape_of(batch)) {
+  put(batch);
+}
+
+Program Look::record(Store& store, const BatchShape& shape, bool backward) {
+  Tape tape(store);
+  RecordOptions options = record_options(shape, false);
+  options.probes = true;  // they bring the length of a padded target row with them
+  values_ = record_model(tape, model_, options);
+  return seal(tape, {.loss = values_.loss, .backward = backward, .update = kNoOp});
+}
+
+LiveMeasurements& Look::live() {
+  if (!live_) live_.emplace(program_, values_, model_, rows_);
+  return *live_;
+}
+
+const Shape& Look::shape(ValueId value) const {
+  return program_.data().values[static_cast<size_t>(value)].shape;
+}
+
+std::vector<float> Look::read(ValueId value) const {
+  std::vector<float> host(static_cast<size_t>(shape(value).size()));
+  program_.read_front(value, host);
+  return host;
+}
+
+void Look::measure(std::span<double> out) {
+  replay();
+  live().measure(out);
+}
+
+std::vector<double> Look::measure() {
+  std::vector<double> numbers(layout().size());
+  measure(numbers);
+  return numbers;
+}
+
+}  // namespace normscope

@@ -1,0 +1,64 @@
+// Run a model forward once over a batch and look: every tensor of the program can be read, and the measurements of
+// step_metrics.h can be taken. A look reads the weights of a Store as they stand, without dropout and without a memory of
+// earlier segments, and changes no bit of a run. Used by runs (on one fixed sequence before every step, on whole batches
+// on request), by the analyses of a run and of a start, and by what experiments measure.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/model/model_config.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/program.h"
+#include "engine/tape/store.h"
+#include "training/data/task.h"
+#include "training/measure/step_metrics.h"
+
+namespace normscope {
+
+/// How a batch of that shape is recorded. `memory`: positions before the segment, RecordOptions::memory.
+RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory = 0);
+BatchShape shape_of(const Batch& batch);
+/// Where a program takes a batch of that shape.
+BatchView inputs_of(Program& program, const BatchShape& shape);
+/// Copies a batch into the inputs of a program of its shape.
+void put(const Batch& batch, Program& program);
+
+class Look {
+ public:
+  /// At batches of that shape: put() brings them. `backward`: gradients can be read too.
+  Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward = false);
+  /// At that batch.
+  Look(Store& store, const ModelConfig& model, const Batch& batch);
+  Look(const Look&) = delete;
+  Look& operator=(const Look&) = delete;
+
+  void put(const Batch& batch) { normscope::put(batch, program_); }
+  void replay(const StepInputs& inputs = {}) { program_.replay(inputs); }
+
+  const Program& program() const { return program_; }
+  const ModelValues& values() const { return values_; }
+  const Shape& shape(ValueId value) const;
+  std::vector<float> read(ValueId value) const;  ///< as the last replay left it
+
+  /// The measurements of a transformer over all rows. Throws Error for a model without sub-layers.
+  const std::vector<StatInfo>& layout() { return live().layout(); }
+  /// Replays, then fills one number a layout entry. Once layout() was asked for, it allocates nothing.
+  void measure(std::span<double> out);
+  std::vector<double> measure();
+  /// See LiveMeasurements.
+  double residual() { return live().residual(); }
+
+ private:
+  Program record(Store& store, const BatchShape& shape, bool backward);
+  LiveMeasurements& live();
+
+  ModelConfig model_;
+  int32_t rows_;
+  ModelValues values_;
+  Program program_;
+  std::optional<LiveMeasurements> live_;  ///< once it is asked for: it needs memory of its own
+};
+
+}  // namespace normscope
