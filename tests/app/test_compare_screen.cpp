@@ -254,7 +254,7 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
   const comparison::KeptChoice kept = compare.screen().kept();
   CHECK(kept.baseline == 'A');
   CHECK(kept.matrix == 1);
-  CHECK(kept.files[3].first == path);
+  CHECK(kept.files[3].path == path);
   KeptWindow window;
   window.shown = Screen::Compare;
   window.compare = kept;
@@ -345,8 +345,8 @@ TEST_CASE("compare screen: a log takes no run's place and no run's letter; where
   compare.open(folder.write("port-3.jsonl", a_log(23)));
   compare.driver.click("compare/where/1");
   compare.driver.frames(3);
-  CHECK(compare.screen().kept().letters[0] == 'F');
-  CHECK(compare.screen().kept().letters[1] == 'E');
+  CHECK(compare.screen().kept().files[0].letter == 'F');
+  CHECK(compare.screen().kept().files[1].letter == 'E');
   for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
 }
 
