@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "app/course/map/swept.h"
-#include "app/course/measure_rules.h"
+#include "app/course/reading/measure_rules.h"
 #include "engine/core/error.h"
 #include "engine/io/codec.h"
 #include "engine/io/input_value.h"

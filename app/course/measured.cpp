@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "app/course/check.h"
-#include "app/course/measure_rules.h"
+#include "app/course/reading/measure_rules.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/io/atomic_file.h"

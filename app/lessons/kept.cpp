@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "app/course/check.h"
-#include "app/course/measure_rules.h"
 #include "app/course/reading/exercise_tables.h"
+#include "app/course/reading/measure_rules.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
 #include "engine/core/error.h"
