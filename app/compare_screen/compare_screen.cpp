@@ -41,7 +41,7 @@ void CompareScreen::open(const std::string& path, const LabView& view) {
 }
 
 KeptChoice CompareScreen::kept() const {
-  return {baseline_, align_, matrix_, metric_, factor_, side_.kept(), side_.letters()};
+  return {baseline_, align_, matrix_, metric_, factor_, side_.kept()};
 }
 
 void CompareScreen::restore(const KeptChoice& kept) {
@@ -56,11 +56,10 @@ void CompareScreen::restore(const KeptChoice& kept) {
   beyond_.reset();
   refusal_.clear();
   unplaced_.clear();
-  for (size_t i = 0; i < kMost; ++i) {
-    side_.bring_back(i);
-    if (!kept.files[i].first.empty())
-      side_.put(i, kept.files[i].first, kept.files[i].second, kept.letters[i]);
-  }
+  for (size_t i = 0; i < kMost; ++i) side_.bring_back(i);
+  for (size_t i = 0; i < std::min(kept.files.size(), size_t{kMost}); ++i)
+    if (const KeptFile& file = kept.files[i]; !file.path.empty())
+      side_.put(i, file.path, file.run, file.letter);
 }
 
 // Numbers as files hold more than what the plots of them show.

@@ -29,8 +29,7 @@ struct KeptChoice {
   int align = 0, matrix = 0;
   lab::Metric metric = lab::Metric::Gradient;
   double factor = 4;
-  std::array<std::pair<std::string, size_t>, kMost> files{};  ///< path and run by place
-  std::array<char, kMost> letters{};                          ///< of these, E to H; 0: not said
+  std::vector<KeptFile> files{};  ///< by place
   bool operator==(const KeptChoice&) const = default;
 };
 

@@ -145,17 +145,10 @@ std::vector<SideBySide::Choice> SideBySide::choices() const {
   return result;
 }
 
-std::array<std::pair<std::string, size_t>, kMost> SideBySide::kept() const {
-  std::array<std::pair<std::string, size_t>, kMost> result;
+std::vector<KeptFile> SideBySide::kept() const {
+  std::vector<KeptFile> result(kMost);
   for (size_t i = 0; i < kMost; ++i)
-    if (slots_[i].file) result[i] = {slots_[i].file->source->path(), slots_[i].run};
-  return result;
-}
-
-std::array<char, kMost> SideBySide::letters() const {
-  std::array<char, kMost> result{};
-  for (size_t i = 0; i < kMost; ++i)
-    if (slots_[i].file) result[i] = slots_[i].letter;
+    if (slots_[i].file) result[i] = {slots_[i].file->source->path(), slots_[i].run, slots_[i].letter};
   return result;
 }
 

@@ -16,6 +16,14 @@
 
 namespace normscope::comparison {
 
+/// A run of a file at its place.
+struct KeptFile {
+  std::string path;  ///< empty: none is open
+  size_t run = 0;
+  char letter = 0;  ///< E to H; 0: not said
+  bool operator==(const KeptFile&) const = default;
+};
+
 class SideBySide {
  public:
   /// `wake`: rung when a file has news, from its thread; empty: files are read by update().
@@ -55,10 +63,8 @@ class SideBySide {
   };
   /// Every run of every open file.
   std::vector<Choice> choices() const;
-  /// Path and run by place, to be kept and opened again; an empty path: none.
-  std::array<std::pair<std::string, size_t>, kMost> kept() const;
-  /// The letters of these runs, E to H; 0: none.
-  std::array<char, kMost> letters() const;
+  /// By place, to be opened again.
+  std::vector<KeptFile> kept() const;
 
  private:
   struct File {

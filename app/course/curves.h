@@ -38,6 +38,7 @@ namespace normscope::lessons {
 
 struct CurveData {
   std::vector<double> x, y;
+  bool operator==(const CurveData&) const = default;
 };
 using CurveSet = std::map<std::string, CurveData>;  ///< by the curve's id, of one seed
 

@@ -5,22 +5,35 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
-#include <limits>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "app/course/map/swept.h"
+#include "app/course/reading/measure_rules.h"
 #include "engine/core/error.h"
+#include "engine/io/codec.h"
+#include "engine/io/input_value.h"
 #include "engine/io/line_file.h"
 #include "training/experiments/numbers.h"
 #include "training/files/input_kinds.h"
 
 namespace normscope::lessons {
+
+template <class Io>
+void io(Io& io, codec::Of<Io, LimitLine>& line) {
+  constexpr codec::Text kText{4096};
+  io("lesson", line.lesson, kText);
+  io("setting", line.setting, kText);
+  io("definition", line.definition, kText);
+  io("numbers", line.numbers, kText);
+  io("seed", line.seed, codec::Whole{0, INT64_MAX});
+  io("values", line.values, codec::Map{kMostOfLesson, codec::AnyNumber{}});
+}
+
 namespace {
 
-using nlohmann::json;
 namespace fs = std::filesystem;
 using LimitKind = LimitSetting::Kind;
 
@@ -142,26 +155,10 @@ void change_text(Lesson& lesson, const std::string& text) {
 
 // ---- lines
 
-json to_json(const LimitLine& line) {
-  json values = json::object();
-  for (const auto& [id, v] : line.values)
-    values[id] = std::isnan(v) ? json(nullptr) : std::isinf(v) ? json("never") : json(v);
-  return {{"lesson", line.lesson},   {"setting", line.setting}, {"definition", line.definition},
-          {"numbers", line.numbers}, {"seed", line.seed},       {"values", values}};
-}
-
-double number(const json& j) {
-  if (j.is_string()) return std::numeric_limits<double>::infinity();
-  return j.is_number() ? j.get<double>() : std::numeric_limits<double>::quiet_NaN();
-}
-
 std::optional<LimitLine> line_from(const std::string& text) {
   try {
-    const json j = json::parse(text);
-    LimitLine line{j.at("lesson"), j.at("setting"), j.at("definition"), j.at("numbers"), j.at("seed"), {}};
-    for (const auto& [id, v] : j.at("values").items()) line.values[id] = number(v);
-    return line;
-  } catch (const json::exception&) {
+    return codec::read<LimitLine>(InputValue::parse(text, "limits"));
+  } catch (const Error&) {
     return {};  // cut off by the end of a process: measured again
   }
 }
@@ -266,7 +263,7 @@ std::vector<LimitLine> measure_limits(const Lesson& lesson, RunStore& store, con
         line.values = same->values;
       } else {
         line.values = one_seed(changed, seed, store, on_step);
-        results.line(to_json(line).dump());
+        results.line(codec::write(line).dump());
         if (!results.error().empty()) throw Error(results.error());
         if (told) told(line);
       }

@@ -1,49 +1,40 @@
 #include "app/lessons/kept.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
-#include <limits>
-#include <nlohmann/json.hpp>
 
 #include "app/course/check.h"
 #include "app/course/reading/exercise_tables.h"
+#include "app/course/reading/measure_rules.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
+#include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/codec.h"
+#include "engine/io/input_value.h"
 #include "training/files/input_kinds.h"
 
 namespace normscope::lessons {
+
+template <class Io>
+void io(Io& io, codec::Of<Io, CurveData>& c) {
+  io("x", c.x, codec::List{0, kMostOfCurve, codec::AnyNumber{}});
+  io("y", c.y, codec::List{c.x.size(), c.x.size(), codec::AnyNumber{}});
+}
+
+template <class Io>
+void io(Io& io, codec::Of<Io, MeasureState>& state) {
+  io("lesson", state.lesson, codec::Text{kMostOfText});
+  io.optional("curves", state.curves, codec::Map{kMostOfLesson, codec::Object{}});
+  io.optional("maps", state.maps, codec::Map{kMostOfLesson, ShareRows{}});
+  io.optional("texts", state.texts, codec::Map{kMostOfLesson, codec::Text{kMostOfText}});
+}
+
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
-constexpr size_t kMostPoints = 100'000, kMostRows = 512, kMostText = 4096, kMostFiles = 6;
-
-/// JSON knows neither infinity nor NaN.
-json to_json(const std::vector<double>& values) {
-  json out = json::array();
-  for (double v : values)
-    out.push_back(std::isfinite(v) ? json(v) : std::isnan(v) ? json(nullptr) : json(v > 0 ? "inf" : "-inf"));
-  return out;
-}
-
-double number(const json& j) {
-  if (j.is_null()) return std::numeric_limits<double>::quiet_NaN();
-  if (!j.is_string()) return j.get<double>();
-  const double infinity = std::numeric_limits<double>::infinity();
-  if (j == "inf") return infinity;
-  if (j == "-inf") return -infinity;
-  throw Error("a number that is none");
-}
-
-std::vector<double> numbers(const json& j, size_t most) {
-  if (!j.is_array() || j.size() > most) throw Error("a list that is too long");
-  std::vector<double> out;
-  for (const json& v : j) out.push_back(number(v));
-  return out;
-}
+constexpr size_t kMostFiles = 6;
 
 std::string all_that_decides(const Lesson& lesson, const Changes& changes) {
   std::string out = "version " NORMSCOPE_VERSION "\nseed 1\n" + definition(lesson);
@@ -54,41 +45,12 @@ std::string all_that_decides(const Lesson& lesson, const Changes& changes) {
   return out;
 }
 
-json to_json(const MeasureState& state) {
-  json root;
-  root["lesson"] = state.lesson;
-  for (const auto& [id, c] : state.curves) root["curves"][id] = {{"x", to_json(c.x)}, {"y", to_json(c.y)}};
-  for (const auto& [id, map] : state.maps)
-    for (const std::vector<double>& row : map) root["maps"][id].push_back(to_json(row));
-  for (const auto& [id, text] : state.texts) root["texts"][id] = text;
-  return root;
-}
-
-/// Throws Error or json::exception for what is not a whole measurement of the lesson.
-MeasureState read(const Lesson& lesson, const json& root) {
-  MeasureState state;
-  if (root.at("lesson") != lesson.id) throw Error("another lesson");
-  state.lesson = lesson.id;
-  for (const Curve& curve : lesson.curves) {
-    if (of_way(lesson, curve)) continue;
-    const json& c = root.at("curves").at(curve.id);
-    CurveData data{numbers(c.at("x"), kMostPoints), numbers(c.at("y"), kMostPoints)};
-    if (data.x.size() != data.y.size()) throw Error("a curve with a gap");
-    state.curves[curve.id] = std::move(data);
-  }
-  const json none = json::object(), maps = root.value("maps", none), texts = root.value("texts", none);
-  for (const auto& [id, map] : maps.items()) {
-    if (!map.is_array() || map.size() > kMostRows) throw Error("a map that is too large");
-    for (const json& row : map) {
-      state.maps[id].push_back(numbers(row, kMostRows + 1));
-      if (state.maps[id].back().size() != state.maps[id].size() + 1) throw Error("a map with a gap");
-    }
-  }
-  for (const auto& [id, text] : texts.items()) {
-    state.texts[id] = text.get<std::string>();
-    if (state.texts[id].size() > kMostText) throw Error("a text that is too long");
-  }
-  return state;
+/// Every curve that the lesson measures.
+bool is_whole(const Lesson& lesson, const MeasureState& state) {
+  return state.lesson == lesson.id &&
+         std::all_of(lesson.curves.begin(), lesson.curves.end(), [&](const Curve& curve) {
+           return of_way(lesson, curve) || state.curves.contains(curve.id);
+         });
 }
 
 }  // namespace
@@ -109,12 +71,13 @@ std::optional<MeasureState> Kept::load(const Lesson& lesson, const Changes& chan
   try {
     const auto text = read_input_file_if_there(path, input::kMeasured);
     if (!text) return std::nullopt;
-    MeasureState state = read(lesson, json::parse(*text));
+    auto state = codec::read<MeasureState>(InputValue::parse(*text, path));
+    if (!is_whole(lesson, state)) return std::nullopt;
     state.changes = changes;
     state.done = true;
     state.share = 1;
     return state;
-  } catch (const std::exception&) {
+  } catch (const Error&) {
     return std::nullopt;
   }
 }
@@ -123,7 +86,8 @@ void Kept::save(const Lesson& lesson, const MeasureState& state) const {
   if (folder_.empty()) return;
   try {
     make_folder(folder_, Access::Own, "lesson");
-    write_file(path_of(lesson, state.changes), to_json(state).dump() + "\n", "lesson", Access::Own);
+    write_file(path_of(lesson, state.changes), codec::text_of(codec::write(state)) + "\n", "lesson",
+               Access::Own);
     thin_out(lesson);
   } catch (const std::exception&) {
   }

@@ -1,96 +1,111 @@
 #include "app/shell/session_sidecar.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "app/shell/classroom/kept_teaching.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "engine/core/error.h"
+#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
 #include "training/spec/limits.h"
 
 namespace normscope {
 
-using Json = nlohmann::json;
-
 namespace {
 
-constexpr size_t kLongestPath = 4096;
-constexpr int kMostRunsOfLog = 999;
 constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 constexpr std::string_view kRecordedLetters[] = {"E", "F", "G", "H"};
 constexpr std::string_view kAllLetters[] = {"A", "B", "C", "D", "E", "F", "G", "H"};
 
-Json compare_json(const comparison::KeptChoice& kept) {
-  Json files = Json::array();
-  for (size_t i = 0; i < kept.files.size(); ++i) {
-    files.push_back({{"path", kept.files[i].first}, {"run", kept.files[i].second}});
-    if (kept.letters[i] != 0) files.back()["letter"] = std::string(1, kept.letters[i]);
-  }
-  return {{"baseline", std::string(1, kept.baseline)}, {"align", kept.align},   {"matrix", kept.matrix},
-          {"metric", lab::info(kept.metric).id},       {"factor", kept.factor}, {"files", files}};
-}
-
-comparison::KeptChoice compare_from(const InputValue& json) {
-  comparison::KeptChoice kept;
-  kept.baseline = kAllLetters[json.at("baseline").choice(kAllLetters)][0];
-  kept.align = json.at("align").whole(0, 2);
-  kept.matrix = json.at("matrix").whole(0, 5);
-  if (const std::optional<InputValue> metric = json.find("metric"))
+/// A metric by its id; one that is not known here leaves what was there.
+struct MetricId {
+  codec::Json write(lab::Metric metric) const { return lab::info(metric).id; }
+  void read(const InputValue& json, lab::Metric& metric) const {
+    const std::string id = json.text(64);
     for (const lab::MetricInfo& one : lab::metrics())
-      if (metric->text(64) == one.id) kept.metric = one.metric;
-  kept.factor = json.at("factor").number(1.01, 1e6);
-  const std::vector<InputValue> files = json.at("files").list(0, kept.files.size());
-  for (size_t i = 0; i < files.size(); ++i) {
-    kept.files[i] = {files[i].at("path").text(kLongestPath),
-                     static_cast<size_t>(files[i].at("run").whole(0, kMostRunsOfLog))};
-    if (const std::optional<InputValue> letter = files[i].find("letter"))  // sessions of before have none
-      kept.letters[i] = kRecordedLetters[letter->choice(kRecordedLetters)][0];
+      if (id == one.id) metric = one.metric;
   }
-  return kept;
-}
+};
 
-Json sweep_json(const sweep::KeptSweep& kept) {
-  const sweep::PlanText text = sweep::text_of(kept.plan);
-  return {{"set", text.set},     {"axes", text.axes},   {"more_seeds", text.more_seeds},
-          {"steps", text.steps}, {"seeds", text.seeds}, {"metric", sweep::info(kept.metric).name}};
-}
+constexpr codec::Object kComparedFile{[](auto& io, auto& file) {
+  io("path", file.path, codec::Text{4096});
+  io("run", file.run, codec::Whole{0, 999});
+  io.optional("letter", file.letter, codec::Words{kRecordedLetters});  // sessions of before have none
+}};
 
-sweep::KeptSweep sweep_from(const InputValue& json) {
-  constexpr size_t kMostTexts = 1000, kLongest = 100'000;
-  const auto texts = [&](const char* key) {
-    std::vector<std::string> all;
-    for (const InputValue& one : json.at(key).list(0, kMostTexts)) all.push_back(one.text(kLongest));
-    return all;
-  };
-  const sweep::PlanText text{texts("set"), texts("axes"), texts("more_seeds"),
-                             json.at("steps").whole(0, kMostSteps), json.at("seeds").whole(1, 1000)};
-  return {sweep::plan_from(text), sweep::metric_from(json.at("metric").text(64))};
-}
+constexpr codec::Object kCompare{[](auto& io, auto& kept) {
+  io("baseline", kept.baseline, codec::Words{kAllLetters});
+  io("align", kept.align, codec::Whole{0, 2});
+  io("matrix", kept.matrix, codec::Whole{0, 5});
+  io.optional("metric", kept.metric, MetricId{}, comparison::KeptChoice{}.metric);
+  io("factor", kept.factor, codec::Number{1.01, 1e6});
+  io("files", kept.files, codec::List{0, comparison::kMost, kComparedFile});
+}};
 
-tape_screen::KeptTape tape_from(const InputValue& json) {
-  constexpr int kMostInstructions = 10'000'000;
-  return {kLetters[json.at("run").choice(kLetters)][0], json.at("head").whole(-1, kMostInstructions)};
-}
+/// A sweep as the texts of its plan.
+struct SweepText {
+  static constexpr codec::List kTexts{0, 1000, codec::Text{100'000}};
+  static constexpr codec::Object kRule{[](auto& io, auto& all) {
+    auto& [plan, metric] = all;
+    io("set", plan.set, kTexts);
+    io("axes", plan.axes, kTexts);
+    io("more_seeds", plan.more_seeds, kTexts);
+    io("steps", plan.steps, codec::Whole{0, kMostSteps});
+    io("seeds", plan.seeds, codec::Whole{1, 1000});
+    io("metric", metric, codec::Text{64});
+  }};
+  codec::Json write(const sweep::KeptSweep& kept) const {
+    return kRule.write(std::pair(sweep::text_of(kept.plan), std::string(sweep::info(kept.metric).name)));
+  }
+  void read(const InputValue& json, sweep::KeptSweep& kept) const {
+    std::pair<sweep::PlanText, std::string> text;
+    kRule.read(json, text);
+    kept = {sweep::plan_from(text.first), sweep::metric_from(text.second)};
+  }
+};
+
+constexpr codec::Object kTape{[](auto& io, auto& kept) {
+  io("run", kept.run, codec::Words{kLetters});
+  io("head", kept.head, codec::Whole{-1, 10'000'000});
+}};
+
+/// What stands in the Lab.
+struct Marks {
+  std::vector<int> bookmarks;
+  char selected = 'A';
+};
+
+constexpr codec::Object kMarks{[](auto& io, auto& marks) {
+  io("bookmarks", marks.bookmarks, codec::List{0, 1000, codec::Whole{0, kMostSteps}});
+  io("selected", marks.selected, codec::Words{kLetters});
+}};
+
+constexpr codec::Object kOtherScreens{[](auto& io, auto& kept) {
+  io.optional("screen", kept.shown, codec::Maybe{codec::Words{kScreenNames}});
+  io.optional("compare", kept.compare, codec::Maybe{kCompare});
+  io.optional("sweep", kept.sweep, codec::Maybe{SweepText{}});
+  io.optional("tape", kept.tape, codec::Maybe{kTape});
+}};
 
 // The screens make themselves when they are drawn; what they are to begin with waits for them.
-void restore_screens(const InputValue& json, Screens& screens, bool sweep_and_tab) {
-  if (const std::optional<InputValue> kept = json.find("compare"))
-    screen_of(screens.compare).restore(compare_from(*kept));
-  if (const std::optional<InputValue> kept = json.find("tape")) {
-    const tape_screen::KeptTape tape = tape_from(*kept);
-    screens.tape.run = tape.run;
-    screens.tape.head = tape.head;
-    if (screens.tape.screen) screens.tape.screen->restore(tape);
+void restore_screens(const KeptWindow& kept, Screens& screens, bool sweep_and_tab) {
+  if (kept.compare) screen_of(screens.compare).restore(*kept.compare);
+  if (kept.tape) {
+    screens.tape.run = kept.tape->run;
+    screens.tape.head = kept.tape->head;
+    if (screens.tape.screen) screens.tape.screen->restore(*kept.tape);
   }
   if (!sweep_and_tab) return;
-  if (const std::optional<InputValue> kept = json.find("sweep")) {
-    screens.sweep.kept = sweep_from(*kept);
+  if (kept.sweep) {
+    screens.sweep.kept = kept.sweep;
     if (screens.sweep.screen) sweep_of(screens.sweep).restore(*std::exchange(screens.sweep.kept, {}));
   }
-  if (const std::optional<InputValue> shown = json.find("screen"))
-    screens.shown = static_cast<Screen>(shown->choice(kScreenNames));
+  if (kept.shown) screens.shown = *kept.shown;
 }
 
 KeptWindow kept_of(const Screens& screens, const KeptWindow& known, const classroom::Teaching& teaching) {
@@ -110,16 +125,11 @@ KeptWindow kept_of(const Screens& screens, const KeptWindow& known, const classr
 }  // namespace
 
 std::string sidecar_text(const lab::LabScreen& screen, const shell::UndoLog& undo, const KeptWindow& window) {
-  Json text;
-  text["bookmarks"] = screen.transport().bookmarks;
-  text["selected"] = std::string(1, screen.diagram().selected);
-  text["undo"] = undo.to_text();
-  text["screen"] = kScreenNames[static_cast<size_t>(window.shown)];
-  text["compare"] = compare_json(window.compare);
-  if (window.sweep) text["sweep"] = sweep_json(*window.sweep);
-  text["tape"] = {{"run", std::string(1, window.tape.run)}, {"head", window.tape.head}};
-  if (!window.teaching.empty()) text["teacher"] = classroom::teaching_json(window.teaching);
-  return text.dump(-1, ' ', false, Json::error_handler_t::replace);
+  codec::Json json = kMarks.write(Marks{screen.transport().bookmarks, screen.diagram().selected});
+  json.update(kOtherScreens.write(window));
+  if (!window.teaching.empty()) json["teacher"] = codec::write(window.teaching);
+  json["undo"] = undo.to_json();
+  return codec::text_of(json);
 }
 
 void apply_sidecar(Screens& screens, ShownSession& session, const std::string& text,
@@ -130,23 +140,23 @@ void apply_sidecar(Screens& screens, ShownSession& session, const std::string& t
   transport.pinned_step.reset();
   const bool in_lesson = teaching && teaching->kept.lesson;  // its tabs are the teacher's
   if (!own) session.undo.clear();
-  constexpr size_t kMostBookmarks = 1000, kLongestLog = 32'000'000;
   try {
     const InputValue json = InputValue::parse(text, "session");
-    std::vector<int> bookmarks;
-    for (const InputValue& step : json.at("bookmarks").list(0, kMostBookmarks))
-      bookmarks.push_back(step.whole(0, kMostSteps));
-    std::sort(bookmarks.begin(), bookmarks.end());
-    transport.bookmarks = std::move(bookmarks);
-    screen.diagram().selected = kLetters[json.at("selected").choice(kLetters)][0];
-    if (!own) session.undo.from_text(json.at("undo").text(kLongestLog));
+    auto marks = codec::read<Marks>(json, kMarks);
+    std::sort(marks.bookmarks.begin(), marks.bookmarks.end());
+    transport.bookmarks = std::move(marks.bookmarks);
+    screen.diagram().selected = marks.selected;
+    if (!own) session.undo.restore(json.at("undo"));
     if (teaching) {
-      const std::optional<InputValue> kept = json.find("teacher");
-      classroom::take_in(*teaching, kept ? classroom::teaching_from(*kept) : classroom::KeptTeaching{});
+      const std::optional<InputValue> taught = json.find("teacher");
+      classroom::take_in(*teaching,
+                         taught ? codec::read<classroom::KeptTeaching>(*taught) : classroom::KeptTeaching{});
       if (!in_lesson && teaching->kept.lesson)
         session.undo.clear();  // nothing of before is undone in a lesson
     }
-    restore_screens(json, screens, !(own && own->by_undo) && !in_lesson);
+    KeptWindow kept;
+    kOtherScreens.read(json, kept);
+    restore_screens(kept, screens, !(own && own->by_undo) && !in_lesson);
   } catch (const Error&) {
   }
 }

@@ -16,12 +16,12 @@
 
 namespace normscope {
 
-// What the screens and the teacher keep with a session.
+// What the screens and the teacher keep with a session: what its file does not say is none.
 struct KeptWindow {
-  Screen shown = Screen::Lab;
-  comparison::KeptChoice compare{};
+  std::optional<Screen> shown = Screen::Lab;
+  std::optional<comparison::KeptChoice> compare = comparison::KeptChoice{};
   std::optional<sweep::KeptSweep> sweep{};  // none: the screen was never opened
-  tape_screen::KeptTape tape{};
+  std::optional<tape_screen::KeptTape> tape = tape_screen::KeptTape{};
   classroom::KeptTeaching teaching{};
   bool operator==(const KeptWindow&) const = default;
 };

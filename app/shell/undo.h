@@ -5,13 +5,14 @@
 // commands of the screen after each frame.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "app/view/commands.h"
+#include "engine/io/input_value.h"
 
 namespace normscope::shell {
 
@@ -49,8 +50,8 @@ class UndoLog {
 
   // For the session file: the newest entries as JSON, and back. Entries before another session took its place
   // are left out: its folder is gone by then. What cannot be read leaves the log empty.
-  std::string to_text() const;
-  void from_text(std::string_view text);
+  nlohmann::json to_json() const;
+  void restore(const InputValue& json);
 
  private:
   struct Done {

@@ -1,13 +1,21 @@
-// The undo log as JSON text, for the session file. A specification is stored once however many entries refer to
-// it, and as what differs from the first one.
-#include <nlohmann/json.hpp>
-
+// The undo log as JSON, for the session file. A specification is stored once however many entries refer to it, and as
+// what differs from the first one.
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "app/shell/undo.h"
 #include "engine/core/error.h"
+#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
+#include "training/spec/kept_spec.h"
 #include "training/spec/limits.h"
 
 namespace normscope::shell {
@@ -16,172 +24,175 @@ using namespace lab;
 
 namespace {
 
-using Json = nlohmann::json;
+using codec::Json;
 using Spec = std::shared_ptr<const RunSpec>;
 
 constexpr size_t kKept = 100;  // newest entries of each direction
-constexpr size_t kMostCommands = 1000, kMostSpecs = 10'000, kMostFields = 4096;
-constexpr int32_t kMostRuns = 4;
+constexpr size_t kMostCommands = 1000, kMostSpecs = 10'000, kLongestLog = 32'000'000;
 constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
-constexpr std::string_view kKinds[] = {"edit",        "spec",  "text",        "budget",      "before reset",
-                                       "after reset", "pause", "remove fork", "restore fork"};
 
+// The specifications that commands name by their place in a list. Whole: [[key, value] ...]. The others: {place in that
+// list: value}, where the keys are the same.
 class SpecTable {
  public:
   int place(const Spec& spec) {
     const auto [at, fresh] = places_.try_emplace(spec.get(), static_cast<int>(places_.size()));
-    if (fresh) list_.push_back(text_of(*spec));
+    if (fresh) list_.push_back(json_of(*spec));
     return at->second;
   }
   const Json& list() const { return list_; }
 
-  // Whole: [[key, value] ...]. The others: {place in that list: value}, where the keys are the same.
-  static std::vector<Spec> read(const InputValue& list) {
-    std::vector<Spec> specs;
-    Pairs first;
+  void read(const InputValue& list) {
     for (const InputValue& item : list.list(0, kMostSpecs)) {
-      Pairs pairs = item.is_list() ? pairs_of(item) : changed(first, item);
-      if (first.empty()) first = pairs;
+      Settings settings = first_;
+      if (item.is_list())
+        kSettings.read(item, settings);
+      else
+        change(settings, item);
+      if (first_.empty()) first_ = settings;
       RunSpec spec;
-      for (const auto& [key, value] : pairs) set_field(spec, key, value);
-      specs.push_back(std::make_shared<const RunSpec>(std::move(spec)));
+      for (const auto& [key, value] : settings) set_field(spec, key, value);
+      specs_.push_back(std::make_shared<const RunSpec>(std::move(spec)));
     }
-    return specs;
+  }
+  const Spec& at(const InputValue& place) const {
+    return specs_[static_cast<size_t>(place.whole(0, static_cast<int32_t>(specs_.size()) - 1))];
   }
 
  private:
-  using Pairs = decltype(field_values(RunSpec{}));
+  using Settings = decltype(field_values(RunSpec{}));
+  static constexpr codec::List kSettings{1, kMostFields, kSetting};
 
-  static Pairs pairs_of(const InputValue& list) {
-    Pairs pairs;
-    for (const InputValue& item : list.list(1, kMostFields)) {
-      const auto both = item.list(2, 2);
-      pairs.emplace_back(both[0].text(kLongestText), both[1].text(kLongestText));
-    }
-    return pairs;
-  }
-
-  static Pairs changed(Pairs pairs, const InputValue& own) {
+  static void change(Settings& settings, const InputValue& own) {
     for (const auto& [place, value] : own.members(kMostFields)) {
       const auto at = InputValue::parse(place, "undo log", "place").whole64(0, kMostFields);
-      if (static_cast<size_t>(at) >= pairs.size()) value.refuse("a value of one of the first's fields");
-      pairs[static_cast<size_t>(at)].second = value.text(kLongestText);
+      if (static_cast<size_t>(at) >= settings.size()) value.refuse("a value of one of the first's fields");
+      settings[static_cast<size_t>(at)].second = value.text(kLongestText);
     }
-    return pairs;
   }
 
-  Json text_of(const RunSpec& spec) {
-    const auto values = field_values(spec);
+  Json json_of(const RunSpec& spec) {
+    const Settings values = field_values(spec);
+    const bool alike = std::equal(values.begin(), values.end(), first_.begin(), first_.end(),
+                                  [](const auto& a, const auto& b) { return a.first == b.first; });
     if (first_.empty()) first_ = values;
-    bool alike = values.size() == first_.size() && !list_.empty();
-    for (size_t i = 0; alike && i < values.size(); ++i) alike = values[i].first == first_[i].first;
-    Json text = alike ? Json::object() : Json::array();
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (!alike)
-        text.push_back({values[i].first, values[i].second});
-      else if (values[i].second != first_[i].second)
-        text[std::to_string(i)] = values[i].second;
-    }
-    return text;
+    if (!alike) return kSettings.write(values);
+    Json changed = Json::object();
+    for (size_t i = 0; i < values.size(); ++i)
+      if (values[i].second != first_[i].second) changed[std::to_string(i)] = values[i].second;
+    return changed;
   }
 
   std::map<const RunSpec*, int> places_;
-  Pairs first_;
+  Settings first_;
   Json list_ = Json::array();
+  std::vector<Spec> specs_;
 };
 
-Json text_of(const Command& command, SpecTable& specs) {
-  if (const auto* edit = std::get_if<EditField>(&command)) return {"edit", edit->run, edit->key, edit->value};
-  if (const auto* spec = std::get_if<SetSpec>(&command)) return {"spec", spec->run, specs.place(spec->spec)};
-  if (const auto* text = std::get_if<LoadText>(&command)) return {"text", text->path};
-  if (const auto* budget = std::get_if<SetBudget>(&command)) return {"budget", budget->steps};
-  if (const auto* reset = std::get_if<ExchangeReset>(&command))
-    return {reset->back ? "before reset" : "after reset"};
-  if (std::holds_alternative<Pause>(command)) return {"pause"};
-  return {std::holds_alternative<RemoveFork>(command) ? "remove fork" : "restore fork"};
+struct SpecPlace {
+  SpecTable& specs;
+  Json write(const Spec& spec) const { return specs.place(spec); }
+  void read(const InputValue& json, Spec& spec) const { spec = specs.at(json); }
+};
+
+// The commands that take back or repeat, by their words.
+constexpr std::string_view kCommandWords[] = {
+    "edit", "spec", "text", "budget", "before reset", "after reset", "pause", "remove fork", "restore fork"};
+constexpr size_t kFields[] = {3, 2, 1, 1, 0, 0, 0, 0, 0};
+static_assert(std::size(kFields) == std::size(kCommandWords));
+
+const std::vector<Command>& kinds() {
+  static const std::vector<Command> all{EditField{}, SetSpec{},           LoadText{},
+                                        SetBudget{}, ExchangeReset{true}, ExchangeReset{false},
+                                        Pause{},     RemoveFork{},        RestoreFork{}};
+  return all;
 }
 
-Command command_of(const InputValue& text, const std::vector<Spec>& specs) {
-  const std::vector<InputValue> parts = text.list(1, 4);
-  const size_t kind = parts[0].choice(kKinds);
-  const size_t wanted[] = {4, 3, 2, 2, 1, 1, 1, 1, 1};
-  static_assert(std::size(wanted) == std::size(kKinds));
-  if (parts.size() != wanted[kind]) text.refuse(fmt::format("a list of {}", wanted[kind]));
-  const auto run = [&] { return parts[1].whole(-1, kMostRuns - 1); };
-  switch (kind) {
-    case 0:
-      return EditField{run(), std::string(current_key(parts[2].text(kLongestText))),
-                       parts[3].text(kLongestText)};
-    case 1: {
-      const auto last = static_cast<int32_t>(specs.size()) - 1;
-      return SetSpec{run(), specs[static_cast<size_t>(parts[2].whole(0, last))]};
-    }
-    case 2:
-      return LoadText{parts[1].text(kLongestText)};
-    case 3:
-      return SetBudget{parts[1].whole(1, kMostSteps)};
-    case 4:
-    case 5:
-      return ExchangeReset{kind == 4};
-    case 6:
-      return Pause{};
-    case 7:
-      return RemoveFork{};
-    default:
-      return RestoreFork{};
+size_t kind_of(const Command& command) {
+  const auto* reset = std::get_if<ExchangeReset>(&command);
+  size_t kind = 0;
+  while (kind + 1 < kinds().size() && kinds()[kind].index() != command.index()) ++kind;
+  return reset && !reset->back ? kind + 1 : kind;
+}
+
+// A list of a command's word and its fields.
+struct CommandRow {
+  SpecTable& specs;
+
+  void fields(auto& io, auto& command) const {
+    constexpr codec::Whole kRun{-1, 3};
+    constexpr codec::Text kText{kLongestText};
+    std::visit(
+        [&](auto& c) {
+          using Kind = std::remove_cvref_t<decltype(c)>;
+          if constexpr (std::is_same_v<Kind, EditField>) {
+            io("run", c.run, kRun);
+            io("key", c.key, SettingKey{});
+            io("value", c.value, kText);
+          } else if constexpr (std::is_same_v<Kind, SetSpec>) {
+            io("run", c.run, kRun);
+            io("spec", c.spec, SpecPlace{specs});
+          } else if constexpr (std::is_same_v<Kind, LoadText>) {
+            io("path", c.path, kText);
+          } else if constexpr (std::is_same_v<Kind, SetBudget>) {
+            io("steps", c.steps, codec::Whole{1, kMostSteps});
+          }
+        },
+        command);
   }
-}
 
-Json text_of(const std::vector<Command>& commands, SpecTable& specs) {
-  Json list = Json::array();
-  for (const Command& command : commands) list.push_back(text_of(command, specs));
-  return list;
-}
+  Json write(const Command& command) const {
+    Json list = Json::array({kCommandWords[kind_of(command)]});
+    codec::Writer writer(list);
+    fields(writer, command);
+    return list;
+  }
+  void read(const InputValue& json, Command& command) const {
+    const size_t kind = json.list(1, 4)[0].choice(kCommandWords);
+    command = kinds()[kind];
+    codec::Reader reader(json, 1 + kFields[kind], 1);
+    fields(reader, command);
+  }
+};
 
-std::vector<Command> commands_of(const InputValue& list, const std::vector<Spec>& specs) {
-  std::vector<Command> commands;
-  for (const InputValue& text : list.list(0, kMostCommands)) commands.push_back(command_of(text, specs));
-  return commands;
+auto entries_rule(SpecTable& specs) {
+  return codec::List{0, kKept, codec::Object{[&specs](auto& io, auto& done) {
+                       const codec::List commands{0, kMostCommands, CommandRow{specs}};
+                       io("undo", done.change.undo, commands);
+                       io("redo", done.change.redo, commands);
+                       io("before", done.selected_before, codec::Words{kLetters});
+                       io("after", done.selected_after, codec::Words{kLetters});
+                     }}};
 }
 
 }  // namespace
 
-std::string UndoLog::to_text() const {
+codec::Json UndoLog::to_json() const {
   SpecTable specs;
   const auto newest = [&](const std::vector<Done>& entries) {
-    Json list = Json::array();
-    size_t from = entries.size() - std::min(entries.size(), kKept);
-    for (size_t i = from; i < entries.size(); ++i)
-      if (entries[i].replaces) from = i + 1;
-    for (size_t i = from; i < entries.size(); ++i) {
-      if (entries[i].open()) continue;  // written when the trainer has answered
-      list.push_back({{"undo", text_of(entries[i].change.undo, specs)},
-                      {"redo", text_of(entries[i].change.redo, specs)},
-                      {"before", std::string(1, entries[i].selected_before)},
-                      {"after", std::string(1, entries[i].selected_after)}});
+    std::vector<Done> kept;
+    for (size_t i = entries.size() - std::min(entries.size(), kKept); i < entries.size(); ++i) {
+      if (entries[i].replaces)
+        kept.clear();
+      else if (!entries[i].open())  // written when the trainer has answered
+        kept.push_back({entries[i].change, entries[i].selected_before, entries[i].selected_after});
     }
-    return list;
+    return entries_rule(specs).write(kept);
   };
-  Json text;
-  text["done"] = newest(done_);
-  text["undone"] = newest(undone_);
-  text["specs"] = specs.list();
-  return text.dump(-1, ' ', false, Json::error_handler_t::replace);
+  Json json = {{"done", newest(done_)}, {"undone", newest(undone_)}};
+  json["specs"] = specs.list();
+  return json;
 }
 
-void UndoLog::from_text(std::string_view text) {
+void UndoLog::restore(const InputValue& json) {
   clear();
   try {
-    const InputValue json = InputValue::parse(text, "undo log");
-    const std::vector<Spec> specs = SpecTable::read(json.at("specs"));
-    const auto read = [&](const InputValue& list, std::vector<Done>& entries) {
-      for (const InputValue& item : list.list(0, kKept))
-        entries.push_back({{commands_of(item.at("undo"), specs), commands_of(item.at("redo"), specs)},
-                           kLetters[item.at("before").choice(kLetters)][0],
-                           kLetters[item.at("after").choice(kLetters)][0]});
-    };
-    read(json.at("done"), done_);
-    read(json.at("undone"), undone_);
+    // Sessions of before have the log as a text.
+    const InputValue log = json.is_text() ? InputValue::parse(json.text(kLongestLog), "undo log") : json;
+    SpecTable specs;
+    specs.read(log.at("specs"));
+    entries_rule(specs).read(log.at("done"), done_);
+    entries_rule(specs).read(log.at("undone"), undone_);
   } catch (const Error&) {  // of another version, or damaged: the session itself is what counts
     clear();
   }

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
 #include "training/files/input_kinds.h"
 
@@ -17,8 +17,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostSettings = 32, kLongest = 400;
+constexpr size_t kMostSettings = 32;
+constexpr codec::Text kText{400};
 constexpr std::string_view kPrefix = "own-";
+
+/// "own-7".
+struct OwnName {
+  codec::Json write(const std::string& name) const { return name; }
+  void read(const InputValue& json, std::string& name) const {
+    kText.read(json, name);
+    const bool digits =
+        name.size() > kPrefix.size() && name.size() < 10 && name.starts_with(kPrefix) &&
+        std::all_of(name.begin() + kPrefix.size(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
+    if (!digits) json.refuse("own- and a number of at most 5 digits");
+  }
+};
+
+/// The rest of an entry follows from these, see entry_of().
+constexpr codec::List kEntries{0, kMostOwn, codec::Object{[](auto& io, auto& entry) {
+                                 io("name", entry.name, OwnName{});
+                                 io("set", entry.set, codec::List{1, kMostSettings, kText});
+                               }}};
 
 /// "L* before=ln after=ln, final=ln".
 std::string title_of(const std::vector<std::string>& set) {
@@ -59,24 +78,18 @@ std::string own_path(const std::string& progress_path) {
 }
 
 std::vector<Entry> parse_own(std::string_view text, const std::string& name) {
+  const InputValue list = InputValue::parse(text, "zoo " + name).at("entries");
   std::vector<Entry> own;
-  const InputValue root = InputValue::parse(text, "zoo " + name);
-  for (const InputValue& item : root.at("entries").list(0, kMostOwn)) {
-    const InputValue called = item.at("name");
-    const std::string id = called.text(kLongest);
-    const bool digits =
-        id.size() > kPrefix.size() && id.size() < 10 && id.starts_with(kPrefix) &&
-        std::all_of(id.begin() + kPrefix.size(), id.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!digits) called.refuse("own- and a number of at most 5 digits");
-    for (const Entry& other : own)
-      if (other.name == id) called.refuse("a name that no other entry has");
-    std::vector<std::string> set;
-    for (const InputValue& one : item.at("set").list(1, kMostSettings)) set.push_back(one.text(kLongest));
-    own.push_back(entry_of(id, std::move(set)));
+  kEntries.read(list, own);
+  std::set<std::string> names;
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (!names.insert(own[i].name).second)
+      list.list(0, kMostOwn)[i].at("name").refuse("a name that no other entry has");
+    own[i] = entry_of(own[i].name, own[i].set);
     try {
-      check(own.back());
+      check(own[i]);
     } catch (const Error& error) {
-      throw Error(fmt::format("[zoo {}] {}: {}", name, id, error.what()));
+      throw Error(fmt::format("[zoo {}] {}: {}", name, own[i].name, error.what()));
     }
   }
   return own;
@@ -102,9 +115,7 @@ std::string enter(const std::string& path, const std::vector<std::string>& set) 
   while (names.contains(fmt::format("{}{}", kPrefix, free))) ++free;
   own.push_back(entry_of(fmt::format("{}{}", kPrefix, free), set));
   check(own.back());
-  nlohmann::json root;
-  root["entries"] = nlohmann::json::array();
-  for (const Entry& entry : own) root["entries"].push_back({{"name", entry.name}, {"set", entry.set}});
+  const codec::Json root = {{"entries", kEntries.write(own)}};
   make_folder(fs::path(path).parent_path().string(), Access::Own, "zoo");
   write_file(path, root.dump(1) + "\n", "zoo", Access::Own);
   return own.back().name;

@@ -110,7 +110,12 @@ std::vector<InputValue> InputValue::list(size_t least, size_t most) const {
 
 bool InputValue::is_null() const { return json_->is_null(); }
 bool InputValue::is_list() const { return json_->is_array(); }
+bool InputValue::is_object() const { return json_->is_object(); }
 bool InputValue::is_text() const { return json_->is_string(); }
+
+bool InputValue::is(std::string_view text) const {
+  return is_text() && json_->get_ref<const std::string&>() == text;
+}
 
 bool InputValue::flag() const {
   if (!json_->is_boolean()) refuse("true or false");
@@ -133,7 +138,15 @@ double InputValue::number(double low, double high) const {
 
 std::string InputValue::text(size_t most) const {
   if (!json_->is_string()) refuse("a text");
-  const std::string& text = json_->get_ref<const std::string&>();
+  return of_at_most(most, json_->get_ref<const std::string&>());
+}
+
+std::string InputValue::object_text(size_t most) const {
+  if (!is_object()) refuse("an object");
+  return of_at_most(most, json_->dump());
+}
+
+std::string InputValue::of_at_most(size_t most, std::string text) const {
   if (text.size() > most)
     fail(document_->where, "{} has {} bytes: expected at most {}", path_, text.size(), most);
   return text;

@@ -38,15 +38,18 @@ class InputValue {
 
   bool is_null() const;
   bool is_text() const;
+  bool is(std::string_view text) const;  ///< this very text
   bool is_list() const;
+  bool is_object() const;
   bool flag() const;
   int32_t whole(int32_t low, int32_t high) const { return static_cast<int32_t>(whole64(low, high)); }
   int64_t whole64(int64_t low, int64_t high) const;
-  double number(double low, double high) const;                  ///< finite
-  std::string text(size_t most) const;                           ///< bytes
+  double number(double low, double high) const;  ///< finite
+  std::string text(size_t most) const;           ///< bytes
   /// A text as it is; a number, true or false as JSON writes it.
   std::string scalar(size_t most) const;
   size_t choice(std::span<const std::string_view> words) const;  ///< the index of a word
+  std::string object_text(size_t most) const;  ///< an object as JSON, of at most so many bytes
 
   /// For what the calls above cannot say.
   [[noreturn]] void refuse(std::string_view expected) const;
@@ -57,6 +60,7 @@ class InputValue {
   InputValue(std::shared_ptr<const Document> document, const nlohmann::json& json, std::string path);
   InputValue below(const nlohmann::json& json, std::string_view key) const;
   std::string shown() const;
+  std::string of_at_most(size_t most, std::string text) const;
 
   std::shared_ptr<const Document> document_;
   const nlohmann::json* json_;

@@ -80,7 +80,7 @@ struct Hand {
   void keep() {
     view = lab.view();
     log.settle(*view);
-    lab.keep(log.to_text());
+    lab.keep(log.to_json().dump());
   }
   bool step(bool undo) {
     std::vector<Command> commands;

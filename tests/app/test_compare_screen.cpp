@@ -254,7 +254,7 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
   const comparison::KeptChoice kept = compare.screen().kept();
   CHECK(kept.baseline == 'A');
   CHECK(kept.matrix == 1);
-  CHECK(kept.files[3].first == path);
+  CHECK(kept.files[3].path == path);
   KeptWindow window;
   window.shown = Screen::Compare;
   window.compare = kept;
@@ -318,19 +318,19 @@ TEST_CASE("compare screen: a log takes no run's place and no run's letter; where
   shape.fork = true;
   CompareDriver compare(fixture::lab_view(shape));
   compare.open(folder.write("port-0.jsonl", a_log(20)));
-  CHECK(compare.screen().kept().files[3].first.empty());  // D stands where it stood
+  CHECK(compare.screen().kept().files[3].path.empty());  // D stands where it stood
   CHECK(holds(compare.driver.value("compare/run/D"), "Fork of A"));
   REQUIRE(compare.ui.popup_open("compare/where"));
   for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
   compare.driver.click("compare/where/none");
   compare.driver.frames(3);
   CHECK_FALSE(compare.ui.popup_open("compare/where"));
-  CHECK(compare.screen().kept().files[3].first.empty());
+  CHECK(compare.screen().kept().files[3].path.empty());
 
   compare.open(folder.write("port-1.jsonl", a_log(21)));
   compare.driver.click("compare/where/2");
   compare.driver.frames(3);
-  CHECK(compare.screen().kept().files[1].first.ends_with("port-1.jsonl"));
+  CHECK(compare.screen().kept().files[1].path.ends_with("port-1.jsonl"));
   CHECK(compare.ui.registry().find("compare/run/B") == nullptr);
   CHECK(holds(compare.driver.value("compare/run/E"), "port-1"));
   // No mark of the timeline speaks of the live B in the letter of the log, nor the other way round.
@@ -345,8 +345,8 @@ TEST_CASE("compare screen: a log takes no run's place and no run's letter; where
   compare.open(folder.write("port-3.jsonl", a_log(23)));
   compare.driver.click("compare/where/1");
   compare.driver.frames(3);
-  CHECK(compare.screen().kept().letters[0] == 'F');
-  CHECK(compare.screen().kept().letters[1] == 'E');
+  CHECK(compare.screen().kept().files[0].letter == 'F');
+  CHECK(compare.screen().kept().files[1].letter == 'E');
   for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
 }
 

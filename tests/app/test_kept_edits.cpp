@@ -32,7 +32,8 @@ Kept kept_in(const std::string& folder) {
   lab.wait_idle();
   const std::shared_ptr<const LabView> view = lab.view();
   Kept kept{view->runs.empty() ? view->message : layers(*view), {}};
-  if (view->sidecar) kept.log.from_text(*view->sidecar);
+  if (view->sidecar && !view->sidecar->empty())
+    kept.log.restore(InputValue::parse(*view->sidecar, "undo log"));
   return kept;
 }
 

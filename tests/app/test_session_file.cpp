@@ -174,7 +174,7 @@ TEST_CASE("edits from before a file was opened are undone after it was") {
   window.drop(one);
   window.settle();
   shell::UndoLog read;
-  read.from_text(window.state.session.undo.to_text());
+  read.restore(InputValue::parse(window.state.session.undo.to_json().dump(), "undo log"));
   CHECK(window.state.session.undo.can_undo());
   CHECK_FALSE(read.can_undo());
 }

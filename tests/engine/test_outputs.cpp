@@ -35,7 +35,7 @@ struct Folder {
   std::string path;
 };
 
-std::string read(const std::string& path) {
+std::string content(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -47,7 +47,7 @@ mode_t mode_of(const std::string& path) {
   return info.st_mode & 07777;
 }
 
-std::string error_of(const std::string& path) {
+std::string refusal_of(const std::string& path) {
   try {
     write_file(path, "new", "test");
   } catch (const Error& error) {
@@ -94,32 +94,32 @@ TEST_CASE("links: one to a file stays, one to nothing and one to itself are refu
   fs::create_symlink("target", folder.file("link"));
   fs::create_symlink("nowhere", folder.file("dangling"));
   fs::create_symlink("loop", folder.file("loop"));
-  CHECK(error_of(folder.file("link")).empty());
+  CHECK(refusal_of(folder.file("link")).empty());
   CHECK(fs::is_symlink(folder.file("link")));
-  CHECK(read(folder.file("target")) == "new");
-  CHECK(error_of(folder.file("dangling")).find("a link to nowhere, which is not there") != std::string::npos);
+  CHECK(content(folder.file("target")) == "new");
+  CHECK(refusal_of(folder.file("dangling")).find("a link to nowhere, which is not there") != std::string::npos);
   CHECK_FALSE(fs::exists(folder.file("nowhere")));
-  CHECK(error_of(folder.file("loop")).find("levels of symbolic links") != std::string::npos);
-  CHECK(error_of(folder.path).find("a folder") != std::string::npos);
-  CHECK(error_of("").find("empty") != std::string::npos);
-  CHECK(error_of(folder.file("target/x")).find("Not a directory") != std::string::npos);
-  CHECK(error_of("/proc/self/normscope").find("cannot be written") != std::string::npos);  // nor may root
+  CHECK(refusal_of(folder.file("loop")).find("levels of symbolic links") != std::string::npos);
+  CHECK(refusal_of(folder.path).find("a folder") != std::string::npos);
+  CHECK(refusal_of("").find("empty") != std::string::npos);
+  CHECK(refusal_of(folder.file("target/x")).find("Not a directory") != std::string::npos);
+  CHECK(refusal_of("/proc/self/normscope").find("cannot be written") != std::string::npos);  // nor may root
   CHECK(folder.files() == 4);
 }
 
 TEST_CASE("devices, pipes and open streams are written as they are") {
   const Folder folder;
-  CHECK(error_of("/dev/full").find("No space left") != std::string::npos);
-  CHECK(error_of("/dev/null").empty());
+  CHECK(refusal_of("/dev/full").find("No space left") != std::string::npos);
+  CHECK(refusal_of("/dev/null").empty());
   fs::create_symlink("/dev/full", folder.file("full"));
-  CHECK(error_of(folder.file("full")).find("No space left") != std::string::npos);
+  CHECK(refusal_of(folder.file("full")).find("No space left") != std::string::npos);
   CHECK(fs::is_symlink(folder.file("full")));
 
   const std::string pipe = folder.file("pipe");
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   std::string got;
-  std::thread reader([&] { got = read(pipe); });
-  CHECK(error_of(pipe).empty());
+  std::thread reader([&] { got = content(pipe); });
+  CHECK(refusal_of(pipe).empty());
   reader.join();
   CHECK(got == "new");
   CHECK(fs::is_fifo(pipe));
@@ -127,11 +127,11 @@ TEST_CASE("devices, pipes and open streams are written as they are") {
   // A stream that leads to a file goes on where it stands: nothing of before is overwritten or replaced.
   const int file = open(folder.file("stream").c_str(), O_WRONLY | O_CREAT, 0600);
   REQUIRE(::write(file, "before ", 7) == 7);
-  CHECK(error_of("/dev/fd/" + std::to_string(file)).empty());
-  CHECK(error_of("/proc/self/fd/" + std::to_string(file)).empty());
+  CHECK(refusal_of("/dev/fd/" + std::to_string(file)).empty());
+  CHECK(refusal_of("/proc/self/fd/" + std::to_string(file)).empty());
   close(file);
-  CHECK(read(folder.file("stream")) == "before newnew");
-  CHECK(error_of("/dev/fd/987").find("cannot be written") != std::string::npos);
+  CHECK(content(folder.file("stream")) == "before newnew");
+  CHECK(refusal_of("/dev/fd/987").find("cannot be written") != std::string::npos);
 }
 
 TEST_CASE("what a killed process left is removed, what is young, held or another's stays") {
@@ -160,13 +160,13 @@ TEST_CASE("names: no two temporaries alike, and the longest name there can be") 
   AtomicFile one(folder.file("a"), "test"), two(folder.file("a"), "test");
   CHECK(folder.files() == 2);
   const std::string longest(255, 'n');
-  CHECK(error_of(folder.file(longest)).empty());
-  CHECK(read(folder.file(longest)) == "new");
+  CHECK(refusal_of(folder.file(longest)).empty());
+  CHECK(content(folder.file(longest)) == "new");
   two.write("two", 3);
   two.commit();
   one.write("one", 3);
   one.commit();
-  CHECK(read(folder.file("a")) == "one");
+  CHECK(content(folder.file("a")) == "one");
   CHECK(folder.files() == 2);
 }
 
@@ -192,9 +192,9 @@ TEST_CASE("a growing file: whole lines that can be read at once, begun anew or g
   {
     LineFile log(path, "log");
     log.line("one");
-    CHECK(read(path) == "one\n");
+    CHECK(content(path) == "one\n");
     log.line("two");
-    CHECK(read(path) == "one\ntwo\n");
+    CHECK(content(path) == "one\ntwo\n");
     CHECK(log.error().empty());
   }
   put(path, "one\ntw");  // killed in the middle of a line by something else
@@ -202,9 +202,9 @@ TEST_CASE("a growing file: whole lines that can be read at once, begun anew or g
     LineFile log(path, "log", true);
     log.line("three");
   }
-  CHECK(read(path) == "one\ntw\nthree\n");
+  CHECK(content(path) == "one\ntw\nthree\n");
   { LineFile log(path, "log"); }
-  CHECK(read(path).empty());
+  CHECK(content(path).empty());
   LineFile nothing;
   nothing.line("x");
   CHECK_FALSE(nothing);
@@ -232,5 +232,5 @@ TEST_CASE("a growing file on a full disk says so, keeps whole lines and does not
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, ignored);
   CHECK_FALSE(log.error().empty());
-  CHECK(read(path) == "whole\n");
+  CHECK(content(path) == "whole\n");
 }

@@ -19,6 +19,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   char selected = 'A';
   for (int i = 0; i < 3; ++i) state.session.undo.undo(commands, selected);
   for (int i = 0; i < 3; ++i) state.session.undo.redo(commands, selected);
-  state.session.undo.to_text();
+  state.session.undo.to_json();
   return 0;
 }

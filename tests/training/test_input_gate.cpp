@@ -415,6 +415,8 @@ TEST_CASE("gate: every field of a session", "[gate]") {
       {"/budget", "\"300\"", "budget is \"300\": expected a whole number from 1 to 10000000"},
       {"/generation", "-1", "generation is -1: expected a whole number from 0 to 9007199254740992"},
       {"/companion", "7", "companion is 7: expected a text"},
+      {"/sidecar", "7", "sidecar is 7: expected a text"},
+      {"/stash", "7", "stash is 7: expected a list of 0 to 64"},
       {"/runs", "[]", "runs is a list of 0: expected a list of 1 to 4"},
       {"/runs", "{}", "runs is an object: expected a list of 1 to 4"},
       {"/runs/0/letter", "\"z\"", "runs[0].letter is \"z\": expected one of A, B, C, D"},

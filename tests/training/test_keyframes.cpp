@@ -94,10 +94,10 @@ TEST_CASE(
     SessionImage::Entry& entry = image.entries.emplace_back();
     entry.place = "run";
     entry.file = "A.safetensors";
-    entry.keyframes = frames.lasting();
+    entry.frames = frames.lasting();
     writer.write(image);
     std::set<int32_t> named, there;
-    for (const auto& frame : entry.keyframes) named.insert(frame->step);
+    for (const auto& frame : entry.frames) named.insert(frame->step);
     for (const auto& file : fs::directory_iterator(folder))
       if (file.path().extension() == ".safetensors") there.insert(read_keyframe(file.path().string())->step);
     INFO(step);

@@ -6,9 +6,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
+#include "training/spec/limits.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::experiments {
@@ -18,7 +21,9 @@ inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 /// Diverges: finite, and at the end worse than guessing every symbol alike. Undecided: too few steps for a
 /// verdict (measure/plateau.h).
 enum class Verdict : uint8_t { Learns, Stuck, Diverges, NotFinite, Undecided, Failed };
-const char* to_string(Verdict verdict);
+inline constexpr std::string_view kVerdicts[] = {"learns",     "stuck",     "diverges",
+                                                 "not finite", "undecided", "failed"};
+inline const char* to_string(Verdict verdict) { return kVerdicts[static_cast<size_t>(verdict)].data(); }
 
 struct Record {
   Verdict verdict = Verdict::Undecided;
@@ -43,10 +48,35 @@ struct Record {
   static_assert(kWindow == 25, "results are stored under kTaking: another window needs another name");
 };
 
-nlohmann::json to_json(const Record& record);
-/// The same without the curve: a line of a table.
-nlohmann::json to_table_json(const Record& record);
+template <class Io>
+void io(Io& io, codec::Of<Io, Record>& r) {
+  constexpr codec::Text kText{4096};
+  io("verdict", r.verdict, codec::Words{kVerdicts});
+  io("steps", r.steps, codec::Whole{0, kMostSteps});
+  io("since", r.since, codec::Whole{-1, kMostSteps});
+  io("loss", r.loss);
+  io("unigram", r.level);
+  io("beta2", r.beta2);
+  io("gradient_first", r.gradient_first);
+  io("gradient_last", r.gradient_last);
+  io.optional("score", r.score, {}, kUnknown);
+  io.optional("what", r.what, kText);
+  io.optional("beta2_reason", r.beta2_reason, kText);
+  io("stride", r.stride, codec::Whole{1, kMostSteps});
+  io("curve", r.curve, codec::List{0, Record::kCurve, codec::AnyNumber{}});
+}
+
+inline nlohmann::json to_json(const Record& record) { return codec::write(record); }
+/// A line of a table: without the curve, and null for every number that is not finite.
+inline nlohmann::json to_table_json(const Record& record) {
+  nlohmann::json json = to_json(record);
+  json.erase("stride");
+  json.erase("curve");
+  for (nlohmann::json& value : json)
+    if (value == "inf" || value == "-inf") value = nullptr;
+  return json;
+}
 /// Throws Error for what is no record.
-Record record_from(const InputValue& json);
+inline Record record_from(const InputValue& json) { return codec::read<Record>(json); }
 
 }  // namespace normscope::experiments

@@ -4,12 +4,13 @@
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "engine/core/error.h"
+#include "engine/io/codec.h"
 #include "engine/io/safetensors.h"
 #include "engine/model/transformer.h"
 #include "training/run/run.h"
+#include "training/spec/kept_spec.h"
 
 namespace normscope {
 namespace {
@@ -187,10 +188,8 @@ void write(const SafetensorsFile& from, const Weights& weights, const AdminFold&
     else
       file.add(name, from.shape(name), std::span(integers.emplace_back(from.int32s(name))));
   }
-  nlohmann::json origin = nlohmann::json::array();
-  for (const auto& [key, value] : field_values(result.spec)) origin.push_back({key, value});
   for (const auto& [key, value] : from.metadata()) file.set_metadata(key, value);
-  file.set_metadata("origin", origin.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  file.set_metadata("origin", codec::text_of(WholeSpec{}.write(result.spec)));
   file.set_metadata("edits", "[]");
   file.set_metadata("scheduled", "[]");
   file.write(out);

@@ -7,41 +7,27 @@
 // frames/gone_values, frames/gone_steps. Metadata: format, step, data_hash, and as JSON text: origin (the
 // specification as [key, value] pairs), edits and scheduled ([step, key, value]), plateau, events, stats (the names
 // of a frame's numbers), non_finite. The present specification is not stored: it is origin with the edits applied.
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <map>
 
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
+#include "engine/io/codec.h"
 #include "engine/io/safetensors.h"
 #include "training/run/run_impl.h"
 #include "training/run/saved_run.h"
+#include "training/spec/kept_spec.h"
 #include "training/spec/limits.h"
 
 namespace normscope {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr const char* kWhere = "checkpoint";
 
 // Names and paths may hold bytes that are not UTF-8; JSON cannot.
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string text_of(const auto& value, const auto& rule) { return codec::text_of(rule.write(value)); }
 
 TensorShape shape_of(const Shape& shape) { return {shape.dim, shape.dim + shape.rank}; }
-
-Json json_of(const RunSpec& spec) {
-  Json list = Json::array();
-  for (const auto& [key, value] : field_values(spec)) list.push_back({key, value});
-  return list;
-}
-
-Json json_of(const std::vector<Edit>& edits) {
-  Json list = Json::array();
-  for (const Edit& edit : edits) list.push_back({edit.step, edit.key, edit.value});
-  return list;
-}
 
 constexpr const char* kPrefixes[] = {"", "m/", "v/"};  // of a parameter's name, for each of kTrainedBlocks
 
@@ -55,25 +41,10 @@ void read_weights(const SafetensorsFile& file, Store& store) {
   }
 }
 
-Json json_of(const Plateau::State& state) {
-  return {{"count", state.count}, {"stuck", state.stuck}, {"learning_since", state.learning_since}};
-}
-
-Json json_of(const std::vector<RunEvent>& events) {
-  Json list = Json::array();
-  for (const RunEvent& event : events) list.push_back({event.step, static_cast<int>(event.kind), event.text});
-  return list;
-}
-
-Json json_of(const std::vector<StatInfo>& layout) {
-  Json list = Json::array();
-  for (const StatInfo& stat : layout) list.push_back(stat.name);
-  return list;
-}
-
-Json json_of(const std::optional<NonFiniteReport>& report) {
-  if (!report) return nullptr;
-  return {report->layer, report->tensor, report->step};
+std::vector<std::string> names_of(const std::vector<StatInfo>& layout) {
+  std::vector<std::string> names;
+  for (const StatInfo& stat : layout) names.push_back(stat.name);
+  return names;
 }
 
 /// Where the numbers of a saved frame stand in this layout, by name; nothing where one is not known here, or out of
@@ -167,13 +138,13 @@ std::shared_ptr<const RunImage> Run::image() const {
   data->metadata = {{"format", kSavedRunFormat},
                     {"step", std::to_string(run.steps)},
                     {"data_hash", fmt::format("{:016x}", run.task->hash())},
-                    {"origin", text_of(json_of(run.origin))},
-                    {"edits", text_of(json_of(run.edits))},
-                    {"scheduled", text_of(json_of(run.scheduled))},
-                    {"plateau", text_of(json_of(data->state->plateau))},
-                    {"events", text_of(json_of(run.history->events()))},
-                    {"stats", text_of(json_of(run.history->layout()))},
-                    {"non_finite", text_of(json_of(run.broken))}};
+                    {"origin", text_of(run.origin, WholeSpec{})},
+                    {"edits", text_of(run.edits, EditRows{})},
+                    {"scheduled", text_of(run.scheduled, EditRows{})},
+                    {"plateau", text_of(data->state->plateau, plateau_rule())},
+                    {"events", text_of(run.history->events(), kEvents)},
+                    {"stats", text_of(names_of(run.history->layout()), kStatNames)},
+                    {"non_finite", text_of(run.broken, report_rule())}};
   return std::shared_ptr<const RunImage>(new RunImage(std::move(data)));
 }
 

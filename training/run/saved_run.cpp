@@ -4,61 +4,19 @@
 #include <algorithm>
 
 #include "engine/core/error.h"
+#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
+#include "training/spec/kept_spec.h"
 #include "training/spec/limits.h"
 
 namespace normscope {
 namespace {
 
-constexpr size_t kMostFields = 4096;  // the table's, and three wirings a layer of two stacks
-constexpr size_t kMostEvents = 1'000'000;
-constexpr size_t kMostStats = 1'000'000;
-constexpr size_t kLongestName = 200;
-constexpr int32_t kMostLayers = 1024;
-
 std::string where_of(const SafetensorsFile& file) { return "checkpoint " + file.path(); }
 
-InputValue metadata(const SafetensorsFile& file, const std::string& key) {
-  return InputValue::parse(file.metadata(key), where_of(file), "metadata " + key);
-}
-
-RunSpec spec_from(const InputValue& list) {
-  RunSpec spec;
-  for (const InputValue& pair : list.list(0, kMostFields)) {
-    const auto both = pair.list(2, 2);
-    set_field(spec, both[0].text(kLongestText), both[1].text(kLongestText));
-  }
-  return spec;
-}
-
-/// In the order of their steps, which lie between `low` and `high`.
-std::vector<Edit> edits_from(const InputValue& list, int32_t low, int32_t high) {
-  std::vector<Edit> edits;
-  for (const InputValue& item : list.list(0, kMostEdits)) {
-    const auto parts = item.list(3, 3);
-    edits.push_back({parts[0].whole(low, high), std::string(current_key(parts[1].text(kLongestText))),
-                     parts[2].text(kLongestText)});
-    low = edits.back().step;
-  }
-  return edits;
-}
-
-std::vector<RunEvent> events_from(const InputValue& list) {
-  std::vector<RunEvent> events;
-  for (const InputValue& item : list.list(0, kMostEvents)) {
-    const auto parts = item.list(3, 3);
-    const int32_t kind = parts[1].whole(0, static_cast<int32_t>(RunEvent::Kind::Resumed));
-    events.push_back(
-        {parts[0].whole(0, kLastEdit), static_cast<RunEvent::Kind>(kind), parts[2].text(3 * kLongestText)});
-  }
-  return events;
-}
-
-std::optional<NonFiniteReport> report_from(const InputValue& json, int32_t step) {
-  if (json.is_null()) return std::nullopt;
-  const auto parts = json.list(3, 3);
-  return NonFiniteReport{parts[0].whole(0, kMostLayers), parts[1].text(kLongestName),
-                         parts[2].whole(0, step)};
+template <class T, class Rule>
+void metadata(const SafetensorsFile& file, const std::string& key, T& value, const Rule& rule) {
+  rule.read(InputValue::parse(file.metadata(key), where_of(file), "metadata " + key), value);
 }
 
 template <typename T>
@@ -95,9 +53,7 @@ void read_history(const SafetensorsFile& file, SavedRun& run) {
 // Frames are there to be looked at: a file of an older version may have none.
 void read_frames(const SafetensorsFile& file, SavedRun& run) {
   if (!file.contains("frames/steps")) return;
-  if (file.metadata().contains("stats"))
-    for (const InputValue& name : metadata(file, "stats").list(0, kMostStats))
-      run.stats.push_back(name.text(kLongestName));
+  if (file.metadata().contains("stats")) metadata(file, "stats", run.stats, kStatNames);
   FrameBlock& block = run.frames;
   block.steps = steps_of(file, "frames/steps", kMostSteps);
   block.stats = file.floats("frames/stats");
@@ -156,17 +112,17 @@ SavedRun read_saved_header(const SafetensorsFile& file) {
   if (format == file.metadata().end() || format->second != kSavedRunFormat)
     fail(where_of(file), "is no saved run: expected metadata format = \"{}\"", kSavedRunFormat);
   SavedRun run;
-  run.step = metadata(file, "step").whole(0, kMostSteps);
+  metadata(file, "step", run.step, codec::Whole{0, kMostSteps});
   run.data_hash = file.metadata("data_hash");
   if (run.data_hash.size() > 16)
     fail(where_of(file), "metadata data_hash is {}: expected 16 hexadecimal digits",
          shown_text(run.data_hash));
   of_file(file, [&] {
-    run.origin = spec_from(metadata(file, "origin"));
+    metadata(file, "origin", run.origin, WholeSpec{});
     run.bytes = estimated_bytes(run.origin);
-    run.edits = edits_from(metadata(file, "edits"), 0, run.step + 1);
+    metadata(file, "edits", run.edits, EditRows{0, run.step + 1});
     run.spec = with_edits(run.origin, run.edits, run.bytes);
-    run.scheduled = edits_from(metadata(file, "scheduled"), run.step + 1, kLastEdit);
+    metadata(file, "scheduled", run.scheduled, EditRows{run.step + 1});
     for (const Edit& edit : run.scheduled) require_editable(edit.key);
     with_edits(run.spec, run.scheduled, run.bytes);
     return 0;
@@ -178,13 +134,10 @@ SavedRun read_saved_run(const SafetensorsFile& file) {
   SavedRun run = read_saved_header(file);
   read_history(file, run);
   read_frames(file, run);
-  run.events = events_from(metadata(file, "events"));
-  const InputValue plateau = metadata(file, "plateau");
+  metadata(file, "events", run.events, kEvents);
   run.plateau = plateau_from(where_of(file), file);
-  run.plateau.count = plateau.at("count").whole(0, run.step);
-  run.plateau.stuck = plateau.at("stuck").flag();
-  run.plateau.learning_since = plateau.at("learning_since").whole(0, run.step);
-  run.broken = report_from(metadata(file, "non_finite"), run.step);
+  metadata(file, "plateau", run.plateau, plateau_rule(run.step));
+  metadata(file, "non_finite", run.broken, report_rule(run.step));
   run.memory = memory_from(file);
   require_memory_of(where_of(file), run.memory, run.spec.model, run.spec.train.batch);
   return run;

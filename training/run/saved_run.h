@@ -11,11 +11,15 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/io/codec.h"
+#include "engine/io/input_value.h"
 #include "engine/io/safetensors.h"
 #include "training/measure/history.h"
 #include "training/measure/plateau.h"
 #include "training/run/recurrence/segment_memory.h"
 #include "training/run/run.h"
+#include "training/spec/kept_spec.h"
+#include "training/spec/limits.h"
 
 namespace normscope {
 
@@ -45,5 +49,53 @@ SavedRun read_saved_run(const SafetensorsFile& file);
 Plateau::State plateau_from(std::string_view where, const SafetensorsFile& file);
 
 inline constexpr const char* kSavedRunFormat = "normscope run 1";
+
+// Rules of what a checkpoint has as JSON beside its tensors, see engine/io/codec.h.
+
+inline constexpr codec::Text kStatName{200};
+inline constexpr codec::List kStatNames{0, 1'000'000, kStatName};
+
+inline constexpr auto kEvent = codec::row(3, [](auto& io, auto& event) {
+  io("step", event.step, codec::Whole{0, kLastEdit});
+  io("kind", event.kind, codec::Whole{0, static_cast<int>(RunEvent::Kind::Resumed)});
+  io("text", event.text, codec::Text{3 * kLongestText});
+});
+inline constexpr codec::List kEvents{0, 1'000'000, kEvent};
+
+/// In the order of their steps, which lie between `low` and `high`.
+struct EditRows {
+  int32_t low = 0, high = kLastEdit;
+  static auto edit(int32_t low, int32_t high) {
+    return codec::row(3, [=](auto& io, auto& edit) {
+      io("step", edit.step, codec::Whole{low, high});
+      io("key", edit.key, SettingKey{});
+      io("value", edit.value, codec::Text{kLongestText});
+    });
+  }
+  codec::Json write(const std::vector<Edit>& edits) const {
+    return codec::List{0, kMostEdits, edit(low, high)}.write(edits);
+  }
+  void read(const InputValue& json, std::vector<Edit>& edits) const {
+    edits.clear();
+    for (const InputValue& item : json.list(0, kMostEdits))
+      edit(edits.empty() ? low : edits.back().step, high).read(item, edits.emplace_back());
+  }
+};
+
+/// Of a run after `step` steps, as the next one.
+inline auto report_rule(int32_t step = kMostSteps) {
+  return codec::Maybe{codec::row(3, [=](auto& io, auto& report) {
+    io("layer", report.layer, codec::Whole{0, 1024});
+    io("tensor", report.tensor, kStatName);
+    io("step", report.step, codec::Whole{0, step});
+  })};
+}
+inline auto plateau_rule(int32_t step = kMostSteps) {
+  return codec::Object{[=](auto& io, auto& state) {
+    io("count", state.count, codec::Whole{0, step});
+    io("stuck", state.stuck);
+    io("learning_since", state.learning_since, codec::Whole{0, step});
+  }};
+}
 
 }  // namespace normscope

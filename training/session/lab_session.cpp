@@ -1,8 +1,6 @@
 // A session in a folder: see lab_session.h. Here also LabTrainer's side of it, image and restore.
 #include "training/session/lab_session.h"
 
-#include <nlohmann/json.hpp>
-
 #include <filesystem>
 #include <limits>
 #include <set>
@@ -11,6 +9,7 @@
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
 #include "engine/io/atomic_file.h"
+#include "engine/io/codec.h"
 #include "engine/io/input_file.h"
 #include "engine/io/input_value.h"
 #include "engine/io/safetensors.h"
@@ -21,7 +20,6 @@
 namespace normscope {
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr const char* kFormat = "normscope session 1";
@@ -31,40 +29,89 @@ constexpr size_t kMostStashed = 64, kMostKeyframes = 64;
 constexpr size_t kLongestName = 255, kLongestSidecar = 32'000'000;
 constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 constexpr std::string_view kPlaces[] = {"run", "undo", "redo", "parked"};
+constexpr std::string_view kFormats[] = {kFormat};
+
+/// The name of a file in the session's own folder.
+struct FileName {
+  codec::Json write(const std::string& name) const { return name; }
+  void read(const InputValue& json, std::string& name) const {
+    name = json.text(kLongestName);
+    const bool plain = name.ends_with(".safetensors") && name.find_first_of("/\\") == name.npos &&
+                       name.find('\0') == name.npos;
+    if (!plain) json.refuse("the name of a safetensors file in the session's folder");
+  }
+};
+
+/// What the app keeps, an object as it knows it. Sessions of before have a text, and so has what is no object.
+struct SidecarText {
+  codec::Json write(const std::string& text) const {
+    codec::Json json = codec::Json::parse(text, nullptr, false);
+    return json.is_object() ? std::move(json) : codec::Json(text);
+  }
+  void read(const InputValue& json, std::string& text) const {
+    text = json.is_object() ? json.object_text(kLongestSidecar) : json.text(kLongestSidecar);
+  }
+};
+
+}  // namespace
+
+template <class Io>
+void io(Io& io, codec::Of<Io, SavedSession::Entry>& e) {
+  constexpr codec::Text kText{kLongestText};
+  constexpr codec::Whole kStep{0, kMostSteps};
+  io.optional("place", e.place, codec::Words{kPlaces}, "run");
+  io.optional("empty", e.empty);
+  if (e.empty) return;
+  io("letter", e.letter, codec::Words{kLetters});
+  io("file", e.file, FileName{});
+  io("forked_from", e.forked_from, codec::Whole{-1, kMostRuns - 1});
+  io("fork_step", e.fork_step, kStep);
+  io("fork_note", e.fork_note, kText);
+  io.optional("score", e.score, kText);
+  io.optional("unscored", e.unscored);
+  io.optional("hold", e.hold, codec::Whole{-1, kMostSteps}, -1);
+  io.optional("budget_before", e.budget_before, kStep);
+  io.optional("keyframes", e.keyframes, codec::List{0, kMostKeyframes, FileName{}});
+}
+
+namespace {
+
+/// The runs that are shown.
+struct ShownRuns {
+  static constexpr codec::List kRuns{1, kMostRuns, codec::Object{}};
+  codec::Json write(const std::vector<SavedSession::Entry>& runs) const { return kRuns.write(runs); }
+  void read(const InputValue& json, std::vector<SavedSession::Entry>& runs) const {
+    kRuns.read(json, runs);
+    std::set<char> letters;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const InputValue item = json.list(1, kMostRuns)[i];
+      if (runs[i].empty) item.at("empty").refuse("false: a run that is shown");
+      if (!letters.insert(runs[i].letter).second)
+        item.at("letter").refuse("another letter than that of the runs before");
+    }
+  }
+};
+
+}  // namespace
+
+template <class Io>
+void io(Io& io, codec::Of<Io, SavedSession>& s) {
+  std::string format = kFormat;
+  io("format", format, codec::Words{kFormats});
+  io.optional("generation", s.generation, codec::Whole{0, int64_t{1} << 53});
+  io("step", s.step, codec::Whole{0, kMostSteps});
+  io("budget", s.budget, codec::Whole{1, kMostSteps});
+  io.optional("portion", s.portion, codec::Whole{1, kMostSteps}, s.budget);
+  io.optional({"sidecar", "companion"}, s.sidecar, SidecarText{});
+  io("runs", s.runs, ShownRuns{});
+  io.optional({"stash", "aside"}, s.stash, codec::List{0, kMostStashed, codec::Object{}});
+}
+
+namespace {
 
 SavedSession read_session(const std::string& folder) {
   const std::string path = (fs::path(folder) / "session.json").string();
   return parse_session(read_input_file(path, input::kSession), path);
-}
-
-/// The name of a file in the session's own folder.
-std::string file_name(const InputValue& value) {
-  std::string name = value.text(kLongestName);
-  const bool plain = name.ends_with(".safetensors") && name.find_first_of("/\\") == name.npos &&
-                     name.find('\0') == name.npos;
-  if (!plain) value.refuse("the name of a safetensors file in the session's folder");
-  return name;
-}
-
-SavedSession::Entry entry_from(const InputValue& item) {
-  SavedSession::Entry entry;
-  const auto place = item.find("place"), empty = item.find("empty");
-  entry.place = place ? kPlaces[place->choice(kPlaces)] : kPlaces[0];
-  entry.empty = empty && empty->flag();
-  if (entry.empty) return entry;
-  entry.letter = kLetters[item.at("letter").choice(kLetters)][0];
-  entry.file = file_name(item.at("file"));
-  entry.forked_from = item.at("forked_from").whole(-1, static_cast<int32_t>(kMostRuns) - 1);
-  entry.fork_step = item.at("fork_step").whole(0, kMostSteps);
-  entry.fork_note = item.at("fork_note").text(kLongestText);
-  if (const auto score = item.find("score")) entry.score = score->text(kLongestText);
-  if (const auto unscored = item.find("unscored")) entry.unscored = unscored->flag();
-  if (const auto hold = item.find("hold")) entry.hold = hold->whole(-1, kMostSteps);
-  if (const auto before = item.find("budget_before")) entry.budget_before = before->whole(0, kMostSteps);
-  if (const auto keyframes = item.find("keyframes"))
-    for (const InputValue& file : keyframes->list(0, kMostKeyframes))
-      entry.keyframes.push_back(file_name(file));
-  return entry;
 }
 
 /// The files that a session names in its folder; none where there is no session that can be read.
@@ -85,26 +132,7 @@ std::set<std::string> named_in(const std::string& folder) {
 }  // namespace
 
 SavedSession parse_session(std::string_view json, const std::string& name) {
-  const InputValue root = InputValue::parse(json, fmt::format("{} {}", kSession, name));
-  constexpr std::string_view kFormats[] = {kFormat};
-  root.at("format").choice(kFormats);
-  SavedSession session;
-  if (const auto generation = root.find("generation"))
-    session.generation = generation->whole64(0, int64_t{1} << 53);
-  session.step = root.at("step").whole(0, kMostSteps);
-  session.budget = session.portion = root.at("budget").whole(1, kMostSteps);
-  if (const auto portion = root.find("portion")) session.portion = portion->whole(1, kMostSteps);
-  if (const auto sidecar = root.find("companion")) session.sidecar = sidecar->text(kLongestSidecar);
-  std::set<char> letters;
-  for (const InputValue& item : root.at("runs").list(1, kMostRuns)) {
-    session.runs.push_back(entry_from(item));
-    if (session.runs.back().empty) item.at("empty").refuse("false: a run that is shown");
-    if (!letters.insert(session.runs.back().letter).second)
-      item.at("letter").refuse("another letter than that of the runs before");
-  }
-  if (const auto stash = root.find("aside"))
-    for (const InputValue& item : stash->list(0, kMostStashed)) session.stash.push_back(entry_from(item));
-  return session;
+  return codec::read<SavedSession>(InputValue::parse(json, fmt::format("{} {}", kSession, name)));
 }
 
 int64_t session_generation(const std::string& folder) {
@@ -135,30 +163,16 @@ void SessionWriter::write(const SessionImage& image) {
     used.insert(known->second);
     return known->second;
   };
-  Json session = {{"format", kFormat},      {"generation", image.generation}, {"step", image.step},
-                  {"budget", image.budget}, {"portion", image.portion},       {"companion", image.sidecar}};
-  Json &runs = session["runs"] = Json::array(), &stash = session["aside"] = Json::array();
+  SavedSession saved{image, {}, {}};
   for (const SessionImage::Entry& entry : image.entries) {
-    Json item = {{"place", entry.place}, {"empty", entry.empty}};
-    if (!entry.empty) {
-      written_.insert(entry.file);
-      if (entry.image) entry.image->write((folder / entry.file).string());
-      used.insert(entry.file);
-      item.update({{"letter", std::string(1, entry.letter)},
-                   {"file", entry.file},
-                   {"forked_from", entry.forked_from},
-                   {"fork_step", entry.fork_step},
-                   {"fork_note", entry.fork_note},
-                   {"score", entry.score},
-                   {"unscored", entry.unscored},
-                   {"hold", entry.hold},
-                   {"budget_before", entry.budget_before}});
-      Json& keyframes = item["keyframes"] = Json::array();
-      for (const auto& frame : entry.keyframes) keyframes.push_back(keyframe_file(entry, frame));
-    }
-    (entry.place == "run" ? runs : stash).push_back(std::move(item));
+    auto& item = (entry.place == "run" ? saved.runs : saved.stash).emplace_back(entry);
+    if (entry.empty) continue;
+    written_.insert(entry.file);
+    if (entry.image) entry.image->write((folder / entry.file).string());
+    used.insert(entry.file);
+    for (const auto& frame : entry.frames) item.keyframes.push_back(keyframe_file(entry, frame));
   }
-  const std::string text = session.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  const std::string text = codec::text_of(codec::write(saved), 1) + "\n";
   write_file((folder / "session.json").string(), text, kSession, Access::Own);
   std::error_code ignored;
   for (const std::string& name : written_)
@@ -229,15 +243,8 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
     out.place = place;
     out.empty = !entry;
     if (!entry) return;
-    out.letter = entry->letter;
-    out.forked_from = entry->forked_from;
-    out.fork_step = entry->fork_step;
-    out.hold = entry->hold;
-    out.fork_note = entry->fork_note;
-    out.score = entry->score;
-    out.unscored = entry->unscored;
-    out.budget_before = entry->budget_before;
-    out.keyframes = entry->run->lasting_keyframes();
+    static_cast<KeptEntry&>(out) = *entry;
+    out.frames = entry->run->lasting_keyframes();
     const uint64_t stamp = stamp_of(*entry->run);
     if (!whole && entry->file_stamp == stamp) {
       out.file = entry->file;
@@ -274,14 +281,7 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder,
   const std::string path = inside(entry.file);
   const SavedRun header = read_saved_header(SafetensorsFile::load_header(path));
   made->run = Run::load(path, task_for(header.spec.data), *backend_);
-  made->letter = entry.letter;
-  made->forked_from = entry.forked_from;
-  made->fork_step = entry.fork_step;
-  made->fork_note = entry.fork_note;
-  made->score = entry.score;
-  made->unscored = entry.unscored;
-  made->hold = entry.hold;
-  made->budget_before = entry.budget_before;
+  static_cast<KeptEntry&>(*made) = entry;
   std::vector<std::shared_ptr<const Keyframe>> keyframes;
   for (const std::string& name : entry.keyframes) {
     // They only make replays shorter: one that is gone is done without.

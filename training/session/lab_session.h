@@ -24,41 +24,47 @@
 
 namespace normscope {
 
-struct SessionImage {
-  struct Entry {
-    std::string place;   ///< "run", or where it was stashed: "undo", "redo", "parked"
-    bool empty = false;  ///< an undo or redo that leads to no D at all
-    char letter = 'A';
-    int32_t forked_from = -1, fork_step = 0, hold = -1, budget_before = 0;
-    std::string fork_note, score;
-    bool unscored = false;                  ///< as LabEntry's
-    std::string file;                       ///< its name in the folder
-    std::shared_ptr<const RunImage> image;  ///< nullptr: the file is there already
-    std::vector<std::shared_ptr<const Keyframe>> keyframes;
-  };
-  int32_t step = 0, budget = 0, portion = 0;
+/// What a session keeps of a run beside the run itself. Another one of these is named here and by io() in
+/// lab_session.cpp.
+struct KeptEntry {
+  char letter = 'A';
+  int32_t forked_from = -1, fork_step = 0;
+  std::string fork_note;
+  std::string score;          ///< see RunView::score
+  bool unscored = false;      ///< a command came in between: the score of the present step is still to do
+  int32_t hold = -1;          ///< a step at which it waits for play before it catches up; -1 = none
+  int32_t budget_before = 0;  ///< of a fork that raised the budget; 0 = it did not
+  bool operator==(const KeptEntry&) const = default;
+};
+
+/// The same of the session itself.
+struct KeptSession {
+  int32_t step = 0, budget = 0;
+  int32_t portion = 0;  ///< as LabTrainer's; in files of before, the budget
   int64_t generation = 0;
-  std::vector<Entry> entries;
   std::string sidecar;  ///< what the app keeps with it
 };
 
 /// What session.json says, checked; the gate of a restore.
-struct SavedSession {
-  struct Entry {
-    std::string place;  ///< as in SessionImage
-    bool empty = false;
-    char letter = 'A';
-    int32_t forked_from = -1, fork_step = 0, hold = -1, budget_before = 0;
-    std::string fork_note, score, file;  ///< the name of a file in the folder
-    bool unscored = false;               ///< in files of before not said
+struct SavedSession : KeptSession {
+  struct Entry : KeptEntry {
+    std::string place = "run";  ///< or where it was stashed: "undo", "redo", "parked"
+    bool empty = false;         ///< an undo or redo that leads to no D at all
+    std::string file;           ///< its name in the folder
     std::vector<std::string> keyframes;
+    bool operator==(const Entry&) const = default;
   };
-  int32_t step = 0, budget = 0;
-  int32_t portion = 0;  ///< as LabTrainer's; in files of before, the budget
-  int64_t generation = 0;
-  std::string sidecar;
   std::vector<Entry> runs, stash;
 };
+
+struct SessionImage : KeptSession {
+  struct Entry : SavedSession::Entry {
+    std::shared_ptr<const RunImage> image;  ///< nullptr: the file is there already
+    std::vector<std::shared_ptr<const Keyframe>> frames;
+  };
+  std::vector<Entry> entries;
+};
+
 /// `name` stands for the file. Throws Error.
 SavedSession parse_session(std::string_view json, const std::string& name);
 

@@ -24,19 +24,12 @@ inline constexpr size_t kMostRuns = 4;     ///< A to D
 inline constexpr size_t kMostParked = 12;  ///< runs, and forks, kept for undo: a network each
 
 /// A run of the Lab and what is shown of it beside its own state.
-struct LabEntry {
+struct LabEntry : KeptEntry {
   std::unique_ptr<Run> run;
-  char letter = 'A';
-  int32_t forked_from = -1, fork_step = 0;
-  std::string fork_note;
-  std::string text;       ///< what it writes, as shown
-  std::string score;      ///< see RunView::score
-  bool unscored = false;  ///< a command came in between: the score of the present step is still to do
-  std::optional<Parsing> parsing;  ///< how far that has come
-  int32_t hold = -1;               ///< a step at which it waits for play before it catches up; -1 = none
-  int32_t text_step = -1;          ///< the step at which `text` is complete and current
+  std::string text;                              ///< what it writes, as shown
+  std::optional<Parsing> parsing;                ///< how far its score has come
+  int32_t text_step = -1;                        ///< the step at which `text` is complete and current
   std::shared_ptr<std::vector<Sample>> samples;  ///< what it wrote so far, thinned with age
-  int32_t budget_before = 0;                     ///< of a fork that raised the budget; 0 = it did not
   uint64_t born = 0;                             ///< the later a run was made, the larger
   double seconds_per_step = 0;                   ///< smoothed; 0: none was taken here
   // Copies for the views, renewed when the run's revision changed.

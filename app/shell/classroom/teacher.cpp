@@ -140,4 +140,15 @@ void draw_teacher(Ui& ui, Teaching& teaching, ShownSession& session, Screen show
   if (ui.take_refused()) notice = kLockedHelp;
 }
 
+void take_in(Teaching& teaching, KeptTeaching kept) {
+  if (teaching.kept.lesson && !kept.lesson) return;
+  if (teaching.kept.lesson) kept.code = teaching.kept.code;  // a lesson of one's own opens no door
+  if (kept.lesson) {
+    teaching.preparing = false;
+    teaching.wrong = 0;
+    teaching.typed.clear();
+  }
+  teaching.kept = std::move(kept);
+}
+
 }  // namespace normscope::classroom

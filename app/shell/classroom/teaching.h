@@ -1,8 +1,6 @@
 // What a teacher has set: rules for controls, a code, and whether the lesson runs. It travels in the session's
-// sidecar (kept_teaching.cpp); the rest of the state is the hand's. Drawn by teacher.h.
+// sidecar (kept_teaching.h); the rest of the state is the hand's. Drawn by teacher.h.
 #pragma once
-
-#include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -11,7 +9,6 @@
 #include "app/shell/classroom/lesson_code.h"
 #include "app/ui/policy/control_policy.h"
 #include "app/view/screen.h"
-#include "engine/io/input_value.h"
 
 namespace normscope::classroom {
 
@@ -37,9 +34,6 @@ struct Teaching {
   bool hand_out = false;          // the session is to be saved as it stands
 };
 
-nlohmann::json teaching_json(const KeptTeaching&);
-// Throws Error for what cannot be: a lesson without a code among them, which nobody could end.
-KeptTeaching teaching_from(const InputValue&);
 // A session came with `kept`. A lesson that runs goes on unless the other one is a lesson too: opening a file is no
 // way out of it.
 void take_in(Teaching&, KeptTeaching kept);

@@ -1,0 +1,32 @@
+// Rules of kept measurements, see engine/io/codec.h: those of measured.json and the learner's own have the same parts.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/io/codec.h"
+
+namespace normscope::lessons {
+
+inline constexpr size_t kMostOfCurve = 100'000;  ///< points
+inline constexpr size_t kMostOfLesson = 1000;    ///< measures, curves, runs
+inline constexpr size_t kMostOfText = 100'000;   ///< bytes that a model wrote
+
+/// A beta^2 map: row i holds the shares of the input and of the i + 1 branches before it.
+struct ShareRows {
+  codec::AnyNumber share{};
+  static constexpr size_t kMost = 1024;
+
+  codec::Json write(const std::vector<std::vector<double>>& rows) const {
+    return codec::List{1, kMost, codec::List{1, kMost + 1, share}}.write(rows);
+  }
+  void read(const InputValue& json, std::vector<std::vector<double>>& rows) const {
+    rows.clear();
+    for (const InputValue& row : json.list(1, kMost)) {
+      const size_t shares = rows.size() + 2;
+      codec::List{1, shares, share}.read(row, rows.emplace_back());
+    }
+  }
+};
+
+}  // namespace normscope::lessons
