@@ -1,5 +1,5 @@
-// The left panel of the Tape screen: head, list of the fold, and the hand on its rows. The track and the head are in
-// fold_track.cpp.
+// The left panel of the Tape screen: head, list of the fold, and the hand on its rows. The rows are painted in
+// fold_picture.cpp, the head in fold_track.cpp.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -13,32 +13,9 @@ namespace normscope::tape_screen {
 
 using namespace ui;
 
-// The style guide's, from the panel's left edge.
-const TapeScreen::Columns TapeScreen::kWide{62, 172, 54, 190, 208, 444, 500, 522, 540, 118, 726, 29};
-const TapeScreen::Columns TapeScreen::kNarrow{0, 112, 44, 128, 144, 328, 384, 404, 420, 86, 0, 24};
-
 namespace {
 
 constexpr float kHeads = 24, kFold = 36;
-constexpr TextStyle kFigure{Face::Mono, type::tick}, kWord{Face::Sans, type::tick},
-    kName{Face::Mono, type::body};
-
-std::string milliseconds(double seconds) {
-  const double ms = 1e3 * seconds;
-  return ms < 0.1  ? fmt::format("{:.3f}", ms)
-         : ms < 10 ? fmt::format("{:.2f}", ms)
-                   : fmt::format("{:.1f}", ms);
-}
-
-/// GFLOP/s without the unit, which stands above; GB/s with it.
-std::string rate_words(const FoldSide& side) {
-  if (side.seconds <= 0) return "";
-  if (side.cost.flop > 0) return fmt::format("{:.0f}", 1e-9 * side.cost.flop / side.seconds);
-  const double rate = 1e-9 * side.cost.bytes / side.seconds;
-  return side.cost.bytes <= 0 ? ""
-         : rate < 10          ? fmt::format("{:.1f} GB/s", rate)
-                              : fmt::format("{:.0f} GB/s", rate);
-}
 
 /// The scale at which the longest bar of the closed list has the room that its column has.
 float px_per_second(const Fold& fold, float left, float right) {
@@ -98,7 +75,7 @@ void TapeScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
   draw_run_tiles(ui, {middle.x + 150, middle.y + 62, 150, 34}, view);
 }
 
-void TapeScreen::scroll(Ui& ui, Fitted& fit) {
+void TapeScreen::scroll(Ui& ui, FoldPicture& fit) {
   const auto room = static_cast<size_t>(std::max(1.f, std::floor(fit.list.h / fit.at.row)));
   const size_t most = rows_.size() > room ? rows_.size() - room : 0;
   if (fit.list.contains(ui.mouse())) {
@@ -150,9 +127,11 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
   row.w = draw_run_tiles(ui, row, view) - row.x;
   if (!facts.change_from.empty()) draw_changes(ui, centred({row.right() - 56, row.centre().y}, 104, 24));
 
-  Fitted fit;
+  FoldPicture fit{facts, rows_};
+  fit.wide = wide;
+  fit.clock = clock;
   fit.panel = rect;
-  fit.at = wide ? kWide : kNarrow;
+  fit.at = wide ? kWideFold : kNarrowFold;
   fit.px_per_second = px_per_second(facts.fold, fit.at.left_room, fit.at.right_room);
   Rect rest{rect.x, content.y, rect.w, content.h};
   const float foot = wide ? 84.f : facts.broken || !state_->error.empty() ? 26.f : 0.f;
@@ -162,32 +141,11 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
   fit.list = rest;
   scroll(ui, fit);
   fit.list.h = static_cast<float>(fit.end - fit.first) * fit.at.row;
-  draw_headings(ui, fit, heads);
-  draw_list(ui, fit, clock);
+  fit.paint_headings(ui.paint(), ui.theme(), heads.centre().y + 4);
+  draw_list(ui, fit);
 }
 
-void TapeScreen::draw_headings(Ui& ui, const Fitted& fit, const Rect& heads) {
-  const bool wide = size_ != Size::Compact;
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const float y = heads.centre().y + 4, x = fit.panel.x;
-  const TextStyle bold{Face::Bold, type::body};
-  p.text({x + fit.at.bar_right, y}, bold, t.ink, wide ? "forward" : "forward, ms", Align::Right);
-  p.text({x + fit.at.bar_left, y}, bold, t.ink, wide ? "backward" : "backward, ms");
-  p.text({x + fit.at.shape_right, y}, kWord, t.ink3, "result", Align::Right);
-  p.text({x + fit.at.bytes_right, y}, kWord, t.ink3, "bytes", Align::Right);
-  p.text({fit.left(), y}, bold, t.ink, "↓", Align::Centre);
-  p.text({fit.right(), y}, bold, t.ink, "↑", Align::Centre);
-  if (wide) {
-    p.text({x + fit.at.name, y}, kWord, t.ink3, "instruction");
-    p.text({x + fit.at.rate_left, y}, kWord, t.ink3, "GFLOP/s", Align::Right);
-    p.text({x + fit.at.rate_right, y}, kWord, t.ink3, "GFLOP/s", Align::Right);
-    p.text({x + 106, y}, kWord, t.ink3, "ms", Align::Right);
-    p.text({x + 652, y}, kWord, t.ink3, "ms", Align::Right);
-  }
-}
-
-void TapeScreen::draw_list(Ui& ui, const Fitted& fit, bool clock) {
+void TapeScreen::draw_list(Ui& ui, const FoldPicture& fit) {
   HitOptions surface;
   surface.overlap = true;
   surface.tooltip = false;
@@ -197,15 +155,15 @@ void TapeScreen::draw_list(Ui& ui, const Fitted& fit, bool clock) {
       "Up and Down go along the list, O to the other side, Enter opens a layer.",
       surface);
   for (size_t row = fit.first; row < fit.end; ++row) hold_row(ui, fit, row);
-  draw_track(ui, fit);
-  for (size_t row = fit.first; row < fit.end; ++row) draw_row(ui, fit, row, clock);
-  draw_dots(ui, fit);
+  fit.paint(ui.paint(), ui.theme());
+  if (fit.folds())
+    ui.mark("tape/turn", fit.turn(), fit.turn_words(), "Where forward ends and backward begins (F).");
   draw_linked(ui, fit);
   draw_head(ui, fit);
 }
 
 /// Rows that write or read the buffer under the hand.
-void TapeScreen::draw_linked(Ui& ui, const Fitted& fit) {
+void TapeScreen::draw_linked(Ui& ui, const FoldPicture& fit) {
   const Buffer* const buffer = memory_.hovered(*facts_);
   if (!buffer) return;
   std::vector<bool> linked(rows_.size());
@@ -220,7 +178,7 @@ void TapeScreen::draw_linked(Ui& ui, const Fitted& fit) {
 }
 
 /// A press on one half puts the head on that side; on the name it stays on its side, and a group opens or closes.
-void TapeScreen::hold_row(Ui& ui, const Fitted& fit, size_t row) {
+void TapeScreen::hold_row(Ui& ui, const FoldPicture& fit, size_t row) {
   const FoldRow& at = rows_[row];
   const float y = fit.y(row) - fit.at.row / 2;
   const Rect rect{fit.panel.x + 6, y, fit.panel.w - 18, fit.at.row};
@@ -251,81 +209,6 @@ void TapeScreen::hold_row(Ui& ui, const Fitted& fit, size_t row) {
   const int32_t other = forward ? at.backward.instruction : at.forward.instruction;
   if (there >= 0 || other >= 0) go(static_cast<size_t>(there >= 0 ? there : other));
   reveal_head_ = false;
-}
-
-void TapeScreen::draw_names(Ui& ui, const Fitted& fit, const FoldRow& row, float y) {
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const bool group = row.kind == RowKind::Layer || row.kind == RowKind::Sublayer;
-  float x = fit.panel.x + fit.at.name + (row.depth && row.kind != RowKind::Layer ? 15.f : 0.f);
-  if (row.mark) p.text({fit.left() + 8, y + 4}, kName, t.ink, row.mark == '+' ? "+" : "≠");
-  if (group) draw_icon(p, row.open ? Icon::ChevronDown : Icon::ChevronRight, {x + 5, y}, 12, t.ink2);
-  if (!row.opens_with.empty()) draw_icon(p, Icon::ChevronDown, {x - 9, y}, 9, t.ink3);
-  if (group) x += 14;
-  if (row.kind == RowKind::Layer) {
-    int layers = 1;
-    for (const FoldLine& line : facts_->fold.lines) layers = std::max(layers, static_cast<int>(line.layer));
-    depth_square(ui, {x + 2, y - 4, 8, 8}, row.layer - 1, layers);
-    x += 16;
-  }
-  const bool bold = row.kind == RowKind::Layer || row.kind == RowKind::Update;
-  const TextStyle style = bold                        ? TextStyle{Face::Bold, type::body}
-                          : row.kind == RowKind::Line ? kName
-                                                      : TextStyle{Face::Sans, type::body};
-  x += p.text({x, y + 4}, style, t.ink, row.label) + 10;
-  if (row.kind == RowKind::Update) {
-    const std::string arrives = fmt::format("gradient {}", number(gradient_way(*facts_).arrives, 2));
-    const float right = fit.panel.x + fit.at.bytes_right;
-    p.text({right, y + 4}, kWord, t.ink2, arrives, Align::Right);
-    if (x + p.text_width(kWord, row.op) + p.text_width(kWord, arrives) + 10 < right)
-      p.text({x, y + 4}, kWord, t.ink3, row.op);
-    return;
-  }
-  const std::string& shape = group ? row.op : row.shape;
-  const TextStyle shape_style = group ? kWord : kFigure;
-  const float shape_right = fit.panel.x + fit.at.shape_right,
-              shape_left = shape_right - p.text_width(shape_style, shape);
-  if (x < shape_left) p.text({shape_right, y + 4}, shape_style, t.ink3, shape, Align::Right);
-  p.text({fit.panel.x + fit.at.bytes_right, y + 4}, kFigure, t.ink3, size_words(row.bytes), Align::Right);
-  const float aligned = std::max(x, fit.panel.x + fit.at.name + 97);
-  const bool room = size_ != Size::Compact && !group;
-  if (room && aligned + p.text_width(kWord, row.op) + 8 < shape_left)
-    p.text({aligned, y + 4}, kWord, t.ink3, row.op);
-  else if (room && x + p.text_width(kWord, row.op) + 8 < shape_left)
-    p.text({x, y + 4}, kWord, t.ink3, row.op);
-}
-
-/// The bar is the time; its dark part what arithmetic would need at the peak. Where bytes count there is no dark part.
-void TapeScreen::draw_side(Ui& ui, const Fitted& fit, const FoldRow& row, float y, bool forward, bool clock) {
-  const FoldSide& side = forward ? row.forward : row.backward;
-  if (side.instruction < 0 || side.seconds <= 0 || !clock) return;
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const float most = (forward ? fit.at.left_room : fit.at.right_room);
-  const float px = fit.px_per_second;
-  const float w = std::clamp(static_cast<float>(side.seconds) * px, 1.f, most);
-  const float peak = side.cost.flop > 0 && facts_->roof.flops > 0
-                         ? std::min(w, static_cast<float>(side.cost.flop / facts_->roof.flops) * px)
-                         : 0.f;
-  const float x = fit.panel.x + (forward ? fit.at.bar_right - w : fit.at.bar_left);
-  p.fill({x, y - 5, w, 10}, t.trough, 1);
-  if (peak > 0) p.fill({forward ? x + w - peak : x, y - 5, peak, 10}, t.ink2, 1);
-  const std::string ms = milliseconds(side.seconds);
-  p.text({forward ? x - 6 : x + w + 7, y + 4}, kFigure, t.ink, ms, forward ? Align::Right : Align::Left);
-  if (size_ == Size::Compact) return;
-  p.text({fit.panel.x + (forward ? fit.at.rate_left : fit.at.rate_right), y + 4}, kFigure, t.ink3,
-         rate_words(side), Align::Right);
-}
-
-void TapeScreen::draw_row(Ui& ui, const Fitted& fit, size_t row, bool clock) {
-  const FoldRow& at = rows_[row];
-  const float y = fit.y(row);
-  if (at.kind == RowKind::Layer)
-    ui.paint().hairline({fit.panel.x + fit.at.name, y - fit.at.row / 2},
-                        {fit.panel.x + fit.at.bytes_right, y - fit.at.row / 2}, ui.theme().grid);
-  draw_names(ui, fit, at, y);
-  draw_side(ui, fit, at, y, true, clock);
-  draw_side(ui, fit, at, y, false, clock);
 }
 
 }  // namespace normscope::tape_screen

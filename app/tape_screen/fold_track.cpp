@@ -1,11 +1,9 @@
-// The track of the fold: down on the left, up on the right as wide as the gradient; the play head on it; the foot of
-// the panel.
+// The play head on the track of the fold, and the foot of the panel.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
 #include "app/tape_screen/tape_screen.h"
 #include "app/ui/widgets.h"
@@ -14,78 +12,7 @@ namespace normscope::tape_screen {
 
 using namespace ui;
 
-namespace {
-
-constexpr float kTrack = 8, kTurn = 16;
-
-/// 1.5 px at a norm of 10^-6, 8 px at 0.03, log; within what the track can show.
-float width_of(double gradient) {
-  if (!(gradient > 0) || !std::isfinite(gradient)) return 1.5f;
-  const double low = -6, high = std::log10(0.03);
-  const double share = (std::log10(gradient) - low) / (high - low);
-  return std::clamp(static_cast<float>(1.5 + 6.5 * share), 1.f, 11.f);
-}
-
-void band(Painter& p, float x, float from, float to, float from_width, float to_width, Colour colour) {
-  const std::array<Vec, 4> corners{Vec{x - from_width / 2, from}, Vec{x + from_width / 2, from},
-                                   Vec{x + to_width / 2, to}, Vec{x - to_width / 2, to}};
-  p.polygon(corners, colour);
-}
-
-}  // namespace
-
-void TapeScreen::draw_track(Ui& ui, const Fitted& fit) {
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const Colour colour = t.runs[static_cast<size_t>(facts_->letter - 'A')].line;
-  const bool begins = fit.first == 0, folds = fit.end == rows_.size();
-  const bool updates = begins && !rows_.empty() && rows_[0].kind == RowKind::Update;
-  const float bottom = fit.list.bottom();
-  const float top = fit.list.y + (updates ? fit.at.row + 2 : 0);
-  const float fold = bottom + 24, turn = folds ? fold - kTurn : bottom;
-  p.fill({fit.left() - kTrack / 2, top, kTrack, turn - top}, colour);
-  // Upwards: the width between two rows goes from one gradient to the other.
-  double gradient = gradient_way(*facts_).begins;
-  float y = turn, width = folds ? kTrack : width_of(gradient);
-  for (size_t row = fit.end; row-- > fit.first + (updates ? 1 : 0);) {
-    const FoldRow& at = rows_[row];
-    // The loss's own is one and not on this scale.
-    if (at.gradient > 0 && at.op != "cross-entropy") gradient = at.gradient;
-    const float next = width_of(gradient);
-    band(p, fit.right(), fit.y(row), y, next, width, colour);
-    y = fit.y(row);
-    width = next;
-  }
-  const float end = updates ? fit.y(0) + 4 : fit.list.y;
-  band(p, fit.right(), end, y, width, width, colour);
-  if (updates) {
-    const std::array<Vec, 3> arrow{Vec{fit.right(), end - 8}, Vec{fit.right() + 6, end + 2},
-                                   Vec{fit.right() - 6, end + 2}};
-    p.polygon(arrow, colour);
-  }
-  if (!folds) return;
-  constexpr float kQuarter = std::numbers::pi_v<float> / 2;
-  p.line({fit.left() + kTurn, fold}, {fit.right() - kTurn, fold}, colour, kTrack);
-  p.arc({fit.left() + kTurn, turn}, kTurn, kQuarter, 2 * kQuarter, colour, kTrack);
-  p.arc({fit.right() - kTurn, turn}, kTurn, 0, kQuarter, colour, kTrack);
-  const std::string words = fmt::format("the fold: loss {}, gradient {}", number(facts_->loss, 3),
-                                        number(gradient_way(*facts_).begins, 2));
-  const Rect line{fit.left() + 20, bottom - 2, fit.right() - fit.left() - 40, 20};
-  ui.mark("tape/turn", line, words, "Where forward ends and backward begins (F).");
-  p.text_in(line, {Face::Bold, type::body}, t.ink, words, Align::Centre);
-}
-
-/// Every instruction of a line is a dot on its track.
-void TapeScreen::draw_dots(Ui& ui, const Fitted& fit) {
-  for (size_t row = fit.first; row < fit.end; ++row) {
-    const FoldRow& at = rows_[row];
-    if (at.kind != RowKind::Line) continue;
-    if (at.forward.instruction >= 0) ui.paint().circle({fit.left(), fit.y(row)}, 1.8f, ui.theme().panel);
-    if (at.backward.instruction >= 0) ui.paint().circle({fit.right(), fit.y(row)}, 1.8f, ui.theme().panel);
-  }
-}
-
-void TapeScreen::draw_head(Ui& ui, const Fitted& fit) {
+void TapeScreen::draw_head(Ui& ui, const FoldPicture& fit) {
   const std::optional<size_t> row = row_of(rows_, *facts_, head_);
   if (!row || *row < fit.first || *row >= fit.end) return;
   const bool forward = is_forward(facts_->program, head_);

@@ -1,30 +1,13 @@
-// Shapes of Painter; text is in paint_text.cpp. See paint.h.
+// Shapes of Painter that are made of others; text is in paint_text.cpp. See paint.h.
 #include "app/ui/paint.h"
-
-#include <imgui.h>
-#include <imgui_internal.h>  // the draw list's white texel
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
-#include "app/ui/dash.h"
-
 namespace normscope::ui {
 namespace {
-
-struct Box {
-  ImVec2 lo, hi;
-};
-
-// Edges on whole device pixels: fills meet their neighbours without seams and borders stay sharp at any scale.
-Box snapped(const Rect& r, float scale) {
-  return {{std::round(r.x * scale), std::round(r.y * scale)},
-          {std::round(r.right() * scale), std::round(r.bottom() * scale)}};
-}
-
-ImVec2 at(Vec p, float scale) { return {p.x * scale, p.y * scale}; }
 
 // Corners of a rounded rectangle as a closed line, clockwise from the upper left.
 std::vector<Vec> rounded(const Rect& r, float radius) {
@@ -49,28 +32,11 @@ std::vector<Vec> rounded(const Rect& r, float radius) {
 }  // namespace
 
 void Painter::fill(const Rect& r, Colour c, float radius) {
-  if (r.empty()) return;
-  Box b = snapped(r, scale_);
-  list_->AddRectFilled(b.lo, b.hi, c.packed(), radius * scale_);
-}
-
-void Painter::fill_top(const Rect& r, Colour c, float radius) {
-  Box b = snapped(r, scale_);
-  list_->AddRectFilled(b.lo, b.hi, c.packed(), radius * scale_, ImDrawFlags_RoundCornersTop);
+  if (!r.empty()) box(r, c, radius, Corners::All, Edges::Snapped);
 }
 
 void Painter::fill_bottom(const Rect& r, Colour c, float radius) {
-  Box b = snapped(r, scale_);
-  list_->AddRectFilled(b.lo, b.hi, c.packed(), radius * scale_, ImDrawFlags_RoundCornersBottom);
-}
-
-void Painter::outline(const Rect& r, Colour c, float width, float radius) {
-  if (r.empty() || c.a == 0) return;
-  Box b = snapped(r, scale_);
-  float w = std::max(1.f, width * scale_);
-  float in = w / 2 - 0.5f;  // AddRect itself moves in by half a pixel
-  list_->AddRect({b.lo.x + in, b.lo.y + in}, {b.hi.x - in, b.hi.y - in}, c.packed(),
-                 std::max(0.f, radius * scale_ - in), w);
+  box(r, c, radius, Corners::Lower, Edges::Snapped);
 }
 
 void Painter::dashed_outline(const Rect& r, Colour c, float width, Dash dash, float radius) {
@@ -83,9 +49,7 @@ void Painter::dashed_outline(const Rect& r, Colour c, float width, Dash dash, fl
   // Whole periods around the shape, so that no cut dash shows where it closes.
   float periods = std::max(1.f, std::round(length / (dash.on + dash.off)));
   float k = length / (periods * (dash.on + dash.off));
-  Pieces pieces;
-  cut_dashes(path, {dash.on * k, dash.off * k}, 0, pieces);
-  for (size_t i = 0; i < pieces.size(); ++i) polyline(pieces[i], c, width);
+  dashed(path, c, width, {dash.on * k, dash.off * k});
 }
 
 void Painter::line(Vec a, Vec b, Colour c, float width) {
@@ -93,62 +57,29 @@ void Painter::line(Vec a, Vec b, Colour c, float width) {
   polyline(points, c, width);
 }
 
-void Painter::hairline(Vec a, Vec b, Colour c, float width) {
-  float w = std::max(1.f, std::round(width * scale_));
-  float x0 = std::round(std::min(a.x, b.x) * scale_), x1 = std::round(std::max(a.x, b.x) * scale_);
-  float y0 = std::round(std::min(a.y, b.y) * scale_), y1 = std::round(std::max(a.y, b.y) * scale_);
-  if (x1 - x0 < y1 - y0) {
-    x0 = std::floor((a.x + b.x) / 2 * scale_ - (w - 1) / 2);
-    x1 = x0 + w;
-  } else {
-    y0 = std::floor((a.y + b.y) / 2 * scale_ - (w - 1) / 2);
-    y1 = y0 + w;
-  }
-  list_->AddRectFilled({x0, y0}, {x1, y1}, c.packed());
-}
-
 void Painter::dashed_line(Vec a, Vec b, Colour c, float width, Dash dash) {
-  if (dash.solid()) return line(a, b, c, width);
-  Pieces pieces;
+  if (dash.solid()) return hairline(a, b, c, width);
   const Vec points[] = {a, b};
-  cut_dashes(points, dash, 0, pieces);
-  bool level = a.y == b.y || a.x == b.x;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (level)
-      hairline(pieces[i].front(), pieces[i].back(), c, width);
-    else
-      polyline(pieces[i], c, width);
+  dashed(points, c, width, dash);
+}
+
+void Painter::arc(Vec centre, float r, float from, float to, Colour c, float width) {
+  std::vector<Vec> points;
+  const int steps = std::clamp(int(std::fabs(to - from) * r), 12, 96);
+  for (int i = 0; i <= steps; ++i) {
+    const float angle = from + (to - from) * float(i) / float(steps);
+    points.push_back(centre + Vec{std::cos(angle), std::sin(angle)} * r);
   }
+  polyline(points, c, width);
 }
 
-void Painter::polyline(std::span<const Vec> points, Colour c, float width, bool closed) {
-  if (points.size() < 2) return;
-  list_->PathClear();
-  for (Vec p : points) list_->PathLineTo(at(p, scale_));
-  list_->PathStroke(c.packed(), std::max(1.f, width * scale_),
-                    closed ? ImDrawFlags_Closed : ImDrawFlags_None);
-}
-
-void Painter::polygon(std::span<const Vec> points, Colour c) {
-  if (points.size() < 3) return;
-  list_->PathClear();
-  for (Vec p : points) list_->PathLineTo(at(p, scale_));
-  list_->PathFillConvex(c.packed());
-}
-
-void Painter::strip(std::span<const Vec> upper, std::span<const Vec> lower, Colour c) {
-  const size_t n = std::min(upper.size(), lower.size());
-  if (n < 2) return;
-  const ImVec2 white = list_->_Data->TexUvWhitePixel;
-  list_->PrimReserve(int(n - 1) * 6, int(n) * 2);
-  const unsigned base = list_->_VtxCurrentIdx;
-  for (size_t i = 0; i < n; ++i) {
-    list_->PrimWriteVtx(at(upper[i], scale_), white, c.packed());
-    list_->PrimWriteVtx(at(lower[i], scale_), white, c.packed());
+void Painter::bezier(Vec a, Vec ca, Vec cb, Vec b, Colour c, float width) {
+  std::array<Vec, 25> points;
+  for (size_t i = 0; i < points.size(); ++i) {
+    const float t = float(i) / float(points.size() - 1), u = 1 - t;
+    points[i] = a * (u * u * u) + ca * (3 * u * u * t) + cb * (3 * u * t * t) + b * (t * t * t);
   }
-  for (unsigned i = 0; i + 1 < n; ++i)
-    for (unsigned corner : {0u, 2u, 3u, 0u, 3u, 1u})
-      list_->PrimWriteIdx(static_cast<ImDrawIdx>(base + 2 * i + corner));
+  polyline(points, c, width);
 }
 
 // A stripe lies where from <= x + y <= to: between its two edges, each cut off at the rectangle's.
@@ -169,25 +100,6 @@ void Painter::hatch(const Rect& r, Colour c, float stripe, float pitch) {
   }
 }
 
-void Painter::circle(Vec centre, float r, Colour c) {
-  list_->AddCircleFilled(at(centre, scale_), r * scale_, c.packed());
-}
-
-void Painter::ring(Vec centre, float r, Colour c, float width) {
-  if (c.a) list_->AddCircle(at(centre, scale_), r * scale_, c.packed(), 0, std::max(1.f, width * scale_));
-}
-
-void Painter::arc(Vec centre, float r, float from, float to, Colour c, float width) {
-  list_->PathClear();
-  list_->PathArcTo(at(centre, scale_), r * scale_, from, to);
-  list_->PathStroke(c.packed(), std::max(1.f, width * scale_));
-}
-
-void Painter::bezier(Vec a, Vec ca, Vec cb, Vec b, Colour c, float width) {
-  list_->AddBezierCubic(at(a, scale_), at(ca, scale_), at(cb, scale_), at(b, scale_), c.packed(),
-                        std::max(1.f, width * scale_));
-}
-
 void Painter::marker(Vec o, Marker kind, float s, Colour fill, Colour edge) {
   const float e = 1;  // width of the edge around the fill
   auto diamond = [&](float h, Colour c) {
@@ -199,9 +111,7 @@ void Painter::marker(Vec o, Marker kind, float s, Colour fill, Colour edge) {
         {o.x, o.y - h * 1.1f}, {o.x + h * 1.08f, o.y + h * 0.8f}, {o.x - h * 1.08f, o.y + h * 0.8f}};
     polygon(p, c);
   };
-  auto square = [&](float h, Colour c) {
-    list_->AddRectFilled(at({o.x - h, o.y - h}, scale_), at({o.x + h, o.y + h}, scale_), c.packed());
-  };
+  auto square = [&](float h, Colour c) { box(centred(o, 2 * h, 2 * h), c, 0, Corners::All, Edges::Exact); };
   switch (kind) {
     case Marker::None:
       break;
@@ -236,28 +146,16 @@ void Painter::accent_disc(const Theme& t, Vec centre, float r) {
 
 void Painter::shadow(const Theme& t, const Rect& r, float radius) {
   const float grow[] = {8, 5, 2}, strength[] = {0.035f, 0.05f, 0.07f};
-  for (int i = 0; i < 3; ++i) {
-    Rect s = r.inset(-grow[i]).moved(0, 3);
-    list_->AddRectFilled(at({s.x, s.y}, scale_), at({s.right(), s.bottom()}, scale_),
-                         rgb(0).alpha(strength[i] * t.shadow_gain).packed(), (radius + grow[i]) * scale_);
-  }
+  for (int i = 0; i < 3; ++i)
+    box(r.inset(-grow[i]).moved(0, 3), rgb(0).alpha(strength[i] * t.shadow_gain), radius + grow[i],
+        Corners::All, Edges::Exact);
 }
 
 void Painter::halo(const Theme& t, const Rect& r, float radius, float strength) {
   const float grow[] = {15, 9, 4}, alpha[] = {0.14f, 0.26f, 0.55f};
-  for (int i = 0; i < 3; ++i) {
-    Rect s = r.inset(-grow[i]);
-    list_->AddRectFilled(at({s.x, s.y}, scale_), at({s.right(), s.bottom()}, scale_),
-                         t.accent.alpha(alpha[i] * t.halo_gain * strength).packed(),
-                         (radius + grow[i]) * scale_);
-  }
+  for (int i = 0; i < 3; ++i)
+    box(r.inset(-grow[i]), t.accent.alpha(alpha[i] * t.halo_gain * strength), radius + grow[i], Corners::All,
+        Edges::Exact);
 }
-
-void Painter::push_clip(const Rect& r) {
-  Box b = snapped(r, scale_);
-  list_->PushClipRect(b.lo, b.hi, true);
-}
-
-void Painter::pop_clip() { list_->PopClipRect(); }
 
 }  // namespace normscope::ui
