@@ -58,7 +58,7 @@ Vec paint_sweep(Painter& p, const Theme& t, const Grid& grid, Metric metric) {
   p.text({right, key.bottom() + 18}, small, t.ink3,
          "Line: where at least half of the seeds begin to learn. Under a cell stand its seeds. Dashed: not "
          "trained yet.");
-  return {std::max(at.area.right() + 80, 900.f), words.bottom() + 14};
+  return {std::max(at.area.right() + 80, 930.f), words.bottom() + 14};
 }
 
 }  // namespace
