@@ -84,7 +84,6 @@ class TapeScreen {
   void draw_list(ui::Ui& ui, const FoldPicture& fit);
   void hold_row(ui::Ui& ui, const FoldPicture& fit, size_t row);
   void scroll(ui::Ui& ui, FoldPicture& fit);
-  // fold_track.cpp
   void draw_linked(ui::Ui& ui, const FoldPicture& fit);
   void draw_head(ui::Ui& ui, const FoldPicture& fit);
   void draw_foot(ui::Ui& ui, ui::Rect foot, bool clock);

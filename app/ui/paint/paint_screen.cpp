@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "app/ui/paint.h"
-#include "app/ui/text_pieces.h"
+#include "app/ui/paint/text_pieces.h"
 
 namespace normscope::ui {
 namespace {

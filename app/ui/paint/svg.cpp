@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/ui/text_pieces.h"
+#include "app/ui/paint/text_pieces.h"
 #include "engine/core/error.h"
 
 namespace normscope::ui {
