@@ -10,6 +10,7 @@
 #include "app/compare/words.h"
 #include "app/compare/writers.h"
 #include "app/panels/plot_files.h"
+#include "app/ui/svg.h"
 #include "engine/core/text_table.h"
 #include "engine/io/atomic_file.h"
 #include "training/spec/loss_window.h"
@@ -349,10 +350,15 @@ void write_figure(const Figure& figure, lab::PlotFormat format, const std::strin
 }
 
 std::string stacked_svg(const std::vector<Figure>& figures) {
-  std::vector<std::string> documents;
-  for (const Figure& figure : figures)
-    documents.push_back(plot::to_svg(figure.plot, ui::theme(false), figure.size));
-  return plot::stacked_svg(documents, ui::theme(false));
+  const auto below_each_other = [&](ui::Painter& p, const ui::Theme& t) {
+    ui::Vec size;
+    for (const Figure& figure : figures) {
+      plot::draw_still(p, t, figure.plot, {0, size.y, figure.size.width, figure.size.height});
+      size = {std::max(size.x, figure.size.width), size.y + figure.size.height};
+    }
+    return size;
+  };
+  return ui::to_svg("Comparison", below_each_other, ui::theme(false));
 }
 
 }  // namespace normscope::comparison

@@ -9,7 +9,6 @@
 #include "app/headless/frame.h"
 #include "app/headless/raster.h"
 #include "app/plot/plot.h"
-#include "app/plot/plot_layout.h"
 #include "app/ui/ui.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
@@ -35,21 +34,13 @@ void write_picture(const std::string& path, const plot::PlotSpec& plot, const pl
   {
     ui::Frame frame(ui::Vec{2 * size.width, 2 * size.height});
     ui::Ui ui(ui::load_fonts());
-    plot::View shown = view;
     ui::FrameOptions options;
     options.dark = dark;
     options.scale = 2;
     for (int i = 0; i < 3; ++i)
       frame.step([&] {
         ui.begin_frame(options);
-        const auto measure = [&](ui::TextStyle style, std::string_view text) {
-          return ui.paint().text_width(style, text);
-        };
-        plot::PlotSpec picture = plot::still(plot, measure, ui.size().x - 8);
-        picture.pad_bottom += plot::caption_height - 4;
-        plot::draw_plot_panel(ui, "plot", {0, 0, ui.size().x, ui.size().y}, picture, shown, "");
-        ui.paint().text({ui::space::pad, ui.size().y - 8}, {ui::Face::Sans, ui::type::tick}, ui.theme().ink3,
-                        plot::caption(plot));
+        plot::draw_still(ui.paint(), ui.theme(), plot, {0, 0, ui.size().x, ui.size().y}, view);
         ui.end_frame();
       });
     const ui::Colour c = ui::theme(dark).panel;

@@ -1,6 +1,5 @@
-// The renderers of a PlotSpec. Screen: draw_plot (axes transforms, zoom and pan, everything
-// visible drawn by our own layout, so screen and SVG show the same). Files and text: to_svg, to_text, to_csv,
-// without any window.
+// The renderers of a PlotSpec. Screen: draw_plot (axes transforms, zoom and pan). Picture of its own: draw_still, onto a
+// screen or into a file. Files and text: to_svg, to_text, to_csv, without any window.
 #pragma once
 
 #include <optional>
@@ -43,7 +42,9 @@ float needed_pad_right(ui::Ui&, const PlotSpec&, float width);
 struct ExportSize {
   float width = 640, height = 400;
 };
-// A complete SVG document with title, note, sentence and plot; light or dark.
+// The plot with title, question or note, sentence and what its axes are: as a file shows it.
+void draw_still(ui::Painter&, const ui::Theme&, const PlotSpec&, const ui::Rect&, const View& = {});
+// That as an SVG document; light or dark.
 std::string to_svg(const PlotSpec&, const ui::Theme&, ExportSize = {}, const View& = {});
 // Several lines: title, sentence, axes, per series first, last, min, max and the value at the cursor.
 std::string to_text(const PlotSpec&);
@@ -52,7 +53,5 @@ std::string to_text(const PlotSpec&);
 std::string to_csv(const PlotSpec&);
 // A text as a field of CSV: in quotes where it has to be.
 std::string csv_field(std::string_view text);
-// Several SVG documents of to_svg() below each other as one.
-std::string stacked_svg(const std::vector<std::string>& documents, const ui::Theme&);
 
 }  // namespace normscope::plot

@@ -1,4 +1,4 @@
-// The screen renderer: the axes under the hand (wheel, drag, box), and our layout drawn. See plot.h.
+// A plot under the hand: wheel, drag, box and handles. See plot.h.
 #include <imgui.h>
 
 #include <cmath>
@@ -11,72 +11,12 @@
 namespace normscope::plot {
 namespace {
 
-template <typename... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-template <typename... F>
-Overloaded(F...) -> Overloaded<F...>;
-
 constexpr float column = 2;             // device px: two hold every extreme, and a line is no thinner
 constexpr float columns_at_most = 450;  // of a plot on a very large display
 constexpr float reach = 12;             // px within which a series counts as under the mouse
 constexpr float cursor_reach = 7;       // px within which a press takes the step cursor
 constexpr float handle_radius = 6.5f;   // the 13 px disc
 constexpr float box_at_least = 2;       // px a side: a smaller box was a click
-
-Measure measure_of(const ui::Painter& p) {
-  return [&p](ui::TextStyle style, std::string_view s) { return p.text_width(style, s); };
-}
-
-void paint(ui::Ui& ui, const Drawing& drawing) {
-  ui::Painter& p = ui.paint();
-  const ui::Rect clip = drawing.map.area.inset(-2);
-  p.push_clip(clip);
-  bool clipped = true;
-  auto want = [&](bool wanted) {
-    if (wanted == clipped) return;
-    clipped = wanted;
-    wanted ? p.push_clip(clip) : p.pop_clip();
-  };
-  for (const Item& item : drawing.items)
-    std::visit(Overloaded{[&](const FillItem& i) {
-                            want(false);
-                            if (i.accent)
-                              p.accent_box(ui.theme(), i.rect, i.radius);
-                            else
-                              p.fill(i.rect, i.colour, i.radius);
-                          },
-                          [&](const RuleItem& i) {
-                            want(false);
-                            if (i.dash.solid())
-                              p.hairline(i.a, i.b, i.colour, i.width);
-                            else
-                              p.dashed_line(i.a, i.b, i.colour, i.width, i.dash);
-                          },
-                          [&](const StrokeItem& i) {
-                            want(i.clip);
-                            if (i.dash.solid()) return p.polyline(i.points, i.colour, i.width);
-                            ui::Pieces pieces;
-                            ui::cut_dashes(i.points, i.dash, i.phase, pieces, i.along);
-                            for (size_t k = 0; k < pieces.size(); ++k)
-                              p.polyline(pieces[k], i.colour, i.width);
-                          },
-                          [&](const StripItem& i) {
-                            want(true);
-                            p.strip(i.upper, i.lower, i.colour);
-                          },
-                          [&](const MarkItem& i) {
-                            want(false);
-                            p.marker(i.centre, i.marker, i.size, i.fill, i.edge);
-                          },
-                          [&](const TextItem& i) {
-                            want(false);
-                            p.text(i.baseline, i.style, i.colour, i.text, i.align);
-                          }},
-               item);
-  want(false);
-}
 
 // What a hand asks of both ranges: each is empty where it asks nothing.
 using Asked = std::optional<std::pair<double, double>>;
@@ -253,8 +193,7 @@ PlotHit draw_plot(ui::Ui& ui, std::string_view name, const ui::Rect& rect, const
   if (!squares) steer(ui, name, plot, plot_area(plot, rect), view, hit);
   Drawing drawing = layout_plot(plot, view, rect, ui.theme(), measure_of(ui.paint()),
                                 {std::max(column / ui.scale(), rect.w / columns_at_most), highlight});
-  paint(ui, drawing);
-  if (!drawing.tile.empty()) ui::tile(ui, drawing.tile, *plot.tile);
+  paint(ui.paint(), ui.theme(), plot, drawing);
   if (squares) hover_heat(ui, *plot.heat, drawing.map.area, hit);
   if (hit.hovered && !squares) find_nearest(plot, drawing.map, ui.mouse(), hit);
   draw_handles(ui, name, plot, drawing, hit);

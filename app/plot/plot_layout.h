@@ -1,6 +1,5 @@
 // Turns a PlotSpec into a Drawing: every line, area, marker and text of the plot in logical px, in drawing
-// order. The screen paints it, the SVG writer prints it, so both show the same. No window and no font is
-// needed: text is measured through a function.
+// order, which paint() paints. No window and no font is needed: text is measured through a function.
 #pragma once
 
 #include <functional>
@@ -15,6 +14,9 @@
 namespace normscope::plot {
 
 using Measure = std::function<float(ui::TextStyle, std::string_view)>;
+inline Measure measure_of(const ui::Painter& p) {
+  return [&p](ui::TextStyle style, std::string_view s) { return p.text_width(style, s); };
+}
 
 struct FillItem {
   ui::Rect rect;
@@ -72,6 +74,9 @@ struct LayoutOptions {
 Drawing layout_plot(const PlotSpec&, const View&, const ui::Rect& rect, const ui::Theme&, const Measure&,
                     const LayoutOptions& = {});
 
+// Paints what the layout of that plot came to.
+void paint(ui::Painter&, const ui::Theme&, const PlotSpec&, const Drawing&);
+
 // The plot area inside `rect`.
 ui::Rect plot_area(const PlotSpec&, const ui::Rect& rect);
 // What the square cells of a heat map take of it.
@@ -90,7 +95,6 @@ std::string caption(const PlotSpec&);
 // Where the longest line ends, as data x (the cursor where there is one).
 double end_of_lines(const PlotSpec&);
 
-inline constexpr float caption_height = 22;
 inline constexpr float label_gap = 16;     // least distance between direct labels
 inline constexpr float label_offset = 14;  // from the line's end to its label
 

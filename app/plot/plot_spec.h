@@ -1,5 +1,5 @@
 // PlotSpec: a plot as a value. It says what is to be seen (axes, series by reference, bands, heat map,
-// reference lines, cursor, sentence); the renderers decide pixels: plot_imgui (screen), plot_svg, plot_text,
+// reference lines, cursor, sentence); the renderers decide pixels: plot_imgui (screen), plot_still (files), plot_text,
 // plot_csv. Series are full length and never copied; renderers decimate and keep extremes. View ranges (zoom,
 // pan) live in the app's state.
 #pragma once

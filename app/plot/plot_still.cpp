@@ -1,9 +1,11 @@
-// A plot as a picture of its own, outside the window and its neighbours: what the file writers draw. See
-// plot_layout.h.
+// A plot as a picture of its own, outside the window and its neighbours: what the file writers draw. See plot.h.
 #include <algorithm>
 #include <cmath>
 
+#include "app/plot/plot.h"
 #include "app/plot/plot_layout.h"
+#include "app/ui/svg.h"
+#include "app/ui/widgets.h"
 
 namespace normscope::plot {
 
@@ -55,6 +57,35 @@ std::string caption(const PlotSpec& plot) {
   if (!plot.y.label.empty()) text += (text.empty() ? "y: " : "; y: ") + words(plot.y);
   if (plot.heat && !plot.heat->label.empty()) text += (text.empty() ? "" : "; ") + plot.heat->label;
   return text;
+}
+
+void draw_still(ui::Painter& p, const ui::Theme& theme, const PlotSpec& plot, const ui::Rect& rect,
+                const View& view) {
+  const ui::TextStyle bold{ui::Face::Bold, ui::type::title}, body{ui::Face::Sans, ui::type::body},
+      tick{ui::Face::Sans, ui::type::tick};
+  const std::string below = caption(plot);
+  ui::Rect rest = rect;
+  ui::Rect title = rest.take_top(plot.title.empty() ? 8 : ui::space::title_row).inset(ui::space::pad, 0);
+  const ui::Rect sentence = rest.take_top(plot.sentence.empty() ? 0 : ui::space::sentence_row);
+  const ui::Rect foot = rest.take_bottom(below.empty() ? 6 : 22);
+  const PlotSpec picture = still(plot, measure_of(p), rest.w);
+  p.begin_group(plot.question.empty() ? plot.title : plot.title + ": " + plot.question);
+  p.fill(rect, theme.panel);
+  title.take_left(p.text_in(title, bold, theme.ink, plot.title) + 12);
+  p.text_in(title, body, theme.ink3,
+            ui::behind_title(p, title.w, picture.question, picture.brief, picture.note));
+  p.text_in(sentence.inset(ui::space::pad, 0).moved(0, -3), body, theme.ink2, plot.sentence);
+  p.text_in(foot.inset(ui::space::pad, 0), tick, theme.ink3, below);
+  paint(p, theme, picture, layout_plot(picture, view, rest, theme, measure_of(p)));
+  p.end_group();
+}
+
+std::string to_svg(const PlotSpec& plot, const ui::Theme& theme, ExportSize size, const View& view) {
+  const auto picture = [&](ui::Painter& p, const ui::Theme& t) {
+    draw_still(p, t, plot, {0, 0, size.width, size.height}, view);
+    return ui::Vec{size.width, size.height};
+  };
+  return ui::to_svg(plot.title, picture, theme);
 }
 
 }  // namespace normscope::plot

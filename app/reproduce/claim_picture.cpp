@@ -1,5 +1,5 @@
 // A claim as an SVG: a row for every number of the paper and of ours, the paper's on its own scale on the left, ours with
-// the range over the seeds on the right; below, the claim's curves. Light alone, as its parts are stacked. See writers.h.
+// the range over the seeds on the right; below, the claim's curves. See writers.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,15 +9,17 @@
 #include <vector>
 
 #include "app/plot/plot.h"
-#include "app/plot/svg_page.h"
 #include "app/reproduce/writers.h"
-#include "app/ui/theme.h"
+#include "app/ui/svg.h"
 
 namespace normscope::reproduce {
 namespace {
 
-constexpr double kWidth = 960, kNames = 300, kPanel = 280, kGap = 40, kRowHeight = 24, kHead = 112;
-constexpr float kPlotHeight = 380;
+using namespace ui;
+
+constexpr float kClaimWidth = 960, kNames = 300, kPanel = 280, kOurs = kNames + kPanel + 40, kRow = 24,
+                kHead = 92, kPlotHeight = 380;
+constexpr TextStyle kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick};
 
 /// One line of the picture: the paper's number, ours, or both.
 struct PictureRow {
@@ -37,119 +39,103 @@ std::vector<PictureRow> rows_of(const Claim& claim) {
 
 /// From a number to a place in a panel; a scale of its own for all numbers of one unit.
 struct Scale {
-  double low = std::numeric_limits<double>::infinity(), high = -low, left = 0;
+  float left = 0;
+  double low = std::numeric_limits<double>::infinity(), high = -low;
   void add(double value) {
     if (!std::isfinite(value)) return;
     low = std::min(low, value);
     high = std::max(high, value);
   }
-  double at(double value) const {
-    return high > low ? left + (value - low) / (high - low) * kPanel : left + kPanel / 2;
+  float at(double value) const {
+    return left + kPanel * (high > low ? static_cast<float>((value - low) / (high - low)) : 0.5f);
   }
 };
 
-std::string style_of_claim() {
-  const ui::Theme& theme = ui::theme(false);
-  return fmt::format(
-      ".bg{{fill:{}}}.ink{{fill:{}}}.ink2{{fill:{}}}.ink3{{fill:{}}}.grid{{stroke:{}}}.paper{{fill:{};stroke:{}}}"
-      ".off{{fill:{};stroke:{}}}.ours{{fill:{};stroke:{}}}",
-      ui::to_hex(theme.panel), ui::to_hex(theme.ink), ui::to_hex(theme.ink2), ui::to_hex(theme.ink3),
-      ui::to_hex(theme.grid), ui::to_hex(theme.ink2), ui::to_hex(theme.ink2), ui::to_hex(theme.panel),
-      ui::to_hex(theme.ink2), ui::to_hex(theme.runs[0].line), ui::to_hex(theme.runs[0].line));
-}
+/// Paints the table of a claim; a row's unit is its own scale: numbers of one unit are compared, others are not.
+class ClaimTable {
+ public:
+  ClaimTable(Painter& painter, const Theme& theme, const Outcome& outcome)
+      : p_(painter), t_(theme), outcome_(outcome), claim_(*outcome.claim), rows_(rows_of(claim_)) {}
 
-/// A row's unit is its own scale: numbers of one unit are compared, others are not.
-Scale scale_of_unit(const std::vector<PictureRow>& rows, const std::string& unit) {
-  Scale scale;
-  scale.left = kNames;
-  for (const PictureRow& row : rows)
-    if (row.unit == unit) scale.add(row.paper);
-  return scale;
-}
+  /// Returns the height.
+  float draw() {
+    p_.text({space::pad, 26}, {Face::Bold, type::run_name}, t_.ink,
+            fmt::format("{}, {}", claim_.source.paper, claim_.source.item));
+    float y = 34;
+    const auto paragraph = [&](Colour colour, const std::string& text) {
+      y += p_.text_wrapped({space::pad, y, kClaimWidth - 2 * space::pad, 0}, kBody, colour, text, 16);
+    };
+    paragraph(t_.ink, claim_.says);
+    paragraph(t_.ink2, fmt::format("{}: {}", verdict_of(outcome_), outcome_.sentence));
+    y = std::max(y + 12, kHead);
+    if (!rows_.empty()) {
+      p_.text({kNames, y}, kTick, t_.ink3, "the paper; hollow: read off its picture");
+      p_.text({kOurs, y}, kTick, t_.ink3,
+              fmt::format("here; line: range of {} seed{}", outcome_.seeds, outcome_.seeds == 1 ? "" : "s"));
+    }
+    for (const PictureRow& row : rows_) {
+      y += kRow;
+      p_.hairline({kNames, y}, {kClaimWidth - 20, y}, t_.grid);
+      p_.text_in({space::pad, y - kRow / 2, kNames - 12 - space::pad, kRow}, kBody, t_.ink2, row.what,
+                 Align::Right);
+      draw_paper(row, y);
+      if (!row.measure.empty()) draw_ours(row, y);
+    }
+    return y + 24;
+  }
 
-Scale scale_of_ours(const Outcome& outcome, const std::vector<PictureRow>& rows, const std::string& unit) {
-  Scale scale;
-  scale.left = kNames + kPanel + kGap;
-  for (const PictureRow& row : rows) {
-    if (row.measure.empty() || outcome.claim->language.measure(row.measure)->unit != unit) continue;
-    const lessons::Spread& spread = outcome.results.measures.at(row.measure).spread;
-    scale.add(spread.low);
-    scale.add(spread.high);
+ private:
+  const lessons::Measure& measure_of(const PictureRow& row) const {
+    return *claim_.language.measure(row.measure);
   }
-  return scale;
-}
+  const lessons::Spread& spread_of(const PictureRow& row) const {
+    return outcome_.results.measures.at(row.measure).spread;
+  }
 
-void draw_paper(const PictureRow& row, const Scale& scale, double y, plot::SvgLayer& layer) {
-  if (std::isnan(row.paper)) {
-    layer.text(kNames, y + 4, 11, "ink3", "the text states no number");
-    return;
+  /// Right of `end` in the left half of a panel, left of `begin` in the right one.
+  void number(const Scale& scale, double middle, double begin, double end, float y, const std::string& text) {
+    const bool right = scale.at(middle) < scale.left + kPanel / 2;
+    p_.text({scale.at(right ? end : begin) + (right ? 10 : -10), y + 4}, kTick, t_.ink2, text,
+            right ? Align::Left : Align::Right);
   }
-  layer.put("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"8\" height=\"8\"/>\n",
-            row.read_off ? "off" : "paper", scale.at(row.paper) - 4, y - 4);
-  const bool right = scale.at(row.paper) < kNames + kPanel / 2;
-  layer.text(scale.at(row.paper) + (right ? 10 : -10), y + 4, 11, "ink2",
-             fmt::format("{:g} {}", row.paper, row.unit), right ? "start" : "end");
-}
 
-void draw_ours(const Outcome& outcome, const PictureRow& row, const Scale& scale, double y,
-               plot::SvgLayer& layer) {
-  if (row.measure.empty()) return;
-  const lessons::Measure& measure = *outcome.claim->language.measure(row.measure);
-  const lessons::Spread& spread = outcome.results.measures.at(row.measure).spread;
-  if (!std::isfinite(spread.mean)) {
-    layer.text(scale.left, y + 4, 11, "ink3", "no finite number");
-    return;
+  void draw_paper(const PictureRow& row, float y) {
+    if (std::isnan(row.paper)) {
+      p_.text({kNames, y + 4}, kTick, t_.ink3, "the text states no number");
+      return;
+    }
+    Scale scale{kNames};
+    for (const PictureRow& other : rows_)
+      if (other.unit == row.unit) scale.add(other.paper);
+    const Rect square = centred({scale.at(row.paper), y}, 9, 9);
+    p_.fill(square, row.read_off ? t_.panel : t_.ink2);
+    p_.outline(square, t_.ink2);
+    number(scale, row.paper, row.paper, row.paper, y, fmt::format("{:g} {}", row.paper, row.unit));
   }
-  layer.put(
-      "<line class=\"ours\" stroke-width=\"2\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\"/>\n",
-      scale.at(spread.low), y, scale.at(spread.high), y);
-  layer.put("<circle class=\"ours\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"/>\n", scale.at(spread.mean), y);
-  const bool right = scale.at(spread.mean) < scale.left + kPanel / 2;
-  layer.text(scale.at(right ? spread.high : spread.low) + (right ? 10 : -10), y + 4, 11, "ink2",
-             lessons::shown(spread.mean, measure), right ? "start" : "end");
-}
 
-/// Breaks at blanks; about six px a character.
-double paragraph(plot::SvgLayer& layer, double y, const std::string& text, const char* style) {
-  constexpr size_t kCharacters = 150;
-  for (size_t at = 0; at < text.size();) {
-    size_t end = std::min(at + kCharacters, text.size());
-    if (end < text.size())
-      if (const size_t blank = text.rfind(' ', end); blank != text.npos && blank > at) end = blank;
-    layer.text(ui::space::pad, y, 12, style, text.substr(at, end - at));
-    y += 16;
-    at = end + 1;
+  void draw_ours(const PictureRow& row, float y) {
+    const lessons::Measure& measure = measure_of(row);
+    const lessons::Spread& spread = spread_of(row);
+    if (!std::isfinite(spread.mean)) {
+      p_.text({kOurs, y + 4}, kTick, t_.ink3, "no finite number");
+      return;
+    }
+    Scale scale{kOurs};
+    for (const PictureRow& other : rows_)
+      if (!other.measure.empty() && measure_of(other).unit == measure.unit)
+        for (const double end : {spread_of(other).low, spread_of(other).high}) scale.add(end);
+    const Colour colour = t_.runs[0].line;
+    p_.line({scale.at(spread.low), y}, {scale.at(spread.high), y}, colour, 2);
+    p_.circle({scale.at(spread.mean), y}, 4, colour);
+    number(scale, spread.mean, spread.low, spread.high, y, lessons::shown(spread.mean, measure));
   }
-  return y;
-}
 
-std::string table_picture(const Outcome& outcome) {
-  const Claim& claim = *outcome.claim;
-  plot::SvgLayer layer;
-  layer.text(ui::space::pad, 26, 15, "ink", fmt::format("{}, {}", claim.source.paper, claim.source.item),
-             "start", true);
-  double y = paragraph(layer, 46, claim.says, "ink");
-  y = std::max(paragraph(layer, y, fmt::format("{}: {}", verdict_of(outcome), outcome.sentence), "ink2"),
-               kHead - 20);
-  const std::vector<PictureRow> rows = rows_of(claim);
-  if (!rows.empty()) {
-    layer.text(kNames, y, 11, "ink3", "the paper; hollow: read off its picture");
-    layer.text(kNames + kPanel + kGap, y, 11, "ink3",
-               fmt::format("here; line: range of {} seed{}", outcome.seeds, outcome.seeds == 1 ? "" : "s"));
-  }
-  for (const PictureRow& row : rows) {
-    y += kRowHeight;
-    layer.put("<line class=\"grid\" x1=\"{:g}\" y1=\"{:.1f}\" x2=\"{:g}\" y2=\"{:.1f}\"/>\n", kNames, y,
-              kWidth - 20, y);
-    layer.text(kNames - 12, y + 4, 12, "ink2", row.what, "end");
-    draw_paper(row, scale_of_unit(rows, row.unit), y, layer);
-    if (!row.measure.empty())
-      draw_ours(outcome, row, scale_of_ours(outcome, rows, claim.language.measure(row.measure)->unit), y,
-                layer);
-  }
-  const std::string style = style_of_claim();
-  return plot::svg_page(kWidth, y + 24, claim.id, style, style, layer.str());
-}
+  Painter& p_;
+  const Theme& t_;
+  const Outcome& outcome_;
+  const Claim& claim_;
+  std::vector<PictureRow> rows_;
+};
 
 plot::Column float_column(const std::vector<double>& values) {
   return plot::Column::of(std::vector<float>(values.begin(), values.end()));
@@ -171,7 +157,7 @@ void set_range(plot::Axis& axis, double low, double high) {
   axis.hi = log ? high * 1.2 : high + margin;
 }
 
-std::string curve_picture(const Outcome& outcome, const Drawn& drawn) {
+plot::PlotSpec curve_plot(const Outcome& outcome, const Drawn& drawn) {
   plot::PlotSpec spec;
   spec.id = outcome.claim->id;
   spec.title = drawn.title;
@@ -210,15 +196,20 @@ std::string curve_picture(const Outcome& outcome, const Drawn& drawn) {
   }
   set_range(spec.x, x_low, x_high);
   set_range(spec.y, y_low, y_high);
-  return plot::to_svg(spec, ui::theme(false), {static_cast<float>(kWidth), kPlotHeight});
+  return spec;
 }
 
 }  // namespace
 
 std::string to_svg(const Outcome& outcome) {
-  std::vector<std::string> parts{table_picture(outcome)};
-  for (const Drawn& drawn : outcome.claim->drawings) parts.push_back(curve_picture(outcome, drawn));
-  return plot::stacked_svg(parts, ui::theme(false));
+  return ui::to_svg(outcome.claim->id, [&](Painter& p, const Theme& t) {
+    float y = ClaimTable(p, t, outcome).draw();
+    for (const Drawn& drawn : outcome.claim->drawings) {
+      plot::draw_still(p, t, curve_plot(outcome, drawn), {0, y, kClaimWidth, kPlotHeight});
+      y += kPlotHeight;
+    }
+    return Vec{kClaimWidth, y};
+  });
 }
 
 }  // namespace normscope::reproduce

@@ -23,7 +23,7 @@ std::string summary_text(const std::vector<Outcome>& outcomes);
 nlohmann::json to_json(const std::vector<Outcome>& outcomes);
 /// A line a measure and seed.
 std::string to_csv(const std::vector<Outcome>& outcomes);
-/// The paper's numbers beside ours, and below them the claim's curves.
+/// The paper's numbers beside ours, and below them the claim's curves; light, and dark where the viewer prefers it.
 std::string to_svg(const Outcome& outcome);
 /// A page; `command`: how it was made.
 std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string& command);

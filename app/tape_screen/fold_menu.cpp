@@ -36,16 +36,7 @@ void TapeScreen::save(const std::string& ending) {
   if (ending == "csv") {
     text = tape::fold_csv(facts.fold, facts.roof);
   } else if (ending == "svg") {
-    const tape::FoldWords words{
-        fmt::format("run {} at step {}, loss {:.3g}", facts.letter, facts.step, facts.loss),
-        fold_sentence(facts),
-        facts.timed
-            ? fmt::format(
-                  "{:.3g} ms forward, {:.3g} ms backward, {:.3g} ms update; one thread, each instruction alone",
-                  1e3 * facts.fold.forward.seconds, 1e3 * facts.fold.backward.seconds,
-                  1e3 * facts.fold.updates.seconds)
-            : ""};
-    text = tape::fold_svg(facts.fold, facts.roof, words);
+    text = fold_svg(facts);
   } else {
     nlohmann::json all = tape::to_json(facts.fold, facts.roof);
     all["run"] = std::string(1, facts.letter);

@@ -1,9 +1,10 @@
-// The left panel of the Tape screen: head, list of the fold, and the hand on its rows. The track and the head are in
-// fold_track.cpp.
+// The left panel of the Tape screen: list of the fold, the hand on its rows, the play head on its track and the foot of
+// the panel. The rows are painted in fold_picture.cpp.
 #include <fmt/format.h>
 #include <imgui.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/tape_screen/tape_screen.h"
@@ -13,32 +14,9 @@ namespace normscope::tape_screen {
 
 using namespace ui;
 
-// The style guide's, from the panel's left edge.
-const TapeScreen::Columns TapeScreen::kWide{62, 172, 54, 190, 208, 444, 500, 522, 540, 118, 726, 29};
-const TapeScreen::Columns TapeScreen::kNarrow{0, 112, 44, 128, 144, 328, 384, 404, 420, 86, 0, 24};
-
 namespace {
 
 constexpr float kHeads = 24, kFold = 36;
-constexpr TextStyle kFigure{Face::Mono, type::tick}, kWord{Face::Sans, type::tick},
-    kName{Face::Mono, type::body};
-
-std::string milliseconds(double seconds) {
-  const double ms = 1e3 * seconds;
-  return ms < 0.1  ? fmt::format("{:.3f}", ms)
-         : ms < 10 ? fmt::format("{:.2f}", ms)
-                   : fmt::format("{:.1f}", ms);
-}
-
-/// GFLOP/s without the unit, which stands above; GB/s with it.
-std::string rate_words(const FoldSide& side) {
-  if (side.seconds <= 0) return "";
-  if (side.cost.flop > 0) return fmt::format("{:.0f}", 1e-9 * side.cost.flop / side.seconds);
-  const double rate = 1e-9 * side.cost.bytes / side.seconds;
-  return side.cost.bytes <= 0 ? ""
-         : rate < 10          ? fmt::format("{:.1f} GB/s", rate)
-                              : fmt::format("{:.0f} GB/s", rate);
-}
 
 /// The scale at which the longest bar of the closed list has the room that its column has.
 float px_per_second(const Fold& fold, float left, float right) {
@@ -98,7 +76,7 @@ void TapeScreen::draw_nothing(Ui& ui, const Rect& rect, const LabView& view) {
   draw_run_tiles(ui, {middle.x + 150, middle.y + 62, 150, 34}, view);
 }
 
-void TapeScreen::scroll(Ui& ui, Fitted& fit) {
+void TapeScreen::scroll(Ui& ui, FoldPicture& fit) {
   const auto room = static_cast<size_t>(std::max(1.f, std::floor(fit.list.h / fit.at.row)));
   const size_t most = rows_.size() > room ? rows_.size() - room : 0;
   if (fit.list.contains(ui.mouse())) {
@@ -150,9 +128,11 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
   row.w = draw_run_tiles(ui, row, view) - row.x;
   if (!facts.change_from.empty()) draw_changes(ui, centred({row.right() - 56, row.centre().y}, 104, 24));
 
-  Fitted fit;
+  FoldPicture fit{facts, rows_};
+  fit.wide = wide;
+  fit.clock = clock;
   fit.panel = rect;
-  fit.at = wide ? kWide : kNarrow;
+  fit.at = wide ? kWideFold : kNarrowFold;
   fit.px_per_second = px_per_second(facts.fold, fit.at.left_room, fit.at.right_room);
   Rect rest{rect.x, content.y, rect.w, content.h};
   const float foot = wide ? 84.f : facts.broken || !state_->error.empty() ? 26.f : 0.f;
@@ -162,32 +142,11 @@ void TapeScreen::draw_fold(Ui& ui, const Rect& rect, const LabView& view, bool c
   fit.list = rest;
   scroll(ui, fit);
   fit.list.h = static_cast<float>(fit.end - fit.first) * fit.at.row;
-  draw_headings(ui, fit, heads);
-  draw_list(ui, fit, clock);
+  fit.paint_headings(ui.paint(), ui.theme(), heads.centre().y + 4);
+  draw_list(ui, fit);
 }
 
-void TapeScreen::draw_headings(Ui& ui, const Fitted& fit, const Rect& heads) {
-  const bool wide = size_ != Size::Compact;
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  const float y = heads.centre().y + 4, x = fit.panel.x;
-  const TextStyle bold{Face::Bold, type::body};
-  p.text({x + fit.at.bar_right, y}, bold, t.ink, wide ? "forward" : "forward, ms", Align::Right);
-  p.text({x + fit.at.bar_left, y}, bold, t.ink, wide ? "backward" : "backward, ms");
-  p.text({x + fit.at.shape_right, y}, kWord, t.ink3, "result", Align::Right);
-  p.text({x + fit.at.bytes_right, y}, kWord, t.ink3, "bytes", Align::Right);
-  p.text({fit.left(), y}, bold, t.ink, "↓", Align::Centre);
-  p.text({fit.right(), y}, bold, t.ink, "↑", Align::Centre);
-  if (wide) {
-    p.text({x + fit.at.name, y}, kWord, t.ink3, "instruction");
-    p.text({x + fit.at.rate_left, y}, kWord, t.ink3, "GFLOP/s", Align::Right);
-    p.text({x + fit.at.rate_right, y}, kWord, t.ink3, "GFLOP/s", Align::Right);
-    p.text({x + 106, y}, kWord, t.ink3, "ms", Align::Right);
-    p.text({x + 652, y}, kWord, t.ink3, "ms", Align::Right);
-  }
-}
-
-void TapeScreen::draw_list(Ui& ui, const Fitted& fit, bool clock) {
+void TapeScreen::draw_list(Ui& ui, const FoldPicture& fit) {
   HitOptions surface;
   surface.overlap = true;
   surface.tooltip = false;
@@ -197,15 +156,15 @@ void TapeScreen::draw_list(Ui& ui, const Fitted& fit, bool clock) {
       "Up and Down go along the list, O to the other side, Enter opens a layer.",
       surface);
   for (size_t row = fit.first; row < fit.end; ++row) hold_row(ui, fit, row);
-  draw_track(ui, fit);
-  for (size_t row = fit.first; row < fit.end; ++row) draw_row(ui, fit, row, clock);
-  draw_dots(ui, fit);
+  fit.paint(ui.paint(), ui.theme());
+  if (fit.folds())
+    ui.mark("tape/turn", fit.turn(), fit.turn_words(), "Where forward ends and backward begins (F).");
   draw_linked(ui, fit);
   draw_head(ui, fit);
 }
 
 /// Rows that write or read the buffer under the hand.
-void TapeScreen::draw_linked(Ui& ui, const Fitted& fit) {
+void TapeScreen::draw_linked(Ui& ui, const FoldPicture& fit) {
   const Buffer* const buffer = memory_.hovered(*facts_);
   if (!buffer) return;
   std::vector<bool> linked(rows_.size());
@@ -220,7 +179,7 @@ void TapeScreen::draw_linked(Ui& ui, const Fitted& fit) {
 }
 
 /// A press on one half puts the head on that side; on the name it stays on its side, and a group opens or closes.
-void TapeScreen::hold_row(Ui& ui, const Fitted& fit, size_t row) {
+void TapeScreen::hold_row(Ui& ui, const FoldPicture& fit, size_t row) {
   const FoldRow& at = rows_[row];
   const float y = fit.y(row) - fit.at.row / 2;
   const Rect rect{fit.panel.x + 6, y, fit.panel.w - 18, fit.at.row};
@@ -253,79 +212,97 @@ void TapeScreen::hold_row(Ui& ui, const Fitted& fit, size_t row) {
   reveal_head_ = false;
 }
 
-void TapeScreen::draw_names(Ui& ui, const Fitted& fit, const FoldRow& row, float y) {
+void TapeScreen::draw_head(Ui& ui, const FoldPicture& fit) {
+  const std::optional<size_t> row = row_of(rows_, *facts_, head_);
+  if (!row || *row < fit.first || *row >= fit.end) return;
+  const bool forward = is_forward(facts_->program, head_);
+  const Vec at{forward ? fit.left() : fit.right(), fit.y(*row)};
+  if (facts_->broken && facts_->broken->instruction == head_)
+    ui.paint().dashed_outline({fit.panel.x + 6, at.y - fit.at.row / 2, fit.panel.w - 18, fit.at.row},
+                              ui.theme().error, 1.2f, {4, 3}, 6);
+  HitOptions options;
+  options.focusable = false;
+  const Hit hit =
+      ui.hit("tape/head", centred(at, 24, 24), fmt::format("{}", head_),
+             "The play head. Drag it, or Left and Right: one instruction in order of execution.", options);
+  ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 9.f : 8.f);
+  if (!hit.held) return;
+  const Vec mouse = ui.mouse();
+  const bool left = mouse.x < (fit.left() + fit.right()) / 2;
+  const float rows = (mouse.y - fit.list.y) / fit.at.row;
+  const auto over = std::clamp<std::ptrdiff_t>(
+      static_cast<std::ptrdiff_t>(std::floor(rows)) + static_cast<std::ptrdiff_t>(fit.first), 0,
+      static_cast<std::ptrdiff_t>(rows_.size()) - 1);
+  const FoldRow& target = rows_[static_cast<size_t>(over)];
+  if (target.kind == RowKind::Layer && target.open) return;
+  const int32_t there = left ? target.forward.instruction : target.backward.instruction;
+  if (there >= 0) go(static_cast<size_t>(there));
+}
+
+void TapeScreen::draw_finite(Ui& ui, const Rect& line) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const bool group = row.kind == RowKind::Layer || row.kind == RowKind::Sublayer;
-  float x = fit.panel.x + fit.at.name + (row.depth && row.kind != RowKind::Layer ? 15.f : 0.f);
-  if (row.mark) p.text({fit.left() + 8, y + 4}, kName, t.ink, row.mark == '+' ? "+" : "≠");
-  if (group) draw_icon(p, row.open ? Icon::ChevronDown : Icon::ChevronRight, {x + 5, y}, 12, t.ink2);
-  if (!row.opens_with.empty()) draw_icon(p, Icon::ChevronDown, {x - 9, y}, 9, t.ink3);
-  if (group) x += 14;
-  if (row.kind == RowKind::Layer) {
-    int layers = 1;
-    for (const FoldLine& line : facts_->fold.lines) layers = std::max(layers, static_cast<int>(line.layer));
-    depth_square(ui, {x + 2, y - 4, 8, 8}, row.layer - 1, layers);
-    x += 16;
-  }
-  const bool bold = row.kind == RowKind::Layer || row.kind == RowKind::Update;
-  const TextStyle style = bold                        ? TextStyle{Face::Bold, type::body}
-                          : row.kind == RowKind::Line ? kName
-                                                      : TextStyle{Face::Sans, type::body};
-  x += p.text({x, y + 4}, style, t.ink, row.label) + 10;
-  if (row.kind == RowKind::Update) {
-    const std::string arrives = fmt::format("gradient {}", number(gradient_way(*facts_).arrives, 2));
-    const float right = fit.panel.x + fit.at.bytes_right;
-    p.text({right, y + 4}, kWord, t.ink2, arrives, Align::Right);
-    if (x + p.text_width(kWord, row.op) + p.text_width(kWord, arrives) + 10 < right)
-      p.text({x, y + 4}, kWord, t.ink3, row.op);
+  if (!state_->error.empty() && size_ == Size::Compact) {  // else it stands above
+    ui.mark("tape/error", line, state_->error, "Why what was asked for last is not there.");
+    p.text_in(line, {Face::Sans, type::body}, t.ink, state_->error);
     return;
   }
-  const std::string& shape = group ? row.op : row.shape;
-  const TextStyle shape_style = group ? kWord : kFigure;
-  const float shape_right = fit.panel.x + fit.at.shape_right,
-              shape_left = shape_right - p.text_width(shape_style, shape);
-  if (x < shape_left) p.text({shape_right, y + 4}, shape_style, t.ink3, shape, Align::Right);
-  p.text({fit.panel.x + fit.at.bytes_right, y + 4}, kFigure, t.ink3, size_words(row.bytes), Align::Right);
-  const float aligned = std::max(x, fit.panel.x + fit.at.name + 97);
-  const bool room = size_ != Size::Compact && !group;
-  if (room && aligned + p.text_width(kWord, row.op) + 8 < shape_left)
-    p.text({aligned, y + 4}, kWord, t.ink3, row.op);
-  else if (room && x + p.text_width(kWord, row.op) + 8 < shape_left)
-    p.text({x, y + 4}, kWord, t.ink3, row.op);
+  if (!facts_->broken) {
+    const std::string words = "✓ Every number of this step is finite.";
+    ui.mark("tape/finite", line, words, "All that the step wrote was looked at.");
+    const float w = p.text_in(line, {Face::Bold, type::body}, t.ink, words);
+    const std::string more = "The first that is not would be named here, and the head would go there.";
+    const TextStyle style{Face::Sans, type::body};
+    if (w + 12 + p.text_width(style, more) <= line.w)
+      p.text_in({line.x + w + 10, line.y, line.w, line.h}, style, t.ink3, more);
+    return;
+  }
+  std::string words =
+      fmt::format("first not finite: {}, instruction {}", facts_->broken_tensor, facts_->broken->instruction);
+  const TextStyle style{Face::Bold, type::body};
+  if (p.text_width(style, words) + 40 > line.w)
+    words = fmt::format("first not finite: instruction {}", facts_->broken->instruction);
+  const float w = p.text_width(style, words) + 24;
+  HitOptions options;
+  const Rect place{line.x, line.y + 1, w, line.h - 2};
+  if (ui.hit("tape/finite", place, words, "The head goes there (N).", options).clicked) to_broken();
+  p.fill(place, t.error, 5);
+  p.text_in(place.inset(12, 0), style, t.panel, words);
 }
 
-/// The bar is the time; its dark part what arithmetic would need at the peak. Where bytes count there is no dark part.
-void TapeScreen::draw_side(Ui& ui, const Fitted& fit, const FoldRow& row, float y, bool forward, bool clock) {
-  const FoldSide& side = forward ? row.forward : row.backward;
-  if (side.instruction < 0 || side.seconds <= 0 || !clock) return;
+void TapeScreen::draw_foot(Ui& ui, Rect foot, bool clock) {
+  if (foot.h < 10) return;
+  if (size_ == Size::Compact) return draw_finite(ui, foot.take_top(22));
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const float most = (forward ? fit.at.left_room : fit.at.right_room);
-  const float px = fit.px_per_second;
-  const float w = std::clamp(static_cast<float>(side.seconds) * px, 1.f, most);
-  const float peak = side.cost.flop > 0 && facts_->roof.flops > 0
-                         ? std::min(w, static_cast<float>(side.cost.flop / facts_->roof.flops) * px)
-                         : 0.f;
-  const float x = fit.panel.x + (forward ? fit.at.bar_right - w : fit.at.bar_left);
-  p.fill({x, y - 5, w, 10}, t.trough, 1);
-  if (peak > 0) p.fill({forward ? x + w - peak : x, y - 5, peak, 10}, t.ink2, 1);
-  const std::string ms = milliseconds(side.seconds);
-  p.text({forward ? x - 6 : x + w + 7, y + 4}, kFigure, t.ink, ms, forward ? Align::Right : Align::Left);
-  if (size_ == Size::Compact) return;
-  p.text({fit.panel.x + (forward ? fit.at.rate_left : fit.at.rate_right), y + 4}, kFigure, t.ink3,
-         rate_words(side), Align::Right);
-}
-
-void TapeScreen::draw_row(Ui& ui, const Fitted& fit, size_t row, bool clock) {
-  const FoldRow& at = rows_[row];
-  const float y = fit.y(row);
-  if (at.kind == RowKind::Layer)
-    ui.paint().hairline({fit.panel.x + fit.at.name, y - fit.at.row / 2},
-                        {fit.panel.x + fit.at.bytes_right, y - fit.at.row / 2}, ui.theme().grid);
-  draw_names(ui, fit, at, y);
-  draw_side(ui, fit, at, y, true, clock);
-  draw_side(ui, fit, at, y, false, clock);
+  const Fold& fold = facts_->fold;
+  p.hairline({foot.x, foot.y}, {foot.right(), foot.y}, t.border);
+  foot.take_top(6);
+  Rect line = foot.take_top(22);
+  const TextStyle figure{Face::MonoMedium, type::body}, word{Face::Sans, type::body};
+  if (facts_->timed && clock) {
+    const std::array<std::pair<double, const char*>, 3> sums{std::pair{fold.forward.seconds, "ms forward"},
+                                                             std::pair{fold.backward.seconds, "ms backward"},
+                                                             std::pair{fold.updates.seconds, "ms update"}};
+    for (const auto& [seconds, what] : sums) {
+      line.take_left(p.text_in(line, figure, t.ink, fmt::format("{:.3g}", 1e3 * seconds)) + 5);
+      line.take_left(p.text_in(line, word, t.ink2, what) + 22);
+    }
+  }
+  p.text_in(line, word, t.ink3, fmt::format("{} probes are not listed", fold.probes));
+  line = foot.take_top(22);
+  std::string key = "Track: as wide as the gradient, log.";
+  if (facts_->timed && clock && facts_->roof.flops > 0) {
+    p.fill({line.x, line.centre().y - 5, 48, 10}, t.trough, 1);
+    p.fill({line.x, line.centre().y - 5, 24, 10}, t.ink2, 1);
+    line.take_left(56);
+    key = fmt::format("dark: what this core's peak of {:.0f} GFLOP/s would need; light: the rest. {}",
+                      1e-9 * facts_->roof.flops, key);
+  }
+  ui.mark("tape/key", line, key,
+          "Times: each instruction alone, the fastest of several passes; what trains meanwhile slows them.");
+  p.text_in(line, word, t.ink2, key);
+  draw_finite(ui, foot.take_top(24));
 }
 
 }  // namespace normscope::tape_screen

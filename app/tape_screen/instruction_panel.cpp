@@ -157,7 +157,7 @@ void InstructionPanel::draw_formulas(Frame& f, Rect& rest) {
       "tape/instruction/formula", box, f.shown->formula + (has_rule ? "; backward: " + f.shown->rule : ""),
       fmt::format("{}{}{}", f.shown->shapes, f.shown->source.empty() ? "" : ". Source: ", f.shown->source));
   // The pieces of a formula stand inside each other's boxes: they are no texts of the screen.
-  Painter quiet(p.fonts(), p.list(), p.scale(), 0, nullptr);
+  ScreenPainter quiet = f.ui.paint_unrecorded();
   box = box.inset(12, 10);
   const std::pair<const char*, const Typeset*> sets[] = {
       {f.shown->phase == Phase::Update ? "computes" : "forward", &forward_}, {"local rule", &rule_}};

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/tape_screen/fold_picture.h"
 #include "app/tape_screen/fold_rows.h"
 #include "app/tape_screen/instruction_panel.h"
 #include "app/tape_screen/memory_panel.h"
@@ -58,23 +59,6 @@ class TapeScreen {
   void posted(lab::Ticket ticket) { wanted_ = ticket; }
 
  private:
-  /// Where the columns of the fold stand, px from the left edge of its panel.
-  struct Columns {
-    float rate_left, bar_right, left_room, track_left, name, shape_right, bytes_right, track_right, bar_left,
-        right_room, rate_right, row;
-  };
-  static const Columns kWide, kNarrow;
-  /// The list as it stands in this frame.
-  struct Fitted {
-    ui::Rect panel, list;
-    Columns at;
-    size_t first = 0, end = 0;  ///< rows in sight
-    float px_per_second = 0;
-    float y(size_t row) const { return list.y + (static_cast<float>(row - first) + 0.5f) * at.row; }
-    float left() const { return panel.x + at.track_left; }
-    float right() const { return panel.x + at.track_right; }
-  };
-
   // tape_screen.cpp
   void take(const LabView& view);
   void follow(ui::Ui& ui, const LabView& view);
@@ -97,18 +81,11 @@ class TapeScreen {
   void draw_fold(ui::Ui& ui, const ui::Rect& rect, const LabView& view, bool clock);
   void draw_nothing(ui::Ui& ui, const ui::Rect& rect, const LabView& view);
   float draw_run_tiles(ui::Ui& ui, const ui::Rect& row, const LabView& view);
-  void draw_headings(ui::Ui& ui, const Fitted& fit, const ui::Rect& heads);
-  void draw_list(ui::Ui& ui, const Fitted& fit, bool clock);
-  void draw_row(ui::Ui& ui, const Fitted& fit, size_t row, bool clock);
-  void draw_names(ui::Ui& ui, const Fitted& fit, const FoldRow& row, float y);
-  void draw_side(ui::Ui& ui, const Fitted& fit, const FoldRow& row, float y, bool forward, bool clock);
-  void hold_row(ui::Ui& ui, const Fitted& fit, size_t row);
-  void scroll(ui::Ui& ui, Fitted& fit);
-  // fold_track.cpp
-  void draw_track(ui::Ui& ui, const Fitted& fit);
-  void draw_linked(ui::Ui& ui, const Fitted& fit);
-  void draw_dots(ui::Ui& ui, const Fitted& fit);
-  void draw_head(ui::Ui& ui, const Fitted& fit);
+  void draw_list(ui::Ui& ui, const FoldPicture& fit);
+  void hold_row(ui::Ui& ui, const FoldPicture& fit, size_t row);
+  void scroll(ui::Ui& ui, FoldPicture& fit);
+  void draw_linked(ui::Ui& ui, const FoldPicture& fit);
+  void draw_head(ui::Ui& ui, const FoldPicture& fit);
   void draw_foot(ui::Ui& ui, ui::Rect foot, bool clock);
   void draw_finite(ui::Ui& ui, const ui::Rect& line);
   // fold_menu.cpp

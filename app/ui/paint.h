@@ -1,7 +1,6 @@
-// Painter: everything the app draws goes through it, in logical px. It scales to device pixels, snaps text to
-// whole pixels, measures text and (when asked) records every text with its rectangle and clip, so a test can
-// demand that no two texts overlap and none is cut off. Got from Ui::paint() (base layer) and Ui::paint_top()
-// (above everything).
+// Painter: everything the app draws goes through it, in logical px. ScreenPainter paints into the draw list of a window,
+// SvgPainter (svg.h) writes the same shapes and texts into a file: what takes a Painter draws both, so that file and
+// screen cannot differ. Got from Ui::paint() (base layer) and Ui::paint_top() (above everything).
 #pragma once
 
 #include <span>
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/ui/dash.h"
 #include "app/ui/fonts.h"
 #include "app/ui/geometry.h"
 #include "app/ui/theme.h"
@@ -30,28 +30,29 @@ struct TextRecord {
 
 class Painter {
  public:
-  Painter(const Fonts& fonts, ImDrawList* list, float scale, int layer, std::vector<TextRecord>* records)
-      : fonts_(&fonts), list_(list), scale_(scale), layer_(layer), records_(records) {}
+  virtual ~Painter() = default;
 
   // Fills and outlines. Outlines lie centred on the rectangle's edge, moved in by half their width.
   void fill(const Rect&, Colour, float radius = 0);
-  void fill_top(const Rect&, Colour, float radius);     // only the upper corners rounded
   void fill_bottom(const Rect&, Colour, float radius);  // only the lower corners rounded
-  void outline(const Rect&, Colour, float width = 1, float radius = 0);
+  virtual void outline(const Rect&, Colour, float width = 1, float radius = 0) = 0;
   void dashed_outline(const Rect&, Colour, float width, Dash, float radius = 0);
   void line(Vec a, Vec b, Colour, float width = 1);
   // One device pixel wide (or more at high scale), on whole pixels: grids, axes, separators.
-  void hairline(Vec a, Vec b, Colour, float width = 1);
+  virtual void hairline(Vec a, Vec b, Colour, float width = 1) = 0;
   void dashed_line(Vec a, Vec b, Colour, float width, Dash);
-  void polyline(std::span<const Vec>, Colour, float width, bool closed = false);
-  void polygon(std::span<const Vec> convex, Colour);
+  // `phase`: how far into the dash the line begins. A level or upright line of two points lies on whole pixels.
+  virtual void dashed(std::span<const Vec>, Colour, float width, Dash, float phase = 0,
+                      DashAlong = DashAlong::Path) = 0;
+  virtual void polyline(std::span<const Vec>, Colour, float width, bool closed = false) = 0;
+  virtual void polygon(std::span<const Vec> convex, Colour) = 0;
   // Area between two lines with the same x, without edge (bands of a plot; no seams at any opacity).
-  void strip(std::span<const Vec> upper, std::span<const Vec> lower, Colour);
+  virtual void strip(std::span<const Vec> upper, std::span<const Vec> lower, Colour) = 0;
   // Of what is not finite: stripes at 45 degrees, `stripe` wide on every `pitch` along x, without edge; those of
   // rectangles side by side meet.
-  void hatch(const Rect&, Colour, float stripe, float pitch);
-  void circle(Vec centre, float r, Colour);
-  void ring(Vec centre, float r, Colour, float width = 1);
+  virtual void hatch(const Rect&, Colour, float stripe, float pitch);
+  virtual void circle(Vec centre, float r, Colour) = 0;
+  virtual void ring(Vec centre, float r, Colour, float width = 1) = 0;
   void arc(Vec centre, float r, float from, float to, Colour, float width);  // radians, 0 = right, clockwise
   void bezier(Vec a, Vec control_a, Vec control_b, Vec b, Colour, float width);
   // A marker of a run: fill, outlined by `edge` (panel colour in plots). `size` is its half width.
@@ -64,29 +65,61 @@ class Painter {
   void halo(const Theme&, const Rect&, float radius, float strength = 1);
 
   // Text with its baseline at `at.y`; `at.x` is the left end, middle or right end. Returns the advance width.
-  float text(Vec at, TextStyle, Colour, std::string_view, Align = Align::Left);
+  virtual float text(Vec at, TextStyle, Colour, std::string_view, Align = Align::Left) = 0;
   // Text centred vertically on the capitals in `box`; longer text is cut at a whole character and ends in "…".
   float text_in(const Rect& box, TextStyle, Colour, std::string_view, Align = Align::Left);
   // Words wrapped to box.w, a wider one broken, first line at the top of `box`; returns the height used. line = line
   // height.
   float text_wrapped(const Rect& box, TextStyle, Colour, std::string_view, float line);
-  float text_width(TextStyle, std::string_view) const;
+  virtual float text_width(TextStyle, std::string_view) const = 0;
   float wrapped_height(float width, TextStyle, std::string_view, float line) const;
   // Longest prefix (plus "…" when cut) that fits `width`.
   std::string fit(TextStyle, std::string_view, float width) const;
   // The text with every word that is wider than `width`, a path for instance, cut in its middle.
   std::string fit_words(TextStyle, std::string_view, float width) const;
 
-  void push_clip(const Rect&);
-  void pop_clip();
+  virtual void push_clip(const Rect&) = 0;
+  virtual void pop_clip() = 0;
+  // What is drawn until end_group() is `title`: a file says it to readers of its text and to a hand that rests on it.
+  virtual void begin_group([[maybe_unused]] std::string_view title) {}
+  virtual void end_group() {}
 
-  float scale() const { return scale_; }
-  ImDrawList* list() const { return list_; }
-  const Fonts& fonts() const { return *fonts_; }
+ protected:
+  enum class Corners { All, Lower };
+  enum class Edges { Snapped, Exact };  // on whole device pixels or where they are
 
  private:
+  virtual void box(const Rect&, Colour, float radius, Corners, Edges) = 0;
   std::vector<std::string> wrap(float width, TextStyle, std::string_view) const;
   size_t longest_prefix(TextStyle, std::string_view, float width) const;  // bytes
+};
+
+// Scales to device pixels, snaps text to whole pixels and (when asked) records every text with its rectangle and clip, so
+// a test can demand that no two texts overlap and none is cut off.
+class ScreenPainter final : public Painter {
+ public:
+  ScreenPainter(const Fonts& fonts, ImDrawList* list, float scale, int layer,
+                std::vector<TextRecord>* records)
+      : fonts_(&fonts), list_(list), scale_(scale), layer_(layer), records_(records) {}
+  // The same layer, whose texts are not recorded.
+  ScreenPainter unrecorded() const { return {*fonts_, list_, scale_, layer_, nullptr}; }
+  ImDrawList* list() const { return list_; }
+
+  void outline(const Rect&, Colour, float width, float radius) override;
+  void hairline(Vec a, Vec b, Colour, float width) override;
+  void dashed(std::span<const Vec>, Colour, float width, Dash, float phase, DashAlong) override;
+  void polyline(std::span<const Vec>, Colour, float width, bool closed) override;
+  void polygon(std::span<const Vec> convex, Colour) override;
+  void strip(std::span<const Vec> upper, std::span<const Vec> lower, Colour) override;
+  void circle(Vec centre, float r, Colour) override;
+  void ring(Vec centre, float r, Colour, float width) override;
+  float text(Vec at, TextStyle, Colour, std::string_view, Align) override;
+  float text_width(TextStyle, std::string_view) const override;
+  void push_clip(const Rect&) override;
+  void pop_clip() override;
+
+ private:
+  void box(const Rect&, Colour, float radius, Corners, Edges) override;
 
   const Fonts* fonts_;
   ImDrawList* list_;

@@ -87,6 +87,7 @@ class Ui {
   bool ctrl() const;
 
   Painter& paint() { return *paint_; }          // the current layer: window, or the open popup
+  ScreenPainter paint_unrecorded() const { return paint_->unrecorded(); }  // its texts are none of the screen's
   Painter& paint_top() { return *paint_top_; }  // dragged tokens, halos: above everything but tooltips
 
   // The primitive under every widget: hit test, focus, registry entry, tooltip.
@@ -193,8 +194,8 @@ class Ui {
   float scale_ = 0;
   bool styled_dark_ = false;
   Vec size_{}, pan_{}, panned_{}, shown_{};  // shown_: pan_ of the last frame
-  std::optional<Painter> paint_window_, paint_popup_, paint_top_, paint_layer_;
-  Painter* paint_ = nullptr;
+  std::optional<ScreenPainter> paint_window_, paint_popup_, paint_top_, paint_layer_;
+  ScreenPainter* paint_ = nullptr;
   Registry registry_, last_registry_;
   std::vector<TextRecord> texts_;
   std::string focus_, press_, shown_focus_;

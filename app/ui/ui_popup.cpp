@@ -96,7 +96,9 @@ void Ui::draw_tooltip() {
   if (tooltip_.empty()) return;
   constexpr float widest = 280, line_height = 17, small_height = 15, pad = 9;
   const TextStyle style{Face::Sans, type::body}, small{Face::Sans, type::tick};
-  Painter paint(fonts_, ImGui::GetForegroundDrawList(), scale_, 3, options_.record_text ? &texts_ : nullptr);
+  ScreenPainter layer(fonts_, ImGui::GetForegroundDrawList(), scale_, 3,
+                      options_.record_text ? &texts_ : nullptr);
+  Painter& paint = layer;
   // What stands behind a line break is small print: a source, for instance.
   const size_t end = std::min(tooltip_.find('\n'), tooltip_.size());
   const std::string text = tooltip_.substr(0, end),

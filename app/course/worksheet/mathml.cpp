@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "app/plot/svg_page.h"
+#include "app/ui/svg.h"
 
 namespace normscope::lessons {
 namespace {
@@ -25,7 +25,7 @@ class MathWriter {
       case NodeKind::Symbol:
         return symbol(*node);
       case NodeKind::Operator:
-        return tag("mo", plot::svg_escaped(node->text));
+        return tag("mo", ui::svg_escaped(node->text));
       case NodeKind::Space:
         return fmt::format("<mspace width=\"{:g}em\"/>", node->width);
       case NodeKind::Fraction:
@@ -42,7 +42,7 @@ class MathWriter {
                            accent(node->text));
       case NodeKind::Big:
         return fmt::format("<mo largeop=\"true\" movablelimits=\"false\">{}</mo>",
-                           plot::svg_escaped(node->text));
+                           ui::svg_escaped(node->text));
     }
     return row("");
   }
@@ -71,13 +71,13 @@ class MathWriter {
       return fmt::format("<mo stretchy=\"false\">{}</mo>", text);
     if (text.find(' ') != text.npos) return tag("mtext", unbroken(text));
     return fmt::format("<mi{}>{}</mi>", node.bold ? " style=\"font-weight:bold\"" : "",
-                       plot::svg_escaped(text));
+                       ui::svg_escaped(text));
   }
 
   /// Blanks at either end would be left out.
   static std::string unbroken(const std::string& text) {
     std::string out;
-    for (const char c : plot::svg_escaped(text)) out += c == ' ' ? std::string("\u00A0") : std::string(1, c);
+    for (const char c : ui::svg_escaped(text)) out += c == ' ' ? std::string("\u00A0") : std::string(1, c);
     return out;
   }
 
@@ -92,7 +92,7 @@ class MathWriter {
 
   static std::string fence(const std::string& sign) {
     if (sign.empty()) return "";
-    return fmt::format("<mo fence=\"true\" stretchy=\"true\">{}</mo>", plot::svg_escaped(sign));
+    return fmt::format("<mo fence=\"true\" stretchy=\"true\">{}</mo>", ui::svg_escaped(sign));
   }
 
   static const char* accent(const std::string& kind) {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "app/plot/svg_page.h"
+#include "app/ui/svg.h"
 
 namespace normscope::lessons {
 
@@ -13,8 +13,8 @@ const Spread* Sheet::spread(const std::string& measure) const {
 }
 
 std::string Sheet::answer(const std::string& text, std::string_view unit) const {
-  if (answers && !text.empty()) return element("span", plot::svg_escaped(text), "answer");
-  return std::string(kBlank) + (unit.empty() ? "" : " " + plot::svg_escaped(unit));
+  if (answers && !text.empty()) return element("span", ui::svg_escaped(text), "answer");
+  return std::string(kBlank) + (unit.empty() ? "" : " " + ui::svg_escaped(unit));
 }
 
 std::string Sheet::mean(const std::string& measure) const {

@@ -11,7 +11,7 @@
 #include "app/course/report.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/plot/plot.h"
-#include "app/plot/svg_page.h"
+#include "app/ui/svg.h"
 #include "app/ui/theme.h"
 
 namespace normscope::lessons {
@@ -75,13 +75,13 @@ std::string tape_html(const Sheet& sheet, const Figure& figure) {
       std::string inside;
       for (size_t at = 0, end = 0; end != cell.npos; at = end + 4) {
         end = cell.find("<br>", at);
-        inside += plot::svg_escaped(cell.substr(at, end - at)) + (end == cell.npos ? "" : "<br/>");
+        inside += ui::svg_escaped(cell.substr(at, end - at)) + (end == cell.npos ? "" : "<br/>");
       }
       one += element(&row == &cells.front() ? "th" : "td", inside, cell.empty() ? "fill" : "");
     }
     rows += element("tr", one) + "\n";
   }
-  return element("h3", plot::svg_escaped(figure.title)) + element("table", "\n" + rows) + "\n";
+  return element("h3", ui::svg_escaped(figure.title)) + element("table", "\n" + rows) + "\n";
 }
 
 std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step) {
@@ -95,7 +95,7 @@ std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step)
   std::string caption;
   if (!measured && !predicting)
     caption = element("figcaption", phrase_of(words, "Draw what you measured: {}",
-                                              plot::svg_escaped(names_of(sheet.lesson, figure))));
+                                              ui::svg_escaped(names_of(sheet.lesson, figure))));
   return element("figure", "\n" + inlined(plot::to_svg(plot, ui::theme(false), kSize)) + caption) + "\n";
 }
 

@@ -10,13 +10,13 @@
 #include "app/course/language/language.h"
 #include "app/course/own/slots.h"
 #include "app/course/worksheet/mathml.h"
-#include "app/plot/svg_page.h"
+#include "app/ui/svg.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::lessons {
 namespace {
 
-using plot::svg_escaped;
+using ui::svg_escaped;
 using Kind = Inline::Kind;
 
 class ProseWriter {

@@ -14,7 +14,7 @@
 #include "app/course/worksheet/sheet.h"
 #include "app/course/worksheet/sheet_figures.h"
 #include "app/course/worksheet/sheet_prose.h"
-#include "app/plot/svg_page.h"
+#include "app/ui/svg.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
@@ -23,7 +23,7 @@
 namespace normscope::lessons {
 namespace {
 
-using plot::svg_escaped;
+using ui::svg_escaped;
 
 // Sizes are of paper; widths follow it, so that A4 and Letter both hold a page.
 constexpr const char* kStyle = R"(@page{margin:18mm}

@@ -154,7 +154,7 @@ void SweepScreen::draw_region_rows(Ui& ui, Rect rest) {
       p.text_in(row.take_left(column), mono, t.ink, p.fit(mono, value, column - 8));
     }
     Rect strip = seeds.take_left(std::min(66.f, 18.f * static_cast<float>(cell->runs.size())), 8);
-    draw_strip(ui, strip.inset(0, 6), *cell);
+    picture().paint_seeds(ui.paint(), ui.theme(), strip.inset(0, 6), *cell);
     const std::string words = cell->words();
     if (p.text_width(body, words) < seeds.w) p.text_in(seeds, body, t.ink2, words);
   }

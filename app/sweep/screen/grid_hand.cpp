@@ -97,16 +97,8 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
   }
 }
 
-/// The colours, the handles at their ends, and what the ends are.
-void SweepScreen::draw_colours(Ui& ui, const Rect& key, const Rect& words) {
-  Painter& p = ui.paint();
-  const Theme& t = ui.theme();
-  constexpr int kPieces = 40;
-  for (int i = 0; i < kPieces; ++i) {
-    const double share = (i + 0.5) / kPieces, width = std::max(0.01, key_[1] - key_[0]);
-    const Rect piece{key.x + key.w * static_cast<float>(i) / kPieces, key.y, key.w / kPieces + 0.5f, key.h};
-    p.fill(piece, heat_colour(t, static_cast<float>(std::clamp((share - key_[0]) / width, 0.0, 1.0))));
-  }
+/// The handles at the ends of the colours.
+void SweepScreen::hold_ends(Ui& ui, const Rect& key) {
   const char* const names[] = {"sweep/key/low", "sweep/key/high"};
   for (const size_t end : {size_t{0}, size_t{1}}) {
     const Vec at{key.x + key.w * static_cast<float>(key_[end]), key.centre().y};
@@ -116,7 +108,7 @@ void SweepScreen::draw_colours(Ui& ui, const Rect& key, const Rect& words) {
     const Hit hit = ui.hit(
         names[end], centred(at, 24, 24), ui::number(key_[end], 2),
         "An end of the colours: drag it to see small differences; a double click sets it back.", options);
-    p.accent_disc(t, at, 6);
+    ui.paint().accent_disc(ui.theme(), at, 6);
     double next = key_[end];
     if (hit.dragging) next = (ui.mouse().x - key.x) / key.w;
     if (hit.arrow_x) next += 0.02 * hit.arrow_x;
@@ -124,33 +116,16 @@ void SweepScreen::draw_colours(Ui& ui, const Rect& key, const Rect& words) {
     next = std::clamp(next, 0.0, 1.0);
     key_[end] = end == 0 ? std::min(next, key_[1] - 0.05) : std::max(next, key_[0] + 0.05);
   }
-  const bool loss = metric_ == Metric::Loss;
-  const auto value = [&](double end) { return info(metric_).log ? experiments::power(end) : fixed(end, 2); };
-  const TextStyle small{Face::Sans, type::tick};
-  const bool known = std::isfinite(scale_.low) && std::isfinite(scale_.high);
-  const std::string low =
-                        (known ? value(scale_.low) : "") + (loss ? " " + frequencies_of(grid_->unit()) : ""),
-                    high = (loss ? "best cell " : "") + (known ? value(scale_.high) : "");
-  if (p.text_width(small, low + high) + 20 < words.w) {
-    p.text_in(words, small, t.ink2, low);
-    p.text_in(words, small, t.ink2, high, Align::Right);
-  }
 }
 
-/// Losses of different data have no colours.
 void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const TextStyle small{Face::Sans, type::tick};
   const Rect key{rect.x + 64, rect.y + 4, std::min(240.f, rect.w - 72), 12};
   const Rect words{key.x - 40, key.bottom() + 4, key.w + 80, 16};
-  if (metric_ != Metric::Loss || grid_->one_data())
-    draw_colours(ui, key, words);
-  else
-    p.text_in(
-        {key.x, rect.y, words.right() - key.x, 16}, small, t.ink2,
-        fitting(p, small, words.right() - key.x,
-                {"No colours: losses of different data do not compare.", "No colours: different data."}));
+  picture().paint_key(p, t, key, words);
+  if (picture().has_colours()) hold_ends(ui, key);
   const Rect note{words.right() + 20, rect.y, rect.right() - words.right() - 20, 16};
   const std::string hint =
       plan_.axes.size() > 1

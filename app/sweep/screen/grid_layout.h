@@ -54,11 +54,13 @@ struct GridLayout {
   bool has_sign() const { return pitch_x() >= 24 && pitch_y() >= 24; }
 };
 
-/// As large as the room allows, cells no larger than 82 x 92 and no flatter or steeper than twice.
+inline constexpr ui::Vec kMostCell{82, 92};
+
+/// As large as the room allows, cells no larger than that and no flatter or steeper than twice.
 inline GridLayout fitted(const ui::Rect& room, size_t columns, size_t rows) {
   GridLayout layout{room, columns, rows};
   const float across = static_cast<float>(columns), up = static_cast<float>(rows);
-  float w = std::min(82.f, room.w / across), h = std::min(92.f, room.h / up);
+  float w = std::min(kMostCell.x, room.w / across), h = std::min(kMostCell.y, room.h / up);
   h = std::min(h, std::max(2 * w, 44.f));
   w = std::min(w, std::max(2 * h, 44.f));
   layout.area = {room.x, room.y, w * across, h * up};

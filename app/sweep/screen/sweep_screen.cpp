@@ -147,12 +147,6 @@ std::optional<Place> SweepScreen::shown_cell() const {
   return hovered_ ? hovered_ : pinned_ ? pinned_ : chosen_;
 }
 
-char SweepScreen::letter_of(const Place& place) const {
-  const auto tile =
-      std::find_if(tiles_.begin(), tiles_.end(), [&](const auto& one) { return one.first == place; });
-  return tile == tiles_.end() ? '\0' : tile->second;
-}
-
 /// Cells that are runs of the Lab: all but seed and name agree, and the budget where it is an axis.
 void SweepScreen::find_open(const LabView& view) {
   std::vector<OpenRun> open;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/plot/plot.h"
+#include "app/sweep/grid_picture.h"
 #include "app/sweep/screen/edit.h"
 #include "app/sweep/screen/grid_layout.h"
 #include "app/sweep/worker.h"
@@ -74,7 +75,6 @@ class SweepScreen {
   void move(const ui::Ui& ui, int across, int up, bool brushes);
   const Job* job_of(const Place& place) const;
   std::optional<Place> shown_cell() const;
-  char letter_of(const Place& place) const;
   void find_open(const LabView& view);
   // axes_panel.cpp, axis_fields.cpp
   void draw_axes(ui::Ui& ui, const ui::Rect& rect);
@@ -93,11 +93,7 @@ class SweepScreen {
   void save(const std::string& ending);
   // grid_panel.cpp, grid_hand.cpp, profiles.cpp, line_plot.cpp
   void draw_grid_panel(ui::Ui& ui, const ui::Rect& rect);
-  void draw_cells(ui::Ui& ui, const GridLayout& at);
-  void draw_cell(ui::Ui& ui, const GridLayout& at, const Cell& cell);
-  void draw_strip(ui::Ui& ui, const ui::Rect& strip, const Cell& cell);
-  void draw_labels(ui::Ui& ui, const GridLayout& at);
-  void draw_border(ui::Ui& ui, const GridLayout& at);
+  GridPicture picture() const;
   void point_at(const ui::Ui& ui, std::optional<Place> place, bool pressed);
   void hold_grid(ui::Ui& ui, const GridLayout& at);
   void draw_brush(ui::Ui& ui, const GridLayout& at);
@@ -106,8 +102,7 @@ class SweepScreen {
   plot::PlotSpec line_plot() const;
   void draw_line_plot(ui::Ui& ui, const ui::Rect& rect);
   void draw_key(ui::Ui& ui, const ui::Rect& rect);
-  void draw_colours(ui::Ui& ui, const ui::Rect& key, const ui::Rect& words);
-  ui::Colour colour_of(const ui::Theme& t, double value) const;
+  void hold_ends(ui::Ui& ui, const ui::Rect& key);
   // cell_panel.cpp
   void draw_right(ui::Ui& ui, ui::Rect rect);
   void draw_cell_panel(ui::Ui& ui, const ui::Rect& rect);

@@ -1,15 +1,10 @@
-// Text of Painter: measuring, placing on the baseline, cutting and wrapping. See paint.h.
-#include <imgui.h>
-
-#include <cmath>
-
+// Text of Painter: centring, cutting and wrapping. See paint.h.
 #include "app/ui/paint.h"
 
 namespace normscope::ui {
 namespace {
 
-constexpr float capital_height = 0.727f;               // of the em, in Inter and JetBrains Mono alike
-constexpr float ink_above = 0.76f, ink_below = 0.22f;  // ink box around the baseline, for the overlap test
+constexpr float capital_height = 0.727f;  // of the em, in Inter and JetBrains Mono alike
 
 size_t next_character(std::string_view s, size_t i) {
   ++i;
@@ -17,74 +12,7 @@ size_t next_character(std::string_view s, size_t i) {
   return i;
 }
 
-// The matrices of a model are written "W_Q" and drawn with a subscript: smaller, and lower.
-constexpr float kSubscriptSize = 0.74f, kSubscriptDrop = 0.22f;
-
-bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
-bool names_matrix(char c) { return std::string_view("QKVO12").find(c) != std::string_view::npos; }
-
-// Where the "_" of such a name stands at or after `from`; npos: nowhere. A path keeps its underscores.
-size_t subscript_at(std::string_view s, size_t from) {
-  if (s.find('/') != s.npos) return s.npos;
-  for (size_t i = s.find("W_", from); i != s.npos; i = s.find("W_", i + 1)) {
-    const bool alone = i == 0 || !is_letter(s[i - 1]);
-    if (alone && i + 2 < s.size() && names_matrix(s[i + 2]) && (i + 3 == s.size() || !is_letter(s[i + 3])))
-      return i + 1;
-  }
-  return s.npos;
-}
-
-// Calls piece(text, lowered) from left to right.
-template <class Piece>
-void for_pieces(std::string_view s, const Piece& piece) {
-  size_t from = 0;
-  for (size_t at = subscript_at(s, 0); at != s.npos; at = subscript_at(s, from)) {
-    piece(s.substr(from, at - from), false);
-    piece(s.substr(at + 1, 1), true);
-    from = at + 2;
-  }
-  if (from < s.size()) piece(s.substr(from), false);
-}
-
 }  // namespace
-
-float Painter::text_width(TextStyle style, std::string_view s) const {
-  const Fonts::Entry& face = (*fonts_)[style.face];
-  const float size = style.px * face.factor * scale_;
-  float width = 0;
-  for_pieces(s, [&](std::string_view piece, bool lowered) {
-    const float of_piece = lowered ? size * kSubscriptSize : size;
-    width += face.font->CalcTextSizeA(of_piece, FLT_MAX, 0, piece.data(), piece.data() + piece.size()).x;
-  });
-  return width / scale_;
-}
-
-float Painter::text(Vec at, TextStyle style, Colour colour, std::string_view s, Align align) {
-  if (s.empty()) return 0;
-  const Fonts::Entry& face = (*fonts_)[style.face];
-  float size = style.px * face.factor * scale_;
-  float width = text_width(style, s);
-  float x = at.x - (align == Align::Left ? 0 : align == Align::Centre ? width / 2 : width);
-  ImFontBaked* baked = face.font->GetFontBaked(size);
-  float ascent = baked->Ascent * (size / baked->Size);
-  // Whole device pixels: text that is dragged or scaled does not shimmer.
-  const ImVec2 place{std::round(x * scale_), std::round(at.y * scale_ - ascent)};
-  float right = place.x;
-  for_pieces(s, [&](std::string_view piece, bool lowered) {
-    const float of_piece = lowered ? size * kSubscriptSize : size;
-    const float drop = lowered ? ascent * (1 - kSubscriptSize) + kSubscriptDrop * size : 0;
-    list_->AddText(face.font, of_piece, {right, place.y + drop}, colour.packed(), piece.data(),
-                   piece.data() + piece.size());
-    right += face.font->CalcTextSizeA(of_piece, FLT_MAX, 0, piece.data(), piece.data() + piece.size()).x;
-  });
-  if (records_) {
-    ImVec2 lo = list_->GetClipRectMin(), hi = list_->GetClipRectMax();
-    Rect clip{lo.x / scale_, lo.y / scale_, (hi.x - lo.x) / scale_, (hi.y - lo.y) / scale_};
-    Rect ink{place.x / scale_, at.y - ink_above * style.px, width, (ink_above + ink_below) * style.px};
-    records_->push_back({ink, clip, std::string(s), layer_, style.px});
-  }
-  return width;
-}
 
 float Painter::text_in(const Rect& box, TextStyle style, Colour colour, std::string_view s, Align align) {
   float baseline = box.centre().y + capital_height / 2 * style.px;

@@ -1,0 +1,37 @@
+// The grid of a sweep as a picture: cells with their signs, numbers and seeds, the border where it begins to learn, the
+// values of the axes, and what the colours mean. Painted by the screen and, as a picture alone, by to_svg.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "app/sweep/cells.h"
+#include "app/sweep/screen/grid_layout.h"
+#include "app/sweep/worker.h"
+#include "app/ui/paint.h"
+
+namespace normscope::sweep {
+
+struct GridPicture {
+  const Grid& grid;
+  Metric metric = Metric::Loss;
+  ColourScale scale{};
+  std::array<double, 2> ends{0, 1};                ///< of the colours, as shares of the scale
+  std::span<const UnderWay> under_way{};           ///< runs that train
+  std::span<const std::pair<Place, char>> open{};  ///< cells that are runs of the Lab
+  std::optional<Place> lit{};                      ///< the cell whose values are dark
+  bool alone = false;                              ///< a picture of its own: nothing stands beside it
+  float names = 64;                                ///< px left of the grid, for the values of the rows
+
+  /// Losses of different data have none.
+  bool has_colours() const { return metric != Metric::Loss || grid.one_data(); }
+  void paint(ui::Painter& p, const ui::Theme& t, const GridLayout& at) const;
+  /// A field a seed of the cell.
+  void paint_seeds(ui::Painter& p, const ui::Theme& t, const ui::Rect& strip, const Cell& cell) const;
+  /// The colours in `key` and in `words` what stands at their ends; or why there are none.
+  void paint_key(ui::Painter& p, const ui::Theme& t, const ui::Rect& key, const ui::Rect& words) const;
+};
+
+}  // namespace normscope::sweep
