@@ -1,9 +1,9 @@
-// What is refused, as data: NAME.txt beside this file, a row a line, read by tests/app/test_refusals.cpp. Of a reader the
-// rows are INPUT | WORDS..., and where NAME.toml stands there too, FROM => TO | WORDS...: a change to it. Of the
-// program they are CODE | ARGUMENTS | WORDS..., one after the other in a folder of their own: {NAME} is a file of it,
-// which `file NAME | CONTENT` writes, or what `set NAME | TEXT` says. Words are held by the message; after ^ it begins with them, after == it is them. An
-// empty line and what begins with "# " is no row; \n, \t, \\, \0 and \xHH are as in C++. Inputs seed the fuzz target
-// of the reader's name (tests/fuzz/CMakeLists.txt).
+// What is refused, as data: NAME.txt beside this file, a row a line, read by tests/app/test_refusals.cpp. The rows of a
+// reader are INPUT | WORDS...; where NAME.toml stands there too, they are FROM => TO | WORDS..., a change to it. The rows
+// of the program are CODE | ARGUMENTS | WORDS..., run one after the other in a folder of their own: {NAME} is a file of
+// the folder, which `file NAME | CONTENT` writes, or what `set NAME | TEXT` says. The message holds the words; after ^
+// it begins with them, after == it is them. An empty line and a line that begins with "# " is no row; \n, \t, \\, \0
+// and \xHH are as in C++. The inputs seed the fuzz target of the reader's name (tests/fuzz/CMakeLists.txt).
 #pragma once
 
 #include <fstream>
