@@ -1,5 +1,5 @@
-// A Lab screen under a UI driver's hand, window-less: over a fixed view or over a real session. Shared by the
-// Lab's tests.
+// A window-less window under a UI driver's hand, with the Lab over a fixed view at first. The drivers of other screens
+// and of real sessions derive from it.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,10 @@ struct LabDriver {
     state.session.view = std::move(view);
     driver.frames(2);
   }
+  virtual ~LabDriver() = default;
 
+  /// Until what was asked for is on screen.
+  virtual void rest() { driver.frames(3); }
   void draw() {
     draw_app(state, ui);
     for (const lab::Command& command : state.session.commands) log.push_back(command);

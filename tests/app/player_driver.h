@@ -7,23 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "app/headless/frame.h"
 #include "app/headless/raster.h"
-#include "app/headless/ui_driver.h"
 #include "app/lessons/player.h"
-#include "app/shell/app_state.h"
 #include "catch.hpp"
+#include "lab_driver.h"
 #include "recorded_measurer.h"
 #include "test_paths.h"
 
 namespace normscope::fixture {
 
-struct PlayerDriver {
+struct PlayerDriver : LabDriver {
   explicit PlayerDriver(std::string progress = "", ui::Vec size = {1600, 1000}, float scale = 1,
                         RecordedMeasurer::Adapt adapt = {})
-      : loop(size), ui(ui::load_fonts()), driver(loop, ui, [this] { draw_app(state, ui); }) {
-    state.look.scale = scale;
-    state.switches.record_text = true;
+      : LabDriver(size, scale) {
+    state.switches.clock = true;
     state.look.reduced_motion = true;
     state.screens.shown = Screen::Lessons;
     state.screens.lessons.player = std::make_shared<lessons::Player>(
@@ -85,10 +82,6 @@ struct PlayerDriver {
   }
 
   int started = 0;
-  ui::Frame loop;
-  ui::Ui ui;
-  AppState state;
-  ui::UiDriver driver;
 };
 
 }  // namespace normscope::fixture

@@ -6,11 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/headless/frame.h"
-#include "app/headless/ui_driver.h"
-#include "app/shell/app_state.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/worker.h"
+#include "lab_driver.h"
 #include "lab_fixture.h"
 
 namespace normscope::fixture {
@@ -74,23 +72,15 @@ class ReadyTrainer : public sweep::SweepTrainer {
   std::shared_ptr<const sweep::SweepState> state_ = std::make_shared<sweep::SweepState>();
 };
 
-struct SweepDriver {
-  explicit SweepDriver(ui::Vec size = {1600, 1000}, float scale = 1)
-      : loop(size), ui(ui::load_fonts()), driver(loop, ui, [this] { draw(); }) {
-    state.look.scale = scale;
+struct SweepDriver : LabDriver {
+  explicit SweepDriver(ui::Vec size = {1600, 1000}, float scale = 1) : LabDriver(size, scale) {
     state.look.reduced_motion = true;
-    state.switches.record_text = true;
-    state.switches.clock = false;
     state.session.view = lab_view();
     state.screens.shown = Screen::Sweep;
     auto made = std::make_unique<ReadyTrainer>();
     trainer = made.get();
     state.screens.sweep.screen = std::make_shared<sweep::SweepScreen>(std::move(made));
     driver.frames(3);
-  }
-  void draw() {
-    draw_app(state, ui);
-    for (const lab::Command& command : state.session.commands) log.push_back(command);
   }
   sweep::SweepScreen& screen() { return *state.screens.sweep.screen; }
   /// As fractions of the grid, the middle of a cell.
@@ -104,12 +94,7 @@ struct SweepDriver {
     driver.frames(2);
   }
 
-  ui::Frame loop;
-  ui::Ui ui;
-  AppState state;
-  std::vector<lab::Command> log;
   ReadyTrainer* trainer = nullptr;
-  ui::UiDriver driver;
 };
 
 }  // namespace normscope::fixture

@@ -41,8 +41,7 @@ struct TapeDriver : LiveDriver {
   tape_screen::TapeScreen& screen() { return *state.screens.tape.screen; }
   const tape_screen::StepFacts& facts() { return *screen().state()->facts; }
   const tape_screen::Shown& shown() { return *screen().state()->shown; }
-  /// Until what was asked for is on screen.
-  void rest() {
+  void rest() override {
     for (int quiet = 0, tries = 0; quiet < 3 && tries < 2000; ++tries) {
       driver.frames(1);
       lab.wait_idle();

@@ -3,7 +3,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "app/program.h"
+#include "app/refused.h"
 #include "catch.hpp"
 
 namespace normscope::test::cli_images {
@@ -31,14 +31,6 @@ std::string labels() {
   std::string text = words({2049, 36});
   for (int i = 0; i < 36; ++i) text += static_cast<char>(i % 3);
   return text;
-}
-
-void refuses(const std::string& arguments, int code, const std::string& said) {
-  const Outcome outcome = run_program(arguments);
-  INFO(arguments << ": " << outcome.out << outcome.err);
-  CHECK(outcome.code == code);
-  CHECK(is_one_error_line(outcome));
-  CHECK(holds(outcome.err, said));
 }
 
 }  // namespace
@@ -74,12 +66,6 @@ TEST_CASE("images: train reads IDX files, and names what is wrong with them") {
   refuses(with(folder.write("short", images().substr(0, 1000)), named), 3,
           "984 bytes after the header: expected 5184");
   refuses(with(folder.write("packed", "\x1f\x8b\x08"), named), 3, "is compressed");
-}
-
-TEST_CASE("images: what a convolutional network has no use for is refused") {
-  refuses(kTrain + "--set model.layers=3", 2, "model.architecture is convolutional: expected a transformer");
-  refuses(kTrain + "--set model.placement=sandwich", 2, "expected none, post or pre");
-  refuses("train --preset pre --set data.name=digits", 2, "a decoder cannot learn digits");
 }
 
 }  // namespace normscope::test::cli_images

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "app/program.h"
+#include "app/refused.h"
 #include "catch.hpp"
 
 using namespace normscope;
@@ -68,28 +68,11 @@ TEST_CASE("a picture of a link is the picture of its session") {
   CHECK(read_all(linked) != read_all(earlier));
 }
 
-TEST_CASE("what is no link exits with 2 and one line; own text has to be named") {
+TEST_CASE("a link of a text of one's own has to be given the text") {
   const Folder folder;
-  const std::string config = folder.write("tiny.toml", kTiny);
   LinkedView own = tiny_view();
   for (ConfigRun& run : own.runs) set_field(run.spec, "data.text", "book.txt");
-  const std::pair<std::string, const char*> cases[] = {
-      {"--link hello", "no link of normscope"},
-      {"--window --link hello", "no link of normscope"},  // with or without a display
-      {"--link '1&step=3'", "the end of the link is missing"},
-      {"--link '1&kitchen=3&end'", "kitchen"},
-      {"--link '1&end' --config '" + config + "'", "--config"},
-      {"--link '1&end' --run A=post", "--run"},
-      {"--link '" + link_fragment(own) + "'", "it does not carry: expected --text FILE"},
-      {"screenshot --link hello --out x.png", "no link of normscope"},
-      {"screenshot --link '1&end' --steps 3 --out x.png", "--steps"}};
-  for (const auto& [arguments, part] : cases) {
-    const Outcome outcome = run_program(arguments, kNoDisplay);
-    INFO(arguments << " gave " << outcome.err);
-    CHECK(outcome.code == 2);
-    CHECK(is_one_error_line(outcome));
-    CHECK(holds(outcome.err, part));
-  }
+  refuses("--link '" + link_fragment(own) + "'", 2, "it does not carry: expected --text FILE", kNoDisplay);
   std::string book;
   for (int i = 0; i < 400; ++i) book += "to be or not to be, that is the question.\n";
   const std::string text = folder.write("book.txt", book);

@@ -72,29 +72,6 @@ TEST_CASE("measure: every measurement as a table and as JSON") {
   CHECK(read_all(run) == before);  // nothing was written
 }
 
-TEST_CASE("measure and average: what cannot be is refused in one line with its exit code") {
-  const Folder folder;
-  const std::string run = saved_run(folder), letter = folder.write("letter.safetensors", "dear aunt");
-  const auto refused = [&](const std::string& arguments, int code, const std::string& part) {
-    const Outcome outcome = run_program(arguments);
-    INFO(arguments << ": " << outcome.err);
-    CHECK(outcome.code == code);
-    CHECK(is_one_error_line(outcome));
-    CHECK(holds(outcome.err, part));
-  };
-  refused("measure", 2, "run");
-  refused("measure " + letter, 3, "letter.safetensors");
-  refused("measure " + folder.file("none.safetensors"), 3, "none.safetensors");
-  refused("measure " + run + " --what weather", 2, "weather");
-  refused("measure " + run + " --without L09", 2, "'L09' is no layer");
-  refused("measure " + run + " --what gradients --batches 0", 2, "batches");
-  refused("measure " + run + " --what concentration --delta 2", 2, "delta");
-  refused("average " + run, 2, "--out");
-  refused("average " + run + " " + letter + " --out " + folder.file("y.safetensors"), 3,
-          "letter.safetensors");
-  refused("average " + run + " --out " + folder.file("no/such/y.safetensors"), 5, "y.safetensors");
-}
-
 TEST_CASE("average: the mean of kept states is a run that goes on") {
   const Folder folder;
   const std::string run = saved_run(folder), out = folder.file("mean.safetensors");

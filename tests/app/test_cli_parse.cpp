@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/program.h"
+#include "app/refused.h"
 #include "catch.hpp"
 #include "training/data/treebank/conllu.h"
 #include "training/data/treebank/made_treebank.h"
@@ -13,14 +13,6 @@ namespace {
 
 constexpr const char* kSmall =
     " --threads 1 --set model.layers=1 --set model.d_model=8 --set model.feed_forward=16 --set train.batch=32 ";
-
-void refuses(const std::string& arguments, int code, const std::string& says) {
-  const Outcome outcome = run_program(arguments);
-  INFO(arguments << "\n" << outcome.out << outcome.err);
-  CHECK(outcome.code == code);
-  CHECK(is_one_error_line(outcome));
-  CHECK(holds(outcome.err, says));
-}
 
 }  // namespace
 
@@ -105,21 +97,6 @@ TEST_CASE("trees that are not projective are counted once before training, sente
           "sentence 2 of 3");
   bare[1].words.back().xpos = "NN";
   CHECK(run_program("parse " + run + " --input " + folder.write("bare.conllu", conllu_text(bare))).code == 0);
-}
-
-TEST_CASE("what is no treebank, and what is no parser, is refused in one line") {
-  const Folder folder;
-  const std::string trees = folder.write("t.conllu", conllu_text(made_treebank(2, 0, 20)));
-  refuses("train --treebank " + folder.write("a", "1\tword\n"), 3, "line 1 has 2 columns: expected 10");
-  refuses("train --treebank " + folder.file("none"), 3, "no such file");
-  refuses("train --preset post --treebank " + trees, 2, "expected pre or none");
-  refuses("train --treebank " + trees + " --labels x", 2, "expected one of them");
-  refuses("train --preset pre --set data.name=treebank", 2, "a decoder cannot learn treebank");
-  refuses("train --preset parser --set model.heads=2", 2, "would change nothing");
-  refuses("train --preset parser --valid " + trees, 2, "--valid would change nothing: data.name is treebank");
-  refuses("train --preset pre --valid " + trees, 2, "--valid would change nothing: data.name is corpus");
-  refuses("train --preset parser --resume x", 2, "");
-  refuses("tape --preset parser --program measurement", 2, "no sub-layers");
 }
 
 }  // namespace normscope::test::cli_parse_tests

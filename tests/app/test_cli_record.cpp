@@ -40,28 +40,6 @@ TEST_CASE("record --names says what the names in a log are, with a mapping and w
   CHECK(holds(mapped.out, "4 names, 1 of them not known"));
 }
 
-TEST_CASE("record refuses what it cannot do, in one line") {
-  const Folder folder;
-  const std::string text = folder.write("text", "to be or not to be\n"),
-                    wrong = folder.write("wrong.toml", "\"a\" = \"b\"\n"),
-                    log = folder.write("run.jsonl", "{\"step\":1,\"loss\":2}\n");
-  const std::pair<std::string, int> cases[] = {{"record", 2},
-                                               {"record --python --jax", 2},
-                                               {"record --python --mapping " + wrong, 2},
-                                               {"record --names " + text, 3},
-                                               {"record --names " + folder.file("none"), 3},
-                                               {"record --names " + log + " --mapping " + wrong, 3},
-                                               {"record --names " + log, 0}};
-  for (const auto& [line, code] : cases) {
-    INFO(line);
-    const Outcome outcome = run_program(line);
-    CHECK(outcome.code == code);
-    if (code > 0) CHECK(is_one_error_line(outcome));
-  }
-  CHECK(holds(run_program("record --names " + log + " --mapping " + wrong).err,
-              "wrong.toml:1: \"b\" expected a name"));
-}
-
 TEST_CASE("the log that train writes begins with a header and is read as a recorded run's") {
   const Folder folder;
   const std::string config = folder.write("tiny.toml", std::string(kTiny) + "[run.A]\n");

@@ -220,17 +220,6 @@ TEST_CASE("Ctrl+C finishes the step, closes the log and saves") {
   CHECK(run_program("train --resume " + checkpoint + " --steps " + std::to_string(done + 1)).code == 0);
 }
 
-TEST_CASE("a log or checkpoint that cannot be written exits with 5") {
-  const Folder folder;
-  const std::string config = folder.write("tiny.toml", kTiny);
-  for (const char* option : {"--log /dev/null/x", "--save /dev/null/x"}) {
-    const Outcome outcome = run_program("train --config " + config + " " + option);
-    INFO(option << " gave " << outcome.err);
-    CHECK(outcome.code == 5);
-    CHECK(is_one_error_line(outcome));
-  }
-}
-
 TEST_CASE("what a resumed run or another source of runs would ignore is refused") {
   const Folder folder;
   const std::string config = folder.write("tiny.toml", kTiny), saved = folder.file("x.safetensors");

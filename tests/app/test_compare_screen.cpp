@@ -22,8 +22,6 @@ using test::holds;
 
 namespace {
 
-constexpr ui::Vec kCompareSizes[] = {{1600, 1000}, {1440, 900}, {1024, 600}};
-
 /// On the third tab.
 struct CompareDriver : LabDriver {
   explicit CompareDriver(std::shared_ptr<const LabView> view = fixture::lab_view(),
@@ -69,44 +67,6 @@ TEST_CASE("compare screen: a click and a letter choose the baseline, and every d
   compare.driver.key("D");
   compare.driver.frames(2);
   CHECK(holds(compare.driver.value("compare/run/C"), "baseline"));
-}
-
-TEST_CASE("compare screen: no text overlaps or is cut, in every layout, theme and tab") {
-  for (const ui::Vec size : kCompareSizes)
-    for (const int step : {0, 3, 214})
-      for (const bool dark : {false, true}) {
-        fixture::LabShape shape;
-        shape.step = step;
-        shape.fork = step > 160 && dark;
-        CompareDriver compare(fixture::lab_view(shape), size);
-        compare.state.look.dark = dark;
-        compare.driver.frames(2);
-        std::vector<std::string> tabs{""};
-        for (const ui::Control& c : compare.ui.registry().all())
-          if (c.name.starts_with("compare/tab/")) tabs.push_back(c.name);
-        for (const std::string& tab : tabs) {
-          if (!tab.empty()) compare.driver.click(tab);
-          compare.driver.move_to(ui::Vec{4, 4});
-          compare.driver.frames(3);
-          for (const std::string& fault : fixture::text_faults(compare.ui)) {
-            INFO(fmt::format("{}x{}, step {}, tab '{}': {}", size.x, size.y, step, tab, fault));
-            CHECK(fault.empty());
-          }
-        }
-      }
-}
-
-TEST_CASE("compare screen: every text is whole at every scale and in the largest window") {
-  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{3840, 2160}})
-    for (const float scale : fixture::kScales) {
-      fixture::LabShape shape;
-      shape.fork = true;
-      CompareDriver compare(fixture::lab_view(shape), size);
-      compare.state.look.scale = scale;
-      compare.driver.frames(3);
-      for (const std::string& fault : fixture::text_faults(compare.ui))
-        FAIL_CHECK(size.x << " at " << scale << ": " << fault);
-    }
 }
 
 TEST_CASE("compare screen: one cursor with the Lab; a parting place moves it, P goes on to the next") {

@@ -12,10 +12,6 @@ using namespace normscope;
 
 namespace {
 
-std::string config_error(const std::string& text) {
-  return test::error_of([&] { parse_config(text, "lab.toml"); });
-}
-
 void check_equal(const std::vector<ConfigRun>& a, const std::vector<ConfigRun>& b) {
   REQUIRE(a.size() == b.size());
   for (size_t i = 0; i < a.size(); ++i) {
@@ -161,67 +157,6 @@ TEST_CASE("a text is looked for beside its configuration") {
   CHECK(parse_config(text, "lab.toml")[0].spec.data.name == "text");
   CHECK(parse_config("[data]\ntext = \"/a/b.txt\"\n", "lab.toml", "/books")[0].spec.data.text_path ==
         "/a/b.txt");
-}
-
-TEST_CASE("a broken configuration names file, line, key and what was expected") {
-  struct Case {
-    const char *text, *place, *what;
-  };
-  const Case cases[] = {
-      {"[train]\nwarmpu = 3\n", "lab.toml:2: [train.warmpu]", "train.warmup"},
-      {"[trian]\nwarmup = 3\n", "lab.toml:1: [trian]", "expected run, model, train, data or wiring"},
-      {"steps = 3\n", "lab.toml:1: [steps]", "expected run, model, train, data or wiring"},
-      {"model = 3\n", "lab.toml:1: [model]", "3 is a whole number: expected a table"},
-      {"\n[train]\nwarmup = \"soon\"\n", "lab.toml:3: [train.warmup] 'soon' is text",
-       "expected a whole number"},
-      {"[train]\nwarmup = 1.5\n", "lab.toml:2: [train.warmup] 1.5", "expected a whole number"},
-      {"[train]\nlr = \"1e-3\"\n", "lab.toml:2: [train.lr] '1e-3' is text", "expected a number"},
-      {"[train]\nrate = 1\nlr = 1\n", "lab.toml:2: [train.rate] is what train.lr was called before",
-       "stands here too"},
-      {"[train]\nlr = nan\n", "lab.toml:2: [train.lr]", "expected"},
-      {"[model]\ntied = 1\n", "lab.toml:2: [model.tied] 1 is a whole number", "expected true or false"},
-      {"[model]\nplacement = true\n", "lab.toml:2: [model.placement] true is a flag", "expected one of"},
-      {"[model]\nlayers = [1, 2]\n", "lab.toml:2: [model.layers] a list", "expected a whole number"},
-      {"[model]\nlayers = 1979-05-27\n", "lab.toml:2: [model.layers] a date", "expected a whole number"},
-      {"[model]\nlayers.x = 3\n", "lab.toml:2: [model.layers]", "unknown table"},
-      {"[model]\nlayers = 0\n", "lab.toml:2: [model.layers] 0", "expected 1 to"},
-      {"[model]\nplacement = \"sideways\"\n", "lab.toml:2: [model.placement] 'sideways'", "pre"},
-      {"[model]\nheads = 3\n", "lab.toml:2: run A: [model] d_model 64 is not a multiple", "heads"},
-      {"[model]\nlayers = 2\nwidth = 63\n", "lab.toml:3: run A: [model] d_model 63", "heads"},
-      {"[data]\nname = \"text\"\n", "lab.toml:2: run A: [data.text]", "data.name is text"},
-      {"[train]\nschedule = \"linear\"\ndecay_end = 20\nwarmup = 30\n",
-       "lab.toml:3: run A: [train.decay_end] 20", "more than 30 steps"},
-      {"[run.A.model]\narchitecture = \"encoder-decoder\"\n", "lab.toml:2: run A: [data.name]",
-       "translation"},
-      {"[wiring]\nL09.attn = \"before=ln\"\n", "lab.toml:2: [wiring.L09.attn]", "wiring.L06.ffn"},
-      {"[wiring]\nL01.attn = \"befor=ln\"\n", "lab.toml:2: [wiring.L01.attn]", "befor"},
-      {"[wiring]\nL01.attn = 1\n", "lab.toml:2: [wiring.L01.attn] 1", "expected a wiring"},
-      {"[train]\nrate = 1\nrate = 2\n", "lab.toml:3:", "not valid TOML"},
-      {"[train]\nrate = 1\n[train]\n", "lab.toml:3:", "not valid TOML"},
-      {"[train]\nrate = \n", "lab.toml:2:", "not valid TOML"},
-      {"[train\n", "lab.toml:1:", "not valid TOML"},
-      {"[.a]\n", "lab.toml:1:", "not valid TOML"},
-      {"[run]\nsede = 1\n", "lab.toml:2: [run.sede]", "expected name, seed, edits or a run A to D"},
-      {"[run.E]\nseed = 1\n", "lab.toml:1: [run.E]", "a run A to D"},
-      {"[run.A]\ntrian.rate = 1\n", "lab.toml:2: [run.A.trian]", "expected name, seed"},
-      {"[run.B]\ntrain.rat = 1\n", "lab.toml:2: [train.rat]", "train.lr"},
-      {"[run]\nedits = 3\n", "lab.toml:2: [edits] 3", "expected a list"},
-      {"[run]\nedits = [{ step = 3, key = \"train.lr\" }]\n", "lab.toml:2: [edits]", "step, key and value"},
-      {"[run]\nedits = [{ step = 3, key = \"train.rote\", value = 1 }]\n", "lab.toml:2: [train.rote]",
-       "train.lr"},
-      {"[run]\nedits = [{ step = 3, key = \"train.lr\", value = \"fast\" }]\n",
-       "lab.toml:2: [train.lr] 'fast'", "expected"},
-      {"[run]\nedits = [{ step = -3, key = \"train.lr\", value = 1 }]\n", "lab.toml:2: [edits.step] -3",
-       "step"},
-      {"[run]\nedits = []\n[run.A]\nseed = 1\n", "lab.toml:", "[run.edits]"},
-  };
-  for (const Case& c : cases) {
-    const std::string error = config_error(c.text);
-    INFO(c.text << " gave: " << error);
-    CHECK(error.starts_with(c.place));
-    CHECK(test::contains(error, c.what));
-    CHECK_FALSE(test::contains(error, "\n"));
-  }
 }
 
 TEST_CASE("a configuration that cannot be read says so") {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/commands/film/film_writer.h"
-#include "app/program.h"
+#include "app/refused.h"
 #include "catch.hpp"
 #include "skip.h"
 #include "training/files/config_file.h"
@@ -67,13 +67,6 @@ struct Sessions {
 };
 
 const std::string kNoPath = "env PATH=/absent";
-
-void check_refused(const Outcome& outcome, int code, const std::string& words) {
-  INFO(outcome.out << outcome.err);
-  CHECK(outcome.code == code);
-  CHECK(is_one_error_line(outcome));
-  CHECK(holds(outcome.err, words));
-}
 
 }  // namespace
 

@@ -369,20 +369,6 @@ TEST_CASE("theme, scale and help are controls like the others") {
   CHECK(lab.ui.popup_open("app/help"));
 }
 
-TEST_CASE("every control has a help text and a name of its own") {
-  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}, ui::Vec{1024, 600}})
-    for (bool fork : {false, true}) {
-      fixture::LabShape shape;
-      shape.fork = fork;
-      LabDriver lab(fixture::lab_view(shape), size);
-      for (const ui::Control& control : lab.ui.registry().all()) {
-        INFO(control.name);
-        CHECK(control.help.size() > 3);
-      }
-      CHECK(lab.ui.registry().duplicates().empty());
-    }
-}
-
 TEST_CASE("an empty session draws") {
   LabDriver lab(std::make_shared<const LabView>());
   lab.driver.frames(3);

@@ -16,6 +16,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "player_driver.h"
+#include "refusals/refusals.h"
 #include "small_course.h"
 #include "small_lesson.h"
 #include "training/run/run.h"
@@ -31,108 +32,7 @@ using fixture::refusal_of;
 using fixture::replaced;
 
 // Two small runs: one with a letter, one that is only compared.
-const std::string kSmall = R"(
-id = "small"
-title = "Small"
-question = "Which?"
-claim = "This."
-minutes = 1
-sources = ["none"]
-spotlight = "lesson/card/a"
-
-[run.A]
-name = "Post-LN"
-model.placement = "post"
-model.layers = 2
-model.d_model = 16
-model.heads = 2
-model.feed_forward = 32
-model.sequence = 16
-train.batch = 4
-train.steps = 4
-
-[run.other]
-name = "Pre-LN at 0.01"
-model.placement = "pre"
-model.layers = 3
-model.d_model = 16
-model.heads = 2
-model.feed_forward = 32
-model.sequence = 16
-train.batch = 4
-train.lr = 0.01
-train.steps = 4
-
-[curve.by_layer]
-of = "profile"
-run = "A"
-y = "L*.ffn.w2.grad_norm / L01.ffn.w2.grad_norm"
-step = 2
-
-[curve.over_time]
-of = "run"
-run = "A"
-y = "L02.ffn.w2.grad_norm / L01.ffn.w2.grad_norm"
-steps = [1, 4]
-
-[curve.each]
-of = "left_out"
-run = "other"
-y = "layer"
-
-[curve.top]
-of = "left_out"
-run = "other"
-y = "top"
-
-[measure.a]
-label = "a"
-curve = "by_layer"
-take = "at"
-x = 2
-
-[measure.b]
-label = "b"
-curve = "top"
-take = "at"
-x = 1
-
-[[check]]
-measure = "a"
-low = 0
-says = "A."
-excludes = [{ what = "less", value = -1 }]
-
-[figure.f]
-title = "F"
-x = { label = "layer", low = 0, high = 3, ticks = [1, 2, 3] }
-y = { label = "y", low = -5, high = 5, ticks = [0] }
-lines = [
-  { curve = "by_layer", run = "A" },
-  { curve = "top", name = "compared" },
-  { curve = "each", run = "D", name = "lent" },
-]
-
-)" + fixture::one_figure("f") +
-                           R"(
-[prediction]
-kind = "order"
-ask = "Which first?"
-first = "least"
-last = "most"
-cards = [
-  { id = "a", text = "one", measure = "a" },
-  { id = "b", text = "two", measure = "b" },
-]
-
-[knob.rate]
-run = "A"
-field = "train.lr"
-label = "again"
-low = 0.001
-high = 0.01
-step = 0.001
-)";
+const std::string kSmall = test::refusal_base("lesson");
 
 std::string with(const std::string& from, const std::string& to) { return replaced(kSmall, from, to); }
 
@@ -163,35 +63,8 @@ TEST_CASE("a run with a name is measured, and nothing that a learner sees or cha
                 .run("other")
                 ->spec.model.layers == 6);
 
-  CHECK(has(refusal_of(with("run = \"A\"\nfield", "run = \"other\"\nfield")),
-            "[knob.rate.run] 'other' is not in this lesson: expected a run with a letter of it"));
   CHECK(has(refusal_of(kSmall, "It writes {text other}."),
             "'other' is not in this lesson: expected a run with a letter of it"));
-  CHECK(
-      has(refusal_of(with("[step.predict]", "[figure.m]\ntitle = \"M\"\nmap = \"other\"\n\n[step.predict]")),
-          "[figure.m.map] 'other' is not in this lesson: expected a run with a letter of it"));
-  CHECK(has(refusal_of(with("[run.other]", "[run.Other]")),
-            "'Other' is no run: expected A, B, C or D, or a name"));
-  CHECK(has(refusal_of(with(", name = \"compared\"", "")), "[figure.f.lines.name] is missing"));
-}
-
-TEST_CASE("a profile and what is left out are refused where a run does not have them", "[lesson]") {
-  CHECK(has(refusal_of(with("step = 2", "step = 5")),
-            "[curve.by_layer.step] 5 comes after the last: expected at most 4"));
-  CHECK(has(refusal_of(with("/ L01.ffn", "/ L03.ffn")), "is of layer 3: expected L01 to L02"));
-  CHECK(has(refusal_of(with("\"L*.ffn.w2.grad_norm / ", "\"L02.ffn.w2.grad_norm / ")),
-            "expected a probe with L* in the layer's place"));
-  CHECK(has(refusal_of(with("\"L*.ffn.w2.grad_norm / L01", "\"dec.L*.ffn.w2.grad_norm / dec.L01")),
-            "of a model with one stack: expected no enc. or dec."));
-  CHECK(
-      has(refusal_of(with("y = \"layer\"", "y = \"layers\"")), "is not measured there: expected layer, top"));
-  const std::string two = "model.architecture = \"encoder-decoder\"\ndata.name = \"translation\"\n";
-  CHECK(has(refusal_of(with("name = \"Post-LN\"\n", "name = \"Post-LN\"\n" + two)),
-            "of a model with two stacks: expected enc. or dec. before the L"));
-  CHECK(has(refusal_of(with("name = \"Pre-LN at 0.01\"\n", "name = \"Pre-LN at 0.01\"\n" + two)),
-            "[curve.each.run] 'other' has two stacks: expected of = run, sweep, border or profile"));
-  CHECK(has(refusal_of(with("last = \"most\"", "last = \"most\"\nalike = -1")),
-            "[prediction.alike] is negative"));
 }
 
 TEST_CASE("a profile is the history's number at a step, of every layer", "[lesson]") {

@@ -15,6 +15,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "player_driver.h"
+#include "refusals/refusals.h"
 #include "small_lesson.h"
 
 namespace normscope::test_lesson_map {
@@ -24,65 +25,7 @@ using namespace normscope::lessons;
 using fixture::parsed_lesson;
 using fixture::PlayerDriver;
 
-const std::string kSmall = R"(
-id = "small"
-title = "Small"
-question = "Where?"
-claim = "There."
-minutes = 1
-sources = ["none"]
-spotlight = "lesson/draw"
-
-[run.A]
-name = "Pre-LN"
-model.placement = "pre"
-model.layers = 1
-model.d_model = 16
-model.heads = 2
-model.feed_forward = 32
-model.sequence = 16
-train.batch = 4
-train.steps = 24
-
-[curve.edge]
-of = "border"
-run = "A"
-field = "train.warmup"
-xs = [0, 10, 20]
-other = "train.lr"
-values = [0.000001, 0.02]
-y = "learns"
-mean = "median"
-
-[measure.cold]
-label = "cold"
-curve = "edge"
-take = "at"
-x = 0
-mean = "median"
-
-[[check]]
-measure = "cold"
-low = 0
-says = "There."
-excludes = [{ what = "below nothing", value = -1 }]
-
-[figure.map]
-title = "Map"
-cells = "edge"
-lines = [{ curve = "edge", run = "A" }]
-
-)" + fixture::one_figure("map") +
-                           R"(
-[prediction]
-kind = "draw"
-ask = "Where?"
-curve = "edge"
-)";
-
-std::string refusal(const std::string& from, const std::string& to) {
-  return fixture::refusal_of(fixture::replaced(kSmall, from, to));
-}
+const std::string kSmall = test::refusal_base("lesson-map");
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
@@ -125,21 +68,6 @@ TEST_CASE("a border is read with its cells beside it, and all of its runs are th
   for (const RunSpec& point : points_of(*lesson.curve("edge"), changed)) CHECK(point.model.layers == 2);
   CHECK(has(worksheet(lesson, std::nullopt, false),
             "A again with train.warmup = 0, 10, 20, each with train.lr = "));
-}
-
-TEST_CASE("a border that is none is refused with what was expected", "[lesson]") {
-  CHECK(refusal("train.lr\"", "train.lr\"").empty());
-  CHECK(has(refusal("other = \"train.lr\"", "other = \"train.rat\""), "'train.rat' is no field of a run"));
-  CHECK(has(refusal("other = \"train.lr\"", "other = \"train.warmup\""), "expected another one"));
-  CHECK(has(refusal("values = [0.000001, 0.02]", "values = [0.02]"), "expected 2 numbers at least"));
-  CHECK(has(refusal("values = [0.000001, 0.02]", "values = [0, 0.02]"), "above 0"));
-  CHECK(has(refusal("values = [0.000001, 0.02]", "values = [0.01, 0.02, 1e9]"), "[curve.edge.values]"));
-  CHECK(has(refusal("xs = [0, 10, 20]", "xs = [0, 10, 100]"), "xs are not evenly spaced"));
-  CHECK(has(refusal("y = \"learns\"", "y = \"loss\""), "expected learns"));
-  CHECK(has(refusal("cells = \"edge\"", "cells = \"cold\""), "is no border of this lesson"));
-  std::string many = "values = [";
-  for (int i = 1; i <= 40; ++i) many += fmt::format("{}, ", i * 0.001);
-  CHECK(has(refusal("values = [0.000001, 0.02]", many + "]"), "120 cells: expected at most 100"));
 }
 
 TEST_CASE("a border is the largest value that learns, by the cells beside it", "[lesson]") {

@@ -19,6 +19,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "player_driver.h"
+#include "refusals/refusals.h"
 #include "small_lesson.h"
 #include "test_paths.h"
 
@@ -42,62 +43,7 @@ bool near(const std::vector<float>& values, const std::vector<double>& expected)
 }
 
 /// A whole lesson of one tape.
-const std::string kSmall = R"(
-id = "small"
-title = "Small"
-question = "Which?"
-claim = "This."
-minutes = 1
-sources = ["none"]
-spotlight = "lesson/slider"
-
-[tape.t]
-numbers = [
-  { name = "x", values = [1, 2] },
-  { name = "w", values = [3, -1], rows = 2, trained = true },
-]
-instructions = [{ name = "L", op = "multiply", of = ["x", "w"] }]
-
-[curve.c]
-of = "tape"
-tape = "t"
-y = "gradient w"
-
-[measure.m]
-label = "m"
-curve = "c"
-take = "at"
-x = 2
-
-[[check]]
-measure = "m"
-low = 1.5
-says = "M."
-excludes = [{ what = "less", value = 1 }]
-
-[figure.f]
-title = "F"
-tape = "t"
-
-)" + fixture::one_figure("f") +
-                           R"(
-[prediction]
-kind = "value"
-ask = "What?"
-measure = "m"
-start = 0
-low = -2
-high = 2
-step = 0.5
-
-[knob.k]
-run = "t"
-field = "x[2]"
-label = "again"
-low = 0
-high = 4
-step = 1
-)";
+const std::string kSmall = test::refusal_base("lesson-tape");
 
 Lesson parsed(const std::string& toml) { return fixture::parsed_lesson(toml, "Words."); }
 
@@ -200,42 +146,9 @@ TEST_CASE("what a curve of a tape may be, and what is refused", "[lesson]") {
   CHECK(curve("gradient w", "", {{"t", {{"x[2]", "7"}}}}).y == std::vector<double>{1, 7});
   CHECK(definition(parsed(with("values = [1, 2]", "values = [1, 3]"))) != definition(lesson));
   CHECK(runs_of({&lesson}, Tier::Full).empty());
-
-  CHECK(has(refusal(with("\"gradient w\"", "\"gradients w\"")),
-            "[curve.c.y] 'gradients w' is not measured there"));
-  CHECK(has(refusal(with("\"gradient w\"", "\"gradient v\"")), "'v' is not on the tape"));
-  CHECK(has(refusal(with("\"gradient w\"", "\"value x . value w\"")), "'x' and 'w' differ in shape"));
-  CHECK(has(refusal(with("y = \"gradient w\"", "y = \"gradient w\"\nover = \"x\"\nxs = [1, 2]")),
-            "'gradient w' is 2 numbers: expected one at each x"));
-  CHECK(has(refusal(with("y = \"gradient w\"", "y = \"value L\"\nover = \"x[3]\"\nxs = [1, 2]")),
-            "'x[3]' is no number of [tape.t]"));
-  CHECK(has(refusal(with("y = \"gradient w\"", "y = \"value L\"\nsteps = [0, 2]\nrate = 0")),
-            "[curve.c.rate] expected a number up to 1000, not 0"));
-  CHECK(has(refusal(with("tape = \"t\"\ny", "tape = \"s\"\ny")), "expected a tape of it"));
-  CHECK(has(refusal(with("title = \"F\"\ntape = \"t\"", "title = \"F\"\ntape = \"s\"")),
-            "[figure.f.tape] 's' is not in this lesson"));
-  CHECK(has(refusal(with("field = \"x[2]\"", "field = \"x[0]\"")), "[knob.k.field] 'x[0]' is no number"));
-  CHECK(has(refusal(with("minutes = 1", "minutes = 1\neffect = [\"m\"]")), "has no run to take it of"));
 }
 
-TEST_CASE("a tape that cannot run is refused with its line and what was expected", "[lesson]") {
-  const auto tape = [](const std::string& instructions) {
-    return refusal(with("{ name = \"L\", op = \"multiply\", of = [\"x\", \"w\"] }", instructions));
-  };
-  CHECK(has(tape("{ name = \"L\", op = \"multiply\", of = [\"x\", \"v\"] }"), "'v' is not there yet"));
-  CHECK(has(tape("{ name = \"L\", op = \"multiply\", of = [\"x\", \"x\"] }"), "'x' times itself"));
-  CHECK(has(tape("{ name = \"L\", op = \"multiply\", of = [\"w\", \"w\"] }"), "'w' times itself"));
-  CHECK(has(tape("{ name = \"L\", op = \"multiply\", of = [\"w\", \"x\"] }"),
-            "has 4 numbers: expected one, the loss"));
-  CHECK(has(tape("{ name = \"L\", op = \"add\", of = [\"x\", \"w\"] }"), "expected the same shape"));
-  CHECK(has(tape("{ name = \"L\", op = \"add\", of = [\"x\"] }"), "add of 1 names: expected 2"));
-  CHECK(has(tape("{ name = \"L\", op = \"divide\", of = [\"x\"] }"), "op]"));
-  CHECK(has(tape("{ name = \"x\", op = \"relu\", of = [\"x\"] }"), "the name x is taken"));
-  CHECK(has(tape("{ name = \"L\", op = \"cross-entropy\", of = [\"x\"], target = 3 }"), "target 3 of (1,2)"));
-  CHECK(has(tape("{ name = \"a b\", op = \"relu\", of = [\"x\"] }"), "'a b' is no name"));
-  CHECK(has(tape("{ name = \"y\", op = \"norm\", of = [\"x\"], norm = \"rms\" }"), "norm]"));
-  CHECK(has(refusal(with("rows = 2", "rows = 3")), "has 2 values in 3 rows"));
-  CHECK(has(refusal(with("values = [1, 2]", "values = []")), "expected 1 to 64 numbers"));
+TEST_CASE("a norm over numbers without spread is refused", "[lesson]") {
   // No spread: nothing to divide by.
   std::string flat = with("values = [1, 2]", "values = [2, 2]");
   const std::string from = "{ name = \"L\", op = \"multiply\", of = [\"x\", \"w\"] }";

@@ -1,5 +1,5 @@
-// The Sweep screen by name, window-less: cells, brush, axes, keys, copies and the way to the Lab; every text whole at
-// every size, every control with help and words.
+// The Sweep screen by name, window-less: cells, brush, axes, keys, copies and the way to the Lab; every control with
+// help and words.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,48 +11,10 @@
 #include "app/shell/session_sidecar.h"
 #include "catch.hpp"
 #include "sweep_fixture.h"
-#include "text_faults.h"
 
 using namespace normscope;
 using fixture::SweepDriver;
 using sweep::Brush;
-
-namespace {
-
-const lab::ForkRequest* cell_fork(const SweepDriver& s) {
-  for (size_t i = s.log.size(); i-- > 0;)
-    if (const auto* fork = std::get_if<lab::ForkRequest>(&s.log[i])) return fork;
-  return nullptr;
-}
-
-void check_sweep_texts(SweepDriver& s, const std::string& where) {
-  s.driver.frames(2);
-  for (const std::string& fault : fixture::text_faults(s.ui)) FAIL_CHECK(where << ": " << fault);
-  for (const std::string& name : s.ui.registry().duplicates()) FAIL_CHECK(where << ": twice " << name);
-}
-
-/// In the order of the layouts: what a smaller window has behind segments.
-void check_sweep_parts(SweepDriver& s, const std::string& where) {
-  check_sweep_texts(s, where);
-  for (const char* part :
-       {"sweep/left/Axes", "sweep/left/Elsewhere", "sweep/left/Grid", "sweep/right/Brushed region"}) {
-    if (!s.ui.registry().find(part)) continue;
-    s.driver.click(part);
-    s.driver.move_to(ui::Vec{2, 2});
-    check_sweep_texts(s, where + ", " + part);
-  }
-}
-
-}  // namespace
-
-TEST_CASE("sweep screen: every text is whole at every scale") {
-  for (const float scale : fixture::kScales) {
-    SweepDriver s({1600, 1000}, scale);
-    s.train();
-    s.driver.drag_by("sweep/grid", {s.driver.control("sweep/grid").rect.w / 7, 0}, "", 6, s.of_cell(2, 3));
-    check_sweep_parts(s, fmt::format("scale {}", scale));
-  }
-}
 
 TEST_CASE("sweep screen: key and tab lead there, and what is ready to start is shown at once") {
   SweepDriver s;
@@ -72,7 +34,7 @@ TEST_CASE("sweep screen: a click opens the cell as run D from its start, and the
   SweepDriver s;
   s.train();
   s.driver.click("sweep/grid", s.of_cell(4, 2));
-  const lab::ForkRequest* fork = cell_fork(s);
+  const lab::ForkRequest* fork = s.last<lab::ForkRequest>();
   REQUIRE(fork);
   const sweep::Plan plan = sweep::preset_plan("warmup");
   CHECK(fork->from_start);
@@ -90,7 +52,7 @@ TEST_CASE("sweep screen: a drag brushes cells, its corners move, and seeds are a
   REQUIRE(s.screen().brush());
   CHECK(s.screen().brush()->columns() == sweep::Span{2, 4});
   CHECK(s.screen().brush()->rows() == sweep::Span{2, 3});
-  CHECK_FALSE(cell_fork(s));
+  CHECK_FALSE(s.last<lab::ForkRequest>());
   s.driver.drag_by("sweep/corner/2", {w, 0});
   CHECK(s.screen().brush()->columns() == sweep::Span{2, 5});
   s.driver.key("=");
@@ -122,7 +84,7 @@ TEST_CASE("sweep screen: the keys choose, brush, open, clear, train and copy") {
   CHECK(s.state.shell.clipboard.find("normscope sweep") != std::string::npos);
   s.driver.key("Right");
   s.driver.key("Enter");
-  CHECK(cell_fork(s));
+  CHECK(s.last<lab::ForkRequest>());
 }
 
 TEST_CASE("sweep screen: Ctrl+T copies the grid as the command prints it") {
@@ -246,21 +208,6 @@ TEST_CASE("sweep screen: an axis is typed, spaced, dragged and given up, and a w
   s.driver.frames(2);
   REQUIRE(s.screen().plan().axes.size() == 2);
   CHECK(s.screen().plan().axes[1].key == "model.layers");
-}
-
-TEST_CASE("sweep screen: every text is whole, at every size, trained or not, brushed or not") {
-  for (const ui::Vec size : fixture::kSizes)
-    for (const char* preset : {"warmup", "depth", "placement"}) {
-      SweepDriver s(size);
-      const std::string where = fmt::format("{}x{}, {}", size.x, size.y, preset);
-      s.screen().show(sweep::preset_plan(preset));
-      check_sweep_parts(s, where + ", not trained");
-      s.train();
-      s.driver.key("Right");
-      s.driver.key("Shift+Right");
-      s.driver.key("Shift+Up");
-      check_sweep_parts(s, where + ", trained");
-    }
 }
 
 TEST_CASE("sweep screen: every control has help, and a name in words in the palette") {
@@ -400,5 +347,4 @@ TEST_CASE("sweep screen: over different data it says that losses do not compare,
       s.driver.value("sweep/sentence").starts_with("Cells of different data: their losses do not compare."));
   for (const ui::TextRecord& text : s.ui.texts()) CHECK(text.text.find("best cell") == std::string::npos);
   CHECK_FALSE(s.ui.registry().find("sweep/key/low"));
-  check_sweep_parts(s, "different data");
 }

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "tape_fixture.h"
-#include "text_faults.h"
 #include "training/measure/step/memory_map.h"
 #include "well_formed.h"
 
@@ -14,13 +13,6 @@ using fixture::TapeDriver;
 
 namespace tape_screen_test {
 namespace {
-
-void check_texts(TapeDriver& t, const std::string& where) {
-  t.driver.move_to(ui::Vec{2, 2});
-  t.driver.frames(2);
-  for (const std::string& fault : fixture::text_faults(t.ui)) FAIL_CHECK(where << ": " << fault);
-  for (const std::string& name : t.ui.registry().duplicates()) FAIL_CHECK(where << ": twice " << name);
-}
 
 const Instruction& at_head(TapeDriver& t) { return t.facts().program.instructions[t.screen().head()]; }
 
@@ -210,26 +202,6 @@ TEST_CASE("tape screen: the picture of the fold has every op of the step, whatev
   for (const FoldLine& line : t.facts().fold.lines) {
     INFO(line.name);
     CHECK(svg.find("<g><title>" + line.name + ": ") != svg.npos);
-  }
-}
-
-TEST_CASE("tape screen: every text is whole at every size and scale") {
-  TapeDriver t;
-  for (const ui::Vec size : fixture::kSizes) {
-    t.loop.resize(size);
-    t.rest();
-    check_texts(t, fmt::format("{}x{}", size.x, size.y));
-    for (const char* tab : {"tape/tab/Memory", "tape/tab/Tensors", "tape/tab/Rule", "tape/tab/Instruction"}) {
-      if (!t.ui.registry().find(tab)) continue;
-      t.driver.click(tab);
-      t.rest();
-      check_texts(t, fmt::format("{}x{} {}", size.x, size.y, tab));
-    }
-  }
-  for (const float scale : fixture::kScales) {
-    t.state.look.scale = scale;
-    t.rest();
-    check_texts(t, fmt::format("scale {}", scale));
   }
 }
 

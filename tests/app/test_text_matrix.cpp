@@ -125,12 +125,6 @@ TEST_CASE("texts of the Lab with four runs") {
   at_every_place("Lab", [](LabDriver&) {});
 }
 
-TEST_CASE("texts of Compare, Sweep and Tape") {
-  for (const auto& [what, screen] :
-       {std::pair{"Compare", Screen::Compare}, {"Sweep", Screen::Sweep}, {"Tape", Screen::Tape}})
-    at_every_place(what, [screen](LabDriver& lab) { lab.state.screens.shown = screen; });
-}
-
 TEST_CASE("texts of every lesson on a small screen") {
   LabDriver lab(fixture::four_runs(), {1280, 720}, 1.5f);
   open_lesson(lab, lessons::StepKind::Predict);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <memory>
 
+#include "catch.hpp"
 #include "engine/cpu/isa.h"
 
 namespace normscope::test {
@@ -202,6 +203,86 @@ double relative_error(const std::vector<float>& a, const Values& b) {
   for (size_t i = 0; i < b.size(); ++i)
     sum += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
   return sum == 0 ? 0.0 : std::sqrt(sum) / norm_of(b);
+}
+
+std::vector<std::vector<Write>> write_patterns(const OpCase& c) {
+  std::vector<std::vector<Write>> patterns;
+  for (const Write mode : {Write::Assign, Write::Add}) {
+    std::vector<Write> all(c.in.size(), Write::Skip);
+    for (size_t i = 0; i < c.in.size(); ++i)
+      if (c.in[i].present && c.in[i].differentiable) all[i] = mode;
+    patterns.push_back(all);
+    for (size_t i = 0; i < c.in.size(); ++i) {
+      std::vector<Write> only(c.in.size(), Write::Skip);
+      if ((only[i] = all[i]) != Write::Skip && only != all) patterns.push_back(only);
+    }
+  }
+  return patterns;
+}
+
+void check_outcome(const OpCase& c, const Prepared& p, const std::vector<Write>& write,
+                   const Outcome& outcome, double slack) {
+  CHECK(outcome.intact);
+  CHECK(relative_error(outcome.out, p.forward[0]) <= slack * bound(c.terms));
+  for (size_t i = 0; i < outcome.saved.size(); ++i) {
+    INFO("saved " << i);
+    CHECK(relative_error(outcome.saved[i], p.forward[i + 1]) <= slack * bound(c.terms));
+  }
+  for (size_t i = 0; i < c.in.size(); ++i) {
+    if (write[i] == Write::Skip) continue;
+    INFO("gradient of input " << i << (write[i] == Write::Add ? ", added" : ", assigned"));
+    Values expected = p.gradients[i];
+    if (write[i] == Write::Add)
+      for (size_t e = 0; e < expected.size(); ++e) expected[e] += p.base[i][e];
+    if (!c.in[i].zero_gradient) {
+      CHECK(norm_of(p.gradients[i]) >= 1e-3 * norm_of(p.dy));  // not vacuous
+      CHECK(relative_error(outcome.din[i], expected) <= slack * bound(c.in[i].terms));
+    } else {
+      Values difference;
+      for (size_t e = 0; e < expected.size(); ++e)
+        difference.push_back(static_cast<double>(outcome.din[i][e]) - expected[e]);
+      CHECK(norm_of(difference) <= 1e-4 * norm_of(p.dy));
+    }
+  }
+}
+
+void check_nan_case(const OpCase& c, const std::vector<OpRunner>& runners, bool nowhere_else) {
+  INFO(c.name);
+  const auto check = [&](const Values& reference, const std::vector<float>& got) {
+    size_t missing = 0, extra = 0;
+    for (size_t i = 0; i < reference.size(); ++i) {
+      missing += std::isnan(reference[i]) && !std::isnan(got[i]);
+      extra += !std::isnan(reference[i]) && std::isnan(got[i]);
+    }
+    CHECK(missing == 0);
+    if (nowhere_else && c.op != OpKind::Attention && c.op != OpKind::RelativeAttention) CHECK(extra == 0);
+  };
+  const Inputs<double> plain = inputs_of(c);
+  const Values plain_dy = cotangent_of(c, plain);
+  const std::vector<Values> base(c.in.size());
+  const std::vector<Write> write = write_patterns(c).front();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (size_t i = 0; i < c.in.size(); ++i) {
+    if (write[i] == Write::Skip) continue;
+    INFO("NaN in input " << i);
+    Inputs<double> in = plain;
+    in[i][in[i].size() / 2] = nan;
+    const Values expected = c.forward(in)[0];
+    for (const OpRunner& runner : runners) {
+      INFO(runner.name);
+      check(expected, runner.run(write, in, plain_dy, base).out);
+    }
+  }
+  INFO("NaN in the gradient of the output");
+  Values dy = plain_dy;
+  dy[dy.size() / 2] = nan;
+  const auto gradients = gradients_of(c, plain, dy);
+  for (const OpRunner& runner : runners) {
+    INFO(runner.name);
+    const Outcome outcome = runner.run(write, plain, dy, base);
+    for (size_t i = 0; i < c.in.size(); ++i)
+      if (write[i] != Write::Skip) check(gradients[i], outcome.din[i]);
+  }
 }
 
 double bound(double terms) { return 4 * std::ldexp(1.0, -24) * std::sqrt(std::max(terms, 1.0)); }

@@ -2,6 +2,7 @@
 // that shows every mistake: outputs and workspace start as NaN, every tensor stands between canaries.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,6 +74,25 @@ double relative_error(const std::vector<float>& a, const Values& b);
 double bound(double terms);
 
 double norm_of(const Values& v);
+
+/// All inputs that have a gradient at once, and where there are several each alone; assigned and added.
+std::vector<std::vector<Write>> write_patterns(const OpCase& c);
+
+/// Checks the output, what is saved and the gradients of any backend against the reference, within `slack` times bound().
+void check_outcome(const OpCase& c, const Prepared& p, const std::vector<Write>& write,
+                   const Outcome& outcome, double slack = 1);
+
+/// Runs one case on one backend, as run_case() does.
+struct OpRunner {
+  std::string name;
+  std::function<Outcome(const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
+                        const std::vector<Values>& base)>
+      run;
+};
+/// Checks that NaN in one input or in the gradient of the output arrives wherever the reference has it. With `nowhere_else`
+/// it arrives there alone; but attention may spread a NaN within its tensor: a masked key counts with probability zero,
+/// and zero times NaN is NaN.
+void check_nan_case(const OpCase& c, const std::vector<OpRunner>& runners, bool nowhere_else);
 
 /// The names of the instruction sets that this processor has, e.g. sse4, avx2, avx3; or the one of NORMSCOPE_ISA.
 std::vector<std::string> instruction_sets();
