@@ -16,6 +16,7 @@
 #include "app/tape_screen/tape_screen.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/io/input_file.h"
@@ -256,8 +257,7 @@ void draw_shell(AppState& state, Ui& ui) {
   note_commands(state);
   const std::shared_ptr<lessons::Player>& course = state.screens.lessons.player;
   const bool taught = state.screens.shown == Screen::Lessons && course;
-  const Captions none;
-  const int asked = draw_glossary(ui, shell.glossary, taught ? course->course().words : none);
+  const int asked = draw_glossary(ui, shell.glossary, taught ? *course->course().words : words::of_window());
   if (asked != kNoLesson) show_lesson(state, ui, asked);
   draw_files(ui, state.files, state.session, state.notice);
   if (draw_game(ui, shell.guessing_game, *state.session.view)) {
