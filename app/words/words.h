@@ -21,6 +21,7 @@ namespace normscope::words {
 /// What stands in a place of a text: {"done", 3}. A number that is to be rounded is given as a text (ui::number).
 struct Place {
   Place(std::string_view place, std::string_view value) : name(place), text(value) {}
+  Place(std::string_view place, char letter) : name(place), text(1, letter) {}
   template <std::integral Number>
   requires(!std::same_as<Number, char> && !std::same_as<Number, bool>)
       Place(std::string_view place, Number value)

@@ -71,12 +71,15 @@ Asked asked_by_code() {
   std::set<std::string> rooms;
   for (const Language::Entry& entry : english.entries())
     rooms.insert(entry.key.substr(0, entry.key.find('.')));
+  const std::set<std::string> files{"toml", "json", "jsonl", "csv", "svg", "png", "html"};
   Asked asked;
   for (const fs::path& file : sources()) {
     const std::string source = test::read_all(file.string());
     for (const std::string& text : literals_of(source)) {
       const size_t dot = text.find('.');
       if (dot == text.npos || text.find(' ') != text.npos || !rooms.contains(text.substr(0, dot))) continue;
+      const std::string last = text.substr(text.rfind('.') + 1);
+      if (last.empty() || files.contains(last)) continue;  // the name of a file: "settings.toml", "sweep."
       if (text.find("{}") != text.npos) {
         std::string pattern = std::regex_replace(text, std::regex("[.*]"), "\\$&");
         asked.patterns.emplace_back(std::regex_replace(pattern, std::regex("\\{\\}"), ".+"));
