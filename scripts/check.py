@@ -64,6 +64,8 @@ def tests_of(path, readers):
                 if any(name.endswith(file.name) for name in read)}
     if parts[0] == "lessons":
         return {"app.test_lesson_language", "app.test_lesson_words", "app.test_same_check"}
+    if parts[:2] == ("assets", "words"):
+        return {"app.test_words", "app.test_glossary", "app.test_palette", "app.test_text_matrix", "app.test_lesson_language"}
     if parts[0] == "claims":
         return {"app.test_reproduce", "app.test_reproduce_rules", "app.test_same_check"}
     return {"app.test_readme"} if path.endswith(".md") else set()

@@ -70,6 +70,7 @@ class Stage {
   void show(const LinkedView& link) {
     AppState& state = stand_->state;
     state.screens.lessons.language = options_.language;
+    speak(state.screens.lessons);
     with_exit(Exit::Usage,
               [&] { show_linked(link, lab_.view()->answered, state.screens, state.look, &lab_); });
     if (link.screen == Screen::Tape) open_tape();
@@ -147,6 +148,7 @@ class Stage {
   void open_lesson(const std::string& name) {
     Screens& screens = stand_->state.screens;
     screens.lessons.language = options_.language;
+    speak(screens.lessons);
     with_exit(Exit::Usage, [&] { normscope::open_lesson(screens, &lab_, name); });
   }
 

@@ -29,11 +29,11 @@ std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
 }
 
 std::string in_words(const Lesson& lesson, const std::string& key, const std::string& value) {
-  if (key == "train.warmup" && value == "0") return word_of(lesson.words, "no warm-up");
-  if (key == "train.optimizer") return word_of(lesson.words, rule_of(optimizer_from(value)).label);
+  if (key == "train.warmup" && value == "0") return lesson.words->say("course.no_warmup");
+  if (key == "train.optimizer") return rule_of(optimizer_from(value)).label;
   const Field& field = *find_field(key);
   const bool number = field.type == FieldType::Real;
-  return fmt::format("{} {}", word_of(lesson.words, std::string(field.label)),
+  return fmt::format("{} {}", called(*lesson.words, "setting", field.key, field.label),
                      number ? ui::number(std::strtod(value.c_str(), nullptr), 3) : value);
 }
 

@@ -37,11 +37,6 @@ const char* to_string(StepKind step) {
   return kNames[static_cast<size_t>(step)];
 }
 
-const char* label(StepKind step) {
-  constexpr const char* kNames[] = {"Predict", "Run", "Compare", "Explain"};
-  return kNames[static_cast<size_t>(step)];
-}
-
 const LessonRun* Lesson::run(std::string_view id) const {
   const LessonRun* lettered = find(runs, id);
   return lettered ? lettered : find(beside, id);

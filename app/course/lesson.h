@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "app/course/exercises/challenge.h"
 #include "app/course/exercises/say.h"
 #include "app/course/prose.h"
+#include "app/words/words.h"
 #include "training/measure/small_tape.h"
 #include "training/spec/spec.h"
 
@@ -164,7 +164,6 @@ enum class StepKind : uint8_t { Predict, Run, Compare, Explain };
 inline constexpr std::array<StepKind, 4> kSteps{StepKind::Predict, StepKind::Run, StepKind::Compare,
                                                 StepKind::Explain};
 const char* to_string(StepKind step);  ///< "predict"
-const char* label(StepKind step);      ///< "Predict"
 
 struct Step {
   Prose text;
@@ -234,10 +233,9 @@ struct Lesson {
   std::string spotlight;  ///< name of a control of the player
   std::optional<Puzzle> puzzle;
   std::vector<OpeningRun> opening;
-  std::string language{};  ///< of its texts: "de"; empty: English
-  std::map<std::string, std::string>
-      words{};        ///< in that language, by the English ones (language/language.h)
-  std::string zoo{};  ///< a run whose wiring the learner may enter in the zoo
+  std::string language{};                       ///< of its texts: "de"; empty: English
+  const Words* words = &words::language("en");  ///< what stands around them, in that language
+  std::string zoo{};                            ///< a run whose wiring the learner may enter in the zoo
   std::optional<Challenge> challenge;
   std::vector<Say> says;            ///< none, or three
   std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings

@@ -292,8 +292,7 @@ namespace {
 void take_language(Course& course, const std::string& folder, const std::string& language) {
   const std::vector<std::string> known = languages_in(folder);
   if (std::find(known.begin(), known.end(), language) == known.end()) return;
-  const std::string fault = guarded(folder, [&] { course.words = read_words(folder, language); });
-  if (!fault.empty()) course.broken.push_back({folder, fault});
+  course.words = &words::language(language);
   for (Lesson& lesson : course.lessons) {
     const std::vector<std::string> has = languages_of(lesson.folder);
     if (std::find(has.begin(), has.end(), language) == has.end()) continue;

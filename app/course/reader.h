@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,7 +31,7 @@ struct Broken {
 struct Course {
   std::vector<Lesson> lessons;  ///< by number
   std::vector<Broken> broken;
-  std::map<std::string, std::string> words;  ///< of the player, where the course is in another language
+  const Words* words = &words::language("en");  ///< of the player
   const Lesson* find(std::string_view id_or_number) const;
 };
 /// Every sub-folder named NN-name. A folder that cannot be read gives an empty course with one entry in broken.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include "app/diagram/diagram_scales.h"
 #include "app/panels/metrics.h"
@@ -128,7 +129,7 @@ void SublayerPainter::second_stream() {
   p.line({x + k, y}, {d.stream_x - 7, y}, t.wire, 2);
   p.fill({x - 4, d.second.y - 2, 8, d.second.h + 4}, t.panel);
   small_fixed(d.second);
-  const char* text = token_text(stack.wiring.second);
+  const std::string_view text = token_text(stack.wiring.second);
   if (p.text_width({Face::Bold, type::tick}, text) + 4 < d.second.w)
     p.text_in(d.second, {Face::Bold, type::tick}, t.ink2, text, Align::Centre);
   plus(d.join);

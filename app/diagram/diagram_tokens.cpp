@@ -1,6 +1,7 @@
 #include "app/diagram/diagram_tokens.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace normscope::lab {
 namespace {
@@ -49,7 +50,7 @@ bool TokenPainter::lit(SlotId at) const {
 void TokenPainter::token(const Rect& r, NormKind kind, bool halo) {
   if (halo) p.halo(t, r, radius::token, 0.8f);
   p.accent_box(t, r, radius::token);
-  const char* text = token_text(kind);
+  const std::string_view text = token_text(kind);
   p.text_in(r, {Face::Bold, type::tick}, t.on_accent, text, Align::Centre);
 }
 

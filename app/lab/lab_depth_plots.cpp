@@ -7,6 +7,7 @@
 
 #include "app/lab/lab_frame.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr float kBatchWidth = 82;
 
-std::string at_step(int step) { return fmt::format("at step {}", grouped(step)); }
+std::string at_step(int step) { return words::say("lab.depth.at_step", {{"step", grouped(step)}}); }
 
 }  // namespace
 
@@ -25,22 +26,20 @@ void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const std::string
   if (!any_stream(f.view)) {
     int only = 0;
     choice(f.ui, name, rect, std::vector<std::string>{matrix_label(f.view, 0)}, only,
-           "Each layer of these runs has one matrix.");
+           words::say("lab.depth.help_one_matrix"));
     return;
   }
   for (const Matrix& matrix : kMatrices)
     if (any_both(f.view) || !std::string_view(matrix.path).starts_with("cross"))
       labels.push_back(matrix.label);
   plot_.matrix = std::min(plot_.matrix, static_cast<int>(labels.size()) - 1);
-  choice(
-      f.ui, name, rect, labels, plot_.matrix,
-      "Which matrix of every layer: W₁ and W₂ of the feed-forward network, W_Q, W_K, W_V, W_O of attention.");
+  choice(f.ui, name, rect, labels, plot_.matrix, words::say("lab.depth.help_matrix"));
 }
 
 void LabScreen::draw_stack_choice(Frame& f, const Rect& rect, const std::string& name) {
   const std::vector<std::string> labels{"decoder", "encoder"};
   int selected = plot_.side == Side::Encoder ? 1 : 0;
-  if (choice(f.ui, name, rect, labels, selected, "Which stack of the encoder-decoder stands here."))
+  if (choice(f.ui, name, rect, labels, selected, words::say("lab.depth.help_stack")))
     plot_.side = selected == 1 ? Side::Encoder : Side::Main;
 }
 
@@ -91,8 +90,8 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
   const TextStyle small{Face::Sans, type::body};
   const bool whole = of_whole_batch(f.view.runs.front(), plot_.step);
   const bool both = any_both(f.view);  // the list of stacks takes the place of the step
-  const std::string at = both    ? (whole ? "whole batch" : "")
-                         : whole ? fmt::format("whole batch, step {}", grouped(plot_.step))
+  const std::string at = both    ? (whole ? words::say("lab.depth.whole_batch") : "")
+                         : whole ? words::say("lab.depth.whole_batch_at", {{"step", grouped(plot_.step)}})
                                  : at_step(plot_.step);
   CellOptions options = cell_options(f, panel);
   const float stack_w = both ? kStackWidth + 8 : 0.f, right = rect.right() - space::pad - stack_w;
@@ -110,12 +109,8 @@ void LabScreen::batch_button(Frame& f, const Panel& panel, const Rect& rect) {
   ButtonOptions look;
   look.style = {Face::Sans, type::tick};
   look.enabled = any_stream(f.view);
-  if (button(
-          f.ui, std::string(panel.id) + "/batch", rect, "whole batch",
-          look.enabled
-              ? "The triangles follow one sequence, the same at every step. This measures all of the newest step."
-              : kNoStream,
-          look)) {
+  if (button(f.ui, std::string(panel.id) + "/batch", rect, words::say("lab.depth.whole_batch"),
+             look.enabled ? words::say("lab.depth.help_batch") : kNoStream, look)) {
     f.commands.emplace_back(MeasureBatch{});
     transport_.pinned_step.reset();
   }
@@ -130,7 +125,7 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
   const TextStyle small{Face::Sans, type::body};
   Rect inner = with_panel ? triangles_panel(f, panel, rect, plots.front()) : rect;
   f.ui.mark(name, rect, plots.front().sentence, help);
-  const std::string below = "Rows sum to 1 at first: less as branches agree, more as they cancel.";
+  const std::string below = words::say("lab.depth.rows_sum");
   const bool room = inner.h > 170 && p.text_width(small, below) < rect.w - 2 * space::pad;
   if (room && plots.front().heat) p.text({rect.x + space::pad, rect.bottom() - 14}, small, t.ink3, below);
   if (room) inner.h -= 22;
@@ -153,9 +148,9 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
       tile(f.ui, {x, inner.y + 2, 16, 16}, f.view.runs[i].letter - 'A');
       const RunView& run = f.view.runs[i];
       p.text_wrapped({x, inner.y + 24, width, 32}, small, t.ink3,
-                     !has_stream(run)                   ? "no residual stream"
-                     : run.state == RunState::NonFinite ? "not finite"
-                                                        : "not measured yet",
+                     !has_stream(run)                   ? words::say("lab.depth.no_stream")
+                     : run.state == RunState::NonFinite ? words::say("lab.depth.not_finite")
+                                                        : words::say("lab.depth.not_measured"),
                      16);
       continue;
     }
@@ -194,14 +189,15 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   // What stands behind them at most; where the row has no room for both, the tabs are a list.
   const float behind = 24 + 6 + matrix_width() + 8 + (any_both(f.view) ? kStackWidth + 8 : 0);
   const float row = segmented_width(f.ui, words) - 40;
-  constexpr const char *kName = "plot/tab", *kHelp = "Which plot stands here.";
+  constexpr const char* kName = "plot/tab";
+  const std::string& help = words::say("lab.depth.help_tab");
   if (row + 8 + behind <= head.w) {
-    segmented(f.ui, kName, controls.take_left(row, 8), words, plot_tab_, kHelp);
+    segmented(f.ui, kName, controls.take_left(row, 8), words, plot_tab_, help);
   } else {
     float widest = 0;
     for (const std::string& each : words)
       widest = std::max(widest, f.ui.paint().text_width({Face::Sans, type::title}, each));
-    choice(f.ui, kName, controls.take_left(widest + 40, 8), words, plot_tab_, kHelp);
+    choice(f.ui, kName, controls.take_left(widest + 40, 8), words, plot_tab_, help);
   }
   const Panel& tab = *tabs[static_cast<size_t>(plot_tab_)];
   if (tab.metric) metric_button(f.ui, tab.id, controls.take_left(24, 6), metric_of(tab), any_stream(f.view));
@@ -213,7 +209,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   const bool whole = triangles && of_whole_batch(f.view.runs.front(), plot_.step);
   if (triangles && !whole) batch_button(f, tab, controls.take_left(kBatchWidth, 8).inset(0, 2));
   const std::string at =
-      whole ? fmt::format("whole batch, step {}", grouped(plot_.step)) : at_step(plot_.step);
+      whole ? words::say("lab.depth.whole_batch_at", {{"step", grouped(plot_.step)}}) : at_step(plot_.step);
   const TextStyle tick{Face::Sans, type::tick};
   const bool of_a_step = triangles || tab.form == Form::Layers;
   if (of_a_step && head.right() - controls.x > f.ui.paint().text_width(tick, at) + 4)

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "app/lab/lab_frame.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 
@@ -13,15 +14,8 @@ namespace {
 
 constexpr std::string_view kSettings = "settings/", kDiagram = "diagram/", kMenu = "/menu/";
 
-struct Named {
-  std::string_view name, help;
-};
-constexpr Named kPace[] = {
-    {"transport/budget", "How many steps the runs take: more continues, fewer stops early."},
-    {"transport/speed", "How fast training goes."},
-    {"transport/speed/slow", "Four steps a second."},
-    {"transport/speed/1×", "Twenty steps a second."},
-    {"transport/speed/max", "As fast as training can go."}};
+constexpr const char* kPace[] = {"transport/budget", "transport/speed", "transport/speed/slow",
+                                 "transport/speed/1×", "transport/speed/max"};
 
 // Runs with one schedule share a handle: that of the first.
 bool has_warmup_handle(const LabView& view, size_t index) {
@@ -46,26 +40,24 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
   const auto add = [&](std::string name, std::string_view help) {
     if (!registry.find(name)) list.push_back({std::move(name), std::string(help)});
   };
-  for (const Named& control : kPace) add(std::string(control.name), control.help);
-  add("lab/luck",
-      "Seed variability: trains every run again with four other seeds and shows how far their "
-      "losses lie apart.");
+  for (const char* control : kPace) add(control, words::say(fmt::format("lab.elsewhere.{}", control)));
+  add("lab/luck", words::say("lab.elsewhere.luck"));
   for (const Field* field : differing_fields(view))
     for (const RunView& run : view.runs)
       add(fmt::format("{}{}/{}", kSettings, field->key, run.letter), field->help);
   for (size_t i = 0; i < view.runs.size(); ++i)
     if (has_warmup_handle(view, i))
-      add(fmt::format("plot/rate/warmup/{}", view.runs[i].letter), "The end of its warm-up, on the plot.");
+      add(fmt::format("plot/rate/warmup/{}", view.runs[i].letter), words::say("lab.elsewhere.warmup"));
   for (const RunView& run : view.runs)
     add(fmt::format("settings/edits/{}", run.letter),
-        fmt::format("Whether a change to a shared setting applies to run {} too.", run.letter));
+        words::say("settings.help_edits", {{"run", run.letter}}));
   for (const Panel& panel : panels()) {
     if (!stands_in(panel, layout_)) continue;
     const std::string name = panel.id;
-    add(name + "/menu", "Save or copy this plot, change its axis.");
+    add(name + "/menu", words::say("lab.elsewhere.menu"));
     for (const MenuEntry& entry : menu_entries(panel.form == Form::Triangles))
       add(fmt::format("{}/menu/{}", name, entry.id), entry.help);
-    if (panel.metric) add(name + "/quantity", "What this plot shows.");
+    if (panel.metric) add(name + "/quantity", words::say("lab.elsewhere.quantity"));
     for (const PanelControl& own : panel.controls) add(name + std::string(own.name), own.help);
   }
   if (layout_ != Size::Full && left_tab_ != 0)

@@ -7,6 +7,7 @@
 
 #include "app/lab/lab_frame.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 
@@ -148,14 +149,14 @@ void LabScreen::draw_switch(Frame& f, const Rect& head) {
   const std::vector<std::string> tabs{"Diagram", "Settings"};
   Rect place = head;
   segmented(f.ui, "lab/left", place.take_left(f.compact() ? 118.f : 126.f), tabs, left_tab_,
-            "The architecture, or what the runs are made of.");
+            words::say("lab.left.help"));
 }
 
 void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
   PanelOptions options;
   if (!switched) {
     options.title = "Architecture";
-    options.note = any_stream(f.view) ? "drag a norm: identical layers follow" : "all norms stand alike";
+    options.note = any_stream(f.view) ? words::say("lab.left.drag") : words::say("lab.left.alike");
     options.right = 28.f * static_cast<float>(f.view.runs.size()) + 8;
   }
   panel(f.ui, rect, options);
@@ -220,7 +221,7 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
     f.ui.paint().text_in(
         foot, {Face::Sans, type::body}, f.ui.theme().ink3,
         f.ui.paint().fit({Face::Sans, type::body}, settings_note(settings_, f.view), foot.w));
-    f.ui.mark("settings/note", foot, settings_note(settings_, f.view), "What a change would do and cost.");
+    f.ui.mark("settings/note", foot, settings_note(settings_, f.view), words::say("lab.left.help_note"));
   }
   const int columns = inner.w < 400 ? 1 : 2;
   if (pending_.empty()) return draw_settings(f.ui, settings_, f.view, pending_, inner, columns, f.commands);

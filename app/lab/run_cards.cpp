@@ -8,6 +8,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
 #include "app/view/wiring_glyph.h"
+#include "app/words/words.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::lab {
@@ -15,7 +16,6 @@ namespace {
 
 using namespace ui;
 
-constexpr const char* kBuilding = "being built";
 // The card of a run D that does not exist yet: with its words where the others keep so much.
 constexpr float kEmptyWide = 256, kEmptySquare = 40, kLeastBeside = 300;
 
@@ -55,7 +55,9 @@ std::string card_caption(const ModelConfig& model) {
   if (!is_transformer(model.architecture)) return chain_caption(model);
   const Stacks stacks = stacks_of(model);
   const std::string caption = placement_caption(stacks.of(Side::Main));
-  return !stacks.both || caption == placement_caption(stacks.of(Side::Encoder)) ? caption : "norms mixed";
+  return !stacks.both || caption == placement_caption(stacks.of(Side::Encoder))
+             ? caption
+             : words::say("diagram.caption.mixed");
 }
 
 std::string written(const std::string& text) {
@@ -86,9 +88,10 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
     p.text_in(rest.take_right(w, 4), {Face::Sans, type::body}, t.ink2, run.score);
   if (label) {
     const bool writes = has_stream(run);
-    const std::string lead =
-        run.writes_step > 0 ? fmt::format("{} at {}", writes ? "wrote" : "said", grouped(run.writes_step))
-                            : std::string(writes ? "writes" : "says");
+    const std::string lead = run.writes_step > 0
+                                 ? words::say("lab.card.said", {{"what", writes ? "wrote" : "said"},
+                                                                {"step", grouped(run.writes_step)}})
+                                 : std::string(writes ? "writes" : "says");
     const float w = p.text_in(rest, {Face::Sans, type::body}, t.ink3, lead);
     rest.take_left(w + 12);
   }
@@ -113,23 +116,19 @@ std::string loss_text(const RunView& run) {
 
 // What it is, where it came from, what was changed when.
 std::string card_help(const LabView& view, const RunView& run) {
-  std::string text = fmt::format("Run {}: {}.", run.letter, run.name);
+  std::string text = words::say("lab.card.run", {{"run", run.letter}, {"name", run.name}});
   const auto source = static_cast<size_t>(run.forked_from);  // none: beyond all of them
   if (source < view.runs.size())
-    text += fmt::format(" Forked from {} at step {}; it brings steps of its own, and all runs go on with it.",
-                        view.runs[source].letter, grouped(run.fork_step));
+    text +=
+        words::say("lab.card.forked", {{"run", view.runs[source].letter}, {"step", grouped(run.fork_step)}});
   if (run.history)
     for (const RunEvent& event : run.history->events())
       if (event.kind == RunEvent::Kind::Edited && event.step > run.fork_step + 1)
-        text += fmt::format(" {} at {}.", event.text, grouped(event.step));
+        text += words::say("lab.card.said_at", {{"what", event.text}, {"step", grouped(event.step)}});
   if (run.spec && run.spec->model.memory > 0)
-    text += fmt::format(" It remembers {} states of the segment before, and no gradient goes there.",
-                        run.spec->model.memory);
-  if (!run.score.empty()) text += fmt::format(" Held-out data: {}.", run.score);
-  return text + fmt::format(
-                    " The loss is the mean of its last {} steps, of fewer at first and after a change of the "
-                    "network. Shows it in the diagram.",
-                    kLossWindow);
+    text += words::say("lab.card.memory", {{"states", run.spec->model.memory}});
+  if (!run.score.empty()) text += words::say("lab.card.held_out", {{"score", run.score}});
+  return text + words::say("lab.card.help_loss", {{"steps", kLossWindow}});
 }
 
 struct Card {
@@ -142,7 +141,7 @@ struct Card {
   bool crowded() const { return view.runs.size() > 3; }
   bool building(const RunView& run) const { return options.building.find(run.letter) != std::string::npos; }
   std::string badge_text(const RunView& run) const {
-    return building(run) ? kBuilding : badge_of(run, false).text;
+    return building(run) ? words::say("lab.card.building") : badge_of(run, false).text;
   }
 
   void head(const Rect& card, const RunView& run) {
@@ -152,7 +151,7 @@ struct Card {
     float right = card.right() - pad;
     // The loss stands on the right, and the glyph left of it where there is room.
     const std::string loss = loss_text(run),
-                      unit = fmt::format("nats, mean of {}", loss_window(run.step, run.edits));
+                      unit = words::say("lab.card.unit", {{"steps", loss_window(run.step, run.edits)}});
     const TextStyle number{Face::Mono, compact() ? 17 : type::run_loss};
     const float loss_y = card.y + (compact() ? 22 : 32);
     float loss_w = p.text_width(number, loss);
@@ -164,7 +163,7 @@ struct Card {
     right -= loss_w + (compact() ? 6 : 12);
     const float left = card.x + pad + tile_size + (compact() ? 8 : 10);
     Badge badge = badge_of(run, compact() || crowded(), !compact() && crowded());
-    if (building(run)) badge = {kBuilding};
+    if (building(run)) badge = {words::say("lab.card.building")};
     const TextStyle name_style{Face::Bold, compact() ? type::title : type::run_name};
     const float text_w =
         std::max(p.text_width(name_style, run.name), badge_width(ui, badge.text, badge.icon, compact()));
@@ -194,7 +193,7 @@ struct Card {
     if (!finite_run(run))
       p.text_in(line, {Face::Sans, type::body}, t.error, run.note);
     else if (run.writes_step == 0)
-      p.text_in(line, {Face::Sans, type::body}, t.ink3, "no line was kept of so early a step");
+      p.text_in(line, {Face::Sans, type::body}, t.ink3, words::say("lab.card.no_line"));
     else if (!run.fork_note.empty() && run.writes.empty())
       p.text_in(line, {Face::Sans, type::body}, t.ink3, run.fork_note);
     else
@@ -202,7 +201,9 @@ struct Card {
   }
 
   // The rule of a fork: it always trains.
-  std::string own_steps() const { return fmt::format(" {} steps of its own", grouped(view.portion)); }
+  std::string own_steps() const {
+    return words::say("lab.card.own_steps", {{"steps", grouped(view.portion)}});
+  }
 
   // The place of run D: quiet until something is held, then it says what a drop will do.
   void empty(const Rect& card, const DiagramState& state) {
@@ -223,20 +224,20 @@ struct Card {
           compact() ? 26.f : 30.f},
          3, true);
     const Rect text{card.x + pad + 40, card.y + 12, card.w - pad * 2 - 40, 18};
-    const std::string title = held || building ? fork_title(state, view) : "Run D";
+    const std::string title = held || building ? fork_title(state, view) : words::say("lab.card.run_d");
     const int shown = shown_run(state, view);
-    std::string note = "not started yet", below;
+    std::string note = words::say("lab.card.not_started"), below;
     if (shown >= 0)
-      below =
-          fmt::format("{} to start D here", first_move(view.runs[static_cast<size_t>(shown)].spec->model));
+      below = words::say("lab.card.to_start",
+                         {{"how", first_move(view.runs[static_cast<size_t>(shown)].spec->model)}});
     if (building) {
       note = state.pending->note;
-      below = "Starting" + own_steps();
+      below = words::say("lab.card.starting") + own_steps();
     } else if (state.preview) {
       note = state.preview->note;
-      below = "Drop: D trains" + own_steps();
+      below = words::say("lab.card.drop") + own_steps();
     } else if (held) {
-      note = "nothing moved yet";
+      note = words::say("lab.card.nothing_moved");
     }
     if (!options.writes && !below.empty()) note = below;
     p.text_in(text, {Face::Bold, type::run_name}, t.ink, title);
@@ -258,7 +259,8 @@ struct Card {
                     18};
     p.text_in(text, {Face::Bold, compact() ? type::title : type::run_name}, t.ink, fork_title(state, view));
     p.text_in(text.moved(0, compact() ? 18 : 22), {Face::Sans, type::body}, t.ink2,
-              state.preview ? state.preview->note + ", replaces D" : "nothing moved yet");
+              state.preview ? state.preview->note + words::say("lab.card.replaces")
+                            : words::say("lab.card.nothing_moved"));
   }
 };
 
@@ -284,9 +286,9 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
     const bool wide = options.size == Size::Full || beside >= kLeastBeside * n;
     const Rect place = rest.take_right(wide ? kEmptyWide : kEmptySquare, gap);
     card.empty(place, state);
-    constexpr const char* kHelp = "Run D starts here when the norms are changed in the diagram.";
-    ui.mark("run/D", place, state.preview ? state.preview->note : "", kHelp);
-    if (!wide && !state.dragging && place.contains(ui.mouse()) && !ui.popup_open()) ui.tooltip(kHelp);
+    const std::string& help = words::say("lab.card.help_d");
+    ui.mark("run/D", place, state.preview ? state.preview->note : "", help);
+    if (!wide && !state.dragging && place.contains(ui.mouse()) && !ui.popup_open()) ui.tooltip(help);
   }
   if (n == 0) return;
   const float width = (rest.w - gap * (n - 1)) / n;

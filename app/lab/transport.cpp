@@ -10,6 +10,7 @@
 #include "app/lab/timeline_labels.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
@@ -25,8 +26,6 @@ int tick_distance(int steps, float width) {
     if (unit * k >= wanted) return std::max(1, static_cast<int>(unit * k));
   return std::max(1, static_cast<int>(unit * 10));
 }
-
-constexpr const char* kPlayOn = "play on from here";
 
 struct Timeline {
   Ui& ui;
@@ -45,11 +44,8 @@ struct Timeline {
     HitOptions options;
     options.arrows = true;
     const int now = cursor_step(state, view);
-    const Hit hit = ui.hit(
-        "timeline", area, fmt::format("{}", now),
-        "The time of all runs. Drag to look at an earlier step. Double-click, press End or drag to the "
-        "newest step to follow training. Right-click sets a bookmark.",
-        options);
+    const Hit hit =
+        ui.hit("timeline", area, fmt::format("{}", now), words::say("lab.timeline.help"), options);
     if (hit.held)
       pin_cursor(state, view,
                  static_cast<int>(std::lround((ui.mouse().x - bar.x) / bar.w * static_cast<float>(last))));
@@ -109,8 +105,7 @@ struct Timeline {
       const Vec at{x_of(mark.step), bar.centre().y};
       const Rect place = centred(at, 14, 14);
       ui.mark(fmt::format("timeline/event{}", n++), place, fmt::format("{} {}", mark.step, mark.text),
-              mark.found ? "Where the run parts from the baseline."
-                         : "Something the runs did, at the step where it was seen.");
+              mark.found ? words::say("lab.timeline.parts") : words::say("lab.timeline.seen"));
       marker(mark, at);
       if (place.contains(ui.mouse()))
         said += fmt::format("{}{} at step {}", said.empty() ? "" : "; ", mark.text, grouped(mark.step));
@@ -122,9 +117,8 @@ struct Timeline {
     std::optional<int> chosen;
     for (int step : state.bookmarks) {
       const Vec at{x_of(std::min(step, last)), bar.y - (size == Size::Compact ? 10.f : 22.f)};
-      const Hit hit =
-          ui.hit(fmt::format("timeline/bookmark/{}", step), centred(at, 24, 18), fmt::format("{}", step),
-                 "A bookmark. Click to go there; press B there to remove it.");
+      const Hit hit = ui.hit(fmt::format("timeline/bookmark/{}", step), centred(at, 24, 18),
+                             fmt::format("{}", step), words::say("lab.timeline.bookmark"));
       draw_icon(p, Icon::Bookmark, at, 15, hit.hovered ? t.ink : t.ink2);
       if (hit.clicked) chosen = step;
     }
@@ -141,7 +135,7 @@ struct Timeline {
       room_right = place.right() + 4 - x;
       return place;
     }
-    const float w = p.text_width({Face::Sans, type::tick}, kPlayOn) + 24;
+    const float w = p.text_width({Face::Sans, type::tick}, words::say("lab.timeline.play_on")) + 24;
     const bool right = x + 26 + w <= bar.right() + 8;
     (right ? room_right : room_left) += w + 4;
     return Rect{right ? x + 26 : x - 26 - w, bar.y - 30, w, 18};
@@ -149,14 +143,13 @@ struct Timeline {
 
   void fork_button(const Rect& place, std::vector<Command>& commands) {
     const RunView& run = view.runs[static_cast<size_t>(state.fork_source)];
-    const std::string help = fmt::format(
-        "D becomes {} as it stood at step {}: it waits there for a change or for play, and then catches up with "
-        "the others.",
-        run.letter, cursor_step(state, view));
+    const std::string help =
+        words::say("lab.timeline.fork", {{"run", run.letter}, {"step", cursor_step(state, view)}});
     ButtonOptions options;
     options.style = {Face::Sans, type::tick};
     const bool pressed = size == Size::Compact ? icon_button(ui, "timeline/fork", place, Icon::Play, help)
-                                               : button(ui, "timeline/fork", place, kPlayOn, help, options);
+                                               : button(ui, "timeline/fork", place,
+                                                        words::say("lab.timeline.play_on"), help, options);
     if (pressed) commands.emplace_back(ForkFrom{state.fork_source, cursor_step(state, view)});
   }
 
@@ -182,15 +175,17 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
   const TextStyle style{Face::Sans, type::tick};
   const bool known = clock && view.seconds_per_step > 0;
   const std::string ms =
-      known ? fmt::format("{:.1f} ms per step", view.seconds_per_step * 1000) : "– ms per step";
+      known ? words::say("lab.clock.ms", {{"ms", fmt::format("{:.1f}", view.seconds_per_step * 1000)}})
+            : words::say("lab.clock.no_ms");
   const double rate = view.tokens_per_second;
   const std::string many = !known        ? "–"
                            : rate >= 1e6 ? fmt::format("{:.1f} M", rate / 1e6)
                            : rate >= 1e3 ? fmt::format("{:.0f} k", rate / 1e3)
                                          : fmt::format("{:.0f}", rate);
-  const std::string tokens = many + (any_stream(view) ? " tokens/s" : " rows/s");
+  const std::string tokens = any_stream(view) ? words::say("lab.clock.tokens", {{"many", many}})
+                                              : words::say("lab.clock.rows", {{"many", many}});
   const std::string threads =
-      clock ? fmt::format("{} thread{}", view.threads, view.threads == 1 ? "" : "s") : "– threads";
+      clock ? words::say("lab.clock.threads", {{"count", view.threads}}) : words::say("lab.clock.no_threads");
   float x = line.x;
   for (const std::string& part : {ms, tokens, threads}) {
     const float w = p.text_width(style, part);
@@ -198,10 +193,7 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
     p.text({x, line.centre().y + 4}, style, ink, part);
     x += w + 10;
   }
-  ui.mark(
-      "transport/clock", line, ms + ", " + tokens + ", " + threads,
-      "Time of one step of all runs together, tokens they read in a second (images and states of a parse: "
-      "rows), threads that compute.");
+  ui.mark("transport/clock", line, ms + ", " + tokens + ", " + threads, words::say("lab.clock.help"));
 }
 
 void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect& rect,
@@ -215,10 +207,7 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   options.track = false;
   options.log = false;
   const ui::Change change =
-      field(ui, "transport/budget", rect, "", state.budget,
-            "How many steps the runs take. Drag or type; more continues, fewer stops early. At its end play "
-            "brings as many again.",
-            options);
+      field(ui, "transport/budget", rect, "", state.budget, words::say("lab.transport.help_budget"), options);
   if (change == ui::Change::Done)
     commands.emplace_back(SetBudget{static_cast<int>(std::lround(state.budget))});
   if (change == ui::Change::None) state.budget = view.budget;
@@ -229,8 +218,7 @@ bool at_end(const LabView& view) { return !view.playing && view.step > 0 && view
 void speed_switch(Ui& ui, TransportState& state, const Rect& rect, std::vector<Command>& commands) {
   const std::vector<std::string> speeds{"slow", "1×", "max"};
   const int before = state.speed;
-  if (segmented(ui, "transport/speed", rect, speeds, state.speed,
-                "How fast training goes: four steps a second, twenty, or as fast as it can.") &&
+  if (segmented(ui, "transport/speed", rect, speeds, state.speed, words::say("lab.transport.help_speed")) &&
       state.speed != before)
     commands.emplace_back(SetSpeed{kSpeeds[state.speed]});
 }
@@ -240,7 +228,7 @@ void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& c
                std::vector<Command>& commands) {
   constexpr const char* kName = "transport/pace";
   const Hit hit = ui.hit(kName, counter, fmt::format("{} of {}", view.step, view.budget),
-                         "The newest step, of the budget. Click to set the budget and the speed.");
+                         words::say("lab.transport.help_pace"));
   if (hit.hovered) ui.paint().outline(counter, ui.theme().border, 1, radius::field);
   draw_icon(ui.paint(), Icon::ChevronDown, {counter.right() - 9, counter.centre().y}, 12, ui.theme().ink3);
   if (hit.clicked || std::exchange(state.open_pace, false)) ui.open_popup(kName);
@@ -249,10 +237,10 @@ void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& c
   Rect rest = list.inset(12, 10);
   const TextStyle plain{Face::Sans, type::body};
   Rect budget = rest.take_top(28, 6), speed = rest.take_top(28, 6);
-  ui.paint().text_in(budget.take_left(56), plain, ui.theme().ink2, "Budget");
+  ui.paint().text_in(budget.take_left(56), plain, ui.theme().ink2, words::say("lab.transport.budget"));
   budget_field(ui, state, view, budget.take_left(110, 8).inset(0, 2), commands);
   ui.paint().text_in(budget, plain, ui.theme().ink3, "steps");
-  ui.paint().text_in(speed.take_left(56), plain, ui.theme().ink2, "Speed");
+  ui.paint().text_in(speed.take_left(56), plain, ui.theme().ink2, words::say("lab.transport.speed"));
   speed_switch(ui, state, speed.take_left(118), commands);
   clock_line(ui, rest, view, clock);
   ui.end_popup();
@@ -271,32 +259,28 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
   primary.primary = true;
   const float h = compact ? 28 : 30, big = compact ? 34 : 36;
   if (icon_button(ui, "transport/first", centred({x + 17, cy}, 34, h), Icon::First,
-                  "Look at step 0: the cursor goes there, the runs stay as they are.", plain))
+                  words::say("lab.transport.help_first"), plain))
     pin_cursor(state, view, 0);
   if (icon_button(ui, "transport/reset", centred({x + 155, cy}, 34, h), Icon::Reset,
-                  "Train again from step 0 with the same seed; undo brings the runs back. Shift: with a new "
-                  "seed.",
-                  plain)) {
+                  words::say("lab.transport.help_reset"), plain)) {
     commands.emplace_back(Reset{ui.shift()});
     state.pinned_step.reset();
   }
   if (at_end(view)) {  // an offer in the place of play and step
     primary.style = {Face::Bold, type::body};
-    const std::string more = fmt::format("{} more", grouped(view.portion));
+    const std::string more = words::say("lab.transport.more", {{"steps", grouped(view.portion)}});
     if (button(ui, "transport/play", {x + 40, cy - big / 2, 86, big}, more,
-               fmt::format("The budget is reached. All runs go on for {} more steps (Space).",
-                           grouped(view.portion)),
-               primary))
+               words::say("lab.transport.help_more", {{"steps", grouped(view.portion)}}), primary))
       commands.emplace_back(Play{});
     return;
   }
   if (icon_button(ui, "transport/play", centred({x + 63, cy}, 46, big),
-                  view.playing ? Icon::Pause : Icon::Play, "Train or pause all runs together (Space).",
-                  primary, view.playing ? "playing" : "paused")) {
+                  view.playing ? Icon::Pause : Icon::Play, words::say("lab.transport.help_play"), primary,
+                  view.playing ? "playing" : "paused")) {
     play_or_pause(view, commands);
   }
   if (icon_button(ui, "transport/step", centred({x + 109, cy}, 34, h), Icon::Step,
-                  "One step of every run (Right).", plain)) {
+                  words::say("lab.transport.help_step"), plain)) {
     commands.emplace_back(StepOnce{});
     state.pinned_step.reset();
   }
@@ -343,7 +327,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   if (compact) {
     const float w = p.text({x, cy + 6}, {Face::Mono, type::figure}, t.ink, now);
     const float of = p.text({x + w + 6, cy + 5}, plain, t.ink3, fmt::format("/ {}", grouped(view.budget)));
-    ui.mark("transport/counter", {x, cy - 12, w + of + 6, 24}, now, "The newest step, of the budget.");
+    ui.mark("transport/counter", {x, cy - 12, w + of + 6, 24}, now, words::say("lab.transport.newest_of"));
     pace_menu(ui, state, view, {x - 6, cy - 14, w + of + 34, 28}, clock, commands);
     const float start = std::max(rect.x + 292, x + w + of + 44);
     bar = {start, cy - 3, rect.right() - 20 - start, 6};
@@ -352,7 +336,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     x = rect.x + 328;
     const float base = rect.y + 37;
     const float w = p.text({x, base}, counter, t.ink, now);
-    ui.mark("transport/counter", {x, base - 18, w, 22}, now, "The newest step.");
+    ui.mark("transport/counter", {x, base - 18, w, 22}, now, words::say("lab.transport.newest"));
     const float of = p.text({x + w + 9, base}, plain, t.ink3, "of");
     const float budget_w = std::max(46.f, p.text_width({Face::Mono, type::body}, grouped(view.budget)) + 22);
     const Rect budget{x + w + of + 18, base - 16, budget_w, 22};

@@ -301,7 +301,7 @@ class Column {
     options.radius = radius::field;
     const Lesson& lesson = *context_.lesson;
     const Hit h = ui_.hit("lesson/drag/" + knob.id, rect, token.text,
-                          phrase_of(lesson.words, "{}: drag, or use the arrow keys.", knob.label), options);
+                          lesson.words->say("course.help.knob", {{"knob", knob.label}}), options);
     const Theme& t = ui_.theme();
     if (context_.can_drag)
       p.accent_box(t, rect, radius::field);

@@ -97,7 +97,8 @@ void draw_glyphs(Ui& ui, const Rect& area, const One& one, const Words& words) {
   if (!one.stacks.both) return lab::draw_wiring_glyph(ui, {area.x, area.y}, one.run.spec->model, line);
   float x = area.x;
   for (const lab::Side side : {lab::Side::Encoder, lab::Side::Main}) {
-    const std::string name = side == lab::Side::Main ? word_of(words, "decoder") : word_of(words, "encoder");
+    const std::string name =
+        side == lab::Side::Main ? words.say("course.stack.decoder") : words.say("course.stack.encoder");
     lab::draw_wiring_glyph(ui, {x, area.y}, one.run.spec->model, line, side);
     ui.paint().text({x + kGlyphWidth, area.y + 35}, {Face::Sans, type::body}, t.ink2, name);
     x += area.w / 2;
@@ -179,15 +180,12 @@ void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const 
     if (whole)
       paint_one(ui, one, area, opened, view_, data_);
     else
-      draw_glyphs(ui, area, one, lesson.words);
+      draw_glyphs(ui, area, one, *lesson.words);
     lit += fmt::format("{}{}: {}", lit.empty() ? "" : ", ", one.opening.run, one.opening.slot);
     x = area.right() + kBetween;
   }
-  ui.mark(
-      "lesson/opening", {room.x, room.y, room.w, kName + high}, lit,
-      word_of(
-          lesson.words,
-          "The wiring of the runs, in small: flow goes up. Ringed: the place that matters. Bars: gradients."));
+  ui.mark("lesson/opening", {room.x, room.y, room.w, kName + high}, lit,
+          lesson.words->say("course.help.opening"));
 }
 
 }  // namespace normscope::lessons

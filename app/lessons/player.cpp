@@ -36,8 +36,6 @@ Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string pr
   if (!course_.lessons.empty()) choose(first);
 }
 
-std::string Player::word(const std::string& english) const { return word_of(course_.words, english); }
-
 Player::~Player() { measurer_->stop(); }
 
 void Player::choose(size_t index) {
@@ -51,8 +49,7 @@ void Player::choose(size_t index) {
   try {
     reference_ = load_results(lesson);
     reach_ = reach_words(lesson, load_reach(lesson));
-    if (const std::string note = load_reach_note(lesson); !note.empty())
-      reach_.push_back(word_of(lesson.words, note));
+    if (const std::string note = load_reach_note(lesson); !note.empty()) reach_.push_back(note);
   } catch (...) {
     reference_error_ = describe_exception("lesson " + lesson.id);
   }
@@ -170,19 +167,16 @@ bool Player::all_said() const {
 }
 
 std::string Player::not_ready() const {
-  if (aside_ == Aside::Say) return all_said() ? "" : word("Complete the sentences first");
+  if (aside_ == Aside::Say) return all_said() ? "" : word("course.ask.say");
   return step_ == StepKind::Predict && aside_ == Aside::None ? prediction_missing() : "";
 }
 
 std::string Player::prediction_missing() const {
   const Prediction::Kind kind = lesson()->prediction.kind;
   if (kind == Prediction::Kind::Draw)
-    return sketch_.size() > 1 && sketch_.size() == sketch_grid().size()
-               ? ""
-               : word("Draw to the right edge first");
+    return sketch_.size() > 1 && sketch_.size() == sketch_grid().size() ? "" : word("course.ask.draw");
   if (touched_) return "";
-  return kind == Prediction::Kind::Value ? word("Move the slider first")
-                                         : word("Put the cards in order first");
+  return kind == Prediction::Kind::Value ? word("course.ask.slider") : word("course.ask.cards");
 }
 
 bool Player::locked() {
@@ -216,7 +210,7 @@ void Player::commit(bool skip) {
   again_ = false;
   if (skip) {
     p.skipped = true;
-    p.said = word("You skipped the prediction.");
+    p.said = word("course.said.skipped");
     sketch_.clear();
   } else {
     p.committed = true;
@@ -281,7 +275,7 @@ FlowContext Player::flow_context(ui::Ui&) const {
     if (measure == kChanged) return state->changes.empty() ? 0 : 1;
     return evaluate(*lesson(), *lesson()->measure(measure), state->curves);
   };
-  c.unknown = state->running ? word("(being measured)") : word("(not measured)");
+  c.unknown = state->running ? word("course.number.being_measured") : word("course.number.not_measured");
   c.text = [this, state, own, changes](const Inline& piece) -> std::string {
     if (piece.kind == Inline::Kind::Name) return run_label(*lesson(), piece.text, changes);
     if (piece.kind == Inline::Kind::Sample) {
@@ -295,7 +289,8 @@ FlowContext Player::flow_context(ui::Ui&) const {
     const Spread& s = reference_->measures.at(m.id).spread;
     if (piece.kind == Inline::Kind::Reference) return shown(s.mean, m);
     std::string range = range_text(s, m);
-    if (const size_t to = range.find(" to "); to != std::string::npos) range.replace(to, 4, word(" to "));
+    if (const size_t to = range.find(" to "); to != std::string::npos)
+      range.replace(to, 4, word("course.number.to"));
     return range;
   };
   c.knob = [this](const Knob& knob) { return shown_value(knob, knob_value(knob)); };

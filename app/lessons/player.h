@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/course/figures.h"
@@ -25,6 +26,7 @@
 #include "app/plot/plot.h"
 #include "app/ui/ui.h"
 #include "app/view/desk.h"
+#include "app/words/words.h"
 
 namespace normscope::lessons {
 
@@ -36,8 +38,8 @@ struct SliderRange {
   std::string unit{};
 };
 
-/// A score's words say that the prediction was not off; `words` are those of the course (course/language).
-bool is_right(const std::string& score, const std::map<std::string, std::string>& words = {});
+/// A score says, in English or in the language of `words`, that the prediction was not off.
+bool is_right(const std::string& score, const Words& words = words::language("en"));
 
 /// Beside the steps: the task behind Compare, sentences to complete behind Explain, and all predictions of the course.
 enum class Aside : uint8_t { None, Challenge, Say, Review };
@@ -75,11 +77,10 @@ class Player {
   LessonProgress& progress(const std::string& id) { return progress_.of(id); }
 
  private:
-  /// A word of the player in the language of the course; "{}" stands for a number.
-  std::string word(const std::string& english) const;
-  template <typename... Args>
-  std::string phrase(const std::string& english, const Args&... args) const {
-    return phrase_of(course_.words, english, args...);
+  /// What the player says, in the language of the course: assets/words/course.toml.
+  const std::string& word(std::string_view key) const { return course_.words->say(key); }
+  std::string word(std::string_view key, words::Places places) const {
+    return course_.words->say(key, places);
   }
   // player.cpp
   void choose(size_t index);
@@ -146,7 +147,7 @@ class Player {
   void draw_footer(ui::Ui& ui, const ui::Rect& rect, std::optional<lab::ReplaceRuns>& to_lab);
   struct Place {
     std::string name;
-    const char* label;
+    std::string label;  ///< key of its words
     StepKind step;
     Aside aside;
   };

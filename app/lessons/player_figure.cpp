@@ -40,13 +40,14 @@ bool Player::has_strip() const { return step_ == StepKind::Compare || step_ == S
 
 /// What stands under the figure's title.
 std::string Player::note_of(const Figure& figure) const {
-  if (predicts_by_cards()) return word("drag a card, or move the one in focus with the arrow keys");
+  if (predicts_by_cards()) return word("course.ask.drag_cards");
   if (!has_strip() || !reference_ || lesson()->runs.empty() || !figure.map_run.empty() ||
       !figure.cells.empty() || figure.lines.empty())
     return figure.note;
   return (figure.note.empty() ? "" : figure.note + "; ") +
-         phrase("line: your run, band: range of {} seeds{}", reference_->seeds,
-                shown_changes().empty() ? "" : word(" of what you did not change"));
+         word("course.figure.band",
+              {{"seeds", reference_->seeds},
+               {"changed", shown_changes().empty() ? "" : word("course.figure.not_changed")}});
 }
 
 /// Title, note, and which of the figures; takes its height from `rest`.
@@ -59,7 +60,7 @@ void Player::draw_figure_head(Ui& ui, Rect& rest, const Figure& figure) {
   constexpr float kTitle = 29, kLine = 18;
   Rect head = rest.take_top(kTitle + p.wrapped_height(rest.w, small, note, kLine) + 1, compact ? 4.f : 12.f);
   p.text_wrapped({head.x, head.y + kTitle, head.w, 0}, small, t.ink2, note, kLine);
-  const std::string title = cards ? word("Put them in order") : figure.title;
+  const std::string title = cards ? word("course.ask.order") : figure.title;
   TextStyle bold{Face::Bold, type::figure};
   for (const float px : {type::run_name, type::title})
     if (p.text_width(bold, title) > head.w) bold.px = px;
@@ -73,7 +74,7 @@ void Player::draw_figure_head(Ui& ui, Rect& rest, const Figure& figure) {
     Rect place = beside ? head.take_right(width, 12) : below.take_left(std::min(width, below.w));
     place.h = 26;
     segmented(ui, "lesson/figure", place, tabs, figure_[static_cast<size_t>(step_)],
-              word("Which measurement is shown."));
+              word("course.help.which_figure"));
   }
   p.text_in(head.take_top(24, 2), bold, t.ink, title);
 }
@@ -109,12 +110,12 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
   else if (slider) {
     const Prediction& q = lesson()->prediction;
     const Rect words = foot.take_top(20, 6);
-    p.text_in(words, {Face::Bold, type::title}, t.ink, word("Your prediction"));
+    p.text_in(words, {Face::Bold, type::title}, t.ink, word("course.ask.yours"));
     p.text_in(words, {Face::Mono, type::run_name}, t.ink, with_unit(ui::number(value_, 3), q.unit),
               Align::Right);
     double v = value_;
     const bool hand = draw_slider(ui, foot, "lesson/slider", v, {q.low, q.high, q.step, q.values, q.unit},
-                                  word("Your prediction: drag, or use the arrow keys."));
+                                  word("course.help.slider"));
     if (!locked()) {
       value_ = v;
       touched_ |= hand;
@@ -199,9 +200,9 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
     plot.pad_top = 30;
   }
   if (map && !plot.heat) {
-    ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3,
-                       word("not measured yet: the runs are trained first"), Align::Centre);
-    return ui.mark("lesson/plot", rect, "", word("The figure of this step."));
+    ui.paint().text_in(rect, {Face::Sans, type::title}, ui.theme().ink3, word("course.figure.not_trained"),
+                       Align::Centre);
+    return ui.mark("lesson/plot", rect, "", word("course.help.figure"));
   }
   const bool sketching = predicting && q.kind == Prediction::Kind::Draw;
   if (predicting && !map) plot.pad_right = 24;
@@ -217,9 +218,9 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
     const Rect area = plot::plot_area(plot, rect);
     // Where a number is a mean of losses, the figure says of how many.
     const std::string window =
-        predicting                       ? ""
-        : ends_in_means(figure)          ? "; " + phrase("losses at the ends: mean of {}", kLossWindow)
-        : is_of_means(*lesson(), figure) ? "; " + phrase("each loss: mean of the last {} steps", kLossWindow)
+        predicting              ? ""
+        : ends_in_means(figure) ? "; " + word("course.figure.mean_at_ends", {{"losses", kLossWindow}})
+        : is_of_means(*lesson(), figure) ? "; " + word("course.figure.mean_each", {{"steps", kLossWindow}})
                                          : "";
     ui.paint().text({area.right(), area.bottom() + 38}, {Face::Sans, type::body}, ui.theme().ink3,
                     figure.x.label + window, Align::Right);
@@ -232,13 +233,13 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
 void Player::draw_sketch_buttons(Ui& ui, Rect rest) {
   ButtonOptions plain;
   plain.enabled = sketch_.size() > 1;
-  if (button(ui, "lesson/clear", rest.take_right(84, 8), word("Clear"), word("Takes the whole drawing back."),
-             plain)) {
+  if (button(ui, "lesson/clear", rest.take_right(84, 8), word("course.button.clear"),
+             word("course.help.clear"), plain)) {
     before_.push_back(sketch_);
     sketch_.resize(1);
   }
   plain.enabled = !before_.empty();
-  if (button(ui, "lesson/undo", rest.take_right(84, 8), word("Undo"), word("Takes the last stroke back."),
+  if (button(ui, "lesson/undo", rest.take_right(84, 8), word("course.button.undo"), word("course.help.undo"),
              plain)) {
     sketch_ = before_.back();
     before_.pop_back();
@@ -262,14 +263,14 @@ void Player::draw_runs(Ui& ui, Rect rect) {
     const float w = p.text_in({row.x + 30, row.y, row.w - 30, row.h}, {Face::Bold, type::title}, t.ink,
                               run_label(*lesson(), run.id, changes));
     const std::string& own =
-        size_ == Size::Compact ? word("yours, then measured") : word("your prediction, then the measurement");
-    std::string words = locked ? "" : mine ? own : word("hidden until you commit");
+        size_ == Size::Compact ? word("course.figure.both_short") : word("course.figure.both");
+    std::string words = locked ? "" : mine ? own : word("course.figure.hidden");
     if (step_ == StepKind::Run) {
       const bool now = state->running && state->run == run.id;
       words = now                                         ? state->doing
-              : measured_ || curves_known(run.id, *state) ? word("measured")
-              : state->running                            ? word("waits its turn")
-              : state->stopped                            ? word("stopped")
+              : measured_ || curves_known(run.id, *state) ? word("course.figure.measured")
+              : state->running                            ? word("course.figure.waits")
+              : state->stopped                            ? word("course.figure.stopped")
                                                           : "";
     }
     const float from = row.x + 30 + std::max(w, 150.f) + 14,
@@ -290,7 +291,7 @@ void Player::draw_runs(Ui& ui, Rect rect) {
             state->running ? state->doing
             : measured_    ? "done"
                            : "waiting",
-            word("How far the measurement has come."));
+            word("course.help.share"));
   }
 }
 
@@ -301,10 +302,10 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   const auto state = measurer_->state();
   if (step_ == StepKind::Explain && lesson()->puzzle) {
     Rect row = rect.take_top(36, 12);
-    const std::string words = (solved_ ? word("Solved. ") : word("Puzzle. ")) + lesson()->puzzle->text;
+    const std::string words =
+        (solved_ ? word("course.claim.solved") : word("course.claim.puzzle")) + lesson()->puzzle->text;
     p.text_wrapped(row, {Face::Sans, type::body}, t.ink, words, 17);
-    ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open",
-            word("A question to be answered with a run of your own."));
+    ui.mark("lesson/puzzle", row, solved_ ? "solved" : "open", word("course.help.puzzle"));
   }
   if (lesson()->challenge) return draw_runs(ui, rect);
   if (lesson()->knobs.empty()) return;
@@ -320,8 +321,8 @@ void Player::draw_strip(Ui& ui, Rect rect) {
   ButtonOptions options;
   options.enabled = !state->running;
   if (button(ui, "lesson/again", {place.right() - 116, rect.y - 6, 116, 34},
-             state->running ? state->doing.substr(0, 14) : word("Run again"),
-             word("Measures again with this setting."), options))
+             state->running ? state->doing.substr(0, 14) : word("course.button.run_again"),
+             word("course.help.run_again"), options))
     measure();
   place.w -= 150;
   double v = knob_value(knob);

@@ -111,7 +111,7 @@ void Player::draw_list_items(Ui& ui, Rect rest) {
       p.text_in(words, {current ? Face::Bold : Face::Sans, type::title}, current ? t.ink : t.ink2, l.title);
       if (!one_line)
         p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3,
-                  phrase("Lesson {}, {} min", l.number, l.minutes));
+                  word("course.lesson_short", {{"number", l.number}, {"minutes", l.minutes}}));
     }
     if (h.clicked) {
       choose(i);
@@ -131,9 +131,9 @@ void Player::draw_list(Ui& ui, Rect rect) {
     p.outline(rect, t.border, 1, radius::panel);
     return draw_list_items(ui, rect.inset(6, 10));
   }
-  Rect rest = panel(ui, rect, {word("Course"), "", "", 0, false});
+  Rect rest = panel(ui, rect, {word("course.title"), "", "", 0, false});
   p.text_in({rect.x, rect.y + 4, rect.w - 14, space::title_row - 4}, {Face::Sans, type::body}, t.ink3,
-            phrase("{} of {} done", done, course_.lessons.size()), Align::Right);
+            word("course.done", {{"done", done}, {"all", course_.lessons.size()}}), Align::Right);
   // A third of the panel stays for what was predicted.
   const Rect list{rect.x + 8, rest.y + 2, rect.w - 16, std::min(kListRow * list_rows(), rest.h * 2 / 3)};
   draw_list_items(ui, list);
@@ -149,26 +149,24 @@ void Player::draw_list(Ui& ui, Rect rect) {
   }
   p.hairline({below.x, below.y}, {below.right(), below.y}, t.border);
   below.take_top(14);
-  p.text_in(below.take_top(20, 6), {Face::Bold, type::body}, t.ink, word("Your predictions"));
+  p.text_in(below.take_top(20, 6), {Face::Bold, type::body}, t.ink, word("course.said.title"));
   bool any = false;
   for (const Lesson& l : course_.lessons) {
     const LessonProgress& progress = progress_.of(l.id);
     if (progress.said.empty() || (progress.measured.empty() && !progress.skipped)) continue;
     // Two orders are too many words for this column: they stand on Compare and in the review.
     const bool order = l.prediction.kind == Prediction::Kind::Order && !progress.score.empty();
-    const std::string words = progress.skipped ? progress.said
-                              : order
-                                  ? progress.score
-                                  : phrase("You said {}. Measured: {}.", progress.said, progress.measured);
+    const std::string words =
+        progress.skipped ? progress.said
+        : order          ? progress.score
+                : word("course.said.one", {{"said", progress.said}, {"measured", progress.measured}});
     const TextStyle style{Face::Sans, type::body};
     any = true;
     if (p.wrapped_height(below.w, style, words, 18) + 22 > below.h) continue;
-    p.text_in(below.take_top(18), style, t.ink3, phrase("Lesson {}", l.number));
+    p.text_in(below.take_top(18), style, t.ink3, word("course.lesson", {{"number", l.number}}));
     below.take_top(p.text_wrapped(below, style, t.ink2, words, 18), 10);
   }
-  if (!any)
-    p.text_wrapped(below, {Face::Sans, type::body}, t.ink3,
-                   word("They are kept here, beside what was measured."), 18);
+  if (!any) p.text_wrapped(below, {Face::Sans, type::body}, t.ink3, word("course.said.kept"), 18);
 }
 
 // ---- text
@@ -179,7 +177,7 @@ float Player::draw_head(Ui& ui, Rect rect) {
   const Theme& t = ui.theme();
   const float top = rect.y;
   p.text_in(rect.take_top(20, 4), {Face::Sans, type::body}, t.ink3,
-            phrase("Lesson {}, about {} minutes", lesson()->number, lesson()->minutes));
+            word("course.lesson_long", {{"number", lesson()->number}, {"minutes", lesson()->minutes}}));
   const TextStyle big{Face::Bold, size_ == Size::Compact ? 22.f : type::lesson};
   rect.take_top(p.text_wrapped(rect, big, t.ink, lesson()->title, big.px * 1.3f), 10);
   if (step_ == StepKind::Predict) {
@@ -233,7 +231,7 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   const Theme& t = ui.theme();
   p.fill(rect, t.panel, radius::panel);
   p.outline(rect, t.border, 1, radius::panel);
-  ui.mark("lesson/text", rect, lesson()->title, word("The text of the step."));
+  ui.mark("lesson/text", rect, lesson()->title, word("course.help.text"));
   const bool compact = size_ == Size::Compact;
   const float width = std::min(520.f, rect.w - 48), side = (rect.w - width) / 2, top = compact ? 14.f : 30.f;
   // The task stays in sight: where the text is longer than its panel, it alone moves above the task.
@@ -266,9 +264,9 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   if (task) {
     const float y = pinned ? seen.bottom() + 8 : rest.y + 18;
     if (pinned) p.hairline({seen.x, seen.bottom()}, {seen.right(), seen.bottom()}, t.border);
-    draw_box(ui, {rest.x, y, width, box}, word("Your prediction"), lesson()->prediction.ask, true);
+    draw_box(ui, {rest.x, y, width, box}, word("course.ask.yours"), lesson()->prediction.ask, true);
     ui.mark("lesson/task", {rest.x - 16, y, width + 32, box}, lesson()->prediction.ask,
-            word("What is asked."));
+            word("course.help.asked"));
     end = y + box;
   }
   if (task || step_ == StepKind::Run) draw_opening(ui, {rest.x, end + 26, width, rect.bottom() - end - 42});
@@ -296,8 +294,8 @@ void Player::draw_edges(Ui& ui, const Rect& seen, const std::vector<Rect>& formu
     }
   }
   for (size_t i = 0; i < formulas.size(); ++i)
-    ui.mark(fmt::format("lesson/formula/{}", i), formulas[i], "", word("The text of the step."));
-  ui.mark("lesson/readable", {text.x, from, text.w, to - from}, "", word("The text of the step."));
+    ui.mark(fmt::format("lesson/formula/{}", i), formulas[i], "", word("course.help.text"));
+  ui.mark("lesson/readable", {text.x, from, text.w, to - from}, "", word("course.help.text"));
   const Colour panel = ui.theme().panel;
   if (from > first)
     ui.paint().fill({text.x, text.y, text.w, from - text.y}, panel);
@@ -309,9 +307,8 @@ void Player::draw_edges(Ui& ui, const Rect& seen, const std::vector<Rect>& formu
     fade_out(ui.paint(), {text.x, last, text.w, kFade}, panel, true);
   ButtonOptions quiet;
   quiet.quiet = true;
-  if (below &&
-      icon_button(ui, "lesson/more", {seen.right() - 33, seen.bottom() - 28, 24, 24}, Icon::ChevronDown,
-                  word("The text goes on: scroll, press PageDown or click."), quiet))
+  if (below && icon_button(ui, "lesson/more", {seen.right() - 33, seen.bottom() - 28, 24, 24},
+                           Icon::ChevronDown, word("course.help.more_text"), quiet))
     scroll_ += (to - seen.y) * 0.8f;
 }
 
@@ -341,13 +338,13 @@ void Player::draw_sentence_end(Ui& ui, Rect& rest) {
   if (step_ == StepKind::Explain) {
     draw_zoo_words(ui, rest);
     rest.take_top(18);
-    rest.take_top(draw_box(ui, rest, word("Claim"), lesson()->claim, false), 10);
+    rest.take_top(draw_box(ui, rest, word("course.claim.title"), lesson()->claim, false), 10);
     for (const std::string& source : lesson()->sources)
       rest.take_top(ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink3, source, 18), 2);
     if (!reach_.empty()) {
       rest.take_top(14);
       ui.paint().text_in(rest.take_top(20, 4), {Face::Bold, type::body}, ui.theme().ink2,
-                         word("Other widths, depths, budgets and texts"));
+                         word("course.claim.elsewhere"));
     }
     for (const std::string& sentence : reach_)
       rest.take_top(ui.paint().text_wrapped(rest, {Face::Sans, type::body}, ui.theme().ink2, sentence, 18),

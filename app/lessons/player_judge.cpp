@@ -11,21 +11,22 @@ namespace normscope::lessons {
 
 std::string Player::ratio_words(double said, double measured, const std::string& more,
                                 const std::string& less) const {
-  if (said == measured) return word("exactly right");
-  if (said * measured < 0) return word("of the other sign");
+  if (said == measured) return word("course.score.exact");
+  if (said * measured < 0) return word("course.score.other_sign");
   if (said == 0 || !(measured * measured > 0)) return said > measured ? more : less;
   const bool larger = std::abs(said) > std::abs(measured);
   const double ratio = larger ? said / measured : measured / said;
-  if (ratio < 1.25) return word("close");
+  if (ratio < 1.25) return word("course.score.close");
   // Below zero what is larger by its size is lower: "three times too low" would say nothing.
   if (measured < 0)
     return fmt::format("{} {}", ui::number(std::abs(said - measured), 2), larger ? less : more);
   return fmt::format("{} {}", shown(ratio, {.digits = 2, .unit = "×"}), larger ? more : less);
 }
 
-bool is_right(const std::string& score, const std::map<std::string, std::string>& words) {
-  for (const char* right : {"exactly right", "close", "within the five seeds", "right"})
-    if (score == right || score == word_of(words, right)) return true;
+bool is_right(const std::string& score, const Words& words) {
+  for (const char* right :
+       {"course.score.exact", "course.score.close", "course.score.within", "course.score.right"})
+    if (score == words::language("en").say(right) || score == words.say(right)) return true;
   return false;
 }
 
@@ -57,11 +58,12 @@ void Player::judge_value(const CurveSet& curves, LessonProgress& p) const {
   p.measured = shown(measured, m);
   if (!p.committed) return;
   p.said = shown(p.value, m);
-  p.score = p.said == p.measured ? word("exactly right")  // to all digits that are shown
-                                 : ratio_words(p.value, measured, word("too high"), word("too low"));
+  p.score = p.said == p.measured
+                ? word("course.score.exact")  // to all digits that are shown
+                : ratio_words(p.value, measured, word("course.score.too_high"), word("course.score.too_low"));
   const Spread* seeds = reference_of(m.id);  // what another random start came to is no mistake
   if (seeds && p.said != p.measured && p.value >= seeds->low && p.value <= seeds->high)
-    p.score = word("within the five seeds");
+    p.score = word("course.score.within");
 }
 
 void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) const {
@@ -71,7 +73,7 @@ void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) const {
   p.measured = ui::number(end, 2);
   if (!p.committed || p.drawn.empty()) return;
   p.said = ui::number(p.drawn.back(), 2);
-  p.score = ratio_words(p.drawn.back(), end, word("too high"), word("too low"));
+  p.score = ratio_words(p.drawn.back(), end, word("course.score.too_high"), word("course.score.too_low"));
 }
 
 /// The range of five seeds; nullptr where there is none, or where it is of another setting than what was measured.
@@ -136,18 +138,19 @@ void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
       wrong += !either && said_place(right[i]) > said_place(right[j]);
       if (near) alike[i] = alike[j] = true;
       if (either && !near)
-        p.measured +=
-            phrase("; {} and {} change places between seeds", right[i].card->text, right[j].card->text);
+        p.measured += word("course.score.change_places",
+                           {{"first", right[i].card->text}, {"second", right[j].card->text}});
     }
   std::string names;
   for (size_t i = 0; i < right.size(); ++i)
     if (alike[i]) names += (names.empty() ? "" : ", ") + right[i].card->text;
-  if (!names.empty()) p.measured += word("; alike: ") + names;
+  if (!names.empty()) p.measured += word("course.score.alike") + names;
   if (!p.committed || p.order.size() != right.size()) return;
   for (const std::string& id : p.order)
     if (const Prediction::Card* card = card_of(id)) said.push_back(card);
   p.said = order_words(said, q.last);
-  p.score = wrong == 0 ? word("right") : phrase("{} of {} pairs wrong", wrong, pairs);
+  p.score = wrong == 0 ? word("course.score.right")
+                       : word("course.score.pairs_wrong", {{"wrong", wrong}, {"pairs", pairs}});
 }
 
 }  // namespace normscope::lessons

@@ -40,18 +40,17 @@ void Player::draw_review_row(Ui& ui, const Rect& row, bool narrow, bool one_line
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const bool current = aside_ == Aside::Review;
-  const Hit h = ui.hit("lesson/review", row, current ? "open" : "",
-                       word("All your predictions beside what was measured."));
+  const Hit h = ui.hit("lesson/review", row, current ? "open" : "", word("course.help.review"));
   if (current || h.hovered) p.fill(row, current ? t.sunk : t.raised, 6);
   if (current) p.accent_box(t, {row.x - 3, row.y + 8, 5, row.h - 16}, 2);
   draw_icon(p, Icon::Bookmark, {narrow ? row.centre().x : row.x + 18, row.centre().y}, 16, t.ink2);
   if (!narrow) {
     const Rect words{row.x + 38, one_line ? row.centre().y - 10 : row.y + 7, row.w - 44, 20};
     p.text_in(words, {current ? Face::Bold : Face::Sans, type::title}, current ? t.ink : t.ink2,
-              word("Review"));
+              word("course.review.title"));
     if (!one_line)
       p.text_in({words.x, words.y + 20, words.w, 18}, {Face::Sans, type::tick}, t.ink3,
-                word("all predictions, once more"));
+                word("course.review.what"));
   }
   if (!h.clicked) return;
   open_review();
@@ -64,12 +63,11 @@ std::string Player::review_sentence() {
   for (const Lesson& l : course_.lessons) made += progress_.of(l.id).committed;
   for (const Lesson& l : course_.lessons) {
     const LessonProgress& p = progress_.of(l.id);
-    if (p.committed && !p.score.empty() && !is_right(p.score, course_.words))
-      return phrase("In lesson {} your answer was: {}. What would you say now?", l.number, p.score);
+    if (p.committed && !p.score.empty() && !is_right(p.score, *course_.words))
+      return word("course.review.again", {{"number", l.number}, {"score", p.score}});
   }
-  if (made == 0) return word("Nothing was predicted yet.");
-  return made == 1 ? word("One prediction, and it is not off.")
-                   : phrase("{} predictions, none of them off.", made);
+  if (made == 0) return word("course.review.none");
+  return word("course.review.right", {{"count", made}});
 }
 
 void Player::try_again(size_t index) {
@@ -88,16 +86,18 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
   std::array<Rect, 4> cell = columns(rect);
   std::string asked = l.prediction.ask;
   if (!l.says.empty())
-    asked += " " + phrase("Sentences right: {} of {}.", said_right(l.says, progress.words), l.says.size());
+    asked += " " + word("course.review.sentences",
+                        {{"right", said_right(l.says, progress.words)}, {"all", l.says.size()}});
   std::string first;
   if (!progress.first_said.empty())
-    first = phrase("first: {}{}{}", progress.first_said, progress.first_score.empty() ? "" : ", ",
-                   progress.first_score);
-  const std::string words[] = {progress.skipped     ? word("skipped")
+    first = word("course.review.first", {{"said", progress.first_said},
+                                         {"comma", progress.first_score.empty() ? "" : ", "},
+                                         {"score", progress.first_score}});
+  const std::string words[] = {progress.skipped     ? word("course.score.skipped")
                                : progress.committed ? progress.said
                                                     : "–",
                                known                ? progress.measured
-                               : answered(progress) ? word("not measured yet")
+                               : answered(progress) ? word("course.review.not_yet")
                                                     : "–",
                                known && progress.committed ? progress.score : ""};
   float high = 22 + p.wrapped_height(cell[0].w, kReviewSmall, asked, kReviewLine);
@@ -119,13 +119,12 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
                      kReviewLine);
   }
   ui.mark("lesson/review/row/" + l.id, {rect.x, rect.y, rect.w, high + 2 * kReviewPad},
-          fmt::format("{} | {} | {}", words[0], words[1], words[2]),
-          word("What was predicted and what was measured."));
+          fmt::format("{} | {} | {}", words[0], words[1], words[2]), word("course.help.reviewed"));
   const std::string name = "lesson/review/" + l.id;
   const Rect box{rect.right() - kAgain, rect.y + kReviewPad, kAgain, 28};
-  if (button(ui, name, box, answered(progress) ? word("Predict again") : word("Predict"),
-             answered(progress) ? word("The same prediction once more; the first is kept beside it.")
-                                : word("Opens this lesson's prediction.")))
+  if (button(ui, name, box,
+             answered(progress) ? word("course.button.predict_again") : word("course.step.predict"),
+             answered(progress) ? word("course.help.same_again") : word("course.help.open_prediction")))
     try_again(index);
   follow_focus(ui, name, box, seen);
   return high + 2 * kReviewPad;
@@ -134,12 +133,12 @@ float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const R
 void Player::draw_review(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  Rect seen = panel(ui, rect, {word("Your predictions, and what was measured"), "", "", 0, false});
+  Rect seen = panel(ui, rect, {word("course.review.heading"), "", "", 0, false});
   seen = {rect.x + space::pad, seen.y, rect.w - 2 * space::pad, rect.bottom() - seen.y - 8};
   p.text_wrapped(seen.take_top(kReviewLine + 4, 8), kReviewWords, t.ink, review_sentence(), kReviewLine);
   const std::array<Rect, 4> head = columns(seen.take_top(kReviewHead));
-  const std::string titles[] = {word("what was asked"), word("you said"), word("measured"),
-                                word("how far off")};
+  const std::string titles[] = {word("course.review.asked"), word("course.figure.you_said"),
+                                word("course.figure.measured"), word("course.review.off")};
   for (size_t i = 0; i < head.size(); ++i)
     p.text_in({head[i].x, head[i].y, head[i].w, kReviewHead}, {Face::Bold, type::body}, t.ink3, titles[i]);
   const float furthest = std::max(0.f, text_height_ - seen.h);

@@ -48,7 +48,7 @@ std::string Player::draw_words(Ui& ui, Rect& rest, size_t index, const std::stri
     const Rect box{x, rest.y, width, kWordButton};
     ButtonOptions options;
     options.selected = word == said;
-    if (button(ui, name, box, word, this->word("Puts this word into the sentence."), options)) pressed = word;
+    if (button(ui, name, box, word, this->word("course.help.word"), options)) pressed = word;
     follow_focus(ui, name, box, seen);
     x += width + kWordGap;
   }
@@ -64,8 +64,7 @@ float Player::draw_says(Ui& ui, Rect rest, const Rect& seen) {
   LessonProgress& progress = progress_.of(lesson()->id);
   std::vector<std::string> answers = progress.words;
   answers.resize(lesson()->says.size());
-  p.text_in(rest.take_top(22, 10), {Face::Bold, type::run_name}, t.ink,
-            word("What you should now be able to say"));
+  p.text_in(rest.take_top(22, 10), {Face::Bold, type::run_name}, t.ink, word("course.say.title"));
   for (size_t i = 0; i < lesson()->says.size(); ++i) {
     const Say& say = lesson()->says[i];
     std::string& said = answers[i];
@@ -76,7 +75,9 @@ float Player::draw_says(Ui& ui, Rect rest, const Rect& seen) {
     const Rect words{rest.x, rest.y, rest.w, kWordButton};
     const std::string pressed = draw_words(ui, rest, i, said, seen);
     const std::string why = why_not(say, said);
-    const std::string verdict = said.empty() ? "" : said == say.word ? word("Right.") : phrase("No. {}", why);
+    const std::string verdict = said.empty()       ? ""
+                                : said == say.word ? word("course.say.right")
+                                                   : word("course.say.no", {{"why", why}});
     const float high =
         std::max(kVerdictLine, p.wrapped_height(rest.w, {Face::Sans, type::title}, verdict, 18));
     p.text_wrapped(rest.take_top(high, kSayGap), {Face::Sans, type::title}, said == say.word ? t.ink : t.ink2,
@@ -88,7 +89,7 @@ float Player::draw_says(Ui& ui, Rect rest, const Rect& seen) {
     progress_.save();
   }
   if (said_right(lesson()->says, answers) == lesson()->says.size())
-    p.text_in(rest.take_top(22), {Face::Bold, type::title}, t.ink, word("All three are right."));
+    p.text_in(rest.take_top(22), {Face::Bold, type::title}, t.ink, word("course.say.all"));
   return rest.y - top;
 }
 

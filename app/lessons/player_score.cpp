@@ -45,23 +45,24 @@ Player::Score Player::scored(const LessonProgress& progress) const {
   // An answer is right or wrong for the setting that it was given for.
   const bool other = measured_ && !progress.skipped && !as_predicted();
   Score score;
-  score.heads = {drew ? word("You drew, at the end") : word("You said"),
-                 drew ? word("Measured, at the end") : word("Measured"),
-                 progress.skipped ? word("Your prediction")
-                 : other          ? word("That was for")
-                 : drew           ? word("Your curve is")
-                                  : word("Your answer is")};
-  score.values = {progress.skipped ? word("nothing") : progress.said,
+  score.heads = {drew ? word("course.score.drew") : word("course.score.said"),
+                 drew ? word("course.score.measured_end") : word("course.score.measured"),
+                 progress.skipped ? word("course.ask.yours")
+                 : other          ? word("course.score.was_for")
+                 : drew           ? word("course.score.curve")
+                                  : word("course.score.answer")};
+  score.values = {progress.skipped ? word("course.score.nothing") : progress.said,
                   measured_                     ? progress.measured
-                  : measurer_->state()->running ? word("measuring …")
-                                                : word("not measured"),
-                  progress.skipped ? word("skipped")
-                  : other          ? word("another setting")
+                  : measurer_->state()->running ? word("course.score.measuring")
+                                                : word("course.score.not_measured"),
+                  progress.skipped ? word("course.score.skipped")
+                  : other          ? word("course.score.other")
                   : measured_      ? progress.score
                                    : ""};
   if (!progress.first_said.empty())
-    score.first = phrase("Your first prediction: {}{}{}", progress.first_said,
-                         progress.first_score.empty() ? "" : ", ", progress.first_score);
+    score.first = word("course.score.first", {{"said", progress.first_said},
+                                              {"comma", progress.first_score.empty() ? "" : ", "},
+                                              {"score", progress.first_score}});
   return score;
 }
 
@@ -85,7 +86,7 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
     draw_value_score(ui, inside, score, true);
   p.text_wrapped({inside.x, inside.bottom() - first, inside.w, first}, kScoreWords, t.ink2, score.first,
                  kScoreLine);
-  ui.mark("lesson/score", box, score.values[2], word("Your prediction beside the measurement."));
+  ui.mark("lesson/score", box, score.values[2], word("course.help.compare"));
   return box.h + 18;
 }
 
@@ -103,7 +104,7 @@ float Player::draw_value_score(Ui& ui, Rect rect, const Score& score, bool draw)
     cell.w -= kScoreCell;
     const std::string& head = score.heads[i];
     p.text_in(cell.take_top(18, 6), kScoreHead, t.ink3,
-              i == 1 ? fitting(p, kScoreHead, cell.w, {head, word("Measured")}) : head);
+              i == 1 ? fitting(p, kScoreHead, cell.w, {head, word("course.score.measured")}) : head);
     if (i == 2 && narrow)
       p.text_wrapped(cell, kVerdict, t.ink, score.values[i], 20);
     else
@@ -126,7 +127,7 @@ float Player::draw_order_score(Ui& ui, Rect rect, const Score& score, bool draw)
     p.text_in(verdict, kVerdict, t.ink, score.values[2]);
   }
   float high = 0;
-  std::string note = phrase("from {} to {}", q.first, q.last);
+  std::string note = word("course.score.from_to", {{"first", q.first}, {"last", q.last}});
   for (const size_t i : {0, 1}) {
     Rect cell{rect.x + width * static_cast<float>(i), rect.y, width - (i == 0 ? kScoreCell : 0), 0};
     const Rect head = cell.take_top(18, 4);

@@ -42,8 +42,7 @@ void Player::hold_sketch(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   options.tooltip = false;
   options.radius = 2;
   hit = ui.hit("lesson/draw", kept, fmt::format("{} of {}", sketch_.size(), grid.size()),
-               word("Draw with the mouse, or: Right adds a point, Up and Down move it, Left takes it back."),
-               options);
+               word("course.help.draw"), options);
   if (fresh_ && !locked) ui.focus("lesson/draw");
   if (locked || sketch_.empty()) return;
   const bool arrow = hit.arrow_x || hit.arrow_y;
@@ -87,14 +86,14 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
     const Rect rest{points.back().x, kept.y, kept.right() - points.back().x, kept.h};
     p.fill(rest, t.accent_soft.alpha(points.size() > 1 ? 0.6f : 0.4f));
     if (rest.w > 130) {
-      const std::string end =
-          figure.x.label == "training step"
-              ? phrase("draw on to step {}", ui::number(grid.back(), 3))
-              : phrase("draw on to {} {}", ui::number(grid.back(), 3), unit_of(figure.x.label));
+      const std::string end = figure.x.label == "training step"
+                                  ? word("course.figure.draw_to_step", {{"step", ui::number(grid.back(), 3)}})
+                                  : word("course.figure.draw_to", {{"value", ui::number(grid.back(), 3)},
+                                                                   {"unit", unit_of(figure.x.label)}});
       p.text_in({rest.x, kept.bottom() - 56, rest.w - 8, 20}, {Face::Bold, type::title}, t.ink, end,
                 Align::Centre);
       p.text_in({rest.x, kept.bottom() - 36, rest.w - 8, 20}, {Face::Sans, type::body}, t.ink2,
-                left == 1 ? word("1 point left") : phrase("{} points left", left), Align::Centre);
+                word("course.figure.points_left", {{"count", left}}), Align::Centre);
     }
   }
   p.push_clip(kept.inset(-12));
@@ -116,12 +115,13 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
   p.pop_clip();
   if (points.size() == 1)
     p.text({points[0].x + 22, points[0].y - 14}, {Face::Bold, type::title}, t.ink,
-           word("start here: ") + ui::number(sketch_[0], 2));
+           word("course.figure.start") + ui::number(sketch_[0], 2));
   if (hit.held && points.size() > 1) {
     const std::string x = ui::number(grid[points.size() - 1], 3), y = ui::number(sketch_.back(), 2);
     ui.tooltip(figure.x.label == "training step"
-                   ? phrase("step {}: about {}", x, y)
-                   : phrase("{} {}: about {}", quantity_of(figure.x.label), x, y));
+                   ? word("course.figure.about_step", {{"step", x}, {"value", y}})
+                   : word("course.figure.about",
+                          {{"quantity", quantity_of(figure.x.label)}, {"x", x}, {"value", y}}));
   }
 }
 
@@ -139,13 +139,14 @@ void Player::add_said(plot::PlotSpec& plot, double value) const {
   s.marker = ui::Marker::None;
   s.end_label = s.end_marker = false;
   plot.series.insert(plot.series.begin(), std::move(s));
-  plot.notes.push_back({level ? plot.x.hi : value,
-                        level ? value : plot.y.hi,
-                        step_ == StepKind::Predict ? word("your prediction:") : word("you said"),
-                        ui::number(value, 3),
-                        {plot::Ink::Role::Ink, 0, 1},
-                        level ? 4.f : 10.f,
-                        level ? -11.f : 16.f});
+  plot.notes.push_back(
+      {level ? plot.x.hi : value,
+       level ? value : plot.y.hi,
+       step_ == StepKind::Predict ? word("course.figure.yours") : word("course.figure.you_said"),
+       ui::number(value, 3),
+       {plot::Ink::Role::Ink, 0, 1},
+       level ? 4.f : 10.f,
+       level ? -11.f : 16.f});
 }
 
 /// What lies between the end of the prediction and that of the measurement.

@@ -81,7 +81,7 @@ const TapeTable& Player::tape_now(const Figure& figure) {
   tape_of_ = which;
   tape_changes_ = changes;
   tape_error_ = guarded("replaying [tape." + figure.tape + "]", [&] {
-    tape_ = table_of_tape(tape_of(*lesson(), figure.tape, changes), which.second, course_.words);
+    tape_ = table_of_tape(tape_of(*lesson(), figure.tape, changes), which.second, *course_.words);
   });
   if (!tape_ || !tape_error_.empty()) tape_ = TapeTable{};
   return *tape_;
@@ -109,11 +109,8 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   options.radius = radius::panel;
   const TapeTable before = tape_now(figure);
   const size_t most = tape_end(before);
-  const std::string value = phrase("{} of {}", before.done, before.lines);
-  const Hit hand = ui.hit(
-      "lesson/tape", rect, value,
-      word("The tape: the right arrow key or a click runs its next instruction, the left one takes it back."),
-      options);
+  const std::string value = word("course.tape.at", {{"done", before.done}, {"all", before.lines}});
+  const Hit hand = ui.hit("lesson/tape", rect, value, word("course.help.tape"), options);
   ButtonOptions next, back;
   next.primary = work_left();
   next.enabled = before.done < most;
@@ -121,17 +118,17 @@ void Player::draw_tape(Ui& ui, Rect rect, const Figure& figure) {
   const Rect buttons{controls.x, controls.y + 6, controls.w, 32};
   Rect row = buttons;
   int by = hand.arrow_x + (hand.clicked ? 1 : 0);
-  const std::string forward = before.done < before.forward ? word("Next: forward") : word("Next: backward");
-  if (button(ui, "lesson/tape/next", row.take_right(140, 8), forward, word("Runs the next instruction."),
-             next))
+  const std::string forward =
+      before.done < before.forward ? word("course.tape.next_forward") : word("course.tape.next_backward");
+  if (button(ui, "lesson/tape/next", row.take_right(140, 8), forward, word("course.help.tape_next"), next))
     ++by;
-  if (button(ui, "lesson/tape/back", row.take_right(76, 12), word("Back"),
-             word("Takes the last instruction back."), back))
+  if (button(ui, "lesson/tape/back", row.take_right(76, 12), word("course.tape.back"),
+             word("course.help.tape_back"), back))
     --by;
   if (by != 0 || before.done > most) move_tape(figure, by);
   const TapeTable& table = tape_now(figure);
   const std::string said = !tape_error_.empty() ? tape_error_
-                           : table.done == 0    ? word("Nothing has run yet.")
+                           : table.done == 0    ? word("course.tape.nothing")
                            : table.said.empty() ? value
                                                 : table.said;
   p.text_in(row, {Face::Sans, type::body}, tape_error_.empty() ? t.ink2 : t.error,
@@ -145,9 +142,9 @@ void Player::show_tape(Ui& ui, Rect rect, const TapeTable& table) const {
   const float value_at = rect.x + rect.w * kValueAt, gradient_at = rect.x + rect.w * kGradientAt;
   const Rect head = rect.take_top(kHead);
   const TextStyle small{Face::Sans, type::body};
-  p.text_in({value_at, head.y, gradient_at - value_at, head.h}, small, t.ink3, word("forward: value"));
+  p.text_in({value_at, head.y, gradient_at - value_at, head.h}, small, t.ink3, word("course.tape.value"));
   p.text_in({gradient_at, head.y, head.right() - gradient_at, head.h}, small, t.ink3,
-            word("backward: gradient"));
+            word("course.tape.gradient"));
   size_t lines = 0;
   for (const TapeRow& row : table.rows) lines += lines_of(row);
   if (lines == 0) return;

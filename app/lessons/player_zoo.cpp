@@ -31,11 +31,10 @@ void Player::draw_zoo_button(Ui& ui, Rect& head) {
   options.enabled = can_enter() && !entered;
   Rect place = head.take_right(150, 12);
   place.y -= 5;
-  const std::string label = entered ? phrase("In the zoo: {}", entered_as_) : word("Enter in the zoo");
+  const std::string label =
+      entered ? word("course.zoo.entered", {{"name", entered_as_}}) : word("course.zoo.enter");
   if (!button(ui, "lesson/zoo", place, label,
-              can_enter() ? word("Keeps this wiring as an entry of the zoo, beside the others.")
-                          : word("First change a slot and run again: what was measured is entered."),
-              options))
+              can_enter() ? word("course.help.zoo") : word("course.help.zoo_not_yet"), options))
     return;
   entering_failed_ = guarded("entering the wiring in the zoo", [&] {
     entered_as_ = zoo::enter(zoo_path_, zoo_settings(spec_of(*lesson(), lesson()->zoo, 1, made)));
@@ -49,15 +48,15 @@ void Player::draw_zoo_words(Ui& ui, Rect& rest) {
   std::string words = entering_failed_;
   const Theme& t = ui.theme();
   if (words.empty() && entered_)
-    words = phrase("Your wiring is {} in the zoo.", entered_as_) + " " +
-            phrase("In a terminal, {} trains it with three seeds, with and without warm-up, beside the two;",
-                   fmt::format("normscope zoo --only {},post,pre", entered_as_)) +
-            " " + word("without --only, beside all.");
+    words = word("course.zoo.is", {{"name", entered_as_}}) + " " +
+            word("course.zoo.trains",
+                 {{"command", fmt::format("normscope zoo --only {},post,pre", entered_as_)}}) +
+            " " + word("course.zoo.all");
   if (words.empty()) return;
   rest.take_top(8);
   const float height =
       ui.paint().text_wrapped(rest, style, entering_failed_.empty() ? t.ink : t.error, words, 20);
-  ui.mark("lesson/entered", {rest.x, rest.y, rest.w, height}, words, word("Where your wiring is kept."));
+  ui.mark("lesson/entered", {rest.x, rest.y, rest.w, height}, words, word("course.help.zoo_entered"));
   rest.take_top(height, 4);
 }
 

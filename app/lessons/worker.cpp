@@ -41,8 +41,14 @@ void add_finished_points(const Lesson& lesson, const Curve& under_way, const Cha
       partial.curves[curve.id] = finished_part(curve, spec, lesson.run(curve.run)->edits, store);
   if (under_way.other.empty()) return;
   partial.run = under_way.run;
-  name = fmt::format("{} {}", word_of(lesson.words, std::string(find_field(under_way.other)->label)),
+  name = fmt::format("{} {}",
+                     called(*lesson.words, "setting", under_way.other, find_field(under_way.other)->label),
                      under_way.values.front());
+}
+
+std::string at_step(const Lesson& lesson, const std::string& run, const RunProgress& progress) {
+  return lesson.words->say("course.doing.step",
+                           {{"run", run}, {"step", progress.step}, {"steps", progress.steps}});
 }
 
 }  // namespace
@@ -65,7 +71,7 @@ void Worker::start(const Lesson& lesson, const Changes& changes) {
     state.lesson = lesson.id;
     state.changes = changes;
     state.running = true;
-    state.doing = word_of(lesson.words, "getting ready");
+    state.doing = lesson.words->say("course.doing.ready");
   });
 }
 
@@ -74,7 +80,7 @@ void Worker::stop() {
     if (!waiting) return;
     state.running = false;
     state.stopped = true;
-    state.doing = word_of(waiting->lesson->words, "stopped");
+    state.doing = waiting->lesson->words->say("course.figure.stopped");
   });
 }
 
@@ -108,7 +114,7 @@ void Worker::work(const Job& job) {
     if (!job.changes.empty() && std::find(tried.begin(), tried.end(), job.changes) == tried.end())
       tried.push_back(job.changes);
   } catch (const Cancelled&) {
-    state.doing = word_of(lesson.words, "stopped");
+    state.doing = lesson.words->say("course.figure.stopped");
     state.stopped = true;
   } catch (...) {
     state.error = describe_exception(doing(job));
@@ -131,20 +137,20 @@ void Worker::measure(const Job& job, MeasureState& state) {
     if (now - shown < kRefresh) return true;
     shown = now;
     MeasureState partial = state;
-    std::string name = word_of(lesson.words, "another run");
+    std::string name = lesson.words->say("course.doing.another");
     if (under_way) add_finished_points(lesson, *under_way, job.changes, *store_, partial, name);
     for (const Curve* one : order) {
       const Curve& curve = *one;
       if (!grows(curve)) continue;
       const RunSpec spec = spec_of(lesson, curve.run, 1, job.changes);
       if (RunStore::key_of(spec, lesson.run(curve.run)->edits) != progress.key) continue;
-      name = phrase_of(lesson.words, "run {}", curve.run);
+      name = lesson.words->say("course.doing.run", {{"run", curve.run}});
       partial.run = curve.run;
       partial.histories[curve.run] = progress.history;
       if (!partial.curves.contains(curve.id))
         partial.curves[curve.id] = partial_curve(curve, spec.model, *progress.history, progress.level);
     }
-    partial.doing = phrase_of(lesson.words, "{}, step {} of {}", name, progress.step, progress.steps);
+    partial.doing = at_step(lesson, name, progress);
     partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) /
                     static_cast<double>(order.size());
     jobs_.publish(partial);
@@ -152,7 +158,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
   };
   for (const Curve* curve : order) {
     if (jobs_.stopping()) throw Cancelled();
-    state.doing = word_of(lesson.words, "measuring");
+    state.doing = lesson.words->say("course.doing.measuring");
     under_way = curve;
     state.curves[curve->id] =
         measure_curve(lesson, *curve, 1, *store_, on_step, job.changes, tried_[lesson.id]);

@@ -3,51 +3,46 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
+
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-constexpr std::array<MetricInfo, 8> kMetrics{{
-    {Metric::Gradient, "gradient", "gradient", "Gradient norm by layer", "Gradient norm over time",
-     "how much of the loss reaches it?", "what reaches a layer?", "gradient-norm", "norm of ∂L/∂W",
-     "norm of the gradient", "Norm of the loss's gradient with respect to one matrix of each layer.", true,
-     true},
-    {Metric::UpdateRatio, "update-ratio", "update ratio", "Update ratio by layer", "Update ratio over time",
-     "how far does a step move it?", "how far does it move?", "update-ratio", "‖ΔW‖ / ‖W‖",
-     "norm of the step over norm of the weights",
-     "The learning rate that a matrix feels: norm of the last step over norm of the matrix.", true, true},
-    {Metric::HiddenNorm, "hidden-norm", "hidden-state norm", "Hidden-state norm",
-     "Hidden-state norm over time", "does the signal grow with depth?", "does it grow?", "hidden-state",
-     "mean square of x, before the norm", "mean square of the hidden state",
-     "Mean square of the residual stream after each layer. Post-LN's line is measured before the norm on the stream: "
-     "behind that norm every state has the same size."},
-    {Metric::BranchVariance, "branch-variance", "branch variance", "Branch variance",
-     "Branch variance over time", "how much does each branch add?", "what does it add?", "branch-variance",
-     "of what is added", "variance of the branch as it is added",
-     "Variance over tokens and features of each branch as it is added, its scale included.", false, true},
-    {Metric::StreamVariance, "trunk-variance", "trunk variance", "Trunk variance", "Trunk variance over time",
-     "how much flows past each branch?", "what flows past?", "trunk-variance", "of the skip path",
-     "variance of the skip path",
-     "Variance over tokens and features of the skip path that each branch is added to.", false, true},
-    {Metric::TokenCosine, "token-cosine", "token cosine", "Token cosine", "Token cosine over time",
-     "do all tokens become alike?", "all alike?", "token-cosine", "1: all tokens alike",
-     "mean cosine between tokens",
-     "Mean cosine between the states of different tokens: 1 when all point the same way."},
-    {Metric::LayerCosine, "layer-cosine", "layer cosine", "Layer cosine", "Layer cosine over time",
-     "does a layer turn its input?", "is it turned?", "layer-cosine", "1: nothing turned",
-     "mean cosine between input and output",
-     "Mean cosine between a sub-layer's input and its output: 1 when it turns nothing."},
-    {Metric::AttentionEntropy, "attention-entropy", "attention entropy", "Attention entropy",
-     "Attention entropy over time", "how widely does it look?", "how widely?", "attention-entropy",
-     "nats, mean of heads", "entropy of the attention weights in nats",
-     "Mean over heads and queries of the attention weights' entropy: 0 looks at one token only."},
-}};
+constexpr MetricInfo kRows[] = {
+    {Metric::Gradient, "gradient", "gradient-norm", true, true},
+    {Metric::UpdateRatio, "update-ratio", "update-ratio", true, true},
+    {Metric::HiddenNorm, "hidden-norm", "hidden-state"},
+    {Metric::BranchVariance, "branch-variance", "branch-variance", false, true},
+    {Metric::StreamVariance, "trunk-variance", "trunk-variance", false, true},
+    {Metric::TokenCosine, "token-cosine", "token-cosine"},
+    {Metric::LayerCosine, "layer-cosine", "layer-cosine"},
+    {Metric::AttentionEntropy, "attention-entropy", "attention-entropy"},
+};
+
+std::vector<MetricInfo> with_words() {
+  std::vector<MetricInfo> all(std::begin(kRows), std::end(kRows));
+  for (MetricInfo& m : all) {
+    const auto text = [&](const char* what) {
+      return words::say(fmt::format("lab.metric.{}.{}", m.id, what)).c_str();
+    };
+    m.name = text("name");
+    m.by_layer = text("by_layer");
+    m.over_time = text("over_time");
+    m.question = text("question");
+    m.brief = text("brief");
+    m.note = text("note");
+    m.axis = text("axis");
+    m.help = text("help");
+  }
+  return all;
+}
 
 const char* suffix_of(Metric metric) {
   switch (metric) {
@@ -80,9 +75,12 @@ float ratio_of(float update, float weight) { return weight > 0 ? update / weight
 
 }  // namespace
 
-std::span<const MetricInfo> metrics() { return kMetrics; }
+std::span<const MetricInfo> metrics() {
+  static const std::vector<MetricInfo> all = with_words();
+  return all;
+}
 
-const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metric)]; }
+const MetricInfo& info(Metric metric) { return metrics()[static_cast<size_t>(metric)]; }
 
 bool of_any_layer(Metric metric) {
   return metric == Metric::Gradient || metric == Metric::UpdateRatio || metric == Metric::HiddenNorm;

@@ -27,18 +27,18 @@ enum class Metric : uint8_t {
 
 struct MetricInfo {
   Metric metric;
-  const char* id;          // in control names and files: "token-cosine"
-  const char* name;        // in the selector: "token cosine"
-  const char* by_layer;    // title of the plot by layer
-  const char* over_time;   // title of the plot over time
-  const char* question;    // the same in plain words, after either title
-  const char* brief;       // the question where there is little room
-  const char* term;        // entry of the glossary
-  const char* note;        // after the question, and in the selector
-  const char* axis;        // in words, for exports
-  const char* help;        // one sentence
+  const char* id;    // in control names and files, and of its words (assets/words/lab.toml): "token-cosine"
+  const char* term;  // entry of the glossary
   bool of_matrix = false;  // asks which matrix
   bool log = false;
+  const char* name = "";       // in the selector: "token cosine"
+  const char* by_layer = "";   // title of the plot by layer
+  const char* over_time = "";  // title of the plot over time
+  const char* question = "";   // the same in plain words, after either title
+  const char* brief = "";      // the question where there is little room
+  const char* note = "";       // after the question, and in the selector
+  const char* axis = "";       // in words, for exports
+  const char* help = "";       // one sentence
 };
 std::span<const MetricInfo> metrics();
 const MetricInfo& info(Metric metric);

@@ -1,4 +1,5 @@
 #include "app/settings/backend_switch.h"
+#include "app/words/words.h"
 #include "training/spec/backend_choice.h"
 
 #include <array>
@@ -8,12 +9,8 @@ namespace {
 
 using namespace ui;
 
-constexpr const char* kHelp =
-    "Where the runs train. The same steps on an NVIDIA GPU, equal within rounding; runs move there with "
-    "their weights.";
-
 std::string help_of(const BackendSwitch& s) {
-  std::string help = kHelp;
+  std::string help = words::say("settings.backend.help");
   if (!s.reason.empty()) help += " " + not_here(s.reason);
   if (!s.note.empty()) help += " " + s.note + ".";
   return help;
@@ -44,7 +41,7 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
     const Hit hit = ui.hit(cuda ? "app/backend/CUDA" : "app/backend/CPU", segment,
                            on         ? "on"
                            : possible ? ""
-                                      : "not here",
+                                      : words::say("settings.backend.not_here"),
                            help, inner);
     if (hit.clicked && possible) wants_cuda = cuda;
     if (on)
@@ -63,7 +60,9 @@ void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optiona
 
 }  // namespace
 
-std::string not_here(const std::string& reason) { return "Not here: " + reason + "."; }
+std::string not_here(const std::string& reason) {
+  return words::say("settings.backend.why", {{"reason", reason}});
+}
 
 float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, float words,
                           std::optional<BackendChoice>& choice) {
@@ -75,11 +74,7 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
     ButtonOptions options;
     options.style = {Face::Sans, type::body};
     options.selected = s.now.tf32;
-    if (button(
-            ui, "app/tf32", {x, y, kTf32Width, h}, "TF32",
-            "Matrix products with 10 bits of mantissa instead of 23: faster, and no longer the CPU's numbers. "
-            "Off at first.",
-            options))
+    if (button(ui, "app/tf32", {x, y, kTf32Width, h}, "TF32", words::say("settings.backend.tf32"), options))
       choice = BackendChoice{true, !s.now.tf32};
     x -= gap;
   }
@@ -90,7 +85,8 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
   const Rect place{x - 10 - words, room.y, words, room.h};
   const TextStyle style{Face::Sans, type::body};
   // Half a reason says nothing: the whole of it is the help.
-  const std::string shown = ui.paint().text_width(style, s.note) <= words ? s.note : "on the CPU now";
+  const std::string shown =
+      ui.paint().text_width(style, s.note) <= words ? s.note : words::say("settings.backend.on_cpu");
   ui.paint().text_in(place, style, ui.theme().ink3, shown, Align::Right);
   ui.mark("app/backend/reason", place, s.note, help_of(s));
   return x - 10 - ui.paint().text_width(style, shown);

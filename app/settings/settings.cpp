@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "app/settings/settings_rows.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 
@@ -30,13 +31,19 @@ std::string cost_text(double seconds_now, double flop_now, double flop_then, int
   const std::string memory =
       megabytes < 1000 ? fmt::format("{:.0f} MB", megabytes) : fmt::format("{:.1f} GB", megabytes / 1000);
   if (machine_bytes > 0 && bytes > machine_bytes)
-    return fmt::format("too large: {} of {:.1f} GB", memory, static_cast<double>(machine_bytes) / 1e9);
-  if (!(seconds_now > 0) || !(flop_now > 0)) return fmt::format("restarts: about {}", memory);
+    return words::say("settings.too_large",
+                      {{"memory", memory},
+                       {"machine", fmt::format("{:.1f} GB", static_cast<double>(machine_bytes) / 1e9)}});
+  if (!(seconds_now > 0) || !(flop_now > 0))
+    return words::say("settings.restarts_memory", {{"memory", memory}});
   const double seconds = seconds_now * flop_then / flop_now;
   const std::string time =
       seconds < 1 ? fmt::format("{:.0f} ms", seconds * 1000) : fmt::format("{:.1f} s", seconds);
   const bool heavy = seconds > 0.5 || bytes > int64_t{2} << 30;
-  return fmt::format("{}about {} a step, {}", heavy ? "heavy: " : "restarts: ", time, memory);
+  return words::say("settings.restarts",
+                    {{"how", heavy ? words::say("settings.heavy") : words::say("settings.light")},
+                     {"time", time},
+                     {"memory", memory}});
 }
 
 std::string live_cost_text(const Field& field, const std::string& value) {
@@ -44,9 +51,9 @@ std::string live_cost_text(const Field& field, const std::string& value) {
   return field.key == "train.critical_every" && every > 0 ? critical_cost_text(every) : "";
 }
 
-const char* settings_note(const SettingsState& state, const LabView& view) {
-  if (!state.restart_hint.empty()) return state.restart_hint.c_str();
-  return view.runs.size() > 1 ? "seed, batches and weights are shared" : "";
+std::string settings_note(const SettingsState& state, const LabView& view) {
+  if (!state.restart_hint.empty()) return state.restart_hint;
+  return view.runs.size() > 1 ? words::say("settings.shared") : "";
 }
 
 float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec right_centre) {
@@ -60,7 +67,7 @@ float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec rig
     const bool on = state.edits & bit;
     const Rect box{x, right_centre.y - size / 2, size, size};
     if (ui.hit(fmt::format("settings/edits/{}", run.letter), box, on ? "on" : "off",
-               fmt::format("Whether a change to a shared setting applies to run {} too.", run.letter))
+               words::say("settings.help_edits", {{"run", run.letter}}))
             .clicked)
       state.edits ^= bit;
     tile(ui, box, run.letter - 'A', !on);
@@ -78,13 +85,8 @@ void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narro
   ButtonOptions options;
   options.style = {Face::Sans, type::body};
   options.selected = running;
-  if (button(
-          ui, "lab/luck", rect, text,
-          running
-              ? "Runs with other seeds go on in the background. Click to stop them; what is complete stays."
-              : "Seed variability: trains every run again with four other seeds, in the background, and shows how "
-                "far their losses lie apart as a band.",
-          options))
+  if (button(ui, "lab/luck", rect, text,
+             running ? words::say("settings.luck_running") : words::say("settings.luck"), options))
     commands.emplace_back(CheckSeeds{!running});
 }
 
@@ -98,7 +100,7 @@ void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow,
   options.arrows = true;
   options.radius = 5;
   const Hit hit = ui.hit("settings/scroll", place, fmt::format("{:.0f}", state.scroll / pitch),
-                         "More settings stand below: wheel, drag, or arrow keys.", options);
+                         words::say("settings.more"), options);
   const float share = area.h / (area.h + overflow), thumb = std::max(24.f, share * area.h);
   if (hit.held) state.scroll = (ui.mouse().y - area.y - thumb / 2) / std::max(1.f, area.h - thumb) * overflow;
   state.scroll -= static_cast<float>(hit.arrow_y + hit.arrow_x) * pitch;
@@ -145,8 +147,8 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Pend
   state.scroll =
       std::clamp(std::round(state.scroll / pitch) * pitch, 0.f, std::ceil(overflow / pitch) * pitch);
 
-  ui.mark("settings", area, fmt::format("{} differ", first.size()),
-          "What the runs are made of. What differs stands first; the rest is shared. The wheel shows more.");
+  ui.mark("settings", area, words::say("settings.differ", {{"number", first.size()}}),
+          words::say("settings.help"));
   Rows rows{ui, state, view, pending, area.inset(-1, -1), commands};
   float y = area.y - state.scroll;
   for (const Field* field : first) {

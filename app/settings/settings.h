@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "app/view/pending_edits.h"
 #include "app/ui/ui.h"
+#include "app/view/pending_edits.h"
 
 namespace normscope::lab {
 
@@ -40,7 +40,7 @@ std::string cost_text(double seconds_now, double flop_now, double flop_then, int
 // What a live field with this value costs, "6 forward passes every 10 steps: about 20 % more time"; empty for what is
 // free.
 std::string live_cost_text(const Field& field, const std::string& value);
-const char* settings_note(const SettingsState& state, const LabView& view);
+std::string settings_note(const SettingsState& state, const LabView& view);
 
 // The tiles "edits A B C" of the panel's head; returns their width.
 float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_centre);

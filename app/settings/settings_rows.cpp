@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "app/view/lab_data.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
 #include "training/spec/unused_settings.h"
@@ -142,8 +143,7 @@ void Rows::mark_pending(const Field& field, const Rect& rect) {
   for (const RunView& run : view.runs)
     if (pending.has(run.letter, field.key)) letters += run.letter;
   if (letters.empty()) return;
-  ui.mark(fmt::format("settings/pending/{}", field.key), rect, letters,
-          "Asked for: the runs with this value are being built.");
+  ui.mark(fmt::format("settings/pending/{}", field.key), rect, letters, words::say("settings.pending"));
   ui.paint().accent_box(ui.theme(), {rect.x, rect.y + 3, 3, rect.h - 6}, 1.5f);
 }
 
@@ -154,7 +154,7 @@ void Rows::hint(const Field& field, const Rect& rect) {
   const bool focused = ui.focus_visible() && focus.starts_with(name) &&
                        (focus.size() == name.size() || focus[name.size()] == '/');
   if (focused || (rect.contains(ui.mouse()) && clip.contains(ui.mouse())))
-    state.restart_hint = "a change restarts from step 0";
+    state.restart_hint = words::say("settings.a_restart");
 }
 
 void Rows::predict(const Field& field, const std::string& value, int only) {
@@ -180,11 +180,10 @@ void Rows::predict(const Field& field, const std::string& value, int only) {
 }
 
 std::string Rows::help(const Field& field) const {
-  std::string text = fmt::format(
-      "{} {}", field.help,
-      field.live ? "Acts at once, from the next step on." : "A change restarts the runs from step 0.");
+  std::string text = fmt::format("{} {}", field.help,
+                                 field.live ? words::say("settings.live") : words::say("settings.restart"));
   if (const std::string idle = idle_because(field, view); !idle.empty())
-    text += " Not read now: " + idle + ".";
+    text += " " + words::say("settings.idle", {{"reason", idle}});
   return text;
 }
 
@@ -249,11 +248,11 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
     const Rect item = Rect{list.x + 6 + column * width, list.y + 6 + line * h, width, h}.inset(0, 1);
     const bool other = value != now && replaces(field, value);
     if (item.contains(ui.mouse()) && other)
-      state.restart_hint = "other runs take the place of these";
+      state.restart_hint = words::say("settings.other_runs");
     else if (item.contains(ui.mouse()))
       predict(field, value, only);
     if (button(ui, name + "/" + value, item, display(field, value),
-               other ? "Three such runs, on data of their own, take the place of all." : help(field), o)) {
+               other ? words::say("settings.help_other_runs") : help(field), o)) {
       if (value != now && other)
         commands.emplace_back(ReplaceRuns{.runs = comparison_of(value), .play = view.playing});
       else if (value != now)
@@ -323,7 +322,7 @@ void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::
     return typed ? text_box(field, name, rect, only) : choice_list(field, name, rect, only);
   }
   const Shown shown = shown_as(field);
-  const Hit hit = value_hit(ui, name, rect, text, help(field) + " Drag, arrow keys, or click to type.", true);
+  const Hit hit = value_hit(ui, name, rect, text, help(field) + words::say("settings.drag"), true);
   const double now = std::strtod(field.get(*run.spec).c_str(), nullptr);
   double value = now;
   if (hit.dragging) {

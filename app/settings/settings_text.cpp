@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/settings/settings_rows.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/files/places.h"
 #include "training/spec/unused_settings.h"
@@ -21,9 +22,9 @@ bool is_file(const Field& field) {
   return field.key == "train.init_from" || field.key == "data.valid" || field.key == "data.tokenizer";
 }
 
-const char* what_to_type(const Field& field) {
-  if (field.key == "train.milestones") return "steps, as 100,200";
-  return is_file(field) ? "path, then Enter; empty: none" : "then Enter";
+const std::string& what_to_type(const Field& field) {
+  if (field.key == "train.milestones") return words::say("settings.type_steps");
+  return is_file(field) ? words::say("settings.type_path") : words::say("settings.type");
 }
 
 // "[train.milestones] 'abc' is no list" -> "'abc' is no list": the key is the row that it stands at.
@@ -35,8 +36,8 @@ std::string without_key(std::string line) {
 std::string refused_file(const std::string& path) {
   std::error_code error;
   if (fs::is_regular_file(path, error)) return "";
-  if (fs::exists(path, error)) return fmt::format("{} is no file", path);
-  return fmt::format("there is no file {}", path);
+  if (fs::exists(path, error)) return words::say("settings.no_file", {{"path", path}});
+  return words::say("settings.not_there", {{"path", path}});
 }
 
 }  // namespace
@@ -91,9 +92,9 @@ void Rows::text_box(const Field& field, const std::string& name, const Rect& row
   const TextStyle small{Face::Sans, type::tick};
   const std::string idle = idle_because(field, view);
   const std::string below = !state.refusal.empty() ? state.refusal
-                            : !idle.empty()        ? fmt::format("Not read now: {}.", idle)
-                            : field.live           ? "Acts at once, from the next step on."
-                                                   : "A change restarts the runs from step 0.";
+                            : !idle.empty()        ? words::say("settings.idle", {{"reason", idle}})
+                            : field.live           ? words::say("settings.live")
+                                                   : words::say("settings.restart");
   const float below_h = ui.paint().wrapped_height(width - 30, small, below, line);
   Rect box{row.x, row.bottom() + 4, width, 12 + 20 + 30 + below_h + 4};
   box.x = std::max(8.f, std::min(box.x, ui.size().x - 8 - box.w));
@@ -106,7 +107,7 @@ void Rows::text_box(const Field& field, const std::string& name, const Rect& row
       text_field(ui, control, rest.take_top(30).inset(0, 3), what_to_type(field), state.typed, help(field));
   const Rect told = rest.inset(9, 0);
   ui.paint().text_wrapped(told, small, state.refusal.empty() ? ui.theme().ink3 : ui.theme().ink, below, line);
-  ui.mark(name + "/note", told, below, "What was not taken, and why; or when a change acts.");
+  ui.mark(name + "/note", told, below, words::say("settings.help_refusal"));
   if (done) take_text(field, control, name, only);
   ui.end_popup();
 }
@@ -129,7 +130,7 @@ void Rows::take_text(const Field& field, const std::string& control, const std::
 void Rows::run_names(const Rect& rect) {
   const std::string name = "settings/run.name";
   const Field& field = *find_field("run.name");
-  const std::string count = fmt::format("{} run{}", view.runs.size(), view.runs.size() == 1 ? "" : "s");
+  const std::string count = words::say("settings.runs", {{"count", view.runs.size()}});
   if (row(ui, name, rect, "names", "", count, help(field), true)) ui.open_popup(name);
   if (!ui.popup_open(name)) return;
   constexpr float width = 300, pitch = 30;

@@ -22,6 +22,7 @@
 #include "app/tape_screen/tape_screen.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "training/spec/backend_choice.h"
 
@@ -63,7 +64,8 @@ void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
     o.style = {Face::Mono, type::body};
     o.selected = std::lround(look.scale * 100) == percent;
     if (button(ui, fmt::format("app/scale/{}", percent), rest.take_top(h).inset(0, 1),
-               fmt::format("{} %", percent), fmt::format("Everything at {} %.", percent), o)) {
+               fmt::format("{} %", percent), words::say("shell.bar.everything_at", {{"percent", percent}}),
+               o)) {
       set_scale(look, static_cast<float>(percent) / 100);
       ui.close_popup();
     }
@@ -75,7 +77,7 @@ std::string cuda_reason(const BackendState& backend, bool clock) {
   if (!clock) return {};  // what depends on the machine is left out of pictures
   if (!backend.cuda.valid()) return cuda_unavailable();
   const bool known = backend.cuda.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
-  return known ? backend.cuda.get() : "looking for an NVIDIA GPU";
+  return known ? backend.cuda.get() : words::say("shell.bar.looking_for_gpu");
 }
 
 // Returns its left end.
@@ -102,7 +104,7 @@ void message(Ui& ui, const Rect& room, const std::string& notice) {
   constexpr float kLine = 15;
   Painter& p = ui.paint();
   const TextStyle line{Face::Sans, type::body}, small{Face::Sans, type::tick};
-  ui.mark("app/message", room, notice, "What the trainer has to say.");
+  ui.mark("app/message", room, notice, words::say("shell.bar.help_badge"));
   if (p.text_width(line, notice) <= room.w)
     return void(p.text_in(room, line, ui.theme().ink2, notice, Align::Right));
   const float height = p.wrapped_height(room.w, small, notice, kLine);
@@ -116,19 +118,15 @@ void message(Ui& ui, const Rect& room, const std::string& notice) {
 
 struct Tab {
   Screen screen;
-  const char *name, *word, *key, *tip;
+  const char *name, *word, *key, *tip;  // word and tip: keys of words
 };
 
 constexpr Tab kTabs[] = {
-    {Screen::Lab, "app/tab/lab", "Lab", "1", "The Lab: runs side by side, and their wiring to change (1)."},
-    {Screen::Lessons, "app/tab/lessons", "Lessons", "2",
-     "The course: predict, measure, compare, explain (2)."},
-    {Screen::Compare, "app/tab/compare", "Compare", "3",
-     "Runs side by side, live, saved and recorded; one is the baseline (3)."},
-    {Screen::Sweep, "app/tab/sweep", "Sweep", "4",
-     "One or two settings over their values: where it begins to learn (4)."},
-    {Screen::Tape, "app/tab/tape", "Tape", "5",
-     "One training step as the engine executes it, instruction by instruction (5)."},
+    {Screen::Lab, "app/tab/lab", "shell.tab.lab.title", "1", "shell.tab.lab.help"},
+    {Screen::Lessons, "app/tab/lessons", "shell.tab.lessons.title", "2", "shell.tab.lessons.help"},
+    {Screen::Compare, "app/tab/compare", "shell.tab.compare.title", "3", "shell.tab.compare.help"},
+    {Screen::Sweep, "app/tab/sweep", "shell.tab.sweep.title", "4", "shell.tab.sweep.help"},
+    {Screen::Tape, "app/tab/tape", "shell.tab.tape.title", "5", "shell.tab.tape.help"},
 };
 
 // What a screen was at when it failed, by Screen.
@@ -143,9 +141,10 @@ float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
   float x = narrow(ui) ? 52 : 165;  // there the mark alone stands before them
   for (const Tab& each : kTabs) {
-    const float width = ui.paint().text_width({Face::Sans, type::title}, each.word) + (hints ? 26.f : 12.f);
-    if (tab(ui, each.name, {x, bar.y, width, bar.h}, each.word, hints ? each.key : "", shown == each.screen,
-            each.tip))
+    const float width =
+        ui.paint().text_width({Face::Sans, type::title}, words::say(each.word)) + (hints ? 26.f : 12.f);
+    if (tab(ui, each.name, {x, bar.y, width, bar.h}, words::say(each.word), hints ? each.key : "",
+            shown == each.screen, words::say(each.tip)))
       shown = each.screen;
     x += width + 16;
   }
@@ -190,11 +189,11 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   ButtonOptions plain;
   plain.style = {Face::Sans, type::title};
   const Rect help{x, cy - h / 2, h, h};
-  const bool ask = button(ui, "app/help", help, "?", "What the hands and the keys do (?).", plain);
+  const bool ask = button(ui, "app/help", help, "?", words::say("shell.bar.help_sheet"), plain);
   if (ask) ui.open_popup("app/help");
   help_sheet(state, ui, {help.right(), help.bottom() + 6});
   x -= h + 6;
-  if (icon_button(ui, "app/theme", {x, cy - h / 2, h, h}, Icon::Theme, "Light or dark.", {},
+  if (icon_button(ui, "app/theme", {x, cy - h / 2, h, h}, Icon::Theme, words::say("shell.bar.help_theme"), {},
                   state.look.dark ? "dark" : "light"))
     state.look.dark = !state.look.dark;
   x -= 54 + 6;
@@ -210,7 +209,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   // One line of the trainer: a refusal, a notice, what is being built.
   const LabView& view = *state.session.view;
   std::string notice = plain_message(view.message.empty() ? state.notice : view.message);
-  if (notice.empty() && view.busy) notice = "building the run …";
+  if (notice.empty() && view.busy) notice = words::say("shell.bar.building");
   const Rect room{free, bar.y, x - 16 - free, bar.h};
   if (!notice.empty()) return message(ui, room, notice);
   if (const auto accepted = shell::quiet_bar(ui, room, state.shell.offers, view))
@@ -234,7 +233,7 @@ void draw_part(Ui& ui, const char* doing, const Rect& area, const std::function<
   const std::string error = draw_guarded(ui, doing, draw);
   if (error.empty()) return;
   ui.paint().fill(area, ui.theme().panel);
-  ui.mark("app/failure", area, error, "This part of the window cannot be drawn.");
+  ui.mark("app/failure", area, error, words::say("shell.bar.not_drawn"));
   const Rect text = area.inset(space::pad);
   ui.paint().text_wrapped(text, {Face::Sans, type::body}, ui.theme().ink, error, 17);
 }

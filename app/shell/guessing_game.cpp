@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/data/sequence_task.h"
 
@@ -49,19 +50,16 @@ void Guesses::add(int guess, int truth) {
 
 double Guesses::nats() const { return count_ ? sum_ / count_ : std::numeric_limits<double>::quiet_NaN(); }
 
-constexpr const char* kNoLetters =
-    "the guessing game needs a text of letters; these runs learn something else";
-
 std::string game_refusal(const RunSpec& spec) {
   const std::string& data = spec.data.name;
   const bool letters = data == "corpus" || data == "text" || sequence_rule(data);
-  return letters && spec.data.form == TaskForm::NextSymbol ? "" : kNoLetters;
+  return letters && spec.data.form == TaskForm::NextSymbol ? "" : words::say("shell.game.needs_letters");
 }
 
 void start_game(GuessingGame& state, const RunSpec& spec) {
   if (const std::string why = game_refusal(spec); !why.empty()) throw Error(why);
   const auto task = make_task(spec.data);
-  if (task->vocabulary() > 4096) throw Error(kNoLetters);
+  if (task->vocabulary() > 4096) throw Error(words::say("shell.game.needs_letters"));
   constexpr int kLength = kGiven + kGameLetters;
   Batch batch(1, kLength);
   task->batch(spec.seed, 1, Split::Validation, 1, kLength, batch.tokens, batch.targets);
@@ -95,11 +93,12 @@ std::string line_so_far(const GuessingGame& state) {
 }
 
 std::string what_happened(const GuessingGame& state) {
-  if (state.guesses.count() == 0) return "Type the letter that you think comes next.";
+  if (state.guesses.count() == 0) return words::say("shell.game.type");
   const std::string& truth =
       state.alphabet[static_cast<size_t>(state.sentence[static_cast<size_t>(state.at - 1)])];
-  return truth == state.last ? fmt::format("“{}” was right.", shown(truth))
-                             : fmt::format("You said “{}”, it was “{}”.", shown(state.last), shown(truth));
+  return truth == state.last
+             ? words::say("shell.game.right", {{"letter", shown(truth)}})
+             : words::say("shell.game.wrong", {{"said", shown(state.last)}, {"letter", shown(truth)}});
 }
 
 void take_letters(GuessingGame& state) {
@@ -123,32 +122,32 @@ bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
   }
   Rect rest = box.inset(20, 16);
   Painter& p = ui.paint();
-  p.text_in(rest.take_top(24, 2), {Face::Bold, type::figure}, t.ink, "Guess the next letter");
-  p.text_in(rest.take_top(20, 8), {Face::Sans, type::body}, t.ink2,
-            "The runs do nothing else. How well do you do it, in their unit?");
+  p.text_in(rest.take_top(24, 2), {Face::Bold, type::figure}, t.ink, words::say("shell.game.title"));
+  p.text_in(rest.take_top(20, 8), {Face::Sans, type::body}, t.ink2, words::say("shell.game.question"));
   const Rect line = rest.take_top(36, 6);
   p.fill(line, t.field, radius::field);
   // While it is open the keys are guesses and no shortcuts.
   ui.edit().name = kGuess;
-  ui.hit(kGuess, line, line_so_far(state), "Type one letter; a space counts as one.");
+  ui.hit(kGuess, line, line_so_far(state), words::say("shell.game.help_letter"));
   p.text_in(line.inset(12, 0), {Face::Mono, type::title}, t.ink, line_so_far(state));
   p.text_in(rest.take_top(22, 2), {Face::Sans, type::body}, t.ink2, what_happened(state));
-  std::string figure = fmt::format("{} of {}", state.guesses.count(), kGameLetters);
+  std::string figure = words::say("shell.game.of", {{"done", state.guesses.count()}, {"all", kGameLetters}});
   if (state.guesses.count() > 0)
     figure += fmt::format("   you {:.2f}, frequencies {:.2f} nats per {}", state.guesses.nats(),
                           view.unigram_entropy, view.unit);
   const Rect row = rest.take_top(22, 4);
   p.text_in(row, {Face::Mono, type::body}, t.ink, figure);
-  ui.mark("app/opener/figure", row, figure,
-          "Mean of minus the logarithm of what your guesses gave to the true letter.");
+  ui.mark("app/opener/figure", row, figure, words::say("shell.game.help_score"));
   take_letters(state);
   const bool done = state.at >= static_cast<int>(state.sentence.size());
   ButtonOptions look;
   look.primary = done;
-  const bool close = button(ui, "app/opener/close", rest.take_right(90, 8), done ? "Show it" : "Close",
-                            "Your line stays on the loss plot after ten guesses.", look);
+  const bool close = button(ui, "app/opener/close", rest.take_right(90, 8),
+                            done ? words::say("shell.game.show") : words::say("shell.game.close"),
+                            words::say("shell.game.line_stays"), look);
   if (state.guesses.count() >= kGameEnough &&
-      button(ui, "app/opener/lesson", rest.take_right(108), "First lesson", kFirstLessonHelp))
+      button(ui, "app/opener/lesson", rest.take_right(108), words::say("shell.offer.first_lesson"),
+             words::say("shell.offer.help_lesson")))
     state.lesson = true;
   if (close || state.lesson || ImGui::IsKeyPressed(ImGuiKey_Escape, false)) {
     ui.edit() = {};

@@ -44,9 +44,6 @@ inline constexpr int kGameLetters = 40;
 // As few guesses as the line on the plot may rest on.
 inline constexpr int kGameEnough = 10;
 
-// What the buttons that lead on to the course say under the hand: nothing of the runs, which go on meanwhile.
-inline constexpr const char* kFirstLessonHelp =
-    "Predict, measure, compare, explain: the first lesson of the course.";
 
 // Why there is no game about what this run learns; empty: there is.
 std::string game_refusal(const RunSpec& spec);

@@ -12,6 +12,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
 #include "app/view/glossary.h"
+#include "app/words/words.h"
 #include "training/spec/spec.h"
 
 namespace normscope::shell {
@@ -165,24 +166,24 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
   for (Placement placement : kPresets) {
     if (view && !fits(placement, *view)) continue;
     const PlacementRow& row = row_of(placement);
-    items.push_back({fmt::format("preset: {}", row.label),
+    items.push_back({words::say("shell.palette.preset", {{"name", row.label}}),
                      "",
                      row.formula,
                      {},
                      {},
                      {},
                      placement,
-                     "placement architecture wiring"});
+                     words::say("shell.palette.preset_words")});
   }
   for (const Term& term : glossary())
-    items.push_back({fmt::format("What is meant by {}?", term.title),
+    items.push_back({words::say("shell.palette.meant", {{"term", term.title}}),
                      "",
                      std::string(term.text),
                      {},
                      {},
                      std::string(term.id),
                      {},
-                     "glossary definition explain meaning dictionary"});
+                     words::say("shell.palette.meant_words")});
   if (refusal)
     for (PaletteItem& item : items) item.refusal = refusal(item);
   return items;
@@ -257,9 +258,8 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
   if (!ui.begin_popup(kPalettePopup, box)) return {};
   Rect rest = box.inset(10, 10);
   const std::string before = state.query;
-  const bool committed =
-      text_field(ui, kQueryField, rest.take_top(28, 8), "Find a control or command", state.query,
-                 "A few letters of a control, a command or a term; Enter runs the marked one.");
+  const bool committed = text_field(ui, kQueryField, rest.take_top(28, 8), words::say("shell.palette.title"),
+                                    state.query, words::say("shell.palette.help"));
   if (state.query != before) state.selected = 0;
   const auto found = matches(state.query, items);
   const int count = static_cast<int>(found.size());
@@ -272,15 +272,16 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
     const Rect row = rest.take_top(row_h);
     HitOptions options;
     options.tooltip = options.focusable = false;
-    const Hit hit = ui.hit(fmt::format("app/palette/{}", i - first), row,
-                           found[static_cast<size_t>(i)]->title, "Enter or a click runs it.", options);
+    const Hit hit =
+        ui.hit(fmt::format("app/palette/{}", i - first), row, found[static_cast<size_t>(i)]->title,
+               words::say("shell.palette.help_row"), options);
     if (hit.clicked) chosen = *found[static_cast<size_t>(i)];
     draw_item(ui, row, *found[static_cast<size_t>(i)], i == state.selected || hit.hovered);
   }
   const Rect foot{box.x + 20, box.bottom() - 44, box.w - 40, 34};
   const PaletteItem* const marked = count ? found[static_cast<size_t>(state.selected)] : nullptr;
   draw_help(ui, foot,
-            !marked                   ? "Nothing is called that."
+            !marked                   ? words::say("shell.palette.nothing")
             : marked->refusal.empty() ? marked->help
                                       : marked->refusal);
   const bool enter =

@@ -16,6 +16,7 @@
 #include "app/tape_screen/tape_screen.h"
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/io/input_file.h"
@@ -45,13 +46,13 @@ void take_back(AppState& state, bool undo) {
   if (!did) return;
   diagram.pending.reset();
   if (!std::holds_alternative<lab::SwapSession>(session.commands.back())) return;
-  notice = undo ? "the runs of before are back" : "the runs that were opened are back";
+  notice = undo ? words::say("shell.notice.back") : words::say("shell.notice.opened_back");
 }
 
 void copy_command(const LabView& view, std::string& clipboard, std::string& notice) {
   clipboard = with_program(command_of(session_of(view)), program_word());
   ImGui::SetClipboardText(clipboard.c_str());
-  notice = "copied: a command that reproduces these runs";
+  notice = words::say("shell.notice.command");
 }
 
 // The first of the lost sessions was restored or declined: the next one is offered.
@@ -85,7 +86,7 @@ void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notic
   offers.lesson = false;
   offers.answered = true;
   lessons::Player& player = player_of(screens.lessons, lab);
-  if (player.course().lessons.empty()) return void(notice = "there are no lessons beside the program");
+  if (player.course().lessons.empty()) return void(notice = words::say("shell.notice.no_lessons"));
   player.open(player.course().lessons.front().id, lessons::StepKind::Predict);
   screens.shown = Screen::Lessons;
 }
@@ -145,7 +146,7 @@ void post_commands(AppState& state) {
 void copy_text(const std::string& text, const char* what, Shell& shell, std::string& notice) {
   shell.clipboard = text;
   ImGui::SetClipboardText(text.c_str());
-  notice = fmt::format("copied: {} as text", what);
+  notice = words::say("shell.notice.copied", {{"what", what}});
 }
 
 void run_act(AppState& state, Ui& ui, Act act) {
@@ -189,7 +190,8 @@ void run_act(AppState& state, Ui& ui, Act act) {
       return void(look.dark = !look.dark);
     case Act::ReducedMotion:
       look.reduced_motion = !look.reduced_motion;
-      state.notice = look.reduced_motion ? "reduced motion is on" : "reduced motion is off";
+      state.notice =
+          look.reduced_motion ? words::say("shell.notice.motion_on") : words::say("shell.notice.motion_off");
       return;
     case Act::Restore:
       return restore(session, state.files, state.shell.offers, screen.diagram().selected);
@@ -256,8 +258,7 @@ void draw_shell(AppState& state, Ui& ui) {
   note_commands(state);
   const std::shared_ptr<lessons::Player>& course = state.screens.lessons.player;
   const bool taught = state.screens.shown == Screen::Lessons && course;
-  const Captions none;
-  const int asked = draw_glossary(ui, shell.glossary, taught ? course->course().words : none);
+  const int asked = draw_glossary(ui, shell.glossary, taught ? *course->course().words : words::of_window());
   if (asked != kNoLesson) show_lesson(state, ui, asked);
   draw_files(ui, state.files, state.session, state.notice);
   if (draw_game(ui, shell.guessing_game, *state.session.view)) {
@@ -280,14 +281,14 @@ void draw_shell(AppState& state, Ui& ui) {
 bool search_box(Ui& ui, const Rect& rect, bool wide) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const Hit hit = ui.hit("app/search", rect, "", "Every control and command by name (Ctrl+K).");
+  const Hit hit = ui.hit("app/search", rect, "", words::say("shell.bar.help_search"));
   p.fill(rect, t.field, radius::button);
   p.outline(rect, hit.hovered ? t.ink3 : t.border, 1, radius::button);
   Rect inner = rect.inset(9, 0);
   draw_icon(p, Icon::Search, inner.take_left(13, 6).centre(), 13, t.ink2);
   if (rect.w > 70) p.text_in(inner, {Face::Mono, type::tick}, t.ink3, "Ctrl K", Align::Right);
   inner.take_right(46);
-  if (wide) p.text_in(inner, {Face::Sans, type::body}, t.ink3, "Find a control or command");
+  if (wide) p.text_in(inner, {Face::Sans, type::body}, t.ink3, words::say("shell.palette.title"));
   return hit.clicked;
 }
 
@@ -297,11 +298,11 @@ bool at_any_time(const LabView&) { return true; }
 bool runs_on_letters(const LabView& view) { return view.unit == "letter" || view.unit == "character"; }
 
 std::string lost_windows(const Offers& offers, const LabView&) {
-  return offers.lost.size() > 1 ? fmt::format("{} windows ended without closing.", offers.lost.size())
-                                : "The last window ended without closing.";
+  return offers.lost.size() > 1 ? words::say("shell.offer.ended", {{"number", offers.lost.size()}})
+                                : words::say("shell.offer.ended_one");
 }
 
-std::string next_letter(const Offers&, const LabView&) { return "Can you guess the next letter?"; }
+std::string next_letter(const Offers&, const LabView&) { return words::say("shell.offer.guess"); }
 
 // What the course answers, as it stands with the runs now: one that is stuck, one that was, else what all are about.
 std::string open_question(const Offers&, const LabView& view) {
@@ -313,12 +314,12 @@ std::string open_question(const Offers&, const LabView& view) {
   };
   for (const RunView& run : view.runs)
     if (run.state == RunState::Stuck)
-      return fmt::format("Why does {} stay at {} frequencies?", run.letter, view.unit);
+      return words::say("shell.offer.stays", {{"run", run.letter}, {"letters", view.unit}});
   for (const RunView& run : view.runs)
     if (run.learning_since > 0 && was_stuck(run))
-      return fmt::format("{} left {} frequencies only at step {}: why so late?", run.letter, view.unit,
-                         grouped(run.learning_since));
-  return "What decides whether a model learns?";
+      return words::say("shell.offer.late",
+                        {{"run", run.letter}, {"letters", view.unit}, {"step", grouped(run.learning_since)}});
+  return words::say("shell.offer.learns");
 }
 
 // What can be offered, one at a time: a lost session first, then what a new visitor may do next. An offer stands
@@ -329,15 +330,15 @@ struct Offer {
   Act act;
   bool (*holds)(const LabView&);
   std::string (*text)(const Offers&, const LabView&);
-  const char *action, *alone, *help;
+  const char *action, *alone, *help;  // keys of words
 };
 constexpr Offer kOffers[] = {
-    {&Offers::restore, Act::Restore, at_any_time, lost_windows, "Restore it", "Restore runs",
-     "The runs as they stood, to go on bit for bit; of several sessions the newest first."},
-    {&Offers::game, Act::GuessingGame, runs_on_letters, next_letter, "Two minutes", "Guess letters",
-     "Guess letters of a sentence; your own line appears on the loss plot."},
-    {&Offers::lesson, Act::FirstLesson, at_any_time, open_question, "First lesson", "First lesson",
-     kFirstLessonHelp},
+    {&Offers::restore, Act::Restore, at_any_time, lost_windows, "shell.offer.restore",
+     "shell.offer.restore_runs", "shell.offer.help_restore"},
+    {&Offers::game, Act::GuessingGame, runs_on_letters, next_letter, "shell.offer.two_minutes",
+     "shell.offer.guess_letters", "shell.offer.help_guess"},
+    {&Offers::lesson, Act::FirstLesson, at_any_time, open_question, "shell.offer.first_lesson",
+     "shell.offer.first_lesson", "shell.offer.help_lesson"},
 };
 
 }  // namespace
@@ -350,18 +351,19 @@ std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const Lab
   const std::string text = offer->text(offers, view);
   const Painter& p = ui.paint();
   const bool whole = p.text_width(style, text) <= room.w - (26 + 4 + 96 + 10);
-  const float answer = whole ? 96 : p.text_width(bold, offer->alone) + 20;
+  const float answer = whole ? 96 : p.text_width(bold, words::say(offer->alone)) + 20;
   if (room.w < 26 + 4 + answer) return {};
   Rect rest = room.inset(0, (room.h - 26) / 2);
   ButtonOptions quiet;
   quiet.quiet = true;
-  const bool no = icon_button(ui, "app/offer/close", rest.take_right(26, 4), Icon::Close, "Not now.", quiet);
+  const bool no = icon_button(ui, "app/offer/close", rest.take_right(26, 4), Icon::Close,
+                              words::say("shell.offer.not_now"), quiet);
   ButtonOptions look;
   look.style = bold;
   const bool yes = button(ui, "app/offer/accept", rest.take_right(answer, 10),
-                          whole ? offer->action : offer->alone, offer->help, look);
+                          words::say(whole ? offer->action : offer->alone), words::say(offer->help), look);
   if (whole) ui.paint().text_in(rest, style, ui.theme().ink2, text, Align::Right);
-  ui.mark("app/offer", rest, text, "An offer; nothing waits for the answer.");
+  ui.mark("app/offer", rest, text, words::say("shell.offer.help"));
   if (no) {
     offers.*offer->open = false;
     offers.answered = true;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "engine/ops/layer_norm/layer_norm.h"
 
 namespace normscope::tape_screen {
@@ -44,9 +45,9 @@ bool is_alone(const StepPlayer& player, const Shown& shown, const ShownTensor& t
 /// "a 5.2× smaller gradient than".
 std::string against(double given, double received) {
   const double factor = given / received;
-  if (std::abs(factor - 1) < 0.02) return "as large a gradient as";
-  return fmt::format("a {}× {} gradient than", number(std::max(factor, 1 / factor), 2),
-                     factor < 1 ? "smaller" : "larger");
+  if (std::abs(factor - 1) < 0.02) return words::say("tape.said.as_large");
+  return words::say(factor < 1 ? "tape.said.smaller" : "tape.said.larger",
+                    {{"times", number(std::max(factor, 1 / factor), 2)}});
 }
 
 /// ": σ of x is 5." where the norm divides by it; else a full stop.
@@ -56,8 +57,8 @@ std::string sigma_words(const Shown& shown, const std::vector<ShownTensor>& list
   if (shown.op != OpKind::LayerNorm || !t || !(t->summary.mean > 0)) return "";
   const char* letter = sigma ? "σ" : "ρ";
   if (t->summary.deviation < 0.05 * t->summary.mean)
-    return fmt::format("{} of x is {}", letter, number(1 / t->summary.mean, 2));
-  return fmt::format("1/{} of x is {} on average", letter, number(t->summary.mean, 2));
+    return words::say("tape.said.sigma", {{"letter", letter}, {"value", number(1 / t->summary.mean, 2)}});
+  return words::say("tape.said.sigma_mean", {{"letter", letter}, {"value", number(t->summary.mean, 2)}});
 }
 
 double share_above_zero(const StepPlayer& player, const ShownTensor& t) {
@@ -83,7 +84,7 @@ std::string why(StepPlayer& player, const Shown& shown) {
   if (const std::string sigma = sigma_words(shown, shown.reads); !sigma.empty()) return ": " + sigma;
   const ShownTensor* x = signed_as(shown.reads, "x");
   if (shown.op == OpKind::Relu && x)
-    return fmt::format(": x is above 0 in {} of its numbers", percent(share_above_zero(player, *x)));
+    return words::say("tape.said.above", {{"share", percent(share_above_zero(player, *x))}});
   return "";
 }
 
@@ -93,34 +94,34 @@ std::string backward_sentence(StepPlayer& player, const Shown& shown) {
   std::vector<const ShownTensor*> given;
   for (const ShownTensor& t : shown.writes)
     if (!is_parameter(player, t) && t.there) given.push_back(&t);
-  if (given.empty() && (shown.writes.empty() || !shown.writes[0].there)) return "It writes no gradient.";
+  if (given.empty() && (shown.writes.empty() || !shown.writes[0].there))
+    return words::say("tape.said.no_gradient");
   if (given.empty())
-    return fmt::format(
-        "The gradient ends here: {} {} {}.", shown.writes[0].sign,
-        is_alone(player, shown, shown.writes[0]) ? "has the norm" : "with all that is added has the norm",
-        number(shown.writes[0].summary.norm));
+    return words::say(is_alone(player, shown, shown.writes[0]) ? "tape.said.ends" : "tape.said.ends_added",
+                      {{"tensor", shown.writes[0].sign}, {"norm", number(shown.writes[0].summary.norm)}});
   if (shown.op == OpKind::SoftmaxXent && is_alone(player, shown, *given[0]))
-    return fmt::format("The gradient begins here: at the logits its norm is {}.",
-                       number(given[0]->summary.norm));
+    return words::say("tape.said.begins", {{"norm", number(given[0]->summary.norm)}});
   if (arrives == shown.reads.end()) return "";
   const double received = arrives->summary.norm;
   const bool own = is_alone(player, shown, *given[0]);
   if (given.size() == 1 && own && received > 0 && given[0]->summary.norm > 0)
-    return fmt::format("It passes on {} it receives{}.", against(given[0]->summary.norm, received),
-                       why(player, shown));
-  std::string text = fmt::format("It receives a gradient of norm {}", number(received));
+    return words::say("tape.said.passes",
+                      {{"than", against(given[0]->summary.norm, received)}, {"why", why(player, shown)}});
+  std::string text = words::say("tape.said.receives", {{"norm", number(received)}});
   for (size_t i = 0; i < given.size(); ++i) {
     const bool alone = is_alone(player, shown, *given[i]);
-    const char* between = i == 0 ? ";" : i + 1 < given.size() ? "," : " and";
-    text += fmt::format("{} {} {} {}", between, given[i]->sign, alone ? "has" : "with all that is added has",
-                        number(given[i]->summary.norm));
+    text += i == 0 ? ";" : i + 1 < given.size() ? "," : words::say("tape.said.and");
+    text += words::say(alone ? "tape.said.has" : "tape.said.has_added",
+                       {{"tensor", given[i]->sign}, {"norm", number(given[i]->summary.norm)}});
   }
   return text + ".";
 }
 
 std::string change_words(const char* in, const ShownTensor& x, const ShownTensor& y) {
-  return fmt::format("Root mean square of {} {}, of {} {}", in, number(root_mean_square_of(x)), y.sign,
-                     number(root_mean_square_of(y)));
+  return words::say("tape.said.change", {{"in", in},
+                                         {"before", number(root_mean_square_of(x))},
+                                         {"out", y.sign},
+                                         {"after", number(root_mean_square_of(y))}});
 }
 
 std::string forward_sentence(StepPlayer& player, const Shown& shown) {
@@ -128,30 +129,29 @@ std::string forward_sentence(StepPlayer& player, const Shown& shown) {
   const ShownTensor *x = signed_as(shown.reads, "x"), *f = signed_as(shown.reads, "f");
   switch (shown.op) {
     case OpKind::SoftmaxXent:
-      return fmt::format("The loss of this batch is {} nats.", number(y.summary.mean, 4));
+      return words::say("tape.said.loss", {{"loss", number(y.summary.mean, 4)}});
     case OpKind::Embedding: {
       // A parser's features of a state are joined in one row: the rows of y are no count of what was looked up.
       const ShownTensor* tokens = signed_as(shown.reads, "token");
-      return fmt::format("It looks up {} tokens: root mean square {}.",
-                         grouped(tokens ? tokens->shape.size() : y.shape.rows()),
-                         number(root_mean_square_of(y)));
+      return words::say("tape.said.looks_up",
+                        {{"tokens", grouped(tokens ? tokens->shape.size() : y.shape.rows())},
+                         {"value", number(root_mean_square_of(y))}});
     }
     case OpKind::Relu:
-      return x ? fmt::format("It keeps the {} of the numbers that are above 0 and makes the others 0.",
-                             percent(share_above_zero(player, *x)))
-               : "";
+      return x ? words::say("tape.said.keeps", {{"share", percent(share_above_zero(player, *x))}}) : "";
     case OpKind::Dropout:
-      return fmt::format("{} of what it hands on is 0.", percent(share_of_zeros(player, y)));
+      return words::say("tape.said.zeros", {{"share", percent(share_of_zeros(player, y))}});
     case OpKind::Concat:
-      return fmt::format("It puts {} rows behind each other.", grouped(y.shape.rows()));
+      return words::say("tape.said.rows", {{"rows", grouped(y.shape.rows())}});
     case OpKind::Attention:
     case OpKind::RelativeAttention:
       if (const ShownTensor* v = signed_as(shown.reads, "v")) return change_words("v", *v, y) + ".";
       return "";
     case OpKind::Add:
       if (x && f)
-        return fmt::format("Root mean square of x {}, of f {}, of y {}.", number(root_mean_square_of(*x)),
-                           number(root_mean_square_of(*f)), number(root_mean_square_of(y)));
+        return words::say("tape.said.add", {{"x", number(root_mean_square_of(*x))},
+                                            {"f", number(root_mean_square_of(*f))},
+                                            {"y", number(root_mean_square_of(y))}});
       return "";
     default:
       break;
@@ -164,12 +164,12 @@ std::string forward_sentence(StepPlayer& player, const Shown& shown) {
 std::string update_sentence(StepPlayer& player, const Shown& shown) {
   const ProgramData& program = player.data();
   if (shown.op == OpKind::GradNorm)
-    return fmt::format("All gradients together have the norm {}.",
-                       number(stat_of(player, program.total_grad_norm_stat)));
+    return words::say("tape.said.all_gradients",
+                      {{"norm", number(stat_of(player, program.total_grad_norm_stat))}});
   if (shown.op == OpKind::Clip) {
     const double factor = stat_of(player, program.clip_stat);
-    return factor >= 1 ? "The norm is within its bound: no gradient is changed."
-                       : fmt::format("Every gradient is multiplied by {}.", number(factor));
+    return factor >= 1 ? words::say("tape.said.within")
+                       : words::say("tape.said.multiplied", {{"factor", number(factor)}});
   }
   int64_t weights = 0, tensors = 0;
   for (size_t v = 0; v < program.values.size(); ++v) {
@@ -177,17 +177,18 @@ std::string update_sentence(StepPlayer& player, const Shown& shown) {
     weights += program.values[v].shape.size();
     ++tensors;
   }
-  return fmt::format("It changes {} weights in {} tensors.", grouped(weights), grouped(tensors));
+  return words::say("tape.said.update", {{"weights", grouped(weights)}, {"tensors", grouped(tensors)}});
 }
 
 /// Numbers that are not finite go before everything else.
 std::string broken_sentence(const Shown& shown) {
   for (const ShownTensor& t : shown.writes)
     if (t.there && t.summary.not_finite > 0)
-      return fmt::format("{} of {} numbers of {} are not finite, the first at [{}].",
-                         grouped(static_cast<long long>(t.summary.not_finite)),
-                         grouped(static_cast<long long>(t.summary.count)), t.sign,
-                         t.summary.first_not_finite);
+      return words::say("tape.said.not_finite",
+                        {{"wrong", grouped(static_cast<long long>(t.summary.not_finite))},
+                         {"all", grouped(static_cast<long long>(t.summary.count))},
+                         {"tensor", t.sign},
+                         {"at", t.summary.first_not_finite}});
   return "";
 }
 

@@ -1,19 +1,19 @@
-// Numbers as people read them: groups of three, powers with superscripts. Declared in widgets.h.
+// Numbers as people read them: groups of three, powers with superscripts; point and gap are those of the window's language.
+// Declared in widgets.h.
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::ui {
 namespace {
 
-constexpr const char* thin_space = "\u2009";
-
 std::string group_digits(const std::string& digits) {
   std::string out;
   for (size_t i = 0; i < digits.size(); ++i) {
-    if (i && (digits.size() - i) % 3 == 0) out += thin_space;
+    if (i && (digits.size() - i) % 3 == 0) out += words::say("format.thousands");
     out += digits[i];
   }
   return out;
@@ -61,8 +61,9 @@ std::string number(double v, int digits) {
     while (text.back() == '0') text.pop_back();
     if (text.back() == '.') text.pop_back();
   }
-  std::string whole = text.substr(0, text.find('.'));
-  return sign + group_digits(whole) + text.substr(whole.size());
+  point = text.find('.');
+  return sign + group_digits(text.substr(0, point)) +
+         (point == text.npos ? "" : words::say("format.decimal") + text.substr(point + 1));
 }
 
 }  // namespace normscope::ui

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/model/model_config.h"
@@ -139,11 +140,11 @@ std::string slot_help(const Stack& stack, SlotId at);
 std::string layers_text(std::vector<int> layers);
 
 // How a kind of norm is described: on its token ("LN"), in the list of kinds (name and one line), and with whom it
-// is listed. Every kind of the engine has an entry.
+// is listed. Every kind of the engine has an entry in assets/words/diagram.toml, by its short name.
 struct KindWords {
-  const char *token, *name, *help, *group;
+  std::string_view token, name, help, group;
 };
 const KindWords& kind_words(NormKind kind);
-const char* token_text(NormKind kind);
+std::string_view token_text(NormKind kind);
 
 }  // namespace normscope::lab

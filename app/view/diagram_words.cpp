@@ -1,9 +1,12 @@
-// What the diagram says: captions, the footer's phrases, the words of every kind of norm. See diagram_model.h.
+// What the diagram says (assets/words/diagram.toml): captions, the footer's phrases, the words of every kind of norm. See
+// diagram_model.h.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "app/view/diagram_model.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 
@@ -24,118 +27,88 @@ std::string placement_caption(const Stack& stack) {
   const GlyphSlots all = glyph_slots(stack);
   const int per_sublayer = all.before + all.after + all.stream;
   const int total = count_norms(stack);
-  if (total == 0) return count_fixed_norms(stack) > 0 ? "norms inside" : "no norm";
-  if (total != per_sublayer * static_cast<int>(stack.subs().size()) * stack.layers()) return "norms mixed";
-  if (per_sublayer == 3) return "norms in all slots";
-  if (per_sublayer == 2) return all.stream ? "branch, stream" : "before, after";
-  if (all.stream) return "norm on stream";
-  return all.before ? "norm in branch" : "norm after branch";
+  if (total == 0)
+    return words::say(count_fixed_norms(stack) > 0 ? "diagram.caption.inside" : "diagram.caption.none");
+  if (total != per_sublayer * static_cast<int>(stack.subs().size()) * stack.layers())
+    return words::say("diagram.caption.mixed");
+  if (per_sublayer == 3) return words::say("diagram.caption.all");
+  if (per_sublayer == 2)
+    return words::say(all.stream ? "diagram.caption.branch_stream" : "diagram.caption.before_after");
+  if (all.stream) return words::say("diagram.caption.stream");
+  return words::say(all.before ? "diagram.caption.before" : "diagram.caption.after");
 }
 
 std::string drop_text(const WiringChange& change, Slot to, bool only_this, const std::string& what) {
-  const bool one = only_this || change.count() == 1;
-  const std::string which = one ? "this norm" : fmt::format("all {} norms{}", change.count(), what);
+  const words::Place count{"count", only_this ? 1 : change.count()};
   switch (to) {
     case Slot::Before:
-      return which + (one ? " before its branch" : " before their branch");
+      return words::say("diagram.drop.before", {count, {"what", what}});
     case Slot::After:
-      return which + (one ? " after its branch" : " after their branch");
+      return words::say("diagram.drop.after", {count, {"what", what}});
     case Slot::Stream:
       break;
   }
-  return which + " onto the stream";
+  return words::say("diagram.drop.stream", {count, {"what", what}});
 }
 
 std::string layers_text(std::vector<int> layers) {
   std::sort(layers.begin(), layers.end());
   layers.erase(std::unique(layers.begin(), layers.end()), layers.end());
-  if (layers.empty()) return "no layer";
-  if (layers.size() == 1) return fmt::format("layer {}", layers.front() + 1);
+  if (layers.empty()) return words::say("diagram.layers.none");
+  if (layers.size() == 1) return words::say("diagram.layers.one", {{"layer", layers.front() + 1}});
   if (layers.back() - layers.front() + 1 == static_cast<int>(layers.size()))
-    return fmt::format("layers {} to {}", layers.front() + 1, layers.back() + 1);
-  return fmt::format("{} layers", layers.size());
+    return words::say("diagram.layers.range", {{"first", layers.front() + 1}, {"last", layers.back() + 1}});
+  return words::say("diagram.layers.several", {{"number", layers.size()}});
 }
 
 const KindWords& kind_words(NormKind kind) {
-  static constexpr const char* kLearned = "with a learned gain";
-  static constexpr const char* kPlain = "without parameters";
-  static constexpr const char* kHeld = "statistics held constant going back";
-  static constexpr KindWords kLayerNorm{"LN", "layer norm", "centred, divided by its spread", kLearned};
-  static constexpr KindWords kRms{"RMS", "RMSNorm", "divided by its root mean square", kLearned};
-  static constexpr KindWords kDyT{"DyT", "dynamic tanh", "tanh(αx), no statistics", kLearned};
-  static constexpr KindWords kSimple{"LN-s", "LN-simple", "without gain and bias", kPlain};
-  static constexpr KindWords kAda{"Ada", "AdaNorm", "its gain is a function of x", kPlain};
-  static constexpr KindWords kDetach{"det", "DetachNorm", "mean and spread", kHeld};
-  static constexpr KindWords kDetachMean{"dμ", "detach-mean", "the mean alone", kHeld};
-  static constexpr KindWords kDetachVariance{"dσ", "detach-variance", "the spread alone", kHeld};
-  static constexpr KindWords kNone{"off", "no norm", "the slot is empty", ""};
-  switch (kind) {
-    case NormKind::LayerNorm:
-      return kLayerNorm;
-    case NormKind::Rms:
-      return kRms;
-    case NormKind::Simple:
-      return kSimple;
-    case NormKind::AdaNorm:
-      return kAda;
-    case NormKind::Detach:
-      return kDetach;
-    case NormKind::DetachMean:
-      return kDetachMean;
-    case NormKind::DetachVariance:
-      return kDetachVariance;
-    case NormKind::DyT:
-      return kDyT;
-    case NormKind::None:
-      break;
-  }
-  return kNone;
+  static const std::vector<KindWords> all = [] {
+    std::vector<KindWords> rows;
+    for (const NormKind one : kNormKinds) {
+      const auto of = [&](std::string_view what) -> std::string_view {
+        const std::string* text =
+            words::of_window().find(fmt::format("diagram.kind.{}.{}", short_name(one), what));
+        return text ? std::string_view(*text) : std::string_view{};
+      };
+      rows.push_back({of("token"), of("name"), of("help"), of("group")});
+    }
+    return rows;
+  }();
+  return all[static_cast<size_t>(kind)];
 }
 
-const char* token_text(NormKind kind) {
+std::string_view token_text(NormKind kind) {
   return kind_words(kind == NormKind::None ? NormKind::LayerNorm : kind).token;
 }
 
 namespace {
 
-const char* slot_place(SlotId at) {
-  if (at.layer == kFinal) return "after the last layer";
-  if (at.layer == kEmbedding) return "on the embedding";
+const std::string& slot_place(SlotId at) {
+  if (at.layer == kFinal) return words::say("diagram.place.final");
+  if (at.layer == kEmbedding) return words::say("diagram.place.embedding");
   switch (at.slot) {
     case Slot::Before:
-      return "before the branch";
+      return words::say("diagram.place.before");
     case Slot::After:
-      return "after the branch";
+      return words::say("diagram.place.after");
     case Slot::Stream:
       break;
   }
-  return "on the stream";
+  return words::say("diagram.place.stream");
 }
 
 }  // namespace
 
 std::string slot_help(const Stack& stack, SlotId at) {
   const NormKind kind = norm_at(stack.wiring, at);
-  if (stack.is_locked(at))
-    return fmt::format("The norm {} is locked: it stays when others move. L unlocks it.", slot_place(at));
+  const words::Place place{"place", slot_place(at)};
+  if (stack.is_locked(at)) return words::say("diagram.help.locked", {place});
   if (at.layer == kFinal)
-    return kind == NormKind::None
-               ? "No final norm. Enter puts one after the last layer, as Pre-LN has it."
-               : "The final norm, after the last layer. Enter takes it off, T chooses its kind, L locks it.";
+    return words::say(kind == NormKind::None ? "diagram.help.no_final" : "diagram.help.final");
   if (at.layer == kEmbedding)
-    return kind == NormKind::None
-               ? "No norm on the embedding. Enter puts one there, as Peri-LN has it."
-               : "The norm on the embedding. Enter takes it off, T chooses its kind, L locks it.";
-  if (kind == NormKind::None)
-    return fmt::format(
-        "Empty slot {}. Enter fills it in all identical layers, Alt+Enter in this one; I, O, P: before, "
-        "after, stream.",
-        slot_place(at));
-  return fmt::format(
-      "The norm {}: {}. Drag it along its branch: identical layers follow, Alt moves this one, Ctrl paints the layers "
-      "that you pass, Shift starts run D from step 0. Keys: I before, O after, P stream, Enter off, T its kind, "
-      "L lock, Ctrl+Up paints the layer above.",
-      slot_place(at), kind_words(kind).name);
+    return words::say(kind == NormKind::None ? "diagram.help.no_embedding" : "diagram.help.embedding");
+  if (kind == NormKind::None) return words::say("diagram.help.empty", {place});
+  return words::say("diagram.help.norm", {place, {"kind", kind_words(kind).name}});
 }
 
 }  // namespace normscope::lab

@@ -7,16 +7,12 @@
 
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
+#include "app/words/words.h"
 
 namespace normscope::shell {
 namespace {
 
 constexpr const char* kPopup = "app/glossary";
-
-std::string word_of(const Captions& words, const std::string& english) {
-  const auto it = words.find(english);
-  return it == words.end() ? english : it->second;
-}
 
 bool names(std::string_view places, std::string_view place) {
   while (!places.empty()) {
@@ -80,7 +76,7 @@ const Term* asked_for(const ui::Ui& ui) {
 
 // The entry that is kept open; the lesson that was asked for.
 int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std::string& open,
-               const Captions& words) {
+               const words::Language& words) {
   using namespace ui;
   const Theme& t = ui.theme();
   const float width = 380, line = 18, way = term.lesson == kNoLesson ? 0.f : 38.f;
@@ -106,10 +102,9 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
   ui.mark("app/glossary/entry", rest, term.text, source);
   ui.paint().text_wrapped(rest.take_top(text_h, 6), body, t.ink2, term.text, line);
   ui.paint().text_wrapped(rest, small, t.ink3, source, 16);
-  const bool asked =
-      way > 0 && button(ui, "app/glossary/lesson", {below.x, below.bottom() - 28, 130, 28},
-                        fmt::format(fmt::runtime(word_of(words, "Open lesson {}")), term.lesson),
-                        word_of(words, "The lesson that shows what this is."));
+  const bool asked = way > 0 && button(ui, "app/glossary/lesson", {below.x, below.bottom() - 28, 130, 28},
+                                       words.say("course.glossary.open", {{"lesson", term.lesson}}),
+                                       words.say("course.glossary.open_help"));
   if (asked) ui.close_popup();
   ui.end_popup();
   if (asked || !ui.popup_open(kPopup)) open.clear();
@@ -118,10 +113,9 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
 
 }  // namespace
 
-std::string source_text(const Term& term, const Captions& words) {
+std::string source_text(const Term& term, const words::Language& words) {
   std::string source(term.source);
-  if (term.lesson != kNoLesson)
-    source += fmt::format(fmt::runtime(word_of(words, "; see lesson {}")), term.lesson);
+  if (term.lesson != kNoLesson) source += words.say("course.glossary.see", {{"lesson", term.lesson}});
   return source;
 }
 
@@ -141,7 +135,7 @@ const Term* term_at(std::string_view place) {
   return nullptr;
 }
 
-int draw_glossary(ui::Ui& ui, std::string& open, const Captions& words) {
+int draw_glossary(ui::Ui& ui, std::string& open, const words::Language& words) {
   using namespace ui;
   const Theme& t = ui.theme();
   const std::vector<Mark> marks = marks_of(ui);

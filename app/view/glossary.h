@@ -3,12 +3,12 @@
 // entry leads to the lesson that shows the term. Control: app/glossary/lesson.
 #pragma once
 
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "app/ui/ui.h"
+#include "app/words/words.h"
 
 namespace normscope::shell {
 
@@ -28,18 +28,14 @@ struct Term {
 constexpr std::string_view kNotInText = "-";
 
 std::span<const Term> glossary();
-// Its second half, which glossary_settings.cpp holds; part of glossary().
-std::span<const Term> glossary_of_settings();
 const Term* find_term(std::string_view id);
-// What stands around an entry in the language of a course, by its English form; the entries themselves are English.
-using Captions = std::map<std::string, std::string>;
-// The source as it is shown, with the lesson. Which entries were held against theirs: docs/theory.md.
-std::string source_text(const Term& term, const Captions& words = {});
+// The source as it is shown, with the lesson; `words`: the language of what stands around an entry, that of a course. Which entries were held against theirs: docs/theory.md.
+std::string source_text(const Term& term, const words::Language& words = words::of_window());
 // The term that a panel title or a control's name stands for; nullptr when none does.
 const Term* term_at(std::string_view place);
 
 // Underlines what has an entry and shows it; called after the screens. `open`: id of the entry that is kept open.
 // Returns the number of the lesson that was asked for there, else kNoLesson.
-int draw_glossary(ui::Ui&, std::string& open, const Captions& words = {});
+int draw_glossary(ui::Ui&, std::string& open, const words::Language& words = words::of_window());
 
 }  // namespace normscope::shell

@@ -55,11 +55,13 @@ enum class Act {
 
 struct Shortcut {
   Act act;
-  std::string_view chord, second;  // "Ctrl+Z"; empty: none
-  std::string_view shown;          // on the sheet, where the chord alone would not say it
-  std::string_view title;          // "Undo"
-  std::string_view help;           // one sentence
-  bool command = false;  // the palette runs it; the others belong to a control that has a name itself
+  std::string_view id;                 // of its words: assets/words/shortcuts.toml
+  std::string_view chord{}, second{};  // "Ctrl+Z"; empty: none
+  bool command = false;      // the palette runs it; the others belong to a control that has a name itself
+  std::string_view shown{};  // on the sheet, where the chord alone would not say it
+  std::string_view title{};  // "Undo"
+  std::string_view help{};   // one sentence
+  std::string_view words{};  // other names that the palette finds it by
 };
 
 std::span<const Shortcut> shortcuts();

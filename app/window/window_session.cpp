@@ -83,6 +83,7 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
   if (options.dark) state_.look.dark = *options.dark;
   if (!options.language.empty())
     state_.screens.lessons.language = options.language == "en" ? "" : options.language;
+  speak(state_.screens.lessons);
   if (options.backend) state_.backend.chosen = *options.backend;
   const std::function<void()> wake = [this] {
     news_.store(true, std::memory_order_relaxed);

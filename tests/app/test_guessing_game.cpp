@@ -7,6 +7,7 @@
 
 #include "app/lessons/player.h"
 #include "app/panels/plot_specs.h"
+#include "app/words/words.h"
 #include "catch.hpp"
 #include "lab_driver.h"
 #include "lab_fixture.h"
@@ -52,8 +53,8 @@ TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
   }
   CHECK(guessing_game.guesses.count() == 12);
   CHECK(guessing_game.guesses.hits() >= 8);
-  CHECK(lab.driver.control("app/opener/lesson").help == kFirstLessonHelp);
-  CHECK_FALSE(test::holds(kFirstLessonHelp, "run A"));  // whatever that one does meanwhile
+  CHECK(lab.driver.control("app/opener/lesson").help == words::say("shell.offer.help_lesson"));
+  CHECK_FALSE(test::holds(words::say("shell.offer.help_lesson"), "run A"));  // whatever that one does meanwhile
   CHECK(lab.view().step == step);
   CHECK_FALSE(lab.view().playing);
   lab.driver.key("Escape");

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 
 #include "app/course/labels.h"
@@ -13,9 +12,11 @@
 #include "app/course/limits.h"
 #include "app/course/reading/reach.h"
 #include "app/course/worksheet/worksheet.h"
+#include "app/words/words.h"
 #include "exercise_lesson.h"
 #include "player_driver.h"
 #include "program.h"
+#include "training/spec/spec.h"
 
 namespace normscope::test_lesson_language {
 namespace {
@@ -116,14 +117,6 @@ TEST_CASE("a translation tells what it lacks and what it has too much, by name",
     c.replace("run.md", "Drei", wall + "Drei");
     CHECK(has(c.fault(), "de/run.md:1: "));
   }
-  SECTION("a word of the player without its number") {
-    Copy c("lesson_language_6");
-    write_text(c.folder + "/de.toml", "\"{} of {} done\" = \"{} fertig\"\n");
-    const Course german = read_course(c.folder, "de");
-    REQUIRE(german.broken.size() == 1);
-    CHECK(has(german.broken[0].error, "de.toml:1: [{} of {} done] expected a text with 2 times {}"));
-    CHECK(german.find("warm-up")->language == "de");
-  }
 }
 
 TEST_CASE("what is to be said, chosen and hinted has its keys, and is what is shown", "[lesson]") {
@@ -169,31 +162,45 @@ TEST_CASE("a lesson without the language stays English, and so does a folder whe
 }
 
 TEST_CASE("every word of the player is in the table of each language", "[lesson]") {
-  // What is looked up by a name that the code puts together.
-  std::set<std::string> known{"Predict", "Run",        "Compare", "Explain",      "Challenge",
-                              "Say",     "no warm-up", "warm-up", "learning rate"};
-  for (const Lesson& lesson : read_course(kFolder, "").lessons)
-    for (const LimitSetting& setting : limit_settings(lesson, "another.txt")) known.insert(setting.name());
-  const std::regex asked("(?:word|phrase)(?:_of\\(\\s*(?:lesson\\.)?words,|\\()\\s*\"([^\"]+)\"");
-  for (const char* folder : {"/app/lessons", "/app/course", "/app/view"})
-    for (const auto& entry : fs::recursive_directory_iterator(std::string(NORMSCOPE_SOURCE_DIR) + folder)) {
-      if (entry.path().extension() != ".cpp") continue;
-      const std::string source = read_all(entry.path().string());
-      for (std::sregex_iterator it(source.begin(), source.end(), asked), end; it != end; ++it)
-        known.insert((*it)[1].str());
-    }
-  CHECK(known.size() > 120);
+  const std::set<std::string> rooms{"course", "worksheet"};
+  const auto keys_of = [&](const std::string& language) {
+    std::set<std::string> keys;
+    for (const Words::Entry& entry : words::language(language).entries())
+      if (rooms.contains(entry.key.substr(0, entry.key.find('.')))) keys.insert(entry.key);
+    return keys;
+  };
+  const std::set<std::string> english = keys_of("en");
+  CHECK(english.size() > 200);
+  CHECK(words::languages() == languages_in(kFolder));
   for (const std::string& language : languages_in(kFolder)) {
-    const Words words = read_words(kFolder, language);
-    for (const std::string& word : known) {
-      INFO(language << ".toml lacks: " << word);
-      CHECK(words.contains(word));
+    const std::set<std::string> there = keys_of(language);
+    for (const std::string& key : english) {
+      INFO("assets/words/" << language << " lacks: " << key);
+      CHECK(there.contains(key));
     }
-    for (const auto& [word, text] : words) {
-      INFO(language << ".toml has, and nobody asks for it: " << word);
-      CHECK(known.contains(word));
+    for (const std::string& key : there) {
+      INFO("assets/words/" << language << " has, and nobody asks for it: " << key);
+      CHECK(english.contains(key));
     }
   }
+}
+
+TEST_CASE("what a lesson calls by a key of its own is called as the lessons and the settings call it",
+          "[lesson]") {
+  const Words& english = words::language("en");
+  std::set<std::string> elsewhere;
+  for (const Lesson& lesson : read_course(kFolder, "").lessons)
+    for (const LimitSetting& setting : limit_settings(lesson, "another.txt"))
+      elsewhere.insert(setting.name());
+  for (const Words::Entry& entry : english.entries()) {
+    INFO(entry.key);
+    if (entry.key.starts_with("course.elsewhere.")) CHECK(elsewhere.erase(*english.find(entry.key)) == 1);
+    if (!entry.key.starts_with("course.setting.")) continue;
+    const Field* field = find_field(entry.key.substr(std::string("course.setting.").size()));
+    REQUIRE(field);
+    CHECK(field->label == *english.find(entry.key));
+  }
+  for (const std::string& setting : elsewhere) FAIL_CHECK("no words for " << setting);
 }
 
 TEST_CASE("the screen shows a lesson in German, from the prediction to the claim", "[player]") {
@@ -269,16 +276,15 @@ TEST_CASE("help under the mouse of a lesson in German is German", "[player]") {
 TEST_CASE("a worksheet in German has German headings, and asks in German", "[lesson]") {
   const Course course = read_course(kFolder, "de");
   const Lesson& lesson = *course.find("warm-up");
-  const Words words = read_words(kFolder, "de");
+  const Words &english = words::language("en"), &german = words::language("de");
   for (const bool answers : {false, true}) {
     const std::string sheet = worksheet(lesson, load_results(lesson), answers);
-    for (const char* english : {"Why do you think so?", "what is measured", "In a terminal", "Sources",
-                                "Claim", "Predict", "Run", "Compare", "Explain", "Name", "I expect",
-                                "What you should now be able to say", "Teacher's copy, with answers"}) {
-      INFO(english);
-      if (const std::string german = words.at(english); german != english)
+    for (const Words::Entry& entry : english.entries()) {
+      if (!entry.key.starts_with("worksheet.") && !entry.key.starts_with("course.step.")) continue;
+      INFO(entry.key);
+      if (const std::string& word = english.say(entry.key); german.say(entry.key) != word)
         for (const std::string tag : {"h2", "h3", "th", "p", "b", "span"})
-          CHECK_FALSE(has(sheet, "<" + tag + ">" + english + "</" + tag + ">"));
+          CHECK_FALSE(has(sheet, "<" + tag + ">" + word + "</" + tag + ">"));
     }
     CHECK(has(sheet, "<h3>Im Terminal</h3>"));
     CHECK(has(sheet, "<h2>Vorhersagen</h2>"));
@@ -288,7 +294,9 @@ TEST_CASE("a worksheet in German has German headings, and asks in German", "[les
 }
 
 TEST_CASE("beside the steps too no word of the player is left in English", "[player]") {
-  const Words words = read_words(kFolder, "de");
+  std::map<std::string, std::string> words;  // English, German
+  for (const Words::Entry& entry : words::language("de").entries())
+    words[words::language("en").say(entry.key)] = words::language("de").say(entry.key);
   for (const ui::Vec size : {ui::Vec{1600, 1000}, {1024, 600}}) {
     PlayerDriver p("", size);
     p.state.screens.lessons.player = std::make_shared<Player>(

@@ -68,23 +68,23 @@ int score_of(const Challenge& challenge, const std::vector<Try>& tries, int hint
   return std::max(0, challenge.points * ways - lost);
 }
 
-std::string score_rule(const Challenge& challenge, const ScoreWords& words) {
-  return phrase_of(words,
-                   "Each way that ends below {} is worth {} points; each choice in the first row is a way.",
-                   fmt::format("{:.4g}", challenge.line), challenge.points) +
-         " " +
-         phrase_of(words, "Each training costs {}, each hint its own price; the sum is never below 0.",
-                   challenge.per_run);
+std::string score_rule(const Challenge& challenge, const Words& words) {
+  return words.say("course.task.ways_rule",
+                   {{"line", fmt::format("{:.4g}", challenge.line)}, {"points", challenge.points}}) +
+         " " + words.say("course.task.cost_rule", {{"cost", challenge.per_run}});
 }
 
 std::string score_text(const Challenge& challenge, const std::vector<Try>& tries, int hints,
-                       const ScoreWords& words) {
+                       const Words& words) {
   const size_t ways = ways_found(challenge, tries).size();
-  const std::string won = ways == 1 ? word_of(words, "1 way") : phrase_of(words, "{} ways", ways);
-  const std::string lost =
-      tries.size() == 1 ? word_of(words, "1 training") : phrase_of(words, "{} trainings", tries.size());
-  return phrase_of(words, "{} × {} − {} × {} − {} for hints = {} points", won, challenge.points, lost,
-                   challenge.per_run, cost_of(challenge, hints), score_of(challenge, tries, hints));
+  const std::string won = words.say("course.task.ways", {{"count", ways}});
+  const std::string lost = words.say("course.task.trainings", {{"count", tries.size()}});
+  return words.say("course.task.sum", {{"won", won},
+                                       {"points", challenge.points},
+                                       {"lost", lost},
+                                       {"cost", challenge.per_run},
+                                       {"hints", cost_of(challenge, hints)},
+                                       {"score", score_of(challenge, tries, hints)}});
 }
 
 }  // namespace normscope::lessons

@@ -3,12 +3,16 @@
 // run waits for them. Read by reading/exercise_tables.h.
 #pragma once
 
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "app/words/words.h"
+
 namespace normscope::lessons {
+
+/// The language of a course.
+using Words = words::Language;
 
 struct Challenge {
   /// A field of the run, and what it may be set to. The first choice is the one that ways are told apart by.
@@ -57,10 +61,9 @@ bool below_line(const Challenge& challenge, double loss);
 std::vector<Try> ways_found(const Challenge& challenge, const std::vector<Try>& tries);
 int score_of(const Challenge& challenge, const std::vector<Try>& tries, int hints);
 /// The rule in a sentence, and the sum as it stands: "2 ways × 40 − 3 trainings × 5 − 0 for hints = 65 points".
-/// `words` are those of the course (language/language.h).
-using ScoreWords = std::map<std::string, std::string>;
-std::string score_rule(const Challenge& challenge, const ScoreWords& words = {});
+/// In the language of `words`.
+std::string score_rule(const Challenge& challenge, const Words& words = words::language("en"));
 std::string score_text(const Challenge& challenge, const std::vector<Try>& tries, int hints,
-                       const ScoreWords& words = {});
+                       const Words& words = words::language("en"));
 
 }  // namespace normscope::lessons

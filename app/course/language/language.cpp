@@ -1,11 +1,13 @@
 #include "app/course/language/language.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <set>
 #include <system_error>
 
@@ -21,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kTexts = "texts.toml";
+
+using Texts = std::map<std::string, std::string>;  ///< by key: "figure.losses.title"
 
 /// "de", "pt-BR": it becomes part of a path.
 bool is_language(const std::string& name) {
@@ -41,7 +45,7 @@ std::string read_needed(const std::string& path, const InputKind& kind) {
 }
 
 /// [figure.losses] title -> "figure.losses.title". What is no text is at fault.
-void flatten(const toml::table& table, const std::string& file, const std::string& before, Words& out) {
+void flatten(const toml::table& table, const std::string& file, const std::string& before, Texts& out) {
   for (const auto& [key, node] : table) {
     const std::string name = before + (before.empty() ? "" : ".") + std::string(key.str());
     if (const toml::table* inner = node.as_table()) {
@@ -99,13 +103,6 @@ void take_prose(Lesson& lesson, StepKind kind, const std::string& language) {
   if (const std::string fault = difference(braces_of(step.text), braces_of(prose)); !fault.empty())
     throw Error(fmt::format("{}:1: {}: expected those of the English text", path, fault));
   step.text = std::move(prose);
-}
-
-/// How many numbers a text has room for; npos for braces of another kind.
-size_t holes(std::string text) {
-  size_t count = 0;
-  for (size_t at = 0; (at = text.find("{}")) != std::string::npos; ++count) text.erase(at, 2);
-  return text.find_first_of("{}") == std::string::npos ? count : std::string::npos;
 }
 
 std::string numbered(std::set<std::string>& used, const std::string& key) {
@@ -237,7 +234,7 @@ std::vector<std::string> language_files(const Lesson& lesson, const std::string&
 Lesson translated(const Lesson& lesson, const std::string& language) {
   const std::string file = path_in(lesson.folder, language, kTexts);
   const toml::table root = parse_toml(read_needed(file, input::kLesson), file);
-  Words texts;
+  Texts texts;
   flatten(root, file, "", texts);
   Lesson out = lesson;
   std::vector<std::string> wanted, there;
@@ -264,26 +261,10 @@ std::vector<std::string> language_faults(const Lesson& lesson) {
   return faults;
 }
 
-Words read_words(const std::string& folder, const std::string& language) {
-  if (!is_language(language)) return {};
-  const std::string file = (fs::path(folder) / (language + ".toml")).string();
-  const auto text = read_input_file_if_there(file, input::kLesson);
-  if (!text) return {};
-  Words words;
-  for (const auto& [key, node] : parse_toml(*text, file)) {
-    const auto value = node.value_exact<std::string>();
-    const std::string name(key.str());
-    if (!value || value->empty() || holes(*value) != holes(name))
-      throw Error(fmt::format("{}:{}: [{}] expected a text with {} times {{}}", file,
-                              node.source().begin.line, name, holes(name)));
-    words[name] = *value;
-  }
-  return words;
-}
-
-std::string word_of(const Words& words, const std::string& english) {
-  const auto it = words.find(english);
-  return it == words.end() ? english : it->second;
+std::string called(const Words& words, std::string_view kind, std::string_view key,
+                   std::string_view otherwise) {
+  const std::string* word = words.find(fmt::format("course.{}.{}", kind, key));
+  return word ? *word : std::string(otherwise);
 }
 
 }  // namespace normscope::lessons

@@ -1,22 +1,17 @@
 // Lessons in another language: a folder of texts beside lesson.toml, "de" for German, with the four Markdown files and
 // texts.toml, one text for every text of lesson.toml that is shown. What is measured is the same, and so is every
-// number, tile and formula of the texts: only words differ. Words of the player itself stand in lessons/de.toml. A lesson
+// number, tile and formula of the texts: only words differ. What the player itself says is in assets/words. A lesson
 // without such a folder is shown in English.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <functional>
-#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/course/lesson.h"
 
 namespace normscope::lessons {
-
-/// By their English form; "{}" in both stands for the same number.
-using Words = std::map<std::string, std::string>;
 
 /// Every text of lesson.toml that is shown, with its key in texts.toml: "figure.losses.title". Empty ones are left out,
 /// and sources stay as they are.
@@ -37,14 +32,9 @@ Lesson translated(const Lesson& lesson, const std::string& language);
 /// What is wrong with the languages of a lesson, one line each.
 std::vector<std::string> language_faults(const Lesson& lesson);
 
-/// FOLDER/de.toml; empty where there is none. Throws Error for a text that does not stand for the same numbers.
-Words read_words(const std::string& folder, const std::string& language);
-/// The word in that language; in English where the table does not have it.
-std::string word_of(const Words& words, const std::string& english);
-/// The same with the numbers or names that its "{}" stand for.
-template <typename... Args>
-std::string phrase_of(const Words& words, const std::string& english, const Args&... args) {
-  return fmt::format(fmt::runtime(word_of(words, english)), args...);
-}
+/// What the lessons call a kind of thing ("setting", "elsewhere") by a key that is not of this program; `otherwise` where
+/// assets/words/course.toml has no word for it.
+std::string called(const Words& words, std::string_view kind, std::string_view key,
+                   std::string_view otherwise);
 
 }  // namespace normscope::lessons

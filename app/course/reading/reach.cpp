@@ -55,9 +55,9 @@ std::string in_words(const Lesson& lesson, std::string text) {
   const auto put = [&](std::string_view english, const std::string& word) {
     if (const size_t at = text.find(english); at != text.npos) text.replace(at, english.size(), word);
   };
-  put(" to ", word_of(lesson.words, " to "));
-  put("at least ", word_of(lesson.words, "at least "));
-  put("at most ", word_of(lesson.words, "at most "));
+  put(" to ", lesson.words->say("course.number.to"));
+  put("at least ", lesson.words->say("course.number.at_least"));
+  put("at most ", lesson.words->say("course.number.at_most"));
   return text;
 }
 
@@ -67,9 +67,10 @@ std::string measured_words(const Lesson& lesson, const std::string& cell) {
   if (first == cell.npos || of == cell.npos) return in_words(lesson, cell);
   const std::string range = last > first ? cell.substr(first + 2, last - first - 2) + "; " : "";
   const size_t seeds = of + 4;
-  return fmt::format("{} ({}{})", cell.substr(0, first), in_words(lesson, range),
-                     phrase_of(lesson.words, "{} of {} seeds hold", cell.substr(last + 2, of - last - 2),
-                               cell.substr(seeds, cell.find(' ', seeds) - seeds)));
+  return fmt::format(
+      "{} ({}{})", cell.substr(0, first), in_words(lesson, range),
+      lesson.words->say("course.claim.seeds", {{"hold", cell.substr(last + 2, of - last - 2)},
+                                               {"all", cell.substr(seeds, cell.find(' ', seeds) - seeds)}}));
 }
 
 Reach::Cell cell_of(const std::string& text) {
@@ -137,20 +138,23 @@ std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Rea
   std::vector<std::string> sentences;
   std::string held;
   for (const Reach& reach : all)
-    if (reach.holds()) held += (held.empty() ? "" : ", ") + word_of(lesson.words, reach.setting);
-  if (!held.empty()) sentences.push_back(word_of(lesson.words, "It also holds with: ") + held + ".");
+    if (reach.holds())
+      held += (held.empty() ? "" : ", ") + called(*lesson.words, "elsewhere", reach.setting, reach.setting);
+  if (!held.empty()) sentences.push_back(lesson.words->say("course.claim.also") + held + ".");
   for (const Reach& reach : all) {
     std::string wrong;
     for (size_t i = 0; i < reach.cells.size(); ++i)
       if (!reach.cells[i].holds)
         wrong +=
             (wrong.empty() ? "" : "; ") +
-            phrase_of(lesson.words, "{}: needed {}, measured {}", lesson.measure(lesson.effect[i])->label,
-                      in_words(lesson, band_text(check_of(lesson, lesson.effect[i]))),
-                      measured_words(lesson, reach.cells[i].text));
+            lesson.words->say("course.claim.needed",
+                              {{"measure", lesson.measure(lesson.effect[i])->label},
+                               {"needed", in_words(lesson, band_text(check_of(lesson, lesson.effect[i])))},
+                               {"measured", measured_words(lesson, reach.cells[i].text)}});
     if (!wrong.empty())
-      sentences.push_back(fmt::format("{}{}: {}.", word_of(lesson.words, "It does not hold with "),
-                                      word_of(lesson.words, reach.setting), wrong));
+      sentences.push_back(fmt::format("{}{}: {}.", lesson.words->say("course.claim.not"),
+                                      called(*lesson.words, "elsewhere", reach.setting, reach.setting),
+                                      wrong));
   }
   return sentences;
 }

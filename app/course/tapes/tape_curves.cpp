@@ -21,11 +21,11 @@ std::string in_words(const SmallTape::Instruction& i, const Words& words) {
     case Op::Add:
       return fmt::format("{} + {}", i.of[0], i.of[1]);
     case Op::Relu:
-      return phrase_of(words, "relu of {}", i.of[0]);
+      return words.say("course.tape.relu", {{"of", i.of[0]}});
     case Op::Norm:
-      return phrase_of(words, "norm of {}", i.of[0]);
+      return words.say("course.tape.norm", {{"of", i.of[0]}});
     case Op::CrossEntropy:
-      return phrase_of(words, "−log p of letter {}", i.target);
+      return words.say("course.tape.log_p", {{"letter", i.target}});
   }
   return {};
 }
@@ -89,7 +89,7 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words) 
   table.done = std::min(done, table.lines);
   for (const SmallTape::Number& n : tape.numbers)
     table.rows.push_back({n.name,
-                          n.trained ? word_of(words, "weight") : word_of(words, "given"),
+                          n.trained ? words.say("course.tape.weight") : words.say("course.tape.given"),
                           texts_of(n.values, replay.values.at(n.name).columns, kAsGiven),
                           {},
                           false});
@@ -108,9 +108,10 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words) 
       const SmallValue& shape = replay.values.at(write.name);
       (write.gradient ? to.gradient : to.value) = texts_of(write.values, shape.columns, kDigits);
       to.now = i + 1 == table.done;
-      names += (names.empty() ? "" : word_of(words, " and ")) + write.name;
+      names += (names.empty() ? "" : words.say("course.tape.and")) + write.name;
     }
-    table.said = line.backward ? phrase_of(words, "back through {}: gradient of {}", line.instruction, names)
+    table.said = line.backward ? words.say("course.tape.back_through",
+                                           {{"instruction", line.instruction}, {"names", names}})
                                : fmt::format("{} = {}", line.instruction, row(line.instruction)->what);
   }
   return table;

@@ -2,7 +2,6 @@
 // which the player, the report and the worksheet show its instructions.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -28,9 +27,8 @@ struct TapeTable {
   size_t done = 0, forward = 0, lines = 0;
   std::string said;  ///< what the last one did: "h = x × u", "back through y: gradient of s"
 };
-/// `words` are those of the course (language/language.h).
-TapeTable table_of_tape(const SmallTape& tape, size_t done,
-                        const std::map<std::string, std::string>& words = {});
+/// In the language of `words`.
+TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words = words::language("en"));
 
 /// The table of a page: a head, and a row for each; "" where nothing is known, <br> between the rows of numbers.
 std::vector<std::vector<std::string>> cells_of_tape(const TapeTable& table);

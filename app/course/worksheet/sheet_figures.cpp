@@ -30,10 +30,10 @@ void add_start(const Sheet& sheet, const Figure& figure, plot::PlotSpec& plot) {
   data.reference = sheet.kept;
   const auto start = start_of(sheet.lesson, asked.curve, data);
   if (!start) return;
-  const Words& words = sheet.lesson.words;
+  const Words& words = *sheet.lesson.words;
   plot::Series point;
   point.id = "start";
-  point.name = word_of(words, "start here");
+  point.name = words.say("worksheet.start");
   for (const FigureLine& line : figure.lines)
     if (line.curve == asked.curve && !line.run.empty()) point.ink = plot::Ink::run(line.run[0] - 'A');
   point.x = plot::Column::of({static_cast<float>(start->first)});
@@ -91,11 +91,11 @@ std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step)
   plot::PlotSpec plot =
       measured ? kept_plot(sheet.lesson, figure, *sheet.kept) : axes(sheet, figure, predicting);
   plot.id = fmt::format("{}-{}", to_string(step), figure.id);  // another figure of the page may have the same
-  const Words& words = sheet.lesson.words;
+  const Words& words = *sheet.lesson.words;
   std::string caption;
   if (!measured && !predicting)
-    caption = element("figcaption", phrase_of(words, "Draw what you measured: {}",
-                                              ui::svg_escaped(names_of(sheet.lesson, figure))));
+    caption = element("figcaption", words.say("worksheet.draw",
+                                              {{"runs", ui::svg_escaped(names_of(sheet.lesson, figure))}}));
   return element("figure", "\n" + inlined(plot::to_svg(plot, ui::theme(false), kSize)) + caption) + "\n";
 }
 

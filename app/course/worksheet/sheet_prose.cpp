@@ -100,10 +100,10 @@ class ProseWriter {
     }
     if (forms.size() == 1) return forms.front();
     std::sort(forms.begin(), forms.end());
-    const Words& words = sheet_.lesson.words;
+    const Words& words = *sheet_.lesson.words;
     std::string out;
     for (const std::string& form : forms)
-      out += (out.empty() ? " " : word_of(words, " or ")) +
+      out += (out.empty() ? " " : words.say("worksheet.or")) +
              element("span", std::string(kBox) + " " + form, "form");
     return out + " ";
   }

@@ -74,22 +74,23 @@ std::string head_of(const Sheet& sheet) {
   const Lesson& lesson = sheet.lesson;
   std::string out = element("h1", fmt::format("{}. {}", lesson.number, svg_escaped(lesson.title))) + "\n";
   if (sheet.answers)
-    out += element("p", element("b", word_of(lesson.words, "Teacher's copy, with answers"))) + "\n";
+    out += element("p", element("b", lesson.words->say("worksheet.answers"))) + "\n";
   else
     out += element("div",
-                   element("span", word_of(lesson.words, "Name")) +
-                       element("span", word_of(lesson.words, "Date")),
+                   element("span", lesson.words->say("worksheet.name")) +
+                       element("span", lesson.words->say("worksheet.date")),
                    "person") +
            "\n";
   return out + element("p", element("b", svg_escaped(lesson.question))) + "\n" +
-         element("p", phrase_of(lesson.words, "About {} minutes.", lesson.minutes), "small") + "\n";
+         element("p", lesson.words->say("worksheet.minutes", {{"minutes", lesson.minutes}}), "small") + "\n";
 }
 
 std::string cards(const Sheet& sheet, const Prediction& asked) {
-  const Words& words = sheet.lesson.words;
+  const Words& words = *sheet.lesson.words;
   std::string out = row(
-      {svg_escaped(phrase_of(words, "place (1: {}, {}: {})", asked.first, asked.cards.size(), asked.last)),
-       word_of(words, "what")},
+      {svg_escaped(words.say("worksheet.place",
+                             {{"first", asked.first}, {"cards", asked.cards.size()}, {"last", asked.last}})),
+       words.say("worksheet.what")},
       "th");
   std::vector<std::string> order;  // the measures, from the smallest
   for (const Prediction::Card& card : asked.cards) order.push_back(card.measure);
@@ -109,15 +110,18 @@ std::string cards(const Sheet& sheet, const Prediction& asked) {
 }
 
 std::string value_asked(const Sheet& sheet, const Prediction& asked) {
-  const Words& words = sheet.lesson.words;
+  const Words& words = *sheet.lesson.words;
   std::string out;
   for (const double value : asked.values) out += fmt::format("{} {} ", kBox, ui::number(value, 3));
   if (asked.values.empty())
-    out =
-        phrase_of(words, "{} (from {} to {}) ", kBlank, ui::number(asked.low, 3), ui::number(asked.high, 3));
+    out = words.say(
+        "worksheet.blank",
+        {{"blank", kBlank}, {"low", ui::number(asked.low, 3)}, {"high", ui::number(asked.high, 3)}});
   out = element("p", out + svg_escaped(asked.unit));
-  return sheet.answers ? out + element("p", phrase_of(words, "Measured: {}", sheet.mean(asked.measure)))
-                       : out;
+  return sheet.answers
+             ? out +
+                   element("p", words.say("worksheet.measured_value", {{"value", sheet.mean(asked.measure)}}))
+             : out;
 }
 
 std::string prediction(const Sheet& sheet) {
@@ -126,8 +130,8 @@ std::string prediction(const Sheet& sheet) {
   if (asked.kind == Prediction::Kind::Order) out += cards(sheet, asked);
   if (asked.kind == Prediction::Kind::Value) out += value_asked(sheet, asked);
   out += figures_html(sheet, StepKind::Predict);
-  const Words& words = sheet.lesson.words;
-  return out + element("p", word_of(words, "Why do you think so?")) + "\n" + lines_to_write(2);
+  const Words& words = *sheet.lesson.words;
+  return out + element("p", words.say("worksheet.why")) + "\n" + lines_to_write(2);
 }
 
 /// What the checks, the prediction and the text speak of, in the lesson's order.
@@ -148,13 +152,13 @@ std::vector<const Measure*> measured_here(const Lesson& lesson) {
 std::string measurements(const Sheet& sheet) {
   // The command measures five seeds; what was kept before may be of fewer.
   const int32_t seeds = sheet.kept ? sheet.kept->seeds : 0;
-  const Words& words = sheet.lesson.words;
-  const std::string mean =
-      seeds == 1 ? word_of(words, "one seed") : phrase_of(words, "{} seeds: mean", seeds);
-  const std::string measured = word_of(words, "what is measured");
-  std::string rows = sheet.answers
-                         ? row({measured, mean, word_of(words, "range")}, "th")
-                         : row({measured, word_of(words, "I expect"), word_of(words, "I measured")}, "th");
+  const Words& words = *sheet.lesson.words;
+  const std::string mean = words.say("worksheet.seeds_mean", {{"count", seeds}});
+  const std::string measured = words.say("worksheet.what_is_measured");
+  std::string rows =
+      sheet.answers
+          ? row({measured, mean, words.say("worksheet.range")}, "th")
+          : row({measured, words.say("worksheet.expect"), words.say("worksheet.measured_by_me")}, "th");
   for (const Measure* measure : measured_here(sheet.lesson)) {
     const std::string unit = measure->unit.empty() ? "" : fmt::format(" [{}]", measure->unit);
     const std::string what = svg_escaped(measure->label + unit);
@@ -192,10 +196,11 @@ std::string to_do_again(const Lesson& lesson, const std::string& folder) {
   std::set<std::string> said;
   for (const Curve& curve : lesson.curves) {
     if (!is_swept(curve) || curve.values.size() == 1) continue;  // the cells are those of their border
-    std::string sweep =
-        phrase_of(lesson.words, "{} again with {} = {}", curve.run, curve.field, listed(curve.xs));
+    std::string sweep = lesson.words->say(
+        "worksheet.again", {{"run", curve.run}, {"setting", curve.field}, {"values", listed(curve.xs)}});
     if (!curve.other.empty())
-      sweep += phrase_of(lesson.words, ", each with {} = {}", curve.other, listed(curve.values));
+      sweep += lesson.words->say("worksheet.each_with",
+                                 {{"setting", curve.other}, {"values", listed(curve.values)}});
     if (said.insert(sweep).second) out += element("li", svg_escaped(sweep), "small");
   }
   return out + "</ul>\n" + element("pre", escaped_lines(commands)) + "\n";
@@ -205,10 +210,13 @@ std::string exercises(const Sheet& sheet) {
   const Lesson& lesson = sheet.lesson;
   std::string out;
   for (const Knob& knob : lesson.knobs)
-    out += element("p", phrase_of(lesson.words, "{} ({} to {}): {} It gives {}", svg_escaped(knob.label),
-                                  svg_escaped(shown_value(knob, knob.low)),
-                                  svg_escaped(shown_value(knob, knob.high)), kBlank, kBlank)) +
-           "\n";
+    out +=
+        element("p", lesson.words->say("worksheet.knob", {{"knob", svg_escaped(knob.label)},
+                                                          {"low", svg_escaped(shown_value(knob, knob.low))},
+                                                          {"high", svg_escaped(shown_value(knob, knob.high))},
+                                                          {"blank", kBlank},
+                                                          {"result", kBlank}})) +
+        "\n";
   if (!lesson.puzzle) return out;
   out += element("p", element("b", svg_escaped(lesson.puzzle->text)), "ask") + lines_to_write(2);
   return out;
@@ -217,13 +225,14 @@ std::string exercises(const Sheet& sheet) {
 /// To be done with a run of one's own: what may be changed, and a table for what was tried.
 std::string challenge(const Sheet& sheet) {
   if (!sheet.lesson.challenge) return "";
-  const Words& words = sheet.lesson.words;
+  const Words& words = *sheet.lesson.words;
   const Challenge& task = *sheet.lesson.challenge;
   const Measure& measure = *sheet.lesson.measure(task.measure);
-  std::string out = element("h3", word_of(words, "Challenge")) + "\n" +
+  std::string out = element("h3", words.say("course.step.challenge")) + "\n" +
                     element("p",
-                            svg_escaped(phrase_of(words, "{} Below {} after {} steps.", task.text,
-                                                  shown(task.line, measure), task.budget)),
+                            svg_escaped(words.say("worksheet.below", {{"text", task.text},
+                                                                      {"line", shown(task.line, measure)},
+                                                                      {"steps", task.budget}})),
                             "ask") +
                     "\n" + element("p", svg_escaped(score_rule(task, words)), "small") + "\n";
   std::vector<std::string> head, empty;
@@ -233,7 +242,7 @@ std::string challenge(const Sheet& sheet) {
       values += (values.empty() ? "" : ", ") + value.text;
     head.push_back(svg_escaped(fmt::format("{} ({})", choice.label, values)));
   }
-  head.push_back(svg_escaped(word_of(words, "came to") +
+  head.push_back(svg_escaped(words.say("worksheet.came_to") +
                              (measure.unit.empty() ? "" : fmt::format(" [{}]", measure.unit))));
   empty.resize(head.size());
   return out + element("table", "\n" + row(head, "th") + row(empty) + row(empty) + row(empty)) + "\n";
@@ -243,7 +252,7 @@ std::string challenge(const Sheet& sheet) {
 std::string says(const Sheet& sheet) {
   if (sheet.lesson.says.empty()) return "";
   const Lesson& lesson = sheet.lesson;
-  std::string out = element("h3", word_of(lesson.words, "What you should now be able to say")) + "\n";
+  std::string out = element("h3", lesson.words->say("course.say.title")) + "\n";
   for (const Say& say : sheet.lesson.says) {
     const size_t gap = say.text.find(kGap);
     std::string words;
@@ -259,23 +268,25 @@ std::string says(const Sheet& sheet) {
 
 std::string claims(const Sheet& sheet) {
   const Lesson& lesson = sheet.lesson;
-  std::string rows = row({word_of(lesson.words, "claim"), word_of(lesson.words, "measured"),
-                          word_of(lesson.words, "range of seeds"), word_of(lesson.words, "must lie in"),
-                          word_of(lesson.words, "excludes (there)"), word_of(lesson.words, "verdict")},
-                         "th");
+  std::string rows =
+      row({lesson.words->say("worksheet.claim"), lesson.words->say("worksheet.measured"),
+           lesson.words->say("worksheet.seeds_range"), lesson.words->say("worksheet.must_lie_in"),
+           lesson.words->say("worksheet.excludes"), lesson.words->say("worksheet.verdict")},
+          "th");
   for (const ClaimRow& claim : claim_rows(lesson, *sheet.kept))
     rows += row({svg_escaped(claim.says) + "<br/>" + element("span", svg_escaped(claim.what), "small"),
                  svg_escaped(claim.value), svg_escaped(claim.range), svg_escaped(claim.band),
                  svg_escaped(claim.excludes),
-                 claim.holds ? word_of(lesson.words, "holds") : word_of(lesson.words, "fails")});
-  return element("h2", word_of(lesson.words, "Claim")) + element("p", svg_escaped(lesson.claim)) +
+                 claim.holds ? lesson.words->say("worksheet.holds") : lesson.words->say("worksheet.fails")});
+  return element("h2", lesson.words->say("course.claim.title")) + element("p", svg_escaped(lesson.claim)) +
          element("table", "\n" + rows) + "\n";
 }
 
 std::string step_html(const Sheet& sheet, StepKind step, const std::string& after, bool new_page = true) {
   return element("section",
-                 "\n" + element("h2", word_of(sheet.lesson.words, label(step))) + "\n" +
-                     prose_html(sheet, step) + after,
+                 "\n" +
+                     element("h2", sheet.lesson.words->say(fmt::format("course.step.{}", to_string(step)))) +
+                     "\n" + prose_html(sheet, step) + after,
                  new_page ? "page" : "") +
          "\n";
 }
@@ -291,7 +302,7 @@ std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, 
   std::string body = head_of(sheet);
   body += step_html(sheet, StepKind::Predict, prediction(sheet), false);
   body += step_html(sheet, StepKind::Run,
-                    element("h3", word_of(lesson.words, "In a terminal")) + "\n" +
+                    element("h3", lesson.words->say("worksheet.terminal")) + "\n" +
                         to_do_again(lesson, folder) + measurements(sheet));
   body += step_html(sheet, StepKind::Compare, figures_html(sheet, StepKind::Compare) + challenge(sheet));
   body += step_html(sheet, StepKind::Explain,
@@ -299,7 +310,7 @@ std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, 
   if (answers) body += claims(sheet);
   std::string sources;
   for (const std::string& source : lesson.sources) sources += element("li", svg_escaped(source), "small");
-  body += element("h3", word_of(lesson.words, "Sources")) + "\n" + element("ul", sources);
+  body += element("h3", lesson.words->say("worksheet.sources")) + "\n" + element("ul", sources);
   return fmt::format(
       "<!doctype html>\n<html lang=\"{}\"><head><meta charset=\"utf-8\"/><title>{}. {}</title>\n"
       "<style>{}</style></head>\n<body>\n{}</body></html>\n",

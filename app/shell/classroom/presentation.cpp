@@ -1,5 +1,6 @@
 // See presentation.h.
 #include "app/shell/classroom/presentation.h"
+#include "app/words/words.h"
 
 #include <imgui.h>
 
@@ -13,7 +14,6 @@ using namespace ui;
 
 constexpr float kHalo = 20, kHaloWidth = 4, kGrown = 46;  // logical px
 constexpr double kGrows = 0.4, kHint = 2;                 // seconds
-constexpr std::string_view kHintWords = "Esc ends the presentation";
 
 // Yellow with the outline that every yellow shape has.
 void draw_ring(Ui& ui, Vec at, float radius, float opacity) {
@@ -28,7 +28,7 @@ void draw_halo(Ui& ui, Presentation& presentation) {
   if (!ImGui::IsMousePosValid()) return;
   const Vec at = ui.mouse();
   draw_ring(ui, at, kHalo, 1);
-  ui.mark("presentation/halo", centred(at, 2 * kHalo, 2 * kHalo), "", "Where the mouse is.");
+  ui.mark("presentation/halo", centred(at, 2 * kHalo, 2 * kHalo), "", words::say("shell.present.mouse"));
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left) && !ui.reduced_motion()) {
     presentation.click = at;
     presentation.clicked = ui.time();
@@ -43,7 +43,7 @@ void draw_click(Ui& ui, Presentation& presentation) {
   const float radius = kHalo + share * (kGrown - kHalo);
   draw_ring(ui, presentation.click, radius, 1 - share);
   ui.mark("presentation/click", centred(presentation.click, 2 * radius, 2 * radius), "",
-          "Where the mouse was pressed.");
+          words::say("shell.present.pressed"));
 }
 
 void draw_hint(Ui& ui, double shown_for) {
@@ -51,11 +51,11 @@ void draw_hint(Ui& ui, double shown_for) {
   ui.animate();
   Painter& p = ui.paint_top();
   const TextStyle style{Face::Sans, type::title};
-  const float width = p.text_width(style, kHintWords) + 32;
+  const float width = p.text_width(style, words::say("shell.present.hint")) + 32;
   const Rect pill{(ui.size().x - width) / 2, 16, width, 30};
-  ui.mark("presentation/hint", pill, kHintWords, "How the presentation ends.");
+  ui.mark("presentation/hint", pill, words::say("shell.present.hint"), words::say("shell.present.help"));
   p.fill(pill, ui.theme().inverse, pill.h / 2);
-  p.text_in(pill, style, ui.theme().on_inverse, kHintWords, Align::Centre);
+  p.text_in(pill, style, ui.theme().on_inverse, words::say("shell.present.hint"), Align::Centre);
 }
 
 }  // namespace

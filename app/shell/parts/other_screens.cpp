@@ -16,6 +16,7 @@
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/tape_screen/tape_screen.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/io/atomic_file.h"
 #include "training/files/file_kind.h"
@@ -33,8 +34,7 @@ constexpr const char* kSubjects[] = {"the Lab", "the lesson", "the comparison", 
 // True: they may come.
 bool ask_replacing(Ui& ui, std::optional<Desk::Replacing>& waiting) {
   const std::string popup = waiting->popup;
-  const std::string words =
-      fmt::format("{} take the place of all in the Lab. This cannot be undone.", waiting->whose);
+  const std::string words = words::say("shell.replace.question", {{"what", waiting->whose}});
   const Control* const asked_by = ui.registry().find(waiting->control);
   const Rect control = asked_by ? asked_by->rect : Rect{ui.size().x / 2, ui.size().y / 2, 0, 0};
   constexpr float kWidth = 300, kLine = 18;
@@ -48,11 +48,12 @@ bool ask_replacing(Ui& ui, std::optional<Desk::Replacing>& waiting) {
     return false;
   }
   Rect rest = box.inset(16, 12);
-  ui.mark(popup + "/words", rest, words, "What would happen.");
+  ui.mark(popup + "/words", rest, words, words::say("shell.replace.what"));
   ui.paint().text_wrapped(rest.take_top(height - 62, 10), body, ui.theme().ink, words, kLine);
-  const bool yes =
-      button(ui, popup + "/yes", rest.take_right(120, 8), "Replace them", "Opens the other runs.");
-  const bool no = button(ui, popup + "/no", rest.take_right(80), "Cancel", "Leaves the Lab as it is.");
+  const bool yes = button(ui, popup + "/yes", rest.take_right(120, 8), words::say("shell.replace.do"),
+                          words::say("shell.replace.help_do"));
+  const bool no = button(ui, popup + "/no", rest.take_right(80), words::say("shell.replace.cancel"),
+                         words::say("shell.replace.help_cancel"));
   if (yes || no) ui.close_popup();
   ui.end_popup();
   return yes;

@@ -9,6 +9,7 @@
 #include "app/shell/settings.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/tape_screen/tape_screen.h"
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
@@ -16,12 +17,21 @@
 
 namespace normscope {
 
+namespace {
+
+std::string language_of(const LessonsScreen& screen) {
+  return screen.language.empty() ? lessons::course_language() : screen.language;
+}
+
+}  // namespace
+
+void speak(const LessonsScreen& screen) { words::use(language_of(screen)); }
+
 lessons::Player& player_of(LessonsScreen& screen, Lab* lab) {
   if (!screen.player) {
     const std::string progress = screen.remembers ? lessons::Progress::default_path() : "";
     screen.player = std::make_shared<lessons::Player>(
-        lessons::read_course(lessons::lessons_folder(),
-                             screen.language.empty() ? lessons::course_language() : screen.language),
+        lessons::read_course(lessons::lessons_folder(), language_of(screen)),
         std::make_unique<lessons::Worker>(screen.wake, 0, lab ? lab->finished_runs() : nullptr,
                                           lessons::Kept::folder_beside(progress)),
         progress);

@@ -79,6 +79,8 @@ sweep::SweepScreen& sweep_of(SweepPart&);
 // The Tape screen; `times`: instructions are timed. Throws Error where no thread can be had.
 tape_screen::TapeScreen& tape_of(TapePart&, bool times = true);
 
+// The window speaks the language of the lessons, as far as it has it (assets/words).
+void speak(const LessonsScreen&);
 // The player, with the course beside the program and the learner's own progress. Runs that `lab` has finished
 // are not measured again; it may be null.
 lessons::Player& player_of(LessonsScreen&, Lab* lab);

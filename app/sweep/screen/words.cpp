@@ -8,20 +8,21 @@
 #include <vector>
 
 #include "app/sweep/border.h"
+#include "app/words/words.h"
 #include "engine/core/in_words.h"
 #include "training/experiments/study.h"
 
 namespace normscope::sweep {
 namespace {
 
-std::string counted(int64_t count, const char* one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
+std::string cells_words(int64_t count) { return words::say("sweep.cells", {{"count", count}}); }
+std::string runs_words(int64_t count) { return words::say("sweep.runs", {{"count", count}}); }
 
 std::string seeds_words(const std::vector<size_t>& seeds) {
-  std::vector<std::string> words;
-  for (const size_t seed : seeds) words.push_back(std::to_string(seed));
-  return (seeds.size() == 1 ? "seed " : "seeds ") + in_words(words, "and");
+  std::vector<std::string> names;
+  for (const size_t seed : seeds) names.push_back(std::to_string(seed));
+  return words::say("sweep.seeds",
+                    {{"count", seeds.size()}, {"names", in_words(names, words::say("sweep.and"))}});
 }
 
 }  // namespace
@@ -50,11 +51,12 @@ std::string largest_that_learns(const Grid& grid) {
   }
   if (counts.front() == counts.back() || std::min(counts.front(), counts.back()) == 0) return "";
   const auto part = [&](size_t row) {
-    return fmt::format("{} at {} {}", plan.axes[0].values[counts[row] - 1], plan.axes[1].label(),
-                       plan.axes[1].values[row]);
+    return words::say("sweep.at", {{"value", plan.axes[0].values[counts[row] - 1]},
+                                   {"axis", plan.axes[1].label()},
+                                   {"where", plan.axes[1].values[row]}});
   };
-  return fmt::format(" The largest {} that learns: {}, {}.", plan.axes[0].label(), part(0),
-                     part(plan.rows() - 1));
+  return words::say("sweep.largest",
+                    {{"axis", plan.axes[0].label()}, {"first", part(0)}, {"last", part(plan.rows() - 1)}});
 }
 
 }  // namespace
@@ -71,42 +73,45 @@ std::string grid_sentence(const Grid& grid) {
   }
   if (known == 0) return "";
   std::string text = grid.one_data() ? "" : capitalised(kDifferentData) + ". ";
-  text += several ? fmt::format("At least half of the seeds learn in {} of {}", learn, counted(known, "cell"))
-                  : fmt::format("{} of {} learn", learn, counted(known, "cell"));
-  if (disagree > 0) text += fmt::format("; seeds disagree in {}", disagree);
+  text += several ? words::say("sweep.half_learn", {{"learn", learn}, {"cells", cells_words(known)}})
+                  : words::say("sweep.learn", {{"learn", learn}, {"cells", cells_words(known)}});
+  if (disagree > 0) text += words::say("sweep.disagree", {{"cells", disagree}});
   return text + "." + largest_that_learns(grid);
 }
 
 std::string cell_badge(const Cell& cell) {
-  if (cell.sign == Sign::Failed) return "cannot be trained";
-  if (cell.known > 1) return fmt::format("learns in {} of {} seeds", cell.count(Verdict::Learns), cell.known);
+  if (cell.sign == Sign::Failed) return words::say("sweep.cell.cannot");
+  if (cell.known > 1)
+    return words::say("sweep.cell.learns_in", {{"learn", cell.count(Verdict::Learns)}, {"all", cell.known}});
   return cell.words();
 }
 
 std::string cell_sentence(const Cell& cell) {
   if (!cell.refused.empty()) return cell.refused;
-  if (cell.known == 0) return "Not trained yet.";
+  if (cell.known == 0) return words::say("sweep.cell.not_trained");
   std::vector<size_t> learn, others;
   for (size_t i = 0; i < cell.runs.size(); ++i)
     if (cell.runs[i]) (cell.runs[i]->verdict == Verdict::Learns ? learn : others).push_back(i + 1);
   if (cell.known == 1) {
     const Record& run =
         **std::find_if(cell.runs.begin(), cell.runs.end(), [](const auto& r) { return r.has_value(); });
-    if (cell.sign == Sign::Learns) return fmt::format("It leaves the plateau at step {}.", run.since);
-    if (cell.sign == Sign::NotFinite) return fmt::format("Not finite: {}.", run.what);
-    if (cell.sign == Sign::Stuck) return "It never leaves the plateau.";
-    if (cell.sign == Sign::Diverges) return "At the end it is worse than guessing.";
-    return "Too few steps for a verdict.";
+    if (cell.sign == Sign::Learns) return words::say("sweep.cell.leaves", {{"step", run.since}});
+    if (cell.sign == Sign::NotFinite) return words::say("sweep.cell.not_finite", {{"what", run.what}});
+    if (cell.sign == Sign::Stuck) return words::say("sweep.cell.stuck");
+    if (cell.sign == Sign::Diverges) return words::say("sweep.cell.worse");
+    return words::say("sweep.cell.too_few");
   }
   if (!learn.empty() && !others.empty()) {
     const std::string rest =
-        fmt::format("{} {} not", seeds_words(others), others.size() == 1 ? "does" : "do");
-    if (learn.size() > 1) return fmt::format("Luck decides: {} learn, {}.", seeds_words(learn), rest);
-    return fmt::format("Luck decides: seed {} learns from step {}, {}.", learn.front(),
-                       cell.runs[learn.front() - 1]->since, rest);
+        words::say("sweep.do_not", {{"count", others.size()}, {"seeds", seeds_words(others)}});
+    if (learn.size() > 1)
+      return words::say("sweep.cell.luck", {{"seeds", seeds_words(learn)}, {"others", rest}});
+    return words::say(
+        "sweep.cell.luck_one",
+        {{"seed", learn.front()}, {"step", cell.runs[learn.front() - 1]->since}, {"others", rest}});
   }
-  if (others.empty()) return fmt::format("Every seed learns, from step {} in the median.", cell.since());
-  return "No seed learns.";
+  if (others.empty()) return words::say("sweep.cell.every", {{"step", cell.since()}});
+  return words::say("sweep.cell.none");
 }
 
 std::string region_sentence(const Grid& grid, const Brush& brush) {
@@ -119,14 +124,14 @@ std::string region_sentence(const Grid& grid, const Brush& brush) {
     fewest = any ? std::min(fewest, cell.known) : cell.known;
     any = true;
   }
-  if (fewest < 2) return "One seed cannot tell luck: ask for more.";
-  return fmt::format("The seeds disagree in {} of {}.", disagree,
-                     counted(static_cast<int64_t>(brush.cells()), "cell"));
+  if (fewest < 2) return words::say("sweep.region.one_seed");
+  return words::say("sweep.region.disagree",
+                    {{"cells", disagree}, {"all", cells_words(static_cast<int64_t>(brush.cells()))}});
 }
 
 std::string extent_words(const Plan& plan) {
-  return fmt::format("{}, {}", counted(static_cast<int64_t>(plan.columns() * plan.rows()), "cell"),
-                     counted(plan.runs(), "run"));
+  return fmt::format("{}, {}", cells_words(static_cast<int64_t>(plan.columns() * plan.rows())),
+                     runs_words(plan.runs()));
 }
 
 std::string progress_words(const SweepState& state, bool clock) {
@@ -134,24 +139,27 @@ std::string progress_words(const SweepState& state, bool clock) {
   if (!state.error.empty()) return state.error;
   switch (state.phase) {
     case Phase::Looking:
-      return "looking for finished runs";
+      return words::say("sweep.progress.looking");
     case Phase::Training: {
       std::string text =
-          fmt::format("{} running, {} waiting", running, std::max<int64_t>(0, state.left() - running));
+          words::say("sweep.progress.running",
+                     {{"running", running}, {"waiting", std::max<int64_t>(0, state.left() - running)}});
       if (clock && std::isfinite(state.seconds_left))
-        text += fmt::format(", {} left", experiments::duration_words(state.seconds_left));
+        text += words::say("sweep.progress.time_left",
+                           {{"time", experiments::duration_words(state.seconds_left)}});
       return text;
     }
     case Phase::Paused:
-      return fmt::format("paused, {} left", counted(state.left(), "run"));
+      return words::say("sweep.progress.paused", {{"runs", runs_words(state.left())}});
     case Phase::Stopped:
-      return fmt::format("stopped, {} left; what ran is kept", state.left());
+      return words::say("sweep.progress.stopped", {{"runs", state.left()}});
     case Phase::Done:
-      return "done";
+      return words::say("sweep.progress.done");
     case Phase::Ready:
       break;
   }
-  return state.left() == 0 ? "done" : fmt::format("{} to train", counted(state.left(), "run"));
+  return state.left() == 0 ? words::say("sweep.progress.done")
+                           : words::say("sweep.progress.to_train", {{"runs", runs_words(state.left())}});
 }
 
 }  // namespace normscope::sweep

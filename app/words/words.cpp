@@ -1,0 +1,140 @@
+#include "app/words/words.h"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "app/words/word_files.h"
+
+namespace normscope::words {
+namespace {
+
+/// A key that no file has, kept so that it can be said like a text.
+const std::string& unknown(std::string_view key) {
+  static std::mutex guard;
+  static std::set<std::string, std::less<>> all;
+  const std::lock_guard lock(guard);
+  const auto at = all.find(key);
+  return at != all.end() ? *at : *all.emplace(key).first;
+}
+
+using Languages = std::map<std::string, Language, std::less<>>;
+
+/// "de/lessons.toml" -> "de", "lessons"; of English "en".
+std::pair<std::string, std::string> place_of(std::string_view path) {
+  const size_t slash = path.find('/'), from = slash == path.npos ? 0 : slash + 1;
+  return {slash == path.npos ? "en" : std::string(path.substr(0, slash)),
+          std::string(path.substr(from, path.rfind('.') - from))};
+}
+
+const Languages& all_languages() {
+  static const Languages all = [] {
+    Languages read;
+    Language& english = read.emplace("en", Language("en")).first->second;
+    for (const WordFile& file : word_files()) {
+      const auto [name, room] = place_of(file.path);
+      read.try_emplace(name, name, &english)
+          .first->second.read(file.text, "assets/words/" + std::string(file.path), room);
+    }
+    return read;
+  }();
+  return all;
+}
+
+std::atomic<const Language*> chosen = nullptr;
+
+std::string filled(const Template& text, Places places) {
+  std::string out;
+  for (const Template::Piece& piece : text.pieces) {
+    out += piece.text;
+    if (piece.place.empty()) continue;
+    const auto given =
+        std::find_if(places.begin(), places.end(), [&](const Place& p) { return p.name == piece.place; });
+    out += given == places.end() ? "{" + piece.place + "}" : given->text;
+  }
+  return out;
+}
+
+}  // namespace
+
+Form form_of(std::string_view language, long long n) {
+  const auto one_of = [&](std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), language.substr(0, language.find('-'))) != names.end();
+  };
+  const long long ten = n % 10, hundred = n % 100;
+  const bool few = ten >= 2 && ten <= 4 && (hundred < 12 || hundred > 14);
+  if (one_of({"ja", "ko", "zh", "vi", "th", "id"})) return Form::Other;
+  if (one_of({"fr", "pt"})) return n == 0 || n == 1 ? Form::One : Form::Other;
+  if (one_of({"cs", "sk"})) return n == 1 ? Form::One : n >= 2 && n <= 4 ? Form::Few : Form::Other;
+  if (one_of({"pl"})) return n == 1 ? Form::One : few ? Form::Few : Form::Many;
+  if (one_of({"ru", "uk", "be"})) return ten == 1 && hundred != 11 ? Form::One : few ? Form::Few : Form::Many;
+  return n == 1 ? Form::One : Form::Other;
+}
+
+const Language::Entry* Language::entry(std::string_view key) const {
+  const auto at = index_.find(key);
+  if (at != index_.end()) return &entries_[at->second];
+  return english_ ? english_->entry(key) : nullptr;
+}
+
+const std::string* Language::find(std::string_view key) const {
+  const Entry* there = entry(key);
+  return there ? &there->forms.front().second.plain : nullptr;
+}
+
+const std::string& Language::say(std::string_view key) const {
+  const std::string* text = find(key);
+  return text ? *text : unknown(key);
+}
+
+std::string Language::say(std::string_view key, Places places) const {
+  const Entry* there = entry(key);
+  if (!there) return unknown(key);
+  const Template* said = &there->forms.front().second;
+  for (const Place& place : places)
+    if (place.name == "count" && place.number)
+      for (const auto& [form, text] : there->forms)
+        if (form == form_of(name_, *place.number)) said = &text;
+  return filled(*said, places);
+}
+
+std::vector<std::string_view> Language::below(std::string_view key) const {
+  std::vector<std::string_view> names;
+  for (const Entry& one : (english_ ? english_ : this)->entries_) {
+    std::string_view name = one.key;
+    if (!name.starts_with(key) || name.size() <= key.size() + 1 || name[key.size()] != '.') continue;
+    name = name.substr(key.size() + 1);
+    name = name.substr(0, name.find('.'));
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
+}
+
+const Language& language(std::string_view name) {
+  const Languages& all = all_languages();
+  const auto at = all.find(name);
+  return at == all.end() ? all.find("en")->second : at->second;
+}
+
+std::vector<std::string> languages() {
+  std::vector<std::string> names;
+  for (const auto& [name, texts] : all_languages())
+    if (name != "en") names.push_back(name);
+  return names;
+}
+
+void use(std::string_view name) { chosen = &language(name); }
+
+const Language& of_window() {
+  const Language* there = chosen.load();
+  return there ? *there : language("en");
+}
+
+const std::string& say(std::string_view key) { return of_window().say(key); }
+
+std::string say(std::string_view key, Places places) { return of_window().say(key, places); }
+
+}  // namespace normscope::words

@@ -1,0 +1,109 @@
+// Reads a file of words: texts to templates, tables of plural forms, everything in the order in which it is written.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <optional>
+#include <utility>
+
+#include "app/words/words.h"
+#include "engine/core/error.h"
+#include "training/files/toml.h"
+
+namespace normscope::words {
+namespace {
+
+constexpr std::pair<std::string_view, Form> kForms[] = {
+    {"other", Form::Other}, {"one", Form::One}, {"few", Form::Few}, {"many", Form::Many}};
+
+/// "{done}" at `from`: its name; empty where no place begins there.
+std::string_view place_at(std::string_view text, size_t from) {
+  size_t to = from + 1;
+  while (to < text.size() && (std::islower(static_cast<unsigned char>(text[to])) || text[to] == '_')) ++to;
+  return to > from + 1 && to < text.size() && text[to] == '}' ? text.substr(from + 1, to - from - 1)
+                                                              : std::string_view{};
+}
+
+/// Nothing where a brace stands alone.
+std::optional<Template> parsed(std::string_view text) {
+  Template out;
+  out.pieces.emplace_back();
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '{' || c == '}') {
+      const std::string_view place = place_at(text, at);
+      if (text.substr(at + 1, 1) == text.substr(at, 1)) {
+        ++at;
+      } else if (c == '{' && !place.empty()) {
+        out.pieces.back().place = place;
+        out.pieces.emplace_back();
+        out.plain.append("{").append(place).append("}");
+        at += place.size() + 1;
+        continue;
+      } else {
+        return {};
+      }
+    }
+    out.pieces.back().text += c;
+    out.plain += c;
+  }
+  return out;
+}
+
+struct Reader {
+  const std::string& file;
+  std::vector<std::pair<toml::source_position, Language::Entry>> found{};
+
+  [[noreturn]] void refuse(const std::string& key, const toml::node& node, const char* what) const {
+    throw Error(fmt::format("{}:{}: [{}] {}", file, node.source().begin.line, key, what));
+  }
+
+  Template text_of(const std::string& key, const toml::node& node) const {
+    if (const auto number = node.value_exact<int64_t>()) return *parsed(std::to_string(*number));
+    const auto text = node.value_exact<std::string>();
+    if (!text || text->empty()) refuse(key, node, "is no text: expected words, or a table of them");
+    std::optional<Template> out = parsed(*text);
+    if (!out) refuse(key, node, "has a brace that opens no {place}: expected it twice");
+    return *std::move(out);
+  }
+
+  /// { one = "…", other = "…" }; nothing where a name is that of no form.
+  std::optional<Language::Entry> plural(const std::string& key, const toml::table& table) const {
+    Language::Entry entry{key, {}};
+    for (const auto& [name, form] : kForms)
+      if (const toml::node* node = table.get(name); node && !node->is_table())
+        entry.forms.emplace_back(form, text_of(key, *node));
+    if (table.empty() || entry.forms.size() != table.size()) return {};
+    if (entry.forms.front().first != Form::Other)
+      refuse(key, table, "has no form for other numbers: expected other");
+    return entry;
+  }
+
+  void read(const std::string& key, const toml::node& node) {
+    const toml::table* table = node.as_table();
+    std::optional<Language::Entry> entry = table ? plural(key, *table) : std::nullopt;
+    if (table && !entry)
+      for (const auto& [name, inner] : *table) read(key + "." + std::string(name.str()), inner);
+    else
+      found.emplace_back(
+          node.source().begin,
+          entry ? *std::move(entry) : Language::Entry{key, {{Form::Other, text_of(key, node)}}});
+  }
+};
+
+}  // namespace
+
+void Language::read(std::string_view text, const std::string& file, const std::string& room) {
+  Reader reader{file};
+  const toml::table root = parse_toml(text, file);
+  for (const auto& [name, node] : root) reader.read(room + "." + std::string(name.str()), node);
+  std::stable_sort(reader.found.begin(), reader.found.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first.line, a.first.column) < std::pair(b.first.line, b.first.column);
+  });
+  for (auto& [at, entry] : reader.found) {
+    index_[entry.key] = entries_.size();
+    entries_.push_back(std::move(entry));
+  }
+}
+
+}  // namespace normscope::words
