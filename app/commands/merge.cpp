@@ -8,8 +8,8 @@
 #include "app/cli/results.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/experiments/numbers.h"
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/numbers.h"
+#include "training/experiments/store/result_store.h"
 
 namespace normscope::cli {
 namespace {

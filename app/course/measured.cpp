@@ -2,14 +2,14 @@
 #include <cmath>
 #include <filesystem>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/course/reading/measure_rules.h"
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
 #include "training/files/input_kinds.h"
+#include "training/spec/codec.h"
 
 namespace normscope::lessons {
 namespace {

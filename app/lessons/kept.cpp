@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/course/reading/exercise_tables.h"
 #include "app/course/reading/measure_rules.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
 #include "training/files/input_kinds.h"
+#include "training/spec/codec.h"
 
 namespace normscope::lessons {
 

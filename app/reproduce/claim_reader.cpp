@@ -9,7 +9,7 @@
 #include <limits>
 #include <regex>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/course/reading/measure_tables.h"
 #include "app/reproduce/claim_run_tables.h"
 #include "app/reproduce/plan.h"

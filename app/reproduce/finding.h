@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/reproduce/claim.h"
 
 namespace normscope::reproduce {

@@ -9,7 +9,7 @@
 
 #include "app/course/curves.h"
 #include "app/reproduce/claim.h"
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/result_store.h"
 #include "training/experiments/study.h"
 #include "training/experiments/taken.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "engine/io/input_value.h"
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/result_store.h"
 #include "training/files/input_kinds.h"
 
 namespace normscope::reproduce {

@@ -8,7 +8,7 @@
 #include "app/plot/plot.h"
 #include "app/reproduce/recorded.h"
 #include "engine/core/text_table.h"
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/result_store.h"
 #include "training/experiments/study.h"
 
 namespace normscope::reproduce {

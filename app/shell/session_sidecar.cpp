@@ -10,8 +10,8 @@
 #include "app/shell/classroom/kept_teaching.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "engine/core/error.h"
-#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
+#include "training/spec/codec.h"
 #include "training/spec/limits.h"
 
 namespace normscope {

@@ -10,7 +10,7 @@
 #include "app/sweep/border.h"
 #include "engine/core/text_table.h"
 #include "training/data/identity/data_identity.h"
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/result_store.h"
 
 namespace normscope::sweep {
 namespace {

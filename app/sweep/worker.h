@@ -15,8 +15,8 @@
 
 #include "app/sweep/cells.h"
 #include "app/sweep/sweep_plan.h"
-#include "training/experiments/result_store.h"
 #include "training/experiments/runner.h"
+#include "training/experiments/store/result_store.h"
 #include "training/files/newest_job.h"
 
 namespace normscope::sweep {

@@ -8,9 +8,9 @@
 
 #include "engine/core/error.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
 #include "training/files/input_kinds.h"
+#include "training/spec/codec.h"
 
 namespace normscope::zoo {
 namespace {

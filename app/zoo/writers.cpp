@@ -6,7 +6,7 @@
 #include "app/zoo/summary.h"
 #include "engine/core/text_table.h"
 #include "training/data/identity/data_identity.h"
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/result_store.h"
 
 namespace normscope::zoo {
 namespace {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/lessons/worker.h"
 
 namespace normscope::fixture {

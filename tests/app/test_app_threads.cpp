@@ -3,7 +3,7 @@
 // and the thread sanitizer too.
 #include <atomic>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/lessons/worker.h"
 #include "app/zoo/plan.h"
 #include "catch.hpp"
@@ -65,10 +65,11 @@ TEST_CASE("the zoo's workers train, tell and stop") {
                "train.batch=4"};
   const std::vector<zoo::Job> jobs = zoo::jobs_of(plan);
   experiments::ResultStore store("");
-  const experiments::Studied all =
-      train(zoo::study_of(jobs), store, {.runs_at_a_time = 3}, [](const experiments::Progress&) { return true; });
+  const experiments::Studied all = train(zoo::study_of(jobs), store, {.runs_at_a_time = 3},
+                                         [](const experiments::Progress&) { return true; });
   CHECK(all.runs.size() == jobs.size());
   for (const auto& run : all.runs) CHECK(run);
   experiments::ResultStore fresh("");
-  train(zoo::study_of(jobs), fresh, {.runs_at_a_time = 2}, [](const experiments::Progress&) { return false; });
+  train(zoo::study_of(jobs), fresh, {.runs_at_a_time = 2},
+        [](const experiments::Progress&) { return false; });
 }

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <filesystem>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/course/reader.h"
 #include "app/lessons/player.h"
 #include "app/program.h"
@@ -127,7 +127,7 @@ TEST_CASE("a visit to the zoo that throws joins its workers") {
                "train.batch=4"};
   experiments::ResultStore store("");
   CHECK_THROWS_AS(train(zoo::study_of(zoo::jobs_of(plan)), store, {.runs_at_a_time = 2},
-                             [](const experiments::Progress&) -> bool { throw std::bad_alloc(); }),
+                        [](const experiments::Progress&) -> bool { throw std::bad_alloc(); }),
                   std::bad_alloc);
 }
 

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/course/reader.h"
 #include "app/program.h"
 #include "catch.hpp"
@@ -12,8 +12,8 @@
 #include "small_course.h"
 #include "stored_files.h"
 #include "training/experiments/loss_archive.h"
-#include "training/experiments/numbers.h"
 #include "training/experiments/runner.h"
+#include "training/experiments/store/numbers.h"
 #include "training/session/lab.h"
 
 using namespace normscope;

@@ -1,4 +1,4 @@
-// Files as versions before the one codec (engine/io/codec.h) wrote them: they open and mean the same, and what they hold
+// Files as versions before the one codec (training/spec/codec.h) wrote them: they open and mean the same, and what they hold
 // comes back from the files of today.
 #include <cmath>
 #include <limits>
@@ -7,18 +7,18 @@
 #include <string>
 #include <vector>
 
-#include "app/course/check.h"
-#include "app/course/limits.h"
+#include "app/course/check/check.h"
+#include "app/course/check/limits.h"
 #include "app/course/reader.h"
 #include "app/lessons/progress.h"
 #include "app/shell/app_state.h"
 #include "app/shell/session_sidecar.h"
 #include "catch.hpp"
-#include "engine/io/codec.h"
 #include "program.h"
 #include "test_paths.h"
 #include "training/experiments/record.h"
 #include "training/session/lab_session.h"
+#include "training/spec/codec.h"
 
 using namespace normscope;
 using Json = nlohmann::json;

@@ -8,9 +8,9 @@
 #include <map>
 #include <sstream>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
+#include "app/course/check/limits.h"
 #include "app/course/figures.h"
-#include "app/course/limits.h"
 #include "app/course/map/swept.h"
 #include "app/course/reader.h"
 #include "app/course/reading/measure_tables.h"

@@ -7,9 +7,9 @@
 #include <set>
 #include <string>
 
+#include "app/course/check/limits.h"
 #include "app/course/figures.h"
 #include "app/course/labels.h"
-#include "app/course/limits.h"
 #include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/course/worksheet/worksheet.h"

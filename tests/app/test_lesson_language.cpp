@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
+#include "app/course/check/limits.h"
 #include "app/course/labels.h"
 #include "app/course/language/language.h"
-#include "app/course/limits.h"
 #include "app/course/reading/reach.h"
 #include "app/course/worksheet/worksheet.h"
 #include "app/words/words.h"

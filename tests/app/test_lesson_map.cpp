@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/course/map/cells.h"
 #include "app/course/map/swept.h"
 #include "app/course/reader.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/course/tapes/tape_curves.h"
 #include "app/course/tapes/tape_tables.h"
 #include "app/course/worksheet/worksheet.h"

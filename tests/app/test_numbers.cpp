@@ -10,7 +10,7 @@
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "isa_scope.h"
-#include "training/experiments/numbers.h"
+#include "training/experiments/store/numbers.h"
 #include "training/run/network.h"
 #include "training/run/run.h"
 

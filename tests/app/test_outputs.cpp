@@ -9,7 +9,7 @@
 #include <map>
 
 #include "app/commands/run_log.h"
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/course/reader.h"
 #include "app/course/report.h"
 #include "app/headless/raster.h"
@@ -23,7 +23,7 @@
 #include "live_lab.h"
 #include "program.h"
 #include "training/data/tokenizer.h"
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/result_store.h"
 #include "training/files/config_file.h"
 #include "training/run/keyframes.h"
 #include "training/run/run.h"

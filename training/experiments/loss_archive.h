@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/result_store.h"
 #include "training/session/loss_archive.h"
 
 namespace normscope::experiments {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "engine/core/text_table.h"
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/result_store.h"
 
 namespace normscope::experiments {
 namespace {

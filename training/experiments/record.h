@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
+#include "training/spec/codec.h"
 #include "training/spec/limits.h"
 #include "training/spec/loss_window.h"
 

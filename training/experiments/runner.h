@@ -14,8 +14,8 @@
 
 #include "engine/core/error.h"
 #include "training/data/task.h"
-#include "training/experiments/result_store.h"
-#include "training/experiments/shards.h"
+#include "training/experiments/store/result_store.h"
+#include "training/experiments/store/shards.h"
 #include "training/run/run.h"
 #include "training/spec/backend_choice.h"
 

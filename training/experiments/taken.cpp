@@ -6,7 +6,7 @@
 #include <regex>
 
 #include "engine/io/input_value.h"
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/result_store.h"
 #include "training/measure/history.h"
 #include "training/spec/limits.h"
 

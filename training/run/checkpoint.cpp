@@ -12,10 +12,10 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
-#include "engine/io/codec.h"
 #include "engine/io/safetensors.h"
 #include "training/run/run_impl.h"
 #include "training/run/saved_run.h"
+#include "training/spec/codec.h"
 #include "training/spec/kept_spec.h"
 #include "training/spec/limits.h"
 

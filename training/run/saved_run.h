@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
 #include "engine/io/safetensors.h"
 #include "training/measure/history.h"
 #include "training/measure/plateau.h"
 #include "training/run/recurrence/segment_memory.h"
 #include "training/run/run.h"
+#include "training/spec/codec.h"
 #include "training/spec/kept_spec.h"
 #include "training/spec/limits.h"
 
@@ -50,7 +50,7 @@ Plateau::State plateau_from(std::string_view where, const SafetensorsFile& file)
 
 inline constexpr const char* kSavedRunFormat = "normscope run 1";
 
-// Rules of what a checkpoint has as JSON beside its tensors, see engine/io/codec.h.
+// Rules of what a checkpoint has as JSON beside its tensors, see training/spec/codec.h.
 
 inline constexpr codec::Text kStatName{200};
 inline constexpr codec::List kStatNames{0, 1'000'000, kStatName};

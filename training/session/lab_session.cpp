@@ -9,12 +9,12 @@
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
 #include "engine/io/atomic_file.h"
-#include "engine/io/codec.h"
 #include "engine/io/input_file.h"
 #include "engine/io/input_value.h"
 #include "engine/io/safetensors.h"
 #include "training/run/saved_run.h"
 #include "training/session/lab_trainer.h"
+#include "training/spec/codec.h"
 #include "training/spec/limits.h"
 
 namespace normscope {

@@ -1,12 +1,12 @@
-// Rules of kept specifications and edits, see engine/io/codec.h: checkpoints and the undo log of a session hold them.
+// Rules of kept specifications and edits, see training/spec/codec.h: checkpoints and the undo log of a session hold them.
 #pragma once
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
+#include "training/spec/codec.h"
 #include "training/spec/limits.h"
 #include "training/spec/spec.h"
 

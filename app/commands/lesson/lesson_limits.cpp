@@ -1,4 +1,4 @@
-// normscope lesson limits: how far the effect of each lesson reaches (app/course/limits.h).
+// normscope lesson limits: how far the effect of each lesson reaches (app/course/check/limits.h).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -13,7 +13,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
-#include "app/course/limits.h"
+#include "app/course/check/limits.h"
 #include "app/course/reader.h"
 #include "engine/io/atomic_file.h"
 

@@ -11,7 +11,7 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/lesson/named.h"
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/course/report.h"
 #include "app/course/worksheet/worksheet.h"
 #include "engine/io/atomic_file.h"

@@ -1,10 +1,10 @@
-// Rules of kept measurements, see engine/io/codec.h: those of measured.json and the learner's own have the same parts.
+// Rules of kept measurements, see training/spec/codec.h: those of measured.json and the learner's own have the same parts.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "engine/io/codec.h"
+#include "training/spec/codec.h"
 
 namespace normscope::lessons {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 #include "app/course/language/language.h"
 #include "engine/core/error.h"
 #include "training/files/input_kinds.h"

@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "app/shell/classroom/teaching.h"
-#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
+#include "training/spec/codec.h"
 
 namespace normscope::classroom {
 

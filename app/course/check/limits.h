@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 
 namespace normscope::lessons {
 

@@ -1,4 +1,4 @@
-#include "training/experiments/numbers.h"
+#include "training/experiments/store/numbers.h"
 
 #include <fmt/format.h>
 

@@ -28,8 +28,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/io/codec_rules.h"
 #include "engine/io/input_value.h"
+#include "training/spec/codec_rules.h"
 
 namespace normscope::codec {
 

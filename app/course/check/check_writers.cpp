@@ -1,4 +1,4 @@
-#include "app/course/check_writers.h"
+#include "app/course/check/check_writers.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "app/ui/theme.h"
 #include "engine/core/text_table.h"
 #include "training/experiments/over_seeds.h"
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/result_store.h"
 
 namespace normscope::lessons {
 namespace {

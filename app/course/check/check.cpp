@@ -1,4 +1,4 @@
-#include "app/course/check.h"
+#include "app/course/check/check.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "app/course/limits.h"
+#include "app/course/check/limits.h"
 
 #include <fmt/format.h>
 
@@ -13,11 +13,11 @@
 #include "app/course/map/swept.h"
 #include "app/course/reading/measure_rules.h"
 #include "engine/core/error.h"
-#include "engine/io/codec.h"
 #include "engine/io/input_value.h"
 #include "engine/io/line_file.h"
-#include "training/experiments/numbers.h"
+#include "training/experiments/store/numbers.h"
 #include "training/files/input_kinds.h"
+#include "training/spec/codec.h"
 
 namespace normscope::lessons {
 

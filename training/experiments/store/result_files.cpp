@@ -1,4 +1,4 @@
-#include "training/experiments/result_files.h"
+#include "training/experiments/store/result_files.h"
 
 #include <fmt/format.h>
 

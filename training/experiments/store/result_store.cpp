@@ -1,4 +1,4 @@
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/result_store.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,9 +18,9 @@
 #include "engine/io/atomic_file.h"
 #include "engine/io/safetensors.h"
 #include "training/data/text_source.h"
-#include "training/experiments/numbers.h"
-#include "training/experiments/result_files.h"
-#include "training/experiments/shards.h"
+#include "training/experiments/store/numbers.h"
+#include "training/experiments/store/result_files.h"
+#include "training/experiments/store/shards.h"
 #include "training/files/input_kinds.h"
 #include "training/session/run_cache.h"
 #include "training/spec/unused_settings.h"

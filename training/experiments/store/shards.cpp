@@ -1,4 +1,4 @@
-#include "training/experiments/shards.h"
+#include "training/experiments/store/shards.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "engine/core/error.h"
 #include "engine/io/input_value.h"
 #include "training/data/text_source.h"
-#include "training/experiments/result_store.h"
+#include "training/experiments/store/result_store.h"
 
 namespace normscope::experiments {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "catch.hpp"
 #include "engine/helpers.h"
-#include "engine/io/codec.h"
+#include "training/spec/codec.h"
 
 using namespace normscope;
 using codec::Json;
