@@ -15,7 +15,7 @@ endforeach()
 install(EXPORT normscope NAMESPACE normscope:: FILE normscope-targets.cmake DESTINATION "${package_dir}" ${component})
 
 # Headers that can be included from outside: not what is between files of one room (parts of kernels and of a run, the
-# passes of seal, the driver of the CUDA backend) nor what serves the tests. tests/package/ holds that each finds all that
+# passes of seal, the driver of the CUDA backend, how files are read) nor what serves the tests. tests/package/ holds that each finds all that
 # it includes.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
   "${CMAKE_SOURCE_DIR}/engine/*.h" "${CMAKE_SOURCE_DIR}/engine/*.def")
@@ -26,7 +26,7 @@ if(TARGET normscope_training)
   list(APPEND headers ${of_training})
 endif()
 list(FILTER headers EXCLUDE REGEX
-  "(_inl|_impl|_passes|input_value|reference|reference_images|lab_trainer)\\.h$|/cpu/(export|tails|vector_math)\\.h$|/cuda/")
+  "(_inl|_impl|_passes|input_value|codec|codec_rules|kept_spec|saved_run|reference|reference_images|lab_trainer)\\.h$|/cpu/(export|tails|vector_math)\\.h$|/cuda/")
 list(APPEND headers engine/cuda/loader.h)
 foreach(header IN LISTS headers)
   get_filename_component(folder "${header}" DIRECTORY)

@@ -73,12 +73,10 @@ def command(words, line):
     return f'<p class="small">{html.escape(words)}:</p>\n<pre tabindex="0">{html.escape(line)}</pre>'
 
 
-def figure(lesson, svg):
-    """The figure whose picture the sheet has, as the report drew it: in both themes, with the name of the plot."""
-    part = re.search(r'id="area-[a-z]+-([\w-]+)"', svg)[1].replace("_", "-")
-    name = next((name for name in lesson.toml["figure"] if name.replace("_", "-") == part), None)
-    if name is None:
-        raise SystemExit(f"{lesson.folder}/lesson.toml: has no figure {part}, which its worksheet shows")
+def figure(lesson, name):
+    """The figure of that name, as the report drew it: in both themes, with the title of the plot."""
+    if name not in lesson.toml["figure"]:
+        raise SystemExit(f"{lesson.folder}/lesson.toml: has no figure {name}, which its worksheet shows")
     title = html.escape(lesson.toml["figure"][name]["title"])
     base = f"figures/{lesson.id}-{name}"
     return (f'<picture><source media="(prefers-color-scheme: dark)" srcset="{base}-dark.svg"/>'
@@ -150,8 +148,8 @@ def to_text(element):
 def prose(lesson):
     """The sheet's sections as HTML: Predict, Run, Compare, Explain, Claim with Sources."""
     sheet = lesson.sheet.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")
-    sheet = re.sub(r"<figure>\s*<svg .*?</svg>",
-                   lambda m: '<figure tabindex="0">' + figure(lesson, m[0]), sheet, flags=re.S)
+    sheet = re.sub(r'<figure id="[a-z]+-([\w-]+)">\s*<svg .*?</svg>',
+                   lambda m: '<figure tabindex="0">' + figure(lesson, m[1]), sheet, flags=re.S)
     body = ET.fromstring(sheet[sheet.index("<html"):]).find("body")
     sections = body.findall("section")
     for section in sections:

@@ -103,7 +103,7 @@ void restore_screens(const KeptWindow& kept, Screens& screens, bool sweep_and_ta
   if (!sweep_and_tab) return;
   if (kept.sweep) {
     screens.sweep.kept = kept.sweep;
-    if (screens.sweep.screen) sweep_of(screens.sweep).restore(*std::exchange(screens.sweep.kept, {}));
+    if (screens.sweep.screen) sweep_of(screens.sweep);  // which takes it in
   }
   if (kept.shown) screens.shown = *kept.shown;
 }

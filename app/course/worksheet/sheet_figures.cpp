@@ -90,13 +90,14 @@ std::string figure_html(const Sheet& sheet, const Figure& figure, StepKind step)
   if (!figure.map_run.empty() && !measured) return "";
   plot::PlotSpec plot =
       measured ? kept_plot(sheet.lesson, figure, *sheet.kept) : axes(sheet, figure, predicting);
-  plot.id = fmt::format("{}-{}", to_string(step), figure.id);  // another figure of the page may have the same
   const Words& words = *sheet.lesson.words;
   std::string caption;
   if (!measured && !predicting)
     caption = element("figcaption", words.say("worksheet.draw",
                                               {{"runs", ui::svg_escaped(names_of(sheet.lesson, figure))}}));
-  return element("figure", "\n" + inlined(plot::to_svg(plot, ui::theme(false), kSize)) + caption) + "\n";
+  // The site finds its own picture of the figure by this name.
+  return fmt::format("<figure id=\"{}-{}\">\n{}{}</figure>\n", to_string(step), figure.id,
+                     inlined(plot::to_svg(plot, ui::theme(false), kSize)), caption);
 }
 
 }  // namespace
