@@ -167,6 +167,13 @@ TEST_CASE("names: a mapping goes before the rules") {
   for (const char* other :
        {"net.stage0.att.query", "net.stageX.att.query", "net.stage.att.query", "net.tables"})
     CHECK_FALSE(resolve(other, NameOf::Parameter, mapping).known());
+  // A number that is none of a layer, where the first is called 0.
+  const NameMapping from_nought =
+      parse_name_mapping("\"net.stage{layer}.att.query\" = \"L{layer}.attn.wq\"\n", "m.toml");
+  CHECK(resolve("net.stage0.att.query", NameOf::Parameter, from_nought).layer == 1);
+  CHECK(resolve("net.stage9999.att.query", NameOf::Parameter, from_nought).layer == 10'000);
+  for (const char* other : {"net.stage10000.att.query", "net.stage2147483647.att.query"})
+    CHECK_FALSE(resolve(other, NameOf::Parameter, from_nought).layer > 0);
 }
 
 TEST_CASE("names: a mapping that is wrong is refused with its line") {

@@ -279,8 +279,10 @@ bool mapped(std::string_view name, const NameMapping& mapping, TensorName& found
     if (!rule.layered || rest.size() <= rule.after.size() || !rest.ends_with(rule.after)) continue;
     rest.remove_suffix(rule.after.size());
     if (!is_number(rest)) continue;
-    found.layer = layer_number(rest) - mapping.first_layer + 1;
-    if (found.layer >= 1 && found.layer <= kMostLayers) return true;
+    const int64_t layer = int64_t{layer_number(rest)} - mapping.first_layer + 1;
+    if (layer < 1 || layer > kMostLayers) continue;
+    found.layer = static_cast<int32_t>(layer);
+    return true;
   }
   return false;
 }
