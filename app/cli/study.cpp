@@ -52,9 +52,7 @@ experiments::ResultStore store_of(const StudyOptions& options) {
 Exit guess(const StudyWork& work, experiments::ResultStore& store, experiments::RunnerOptions runner) {
   runner.stored_only = true;
   const StudyCount count = work.train(store, runner, [](const experiments::Progress&) { return true; });
-  const int32_t cores = runner.runs_at_a_time > 0 ? runner.runs_at_a_time
-                        : runner.backend.cuda     ? 1
-                                                  : experiments::default_runs_at_a_time();
+  const int32_t cores = experiments::runs_at_a_time(runner);
   say("{}, {} runs: {} are in the store, {} cannot be trained, {} are to be trained here\n", work.of,
       static_cast<size_t>(count.stored + count.refused) + count.missing.size(), count.stored, count.refused,
       count.missing.size());
@@ -121,18 +119,16 @@ StudyCount count_of(const experiments::Study& study, const experiments::Studied&
 Exit run_study(const StudyOptions& options, StudyWork work) {
   if (!options.print_command.empty()) return print_command(options, work);
   const experiments::RunnerOptions runner = runner_of(options);
-  StudyFiles files = files_in_place(options, work);
-  if (!options.dry_run) {
-    make_folder(options.out, Access::Shared, work.name);
-    std::vector<NamedFile> outputs = {
-        {"--json", files.json}, {"--csv", files.csv}, {"--svg", files.svg}, {"--markdown", files.markdown}};
-    outputs.insert(outputs.end(), work.outputs.begin(), work.outputs.end());
-    check_outputs(outputs, work.inputs);
-  }
   if (options.dry_run) {
     experiments::ResultStore store = store_of(options);
     return guess(work, store, runner);
   }
+  StudyFiles files = files_in_place(options, work);
+  make_folder(options.out, Access::Shared, work.name);
+  std::vector<NamedFile> outputs = {
+      {"--json", files.json}, {"--csv", files.csv}, {"--svg", files.svg}, {"--markdown", files.markdown}};
+  outputs.insert(outputs.end(), work.outputs.begin(), work.outputs.end());
+  check_outputs(outputs, work.inputs);
   if (!files.svg.empty() && !work.svg) {
     complain(fmt::format("{}: {} is not written: {}", work.name, files.svg, work.without_svg));
     files.svg.clear();
@@ -185,10 +181,7 @@ std::string page_command(std::string line, const StudyFiles& files) {
 }
 
 std::string backend_line(const BackendOptions& options, std::string_view between) {
-  std::string line;
-  if (options.backend == "cuda") line.append(between).append("--backend cuda");
-  if (options.tf32) line.append(between).append("--tf32");
-  return line;
+  return experiments::backend_text({options.backend == "cuda", options.tf32}, between);
 }
 
 }  // namespace normscope::cli

@@ -37,7 +37,7 @@ struct FileHelp {
   const char *json, *csv, *svg, *markdown;
 };
 void add_study(CLI::App& sub, StudyOptions& options, const FileHelp& help);
-/// --backend, --tf32 and --threads as the line of a command repeats them: "" or " --backend cuda".
+/// --backend and --tf32 as the line of a command repeats them: "" or " --backend cuda".
 std::string backend_line(const BackendOptions& options, std::string_view between);
 
 /// The picture as seen from the page; empty: there is none.

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/course/check/check_writers.h"
 #include "app/plot/plot.h"
 #include "app/reproduce/recorded.h"
 #include "engine/core/text_table.h"
+#include "training/experiments/over_seeds.h"
 #include "training/experiments/store/result_store.h"
 #include "training/experiments/study.h"
 
@@ -15,7 +17,7 @@ namespace normscope::reproduce {
 namespace {
 
 using Json = nlohmann::json;
-using experiments::list_json, experiments::number_json;
+using experiments::list_json;
 
 std::string capital(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
@@ -89,15 +91,8 @@ Json claim_json(const Outcome& outcome) {
                                {"read_off", stated.read_off},
                                {"measure", stated.measure}});
   for (const lessons::Measure& m : claim.language.measures) {
-    const lessons::Measured& measured = outcome.results.measures.at(m.id);
-    json["measures"][m.id] = {{"label", m.label},
-                              {"unit", m.unit},
-                              {"averaged", to_string(m.mean)},
-                              {"mean", number_json(measured.spread.mean)},
-                              {"low", number_json(measured.spread.low)},
-                              {"high", number_json(measured.spread.high)},
-                              {"seeds", seeds_of(outcome, m.id)},
-                              {"values", list_json(measured.values)}};
+    json["measures"][m.id] = lessons::to_json(m, outcome.results.measures.at(m.id));
+    json["measures"][m.id]["seeds"] = seeds_of(outcome, m.id);
   }
   for (size_t i = 0; i < outcome.checks.size(); ++i)
     json["checks"].push_back(check_json(outcome.checks[i], claim.parts[i].opposite));
@@ -242,8 +237,7 @@ std::string to_csv(const std::vector<Outcome>& outcomes) {
       for (size_t i = 0; i < seeds.size(); ++i)
         out += fmt::format("{},{},{},{},{},{},{},{}\n", claim.id, plot::csv_field(claim.source.paper),
                            plot::csv_field(claim.source.item), plot::csv_field(verdict_of(outcome)), m.id,
-                           plot::csv_field(m.unit), seeds[i],
-                           std::isfinite(values[i]) ? fmt::format("{}", values[i]) : "");
+                           plot::csv_field(m.unit), seeds[i], experiments::number_cell(values[i]));
     }
   }
   return out;

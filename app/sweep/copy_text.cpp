@@ -15,9 +15,7 @@ std::string command_text(const Plan& plan, const Elsewhere& where, std::string_v
   if (plan.seeds != 1) add(fmt::format("--seeds {}", plan.seeds));
   for (const MoreSeeds& more : plan.more) add("--more-seeds " + shell_quoted(to_text(more, plan)));
   if (!where.metric.empty()) add("--metric " + where.metric);
-  if (where.backend.cuda) add("--backend cuda");
-  if (where.backend.tf32) add("--tf32");
-  return line;
+  return line + experiments::backend_text(where.backend, between);
 }
 
 std::string text_for(std::string_view form, const Plan& plan, const Elsewhere& where) {

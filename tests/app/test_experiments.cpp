@@ -12,6 +12,7 @@
 #include "small_course.h"
 #include "stored_files.h"
 #include "training/experiments/loss_archive.h"
+#include "training/experiments/run_store.h"
 #include "training/experiments/runner.h"
 #include "training/experiments/store/numbers.h"
 #include "training/session/lab.h"
@@ -329,6 +330,21 @@ TEST_CASE(
   CHECK(train(plan_of({last, *second, *first}), part, {.shard = shard_from("0/4")}, carry_on).trained == 3);
   CHECK(part.find(key_of(last, data, *backend, second_key), "sum 1")->number(-1e9, 1e9) ==
         values(outcome)[0]);
+}
+
+TEST_CASE("experiments: a shard of lessons' runs is the same part of them, whatever is there already") {
+  std::vector<Experiment> runs;
+  for (uint64_t seed = 1; seed <= 4; ++seed) runs.push_back({tiny_run("pre", seed), {}});
+  const Folder folder;
+  lessons::RunStore part(ResultStore(folder.file("part")), {.runs_at_a_time = 2, .shard = shard_from("1/2")});
+  part.get(runs[0].spec, {}, {});
+  CHECK(part.train(runs, {}, carry_on).trained == 2);
+  const auto has = [&](size_t place) {
+    return part.find(lessons::RunStore::key_of(runs[place].spec, {})) != nullptr;
+  };
+  CHECK(has(1));
+  CHECK_FALSE(has(2));
+  CHECK(has(3));
 }
 
 TEST_CASE("experiments: shards count from 0, and overlap where they have a place in common") {

@@ -46,6 +46,13 @@ std::string parallel_text(const Elsewhere& where) {
 
 }  // namespace
 
+std::string backend_text(const BackendChoice& backend, std::string_view between) {
+  std::string line;
+  if (backend.cuda) line.append(between).append("--backend cuda");
+  if (backend.tf32) line.append(between).append("--tf32");
+  return line;
+}
+
 int32_t tasks_of(const Elsewhere& where) {
   return where.tasks > 0 ? where.tasks : static_cast<int32_t>(std::clamp<int64_t>(where.runs, 1, kMostTasks));
 }

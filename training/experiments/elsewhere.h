@@ -8,7 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "training/spec/backend_choice.h"
+
 namespace normscope::experiments {
+
+/// " --backend cuda --tf32", with `between` before each option; of the CPU nothing.
+std::string backend_text(const BackendChoice& backend, std::string_view between);
 
 struct Elsewhere {
   std::string name;  ///< of the study, and of its folders: "sweep"

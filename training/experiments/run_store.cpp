@@ -89,10 +89,8 @@ class RunStore::Finished final : public experiments::Measurement {
 };
 
 RunStore::RunStore(int threads, std::shared_ptr<RunCache> finished, experiments::StorePlace place)
-    : threads_(threads > 0 ? threads : usable_cores()),
-      backend_(make_cpu_backend(threads_)),
-      shared_(std::make_shared<Shared>(experiments::ResultStore(std::move(place)))) {
-  shared_->finished = finished ? std::move(finished) : std::make_shared<RunCache>();
+    : RunStore(experiments::ResultStore(std::move(place)), {.runs_at_a_time = threads}) {
+  if (finished) shared_->finished = std::move(finished);
 }
 RunStore::RunStore(experiments::ResultStore kept, const experiments::RunnerOptions& runner)
     : threads_(runner.runs_at_a_time > 0 ? runner.runs_at_a_time : usable_cores()),
@@ -196,17 +194,17 @@ std::shared_ptr<const RunResult> RunStore::make(const experiments::Experiment& r
       .runs_at_a_time = 1, .threads_each = threads_, .backend = runner_.backend};
   const experiments::Outcome outcome = experiments::train(plan_of({run}, on_step), shared_->kept, alone,
                                                           [](const experiments::Progress&) { return true; });
-  finish(outcome);
+  count(outcome);
+  if (!outcome.complete) throw Cancelled();
   return find(key);
 }
 
-void RunStore::finish(const experiments::Outcome& outcome) {
+void RunStore::count(const experiments::Outcome& outcome) {
   {
     const std::lock_guard lock(shared_->mutex);
     shared_->trained += outcome.trained;
   }
   if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
-  if (!outcome.complete) throw Cancelled();
 }
 
 /// The run at the end of its training, to be looked at. Its weights may have made room for others: then it is
@@ -242,33 +240,26 @@ std::vector<double> RunStore::left_out(const RunSpec& spec, const std::vector<Ed
   return rises;
 }
 
-void RunStore::train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step,
-                           const std::function<bool(const experiments::Progress&)>& on_progress) {
+experiments::Outcome RunStore::train(std::vector<experiments::Experiment> runs, const OnStep& on_step,
+                                     const std::function<bool(const experiments::Progress&)>& on_progress) {
+  experiments::RunnerOptions options = runner_;
+  options.runs_at_a_time = threads_;
+  options.threads_each = 1;
+  experiments::Outcome outcome =
+      experiments::train(plan_of(std::move(runs), on_step), shared_->kept, options, on_progress);
+  count(outcome);
+  return outcome;
+}
+
+void RunStore::train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step) {
   std::erase_if(runs, [&](const experiments::Experiment& run) {
     const std::string key = key_of(run.spec, run.edits);
     const auto done = shared_->finished->find(key);
     return find(key) || (done && done->whole());
   });
   if (runs.empty()) return;
-  const experiments::Outcome outcome = experiments::train(
-      plan_of(std::move(runs), on_step), shared_->kept, side_by_side(),
-      on_progress ? on_progress : [](const experiments::Progress&) { return true; });
-  finish(outcome);
-}
-
-experiments::Outcome RunStore::look_for(
-    std::vector<experiments::Experiment> runs,
-    const std::function<bool(const experiments::Progress&)>& on_progress) {
-  experiments::RunnerOptions options = side_by_side();
-  options.stored_only = true;
-  return experiments::train(plan_of(std::move(runs), {}), shared_->kept, options, on_progress);
-}
-
-experiments::RunnerOptions RunStore::side_by_side() const {
-  experiments::RunnerOptions options = runner_;
-  options.runs_at_a_time = threads_;
-  options.threads_each = 1;
-  return options;
+  if (!train(std::move(runs), on_step, [](const experiments::Progress&) { return true; }).complete)
+    throw Cancelled();
 }
 
 }  // namespace normscope::lessons

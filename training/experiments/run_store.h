@@ -69,12 +69,12 @@ class RunStore {
   std::vector<double> left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
                                const OnStep& on_step);
   /// Those that nobody has trained yet, several at once, one thread each. `on_step` is called from
-  /// those threads.
-  void train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step,
-                   const std::function<bool(const experiments::Progress&)>& on_progress = {});
-  /// Which of them nobody has trained yet, and how many are there: nothing is trained.
-  experiments::Outcome look_for(std::vector<experiments::Experiment> runs,
-                                const std::function<bool(const experiments::Progress&)>& on_progress);
+  /// those threads. Throws Error, and Cancelled.
+  void train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step);
+  /// The same for a study, as `runner` has it: all `runs` count, in memory or not, so that a shard is the same part of them
+  /// whatever is there. Throws Error where one could not be trained.
+  experiments::Outcome train(std::vector<experiments::Experiment> runs, const OnStep& on_step,
+                             const std::function<bool(const experiments::Progress&)>& on_progress);
   /// Results in memory; what was kept elsewhere is found again.
   void forget();
   /// nullptr when no get() asked for it yet.
@@ -111,8 +111,7 @@ class RunStore {
                                         const OnStep& on_step);
   std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
   experiments::Plan plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step);
-  experiments::RunnerOptions side_by_side() const;
-  void finish(const experiments::Outcome& outcome);  ///< throws Error, and Cancelled
+  void count(const experiments::Outcome& outcome);  ///< what was trained; throws Error where a run failed
 
   int threads_;
   std::function<bool()> stop_;

@@ -60,7 +60,6 @@ class Session {
   bool usable(const std::string& damaged, const Read& read);
   bool is_known(size_t index, const std::string& measurement, Backend& backend);
   bool measure_kept(size_t index, const std::string& measurement, Backend& backend);
-  int32_t at_a_time() const;
   std::unique_ptr<Run> begin(size_t index, Backend& backend, Measurement& measurement);
   void train_one(size_t index, Backend& backend);
   void keep_for_later(size_t index, const Run& run, const Measurement& measurement);
@@ -305,18 +304,13 @@ void Session::tell_work(Progress& progress) {
   }
 }
 
-int32_t Session::at_a_time() const {
-  if (options_.runs_at_a_time > 0) return options_.runs_at_a_time;
-  return options_.backend.cuda ? 1 : default_runs_at_a_time();
-}
-
 /// Every index of `work` once, on workers of their own; this thread tells the progress. `alone`: no worker has more
 /// threads than one.
 template <typename Each>
 void Session::on_workers(const std::vector<size_t>& work, const Each& each, Progress progress, bool alone,
                          const std::function<bool(const Progress&)>& on_progress) {
   done_ = 0;
-  const int32_t most = at_a_time(), count = std::min(most, static_cast<int32_t>(work.size()));
+  const int32_t most = runs_at_a_time(options_), count = std::min(most, static_cast<int32_t>(work.size()));
   const int32_t shared = options_.threads_each > 0 ? options_.threads_each : most / std::max(1, count);
   const int64_t before = progress.done;
   const auto make = [&, threads = alone ? 1 : shared] {
@@ -381,6 +375,11 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
 }  // namespace
 
 int32_t default_runs_at_a_time() { return usable_cores(); }
+
+int32_t runs_at_a_time(const RunnerOptions& options) {
+  if (options.runs_at_a_time > 0) return options.runs_at_a_time;
+  return options.backend.cuda ? 1 : default_runs_at_a_time();
+}
 
 Outcome train(const Plan& plan, ResultStore& store, const RunnerOptions& options,
               const std::function<bool(const Progress&)>& on_progress) {

@@ -59,7 +59,7 @@ struct Plan {
 };
 
 struct RunnerOptions {
-  int32_t runs_at_a_time = 0;  ///< 0: one per physical core, on a device one alone
+  int32_t runs_at_a_time = 0;  ///< 0: see runs_at_a_time()
   /// Of a run's backend. 0: whole runs side by side as long as there are as many as `runs_at_a_time`, because threads
   /// inside a small run wait for each other; where there are fewer runs, each gets its share of the threads.
   int32_t threads_each = 1;
@@ -103,5 +103,7 @@ Outcome train(const Plan& plan, ResultStore& store, const RunnerOptions& options
 
 /// One per physical core.
 int32_t default_runs_at_a_time();
+/// As the options say, else one per physical core, on a device one alone.
+int32_t runs_at_a_time(const RunnerOptions& options);
 
 }  // namespace normscope::experiments

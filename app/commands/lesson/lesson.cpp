@@ -123,22 +123,16 @@ class LessonCheck {
                    const OnProgress& on_progress) {
     store_ = std::make_unique<RunStore>(kept, runner);
     store_->stop_when(&InterruptGuard::interrupted);
-    const experiments::Outcome there = store_->look_for(runs_, on_progress);
-    StudyCount count{{}, 0, 0, there.stored, there.complete};
-    for (const size_t i : there.missing) count.missing.push_back(runs_[i].spec);
-    if (runner.stored_only || !there.complete) return count;
-    try {
-      store_->train_ahead(runs_, {}, on_progress);
-    } catch (const Cancelled&) {
-      count.complete = false;
-    }
-    count.trained = store_->trained();
+    const experiments::Outcome outcome = store_->train(runs_, {}, on_progress);
+    lacks_ = runner.stored_only && !outcome.missing.empty();
+    StudyCount count{{}, 0, outcome.trained, outcome.stored, outcome.complete};
+    for (const size_t i : outcome.missing) count.missing.push_back(runs_[i].spec);
     return count;
   }
 
   /// Each lesson as soon as it is judged. False: interrupted.
   bool judge() try {
-    if (options_.study.stored && !store_->look_for(runs_, [](const auto&) { return true; }).missing.empty())
+    if (lacks_)
       throw CommandError(Exit::Input,
                          "lesson check: --stored: runs are missing: expected all of them to be there");
     say("{}", table_head());
@@ -166,6 +160,7 @@ class LessonCheck {
   std::vector<const Lesson*> chosen_;
   std::vector<experiments::Experiment> runs_;
   std::unique_ptr<RunStore> store_;
+  bool lacks_ = false;  ///< runs, of which none is trained
   std::vector<LessonReport> reports_;
   Closing closing_;
 };

@@ -22,16 +22,8 @@ Json lesson_json(const LessonReport& report) {
   Json json = {{"id", lesson.id},           {"claim", lesson.claim}, {"seeds", report.results.seeds},
                {"passed", report.passed()}, {"stale", report.stale}, {"measures", Json::object()},
                {"checks", Json::array()}};
-  for (const Measure& m : lesson.measures) {
-    const Measured& measured = report.results.measures.at(m.id);
-    json["measures"][m.id] = {{"label", m.label},
-                              {"unit", m.unit},
-                              {"averaged", to_string(m.mean)},
-                              {"mean", number_json(measured.spread.mean)},
-                              {"low", number_json(measured.spread.low)},
-                              {"high", number_json(measured.spread.high)},
-                              {"values", list_json(measured.values)}};
-  }
+  for (const Measure& m : lesson.measures)
+    json["measures"][m.id] = to_json(m, report.results.measures.at(m.id));
   for (const Verdict& verdict : report.verdicts)
     json["checks"].push_back({{"measure", verdict.check->measure},
                               {"says", verdict.check->says},
@@ -41,6 +33,16 @@ Json lesson_json(const LessonReport& report) {
 }
 
 }  // namespace
+
+Json to_json(const Measure& measure, const Measured& measured) {
+  return {{"label", measure.label},
+          {"unit", measure.unit},
+          {"averaged", to_string(measure.mean)},
+          {"mean", number_json(measured.spread.mean)},
+          {"low", number_json(measured.spread.low)},
+          {"high", number_json(measured.spread.high)},
+          {"values", list_json(measured.values)}};
+}
 
 Json to_json(const std::vector<LessonReport>& reports) {
   Json json = {{"format", "normscope lessons 1"}, {"lessons", Json::array()}};

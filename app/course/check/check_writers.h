@@ -9,6 +9,8 @@
 
 namespace normscope::lessons {
 
+/// What was measured over the seeds, as the JSON of lessons and of claims has it.
+nlohmann::json to_json(const Measure& measure, const Measured& measured);
 /// "normscope lessons 1": of each lesson its measures by seed and its checks.
 nlohmann::json to_json(const std::vector<LessonReport>& reports);
 std::string to_csv(const std::vector<LessonReport>& reports);  ///< a line a measure and seed
