@@ -25,13 +25,12 @@ if(NOT TARGET fmt::fmt)
   normscope_missing("fmt" libfmt-dev)
 endif()
 
-find_package(nlohmann_json CONFIG QUIET)
-if(NOT TARGET nlohmann_json::nlohmann_json)
-  normscope_missing("nlohmann-json" nlohmann-json3-dev)
-endif()
-
 # ---- training ---------------------------------------------------------------------------------------------------
 if(NORMSCOPE_TRAINING)
+  find_package(nlohmann_json CONFIG QUIET)
+  if(NOT TARGET nlohmann_json::nlohmann_json)
+    normscope_missing("nlohmann-json" nlohmann-json3-dev)
+  endif()
   find_package(tomlplusplus CONFIG QUIET)
   if(NOT TARGET tomlplusplus::tomlplusplus)
     normscope_missing("toml++" libtomlplusplus-dev)

@@ -11,12 +11,12 @@
 #include "app/cli/terminal.h"
 #include "engine/core/error.h"
 #include "engine/cpu/isa.h"
-#include "engine/io/atomic_file.h"
-#include "engine/io/output_path.h"
 #include "training/files/config_file.h"
 #include "training/files/input_kinds.h"
 #include "training/files/places.h"
 #include "training/files/toml.h"
+#include "training/io/atomic_file.h"
+#include "training/io/output_path.h"
 
 namespace normscope::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
 #include "training/files/places.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::cli {
 

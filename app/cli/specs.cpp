@@ -2,8 +2,8 @@
 
 #include "app/cli/exit_code.h"
 #include "app/link/link_text.h"
-#include "engine/io/atomic_file.h"
 #include "training/files/command_text.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::cli {
 

@@ -9,8 +9,8 @@
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "engine/core/text_table.h"
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
+#include "training/io/text_table.h"
 #include "training/records/log_reader.h"
 #include "training/records/recorders.h"
 

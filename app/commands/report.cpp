@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/core/text_table.h"
 #include "training/data/task.h"
+#include "training/io/text_table.h"
 #include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
 

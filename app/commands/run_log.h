@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "app/commands/report.h"
-#include "engine/io/line_file.h"
 #include "engine/tape/program.h"
 #include "training/data/identity/data_identity.h"
 #include "training/data/treebank/attachment.h"
+#include "training/io/line_file.h"
 
 namespace normscope::cli {
 

@@ -10,7 +10,7 @@
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "engine/model/verify.h"
+#include "training/verify/verify.h"
 
 namespace normscope::cli {
 namespace {

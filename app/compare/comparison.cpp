@@ -11,8 +11,8 @@
 #include "app/compare/tracks.h"
 #include "app/compare/words.h"
 #include "engine/core/error.h"
-#include "engine/core/in_words.h"
-#include "engine/core/text_table.h"
+#include "training/io/text_table.h"
+#include "training/spec/in_words.h"
 #include "training/spec/nearest.h"
 
 namespace normscope::comparison {

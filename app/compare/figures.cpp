@@ -11,8 +11,8 @@
 #include "app/compare/writers.h"
 #include "app/panels/plot_files.h"
 #include "app/ui/svg.h"
-#include "engine/core/text_table.h"
-#include "engine/io/atomic_file.h"
+#include "training/io/atomic_file.h"
+#include "training/io/text_table.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::comparison {

@@ -8,10 +8,10 @@
 #include "app/compare/tracks.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
-#include "engine/core/in_words.h"
-#include "engine/core/text_table.h"
 #include "engine/model/wiring.h"
+#include "training/io/text_table.h"
 #include "training/records/log_reader.h"
+#include "training/spec/in_words.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::comparison {

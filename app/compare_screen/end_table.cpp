@@ -8,7 +8,7 @@
 #include "app/compare/words.h"
 #include "app/compare_screen/compare_frame.h"
 #include "app/ui/widgets.h"
-#include "engine/core/text_table.h"
+#include "training/io/text_table.h"
 
 namespace normscope::comparison {
 

@@ -11,7 +11,7 @@
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
 #include "engine/core/boundary.h"
-#include "engine/core/text_table.h"
+#include "training/io/text_table.h"
 
 namespace normscope::comparison {
 

@@ -15,8 +15,8 @@
 #include "app/course/tapes/tape_curves.h"
 #include "app/plot/plot.h"
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
 #include "training/files/input_kinds.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::lessons {
 namespace {

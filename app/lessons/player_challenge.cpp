@@ -9,8 +9,8 @@
 #include "app/ui/widgets.h"
 #include "app/view/glossary.h"
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
 #include "training/files/config_file.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::lessons {
 

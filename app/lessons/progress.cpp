@@ -5,10 +5,10 @@
 
 #include "app/course/exercises/say.h"
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
-#include "engine/io/input_value.h"
 #include "training/files/input_kinds.h"
 #include "training/files/places.h"
+#include "training/io/atomic_file.h"
+#include "training/io/input_value.h"
 #include "training/spec/codec.h"
 
 namespace normscope::lessons {

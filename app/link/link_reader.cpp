@@ -7,9 +7,9 @@
 #include "app/link/link_text.h"
 #include "app/link/packing.h"
 #include "engine/core/error.h"
-#include "engine/io/input_value.h"
 #include "training/data/vocabulary.h"
 #include "training/files/command_text.h"
+#include "training/io/input_value.h"
 #include "training/spec/limits.h"
 #include "training/spec/spec_text.h"
 

@@ -10,8 +10,8 @@
 #include "app/link/link_text.h"
 #include "app/link/packing.h"
 #include "engine/core/error.h"
-#include "engine/core/in_words.h"
 #include "training/files/command_text.h"
+#include "training/spec/in_words.h"
 
 namespace normscope {
 

@@ -6,7 +6,7 @@
 
 #include "app/link/predictor.h"
 #include "engine/core/error.h"
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 
 namespace normscope::link {
 namespace {

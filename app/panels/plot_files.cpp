@@ -12,8 +12,8 @@
 #include "app/ui/ui.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
 #include "training/files/file_kind.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::lab {
 namespace {

@@ -8,8 +8,8 @@
 #include <numeric>
 
 #include "app/ui/widgets.h"
-#include "engine/core/in_words.h"
 #include "training/data/identity/data_identity.h"
+#include "training/spec/in_words.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::lab {

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "engine/io/input_value.h"
 #include "training/experiments/store/result_store.h"
 #include "training/files/input_kinds.h"
+#include "training/io/input_value.h"
 
 namespace normscope::reproduce {
 namespace {

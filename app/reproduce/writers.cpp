@@ -8,10 +8,10 @@
 #include "app/course/check/check_writers.h"
 #include "app/plot/plot.h"
 #include "app/reproduce/recorded.h"
-#include "engine/core/text_table.h"
 #include "training/experiments/over_seeds.h"
 #include "training/experiments/store/result_store.h"
 #include "training/experiments/study.h"
+#include "training/io/text_table.h"
 
 namespace normscope::reproduce {
 namespace {

@@ -10,7 +10,7 @@
 #include "app/shell/classroom/kept_teaching.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "engine/core/error.h"
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 #include "training/spec/codec.h"
 #include "training/spec/limits.h"
 

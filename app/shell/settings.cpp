@@ -17,11 +17,11 @@
 #include <vector>
 
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
-#include "engine/io/input_value.h"
 #include "training/files/config_file.h"
 #include "training/files/input_kinds.h"
 #include "training/files/toml.h"
+#include "training/io/atomic_file.h"
+#include "training/io/input_value.h"
 
 namespace normscope {
 namespace {

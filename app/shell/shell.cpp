@@ -19,9 +19,9 @@
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "engine/io/input_file.h"
 #include "training/files/command_text.h"
 #include "training/files/session_file.h"
+#include "training/io/input_file.h"
 
 namespace normscope::shell {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "app/view/commands.h"
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 
 namespace normscope::shell {
 

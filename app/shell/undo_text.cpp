@@ -13,7 +13,7 @@
 
 #include "app/shell/undo.h"
 #include "engine/core/error.h"
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 #include "training/spec/codec.h"
 #include "training/spec/kept_spec.h"
 #include "training/spec/limits.h"

@@ -11,7 +11,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/real_text.h"
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 
 namespace normscope::sweep {
 namespace {

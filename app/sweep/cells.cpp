@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "engine/core/error.h"
-#include "engine/core/text_table.h"
 #include "training/data/identity/unit_of.h"
+#include "training/io/text_table.h"
 #include "training/spec/nearest.h"
 
 namespace normscope::sweep {

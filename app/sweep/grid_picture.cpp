@@ -8,8 +8,8 @@
 
 #include "app/sweep/border.h"
 #include "app/ui/widgets.h"
-#include "engine/core/text_table.h"
 #include "training/data/identity/data_identity.h"
+#include "training/io/text_table.h"
 
 namespace normscope::sweep {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 #include "training/spec/nearest.h"
 #include "training/spec/unused_settings.h"
 

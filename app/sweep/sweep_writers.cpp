@@ -8,9 +8,9 @@
 
 #include "app/plot/plot.h"
 #include "app/sweep/border.h"
-#include "engine/core/text_table.h"
 #include "training/data/identity/data_identity.h"
 #include "training/experiments/store/result_store.h"
+#include "training/io/text_table.h"
 
 namespace normscope::sweep {
 namespace {

@@ -19,7 +19,7 @@
 #include "app/window/window_memory.h"
 #include "app/window/window_session.h"
 #include "engine/core/boundary.h"
-#include "engine/io/atomic_file.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope {
 namespace {

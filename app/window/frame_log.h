@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "engine/io/line_file.h"
+#include "training/io/line_file.h"
 
 namespace normscope {
 

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
-#include "engine/io/input_value.h"
 #include "training/files/input_kinds.h"
+#include "training/io/atomic_file.h"
+#include "training/io/input_value.h"
 #include "training/spec/codec.h"
 
 namespace normscope::zoo {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "app/zoo/summary.h"
-#include "engine/core/text_table.h"
 #include "training/data/identity/data_identity.h"
+#include "training/io/text_table.h"
 
 namespace normscope::zoo {
 namespace {

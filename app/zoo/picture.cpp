@@ -8,7 +8,7 @@
 
 #include "app/ui/svg.h"
 #include "app/zoo/summary.h"
-#include "engine/core/text_table.h"
+#include "training/io/text_table.h"
 
 namespace normscope::zoo {
 namespace {

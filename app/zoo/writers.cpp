@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "app/zoo/summary.h"
-#include "engine/core/text_table.h"
 #include "training/data/identity/data_identity.h"
 #include "training/experiments/store/result_store.h"
+#include "training/io/text_table.h"
 
 namespace normscope::zoo {
 namespace {

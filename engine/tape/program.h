@@ -82,7 +82,7 @@ class Program {
   void read_front(ValueId value, std::span<float> host, bool gradient = false) const;
   /// One forward, backward and update. Inputs of the batch must have been filled.
   void replay(const StepInputs& inputs) noexcept;
-  Executable& executable() { return *executable_; }  ///< for tools that look inside (cuda/shadow.h)
+  Executable& executable() { return *executable_; }  ///< for tools that look inside (tests/cuda/shadow.h)
 
  private:
   std::unique_ptr<ProgramData> data_;  // stable address: the executable refers to it

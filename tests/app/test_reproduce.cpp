@@ -18,9 +18,9 @@
 #include "app/reproduce/writers.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/io/input_value.h"
 #include "reproduce_fixture.h"
 #include "test_paths.h"
+#include "training/io/input_value.h"
 
 namespace test_reproduce {
 namespace {
@@ -302,7 +302,8 @@ TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
   const std::string page = to_markdown(outcomes, "normscope reproduce tiny");
   CHECK(holds_text(page, "## Nobody 2026"));
   // A verdict is of its setting alone, and says it.
-  CHECK(holds_text(page, "**reproduced (speed, not quality)**. They differ by 0.95.<br>*Setting:* A model of a test. |"));
+  CHECK(holds_text(
+      page, "**reproduced (speed, not quality)**. They differ by 0.95.<br>*Setting:* A model of a test. |"));
 }
 
 }  // namespace test_reproduce

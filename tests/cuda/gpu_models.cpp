@@ -7,14 +7,14 @@
 #include <set>
 
 #include "cuda/device.h"
+#include "cuda/shadow.h"
 #include "engine/cuda/backend_cuda.h"
-#include "engine/cuda/shadow.h"
-#include "engine/model/verify.h"
 #include "engine/model_fixture.h"
 #include "engine/op_harness.h"
 #include "engine/step_input_changes.h"
 #include "test_paths.h"
 #include "training/spec/backend_choice.h"
+#include "training/verify/verify.h"
 
 namespace normscope::test {
 namespace {

@@ -13,9 +13,9 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/io/safetensors.h"
-#include "engine/model/verify.h"
 #include "test_paths.h"
+#include "training/io/safetensors.h"
+#include "training/verify/verify.h"
 
 namespace normscope::test {
 namespace {

@@ -8,11 +8,11 @@
 
 #include "catch.hpp"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/io/safetensors.h"
-#include "engine/model/verify.h"
 #include "engine/model_fixture.h"
 #include "reference/model.h"
 #include "reference/update.h"
+#include "training/io/safetensors.h"
+#include "training/verify/verify.h"
 
 namespace normscope::test {
 namespace {

@@ -1,6 +1,6 @@
 // Var is a double that remembers how it was computed, so that one sweep backwards gives the derivative of a result with
 // respect to every number that it came from (reverse accumulation: Linnainmaa 1970; Karpathy's micrograd is the same on
-// two pages). The reference's forward, engine/ops/reference.h, runs on it unchanged: no backward is written by hand here,
+// two pages). The reference's forward, training/measure/step/reference.h, runs on it unchanged: no backward is written by hand here,
 // so that the kernels' own are compared with the derivative of the formula itself.
 #pragma once
 
@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "engine/ops/reference.h"
-#include "engine/ops/reference_images.h"
+#include "training/measure/step/reference.h"
+#include "training/measure/step/reference_images.h"
 
 namespace normscope::reference {
 
@@ -104,7 +104,7 @@ inline Var tanh(Var x) {
   return {t, Trace::follows(x.place, 1 - t * t)};
 }
 
-inline double value_of(Var x) { return x.v; }  // beside that of a double: engine/ops/reference.h
+inline double value_of(Var x) { return x.v; }  // beside that of a double: training/measure/step/reference.h
 
 inline Values values_of(const Array<Var>& x) {
   Values v;

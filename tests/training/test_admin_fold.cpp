@@ -4,10 +4,10 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/io/safetensors.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "test_paths.h"
+#include "training/io/safetensors.h"
 #include "training/measure/look.h"
 #include "training/run/admin_fold.h"
 #include "training/small_runs.h"

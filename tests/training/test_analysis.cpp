@@ -9,9 +9,9 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/ops/reference.h"
 #include "engine/tape/seal.h"
 #include "training/measure/look.h"
+#include "training/measure/step/reference.h"
 #include "training/session/analysis.h"
 #include "training/small_runs.h"
 

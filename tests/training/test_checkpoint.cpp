@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/io/safetensors.h"
 #include "small_runs.h"
+#include "training/io/safetensors.h"
 
 using namespace normscope;
 using namespace normscope::test;

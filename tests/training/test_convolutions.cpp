@@ -14,9 +14,9 @@
 #include "engine/helpers.h"
 #include "engine/model/convolutions.h"
 #include "engine/model/record_model.h"
-#include "engine/ops/reference_images.h"
 #include "engine/tape/program.h"
 #include "engine/tape/seal.h"
+#include "training/measure/step/reference_images.h"
 #include "training/small_runs.h"
 #include "training/spec/unused_settings.h"
 

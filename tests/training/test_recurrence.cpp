@@ -16,10 +16,10 @@
 
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
-#include "engine/io/safetensors.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/seal.h"
 #include "small_runs.h"
+#include "training/io/safetensors.h"
 #include "training/run/recurrence/segment_memory.h"
 #include "training/run/recurrence/text_loss.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/io/input_file.h"
+#include "training/io/input_file.h"
 
 namespace normscope {
 namespace {

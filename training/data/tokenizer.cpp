@@ -4,9 +4,9 @@
 #include <unordered_map>
 
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
-#include "engine/io/input_file.h"
-#include "engine/io/input_value.h"
+#include "training/io/atomic_file.h"
+#include "training/io/input_file.h"
+#include "training/io/input_value.h"
 
 #ifdef NORMSCOPE_WITH_SENTENCEPIECE
 #include <sentencepiece_processor.h>

@@ -2,8 +2,8 @@
 #include "training/data/tsv.h"
 
 #include "engine/core/error.h"
-#include "engine/io/input_file.h"
 #include "training/data/vocabulary.h"
+#include "training/io/input_file.h"
 
 namespace normscope {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <utility>
 
-#include "engine/core/text_table.h"
 #include "training/experiments/store/result_store.h"
+#include "training/io/text_table.h"
 
 namespace normscope::experiments {
 namespace {

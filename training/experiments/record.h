@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 #include "training/spec/codec.h"
 #include "training/spec/limits.h"
 #include "training/spec/loss_window.h"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <regex>
 
-#include "engine/io/input_value.h"
 #include "training/experiments/store/result_store.h"
+#include "training/io/input_value.h"
 #include "training/measure/history.h"
 #include "training/spec/limits.h"
 

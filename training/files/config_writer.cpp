@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
 #include "training/files/config_file.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope {
 

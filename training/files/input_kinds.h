@@ -1,8 +1,8 @@
-// The files that the app reads, beside those of the engine (engine/io/input_file.h), with their limits:
+// The files that the app reads, beside those of the engine (training/io/input_file.h), with their limits:
 // docs/files.md lists the same, and a test compares the two.
 #pragma once
 
-#include "engine/io/input_file.h"
+#include "training/io/input_file.h"
 
 namespace normscope::input {
 

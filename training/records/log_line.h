@@ -1,7 +1,7 @@
 // One line of a log (docs/log-format.md) as a value: what it is, and what it says.
 //
 // Promises: a line of a step in its usual shape is read without a parser's tree, so that a million lines take
-// seconds; every other line goes through engine/io/input_value.h, whose errors say what is wrong. Names are views
+// seconds; every other line goes through training/io/input_value.h, whose errors say what is wrong. Names are views
 // into the line or into the value itself. Called by log_reader.cpp.
 #pragma once
 
@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/io/input_value.h"
 #include "training/data/identity/data_identity.h"
+#include "training/io/input_value.h"
 #include "training/spec/spec.h"
 
 namespace normscope::records {

@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 
 #include "engine/core/error.h"
-#include "engine/io/input_value.h"
 #include "training/files/input_kinds.h"
 #include "training/files/toml.h"
+#include "training/io/input_value.h"
 
 namespace normscope::records {
 namespace {

@@ -5,10 +5,10 @@
 #include <filesystem>
 
 #include "engine/core/error.h"
-#include "engine/io/input_file.h"
-#include "engine/io/safetensors.h"
 #include "training/data/identity/unit_of.h"
 #include "training/files/input_kinds.h"
+#include "training/io/input_file.h"
+#include "training/io/safetensors.h"
 #include "training/measure/verdict.h"
 #include "training/records/log_reader.h"
 #include "training/records/name_mapping.h"

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "engine/core/error.h"
-#include "engine/io/safetensors.h"
 #include "engine/model/transformer.h"
+#include "training/io/safetensors.h"
 #include "training/run/run.h"
 #include "training/spec/codec.h"
 #include "training/spec/kept_spec.h"

@@ -12,7 +12,7 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
-#include "engine/io/safetensors.h"
+#include "training/io/safetensors.h"
 #include "training/run/run_impl.h"
 #include "training/run/saved_run.h"
 #include "training/spec/codec.h"

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "engine/core/error.h"
-#include "engine/io/input_value.h"
-#include "engine/io/safetensors.h"
 #include "engine/tape/backend.h"
+#include "training/io/input_value.h"
+#include "training/io/safetensors.h"
 #include "training/run/saved_run.h"
 #include "training/spec/limits.h"
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/safetensors.h"
 #include "engine/tape/store.h"
+#include "training/io/safetensors.h"
 #include "training/measure/plateau.h"
 #include "training/run/recurrence/segment_memory.h"
 

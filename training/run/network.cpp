@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "engine/core/error.h"
-#include "engine/io/safetensors.h"
 #include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
+#include "training/io/safetensors.h"
 #include "training/measure/look.h"
 #include "training/run/evaluate.h"
 #include "training/run/keyframes.h"

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/io/input_value.h"
-#include "engine/io/safetensors.h"
+#include "training/io/input_value.h"
+#include "training/io/safetensors.h"
 #include "training/measure/history.h"
 #include "training/measure/plateau.h"
 #include "training/run/recurrence/segment_memory.h"

@@ -28,7 +28,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 #include "training/spec/codec_rules.h"
 
 namespace normscope::codec {

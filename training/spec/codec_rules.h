@@ -13,7 +13,7 @@
 #include <string_view>
 #include <type_traits>
 
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 
 namespace normscope::codec {
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 #include "training/spec/codec.h"
 #include "training/spec/limits.h"
 #include "training/spec/spec.h"

@@ -5,8 +5,8 @@
 #include <optional>
 
 #include "engine/core/error.h"
-#include "engine/io/input_value.h"
 #include "training/data/treebank/parse_features.h"
+#include "training/io/input_value.h"
 #include "training/spec/limits.h"
 #include "training/spec/nearest.h"
 #include "training/spec/spec_fields.h"

@@ -6,11 +6,11 @@
 #include <numeric>
 
 #include "engine/core/error.h"
-#include "engine/io/safetensors.h"
 #include "engine/model/transformer.h"
 #include "engine/ops/ops.h"
 #include "engine/tape/seal.h"
 #include "training/data/pairs_task.h"
+#include "training/io/safetensors.h"
 
 namespace normscope {
 namespace {

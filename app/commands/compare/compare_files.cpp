@@ -16,7 +16,7 @@
 #include "app/compare/figures.h"
 #include "app/compare/from_records.h"
 #include "app/compare/writers.h"
-#include "engine/io/atomic_file.h"
+#include "training/io/atomic_file.h"
 #include "training/records/recorded_run.h"
 
 namespace normscope::cli {

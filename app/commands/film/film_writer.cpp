@@ -10,8 +10,8 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/fed_program.h"
 #include "app/cli/terminal.h"
-#include "engine/io/atomic_file.h"
 #include "training/files/command_text.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::cli {
 namespace {

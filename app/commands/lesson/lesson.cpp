@@ -27,8 +27,8 @@
 #include "app/course/report.h"
 #include "app/course/tapes/tape_tables.h"
 #include "app/link/link.h"
-#include "engine/io/atomic_file.h"
 #include "training/files/command_text.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::cli {
 namespace {

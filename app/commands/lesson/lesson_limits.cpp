@@ -15,7 +15,7 @@
 #include "app/commands/lesson/named.h"
 #include "app/course/check/limits.h"
 #include "app/course/reader.h"
-#include "engine/io/atomic_file.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::cli {
 namespace {

@@ -14,7 +14,7 @@
 #include "app/course/check/check.h"
 #include "app/course/report.h"
 #include "app/course/worksheet/worksheet.h"
-#include "engine/io/atomic_file.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::cli {
 namespace {

@@ -13,9 +13,9 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/io/atomic_file.h"
 #include "training/data/treebank/attachment.h"
 #include "training/data/treebank/parsing_task.h"
+#include "training/io/atomic_file.h"
 #include "training/run/run.h"
 #include "training/text/dependency_parser.h"
 

@@ -7,8 +7,8 @@
 
 #include "app/cli/specs.h"
 #include "app/commands/train/train.h"
-#include "engine/io/atomic_file.h"
 #include "training/data/pairs_task.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope::cli {
 namespace {

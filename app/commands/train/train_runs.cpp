@@ -5,8 +5,8 @@
 
 #include "app/cli/specs.h"
 #include "app/commands/train/train.h"
-#include "engine/io/safetensors.h"
 #include "training/files/command_text.h"
+#include "training/io/safetensors.h"
 #include "training/run/saved_run.h"
 #include "training/spec/unused_settings.h"
 

@@ -7,9 +7,9 @@
 #include "app/course/report.h"
 #include "app/plot/plot.h"
 #include "app/ui/theme.h"
-#include "engine/core/text_table.h"
 #include "training/experiments/over_seeds.h"
 #include "training/experiments/store/result_store.h"
+#include "training/io/text_table.h"
 
 namespace normscope::lessons {
 namespace {

@@ -13,10 +13,10 @@
 #include "app/course/map/swept.h"
 #include "app/course/reading/measure_rules.h"
 #include "engine/core/error.h"
-#include "engine/io/input_value.h"
-#include "engine/io/line_file.h"
 #include "training/experiments/store/numbers.h"
 #include "training/files/input_kinds.h"
+#include "training/io/input_value.h"
+#include "training/io/line_file.h"
 #include "training/spec/codec.h"
 
 namespace normscope::lessons {

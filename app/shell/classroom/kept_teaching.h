@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "app/shell/classroom/teaching.h"
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 #include "training/spec/codec.h"
 
 namespace normscope::classroom {

@@ -18,8 +18,8 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
-#include "engine/io/atomic_file.h"
 #include "training/files/file_kind.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope {
 

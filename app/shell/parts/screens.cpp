@@ -12,8 +12,8 @@
 #include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
 #include "training/files/places.h"
+#include "training/io/atomic_file.h"
 
 namespace normscope {
 

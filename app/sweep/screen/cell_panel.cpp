@@ -9,9 +9,9 @@
 #include "app/sweep/screen/words.h"
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
-#include "engine/core/text_table.h"
 #include "training/data/identity/data_identity.h"
 #include "training/data/identity/unit_of.h"
+#include "training/io/text_table.h"
 
 namespace normscope::sweep {
 

@@ -7,8 +7,8 @@
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/screen/words.h"
 #include "app/ui/widgets.h"
-#include "engine/core/text_table.h"
 #include "training/data/identity/data_identity.h"
+#include "training/io/text_table.h"
 
 namespace normscope::sweep {
 

@@ -5,7 +5,7 @@
 
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/screen/words.h"
-#include "engine/core/text_table.h"
+#include "training/io/text_table.h"
 
 namespace normscope::sweep {
 

@@ -9,8 +9,8 @@
 
 #include "app/sweep/border.h"
 #include "app/words/words.h"
-#include "engine/core/in_words.h"
 #include "training/experiments/study.h"
+#include "training/spec/in_words.h"
 
 namespace normscope::sweep {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/core/error.h"
-#include "engine/io/input_file.h"
+#include "training/io/input_file.h"
 
 namespace normscope {
 namespace {

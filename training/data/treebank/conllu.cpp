@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/io/input_file.h"
 #include "training/data/tsv.h"
+#include "training/io/input_file.h"
 
 namespace normscope {
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "engine/core/error.h"
-#include "engine/io/input_file.h"
-#include "engine/io/safetensors.h"
 #include "training/data/text_source.h"
 #include "training/files/input_kinds.h"
+#include "training/io/input_file.h"
+#include "training/io/safetensors.h"
 #include "training/run/saved_run.h"
 
 namespace normscope::experiments {

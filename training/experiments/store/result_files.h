@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 
 namespace normscope::experiments {
 

@@ -15,13 +15,13 @@
 #include <set>
 
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
-#include "engine/io/safetensors.h"
 #include "training/data/text_source.h"
 #include "training/experiments/store/numbers.h"
 #include "training/experiments/store/result_files.h"
 #include "training/experiments/store/shards.h"
 #include "training/files/input_kinds.h"
+#include "training/io/atomic_file.h"
+#include "training/io/safetensors.h"
 #include "training/session/run_cache.h"
 #include "training/spec/unused_settings.h"
 

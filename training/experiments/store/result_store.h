@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/io/input_value.h"
 #include "engine/tape/backend.h"
+#include "training/io/input_value.h"
 #include "training/spec/spec.h"
 
 namespace normscope::experiments {

@@ -7,9 +7,9 @@
 #include <numeric>
 
 #include "engine/core/error.h"
-#include "engine/io/input_value.h"
 #include "training/data/text_source.h"
 #include "training/experiments/store/result_store.h"
+#include "training/io/input_value.h"
 
 namespace normscope::experiments {
 namespace {

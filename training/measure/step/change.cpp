@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "engine/core/text_table.h"
+#include "training/io/text_table.h"
 
 namespace normscope {
 namespace {

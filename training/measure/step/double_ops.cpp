@@ -9,9 +9,9 @@
 #include "engine/ops/embedding/embedding.h"
 #include "engine/ops/linear/linear.h"
 #include "engine/ops/max_pool/max_pool.h"
-#include "engine/ops/reference.h"
-#include "engine/ops/reference_images.h"
 #include "engine/ops/relative_attention/relative_attention.h"
+#include "training/measure/step/reference.h"
+#include "training/measure/step/reference_images.h"
 
 namespace normscope {
 namespace {

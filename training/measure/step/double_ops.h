@@ -1,4 +1,4 @@
-// One op of a tape in double precision, by the plain reference of engine/ops/reference.h. Called by numeric_check.
+// One op of a tape in double precision, by the plain reference of training/measure/step/reference.h. Called by numeric_check.
 #pragma once
 
 #include <cstdint>

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "engine/core/text_table.h"
 #include "engine/ops/rules.h"
 #include "engine/tape/store.h"
+#include "training/io/text_table.h"
 
 namespace normscope {
 namespace {

@@ -11,8 +11,8 @@
 #include <tuple>
 
 #include "engine/core/error.h"
-#include "engine/core/text_table.h"
 #include "engine/ops/layer_norm/layer_norm.h"
+#include "training/io/text_table.h"
 #include "training/measure/step/cost.h"
 #include "training/measure/step/double_ops.h"
 #include "training/measure/step/lone_instruction.h"

@@ -31,7 +31,7 @@ struct NumericCheck {
   /// With the float kernels, the outputs' differences added up in double. Empty for a norm that holds something
   /// constant backward: a difference sees that move.
   std::vector<Difference> single;
-  /// With the op in double precision (engine/ops/reference.h). Empty where that would take too long.
+  /// With the op in double precision (training/measure/step/reference.h). Empty where that would take too long.
   std::vector<Difference> exact;
   /// The one with the least error; nullptr: there is none.
   const Difference* best_single() const;

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "engine/io/safetensors.h"
 #include "engine/model/transformer.h"
 #include "engine/tape/program.h"
+#include "training/io/safetensors.h"
 
 namespace normscope {
 

@@ -1,5 +1,5 @@
 // Temporary file, flush, rename. See atomic_file.h.
-#include "engine/io/atomic_file.h"
+#include "training/io/atomic_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>

@@ -14,8 +14,8 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
-#include "engine/io/line_file.h"
+#include "training/io/atomic_file.h"
+#include "training/io/line_file.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;
@@ -97,7 +97,8 @@ TEST_CASE("links: one to a file stays, one to nothing and one to itself are refu
   CHECK(refusal_of(folder.file("link")).empty());
   CHECK(fs::is_symlink(folder.file("link")));
   CHECK(content(folder.file("target")) == "new");
-  CHECK(refusal_of(folder.file("dangling")).find("a link to nowhere, which is not there") != std::string::npos);
+  CHECK(refusal_of(folder.file("dangling")).find("a link to nowhere, which is not there") !=
+        std::string::npos);
   CHECK_FALSE(fs::exists(folder.file("nowhere")));
   CHECK(refusal_of(folder.file("loop")).find("levels of symbolic links") != std::string::npos);
   CHECK(refusal_of(folder.path).find("a folder") != std::string::npos);

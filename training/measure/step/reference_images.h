@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/ops/image_window.h"
-#include "engine/ops/reference.h"
+#include "training/measure/step/reference.h"
 
 namespace normscope::reference {
 

@@ -1,5 +1,5 @@
 // See input_value.h.
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "engine/model/fixture.h"
+#include "training/verify/fixture.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "engine/core/error.h"
-#include "engine/io/input_value.h"
+#include "training/io/input_value.h"
 
 namespace normscope {
 namespace {

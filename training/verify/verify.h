@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/io/safetensors.h"
 #include "engine/tape/backend.h"
+#include "training/io/safetensors.h"
 
 namespace normscope {
 

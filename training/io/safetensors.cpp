@@ -1,5 +1,5 @@
 // Reading safetensors: the bytes are checked once, in load(). See safetensors.h.
-#include "engine/io/safetensors.h"
+#include "training/io/safetensors.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,8 +13,8 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
-#include "engine/io/input_file.h"
-#include "engine/io/input_value.h"
+#include "training/io/input_file.h"
+#include "training/io/input_value.h"
 
 namespace normscope {
 namespace {

@@ -13,9 +13,9 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/helpers.h"
-#include "engine/io/atomic_file.h"
-#include "engine/io/safetensors.h"
 #include "test_paths.h"
+#include "training/io/atomic_file.h"
+#include "training/io/safetensors.h"
 
 using namespace normscope;
 using namespace normscope::test;

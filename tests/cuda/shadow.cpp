@@ -1,4 +1,4 @@
-#include "engine/cuda/shadow.h"
+#include "cuda/shadow.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "engine/io/line_file.h"
+#include "training/io/line_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

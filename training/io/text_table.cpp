@@ -1,4 +1,4 @@
-#include "engine/core/text_table.h"
+#include "training/io/text_table.h"
 
 #include <fmt/format.h>
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/io/output_path.h"
+#include "training/io/output_path.h"
 
 namespace normscope {
 

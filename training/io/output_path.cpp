@@ -1,4 +1,4 @@
-#include "engine/io/output_path.h"
+#include "training/io/output_path.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
 // See input_file.h.
-#include "engine/io/input_file.h"
+#include "training/io/input_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

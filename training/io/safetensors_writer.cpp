@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/io/atomic_file.h"
-#include "engine/io/safetensors.h"
+#include "training/io/atomic_file.h"
+#include "training/io/safetensors.h"
 
 namespace normscope {
 

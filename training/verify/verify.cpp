@@ -1,4 +1,4 @@
-#include "engine/model/verify.h"
+#include "training/verify/verify.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +8,11 @@
 
 #include "engine/core/error.h"
 #include "engine/core/machine_memory.h"
-#include "engine/io/safetensors.h"
-#include "engine/model/fixture.h"
 #include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
+#include "training/io/safetensors.h"
+#include "training/verify/fixture.h"
 
 namespace normscope {
 namespace {
