@@ -23,30 +23,35 @@ function(normscope_precompile target)
   endif()
 endfunction()
 
-# Files of one room compiled together, eight at a time: what a file costs is mostly what it includes. Files with options
-# of their own (kernels) stay alone. OFF, as in the presets debug and fuzz: one object a file, for whoever changes one
-# file again and again; names are checked then as if each file stood alone.
+# Files compiled together, about twelve at a time: what a file costs is mostly what it includes. A room that comes to an end
+# ends its group only where that has eight files, so small rooms share one. Files with options of their own (kernels) stay
+# alone. OFF, as in the presets debug and fuzz: one object a file, for whoever changes one file again and again; names are
+# checked then as if each file stood alone.
 #   normscope_unity(TARGET): after its sources have their properties.
-option(NORMSCOPE_UNITY "Compile the files of a room together" OFF)
+option(NORMSCOPE_UNITY "Compile files together" OFF)
 function(normscope_unity target)
   if(NOT NORMSCOPE_UNITY)
     return()
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   get_target_property(sources ${target} SOURCES)
+  set(group 1)
+  set(files 0)
+  set(last "")
   foreach(source IN LISTS sources)
     get_source_file_property(alone "${source}" COMPILE_OPTIONS)
-    if(NOT source MATCHES "\\.cpp$" OR alone)
+    get_source_file_property(left_out "${source}" HEADER_FILE_ONLY)
+    if(NOT source MATCHES "\\.cpp$" OR alone OR left_out)
       continue()
     endif()
     get_filename_component(room "${source}" DIRECTORY)
-    get_filename_component(room "${room}" NAME)
-    if(NOT DEFINED files_of_${room})
-      set(files_of_${room} 0)
+    if(files EQUAL 12 OR (files GREATER_EQUAL 8 AND NOT room STREQUAL last))
+      math(EXPR group "${group} + 1")
+      set(files 0)
     endif()
-    math(EXPR part "${files_of_${room}} / 8 + 1")
-    math(EXPR files_of_${room} "${files_of_${room}} + 1")
-    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${room}_${part}")
+    math(EXPR files "${files} + 1")
+    set(last "${room}")
+    set_source_files_properties("${source}" PROPERTIES UNITY_GROUP "${group}")
   endforeach()
 endfunction()
 
