@@ -109,9 +109,9 @@ const std::array<std::vector<Skeleton>, 10>& skeletons() {
 }
 
 /// The random numbers of one image, in the order in which they are asked for.
-class Draws {
+class ImageDraws {
  public:
-  Draws(uint64_t seed, uint32_t index) : seed_(seed), index_(index) {}
+  ImageDraws(uint64_t seed, uint32_t index) : seed_(seed), index_(index) {}
   uint32_t word() {
     if (next_ % 4 == 0)
       block_ =
@@ -132,7 +132,7 @@ class Draws {
 
 /// How one image is drawn. Its members draw in the order in which they stand.
 struct Hand {
-  explicit Hand(Draws& draws)
+  explicit Hand(ImageDraws& draws)
       : bend_x(draws.between(-10, 10)),
         bend_y(draws.between(-10, 10)),
         turn(draws.between(-500, 500)),
@@ -214,7 +214,7 @@ Point on_curve(const Curve& c, int64_t k, int64_t steps) {
 void draw_digit(uint64_t seed, uint32_t index, std::span<uint8_t> to) {
   if (to.size() != static_cast<size_t>(kDigitSide) * kDigitSide)
     fail("digits", "{} bytes for an image: expected {}", to.size(), kDigitSide * kDigitSide);
-  Draws draws(seed, index);
+  ImageDraws draws(seed, index);
   const std::vector<Skeleton>& shapes = skeletons()[index % 10];
   const Skeleton& shape =
       shapes[static_cast<size_t>(draws.between(0, static_cast<int64_t>(shapes.size()) - 1))];

@@ -58,7 +58,8 @@ std::string difference(const Indexed& a, const Instruction& x, const Indexed& b,
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
-Change change_to(ChangeKind kind, const Instruction& i, int32_t before, int32_t after, std::string words) {
+InstructionChange change_to(ChangeKind kind, const Instruction& i, int32_t before, int32_t after,
+                            std::string words) {
   return {kind, i.phase, i.op, i.name, i.layer, before, after, std::move(words)};
 }
 
@@ -72,7 +73,7 @@ const char* to_string(ChangeKind kind) {
 ProgramChange change_of(const ProgramData& before, const ProgramData& after) {
   const Indexed a(before), b(after);
   ProgramChange result;
-  std::multimap<int32_t, Change>
+  std::multimap<int32_t, InstructionChange>
       behind;  // what went, by the later program's instruction that it stood behind
   int32_t last = -1;
   for (size_t i = 0; i < before.instructions.size(); ++i) {
@@ -112,7 +113,7 @@ ProgramChange change_of(const ProgramData& before, const ProgramData& after) {
 
 std::string to_string(const ProgramChange& change) {
   std::vector<std::vector<std::string>> rows;
-  for (const Change& c : change.all)
+  for (const InstructionChange& c : change.all)
     rows.push_back({to_string(c.kind), to_string(c.phase), to_string(c.op), c.name, c.words});
   return text_table(rows, "lllll") + fmt::format("{} came, {} went, {} rewired, {} the same\n", change.came,
                                                  change.went, change.rewired, change.same);

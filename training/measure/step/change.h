@@ -15,7 +15,7 @@ enum class ChangeKind : uint8_t { Came, Went, Rewired };
 const char* to_string(ChangeKind kind);  ///< "came", "went", "rewired"
 
 /// An instruction of one program that the other has not, or has otherwise.
-struct Change {
+struct InstructionChange {
   ChangeKind kind = ChangeKind::Came;
   Phase phase = Phase::Forward;
   OpKind op = OpKind::Count;
@@ -27,7 +27,8 @@ struct Change {
 };
 
 struct ProgramChange {
-  std::vector<Change> all;  ///< in the order of the later program; what went stands behind what it came after
+  std::vector<InstructionChange>
+      all;  ///< in the order of the later program; what went stands behind what it came after
   size_t came = 0, went = 0, rewired = 0, same = 0;
 };
 
