@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 #include "engine/allocation_count.h"
-#include "engine/ops/relative_attention/relative_attention.h"
+#include "engine/ops/attention/relative_attention.h"
 #include "small_runs.h"
 #include "training/measure/history.h"
 #include "training/run/keyframes.h"

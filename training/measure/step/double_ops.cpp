@@ -9,7 +9,7 @@
 #include "engine/ops/embedding/embedding.h"
 #include "engine/ops/linear/linear.h"
 #include "engine/ops/max_pool/max_pool.h"
-#include "engine/ops/relative_attention/relative_attention.h"
+#include "engine/ops/attention/relative_attention.h"
 #include "training/measure/step/reference.h"
 #include "training/measure/step/reference_images.h"
 

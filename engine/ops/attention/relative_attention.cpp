@@ -1,6 +1,6 @@
 // relative_attention checks its inputs and records one node. It saves the probabilities, which its backward pass reads
 // and a user can look at.
-#include "engine/ops/relative_attention/relative_attention.h"
+#include "engine/ops/attention/relative_attention.h"
 
 #include "engine/core/error.h"
 

@@ -15,7 +15,7 @@
 // Where the probabilities have no memory they stand in the workspace while the instruction runs; backward computes
 // them again.
 #include "engine/ops/attention/attention_stored.cuh"
-#include "engine/ops/relative_attention/relative_attention.h"
+#include "engine/ops/attention/relative_attention.h"
 
 namespace normscope::cuda {
 namespace relative_attention {
