@@ -3,7 +3,7 @@
 //   dx_{p,c}   =  sum of dout_{r,c} over the windows r whose first largest pixel, row by row, is p
 // Backward a thread takes an element of x and gathers over the windows that it lies under, which needs no atomics.
 #include "engine/cuda/device.cuh"
-#include "engine/ops/max_pool/max_pool.h"
+#include "engine/ops/images/max_pool.h"
 
 namespace normscope::cuda {
 namespace max_pool {

@@ -7,12 +7,12 @@
 //   db   =  sum over windows of dout
 // P is made again backward: kept, it would take its bytes from every other instruction.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/ops/conv2d/conv2d_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/images/conv2d_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "engine/cpu/export.h"
 #include "engine/cpu/gemm_inl.h"
-#include "engine/ops/conv2d/conv2d.h"
+#include "engine/ops/images/conv2d.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

@@ -1,7 +1,7 @@
 // A convolution over images: one matrix product over the patches that a window reads.
 #pragma once
 
-#include "engine/ops/image_window.h"
+#include "engine/ops/images/image_window.h"
 #include "engine/tape/tape.h"
 
 namespace normscope {

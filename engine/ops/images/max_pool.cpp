@@ -1,5 +1,5 @@
 // max_pool checks its inputs and records one node. It saves nothing; its backward pass finds the largest of x again.
-#include "engine/ops/max_pool/max_pool.h"
+#include "engine/ops/images/max_pool.h"
 
 #include "engine/core/error.h"
 

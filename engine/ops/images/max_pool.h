@@ -1,7 +1,7 @@
 // The largest number of each channel under a window.
 #pragma once
 
-#include "engine/ops/image_window.h"
+#include "engine/ops/images/image_window.h"
 #include "engine/tape/tape.h"
 
 namespace normscope {

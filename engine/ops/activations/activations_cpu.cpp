@@ -1,12 +1,6 @@
-// gelu on the CPU computes the tanh form of each number of x, with c = sqrt(2/pi) and a = 0.044715:
-//   u    =  c (x + a x^3)
-//   t    =  tanh(u)
-//   out  =  x (1 + t) / 2
-// Backward:
-//   dx   =  dout (1 + t) / 2                           // through the factor x
-//         + dout x (1 - t^2) c (1 + 3 a x^2) / 2       // through t
+// The activations on the CPU: two formulas each (cpu/elementwise_inl.h).
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/ops/gelu/gelu_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/activations/activations_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: this is compiled once per target.
 #include "engine/cpu/elementwise_inl.h"
@@ -15,6 +9,25 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
+/// Relu computes
+///   out  =  0 where x < 0, else x          // NaN stays NaN
+///   dx   =  0 where x <= 0, else dout      // a NaN passes dout on
+struct Relu {
+  static constexpr int64_t kChunk = kFlatChunk;
+  static HWY_INLINE VF value(VF x) {
+    const VF zero = hn::Zero(DF());
+    return hn::IfThenZeroElse(hn::Lt(x, zero), x);
+  }
+  static HWY_INLINE VF gradient(VF x, VF dout) { return hn::IfThenZeroElse(hn::Le(x, hn::Zero(DF())), dout); }
+};
+NORMSCOPE_ELEMENTWISE(relu, Relu)
+
+/// Gelu computes, with c = sqrt(2/pi) and a = 0.044715:
+///   u    =  c (x + a x^3)
+///   t    =  tanh(u)
+///   out  =  x (1 + t) / 2
+///   dx   =  dout (1 + t) / 2                           // through the factor x
+///         + dout x (1 - t^2) c (1 + 3 a x^2) / 2       // through t
 struct Gelu {
   static constexpr int64_t kChunk = kFlatChunk / 4;  // tanh takes longer than memory does
   static constexpr float kScale = 0.7978845608028654f, kCubic = 0.044715f;
@@ -46,6 +59,7 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace normscope::cpu {
+NORMSCOPE_KERNELS(relu)
 NORMSCOPE_KERNELS(gelu)
 }  // namespace normscope::cpu
 #endif

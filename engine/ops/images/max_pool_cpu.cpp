@@ -3,12 +3,12 @@
 //   dx_{p,c}   =  sum of dout_{r,c} over the windows r whose first largest pixel, row by row, is p
 // Forward a chunk is a few rows of windows; backward it is an image, because windows may overlap.
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "engine/ops/max_pool/max_pool_cpu.cpp"
+#define HWY_TARGET_INCLUDE "engine/ops/images/max_pool_cpu.cpp"
 #include "hwy/foreach_target.h"
 // After foreach_target.h: these are compiled once per target.
 #include "engine/cpu/export.h"
 #include "engine/cpu/simd_inl.h"
-#include "engine/ops/max_pool/max_pool.h"
+#include "engine/ops/images/max_pool.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {

@@ -6,7 +6,7 @@
 //   dx   =  at each pixel the sum of dP over the windows that read it
 //   db   =  sum over windows of dout
 #include "engine/cuda/device.cuh"
-#include "engine/ops/conv2d/conv2d.h"
+#include "engine/ops/images/conv2d.h"
 
 namespace normscope::cuda {
 namespace conv2d {

@@ -1,13 +1,13 @@
-// Work over all parameters at once (grad_norm, adam, sgd): each parameter is cut into blocks of kBlock
+// Work over all parameters at once (grad_norm, adam, sgd of update_cpu.cpp): each parameter is cut into blocks of kBlock
 // floats, a chunk is a few blocks, and every block leaves its sums of squares in the workspace; the last
 // stage adds them per parameter in order. The first stage writes the table of each parameter's first block.
 #include "engine/cpu/simd_inl.h"
 
-#if defined(NORMSCOPE_CPU_PARAMETER_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef NORMSCOPE_CPU_PARAMETER_BLOCKS_INL_H_
-#undef NORMSCOPE_CPU_PARAMETER_BLOCKS_INL_H_
+#if defined(NORMSCOPE_OPS_PARAMETER_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NORMSCOPE_OPS_PARAMETER_BLOCKS_INL_H_
+#undef NORMSCOPE_OPS_PARAMETER_BLOCKS_INL_H_
 #else
-#define NORMSCOPE_CPU_PARAMETER_BLOCKS_INL_H_
+#define NORMSCOPE_OPS_PARAMETER_BLOCKS_INL_H_
 #endif
 
 HWY_BEFORE_NAMESPACE();

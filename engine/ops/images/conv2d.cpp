@@ -1,5 +1,5 @@
 // conv2d checks its inputs and records one node. It saves nothing; its backward pass reads x and W.
-#include "engine/ops/conv2d/conv2d.h"
+#include "engine/ops/images/conv2d.h"
 
 #include "engine/core/error.h"
 
