@@ -13,7 +13,7 @@
 #include "app/bench/cost.h"
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/look.h"
 #include "training/measure/step/memory_map.h"

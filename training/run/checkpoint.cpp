@@ -11,7 +11,7 @@
 #include <map>
 
 #include "engine/core/error.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "training/io/safetensors.h"
 #include "training/run/run_impl.h"
 #include "training/run/saved_run.h"

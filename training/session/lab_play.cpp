@@ -7,7 +7,7 @@
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/run/memory_plan.h"
 #include "training/session/lab_trainer.h"

@@ -7,7 +7,7 @@
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"

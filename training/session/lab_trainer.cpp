@@ -7,8 +7,7 @@
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "engine/core/machine_cores.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "training/data/identity/data_identity.h"
 #include "training/measure/plateau.h"
 #include "training/run/keyframes.h"

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "engine/core/error.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"

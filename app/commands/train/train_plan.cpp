@@ -3,7 +3,7 @@
 
 #include "app/bench/cost.h"
 #include "app/commands/train/train.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "training/measure/step/memory_map.h"
 #include "training/run/memory_plan.h"
 
