@@ -123,7 +123,7 @@ size_t machine_memory() {
   return bytes;
 }
 
-void require_memory(std::string_view where, int64_t bytes, int64_t held, int64_t machine) {
+void require_bytes(std::string_view where, int64_t bytes, int64_t held, int64_t machine) {
   if (machine == 0) machine = static_cast<int64_t>(machine_memory());
   if (machine == 0 || bytes + held <= machine) return;
   const auto gigabytes = [](int64_t b) { return fmt::format("{:.2g} GB", static_cast<double>(b) / 1e9); };

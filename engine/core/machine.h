@@ -29,6 +29,6 @@ size_t machine_memory();
 
 /// Throws Error when a model that somebody asked for needs more than that, beside what is held already;
 /// `where` as in fail(). `machine` 0: machine_memory().
-void require_memory(std::string_view where, int64_t bytes, int64_t held = 0, int64_t machine = 0);
+void require_bytes(std::string_view where, int64_t bytes, int64_t held = 0, int64_t machine = 0);
 
 }  // namespace normscope

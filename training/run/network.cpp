@@ -107,7 +107,7 @@ Program training_program(Store& store, const RunSpec& spec, const BatchShape& sh
                      .backward = true,
                      .update = update_op(spec.train.optimizer),
                      .clip = true,
-                     .reuse_memory = spec.train.reuse_gradients,
+                     .reuse_bytes = spec.train.reuse_gradients,
                      .keep_probabilities = false});
 }
 

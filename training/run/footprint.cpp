@@ -1,4 +1,4 @@
-#include "training/run/memory_plan.h"
+#include "training/run/footprint.h"
 
 #include <fmt/format.h>
 
@@ -56,7 +56,7 @@ std::vector<Instruction> instructions_of(const Tape& tape, const std::vector<boo
 }
 
 void collect_tensors(const Tape& tape, const std::vector<bool>& needs_gradient,
-                     std::vector<TensorNeed>& out) {
+                     std::vector<TensorBytes>& out) {
   for (size_t v = 0; v < tape.values().size(); ++v) {
     const ValueInfo& info = tape.values()[v];
     const size_t bytes = 4 * static_cast<size_t>(info.shape.size());
@@ -95,7 +95,7 @@ size_t critical_floats(const RunSpec& spec, const BatchShape& shape, Backend& ba
 
 }  // namespace
 
-MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backend& backend,
+Footprint footprint_of(const ModelConfig& config, const BatchShape& shape, Backend& backend,
                        bool reuse_gradients) {
   Store store(backend);  // declares only: it never materializes
   Tape tape(store);
@@ -105,7 +105,7 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
   MemoryPlan reused = plan;
   passes::share_gradient_memory(tape, instructions_of(tape, needs_gradient, model.loss), reused);
 
-  MemoryNeed need;
+  Footprint need;
   need.parameters = 4 * store.size();
   need.optimizer = 8 * store.size();
   need.activations = 4 * plan.activations;
@@ -116,7 +116,7 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
     need.parameter_count += static_cast<size_t>(p.shape.size());
   collect_tensors(tape, needs_gradient, need.largest);
   std::stable_sort(need.largest.begin(), need.largest.end(),
-                   [](const TensorNeed& a, const TensorNeed& b) { return a.bytes > b.bytes; });
+                   [](const TensorBytes& a, const TensorBytes& b) { return a.bytes > b.bytes; });
   need.largest.resize(std::min<size_t>(need.largest.size(), 10));
   BatchShape row = shape;
   row.rows = 1;  // what beta^2 is measured on: its values stay readable
@@ -125,21 +125,21 @@ MemoryNeed memory_need(const ModelConfig& config, const BatchShape& shape, Backe
   return need;
 }
 
-MemoryNeed memory_need(const RunSpec& spec, const Task& task, Backend& backend) {
+Footprint footprint_of(const RunSpec& spec, const Task& task, Backend& backend) {
   const BatchShape shape = task.shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
-  MemoryNeed need = memory_need(spec.model, shape, backend, spec.train.reuse_gradients);
+  Footprint need = footprint_of(spec.model, shape, backend, spec.train.reuse_gradients);
   if (spec.train.critical_every > 0)  // a Store and as many numbers beside it, on the host
     need.evaluation += 2 * (need.parameters + need.optimizer) + 4 * critical_floats(spec, shape, backend);
   return need;
 }
 
-size_t played_need(const RunSpec& spec, const Task& task, Backend& backend) {
+size_t played_bytes(const RunSpec& spec, const Task& task, Backend& backend) {
   const BatchShape shape = task.shape(spec.seed, 1, Split::Train, spec.train.batch, spec.model.sequence);
-  const MemoryNeed need = memory_need(spec.model, shape, backend, false);
+  const Footprint need = footprint_of(spec.model, shape, backend, false);
   return 3 * (need.parameters + need.optimizer) + 2 * (need.activations + need.gradients + need.workspace);
 }
 
-std::string memory_table(const MemoryNeed& need) {
+std::string footprint_table(const Footprint& need) {
   std::string text;
   const auto line = [&](const char* what, size_t bytes, const std::string& note) {
     text += fmt::format("{:12} {:>11}  {}\n", what, size_words(bytes), note);
@@ -158,9 +158,9 @@ std::string memory_table(const MemoryNeed& need) {
   return text;
 }
 
-std::string largest_table(const MemoryNeed& need) {
+std::string largest_table(const Footprint& need) {
   std::string text = "largest tensors\n";
-  for (const TensorNeed& t : need.largest)
+  for (const TensorBytes& t : need.largest)
     text += fmt::format("{:28} {:26} {:>11}\n", t.name, t.what, size_words(t.bytes));
   return text;
 }
