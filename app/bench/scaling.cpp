@@ -10,7 +10,7 @@
 #include "app/bench/cost.h"
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
-#include "engine/core/machine_cores.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 
 namespace normscope::bench {

@@ -93,7 +93,7 @@ Stepper::Stepper(const ModelConfig& model, const BatchShape& shape, int threads,
   store.materialize(1);
   SealOptions seal_options = options;
   seal_options.loss = values.loss;
-  seal_options.reuse_memory = true;  // as a run does
+  seal_options.reuse_bytes = true;  // as a run does
   program = std::make_unique<Program>(seal(tape, seal_options));
   fill(shape);
   inputs.lr = 1e-4f;

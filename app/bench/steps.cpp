@@ -13,11 +13,11 @@
 #include "app/bench/cost.h"
 #include "app/bench/stepper.h"
 #include "app/bench/timing.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/measure/look.h"
 #include "training/measure/step/memory_map.h"
-#include "training/run/memory_plan.h"
+#include "training/run/footprint.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope::bench {
@@ -58,9 +58,9 @@ double live_ms(Stepper& stepper, BatchShape shape, double budget) {
 /// The memory plan; printed first where one model was named.
 nlohmann::json plan_of(const Model& m, const Settings& settings) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(settings.threads);
-  const MemoryNeed need = memory_need(config_of(m), shape_of(m), *backend);
+  const Footprint need = footprint_of(config_of(m), shape_of(m), *backend);
   if (!settings.quiet && !settings.model.empty())
-    fmt::print("\nMemory of {}, before anything is allocated\n{}", m.name, memory_table(need));
+    fmt::print("\nMemory of {}, before anything is allocated\n{}", m.name, footprint_table(need));
   return {{"parameters_bytes", need.parameters},
           {"optimizer_bytes", need.optimizer},
           {"activations_bytes", need.activations},

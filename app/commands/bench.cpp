@@ -20,7 +20,7 @@
 #include "app/cli/products.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
-#include "engine/core/machine_cores.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/isa.h"

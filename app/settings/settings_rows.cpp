@@ -11,7 +11,7 @@
 #include "app/view/lab_data.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "training/spec/unused_settings.h"
 #include "training/spec/update_rule.h"
 

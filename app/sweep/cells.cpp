@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "engine/core/error.h"
-#include "training/data/identity/unit_of.h"
+#include "training/data/identity/data_identity.h"
 #include "training/io/text_table.h"
 #include "training/spec/nearest.h"
 

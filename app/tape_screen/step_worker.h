@@ -19,7 +19,7 @@
 #include "training/measure/step/change.h"
 #include "training/measure/step/fold.h"
 #include "training/measure/step/memory_map.h"
-#include "training/run/step_program.h"
+#include "training/run/network.h"
 #include "training/session/played_step.h"
 
 namespace normscope::tape_screen {

@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "training/data/identity/unit_of.h"
+#include "training/data/identity/data_identity.h"
 
 namespace normscope::zoo {
 namespace {

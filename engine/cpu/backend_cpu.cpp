@@ -7,7 +7,7 @@
 #include <span>
 
 #include "engine/core/error.h"
-#include "engine/core/machine_cores.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/arena.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/denormals.h"

@@ -78,7 +78,7 @@ struct Kernels {
 /// Of an op of the registry, for the instruction set that is chosen now.
 Kernels kernels_of(OpKind op);
 
-// Defined in ops/<op>/<op>_cpu.cpp.
+// Defined in ops/*/*_cpu.cpp.
 #define OP(Kind, name, ...) Kernels name##_kernels();
 #include "engine/ops/ops.def"
 #undef OP

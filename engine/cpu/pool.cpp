@@ -5,7 +5,7 @@
 
 #include "engine/core/boundary.h"
 #include "engine/core/futex.h"
-#include "engine/core/machine_cores.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/denormals.h"
 
 namespace normscope::cpu {

@@ -15,9 +15,9 @@
 #include "engine/cuda/loader.h"
 #include "engine/cuda/schedule.h"
 #include "engine/ops/attention/attention.h"
-#include "engine/ops/conv2d/conv2d.h"
+#include "engine/ops/attention/relative_attention.h"
+#include "engine/ops/images/conv2d.h"
 #include "engine/ops/probe/probe.h"
-#include "engine/ops/relative_attention/relative_attention.h"
 #include "engine/tape/store.h"
 
 namespace normscope::cuda {

@@ -1,5 +1,5 @@
 // What an op's launcher works with on the device side: stream, launch helper, matrix products. Included by
-// ops/*.cu and cuda/*.cu only.
+// ops/*/*.cu and cuda/*.cu only.
 #pragma once
 
 #include <cuda_runtime.h>

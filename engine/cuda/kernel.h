@@ -1,5 +1,5 @@
 // What a CUDA kernel's launcher receives, and the tables of the ops that work on many tensors at once. Plain C++:
-// filled by cuda/backend_cuda.cpp, read by ops/*.cu through cuda/driver.h. Addresses are device addresses.
+// filled by cuda/backend_cuda.cpp, read by ops/*/*.cu through cuda/driver.h. Addresses are device addresses.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +62,7 @@ struct Kernels {
   size_t (*workspace)(const Call&, Context&) = nullptr;
 };
 
-// Defined in ops/<op>.cu.
+// Defined in ops/*/*.cu.
 #define OP(Kind, name, ...) Kernels name##_kernels();
 #include "engine/ops/ops.def"
 #undef OP

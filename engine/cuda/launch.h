@@ -1,6 +1,6 @@
 // Launch configurations of every CUDA kernel, computed by plain functions of shapes: no CUDA header, so that
 // tests check them on a machine without a GPU (every element covered at odd sizes, shared memory within each
-// architecture's limit). Called by ops/*.cu and cuda/*.cu.
+// architecture's limit). Called by ops/*/*.cu and cuda/*.cu.
 #pragma once
 
 #include <algorithm>

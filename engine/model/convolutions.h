@@ -13,7 +13,7 @@
 
 #include "engine/model/model_config.h"
 #include "engine/model/transformer.h"
-#include "engine/ops/image_window.h"
+#include "engine/ops/images/image_window.h"
 
 namespace normscope {
 

@@ -21,15 +21,15 @@ struct ImageConfig {
   int32_t window = 5;                      ///< height and width of theirs
   int32_t height = 0, width = 0;           ///< of the images: come from the data
 };
-/// The activations of model/activations.def.
+/// The activations of ops/activations/activations.def.
 enum class Activation : uint8_t {
 #define ACTIVATION(Name, op) Name,
-#include "engine/model/activations.def"
+#include "engine/ops/activations/activations.def"
 #undef ACTIVATION
 };
 inline constexpr std::string_view kActivations[] = {
 #define ACTIVATION(Name, op) #op,
-#include "engine/model/activations.def"
+#include "engine/ops/activations/activations.def"
 #undef ACTIVATION
 };
 /// Relative: nothing is added to the symbols; attention compares queries with the distance of each key

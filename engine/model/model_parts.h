@@ -27,7 +27,7 @@ class ModelParts {
     using Record = ValueId (*)(Tape&, const std::string&, ValueId);
     static constexpr Record kRecord[] = {
 #define ACTIVATION(Name, op) op,
-#include "engine/model/activations.def"
+#include "engine/ops/activations/activations.def"
 #undef ACTIVATION
     };
     return kRecord[static_cast<size_t>(config_.activation)](tape_, name, x);

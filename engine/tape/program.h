@@ -1,6 +1,6 @@
 // Phase two: a Program is the compiled Tape, made by seal(): a flat array of plain instructions over fixed memory.
 // Phase three: replay() runs it once. A replay allocates nothing, locks nothing and throws nothing; every
-// intermediate and its gradient stays readable until the next one, unless SealOptions.reuse_memory.
+// intermediate and its gradient stays readable until the next one, unless SealOptions.reuse_bytes.
 #pragma once
 
 #include <memory>

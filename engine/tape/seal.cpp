@@ -33,7 +33,7 @@ Program seal(const Tape& tape, const SealOptions& options) {
   const bool read_again = backward && !tape.store().backend().recomputes_probabilities();
   const bool keeps = options.keep_probabilities || read_again;
   program.plan = passes::plan_memory(tape, needs_gradient, keeps);
-  if (options.reuse_memory && tape.store().backend().in_order()) {
+  if (options.reuse_bytes && tape.store().backend().in_order()) {
     program.plan.shared = true;
     if (backward)
       passes::share_gradient_memory(tape, program.instructions, program.plan);

@@ -16,7 +16,7 @@ struct SealOptions {
   /// activations in one with backward; and all such programs of a backend share their memory. The same bits.
   /// Until the next replay of any of them what the last instruction left can be read, and parameters'
   /// gradients. Without effect unless Backend::in_order().
-  bool reuse_memory = false;
+  bool reuse_bytes = false;
   /// Attention's probabilities stay readable. False: none are stored where no backward pass reads them, or one that
   /// computes them again (Backend::recomputes_probabilities).
   bool keep_probabilities = true;

@@ -40,7 +40,7 @@ struct Node {
   std::vector<ValueId> in = {};  ///< positional; an absent optional input is kNone
   ValueId out = kNone;
   std::vector<ValueId> saved = {};
-  Attributes attributes = {};  ///< of its op: ops/NAME/NAME.h
+  Attributes attributes = {};  ///< of its op: ops/*/NAME.h
   uint32_t site = 0;           ///< of its random numbers: site_of(name); 0: it draws none
 };
 

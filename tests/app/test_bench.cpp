@@ -14,7 +14,7 @@
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/isa.h"
-#include "training/run/memory_plan.h"
+#include "training/run/footprint.h"
 #include "training/run/run.h"
 #include "training/spec/update_rule.h"
 
@@ -27,7 +27,7 @@ TEST_CASE("the plan is what the program then takes, and it allocates nothing") {
   const std::shared_ptr<const Task> task = make_task(spec.data);
   const std::unique_ptr<Backend> backend = make_cpu_backend(2);
   Run run(spec, task, *backend);
-  const MemoryNeed need = memory_need(run.spec(), *task, *backend);
+  const Footprint need = footprint_of(run.spec(), *task, *backend);
   const MemoryPlan& plan = run.program().data().plan;
   CHECK(need.parameters == 4 * run.store().size());
   CHECK(need.optimizer == 8 * run.store().size());
@@ -261,9 +261,9 @@ TEST_CASE("the sources' encoder-decoder fits 24 GB, with room when gradients are
                                    [](const bench::Model& m) { return m.name == std::string("encdec"); });
   REQUIRE(encdec != all.end());
   const std::unique_ptr<Backend> backend = make_cpu_backend(1);
-  const MemoryNeed keep = memory_need(bench::config_of(*encdec), bench::shape_of(*encdec), *backend, false);
-  const MemoryNeed reuse = memory_need(bench::config_of(*encdec), bench::shape_of(*encdec), *backend);
-  INFO(memory_table(keep));
+  const Footprint keep = footprint_of(bench::config_of(*encdec), bench::shape_of(*encdec), *backend, false);
+  const Footprint reuse = footprint_of(bench::config_of(*encdec), bench::shape_of(*encdec), *backend);
+  INFO(footprint_table(keep));
   CHECK(keep.peak() < size_t{24} << 30);
   CHECK(reuse.gradients == keep.reused_gradients);
   CHECK(reuse.gradients < keep.gradients / 2);
@@ -276,7 +276,7 @@ TEST_CASE("a run reuses gradients as its plan says, and takes the same steps wit
   const std::shared_ptr<const Task> task = make_task(spec.data);
   const std::unique_ptr<Backend> backend = make_cpu_backend(2);
   Run run(spec, task, *backend);
-  const MemoryNeed need = memory_need(run.spec(), *task, *backend);
+  const Footprint need = footprint_of(run.spec(), *task, *backend);
   CHECK(need.gradients == 4 * run.program().data().plan.gradients);
   set_field(spec, "train.reuse_gradients", "false");
   Run keep(spec, task, *backend);

@@ -101,7 +101,7 @@ constexpr Room kRooms[] = {
     {"app", "app/commands"},
 };
 
-/// "engine/ops/relu/relu_cpu.cpp" -> "engine/ops on cpu".
+/// "engine/ops/linear/linear_cpu.cpp" -> "engine/ops on cpu".
 std::string room_of(const std::string& path) {
   if (path == "engine/ops/ops.def" || path == "engine/ops/registry.h") return "registry";
   if (path.starts_with("engine/ops/")) {

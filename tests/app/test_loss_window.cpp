@@ -10,7 +10,6 @@
 #include "catch.hpp"
 #include "lab_fixture.h"
 #include "training/data/identity/data_identity.h"
-#include "training/data/identity/unit_of.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope {

@@ -179,7 +179,7 @@ TEST_CASE("tape shown: the check is that of the chosen element, and the player s
 }
 
 TEST_CASE("tape shown: the memory's rectangles are the plan; thin ones of one colour are one") {
-  Played p({.layers = 4, .reuse_memory = true});
+  Played p({.layers = 4, .reuse_bytes = true});
   const MemoryMap map = memory_map(p.tiny.program->data());
   const float width = static_cast<float>(map.instructions), height = static_cast<float>(map.planned);
   const std::vector<MemoryBox> exact = memory_boxes(map, width, height, 0);

@@ -3,7 +3,7 @@
 #include "catch.hpp"
 #include "cuda/fake_driver.h"
 #include "engine/cuda/backend_cuda.h"
-#include "training/run/memory_plan.h"
+#include "training/run/footprint.h"
 #include "training/small_runs.h"
 
 namespace normscope::test {
@@ -12,9 +12,9 @@ namespace {
 /// Bytes that the plan of a run grows by with the critical rate.
 size_t planned_for_it(RunSpec spec, const Task& task, Backend& backend) {
   spec.train.critical_every = 0;
-  const size_t without = memory_need(spec, task, backend).peak();
+  const size_t without = footprint_of(spec, task, backend).peak();
   spec.train.critical_every = 1;
-  return memory_need(spec, task, backend).peak() - without;
+  return footprint_of(spec, task, backend).peak() - without;
 }
 
 }  // namespace

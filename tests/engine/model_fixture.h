@@ -22,7 +22,7 @@ struct TinyOptions {
   bool tied = true;
   Activation activation = Activation::Relu;
   bool probes = true, row_weights = false, clip = false;
-  bool reuse_memory = false;
+  bool reuse_bytes = false;
   int32_t classes = 0;  ///< > 0: an encoder that classifies by the mean over its positions
   float dropout = 0;    ///< all three kinds
   Optimizer optimizer = Optimizer::Adam;
@@ -72,7 +72,7 @@ class Tiny {
     return seal(tape, {.loss = tape.find("loss"),
                        .update = update_op(o.optimizer),
                        .clip = o.clip,
-                       .reuse_memory = o.reuse_memory});
+                       .reuse_bytes = o.reuse_bytes});
   }
   /// Another program over the same Store, as if recorded afresh.
   void record_again() {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "engine/core/machine_cores.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/pool.h"
 
 namespace normscope::test {

@@ -82,7 +82,7 @@ TEST_CASE("replay: gradients that give their memory away change no bit, and cann
     keep.layers = 4;
     keep.threads = 2;
     TinyOptions reuse = keep;
-    reuse.reuse_memory = true;
+    reuse.reuse_bytes = true;
     Tiny a(keep), b(reuse);
     a.steps(1, 8);
     b.steps(1, 8);
@@ -105,7 +105,7 @@ TEST_CASE("replay: programs that share their memory train as they would alone", 
   Tiny a(small), b(large);
   a.steps(1, 6);
   b.steps(1, 6);
-  small.reuse_memory = large.reuse_memory = true;
+  small.reuse_bytes = large.reuse_bytes = true;
   const std::shared_ptr<Backend> shared = make_cpu_backend(2);
   Tiny c(small, shared), d(large, shared);
   const Executable &first = c.program->executable(), &second = d.program->executable();
@@ -152,7 +152,7 @@ TEST_CASE("replay: a forward program whose values give their memory away says th
     const auto forward = [&](bool reuse, bool probabilities = true) {
       return seal(tape, {.loss = values.loss,
                          .backward = false,
-                         .reuse_memory = reuse,
+                         .reuse_bytes = reuse,
                          .keep_probabilities = probabilities});
     };
     Program keep = forward(false), reuse = forward(true), without = forward(false, false);
@@ -196,7 +196,7 @@ TEST_CASE("replay: one instruction after the other gives the same bits as region
     o.sequence = 33;
     o.threads = 3;
     for (const bool reuse : {false, true}) {
-      o.reuse_memory = reuse;
+      o.reuse_bytes = reuse;
       INFO(to_string(c.placement) << " reuse " << reuse);
       Tiny whole(o), single(o);
       for (uint32_t step = 1; step <= 4; ++step) {

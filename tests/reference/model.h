@@ -218,7 +218,7 @@ class Decoder {
 #define ACTIVATION(Name, op) \
   case Activation::Name:     \
     return op(x);
-#include "engine/model/activations.def"
+#include "engine/ops/activations/activations.def"
 #undef ACTIVATION
     }
     return x;

@@ -7,7 +7,7 @@
 
 #include "catch.hpp"
 #include "engine/allocation_count.h"
-#include "engine/ops/relative_attention/relative_attention.h"
+#include "engine/ops/attention/relative_attention.h"
 #include "small_runs.h"
 #include "training/measure/history.h"
 #include "training/run/keyframes.h"
@@ -100,7 +100,7 @@ TEST_CASE("memory: a keyframe with another's is refused", "[recurrence][keyframe
   const auto at_22 = [&](auto change) {
     auto frame = std::make_shared<Keyframe>(*kept.front());
     change(frame->memory);
-    run->set_memory(kHistoryBudget, 0);  // its own go
+    run->set_budgets(kHistoryBudget, 0);  // its own go
     run->restore_keyframes({frame});
     return error_of([&] { run->at(22); });
   };

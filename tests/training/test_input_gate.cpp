@@ -14,7 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "engine/helpers.h"
 #include "skip.h"
 #include "small_runs.h"

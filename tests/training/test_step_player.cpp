@@ -52,7 +52,7 @@ size_t index_of(const ProgramData& program, Phase phase, const std::string& name
 
 TEST_CASE("step player: played to its end it leaves what the run's own step leaves, and the run as it was",
           "[tape]") {
-  Played p({.layers = 2, .clip = true, .reuse_memory = true});
+  Played p({.layers = 2, .clip = true, .reuse_bytes = true});
   const std::vector<float> before = p.tiny.state();
   p.player.seek(p.player.size());
   CHECK(same_bits(p.tiny.state(), before));

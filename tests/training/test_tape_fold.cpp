@@ -167,7 +167,7 @@ TEST_CASE("change: another constant of the same wiring is one", "[tape]") {
 TEST_CASE("memory map: what is alive at the same time lies apart, and the totals are the plan's", "[tape]") {
   for (const bool reuse : {false, true}) {
     INFO("reuse " << reuse);
-    const Tiny tiny({.layers = 3, .reuse_memory = reuse});
+    const Tiny tiny({.layers = 3, .reuse_bytes = reuse});
     const ProgramData& program = tiny.program->data();
     const MemoryMap map = memory_map(program);
     for (size_t i = 0; i < map.buffers.size(); ++i)

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "engine/core/machine_cores.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/experiments/probes.h"
 #include "training/experiments/taking.h"

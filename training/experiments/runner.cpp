@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "engine/core/error.h"
-#include "engine/core/machine_cores.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/experiments/workers.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "engine/core/error.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
 

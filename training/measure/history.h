@@ -49,7 +49,7 @@ struct Series {
 /// The critical rate (train/edge/critical_rate.h) among the numbers of a run: NaN at the steps between its measurements.
 inline constexpr const char* kCriticalStat = "critical.rate";
 
-/// Frames of one run, unless it has to share (see LabTrainer::share_memory).
+/// Frames of one run, unless it has to share (see LabTrainer::share_budgets).
 inline constexpr size_t kHistoryBudget = size_t{12} << 20;
 /// Steps whose loss and rate are kept; the newest half of them are without a gap.
 inline constexpr size_t kDenseSteps = size_t{1} << 17;

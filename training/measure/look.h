@@ -58,7 +58,7 @@ class Look {
   int32_t rows_;
   ModelValues values_;
   Program program_;
-  std::optional<LiveMeasurements> live_;  ///< once it is asked for: it needs memory of its own
+  std::optional<LiveMeasurements> live_;  ///< once it is asked for: it needs room of its own
 };
 
 }  // namespace normscope

@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "engine/core/error.h"
-#include "training/data/identity/unit_of.h"
+#include "training/data/identity/data_identity.h"
 #include "training/files/input_kinds.h"
 #include "training/io/input_file.h"
 #include "training/io/safetensors.h"

@@ -6,7 +6,7 @@
 
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"
-#include "training/data/identity/unit_of.h"
+#include "training/data/identity/data_identity.h"
 #include "training/records/run_builder.h"
 
 namespace normscope::records {

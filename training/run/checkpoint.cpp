@@ -11,7 +11,7 @@
 #include <map>
 
 #include "engine/core/error.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "training/io/safetensors.h"
 #include "training/run/run_impl.h"
 #include "training/run/saved_run.h"
@@ -161,7 +161,7 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
          saved.data_hash, hash);
   RunSpec sized = saved.spec;
   if (task) fit_to_data(sized, *task);
-  require_memory(file.path(), std::max(saved.bytes, estimated_bytes(sized)));
+  require_bytes(file.path(), std::max(saved.bytes, estimated_bytes(sized)));
 
   auto made = std::make_unique<Impl>(saved.spec, std::move(task), backend);
   made->origin = saved.origin;

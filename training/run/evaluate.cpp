@@ -74,7 +74,7 @@ Program evaluation_program(Store& store, const ModelConfig& model, const BatchSh
   if (options.memory > 0) *memories = std::move(values.memories);
   return seal(tape, {.loss = values.loss,
                      .backward = false,
-                     .reuse_memory = options.memory == 0,
+                     .reuse_bytes = options.memory == 0,
                      .keep_probabilities = false});
 }
 

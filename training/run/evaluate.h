@@ -22,7 +22,7 @@ Batch validation_row(const Task& task, uint64_t seed, int32_t sequence);
 /// change the numbers: the middle of its validation split.
 Batch measured_row(const Task& task, int32_t sequence);
 
-/// The forward program for batches of a shape: no dropout, no probes; its values share memory. `left_out`: see
+/// The forward program for batches of a shape: no dropout, no probes; its values share their places. `left_out`: see
 /// RecordOptions. With `memories` that of a model with a memory runs over model.memory positions, whose places go there,
 /// and its values stay readable.
 Program evaluation_program(Store& store, const ModelConfig& model, const BatchShape& shape,

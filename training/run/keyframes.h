@@ -35,7 +35,7 @@ struct Keyframe {
 std::shared_ptr<const Keyframe> take_keyframe(int32_t step, size_t edits, const Store& store,
                                               const Plateau::State& plateau, const MemoryState& memory);
 
-/// Keyframes of one run, unless it has to share (see LabTrainer::share_memory).
+/// Keyframes of one run, unless it has to share (see LabTrainer::share_budgets).
 inline constexpr size_t kKeyframeBudget = size_t{36} << 20;
 
 class Keyframes {

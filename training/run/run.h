@@ -131,8 +131,8 @@ class Run {
   std::unique_ptr<Run> at(int32_t step) const;
   std::vector<int32_t> keyframes() const;  ///< steps that at() can begin from
   /// Budgets in bytes of the history's frames and of the keyframes; both thin at once.
-  void set_memory(size_t frames, size_t keyframes);
-  size_t memory() const;  ///< bytes of history and keyframes
+  void set_budgets(size_t frames, size_t keyframes);
+  size_t kept_bytes() const;  ///< of history and keyframes
   /// Those that are worth a place in a file: a keyframe never changes (write_keyframe, read_keyframe).
   std::vector<std::shared_ptr<const Keyframe>> lasting_keyframes() const;
   /// Keyframes out of files, oldest first, of this very run. Throws Error when they are not.

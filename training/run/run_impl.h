@@ -113,8 +113,8 @@ struct Run::Impl {
 
   std::unique_ptr<Validator> validator;
   std::unique_ptr<CriticalRate> critical;  ///< once it was due; of this network
-  bool critical_left_out = false;  ///< there was no memory for it; tried anew where memory may have changed
-  std::string notice;              ///< see take_notice()
+  bool critical_left_out = false;          ///< there was no room for it; tried anew where there may be some
+  std::string notice;                      ///< see take_notice()
   std::unique_ptr<Writer> line_writer;
   std::string line;
   double validation = 0;

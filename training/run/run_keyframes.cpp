@@ -53,7 +53,7 @@ std::unique_ptr<Run> Run::at(int32_t step) const {
 }
 
 std::vector<int32_t> Run::keyframes() const { return impl_->keyframes.steps(); }
-void Run::set_memory(size_t frames, size_t keyframes) {
+void Run::set_budgets(size_t frames, size_t keyframes) {
   impl_->frames_budget = frames;
   impl_->history->set_budget(frames);
   impl_->keyframes.set_budget(keyframes);
@@ -69,6 +69,6 @@ void Run::restore_keyframes(std::vector<std::shared_ptr<const Keyframe>> frames)
     impl_->keyframes.restore(std::move(frame));
   }
 }
-size_t Run::memory() const { return impl_->history->bytes() + impl_->keyframes.bytes(); }
+size_t Run::kept_bytes() const { return impl_->history->bytes() + impl_->keyframes.bytes(); }
 
 }  // namespace normscope

@@ -7,9 +7,9 @@
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
-#include "training/run/memory_plan.h"
+#include "training/run/footprint.h"
 #include "training/session/lab_trainer.h"
 #include "training/session/played_step.h"
 #include "training/session/run_cache.h"
@@ -52,8 +52,8 @@ void LabTrainer::require_played(const LabEntry& played) {
   for (const LabEntry* entry : kept()) held += estimated_bytes(entry->run->spec());
   const int64_t memory = options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
   if (memory == 0) return;  // not known
-  const auto need = static_cast<int64_t>(played_need(run.spec(), run.task(), *cpu_));
-  require_memory("copying a step", need, held, memory);
+  const auto need = static_cast<int64_t>(played_bytes(run.spec(), run.task(), *cpu_));
+  require_bytes("copying a step", need, held, memory);
 }
 
 /// A portion of the run that a broken one was before its last step. True: its copy is handed out.

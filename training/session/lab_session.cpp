@@ -7,7 +7,7 @@
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "training/io/atomic_file.h"
 #include "training/io/input_file.h"
 #include "training/io/input_value.h"
@@ -293,19 +293,19 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder,
 }
 
 // All of them together, before the first network is built; of each file the header is read.
-void LabTrainer::require_memory_for(const std::string& folder, const SavedSession& session) {
+void LabTrainer::require_bytes_for(const std::string& folder, const SavedSession& session) {
   int64_t bytes = 0;
   for (const auto* entries : {&session.runs, &session.stash})
     for (const SavedSession::Entry& entry : *entries)
       if (!entry.empty)
         bytes +=
             read_saved_header(SafetensorsFile::load_header((fs::path(folder) / entry.file).string())).bytes;
-  require_memory(fmt::format("{} {}", kSession, folder), bytes);
+  require_bytes(fmt::format("{} {}", kSession, folder), bytes);
 }
 
 void LabTrainer::restore(const std::string& folder, bool play, lab::Ticket ticket) {
   SavedSession session = read_session(folder);
-  require_memory_for(folder, session);
+  require_bytes_for(folder, session);
   std::vector<std::unique_ptr<LabEntry>> loaded, undo, redo, parked;
   for (const SavedSession::Entry& entry : session.runs) loaded.push_back(load_entry(folder, entry));
   for (const SavedSession::Entry& entry : session.stash) {

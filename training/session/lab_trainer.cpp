@@ -7,8 +7,7 @@
 
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
-#include "engine/core/machine_cores.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "training/data/identity/data_identity.h"
 #include "training/measure/plateau.h"
 #include "training/run/keyframes.h"
@@ -193,7 +192,7 @@ std::vector<LabEntry*> LabTrainer::kept() const {
 
 size_t LabTrainer::kept_bytes() const {
   size_t sum = 0;
-  for (const LabEntry* entry : kept()) sum += entry->run->memory();
+  for (const LabEntry* entry : kept()) sum += entry->run->kept_bytes();
   return sum;
 }
 
@@ -213,20 +212,20 @@ void LabTrainer::make_room(const std::vector<RunSpec>& more) {
   const int64_t memory = options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
   if (memory == 0) return;  // not known
   while (!parked_.empty() && wanted + held() > memory) parked_.erase(parked_.begin());
-  require_memory("lab", wanted, held(), memory);
+  require_bytes("lab", wanted, held(), memory);
 }
 
 // Histories and keyframes of all runs that are kept, those stashed included, stay within 256 MB together; a
 // run alone takes no more than it can use.
-void LabTrainer::share_memory() {
+void LabTrainer::share_budgets() {
   constexpr size_t kSession = size_t{256} << 20;
   const std::vector<LabEntry*> all = kept();
   if (all.empty()) return;
   const size_t share = kSession / all.size(), whole = kHistoryBudget + kKeyframeBudget;
   const double part = std::min(1.0, static_cast<double>(share) / static_cast<double>(whole));
   for (LabEntry* entry : all)
-    entry->run->set_memory(static_cast<size_t>(part * static_cast<double>(kHistoryBudget)),
-                           static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
+    entry->run->set_budgets(static_cast<size_t>(part * static_cast<double>(kHistoryBudget)),
+                            static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
 }
 
 // Returns its seconds: without those of a validation, which comes every so often and may take longer than many steps.

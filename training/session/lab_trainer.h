@@ -152,7 +152,7 @@ class LabTrainer {
   void start_playing();
   void rest_at_end();
   std::unique_ptr<LabEntry> load_entry(const std::string& folder, const SavedSession::Entry& entry);
-  static void require_memory_for(const std::string& folder, const SavedSession& session);
+  static void require_bytes_for(const std::string& folder, const SavedSession& session);
   static uint64_t stamp_of(const Run& run);
   static const std::shared_ptr<const RunSpec>& published_spec(LabEntry& entry);
   std::vector<RunSpec> specs() const;
@@ -165,7 +165,7 @@ class LabTrainer {
   void adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train);
   void park_fork(std::vector<std::unique_ptr<LabEntry>>& where);
   bool release_holds();
-  void share_memory();
+  void share_budgets();
 
   bool lags(const LabEntry& entry) const;
   LabEntry* lagging() const;

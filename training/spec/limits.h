@@ -16,7 +16,7 @@ inline constexpr size_t kMostEdits = 100'000;
 /// Bytes of the value of a field: a path, a name, a list of steps.
 inline constexpr size_t kLongestText = 4096;
 
-/// Bytes that training it takes, roughly: see require_memory in core/machine_memory.h.
+/// Bytes that training it takes, roughly: see require_bytes in core/machine.h.
 int64_t estimated_bytes(const RunSpec& spec);
 
 }  // namespace normscope

@@ -29,7 +29,7 @@ DependencyParser::Logits DependencyParser::logits_of(Store& store, const ModelCo
     fail("parse", "the model is no parser of {} features: expected one", kParseFeatures);
   Tape tape(store);
   const ValueId logits = record_transition_logits(tape, model, kParsed);
-  return {tape.value(logits).name, seal(tape, {.backward = false, .reuse_memory = true})};
+  return {tape.value(logits).name, seal(tape, {.backward = false, .reuse_bytes = true})};
 }
 
 DependencyParser::DependencyParser(Store& store, const ModelConfig& model, const ParseVocabulary& vocabulary)

@@ -54,7 +54,7 @@ Translator::Translator(Store& store, const ModelConfig& model, int32_t begin, in
 // What is recorded, to run forwards; only its output is read.
 Translator::Part Translator::part_of(const Tape& tape, ValueId output) {
   return {tape.value(output).name,
-          seal(tape, {.backward = false, .reuse_memory = true, .keep_probabilities = false})};
+          seal(tape, {.backward = false, .reuse_bytes = true, .keep_probabilities = false})};
 }
 
 Translator::Part& Translator::encoder(int32_t source_length) {

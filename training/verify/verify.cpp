@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "engine/core/error.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "engine/model/record_model.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"
@@ -66,7 +66,7 @@ class Verifier {
     // What the file holds bounds what is allocated; then the machine does.
     for (const auto* list : {&fixture_.inputs, &fixture_.before})
       for (const FixtureInput& input : *list) file_.require_shape(input.tensor, input.shape);
-    require_memory("fixture " + file_.path(), estimated_bytes(fixture_.config, fixture_.batch));
+    require_bytes("fixture " + file_.path(), estimated_bytes(fixture_.config, fixture_.batch));
     model_ = record_model(tape_, fixture_.config,
                           {.batch = fixture_.batch,
                            .sequence = fixture_.length,

@@ -8,15 +8,14 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/specs.h"
 #include "app/commands/tape/tape.h"
-#include "engine/core/machine_cores.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/ops/rules.h"
 #include "training/io/text_table.h"
 #include "training/measure/step/fold.h"
 #include "training/measure/step/memory_map.h"
 #include "training/measure/step/numeric_check.h"
-#include "training/run/memory_plan.h"
+#include "training/run/footprint.h"
 #include "training/run/run.h"
 
 namespace normscope::cli {
@@ -159,8 +158,8 @@ void add_instructions(Looked& looked, const TapeOptions& options, StepReport& re
 RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend, bool copies) {
   fit_to_data(spec, task);
   const size_t need = with_exit(Exit::Usage, [&] {
-    return std::max(memory_need(spec, task, backend).peak(),
-                    copies ? played_need(spec, task, backend) : size_t{0});
+    return std::max(footprint_of(spec, task, backend).peak(),
+                    copies ? played_bytes(spec, task, backend) : size_t{0});
   });
   const size_t machine = machine_memory();
   if (machine > 0 && need > machine)

@@ -3,23 +3,23 @@
 
 #include "app/bench/cost.h"
 #include "app/commands/train/train.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "training/measure/step/memory_map.h"
-#include "training/run/memory_plan.h"
+#include "training/run/footprint.h"
 
 namespace normscope::cli {
 
 void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend) {
   size_t sum = 0, saved = 0;
-  MemoryNeed largest;
+  Footprint largest;
   for (const Planned& p : planned) {
     RunSpec spec = p.config.spec;
     fit_to_data(spec, *p.task);
-    const MemoryNeed need = with_exit(Exit::Usage, [&] {
+    const Footprint need = with_exit(Exit::Usage, [&] {
       spec.train.critical_every = critical_every(spec, p.config.edits);
-      return memory_need(spec, *p.task, backend);
+      return footprint_of(spec, *p.task, backend);
     });
-    if (options.plan) say("run {}\n{}{}", p.config.letter, memory_table(need), largest_table(need));
+    if (options.plan) say("run {}\n{}{}", p.config.letter, footprint_table(need), largest_table(need));
     if (const int32_t every = spec.train.critical_every; options.plan && every > 0)
       say("critical rate: {}\n", critical_cost_text(every));
     sum += need.peak();
@@ -29,7 +29,7 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
   const size_t machine = machine_memory();
   if (options.plan) say("{} in all; this machine has {}\n", size_words(sum), size_words(machine));
   if (machine == 0 || sum <= machine) return;
-  if (!options.plan) say("{}{}", memory_table(largest), largest_table(largest));
+  if (!options.plan) say("{}{}", footprint_table(largest), largest_table(largest));
   throw CommandError(
       Exit::Memory,
       fmt::format(

@@ -10,7 +10,6 @@
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
 #include "training/data/identity/data_identity.h"
-#include "training/data/identity/unit_of.h"
 #include "training/io/text_table.h"
 
 namespace normscope::sweep {

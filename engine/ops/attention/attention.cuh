@@ -96,6 +96,24 @@ __device__ void each(const Tile& tile, F f) {
     for (int j = 0; j < Tile::RN; ++j) f(tile.row() + i, tile.column() + j, tile.acc[i][j]);
 }
 
+/// write_rows writes columns j0.. of a head's rows r0.., which begin at `to`.
+template <class Tile>
+__device__ void write_rows(const Tile& tile, const Attention& a, float* to, int r0, int rows, int j0,
+                           bool add) {
+  each(tile, [&](int m, int j, float v) {
+    if (m < rows && j0 + j < a.width) write_to(to + static_cast<size_t>(r0 + m) * a.D + j0 + j, v, add);
+  });
+}
+
+/// dot_with_out computes, by a warp, the sum over j of dout_tj out_tj, which is that over keys of p * dp.
+__device__ inline float dot_with_out(const Attention& a, const Head& head, int t) {
+  const size_t at = head.qo + static_cast<size_t>(t) * a.D;
+  float dot = 0;
+  for (int j = static_cast<int>(threadIdx.x) % 32; j < a.width; j += 32)
+    dot += a.dout[at + j] * a.out[at + j];
+  return warp_sum(dot);
+}
+
 /// What both ops have: queries, keys and values are their first three inputs.
 template <class Spec>
 Attention arguments(const Call& c, size_t stage) {

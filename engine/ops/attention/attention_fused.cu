@@ -85,9 +85,7 @@ __global__ void __launch_bounds__(kAttentionThreads) attend_twice(Attention a) {
             return j0 + j < a.width ? head.v[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f;
           });
     }
-    each(out, [&](int m, int j, float v) {
-      if (m < rows && j0 + j < a.width) a.out[head.qo + static_cast<size_t>(t0 + m) * a.D + j0 + j] = v;
-    });
+    write_rows(out, a, a.out + head.qo, t0, rows, j0, false);
   }
 }
 
@@ -106,11 +104,7 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient_again(Attent
   const float* dout = a.dout + head.qo;
   row_statistics(a, head, t0, rows, seen, stage, buffer, largest, inverse);
   for (int m = static_cast<int>(threadIdx.x) / 32; m < rows; m += static_cast<int>(kAttentionThreads) / 32) {
-    const size_t at = static_cast<size_t>(t0 + m) * a.D;
-    float dot = 0;
-    for (int j = static_cast<int>(threadIdx.x) % 32; j < a.width; j += 32)
-      dot += dout[at + j] * a.out[head.qo + at + j];
-    dot = warp_sum(dot);
+    const float dot = dot_with_out(a, head, t0 + m);
     if (threadIdx.x % 32 == 0) {
       dots[m] = dot;
       log_sums[m] = largest[m] - logf(inverse[m]);  // of a row that sees nothing nobody reads it
@@ -144,10 +138,7 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient_again(Attent
             return j0 + j < a.width ? head.k[static_cast<size_t>(s0 + n) * a.D + j0 + j] : 0.0f;
           });
     }
-    each(dq, [&](int m, int j, float v) {
-      if (m < rows && j0 + j < a.width)
-        write_to(a.dq + head.qo + static_cast<size_t>(t0 + m) * a.D + j0 + j, v, a.add_q);
-    });
+    write_rows(dq, a, a.dq + head.qo, t0, rows, j0, a.add_q);
   }
 }
 
@@ -195,14 +186,8 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient_again(Attentio
       if (a.dv) accumulate(dv, kept, dout);
       __syncthreads();  // the next tile's numbers come into the same memory
     }
-    const auto write = [&](const Out& tile, float* to, bool add) {
-      each(tile, [&](int m, int j, float v) {
-        if (m < rows && j0 + j < a.width)
-          write_to(to + head.ko + static_cast<size_t>(s0 + m) * a.D + j0 + j, v, add);
-      });
-    };
-    if (a.dk) write(dk, a.dk, a.add_k);
-    if (a.dv) write(dv, a.dv, a.add_v);
+    if (a.dk) write_rows(dk, a, a.dk + head.ko, s0, rows, j0, a.add_k);
+    if (a.dv) write_rows(dv, a, a.dv + head.ko, s0, rows, j0, a.add_v);
   }
 }
 

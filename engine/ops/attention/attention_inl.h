@@ -1,11 +1,26 @@
-// What the attention ops have in common on the CPU: products tile by tile in cache through the GEMM's register tiles,
-// where a tile of a causal product takes only what it can see; softmax over rows of different length, forward and
-// backward; dropout of a block of probabilities. Included by attention_cpu.cpp and relative_attention_cpu.cpp.
-#include <cstdint>
-#include <type_traits>
-
+// The attention ops on the CPU, a chunk per (b,h). In a head q and out are (Tq,dh), k and v (Tk,dh); keep are the
+// factors of dropout (Tq,Tk):
+//   S    =  q k^T                                // relative_attention adds the products with the distances
+//   P    =  softmax(S / sqrt(dh))                // over the visible keys; saved
+//   out  =  (P * keep) v
+// Backward:
+//   dP   =  (dout v^T) * keep
+//   dS   =  P * (dP - sum over keys of P * dP) / sqrt(dh)
+//   dq   =  dS k
+//   dk   =  dS^T q
+//   dv   =  (P * keep)^T dout
+// Queries go in blocks, so that a block of scores fits the worker's scratch at any length. Products go tile by tile in
+// cache through the GEMM's register tiles, where a tile of a causal product takes only what it can see.
+//
+// What an op has of its own is a struct Op (attention_cpu.cpp, relative_attention_cpu.cpp):
+//   Spec                   its attributes
+//   kFetches               whether it asks the cache ahead for what it will read
+//   count_keys             fills in which keys a head sees: causal, first, keys, before
+//   add_positions          adds to the scores of a block what depends on the positions of its keys
+//   position_gradients     computes the gradients of that
+#include "engine/cpu/export.h"
 #include "engine/cpu/gemm_inl.h"
-#include "engine/cpu/philox_inl.h"
+#include "engine/ops/attention/attention_rows_inl.h"
 
 #if defined(NORMSCOPE_OPS_ATTENTION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef NORMSCOPE_OPS_ATTENTION_INL_H_
@@ -32,24 +47,48 @@ constexpr int64_t kPanelFloats = kInnerBlock * kPanel;
 constexpr int64_t kBlockFloats = (static_cast<int64_t>(kScratchFloats) - kPanelFloats) / 2 - 64;
 constexpr int64_t kUsualBlock = 32768;  // floats of a block of scores that stay in the L2 cache
 
-/// One (b,h) of a call: addresses of its slices, and what is visible.
-struct Head {
-  int64_t tq, tk, d, dh;     // rows of q and out, rows of k and v, stride of a row, width of the head
-  int64_t q_at, k_at, p_at;  // offsets of its slices
-  int64_t keys;              // keys before the row's length
-  int64_t columns;           // of a row of scores: of tk, those that are looked at
-  int64_t before;            // causal: keys before the first query's own
-  bool causal;
-  float scale;
-  uint32_t site;  // of dropout; 0: none
-  int64_t visible(int64_t query) const { return causal ? smaller(keys, query + 1 + before) : keys; }
-};
-
 /// Queries in a block: whole tiles where possible.
 inline int64_t query_block(int64_t tq, int64_t tk) {
   const int64_t fit = kBlockFloats / tk, usual = round_up(larger(1, kUsualBlock / tk), kTileRows);
   return smaller(tq, fit >= kTileRows ? smaller(usual, fit / kTileRows * kTileRows) : fit);
 }
+
+/// The head of a chunk.
+template <typename Op>
+Head head_of(const Call& call, int64_t chunk) {
+  const auto spec = call.attributes.as<typename Op::Spec>();
+  const int64_t b = chunk / spec.heads;
+  Head x;
+  x.tq = call.in[0].shape[1];
+  x.tk = call.in[1].shape[1];
+  x.d = call.in[0].shape[2];
+  x.heads = spec.heads;
+  x.dh = x.d / x.heads;
+  Op::count_keys(call, b, x);
+  x.columns = x.tk - x.first;
+  x.h_at = chunk % x.heads * x.dh;
+  x.q_at = b * x.tq * x.d + x.h_at;
+  x.k_at = (b * x.tk + x.first) * x.d + x.h_at;
+  x.p_at = chunk * x.tq * x.tk;
+  x.scale = static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x.dh)));
+  x.site = spec.dropout_site;
+  return x;
+}
+
+/// Queries [q0, q0 + m) of a head, and what a worker computes with: two blocks of m rows of tk floats.
+struct Block {
+  int64_t q0, m;
+  float* scores;   // or their gradients
+  float* factors;  // of dropout; between its uses the products with the distances lie there
+  float* panel;
+  int64_t q1() const { return q0 + m; }
+};
+
+inline Block block_of(Scratch scratch, int64_t q0, int64_t m) {
+  float *panel = scratch.p, *scores = panel + kPanelFloats;
+  return {q0, m, scores, scores + kBlockFloats + 16, panel};
+}
+
 /// Which part of a product a tile of rows [i, i+rows) needs when attention is causal.
 enum class Band : uint8_t {
   All,
@@ -57,6 +96,9 @@ enum class Band : uint8_t {
   InnerUpToRow,    // k < shift + i + rows
   InnerFromRow,    // k >= shift + i
 };
+
+/// The band of a product of a head that is causal; one that is not sees everything.
+inline Band band_of(const Head& x, Band causal) { return x.causal ? causal : Band::All; }
 
 /// multiply computes one product on one thread, B packed panel by panel where it cannot be read in place:
 ///   C (m,n)  =  [C +] A (m,k) B (k,n)
@@ -96,152 +138,171 @@ HWY_INLINE void fetch(const float* p, int64_t rows, int64_t stride, int64_t n) {
     for (int64_t j = 0; j < n; j += kLine) hwy::Prefetch(p + i * stride + j);
 }
 
-/// Rows of scores that the vector units work on together: one alone would wait for its own sums.
-constexpr int kTogether = 4;
-
-/// The rows of a group: how many columns each sees, and what all of them do.
-struct RowGroup {
-  int64_t visible[kTogether];
-  int64_t all;  // columns before it are visible to all of them; a multiple of kLanes
-  int64_t any;  // columns from it on are visible to none
-  float* at[kTogether];
-};
-
-/// Rows [first, first + kRows) of a block of queries that begins with q0.
-template <int kRows>
-RowGroup rows_from(const Head& x, float* p, int64_t q0, int64_t first) {
-  RowGroup rows{};
-  for (int r = 0; r < kRows; ++r) {
-    rows.visible[r] = x.visible(q0 + first + r);
-    rows.at[r] = p + (first + r) * x.tk;
-  }
-  rows.all = rows.visible[0] / kLanes * kLanes;  // later rows see more
-  rows.any = smaller(x.columns, round_up(rows.visible[kRows - 1], kLanes));
-  return rows;
+/// next_head counts the floats from this head's slice to that of the next chunk's head, in a tensor of t rows.
+inline int64_t next_head(const Head& x, int64_t chunk, int64_t t) {
+  return x.dh + ((chunk + 1) % x.heads == 0 ? (t - 1) * x.d : 0);
 }
 
-/// The lanes at column j that a row sees; elsewhere `hidden`.
-HWY_INLINE VF hide(VF v, int64_t j, int64_t visible, VF hidden) {
-  const int64_t n = larger(0, smaller(kLanes, visible - j));
-  return hn::IfThenElse(hn::FirstN(DF(), static_cast<size_t>(n)), v, hidden);
+inline bool writes(const Call& call, int input) { return call.write[input] != Write::Skip; }
+
+inline void zero(float* to, int64_t n) {
+  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(hn::Zero(DF()), to + i); });
 }
 
-/// body(j, row, lanes, masked) for every vector of the rows that one of them sees.
-template <int kRows, typename Body>
-HWY_INLINE void each_visible(const RowGroup& rows, const Body& body) {
-  for (int64_t j = 0; j < rows.all; j += kLanes) HWY_UNROLL(4)
-  for (int r = 0; r < kRows; ++r) body(j, r, Whole{}, std::false_type{});
-  each_vector(rows.any - rows.all, [&](int64_t j, auto lanes) HWY_ATTR {
-    HWY_UNROLL(4)
-    for (int r = 0; r < kRows; ++r) body(rows.all + j, r, lanes, std::true_type{});
-  });
-}
-
-/// Zeros from column `any` on to before n.
-template <int kRows>
-HWY_INLINE void zero_rest(const RowGroup& rows, int64_t n) {
-  const VF zero = hn::Zero(DF());
-  for (int r = 0; r < kRows; ++r)
-    each_vector(n - rows.any,
-                [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, rows.at[r] + rows.any + j); });
-}
-
-/// softmax_rows turns each row p of n scores into probabilities, in place:
-///   p[0..visible)  =  softmax(scale * p[0..visible))
-///   p[visible..n)  =  0
-template <int kRows>
-void softmax_rows(const RowGroup& rows, int64_t n, float scale) {
-  const DF d;
-  const VF zero = hn::Zero(d), lowest = hn::Set(d, -__builtin_inff()), factor = hn::Set(d, scale);
-  if (rows.any > 0) {
-    VF most[kRows], shift[kRows], total[kRows], inverse[kRows];
-    for (int r = 0; r < kRows; ++r) {
-      most[r] = lowest;
-      total[r] = zero;
+/// attend computes the probabilities and out of a head.
+template <typename Op>
+void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
+  const Head x = head_of<Op>(call, chunk);
+  const float *q = call.in[0].p + x.q_at, *k = call.in[1].p + x.k_at, *v = call.in[2].p + x.k_at;
+  const int64_t rows = query_block(x.tq, x.tk);
+  for (int64_t q0 = 0; q0 < x.tq; q0 += rows) {
+    const int64_t m = smaller(rows, x.tq - q0);
+    const Block at = block_of(scratch, q0, m);
+    float *p = at.scores, *seen = p + x.first;
+    if constexpr (Op::kFetches) {
+      fetch(q + q0 * x.d, m, x.d, x.dh);
+      if (q0 == 0) fetch(v, x.keys, x.d, x.dh);
     }
-    each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
-      const VF v = lanes.load(rows.at[r] + j);
-      most[r] = hn::Max(most[r], masked ? hide(v, j, rows.visible[r], lowest) : v);
+    multiply(band_of(x, Band::ColumnsUpToRow), q0 + x.before, m, x.keys, x.dh, {q + q0 * x.d, x.d, 1},
+             {k, 1, x.d}, seen, x.tk, false, at.panel);
+    if constexpr (Op::kFetches)
+      if (at.q1() == x.tq) fetch(k + next_head(x, chunk, x.tk), x.tk, x.d, x.dh);
+    Op::add_positions(call, x, at);
+    in_groups(m, [&](int64_t i, auto group) HWY_ATTR {
+      softmax_rows<group()>(rows_from<group()>(x, seen, q0, i), x.columns, x.scale);
     });
-    for (int r = 0; r < kRows; ++r) shift[r] = hn::Mul(hn::Set(d, max_of(d, most[r])), factor);
-    each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
-      const VF v = exp_of(d, hn::MulSub(lanes.load(rows.at[r] + j), factor, shift[r]));
-      const VF e = masked ? hide(v, j, rows.visible[r], zero) : v;
-      total[r] = hn::Add(total[r], e);
-      lanes.store(e, rows.at[r] + j);
-    });
-    for (int r = 0; r < kRows; ++r) inverse[r] = hn::Set(d, 1.0f / sum_of(d, total[r]));
-    each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto) HWY_ATTR {
-      lanes.store(hn::Mul(lanes.load(rows.at[r] + j), inverse[r]), rows.at[r] + j);
-    });
+    for (int64_t i = 0; x.first > 0 && i < m; ++i) zero(p + i * x.tk, x.first);
+    if (call.saved[0]) store_probabilities(p, m * x.tk, call.saved[0].p + x.p_at + q0 * x.tk);
+    const float* kept = p;
+    if (x.site != 0) {
+      float* factors = draw_factors(step, x, q0, at.q1(), at.factors, kept_bits(call, x, q0, rows));
+      multiply_by_factors(p, factors, m * x.tk, factors);
+      kept = factors;
+    }
+    multiply(band_of(x, Band::InnerUpToRow), q0 + x.before, m, x.dh, x.keys, {kept + x.first, x.tk, 1},
+             {v, x.d, 1}, call.out.p + x.q_at + q0 * x.d, x.d, false, at.panel);
   }
-  zero_rest<kRows>(rows, n);
+  hwy::FlushStream();  // visible to whoever takes the next stage
 }
 
-/// body(i, number of rows) for m rows in groups of kTogether, and one by one at the end.
-template <typename Body>
-HWY_INLINE void in_groups(int64_t m, const Body& body) {
-  int64_t i = 0;
-  for (; i + kTogether <= m; i += kTogether) body(i, std::integral_constant<int, kTogether>{});
-  for (; i < m; ++i) body(i, std::integral_constant<int, 1>{});
+/// Whether dq, dk, dv are added to what is there. With several blocks of queries and one tensor under two of them,
+/// an assignment in a later block would wipe out an earlier block's sum: then the slices start from zero.
+struct WriteModes {
+  bool add[3];
+};
+inline WriteModes write_modes(const Call& call, const Head& x, bool several_blocks) {
+  WriteModes modes;
+  for (int i = 0; i < 3; ++i) modes.add[i] = call.write[i] == Write::Add;
+  const float *dq = call.din[0].p, *dk = call.din[1].p, *dv = call.din[2].p;
+  const bool shared = (dq && (dq == dk || dq == dv)) || (dk && dk == dv);
+  if (!several_blocks || !shared) return modes;
+  for (int i = 0; i < 3; ++i) {
+    if (call.write[i] != Write::Assign) continue;
+    float* to = call.din[i].p + (i == 0 ? x.q_at : x.k_at);
+    for (int64_t t = 0; t < (i == 0 ? x.tq : x.columns); ++t) zero(to + t * x.d, x.dh);
+    modes.add[i] = true;
+  }
+  return modes;
 }
 
-/// Where the bits of the block of queries that begins with q0 lie in Call::kept; blocks have `rows` queries.
-inline float* kept_bits(const Call& call, const Head& x, int64_t q0, int64_t rows) {
-  const int64_t block = mask_floats(rows * x.tk), head = x.p_at / (x.tq * x.tk);
-  return call.kept ? call.kept + (head * div_up(x.tq, rows) + q0 / rows) * block : nullptr;
+/// Keys that do not count have no gradient.
+inline void zero_uncounted(const Call& call, const Head& x, int input) {
+  if (call.write[input] != Write::Assign) return;
+  float* to = call.din[input].p + x.k_at - x.first * x.d;
+  for (int64_t s = 0; s < x.first; ++s) zero(to + s * x.d, x.dh);
 }
 
-/// The factors of rows [q0,q1) of this head, drawn; `to` has room for the rows and 4 kLanes + 4 floats more. `kept`
-/// takes their bits unless it is null. Returns where element (q0, 0) lies.
-inline float* draw_factors(const StepInputs& step, const Head& x, int64_t q0, int64_t q1, float* to,
-                           float* kept) {
-  const uint64_t first = static_cast<uint64_t>(x.p_at + q0 * x.tk);
-  const int64_t before = static_cast<int64_t>(first % 4);
-  const DropoutInputs inputs = step.dropout[static_cast<int>(DropoutKind::Attention)];
-  dropout_factors({x.site, step.step, step.seed, inputs}, first - first % 4, (q1 - q0) * x.tk + before, to);
-  if (kept) keep_factors(to + before, 0, (q1 - q0) * x.tk, kept);
-  return to + before;
-}
-
-inline void multiply_by_factors(const float* p, const float* factors, int64_t n, float* to) {
-  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
-    lanes.store(apply_factor(lanes.load(p + i), lanes.load(factors + i)), to + i);
+/// score_gradients computes dS of the block into at.scores. Returns P * keep, which dv is computed from: P itself, or
+/// at.factors where there is dropout.
+inline const float* score_gradients(const Call& call, const StepInputs& step, const Head& x, const Block& at,
+                                    int64_t rows) {
+  const float *p = call.saved[0].p + x.p_at + at.q0 * x.tk, *dout = call.dout.p + x.q_at + at.q0 * x.d;
+  float* g = at.scores + x.first;
+  multiply(band_of(x, Band::ColumnsUpToRow), at.q0 + x.before, at.m, x.keys, x.dh, {dout, x.d, 1},
+           {call.in[2].p + x.k_at, 1, x.d}, g, x.tk, false, at.panel);
+  const float* kept = p;
+  if (x.site != 0) {
+    float* factors = at.factors;
+    factors_of(kept_bits(call, x, at.q0, rows), at.m * x.tk,
+               step.dropout[static_cast<int>(DropoutKind::Attention)].scale, factors);
+    for (int64_t i = 0; i < at.m; ++i) {
+      float* row = g + i * x.tk;
+      multiply_by_factors(row, factors + i * x.tk + x.first, x.visible(at.q0 + i), row);
+    }
+    multiply_by_factors(p, factors, at.m * x.tk, factors);
+    kept = factors;
+  }
+  // A causal tile reads at most a tile's height beyond the diagonal.
+  const auto read = [&](int64_t row) HWY_ATTR {
+    return x.keys < x.columns ? x.columns : smaller(x.columns, x.visible(at.q0 + row) + kTileRows);
+  };
+  in_groups(at.m, [&](int64_t i, auto group) HWY_ATTR {
+    softmax_backward_rows<group()>(rows_from<group()>(x, g, at.q0, i), p + i * x.tk + x.first, x.tk,
+                                   read(i + group() - 1), x.scale);
   });
+  return kept;
 }
 
-/// A block of probabilities to where they are kept, past the cache if their lines allow: nobody reads them before the
-/// backward pass, and lines that are only written to would be fetched first.
-inline void store_probabilities(const float* p, int64_t n, float* to) {
-  if (reinterpret_cast<uintptr_t>(to) % HWY_MAX_BYTES == 0 && n % kLanes == 0) {
-    for (int64_t i = 0; i < n; i += kLanes) hn::Stream(hn::LoadU(DF(), p + i), DF(), to + i);
-  } else {
-    each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(lanes.load(p + i), to + i); });
+/// attention_gradients computes dq, dk and dv of a head.
+template <typename Op>
+void attention_gradients(const Call& call, const StepInputs& step, int64_t chunk, Scratch scratch) noexcept {
+  const Head x = head_of<Op>(call, chunk);
+  const float *q = call.in[0].p + x.q_at, *k = call.in[1].p + x.k_at, *v = call.in[2].p + x.k_at;
+  const int64_t rows = query_block(x.tq, x.tk);
+  for (const int input : {1, 2}) zero_uncounted(call, x, input);
+  const WriteModes modes = write_modes(call, x, rows < x.tq);
+  for (int64_t q0 = 0; q0 < x.tq; q0 += rows) {
+    const int64_t m = smaller(rows, x.tq - q0);
+    const bool later = q0 > 0;
+    const Block at = block_of(scratch, q0, m);
+    const float *ds = at.scores + x.first, *dout = call.dout.p + x.q_at + q0 * x.d;
+    if constexpr (Op::kFetches) {
+      const float* p = call.saved[0].p + x.p_at + q0 * x.tk;
+      for (int64_t i = 0; i < m; ++i) fetch(p + i * x.tk, 1, x.tk, x.visible(q0 + i));
+      fetch(q + q0 * x.d, m, x.d, x.dh);
+      if (!later) fetch(k, x.keys, x.d, x.dh);
+    }
+    const float* kept = score_gradients(call, step, x, at, rows);
+    if (writes(call, 0))
+      multiply(band_of(x, Band::InnerUpToRow), q0 + x.before, m, x.dh, x.keys, {ds, x.tk, 1}, {k, x.d, 1},
+               call.din[0].p + x.q_at + q0 * x.d, x.d, modes.add[0], at.panel);
+    if constexpr (Op::kFetches)
+      if (at.q1() == x.tq) {
+        fetch(v + next_head(x, chunk, x.tk), x.tk, x.d, x.dh);
+        fetch(call.dout.p + x.q_at + next_head(x, chunk, x.tq), smaller(rows, x.tq), x.d, x.dh);
+      }
+    if (writes(call, 1))
+      multiply(band_of(x, Band::InnerFromRow), -q0 - x.before, x.columns, x.dh, m, {ds, 1, x.tk},
+               {q + q0 * x.d, x.d, 1}, call.din[1].p + x.k_at, x.d, modes.add[1] || later, at.panel);
+    if (writes(call, 2))
+      multiply(band_of(x, Band::InnerFromRow), -q0 - x.before, x.columns, x.dh, m, {kept + x.first, 1, x.tk},
+               {dout, x.d, 1}, call.din[2].p + x.k_at, x.d, modes.add[2] || later, at.panel);
+    Op::position_gradients(call, x, at, chunk);
   }
 }
 
-/// softmax_backward_rows turns each row g of gradients of probabilities into gradients of scores, in place:
-///   g[0..visible)  =  scale * p * (g - sum over the visible of p * g)
-///   g[visible..n)  =  0
-/// Row r of p lies at p + r * width.
-template <int kRows>
-void softmax_backward_rows(const RowGroup& rows, const float* p, int64_t width, int64_t n, float scale) {
-  const DF d;
-  const VF zero = hn::Zero(d), factor = hn::Set(d, scale);
-  VF dot[kRows], mean[kRows];
-  for (int r = 0; r < kRows; ++r) dot[r] = zero;
-  each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
-    const VF g = lanes.load(rows.at[r] + j);
-    dot[r] =
-        hn::MulAdd(lanes.load(p + r * width + j), masked ? hide(g, j, rows.visible[r], zero) : g, dot[r]);
-  });
-  for (int r = 0; r < kRows; ++r) mean[r] = hn::Set(d, sum_of(d, dot[r]));
-  each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
-    const VF v =
-        hn::Mul(hn::Mul(lanes.load(p + r * width + j), factor), hn::Sub(lanes.load(rows.at[r] + j), mean[r]));
-    lanes.store(masked ? hide(v, j, rows.visible[r], zero) : v, rows.at[r] + j);
-  });
-  zero_rest<kRows>(rows, n);
+template <typename Op>
+int64_t heads_of(const Call& call) {
+  check_key_count(call.in[1].shape[1], kBlockFloats);
+  return call.in[0].shape[0] * call.attributes.as<typename Op::Spec>().heads;
+}
+
+template <typename Op>
+Stages plan_attention(const Call& call) {
+  Stages stages;
+  const int64_t tq = call.in[0].shape[1], tk = call.in[1].shape[1], rows = query_block(tq, tk);
+  const int64_t heads = heads_of<Op>(call);
+  if (call.attributes.as<typename Op::Spec>().dropout_site != 0)
+    stages.kept_floats = static_cast<size_t>(heads * div_up(tq, rows) * mask_floats(rows * tk));
+  stages.add(attend<Op>, heads);
+  return stages;
+}
+
+template <typename Op>
+Stages plan_attention_gradients(const Call& call) {
+  Stages stages;
+  stages.add(attention_gradients<Op>, heads_of<Op>(call));
+  return stages;
 }
 
 }  // namespace

@@ -100,10 +100,7 @@ __device__ void mix_rows(const Attention& a, const Head& head, int t0, int rows,
     tile.template multiply<true, false>(begin, end, stage, weights, [&](int k, int n) {
       return j0 + n < a.width ? source[static_cast<size_t>(k) * a.D + j0 + n] : 0.0f;
     });
-    each(tile, [&](int m, int j, float v) {
-      if (m < rows && j0 + j < a.width)
-        write_to(to + head.qo + static_cast<size_t>(t0 + m) * a.D + j0 + j, v, add);
-    });
+    write_rows(tile, a, to + head.qo, t0, rows, j0, add);
   }
 }
 
@@ -159,11 +156,7 @@ __global__ void __launch_bounds__(kAttentionThreads) query_gradient(Attention a)
                 (a.in_shared ? kQueryTile * static_cast<size_t>(a.Tk + 1) : 0);  // dout . out
 
   for (int m = static_cast<int>(threadIdx.x) / 32; m < rows; m += static_cast<int>(kAttentionThreads) / 32) {
-    const size_t at = head.qo + static_cast<size_t>(t0 + m) * a.D;
-    float dot = 0;
-    for (int j = static_cast<int>(threadIdx.x) % 32; j < a.width; j += 32)
-      dot += a.dout[at + j] * a.out[at + j];
-    dot = warp_sum(dot);
+    const float dot = dot_with_out(a, head, t0 + m);
     if (threadIdx.x % 32 == 0) dots[m] = dot;
   }
   for (int s0 = head.first; s0 < seen; s0 += static_cast<int>(kKeyTile)) {
@@ -223,11 +216,7 @@ __global__ void __launch_bounds__(kAttentionThreads) key_gradient(Attention a) {
           [&](int t, int n) {
             return j0 + n < a.width ? source[head.qo + static_cast<size_t>(t) * a.D + j0 + n] : 0.0f;
           });
-      each(tile, [&](int m, int j, float v) {
-        if (m < rows && j0 + j < a.width)
-          write_to(to + head.ko + static_cast<size_t>(s0 + m) * a.D + j0 + j, v,
-                   which == 0 ? a.add_k : a.add_v);
-      });
+      write_rows(tile, a, to + head.ko, s0, rows, j0, which == 0 ? a.add_k : a.add_v);
     }
   }
 }

@@ -33,6 +33,10 @@ SameData same_data(const DataIdentity& a, const DataIdentity& b);
 /// "built-in sentences, 29 symbols"; empty where nothing is known.
 std::string to_words(const DataIdentity& data);
 
+/// What a symbol of the data is, without reading them, for words around results that were stored long ago: as
+/// Task::unit() of the task that make_task() makes of it, "letter", "piece", "class".
+std::string unit_of(const DataSpec& spec);
+
 /// The name of the unigram entropy's line: "letter frequencies". Every plot and table takes it from here; the data
 /// say what a symbol is, and "symbol" stands where nobody does.
 std::string frequencies_of(const std::string& unit);

@@ -1,7 +1,7 @@
 // The ops on images in plain loops: see reference.h.
 #pragma once
 
-#include "engine/ops/image_window.h"
+#include "engine/ops/images/image_window.h"
 #include "training/measure/step/reference.h"
 
 namespace normscope::reference {

@@ -24,7 +24,7 @@ Program recorded(Store& store, const StepPlayer::Recorder& record, SealOptions o
   Tape tape(store);
   options.loss = record(tape);
   options.backward = true;
-  options.reuse_memory = false;
+  options.reuse_bytes = false;
   options.keep_probabilities = true;
   return seal(tape, options);
 }

@@ -55,10 +55,10 @@ double critical_multiple(double start, const std::function<double(double)>& loss
   return std::isfinite(above) ? from + (to - from) * below / (below - above) : from;
 }
 
-CriticalRate::CriticalRate(const Store& run, const ModelConfig& model, bool reuse_memory)
+CriticalRate::CriticalRate(const Store& run, const ModelConfig& model, bool reuse_bytes)
     : store_(run.clone()),
       model_(model),
-      reuse_memory_(reuse_memory),
+      reuse_bytes_(reuse_bytes),
       from_(run.size()),
       to_(run.size()),
       tried_(run.size()) {}
@@ -70,8 +70,8 @@ Program& CriticalRate::program_for(const BatchShape& shape) {
   RecordOptions options = record_options(shape, true, model_.memory);
   options.probes = false;
   const ValueId loss = record_model(tape, model_, options).loss;
-  Program program = seal(
-      tape, {.loss = loss, .backward = false, .reuse_memory = reuse_memory_, .keep_probabilities = false});
+  Program program =
+      seal(tape, {.loss = loss, .backward = false, .reuse_bytes = reuse_bytes_, .keep_probabilities = false});
   return programs_.emplace(shape, std::move(program)).first->second;
 }
 

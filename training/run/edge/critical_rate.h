@@ -34,7 +34,7 @@ double critical_multiple(double start, const std::function<double(double)>& loss
 class CriticalRate {
  public:
   /// `run`: the Store of the run, whose weights at a time are handed over by before() and after().
-  CriticalRate(const Store& run, const ModelConfig& model, bool reuse_memory);
+  CriticalRate(const Store& run, const ModelConfig& model, bool reuse_bytes);
   CriticalRate(const CriticalRate&) = delete;
   CriticalRate& operator=(const CriticalRate&) = delete;
 
@@ -49,7 +49,7 @@ class CriticalRate {
 
   Store store_;  ///< of what is tried
   ModelConfig model_;
-  bool reuse_memory_;
+  bool reuse_bytes_;
   std::map<BatchShape, Program> programs_;  ///< forward alone, with the dropout of training
   std::vector<float> from_, to_,
       tried_;  ///< a whole block of values each: before the update, behind it, at a multiple

@@ -1,0 +1,135 @@
+#include "engine/core/machine.h"
+
+#include <unistd.h>
+
+#ifdef __EMSCRIPTEN__
+#include <emscripten/heap.h>
+#endif
+#ifdef __linux__
+#include <sched.h>
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "engine/core/error.h"
+
+namespace normscope {
+namespace {
+
+/// The processors that the calling thread may run on.
+std::vector<int> allowed_processors() {
+  std::vector<int> processors;
+#ifdef __linux__
+  // The kernel refuses a set that is smaller than its own.
+  for (int most = CPU_SETSIZE; processors.empty() && most <= (1 << 20); most *= 4) {
+    cpu_set_t* set = CPU_ALLOC(most);
+    if (!set) break;
+    const size_t bytes = CPU_ALLOC_SIZE(most);
+    if (sched_getaffinity(0, bytes, set) == 0)
+      for (int i = 0; i < most; ++i)
+        if (CPU_ISSET_S(i, bytes, set)) processors.push_back(i);
+    CPU_FREE(set);
+  }
+#endif
+  if (processors.empty())
+    for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i)
+      processors.push_back(static_cast<int>(i));
+  return processors;
+}
+
+/// "200000 100000", or a group's two files of before; nothing where there is no limit ("max", -1).
+std::optional<double> quota_of(const std::string& group) {
+  double quota = 0, period = 0;
+  if (!(std::ifstream(group + "/cpu.max") >> quota >> period) &&
+      !(std::ifstream(group + "/cpu.cfs_quota_us") >> quota &&
+        std::ifstream(group + "/cpu.cfs_period_us") >> period))
+    return std::nullopt;
+  if (quota <= 0 || period <= 0) return std::nullopt;
+  return quota / period;
+}
+
+/// Of a line of /proc/self/cgroup, "0::/pod/box" or "4:cpu,cpuacct:/pod/box": where the groups with a quota are
+/// mounted, and the path of this one. A hybrid system has both kinds of lines.
+std::vector<std::string> mounts_of(std::string_view controllers) {
+  if (controllers.empty()) return {"/sys/fs/cgroup"};
+  for (std::string_view rest = controllers; !rest.empty();) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    if (rest.substr(0, comma) == "cpu")
+      return {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/" + std::string(controllers)};
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+int usable_cores() {
+  const std::vector<int> processors = allowed_processors();
+#ifdef __EMSCRIPTEN__  // a page is not told which of them share a core, and each thread is a worker to be started
+  return std::clamp(static_cast<int>(processors.size()), 1, 8);
+#endif
+  const int cores = std::max(cores_among(processors), 1), quota = cpu_quota();
+  return quota > 0 ? std::min(cores, quota) : cores;
+}
+
+int cores_among(std::span<const int> processors, const std::string& root) {
+  std::set<std::pair<int, int>> cores;
+  for (const int processor : processors) {
+    const std::string base = root + "/sys/devices/system/cpu/cpu" + std::to_string(processor) + "/topology/";
+    int package = -1, core = -1;
+    std::ifstream(base + "physical_package_id") >> package;
+    std::ifstream(base + "core_id") >> core;
+    if (package < 0 || core < 0) return static_cast<int>(processors.size());  // as some virtual machines say
+    cores.insert({package, core});
+  }
+  return static_cast<int>(cores.size());
+}
+
+int cpu_quota(const std::string& root) {
+  std::optional<double> least;
+  std::ifstream groups(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const size_t first = line.find(':'), second = line.find(':', std::min(first, line.size() - 1) + 1);
+    if (first == line.npos || second == line.npos) continue;
+    for (const std::string& mount : mounts_of(std::string_view(line).substr(first + 1, second - first - 1)))
+      // Up to the root, whose own file is the container's where the path is the machine's and not to be seen here.
+      for (std::string path = line.substr(second + 1);; path.erase(path.rfind('/'))) {
+        if (const auto quota = quota_of(root + mount + path); quota && (!least || *quota < *least))
+          least = quota;
+        if (path.find('/') == path.npos) break;
+      }
+  }
+  return least ? std::max(1, static_cast<int>(std::ceil(std::min(*least, 1e6)))) : 0;
+}
+
+size_t machine_memory() {
+#ifdef __EMSCRIPTEN__
+  return emscripten_get_heap_max();  // what the page may grow to
+#endif
+  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGE_SIZE);
+  size_t bytes = pages > 0 && page > 0 ? static_cast<size_t>(pages) * static_cast<size_t>(page) : 0;
+  size_t limit = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && limit > 0)  // "max" is no number: no limit
+    bytes = bytes == 0 ? limit : std::min(bytes, limit);
+  return bytes;
+}
+
+void require_bytes(std::string_view where, int64_t bytes, int64_t held, int64_t machine) {
+  if (machine == 0) machine = static_cast<int64_t>(machine_memory());
+  if (machine == 0 || bytes + held <= machine) return;
+  const auto gigabytes = [](int64_t b) { return fmt::format("{:.2g} GB", static_cast<double>(b) / 1e9); };
+  fail(where, "a run of this size needs about {}{}: expected less than the {} of this machine",
+       gigabytes(bytes), held > 0 ? fmt::format(", beside {} of the others", gigabytes(held)) : "",
+       gigabytes(machine));
+}
+
+}  // namespace normscope

@@ -1,0 +1,188 @@
+// What the attention ops do with a block of scores on the CPU: softmax over rows of different length, forward and
+// backward, and dropout of the probabilities. attention_inl.h has the products before and after it.
+#include <cstdint>
+#include <type_traits>
+
+#include "engine/cpu/philox_inl.h"
+#include "engine/cpu/simd_inl.h"
+
+#if defined(NORMSCOPE_OPS_ATTENTION_ROWS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef NORMSCOPE_OPS_ATTENTION_ROWS_INL_H_
+#undef NORMSCOPE_OPS_ATTENTION_ROWS_INL_H_
+#else
+#define NORMSCOPE_OPS_ATTENTION_ROWS_INL_H_
+#endif
+
+HWY_BEFORE_NAMESPACE();
+namespace normscope::cpu::HWY_NAMESPACE {
+namespace {
+
+/// One (b,h) of a call: addresses of its slices, and what is visible. Of the tk rows of k and v those before `first`
+/// do not count: k_at is the first that does, and keys and columns are counted from it.
+struct Head {
+  int64_t tq, tk, d, dh,
+      heads;  // rows of q and out, rows of k and v, stride of a row, width of a head, heads
+  int64_t h_at, q_at, k_at, p_at;  // offsets of the head in a row, and of its slices
+  int64_t first;                   // keys before those that count
+  int64_t keys;                    // keys before the row's length
+  int64_t columns;                 // of a row of scores that are looked at
+  int64_t before;                  // causal: keys before the first query's own
+  bool causal;
+  float scale;
+  uint32_t site;  // of dropout; 0: none
+  int64_t visible(int64_t query) const { return causal ? smaller(keys, query + 1 + before) : keys; }
+};
+
+/// Rows of scores that the vector units work on together: one alone would wait for its own sums.
+constexpr int kTogether = 4;
+
+/// The rows of a group: how many columns each sees, and what all of them do.
+struct RowGroup {
+  int64_t visible[kTogether];
+  int64_t all;  // columns before it are visible to all of them; a multiple of kLanes
+  int64_t any;  // columns from it on are visible to none
+  float* at[kTogether];
+};
+
+/// Rows [first, first + kRows) of a block of queries that begins with q0.
+template <int kRows>
+RowGroup rows_from(const Head& x, float* p, int64_t q0, int64_t first) {
+  RowGroup rows{};
+  for (int r = 0; r < kRows; ++r) {
+    rows.visible[r] = x.visible(q0 + first + r);
+    rows.at[r] = p + (first + r) * x.tk;
+  }
+  rows.all = rows.visible[0] / kLanes * kLanes;  // later rows see more
+  rows.any = smaller(x.columns, round_up(rows.visible[kRows - 1], kLanes));
+  return rows;
+}
+
+/// The lanes at column j that a row sees; elsewhere `hidden`.
+HWY_INLINE VF hide(VF v, int64_t j, int64_t visible, VF hidden) {
+  const int64_t n = larger(0, smaller(kLanes, visible - j));
+  return hn::IfThenElse(hn::FirstN(DF(), static_cast<size_t>(n)), v, hidden);
+}
+
+/// body(j, row, lanes, masked) for every vector of the rows that one of them sees.
+template <int kRows, typename Body>
+HWY_INLINE void each_visible(const RowGroup& rows, const Body& body) {
+  for (int64_t j = 0; j < rows.all; j += kLanes) HWY_UNROLL(4)
+  for (int r = 0; r < kRows; ++r) body(j, r, Whole{}, std::false_type{});
+  each_vector(rows.any - rows.all, [&](int64_t j, auto lanes) HWY_ATTR {
+    HWY_UNROLL(4)
+    for (int r = 0; r < kRows; ++r) body(rows.all + j, r, lanes, std::true_type{});
+  });
+}
+
+/// Zeros from column `any` on to before n.
+template <int kRows>
+HWY_INLINE void zero_rest(const RowGroup& rows, int64_t n) {
+  const VF zero = hn::Zero(DF());
+  for (int r = 0; r < kRows; ++r)
+    each_vector(n - rows.any,
+                [&](int64_t j, auto lanes) HWY_ATTR { lanes.store(zero, rows.at[r] + rows.any + j); });
+}
+
+/// softmax_rows turns each row p of n scores into probabilities, in place:
+///   p[0..visible)  =  softmax(scale * p[0..visible))
+///   p[visible..n)  =  0
+template <int kRows>
+void softmax_rows(const RowGroup& rows, int64_t n, float scale) {
+  const DF d;
+  const VF zero = hn::Zero(d), lowest = hn::Set(d, -__builtin_inff()), factor = hn::Set(d, scale);
+  if (rows.any > 0) {
+    VF most[kRows], shift[kRows], total[kRows], inverse[kRows];
+    for (int r = 0; r < kRows; ++r) {
+      most[r] = lowest;
+      total[r] = zero;
+    }
+    each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
+      const VF v = lanes.load(rows.at[r] + j);
+      most[r] = hn::Max(most[r], masked ? hide(v, j, rows.visible[r], lowest) : v);
+    });
+    for (int r = 0; r < kRows; ++r) shift[r] = hn::Mul(hn::Set(d, max_of(d, most[r])), factor);
+    each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
+      const VF v = exp_of(d, hn::MulSub(lanes.load(rows.at[r] + j), factor, shift[r]));
+      const VF e = masked ? hide(v, j, rows.visible[r], zero) : v;
+      total[r] = hn::Add(total[r], e);
+      lanes.store(e, rows.at[r] + j);
+    });
+    for (int r = 0; r < kRows; ++r) inverse[r] = hn::Set(d, 1.0f / sum_of(d, total[r]));
+    each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto) HWY_ATTR {
+      lanes.store(hn::Mul(lanes.load(rows.at[r] + j), inverse[r]), rows.at[r] + j);
+    });
+  }
+  zero_rest<kRows>(rows, n);
+}
+
+/// body(i, number of rows) for m rows in groups of kTogether, and one by one at the end.
+template <typename Body>
+HWY_INLINE void in_groups(int64_t m, const Body& body) {
+  int64_t i = 0;
+  for (; i + kTogether <= m; i += kTogether) body(i, std::integral_constant<int, kTogether>{});
+  for (; i < m; ++i) body(i, std::integral_constant<int, 1>{});
+}
+
+/// Where the bits of the block of queries that begins with q0 lie in Call::kept; blocks have `rows` queries.
+inline float* kept_bits(const Call& call, const Head& x, int64_t q0, int64_t rows) {
+  const int64_t block = mask_floats(rows * x.tk), head = x.p_at / (x.tq * x.tk);
+  return call.kept ? call.kept + (head * div_up(x.tq, rows) + q0 / rows) * block : nullptr;
+}
+
+/// The factors of rows [q0,q1) of this head, drawn; `to` has room for the rows and 4 kLanes + 4 floats more. `kept`
+/// takes their bits unless it is null. Returns where element (q0, 0) lies.
+inline float* draw_factors(const StepInputs& step, const Head& x, int64_t q0, int64_t q1, float* to,
+                           float* kept) {
+  const uint64_t first = static_cast<uint64_t>(x.p_at + q0 * x.tk);
+  const int64_t before = static_cast<int64_t>(first % 4);
+  const DropoutInputs inputs = step.dropout[static_cast<int>(DropoutKind::Attention)];
+  dropout_factors({x.site, step.step, step.seed, inputs}, first - first % 4, (q1 - q0) * x.tk + before, to);
+  if (kept) keep_factors(to + before, 0, (q1 - q0) * x.tk, kept);
+  return to + before;
+}
+
+inline void multiply_by_factors(const float* p, const float* factors, int64_t n, float* to) {
+  each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR {
+    lanes.store(apply_factor(lanes.load(p + i), lanes.load(factors + i)), to + i);
+  });
+}
+
+/// A block of probabilities to where they are kept, past the cache if their lines allow: nobody reads them before the
+/// backward pass, and lines that are only written to would be fetched first.
+inline void store_probabilities(const float* p, int64_t n, float* to) {
+  if (reinterpret_cast<uintptr_t>(to) % HWY_MAX_BYTES == 0 && n % kLanes == 0) {
+    for (int64_t i = 0; i < n; i += kLanes) hn::Stream(hn::LoadU(DF(), p + i), DF(), to + i);
+  } else {
+    each_vector(n, [&](int64_t i, auto lanes) HWY_ATTR { lanes.store(lanes.load(p + i), to + i); });
+  }
+}
+
+/// softmax_backward_rows turns each row g of gradients of probabilities into gradients of scores, in place:
+///   g[0..visible)  =  scale * p * (g - sum over the visible of p * g)
+///   g[visible..n)  =  0
+/// Row r of p lies at p + r * width.
+template <int kRows>
+void softmax_backward_rows(const RowGroup& rows, const float* p, int64_t width, int64_t n, float scale) {
+  const DF d;
+  const VF zero = hn::Zero(d), factor = hn::Set(d, scale);
+  VF dot[kRows], mean[kRows];
+  for (int r = 0; r < kRows; ++r) dot[r] = zero;
+  each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
+    const VF g = lanes.load(rows.at[r] + j);
+    dot[r] =
+        hn::MulAdd(lanes.load(p + r * width + j), masked ? hide(g, j, rows.visible[r], zero) : g, dot[r]);
+  });
+  for (int r = 0; r < kRows; ++r) mean[r] = hn::Set(d, sum_of(d, dot[r]));
+  each_visible<kRows>(rows, [&](int64_t j, int r, auto lanes, auto masked) HWY_ATTR {
+    const VF v =
+        hn::Mul(hn::Mul(lanes.load(p + r * width + j), factor), hn::Sub(lanes.load(rows.at[r] + j), mean[r]));
+    lanes.store(masked ? hide(v, j, rows.visible[r], zero) : v, rows.at[r] + j);
+  });
+  zero_rest<kRows>(rows, n);
+}
+
+}  // namespace
+}  // namespace normscope::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

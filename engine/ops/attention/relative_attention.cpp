@@ -1,0 +1,51 @@
+// relative_attention checks its inputs and records one node. It saves the probabilities, which its backward pass reads
+// and a user can look at.
+#include "engine/ops/attention/relative_attention.h"
+
+#include "engine/core/error.h"
+
+namespace normscope {
+namespace {
+
+void check_shapes(const Tape& tape, const std::string& where, const RelativeAttentionInputs& in) {
+  const Shape &q = tape.shape(in.content), &k = tape.shape(in.keys), &r = tape.shape(in.distances);
+  if (q.rank != 3 || !(q == tape.shape(in.position)))
+    fail(where, "queries {} and {} do not match: expected (B,T,D) both", to_string(q),
+         to_string(tape.shape(in.position)));
+  if (k.rank != 3 || !(k == tape.shape(in.values)) || k[0] != q[0] || k[2] != q[2] || k[1] < q[1])
+    fail(where, "keys {} and values {} do not match queries {}: expected (B,M+T,D) for (B,T,D)", to_string(k),
+         to_string(tape.shape(in.values)), to_string(q));
+  if (r.rank != 2 || r[0] < k[1] || r[1] != q[2])
+    fail(where, "distances {} are too few or of another width: expected at least ({},{})", to_string(r), k[1],
+         q[2]);
+  const ValueId lengths = in.memory_lengths;
+  if (lengths != kNone && (tape.value(lengths).dtype != DType::I32 || tape.shape(lengths).size() != q[0]))
+    fail(where, "memory lengths {} must be {} integers, one a row", to_string(tape.shape(lengths)), q[0]);
+  // Queries are worked on in blocks, each of which writes gradients of queries, keys and values: what a block assigns
+  // to one of them would take away what an earlier one left in the other, so no two can be one tensor.
+  for (const ValueId query : {in.content, in.position})
+    if (query == in.keys || query == in.values)
+      fail(where, "{} serves as queries and as keys: expected two values", tape.value(query).name);
+  if (in.keys == in.values)
+    fail(where, "{} serves as keys and as values: expected two values", tape.value(in.keys).name);
+}
+
+}  // namespace
+
+ValueId relative_attention(Tape& tape, const std::string& name, const RelativeAttentionInputs& in,
+                           RelativeAttentionSpec spec) {
+  const std::string where = "relative_attention " + name;
+  check_shapes(tape, where, in);
+  const Shape q = tape.shape(in.content);
+  if (spec.heads < 1 || q[2] % spec.heads != 0)
+    fail(where, "width {} is not a multiple of {} heads", q[2], spec.heads);
+  Node node{.op = OpKind::RelativeAttention,
+            .name = name,
+            .in = {in.content, in.keys, in.values, in.position, in.distances, in.memory_lengths}};
+  node.attributes = spec;
+  node.site = spec.dropout_site;
+  return tape.add_node(std::move(node), q,
+                       {{"probabilities", {q[0], spec.heads, q[1], tape.shape(in.keys)[1]}}});
+}
+
+}  // namespace normscope

@@ -1,0 +1,28 @@
+// conv2d checks its inputs and records one node. It saves nothing; its backward pass reads x and W.
+#include "engine/ops/images/conv2d.h"
+
+#include "engine/core/error.h"
+
+namespace normscope {
+
+ValueId conv2d(Tape& tape, const std::string& name, ValueId x, ValueId weight, ValueId bias,
+               const ImageWindow& window) {
+  const Shape &in = tape.shape(x), &w = tape.shape(weight);
+  const std::string where = "conv2d " + name;
+  if (!window.fits())
+    fail(where, "a window of {} with stride {} and padding {} on images of {} x {}: expected one that fits",
+         window.size, window.stride, window.padding, window.height, window.width);
+  if (in.rank < 2 || in.size() != in[0] * window.numbers())
+    fail(where, "x {} must have {} x {} x {} numbers an image", to_string(in), window.height, window.width,
+         window.channels);
+  if (w.rank != 2 || w[0] != window.patch())
+    fail(where, "weight {} does not match the window: expected ({},O)", to_string(w), window.patch());
+  if (bias != kNone && tape.shape(bias).size() != w[1])
+    fail(where, "bias {} does not match weight {}: expected {} numbers", to_string(tape.shape(bias)),
+         to_string(w), w[1]);
+  Node node{.op = OpKind::Conv2d, .name = name, .in = {x, weight, bias}};
+  node.attributes = Conv2dSpec{window};
+  return tape.add_node(std::move(node), {in[0], window.windows() * w[1]});
+}
+
+}  // namespace normscope
