@@ -158,7 +158,7 @@ json to_json(const ProgramChange& change) {
   json out = {
       {"came", change.came}, {"went", change.went}, {"rewired", change.rewired}, {"same", change.same}};
   out["instructions"] = json::array();
-  for (const Change& c : change.all) {
+  for (const InstructionChange& c : change.all) {
     json one = {{"kind", to_string(c.kind)},
                 {"phase", to_string(c.phase)},
                 {"op", to_string(c.op)},

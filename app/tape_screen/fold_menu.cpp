@@ -83,8 +83,8 @@ void TapeScreen::draw_changes(Ui& ui, const Rect& place) {
   if (button(ui, kChanges, place, fmt::format("+{} −{} ≠{}", counts.came, counts.went, counts.rewired),
              change_sentence(*facts_), plain))
     ui.open_popup(kChanges);
-  std::vector<const normscope::Change*> listed;
-  for (const normscope::Change& one : change.all)
+  std::vector<const InstructionChange*> listed;
+  for (const InstructionChange& one : change.all)
     if (one.op != OpKind::Probe) listed.push_back(&one);
   const float width = std::min(640.f, ui.size().x - 24);
   const auto room = static_cast<size_t>((ui.size().y - place.bottom() - 120) / kLine);
@@ -100,7 +100,7 @@ void TapeScreen::draw_changes(Ui& ui, const Rect& place) {
   ui.mark("tape/changes/list", rest, words, "The instructions that the change of the wiring touched.");
   const TextStyle mono{Face::Mono, type::tick}, sans{Face::Sans, type::tick};
   for (size_t i = 0; i < shown; ++i) {
-    const normscope::Change& one = *listed[i];
+    const InstructionChange& one = *listed[i];
     Rect row = rest.take_top(kLine);
     p.text_in(row.take_left(16), mono, t.ink, sign_of(one.kind));
     p.text_in(row.take_left(64), sans, t.ink3, to_string(one.phase));

@@ -44,7 +44,7 @@ std::string update_label(OpKind op) {
 /// Names that came or are rewired, and how.
 std::map<std::string, char> marks_of(const ProgramChange& change) {
   std::map<std::string, char> marks;
-  for (const normscope::Change& one : change.all) {
+  for (const InstructionChange& one : change.all) {
     if (one.kind == ChangeKind::Went || one.op == OpKind::Probe) continue;
     char& mark = marks[one.name];
     if (mark != '+') mark = one.kind == ChangeKind::Came ? '+' : '~';
@@ -280,7 +280,7 @@ std::string fold_sentence(const StepFacts& facts) {
 
 ChangeCounts change_counts(const StepFacts& facts) {
   ChangeCounts counts;
-  for (const normscope::Change& one : facts.change.all) {
+  for (const InstructionChange& one : facts.change.all) {
     if (one.op == OpKind::Probe) continue;
     (one.kind == ChangeKind::Came   ? counts.came
      : one.kind == ChangeKind::Went ? counts.went

@@ -18,7 +18,7 @@ constexpr double kRoofBudget = 0.1;  // seconds that each roof is measured for
 
 bool changes_nothing(const ProgramChange& change) {
   return std::all_of(change.all.begin(), change.all.end(),
-                     [](const normscope::Change& one) { return one.op == OpKind::Probe; });
+                     [](const InstructionChange& one) { return one.op == OpKind::Probe; });
 }
 
 /// The batch of the step goes into another program of it.

@@ -143,7 +143,7 @@ TEST_CASE("tape worker: a change of the wiring names what came and went, and sta
   CHECK(facts.change.went > 0);
   CHECK(change_sentence(facts).find("Compared with run A before the change: ") == 0);
   const auto listed = std::ranges::count_if(
-      facts.change.all, [](const normscope::Change& one) { return one.op != OpKind::Probe; });
+      facts.change.all, [](const InstructionChange& one) { return one.op != OpKind::Probe; });
   const ChangeCounts counts = change_counts(facts);
   CHECK(counts.came + counts.went + counts.rewired == static_cast<size_t>(listed));
   const std::vector<FoldRow> rows = fold_rows(facts, {});

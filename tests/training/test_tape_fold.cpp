@@ -24,8 +24,8 @@ const FoldLine& line(const Fold& fold, const std::string& name) {
   return *at;
 }
 
-const Change* find(const ProgramChange& change, Phase phase, const std::string& name) {
-  for (const Change& c : change.all)
+const InstructionChange* find(const ProgramChange& change, Phase phase, const std::string& name) {
+  for (const InstructionChange& c : change.all)
     if (c.phase == phase && c.name == name) return &c;
   return nullptr;
 }
@@ -114,7 +114,7 @@ TEST_CASE("change: a moved norm goes, another comes, and what read it reads some
   const ProgramData &before = post.program->data(), &after = pre.program->data();
   const ProgramChange change = change_of(before, after);
   const auto kind = [&](Phase phase, const std::string& name) {
-    const Change* c = find(change, phase, name);
+    const InstructionChange* c = find(change, phase, name);
     return c ? std::string(to_string(c->kind)) : "same";
   };
   for (const Phase phase : {Phase::Forward, Phase::Backward}) {
@@ -131,7 +131,7 @@ TEST_CASE("change: a moved norm goes, another comes, and what read it reads some
   CHECK(contains(to_string(change), "rewired"));
   // In the order of the later program.
   int32_t last = -1;
-  for (const Change& c : change.all) {
+  for (const InstructionChange& c : change.all) {
     if (c.after < 0) continue;
     CHECK(c.after > last);
     last = c.after;
