@@ -110,7 +110,7 @@ void LabScreen::batch_button(Frame& f, const Panel& panel, const Rect& rect) {
   look.style = {Face::Sans, type::tick};
   look.enabled = any_stream(f.view);
   if (button(f.ui, std::string(panel.id) + "/batch", rect, words::say("lab.depth.whole_batch"),
-             look.enabled ? words::say("lab.depth.help_batch") : kNoStream, look)) {
+             look.enabled ? words::say("lab.depth.help_batch") : no_stream(), look)) {
     f.commands.emplace_back(MeasureBatch{});
     transport_.pinned_step.reset();
   }

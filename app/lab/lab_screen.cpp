@@ -34,7 +34,7 @@ void part_replacing(Desk& desk) {
   });
   if (other == desk.commands.end()) return;
   desk.replacing = {std::get<ReplaceRuns>(std::move(*other)), "settings/replace",
-                    "settings/model.architecture", "Runs of the other model"};
+                    "settings/model.architecture", words::say("lab.other_model").c_str()};
   desk.commands.erase(other);
 }
 

@@ -45,8 +45,8 @@ Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
     case RunState::Finished:
       break;
   }
-  if (brief && run.state == RunState::Learning) b.text = "learning";
-  if (briefer && run.state == RunState::Stuck) b.text = "stuck";
+  if (brief && run.state == RunState::Learning) b.text = words::say("lab.card.learning");
+  if (briefer && run.state == RunState::Stuck) b.text = words::say("lab.card.stuck");
   return b;
 }
 
@@ -298,7 +298,8 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
     const Rect place = rest.take_left(width, gap);
     HitOptions hit;
     hit.radius = radius::panel;
-    const std::string value = fmt::format("{}, {}, loss {}", run.name, card.badge_text(run), loss_text(run));
+    const std::string value = words::say(
+        "lab.card.value", {{"name", run.name}, {"state", card.badge_text(run)}, {"loss", loss_text(run)}});
     if (ui.hit(fmt::format("run/{}", run.letter), place, value, card_help(view, run), hit).clicked) {
       state.selected = run.letter;
       state.pending.reset();

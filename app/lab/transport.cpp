@@ -108,7 +108,8 @@ struct Timeline {
               mark.found ? words::say("lab.timeline.parts") : words::say("lab.timeline.seen"));
       marker(mark, at);
       if (place.contains(ui.mouse()))
-        said += fmt::format("{}{} at step {}", said.empty() ? "" : "; ", mark.text, grouped(mark.step));
+        said += (said.empty() ? "" : "; ") +
+                words::say("lab.timeline.at_step", {{"what", mark.text}, {"step", grouped(mark.step)}});
     }
     if (!said.empty() && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) ui.tooltip(said + ".");
   }
