@@ -1,4 +1,5 @@
 #include "app/diagram/diagram_tokens.h"
+#include "app/words/words.h"
 
 #include <algorithm>
 #include <string_view>
@@ -176,7 +177,8 @@ std::vector<std::string> inner_words(const Inner& inner) {
                                          : inner.value;
   };
   if (!heads.empty()) words.push_back(std::string(token_text(kind_of())) + " " + heads);
-  if (inner.output != NormKind::None) words.push_back(std::string(token_text(inner.output)) + " out");
+  if (inner.output != NormKind::None)
+    words.push_back(words::say("diagram.picture.out", {{"kind", token_text(inner.output)}}));
   if (inner.head_scale) words.push_back("×head");
   if (inner.shifts) words.push_back("+shift");
   return words;
