@@ -89,9 +89,9 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
   if (label) {
     const bool writes = has_stream(run);
     const std::string lead = run.writes_step > 0
-                                 ? words::say("lab.card.said", {{"what", writes ? "wrote" : "said"},
-                                                                {"step", grouped(run.writes_step)}})
-                                 : std::string(writes ? "writes" : "says");
+                                 ? words::say(writes ? "lab.card.wrote_at" : "lab.card.said_at_step",
+                                              {{"step", grouped(run.writes_step)}})
+                                 : words::say(writes ? "lab.card.writes" : "lab.card.says");
     const float w = p.text_in(rest, {Face::Sans, type::body}, t.ink3, lead);
     rest.take_left(w + 12);
   }
@@ -214,8 +214,8 @@ struct Card {
       const bool worded = card.h >= 48;
       tile(ui, centred({card.centre().x, card.centre().y - (worded ? 8.f : 0.f)}, 22, 22), 3, true);
       if (worded)
-        p.text({card.centre().x, card.centre().y + 17}, {Face::Sans, type::tick}, t.ink3, "free",
-               Align::Centre);
+        p.text({card.centre().x, card.centre().y + 17}, {Face::Sans, type::tick}, t.ink3,
+               words::say("lab.card.free"), Align::Centre);
       return;
     }
     const float pad = compact() ? 10 : space::pad;
