@@ -1,8 +1,9 @@
 #include "app/diagram/diagram_tokens.h"
-#include "app/words/words.h"
 
 #include <algorithm>
 #include <string_view>
+
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {

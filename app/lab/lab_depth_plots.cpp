@@ -196,7 +196,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   } else {
     float widest = 0;
     for (const std::string& each : words)
-      widest = std::max(widest, f.ui.paint().text_width({Face::Sans, type::title}, each));
+      widest = std::max(widest, f.ui.paint().text_width({Face::Sans, type::title}, shown_label(each)));
     choice(f.ui, kName, controls.take_left(widest + 40, 8), words, plot_tab_, help);
   }
   const Panel& tab = *tabs[static_cast<size_t>(plot_tab_)];

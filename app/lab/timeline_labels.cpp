@@ -1,8 +1,9 @@
 // See timeline_labels.h.
 #include "app/lab/timeline_labels.h"
-#include "app/words/words.h"
 
 #include <algorithm>
+
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {

@@ -37,12 +37,18 @@ constexpr Panel kPanelRows[] = {
      .plots = one<loss_plot>},
     {.id = "plot/gradient-by-layer",
      .form = Form::Layers,
-     .place = {.column = PanelColumn::Depth, .row = 1, .least = 208, .share = 0.357f, .first = true},
+     .place = {.column = PanelColumn::Depth,
+               .row = 1,
+               .least = 208,
+               .share = 0.357f,
+               .first = true,
+               .tab = "Gradient by layer"},
      .metric = Metric::Gradient,
      .plots = one_of_metric<depth_plot>},
     {.id = "plot/gradient-over-time",
      .form = Form::Strips,
-     .place = {.column = PanelColumn::Time, .row = 3, .least = 228, .share = 0.484f},
+     .place =
+         {.column = PanelColumn::Time, .row = 3, .least = 228, .share = 0.484f, .tab = "Gradient over time"},
      .metric = Metric::Gradient,
      .lists = "-over-time",
      .one_stack = true,
@@ -50,13 +56,23 @@ constexpr Panel kPanelRows[] = {
      .plots = over_time_plots},
     {.id = "plot/hidden-norm",
      .form = Form::Layers,
-     .place = {.column = PanelColumn::Depth, .row = 2, .least = 189, .share = 0.323f, .first = true},
+     .place = {.column = PanelColumn::Depth,
+               .row = 2,
+               .least = 189,
+               .share = 0.323f,
+               .first = true,
+               .tab = "Hidden norm"},
      .metric = Metric::HiddenNorm,
      .lists = "-below",
      .plots = one_of_metric<depth_plot>},
     {.id = "plot/rate",
      .form = Form::Steps,
-     .place = {.column = PanelColumn::Time, .row = 2, .least = 112, .share = 0.167f, .first = true},
+     .place = {.column = PanelColumn::Time,
+               .row = 2,
+               .least = 112,
+               .share = 0.167f,
+               .first = true,
+               .tab = "Learning rate"},
      .term = "learning-rate",
      .file = "rate",
      .at_cursor = false,
@@ -65,7 +81,7 @@ constexpr Panel kPanelRows[] = {
      .plots = one<rate_plot>},
     {.id = "plot/dependency",
      .form = Form::Triangles,
-     .place = {.column = PanelColumn::Depth, .row = 3, .least = 186, .share = 0.32f},
+     .place = {.column = PanelColumn::Depth, .row = 3, .least = 186, .share = 0.32f, .tab = "β²"},
      .term = "beta2",
      .file = "dependency",
      .one_stack = true,
@@ -83,7 +99,6 @@ std::vector<Panel> spoken_panels() {
       const std::string* found = words::of_window().find(fmt::format("plots.panel.{}.{}", name, what));
       return found ? found->c_str() : "";
     };
-    panel.place.tab = text("tab");
     panel.title = text("title");
     panel.question = text("question");
     panel.brief = text("brief");

@@ -36,7 +36,7 @@ struct Place {
   float least = 0;                         // logical px of height
   float share = 0;                         // of what the column has left for its rows ...
   bool first = false;                      // ... or, before that, of the whole column
-  const char* tab = "";                    // label of its tab in the compact layout; empty: no tab
+  const char* tab = "";                    // name of its tab in the compact layout; empty: no tab
   bool above_tabs = false;                 // of the compact layout
 };
 

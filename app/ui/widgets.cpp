@@ -1,9 +1,12 @@
 // Buttons, tabs, segments, badges, tiles and panels; what can be typed into is in fields.cpp. See widgets.h.
 #include "app/ui/widgets.h"
-#include "app/words/words.h"
+
+#include <fmt/format.h>
 
 #include <cmath>
 #include <numeric>
+
+#include "app/words/words.h"
 
 namespace normscope::ui {
 namespace {
@@ -98,10 +101,15 @@ bool tab(Ui& ui, std::string_view name, const Rect& r, std::string_view label, s
   return h.clicked;
 }
 
+std::string_view shown_label(std::string_view name) {
+  const std::string* label = words::of_window().find(fmt::format("controls.label.{}", name));
+  return label ? std::string_view(*label) : name;
+}
+
 float segmented_width(Ui& ui, std::span<const std::string> labels) {
   float width = 4;
   for (const std::string& label : labels)
-    width += ui.paint().text_width({Face::Bold, type::body}, label) + 22;
+    width += ui.paint().text_width({Face::Bold, type::body}, shown_label(label)) + 22;
   return width;
 }
 
@@ -134,7 +142,8 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
   }
 
   std::vector<float> widths;
-  for (const std::string& label : labels) widths.push_back(p.text_width({Face::Bold, type::body}, label));
+  for (const std::string& label : labels)
+    widths.push_back(p.text_width({Face::Bold, type::body}, shown_label(label)));
   float spare = r.w - 4 - std::accumulate(widths.begin(), widths.end(), 0.f);
   float pad = count ? spare / float(count) : 0;
   Rect rest = r.inset(2);
@@ -157,7 +166,7 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
               i == selected   ? t.on_inverse
               : inner.enabled ? t.ink2
                               : t.slot,
-              labels[i], Align::Centre);
+              shown_label(labels[i]), Align::Centre);
   }
   return selected != before;
 }
