@@ -126,6 +126,34 @@ void put_end(plot::Series& series, LabData& data, const RunView& run) {
   if (std::isfinite(end)) series.end_y = static_cast<float>(end);
 }
 
+// Knowing frequencies alone, the entropy of the text, and the one who guessed in the guessing game.
+void put_levels(PlotSpec& plot, const LabView& view, const std::optional<double>& person_nats) {
+  if (view.unigram_entropy > 0) {
+    RefLine entropy;
+    entropy.value = view.unigram_entropy;
+    entropy.label = fmt::format("{} {:.2f}", frequencies_of(view.unit), view.unigram_entropy);
+    plot.lines.push_back(std::move(entropy));
+  }
+  if (view.entropy_rate > 0) {
+    RefLine floor;
+    floor.value = view.entropy_rate;
+    const words::Place level{"level", fmt::format("{:.2f}", view.entropy_rate)};
+    floor.short_label = words::say("plots.loss.entropy", {level});
+    floor.label = words::say("plots.loss.entropy_floor", {level});
+    floor.label_left = floor.label_below = floor.fill_below = true;
+    plot.lines.push_back(std::move(floor));
+  }
+  if (person_nats) {
+    RefLine person;
+    person.value = *person_nats;
+    const words::Place level{"level", fmt::format("{:.2f}", *person_nats)};
+    person.short_label = words::say("plots.loss.person", {level});
+    person.label = words::say("plots.loss.person_guessed", {level});
+    person.label_left = true;
+    plot.lines.push_back(std::move(person));
+  }
+}
+
 double loss_top(const LabView& view, LabData& data) {
   double top = view.unigram_entropy + 0.4;
   for (const RunView& run : view.runs) {
@@ -223,30 +251,7 @@ PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& option
     s.markers = Markers::Sparse;
     plot.series.push_back(std::move(s));
   }
-  if (view.unigram_entropy > 0) {
-    RefLine entropy;
-    entropy.value = view.unigram_entropy;
-    entropy.label = fmt::format("{} {:.2f}", frequencies_of(view.unit), view.unigram_entropy);
-    plot.lines.push_back(std::move(entropy));
-  }
-  if (view.entropy_rate > 0) {
-    RefLine floor;
-    floor.value = view.entropy_rate;
-    const words::Place level{"level", fmt::format("{:.2f}", view.entropy_rate)};
-    floor.short_label = words::say("plots.loss.entropy", {level});
-    floor.label = words::say("plots.loss.entropy_floor", {level});
-    floor.label_left = floor.label_below = floor.fill_below = true;
-    plot.lines.push_back(std::move(floor));
-  }
-  if (options.person) {
-    RefLine person;
-    person.value = *options.person;
-    const words::Place level{"level", fmt::format("{:.2f}", *options.person)};
-    person.short_label = words::say("plots.loss.person", {level});
-    person.label = words::say("plots.loss.person_guessed", {level});
-    person.label_left = true;
-    plot.lines.push_back(std::move(person));
-  }
+  put_levels(plot, view, options.person);
   put_cursor(plot, options, true);
   return plot;
 }
