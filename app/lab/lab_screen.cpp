@@ -1,7 +1,5 @@
 #include "app/lab/lab_screen.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 

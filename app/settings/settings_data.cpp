@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "app/settings/settings_rows.h"
 #include "app/words/words.h"
