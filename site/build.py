@@ -19,6 +19,7 @@ if sys.version_info < (3, 11):
 import lessons
 import markdown
 import pages
+from words import say
 
 sys.path.append(str(pages.ROOT / "scripts"))
 import walk_lines
@@ -102,7 +103,7 @@ class Site:
         body = self.linked(body, source, page)
         if source in walk_lines.PAGES:
             body = self.with_files(body, source, page)
-        self.write(page, self.layout.page(page, f"{name} · normscope", body, headings, "text"))
+        self.write(page, self.layout.page(page, say("site.title", name=name), body, headings, "text"))
 
     def source_page(self, path, page):
         data = (ROOT / path).read_bytes()
@@ -111,20 +112,18 @@ class Site:
         lines = html.escape(data.decode(), quote=False).splitlines()
         rows = "\n".join(f'<span id="L{n}">{line}</span>' for n, line in enumerate(lines, 1))
         body = f'<h1 class="file">{html.escape(path)}</h1>\n<pre class="source" tabindex="0">{rows}</pre>'
-        self.write(page, self.layout.page(page, f"{path} · normscope", body, kind="code"))
+        self.write(page, self.layout.page(page, say("site.title", name=path), body, kind="code"))
 
     def landing(self, course):
         body = (pages.HERE / "landing.html").read_text()
         values = {"course": lessons.listed(course, "index.html"), "open": self.open_it("index.html")}
         body = re.sub(r"\{\{(\w+)\}\}", lambda m: values[m[1]], self.linked(body, "landing.html", "index.html"))
-        self.write("index.html", self.layout.page("index.html", "normscope: why layer-norm placement decides whether a "
-                                                  "transformer trains", body, kind="landing"))
+        self.write("index.html", self.layout.page("index.html", say("site.title_landing"), body, kind="landing"))
 
     def open_it(self, page):
         if self.has_app:
-            return f'<a class="button" href="{pages.relative("app/index.html", page)}">Open it in this browser</a>'
-        return ('<p class="small">This copy of the site came without the program for the browser; it runs on your own '
-                "machine.</p>")
+            return f'<a class="button" href="{pages.relative("app/index.html", page)}">{say("site.open_here")}</a>'
+        return f'<p class="small">{say("site.no_program")}</p>'
 
     def build(self):
         with tempfile.TemporaryDirectory() as scratch:

@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ET
 
 import markdown
 import pages
+from words import say
 
 FOLDER = pages.ROOT / "lessons"
 
@@ -55,22 +56,23 @@ def lab_link(lesson, site):
     """THE ONE PLACE that says how a reader gets from a lesson's page to its runs in the Lab. `lesson report` writes
     links.json, {lesson's id: fragment}: the link carries the runs, to the browser's program where the site has it, else
     as a command. A lesson without a fragment: the way by hand."""
-    where = f"screen 2, lesson {lesson.number}"
     if site.has_app:
         target = pages.relative("app/index.html", lesson.page)
         if lesson.fragment:
-            return f'<p><a class="button" href="{target}#{html.escape(lesson.fragment)}">Open this in the Lab</a></p>'
-        return f'<p><a class="button" href="{target}">Open the program</a> <span class="small">{where}</span></p>'
+            return f'<p><a class="button" href="{target}#{html.escape(lesson.fragment)}">{say("site.lesson.open_lab")}</a></p>'
+        where = say("site.lesson.where", number=lesson.number)
+        return (f'<p><a class="button" href="{target}">{say("site.lesson.open_program")}</a> '
+                f'<span class="small">{where}</span></p>')
     if lesson.fragment:
-        return command("Open this in the Lab", f"normscope --link '{lesson.fragment}'")
+        return command(say("site.lesson.command"), f"normscope --link '{lesson.fragment}'")
     runs = re.search(r"^normscope train (.*)$", html.unescape(lesson.sheet), re.M)
     if not runs:
-        return f'<p class="small">In the program: {where}.</p>'
-    return command(f"Open this in the Lab (or in the program: {where})", f"normscope {runs[1]}")
+        return f'<p class="small">{say("site.lesson.in_program", number=lesson.number)}</p>'
+    return command(say("site.lesson.command_or", number=lesson.number), f"normscope {runs[1]}")
 
 
-def command(words, line):
-    return f'<p class="small">{html.escape(words)}:</p>\n<pre tabindex="0">{html.escape(line)}</pre>'
+def command(lead, line):
+    return f'<p class="small">{html.escape(lead)}</p>\n<pre tabindex="0">{html.escape(line)}</pre>'
 
 
 def figure(lesson, name):
@@ -116,7 +118,7 @@ def without_paper(section):
         elif choices:
             values = ", ".join(box.tail.strip() for box in child if (box.tail or "").strip())
             child.clear()
-            child.text, child.attrib["class"], child.tail = f"One of {values}.", "choices", "\n"
+            child.text, child.attrib["class"], child.tail = say("site.lesson.one_of", values=values), "choices", "\n"
 
 
 def folded_answers(section, summary):
@@ -157,8 +159,8 @@ def prose(lesson):
         section.attrib.clear()
     for empty in sections[0].findall("figure"):  # axes to draw on
         sections[0].remove(empty)
-    folded_answers(sections[0], "What was measured")
-    folded_answers(sections[1], "All that was measured")
+    folded_answers(sections[0], say("site.lesson.measured"))
+    folded_answers(sections[1], say("site.lesson.measured_all"))
     claim = ET.Element("section")
     after = list(body)[list(body).index(sections[-1]) + 1:]
     claim.extend(after)
@@ -180,26 +182,32 @@ def reach(lesson):
     if not file.is_file():
         return "", []
     text = re.sub(r"^# .*\n", "", file.read_text())
-    return f'<section><h2 id="reach">How far the effect reaches</h2>\n{markdown.to_html(text)[0]}</section>', [
-        (2, "reach", "How far it reaches")]
+    return f'<section><h2 id="reach">{say("site.lesson.reach")}</h2>\n{markdown.to_html(text)[0]}</section>', [
+        (2, "reach", say("site.lesson.reach_brief"))]
+
+
+def titled(lesson):
+    return say("site.lesson.title", number=lesson.number, title=lesson.title)
 
 
 def lesson_page(lesson, course, site):
     text, headings = prose(lesson)
     limits, more = reach(lesson)
     neighbours = ""
-    for step, words in ((-1, "Before"), (1, "Next")):
+    for step, where in ((-1, say("site.lesson.before")), (1, say("site.lesson.next"))):
         at = course.index(lesson) + step
         if 0 <= at < len(course):
             other = course[at]
-            neighbours += (f'<a href="{pages.relative(other.page, lesson.page)}"><span class="small">{words}</span> '
-                           f"{other.number}. {html.escape(other.title)}</a>\n")
-    body = (f'<p class="small above">Lesson {lesson.number} · about {lesson.minutes} minutes</p>\n'
+            neighbours += (f'<a href="{pages.relative(other.page, lesson.page)}"><span class="small">{where}</span> '
+                           f"{html.escape(titled(other))}</a>\n")
+    around = say("site.lesson.neighbours")
+    length = say("site.lesson.length", number=lesson.number, minutes=lesson.minutes)
+    body = (f'<p class="small above">{length}</p>\n'
             f"<h1>{html.escape(lesson.title)}</h1>\n<p class=\"question\">{html.escape(lesson.question)}</p>\n"
             f"{pages.CONTENTS}\n"
             f'<div class="lab">{lab_link(lesson, site)}</div>\n{text}{limits}\n'
-            f'<nav class="neighbours" aria-label="Lessons">{neighbours}</nav>')
-    site.write(lesson.page, site.layout.page(lesson.page, f"{lesson.number}. {lesson.title} · normscope", body,
+            f'<nav class="neighbours" aria-label="{around}">{neighbours}</nav>')
+    site.write(lesson.page, site.layout.page(lesson.page, say("site.title", name=titled(lesson)), body,
                                              headings + more, "lesson"))
 
 
@@ -216,7 +224,6 @@ def write_pages(course, site):
     for lesson in course:
         lesson_page(lesson, course, site)
     page = "lessons/index.html"
-    body = ("<h1>The course</h1>\n<p>Each lesson asks for a prediction, trains small transformers, compares and explains. "
-            "What it claims is measured, with five seeds, and checked at every change of the program: each page ends "
-            f"with its numbers, and with what they would be if the claim were wrong.</p>\n{listed(course, page)}")
-    site.write(page, site.layout.page(page, "The course · normscope", body, kind="text"))
+    name, about = say("site.course.title"), say("site.course.about")
+    body = f"<h1>{name}</h1>\n<p>{html.escape(about)}</p>\n{listed(course, page)}"
+    site.write(page, site.layout.page(page, say("site.title", name=name), body, kind="text"))

@@ -5,51 +5,58 @@ import pathlib
 import posixpath
 import re
 
+import words
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 CONTENTS = "<!-- contents -->"  # where a page wants its contents; otherwise they follow the title
 
-# Groups of the navigation: source, page, and what it is called there; None: by its first heading.
+# Groups of the navigation, by the key of their name: source and page. A page is called as assets/words/site.toml says, or by
+# its first heading.
 GROUPS = {
-    "Results": [
-        ("docs/claims.md", "docs/claims.html", "Claims"),
-        ("docs/reproduction.md", "docs/reproduction.html", "Papers, reproduced"),
-        ("docs/zoo.md", "docs/zoo.html", "The zoo"),
-        ("docs/performance.md", "docs/performance.html", "Speed"),
-        ("docs/theory.md", "docs/theory.html", None),
-        ("docs/layer-skip.md", "docs/layer-skip.html", None),
+    "results": [
+        ("docs/claims.md", "docs/claims.html"),
+        ("docs/reproduction.md", "docs/reproduction.html"),
+        ("docs/zoo.md", "docs/zoo.html"),
+        ("docs/performance.md", "docs/performance.html"),
+        ("docs/theory.md", "docs/theory.html"),
+        ("docs/layer-skip.md", "docs/layer-skip.html"),
     ],
-    "Manual": [
-        ("README.md", "docs/overview.html", "Overview"),
-        ("docs/command-line.md", "docs/command-line.html", None),
-        ("docs/configuration.md", "docs/configuration.html", "Configuration"),
+    "manual": [
+        ("README.md", "docs/overview.html"),
+        ("docs/command-line.md", "docs/command-line.html"),
+        ("docs/configuration.md", "docs/configuration.html"),
     ],
-    "Inside": [
-        ("engine/README.md", "engine/index.html", "The engine: one training step"),
-        ("docs/ops.md", "docs/ops.html", "Ops and their rules"),
-        ("docs/design.md", "docs/design.html", "Design"),
-        ("training/README.md", "docs/training.html", None),
-        ("app/README.md", "docs/the-app.html", None),
-        ("docs/site.md", "docs/site.html", None),
-        ("CONTRIBUTING.md", "docs/contributing.html", None),
-        ("lessons/README.md", "docs/writing-a-lesson.html", None),
-        ("claims/README.md", "docs/claims-of-papers.html", None),
-        ("tests/fuzz/README.md", "docs/fuzzing.html", "Mutated input"),
-        ("tests/fixtures/README.md", "docs/fixtures.html", None),
+    "inside": [
+        ("engine/README.md", "engine/index.html"),
+        ("docs/ops.md", "docs/ops.html"),
+        ("docs/design.md", "docs/design.html"),
+        ("training/README.md", "docs/training.html"),
+        ("app/README.md", "docs/the-app.html"),
+        ("docs/site.md", "docs/site.html"),
+        ("CONTRIBUTING.md", "docs/contributing.html"),
+        ("lessons/README.md", "docs/writing-a-lesson.html"),
+        ("claims/README.md", "docs/claims-of-papers.html"),
+        ("tests/fuzz/README.md", "docs/fuzzing.html"),
+        ("tests/fixtures/README.md", "docs/fixtures.html"),
     ],
 }
 
 
 def groups():
-    """The same with every other page of docs/ in the manual, and every name filled in."""
-    known = {source for pages in GROUPS.values() for source, _, _ in pages}
-    others = [(f"docs/{p.name}", f"docs/{p.stem}.html", None) for p in sorted((ROOT / "docs").glob("*.md"))
+    """Group, and its pages as source, page and name, with every other page of docs/ in the manual."""
+    known = {source for pages in GROUPS.values() for source, _ in pages}
+    others = [(f"docs/{p.name}", f"docs/{p.stem}.html") for p in sorted((ROOT / "docs").glob("*.md"))
               if f"docs/{p.name}" not in known]
     filled = {}
     for group, pages in GROUPS.items():
-        pages = pages + (others if group == "Manual" else [])
-        filled[group] = [(s, page, name or first_heading(s)) for s, page, name in pages]
+        pages = pages + (others if group == "manual" else [])
+        filled[words.say("site.group.{}".format(group))] = [(s, page, page_name(s)) for s, page in pages]
     return filled
+
+
+def page_name(source):
+    return words.TEXTS.get("site.page.{}".format(source)) or first_heading(source)
 
 
 def first_heading(source):
@@ -68,13 +75,14 @@ class Layout:
     def __init__(self, lessons, has_app):
         self.template = (HERE / "template.html").read_text()
         self.has_app = has_app
-        self.groups = {"Course": [(None, "lessons/index.html", "The course")] +
-                                 [(None, lesson.page, f"{lesson.number}. {lesson.title}") for lesson in lessons]}
+        self.groups = {words.say("site.group.course"): [(None, "lessons/index.html", words.say("site.course.title"))] +
+                       [(None, lesson.page, words.say("site.lesson.title", number=lesson.number, title=lesson.title))
+                        for lesson in lessons]}
         self.groups.update(groups())
 
-    def link(self, page, target, words):
+    def link(self, page, target, name):
         here = ' aria-current="page"' if target == page else ""
-        return f'<a href="{relative(target, page)}"{here}>{html.escape(words)}</a>'
+        return f'<a href="{relative(target, page)}"{here}>{html.escape(name)}</a>'
 
     def top(self, page):
         """The first page of each group; the one that the reader is in is marked."""
@@ -84,7 +92,7 @@ class Layout:
             mark = ' class="inside"' if inside else ""
             out.append(f'<a href="{relative(pages[0][1], page)}"{mark}>{group}</a>')
         if self.has_app:
-            out.append(f'<a class="button" href="{relative("app/index.html", page)}">Open it</a>')
+            out.append(f'<a class="button" href="{relative("app/index.html", page)}">{words.say("site.open")}</a>')
         return "\n".join(out)
 
     def all_pages(self, page):
@@ -97,12 +105,13 @@ class Layout:
     @staticmethod
     def contents(headings):
         """Of a long page, once beside it (wide windows) and once folded above it."""
-        entries = [(level, anchor, words) for level, anchor, words in headings if level == 2]
+        entries = [(anchor, heading) for level, anchor, heading in headings if level == 2]
         if len(entries) < 3:
             return "", ""
-        items = "\n".join(f'<li><a href="#{anchor}">{html.escape(words)}</a></li>' for _, anchor, words in entries)
-        aside = f'<nav class="beside" aria-label="On this page"><p>On this page</p><ul>\n{items}\n</ul></nav>'
-        folded = f'<details class="folded"><summary>On this page</summary><ul>\n{items}\n</ul></details>'
+        items = "\n".join(f'<li><a href="#{anchor}">{html.escape(heading)}</a></li>' for anchor, heading in entries)
+        here = words.say("site.on_this_page")
+        aside = f'<nav class="beside" aria-label="{here}"><p>{here}</p><ul>\n{items}\n</ul></nav>'
+        folded = f'<details class="folded"><summary>{here}</summary><ul>\n{items}\n</ul></details>'
         return aside, folded
 
     def page(self, page, title, body, headings=(), kind=""):

@@ -7,6 +7,7 @@
 
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
@@ -19,62 +20,67 @@ struct Footer {
   bool held = false;
 };
 
+Footer footer_words(std::string_view what, bool held = false) {
+  return {words::say(fmt::format("diagram.footer.{}.lead", what)),
+          words::say(fmt::format("diagram.footer.{}.text", what)), held};
+}
+
 Footer drop_footer(const DiagramState& state, const DiagramInput& input, const Stacks& stacks) {
-  if (!state.target || !state.preview)
-    return {"Hold",
-            state.brush ? "over a slot's column, then across layers: these alone change."
-                        : "over a yellow slot. Letting go anywhere else changes nothing.",
-            true};
-  const std::string of =
-      !stacks.both || input.compact
-          ? ""
-          : fmt::format(" of the {}", state.preview->side == Side::Main ? "decoder" : "encoder");
-  std::string text = drop_text(*state.preview, *state.target, state.only_this && !state.brush, of) + ".";
+  if (!state.target || !state.preview) return footer_words(state.brush ? "hold_brush" : "hold", true);
+  std::string of;
+  if (stacks.both && !input.compact)
+    of =
+        words::say(state.preview->side == Side::Main ? "diagram.drop.of_decoder" : "diagram.drop.of_encoder");
+  std::string text;
   if (state.brush)
-    text = fmt::format("{}, {}.", layers_text(state.painted), state.preview->note);
-  else if (!state.only_this && state.preview->count() > 1 && of.empty())
-    text += " Alt: this one.";
+    text = words::say("diagram.drop.paints",
+                      {{"layers", layers_text(state.painted)}, {"what", state.preview->note}});
+  else
+    text = words::say("diagram.drop.does",
+                      {{"what", drop_text(*state.preview, *state.target, state.only_this, of)}});
+  if (!state.brush && !state.only_this && state.preview->count() > 1 && of.empty())
+    text += " " + words::say("diagram.drop.alt");
   if (!input.compact) {
-    const bool back = input.step < input.view.step && !state.from_start;
-    text += state.from_start ? " Starts run D from step 0."
-            : back           ? fmt::format(" Starts run D from step {}.", grouped(input.step))
-                             : " Starts run D.";
+    const bool back = input.step < input.view.step;
+    text +=
+        " " + (state.from_start || back ? words::say("diagram.drop.starts_at",
+                                                     {{"step", state.from_start ? "0" : grouped(input.step)}})
+                                        : words::say("diagram.drop.starts"));
   }
-  return {state.brush ? "Paint:" : "Drop:", text, true};
+  return {words::say(state.brush ? "diagram.drop.paint" : "diagram.drop.drop"), text, true};
+}
+
+Footer pending_footer(const DiagramState& state) {
+  return {words::say("diagram.starts.lead"),
+          words::say("diagram.starts.text", {{"what", state.pending->note}}), true};
 }
 
 Footer footer_of(const DiagramState& state, const DiagramInput& input, const Stacks& stacks) {
   if (state.dragging) return drop_footer(state, input, stacks);
   if (!state.left_out.empty()) {
     const int run = shown_run(state, input.view);
-    const LeftOutWords words =
-        left_out_words(state, input.view.runs[static_cast<size_t>(run)], input.compact);
-    return {words.lead, words.text, true};
+    const LeftOutWords left = left_out_words(state, input.view.runs[static_cast<size_t>(run)], input.compact);
+    return {left.lead, left.text, true};
   }
   if (state.hovered &&
       std::find(state.locked.begin(), state.locked.end(), *state.hovered) != state.locked.end())
-    return {"Locked.",
-            input.compact ? "L unlocks it." : "It stays when others move. L or a right click unlocks it."};
-  if (state.pending) return {"Run D", "starts: " + state.pending->note + ".", true};
+    return footer_words(input.compact ? "locked_brief" : "locked");
+  if (state.pending) return pending_footer(state);
   const int norms =
       count_norms(stacks.of(Side::Main)) + (stacks.both ? count_norms(stacks.of(Side::Encoder)) : 0);
   if (norms == 0 && count_fixed_norms(stacks.of(Side::Main)) > 0)
-    return {"No norm to drag:",
-            input.compact ? "they stand inside." : "those here stand inside. A preset changes them."};
-  if (norms == 0)
-    return {"No norm.",
-            input.compact ? "Choose a preset." : "Choose a preset, or focus a slot and press Enter."};
-  if (input.compact) return {"Drag a norm", "to another slot. Alt: only one."};
-  return {"Drag a norm", "to a slot: identical layers follow. Alt: one. Ctrl: paint."};
+    return footer_words(input.compact ? "inside_brief" : "inside");
+  if (norms == 0) return footer_words(input.compact ? "none_brief" : "none");
+  return footer_words(input.compact ? "drag_brief" : "drag");
 }
 
 Footer chain_footer(const DiagramState& state, const DiagramInput& input, const ModelConfig& model) {
-  if (state.pending) return {"Run D", "starts: " + state.pending->note + ".", true};
-  const char* const lead = first_move(model);
-  if (chain_placement(model, model.stack()) == Placement::None) return {lead, "to put the norms there."};
-  if (model.architecture == Architecture::Parser) return {lead, "to choose its kind or take all off."};
-  if (input.compact) return {lead, "to a free slot. Click: its kind"};
-  return {lead, "to a free slot: all norms go there. Click: their kind."};
+  if (state.pending) return pending_footer(state);
+  const std::string& lead = first_move(model);
+  if (chain_placement(model, model.stack()) == Placement::None)
+    return {lead, words::say("diagram.chain.put")};
+  if (model.architecture == Architecture::Parser) return {lead, words::say("diagram.chain.choose")};
+  return {lead, words::say(input.compact ? "diagram.chain.drag_brief" : "diagram.chain.drag")};
 }
 
 void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
@@ -87,8 +93,7 @@ void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
   Rect rest = line;
   rest.take_left(lead + 4);
   p.text_in(rest, {Face::Sans, type::body}, text.held ? t.ink : t.ink2, text.text);
-  ui.mark("diagram/footer", footer, text.lead + " " + text.text,
-          "Says what letting go, or the next key, will do.");
+  ui.mark("diagram/footer", footer, text.lead + " " + text.text, words::say("diagram.help.footer"));
 }
 
 // What stands where: one stack a stack, or the one that is looked at where two have no room.
@@ -114,7 +119,7 @@ void stack_choice(Ui& ui, DiagramState& state, const DiagramLayout& layout) {
   int selected = state.shown == Side::Main ? 1 : 0;
   const std::vector<std::string> labels{"encoder", "decoder"};
   if (choice(ui, "diagram/stack", {output.right() + 8, output.y - 1, 96, output.h + 2}, labels, selected,
-             "Which of the two stacks stands here."))
+             words::say("diagram.help.which_stack")))
     state.shown = selected == 1 ? Side::Main : Side::Encoder;
 }
 
@@ -142,7 +147,7 @@ Stacks shown_stacks(const DiagramState& state, const LabView& view, int run) {
 std::string fork_title(const DiagramState& state, const LabView& view) {
   const int run = shown_run(state, view);
   if (run < 0) return {};
-  return fmt::format("Fork of {}", view.runs[static_cast<size_t>(run)].letter);
+  return words::say("diagram.fork", {{"run", view.runs[static_cast<size_t>(run)].letter}});
 }
 
 void commit_change(DiagramState& state, const DiagramInput& input, const ModelConfig* model,
@@ -158,7 +163,8 @@ void commit_change(DiagramState& state, const DiagramInput& input, const ModelCo
   else
     stack_of(request.spec.model, change.side) = change.wiring;
   complete(request.spec);
-  request.spec.name = source.letter == 'D' ? source.name : fmt::format("Fork of {}", source.letter);
+  request.spec.name =
+      source.letter == 'D' ? source.name : words::say("diagram.fork", {{"run", source.letter}});
   request.from_start = from_start;
   request.note = change.note;
   request.train = true;
@@ -180,10 +186,10 @@ void draw_run_tiles(Ui& ui, DiagramState& state, const DiagramInput& input, Vec 
   for (size_t i = 0; i < input.view.runs.size(); ++i, x += pitch) {
     const char letter = input.view.runs[i].letter;
     const bool on = static_cast<int>(i) == shown;
-    if (tile_button(ui, fmt::format("diagram/run/{}", letter), {x, right_centre.y - size / 2, size, size},
-                    letter - 'A', on,
-                    fmt::format("Show run {}: {}. What you drag here forks from it.", letter,
-                                input.view.runs[i].name))) {
+    if (tile_button(
+            ui, fmt::format("diagram/run/{}", letter), {x, right_centre.y - size / 2, size, size},
+            letter - 'A', on,
+            words::say("diagram.help.show_run", {{"run", letter}, {"name", input.view.runs[i].name}}))) {
       state.selected = letter;
       state.pending.reset();
     }
@@ -220,13 +226,10 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
     layout = layout_diagram(moved, stack_layouts, input.compact);
   }
 
-  ui.mark("diagram", area, placement_caption(stacks.of(Side::Main)),
-          "The model as it is wired: flow goes up, every branch leaves the residual stream and is "
-          "added back. Yellow norms move.");
+  ui.mark("diagram", area, placement_caption(stacks.of(Side::Main)), words::say("diagram.help.diagram"));
   if (memory > 0)
     ui.mark("diagram/memory", layout.stack_layouts.front().segment, fmt::format("{}", memory),
-            "What the layers' inputs were in the segment before: the attention of every layer reads keys and "
-            "values of them too. They are held constant: no gradient goes there.");
+            words::say("diagram.help.memory"));
   handle_diagram(ui, state, input, layout, stacks, area, commands);
   const Rect clip{area.x - 8, area.y - 2, area.w + 16, area.h + 4};
   ui.paint().push_clip(clip);

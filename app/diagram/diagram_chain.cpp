@@ -12,6 +12,7 @@
 #include "app/diagram/diagram_sublayer.h"
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
@@ -105,15 +106,11 @@ struct ChainPainter {
 
   std::string help_of(const ChainPart& part) const {
     if (part.norm == NormKind::None)
-      return fmt::format(
-          "A free slot. A click puts the norms there, in all layers: {}. Run D starts from there.",
-          label(part.placement));
+      return words::say("diagram.chain.free_slot", {{"placement", label(part.placement)}});
     bool room = false;
     for (size_t i = 0; i < parts.size(); ++i) room = room || is_free(i);
-    return fmt::format(
-        "{}. All norms of this model stand alike: {}a click chooses their kind, or takes them off. Run D starts "
-        "from there.",
-        kind_words(part.norm).name, room ? "drag it to a free slot and they go to such slots; " : "");
+    return words::say(room ? "diagram.chain.norm_room" : "diagram.chain.norm",
+                      {{"kind", kind_words(part.norm).name}});
   }
 
   void slot(size_t i) {
@@ -148,7 +145,7 @@ struct ChainPainter {
     RunSpec spec = *run.spec;
     set_field(spec, "model.norm", short_name(kind));
     WiringChange change{spec.model.stack()};
-    change.note = fmt::format("{} everywhere", kind_words(kind).name);
+    change.note = words::say("diagram.chain.everywhere", {{"kind", kind_words(kind).name}});
     commit_change(state, input, &spec.model, change, ui.shift(), commands);
   }
 
@@ -165,9 +162,9 @@ struct ChainPainter {
   void draw() {
     const Rect head{area.right() - bar, area.y, bar, kHead};
     p.text({head.right(), head.centre().y + 4}, {Face::Sans, type::tick}, t.ink3,
-           input.compact ? "grad." : "gradient", Align::Right);
-    ui.mark("diagram/gradient", head, "",
-            "Norm of the loss's gradient at each layer's matrix: log, a millionth to 3.");
+           words::say(input.compact ? "diagram.picture.gradient_brief" : "diagram.picture.gradient"),
+           Align::Right);
+    ui.mark("diagram/gradient", head, "", words::say("diagram.help.gradient_matrix"));
     p.push_clip({area.x - 8, area.y + kHead - 2, area.w + 16, area.h - kHead + 4});
     const float top = places.back().centre().y, bottom = places.front().centre().y;
     p.fill({middle() - line::stream / 2, top, line::stream, bottom - top},
@@ -194,9 +191,7 @@ void draw_chain(Ui& ui, DiagramState& state, const DiagramInput& input, int run,
   state.preview.reset();
   state.hovered.reset();
   state.hovered_layer.reset();
-  ui.mark(
-      "diagram", area, chain_caption(model),
-      "The model as it is: flow goes up, and what has no residual stream has no branches. Yellow norms move.");
+  ui.mark("diagram", area, chain_caption(model), words::say("diagram.help.chain"));
   ChainPainter chain{ui, state, input, view, area, commands, chain_of(model, stacks.main)};
   chain.lay_out();
   chain.draw();

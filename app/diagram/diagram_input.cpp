@@ -9,6 +9,7 @@
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
@@ -310,17 +311,16 @@ void open_rows(Ui& ui, DiagramState& state, const StackLayout& stack_layout, con
   for (const RowLayout& row : stack_layout.rows) {
     if (!clip.contains(row.box.centre())) continue;
     if (!row.row.open) {
-      const std::string help = row.row.count() > 1
-                                   ? fmt::format("Layers {} to {} are wired alike. Opens layer {}.",
-                                                 row.row.first + 1, row.row.last + 1, row.row.first + 1)
-                                   : fmt::format("Opens layer {}.", row.row.first + 1);
+      const std::string help = words::say(
+          row.row.count() > 1 ? "diagram.help.open_alike" : "diagram.help.open",
+          {{"first", row.row.first + 1}, {"last", row.row.last + 1}, {"layer", row.row.first + 1}});
       HitOptions options;
       options.overlap = true;  // its marks lie on it
       if (ui.hit(row_name(stack_layout.side, row.row), row.box, "collapsed", help, options).clicked)
         state.open(stack_layout.side) = row.row.first;
     } else if (!row.collapse.empty()) {
       if (ui.hit("diagram/" + side_prefix(stack_layout.side) + "collapse", row.collapse,
-                 fmt::format("{}", row.row.first + 1), "Closes the layer.")
+                 fmt::format("{}", row.row.first + 1), words::say("diagram.help.close"))
               .clicked)
         state.open(stack_layout.side) = -1;
     }
@@ -359,11 +359,8 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   for (const StackLayout& stack_layout : layout.stack_layouts) {
     if (may_open) open_rows(ui, state, stack_layout, clip);
     if (!stack_layout.size_head.empty()) {
-      ui.mark("diagram/size", stack_layout.size_head, "",
-              "Variance of the residual stream where each branch joins it: log, 0.01 to 100.");
-      ui.mark(
-          "diagram/gradient", stack_layout.gradient_head, "",
-          "Norm of the loss's gradient on its way down, at each layer or sub-layer: log, a millionth to 3.");
+      ui.mark("diagram/size", stack_layout.size_head, "", words::say("diagram.help.size"));
+      ui.mark("diagram/gradient", stack_layout.gradient_head, "", words::say("diagram.help.gradient"));
     }
     if (may_open && !state.pending)
       leave_out_controls(ui, state, input, shown_run(state, input.view), stack_layout, clip, commands);

@@ -7,6 +7,7 @@
 
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "training/session/ablation.h"
 
 namespace normscope::lab {
@@ -23,21 +24,23 @@ Rect joined(const Rect& a, const Rect& b) {
 
 // "layer 3", "the encoder's layer 3", "attention of layer 2".
 std::string place_words(const std::string& name) {
-  const size_t at = name.find('L');
-  const std::string whose = name.starts_with("enc.")   ? "the encoder's "
-                            : name.starts_with("dec.") ? "the decoder's "
-                                                       : "";
-  const std::string layer = fmt::format("{}layer {}", whose, std::atoi(name.c_str() + at + 1));
-  if (name.ends_with(".attn")) return "attention of " + layer;
-  if (name.ends_with(".cross")) return "cross-attention of " + layer;
-  if (name.ends_with(".ffn")) return "feed-forward of " + layer;
-  return layer;
+  const int layer = std::atoi(name.c_str() + name.find('L') + 1);
+  const std::string where = words::say(name.starts_with("enc.")   ? "diagram.out.encoder"
+                                       : name.starts_with("dec.") ? "diagram.out.decoder"
+                                                                  : "diagram.layers.one",
+                                       {{"layer", layer}});
+  const size_t sub = name.rfind('.');
+  return sub == name.npos || sub < name.find('L')
+             ? where
+             : words::say(fmt::format("diagram.out.sub.{}", name.substr(sub + 1)), {{"where", where}});
 }
 
 std::string places_words(const std::vector<std::string>& names) {
   if (names.size() == 1) return place_words(names.front());
-  if (names.size() == 2) return place_words(names[0]) + " and " + place_words(names[1]);
-  return fmt::format("{} places", names.size());
+  if (names.size() == 2)
+    return words::say("diagram.out.two",
+                      {{"first", place_words(names[0])}, {"second", place_words(names[1])}});
+  return words::say("diagram.out.several", {{"number", names.size()}});
 }
 
 struct Controls {
@@ -50,12 +53,8 @@ struct Controls {
 
   const ModelConfig& model() const { return input.view.runs[static_cast<size_t>(run)].spec->model; }
   std::string help(const std::string& name) const {
-    const bool out = is_left_out(state, name);
-    return out ? fmt::format("Puts {} back.", place_words(name))
-               : fmt::format(
-                     "Click {} away: the loss without it is measured on held-out batches, nothing of the run "
-                     "changes.",
-                     place_words(name));
+    return words::say(is_left_out(state, name) ? "diagram.out.back" : "diagram.out.away",
+                      {{"place", place_words(name)}});
   }
   std::string control_name(int layer, const char* sub) const {
     return fmt::format("diagram/{}layer{}{}/skip", side_prefix(stack_layout.side), layer + 1, sub);
@@ -92,7 +91,7 @@ struct Controls {
     options.tooltip = false;
     const Hit hit = ui.hit(fmt::format("diagram/{}layers{}-{}/skip", side_prefix(stack_layout.side),
                                        first + 1, row.row.last + 1),
-                           zone, "", "Click a layer's bar away: the loss without it is measured.", options);
+                           zone, "", words::say("diagram.out.bars"), options);
     for (const BarLayout& bar : row.bars) {
       const Rect place = joined(bar.size, bar.gradient);
       const std::string name = place_name(model(), stack_layout.side, bar.layer);
@@ -129,14 +128,17 @@ void leave_out_controls(Ui& ui, DiagramState& state, const DiagramInput& input, 
 
 LeftOutWords left_out_words(const DiagramState& state, const RunView& run, bool compact) {
   const std::string places = places_words(state.left_out);
-  const std::string lead = compact ? "Without" : "Without " + places + ":";
+  const std::string lead = compact ? words::say("diagram.out.without_brief")
+                                   : words::say("diagram.out.without", {{"places", places}});
   const Ablation* measured = run.ablation.get();
   if (!measured || measured->chosen != state.left_out)
-    return {lead, run.state == RunState::NonFinite ? "the weights are not finite." : "is being measured."};
-  std::string text = fmt::format("loss {:.2f} instead of {:.2f}", measured->chosen_loss, measured->whole);
-  if (compact)
-    return {lead, fmt::format("{}: {:.2f}, not {:.2f}", places, measured->chosen_loss, measured->whole)};
-  return {lead, text + fmt::format(", at step {}.", grouped(measured->step))};
+    return {lead, words::say(run.state == RunState::NonFinite ? "diagram.out.not_finite"
+                                                              : "diagram.out.measuring")};
+  return {lead, words::say(compact ? "diagram.out.told_brief" : "diagram.out.told",
+                           {{"places", places},
+                            {"loss", fmt::format("{:.2f}", measured->chosen_loss)},
+                            {"whole", fmt::format("{:.2f}", measured->whole)},
+                            {"step", grouped(measured->step)}})};
 }
 
 }  // namespace normscope::lab

@@ -8,6 +8,7 @@
 
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
@@ -61,8 +62,9 @@ bool lock_row(Ui& ui, const Rect& row, bool locked) {
   ButtonOptions options;
   options.quiet = options.left = true;
   options.style = {Face::Sans, type::body};
-  return button(ui, "diagram/kind/lock", row, locked ? "Unlock this norm" : "Lock: it stays when others move",
-                "A locked norm stays where it is, whatever the others do. Key: L.", options);
+  return button(ui, "diagram/kind/lock", row,
+                words::say(locked ? "diagram.kind_menu.unlock" : "diagram.kind_menu.lock"),
+                words::say("diagram.kind_menu.help_lock"), options);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "app/diagram/diagram.h"
 #include "app/diagram/diagram_sublayer.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
@@ -96,10 +97,10 @@ struct Picture : SublayerPainter {
         pass_by(s.stream.y - 4, s.fork_y + 4, ground());
       }
       if (d.narrow) continue;
-      const char* name = s.sub == Sub::Cross       ? "cross-att."
-                         : s.sub == Sub::Attention ? "attention"
-                         : compact                 ? "feed-fwd"
-                                                   : "feed-forward";
+      const std::string& name = words::say(s.sub == Sub::Cross       ? "diagram.picture.cross"
+                                           : s.sub == Sub::Attention ? "diagram.picture.attention"
+                                           : compact                 ? "diagram.picture.ffn_brief"
+                                                                     : "diagram.picture.ffn");
       p.text({s.size_bar.x, s.bar.bottom() + 14}, {Face::Sans, type::tick}, t.ink3, name);
     }
     if (!d.narrow) slot_names(r);
@@ -111,9 +112,9 @@ struct Picture : SublayerPainter {
     auto name = [&](Slot slot, Vec where, Align align) {
       const bool on = target(at(r.row.first, s.sub, slot));
       p.text(where, {on ? Face::Bold : Face::Sans, type::tick}, on ? t.ink : t.ink3,
-             slot == Slot::Before  ? "before"
-             : slot == Slot::After ? "after"
-                                   : "on the stream",
+             words::say(slot == Slot::Before  ? "diagram.picture.before"
+                        : slot == Slot::After ? "diagram.picture.after"
+                                              : "diagram.place.stream"),
              align);
     };
     const float below = s.box.bottom() + 9 + (compact ? 3.f : 0.f);
@@ -217,9 +218,10 @@ struct Picture : SublayerPainter {
     Rect line = r.box;
     line.x += 14;
     line.w -= d.narrow ? 64.f : 41.f;
-    const std::string name =
-        group ? fmt::format("Layers {}{}{}", r.row.first + 1, d.narrow ? "–" : " to ", r.row.last + 1)
-              : fmt::format("Layer {}", r.row.first + 1);
+    const std::string name = words::say(!group     ? "diagram.picture.layer"
+                                        : d.narrow ? "diagram.picture.layers_brief"
+                                                   : "diagram.picture.layers",
+                                        {{"first", r.row.first + 1}, {"last", r.row.last + 1}});
     const float w = p.text_in(line, {Face::Bold, type::body}, t.ink, name);
     if (!d.narrow) draw_icon(p, Icon::ChevronRight, {r.box.right() - 15, r.box.centre().y}, 17, t.ink2);
     if (!group || d.narrow) return line.x + w;  // a narrow row has no room to say twice how many
@@ -233,8 +235,9 @@ struct Picture : SublayerPainter {
       return !inner_words(wiring(r.row.first, small.sub).inner).empty();
     });
     const float room = line.right() - badge.right() - 8;
-    if (!inside && !compact && p.text_width({Face::Sans, type::tick}, "identical") < room)
-      p.text_in(line, {Face::Sans, type::tick}, t.ink3, "identical", Align::Right);
+    const std::string& identical = words::say("diagram.picture.identical");
+    if (!inside && !compact && p.text_width({Face::Sans, type::tick}, identical) < room)
+      p.text_in(line, {Face::Sans, type::tick}, t.ink3, identical, Align::Right);
     return badge.right();
   }
 
@@ -271,29 +274,39 @@ struct Picture : SublayerPainter {
   }
 
   void ends() {
-    const std::string unit = input.view.unit.empty() ? "token" : input.view.unit;
+    const std::string& token = words::say("diagram.picture.token");
+    const std::string& unit = input.view.unit.empty() ? token : input.view.unit;
     const bool beside = stacks.both, encoder = beside && d.side == Side::Encoder;
     const bool small = d.narrow || (compact && beside);
     const ModelConfig& model = run.spec->model;
     const bool lone_encoder = !beside && model.architecture == Architecture::Encoder;
     const bool placed = model.positions != Positions::None && model.positions != Positions::Relative;
-    const std::string out = !lone_encoder                      ? "next " + unit
-                            : is_labelled(run.spec->data.name) ? "class"
-                                                               : "hidden " + unit;
-    if (!d.output.empty()) end_box(d.output, encoder ? "Memory" : "Output", small && compact ? "" : out);
+    const auto of_unit = [](const char* key, const std::string& of) {
+      return words::say(key, {{"unit", of}});
+    };
+    const char* const out = !lone_encoder                      ? "diagram.picture.next"
+                            : is_labelled(run.spec->data.name) ? "diagram.picture.class"
+                                                               : "diagram.picture.hidden";
+    if (!d.output.empty())
+      end_box(d.output, encoder ? "memory" : "output", small && compact ? "" : of_unit(out, unit));
+    const std::string& read = beside || lone_encoder ? unit : token;
+    const std::string input_words = encoder || placed ? of_unit("diagram.picture.position", read) : read;
     if (beside)
-      end_box(d.embedding, encoder ? "Source" : "Target", encoder ? unit + " + position" : "shifted right");
+      end_box(d.embedding, encoder ? "source" : "target",
+              encoder ? input_words : words::say("diagram.picture.shifted"));
     else
-      end_box(d.embedding, "Embedding", (lone_encoder ? unit : "token") + (placed ? " + position" : ""));
+      end_box(d.embedding, "embedding", input_words);
     if (!d.segment.empty()) {
       memory_ways();
-      end_box(d.segment, "Memory", memory_words());
+      end_box(d.segment, "memory", memory_words());
     }
     const TextStyle small_text{Face::Sans, type::tick};
     if (!d.narrow) {
-      p.text({d.size_head.x, d.output.centre().y + 4}, small_text, t.ink3, "size");
+      p.text({d.size_head.x, d.output.centre().y + 4}, small_text, t.ink3,
+             words::say("diagram.picture.size"));
       p.text({d.gradient_head.right(), d.output.centre().y + 4}, small_text, t.ink3,
-             compact ? "grad." : "gradient", Align::Right);
+             words::say(compact ? "diagram.picture.gradient_brief" : "diagram.picture.gradient"),
+             Align::Right);
     }
     final_words();
   }
@@ -303,11 +316,10 @@ struct Picture : SublayerPainter {
     const ModelConfig& model = run.spec->model;
     const Placement placement = placement_of(
         stack.wiring, context_of(model, d.side == Side::Main && model.architecture != Architecture::Encoder));
-    std::string name = "final norm";
-    if (!on)
-      name = placement == Placement::Custom || d.narrow
-                 ? "final norm off"
-                 : fmt::format("final norm, off in {}", label(placement));
+    const char* const key = on                                           ? "diagram.picture.final"
+                            : placement == Placement::Custom || d.narrow ? "diagram.picture.final_off"
+                                                                         : "diagram.picture.final_off_in";
+    const std::string name = words::say(key, {{"placement", label(placement)}});
     const float end = d.narrow ? d.right : d.size_head.x;
     const float gap = d.narrow ? 9 : 6;  // a ring around the token leaves the words free
     Rect box{d.final_slot.right() + gap, d.final_slot.y, end - d.final_slot.right() - gap - 4,
@@ -315,24 +327,12 @@ struct Picture : SublayerPainter {
     p.text_in(box, {Face::Sans, type::tick}, t.ink3, name);
     const Rect slot = d.embedding_slot;
     if (stack.wiring.embedding != NormKind::None)
-      p.text({slot.right() + 6, slot.centre().y + 4}, {Face::Sans, type::tick}, t.ink3,
-             d.narrow ? "embedding norm" : "norm on the embedding");
+      p.text(
+          {slot.right() + 6, slot.centre().y + 4}, {Face::Sans, type::tick}, t.ink3,
+          words::say(d.narrow ? "diagram.picture.embedding_norm_brief" : "diagram.picture.embedding_norm"));
     if (!d.second.empty())
       p.text({d.join.x + 14, d.join.y + 4}, {Face::Sans, type::tick}, t.ink3,
-             d.narrow ? "second stream" : "the second stream, normed once");
-  }
-
-  void end_box(const Rect& r, const char* name, const std::string& what) {
-    // What has scrolled away in part is not drawn: no text is cut.
-    const Control* area = ui.registry().find("diagram");
-    if (area && !area->rect.inset(0, -4).contains(r)) return;
-    p.fill(r, solid(), 5);
-    p.outline(r, t.wire, line::box, 5);
-    Rect inside = r.inset(12, 0);
-    const float w = p.text_in(inside, {Face::Bold, type::body}, t.ink, name);
-    inside.take_left(w + 7);
-    const TextStyle style{Face::Sans, type::body};
-    if (p.text_width(style, what) <= inside.w) p.text_in(inside, style, t.ink3, what);
+             words::say(d.narrow ? "diagram.picture.second_brief" : "diagram.picture.second"));
   }
 
   void stream() {
@@ -388,7 +388,7 @@ void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input,
   if (!layout.memory.empty()) {
     const Rect& label = layout.memory_label;
     ui.paint().text({label.x, label.bottom() - 3}, {Face::Sans, type::tick}, ui.theme().ink3,
-                    "memory: keys and values");
+                    words::say("diagram.picture.keys_values"));
   }
   if (!stack_layouts.empty()) stack_layouts.front().held_token(layout);
 }

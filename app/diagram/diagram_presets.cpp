@@ -9,16 +9,13 @@
 #include "app/diagram/diagram.h"
 #include "app/ui/widgets.h"
 #include "app/view/chain.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
 
 using namespace ui;
 
-constexpr const char* kHelp =
-    "Puts the norms of all layers where this method has them, the final norm too, and forks run D from "
-    "there.";
-constexpr const char* kStackHelp = "Which stack of the encoder-decoder a preset changes.";
 constexpr int kCustom = -1;
 
 std::string preset_label(Placement placement) { return row_of(placement).short_label; }
@@ -38,10 +35,12 @@ int preset_of(const ModelConfig& model, const Stacks& stacks, int which) {
   return at == std::end(kPresets) ? kCustom : static_cast<int>(at - std::begin(kPresets));
 }
 
+const std::string& preset_help() { return words::say("diagram.preset.help"); }
+
 // What a preset does, and where it is from.
 std::string preset_help(Placement placement) {
   const PlacementRow& row = row_of(placement);
-  return fmt::format("{}: {}. {}. {}", row.label, row.formula, row.source, kHelp);
+  return fmt::format("{}: {}. {}. {}", row.label, row.formula, row.source, preset_help());
 }
 
 // As many parts of a formula as have room, each whole; the help has all of it.
@@ -80,14 +79,14 @@ bool preset_item(Ui& ui, const std::string& name, const Rect& item, const Placem
 
 // A list of presets from the `first` on, with their formulas; one that is not among them shows as `other`.
 bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelConfig& model, int first,
-                 const char* other, int& selected) {
+                 const std::string& other, int& selected) {
   const int count = static_cast<int>(std::size(kPresets));
   const int before = selected;
   const Theme& t = ui.theme();
   HitOptions options;
   options.arrows = true;
   const std::string now = selected >= first ? preset_label(kPresets[selected]) : other;
-  const Hit box = ui.hit(name, rect, now, kHelp, options);
+  const Hit box = ui.hit(name, rect, now, preset_help(), options);
   if (box.clicked) ui.open_popup(name);
   if (box.arrow_y)
     selected = next_preset(ui, model, std::max(selected, first - 1),
@@ -102,7 +101,8 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   if (p.text_width(large, now) <= inner.w)
     p.text_in(inner, large, t.ink, now);
   else
-    p.text_in(inner, small, t.ink, p.text_width(small, now) <= inner.w ? now : "preset");
+    p.text_in(inner, small, t.ink,
+              p.text_width(small, now) <= inner.w ? now : words::say("diagram.preset.one"));
 
   const float rows = static_cast<float>(count - first);
   const float pitch = std::min(26.f, (ui.size().y - 24) / rows);
@@ -144,8 +144,8 @@ bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected) {
     refusals.push_back(preset_refusal(model, placement));
   }
   if (has_room(ui, labels, rect.w))
-    return segmented(ui, "diagram/preset", rect, labels, selected, kHelp, helps, refusals);
-  const char* other = selected < 0 ? "custom" : "more";
+    return segmented(ui, "diagram/preset", rect, labels, selected, preset_help(), helps, refusals);
+  const std::string& other = words::say(selected < 0 ? "diagram.preset.custom" : "diagram.preset.more");
   const auto segments_beside = [&](const std::string& word) {
     std::vector<std::string> fitting = labels;
     const float width = rect.w - list_width(ui, word) - 6;
@@ -158,7 +158,7 @@ bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected) {
   labels.resize(static_cast<size_t>(shown));
   const Rect more = rect.take_right(list_width(ui, word), 6);
   int at = selected < shown ? selected : kCustom;
-  if (segmented(ui, "diagram/preset", rect, labels, at, kHelp, helps, refusals)) {
+  if (segmented(ui, "diagram/preset", rect, labels, at, preset_help(), helps, refusals)) {
     selected = at;
     return true;
   }
@@ -177,17 +177,19 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   int which = 0;
   if (stacks.both && !as_list) {  // a list alone has no room for it: it changes both
     const std::vector<std::string> both{"both stacks", "encoder", "decoder"};
-    choice(ui, "diagram/stack", row.take_left(104.f, 6), both, state.preset_stack, kStackHelp);
+    choice(ui, "diagram/stack", row.take_left(104.f, 6), both, state.preset_stack,
+           words::say("diagram.preset.help_stack"));
     which = state.preset_stack;
   }
   int selected = preset_of(model, stacks, which);
   const int now = selected;
+  const std::string& custom = words::say("diagram.preset.custom");
   const bool list = as_list || (stacks.both && row.w < 380);
   if (list && !as_list) {
-    const std::string word = selected < 0 ? "custom" : preset_label(kPresets[selected]);
+    const std::string word = selected < 0 ? custom : preset_label(kPresets[selected]);
     row.w = std::min(row.w, std::max(150.f, list_width(ui, word)));
   }
-  const bool pressed = list ? preset_list(ui, "diagram/preset", row, model, 0, "custom", selected)
+  const bool pressed = list ? preset_list(ui, "diagram/preset", row, model, 0, custom, selected)
                             : preset_row(ui, row, model, selected);
   const std::optional<Placement> asked = std::exchange(state.preset_asked, std::nullopt);
   if (asked) selected = static_cast<int>(std::find(kPresets, std::end(kPresets), *asked) - kPresets);
@@ -201,10 +203,10 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
     stack_of(next, side) = preset_stack(chosen, model.norm, context_for(model, side));
   }
   WiringChange change{next.stack()};
-  change.note = fmt::format("{} in {}", label(chosen),
-                            which == 0   ? "all layers"
-                            : which == 1 ? "the encoder"
-                                         : "the decoder");
+  change.note = words::say(which == 0   ? "diagram.preset.in_all"
+                           : which == 1 ? "diagram.preset.in_encoder"
+                                        : "diagram.preset.in_decoder",
+                           {{"placement", label(chosen)}});
   commit_change(state, input, &next, change, ui.shift(), commands);
 }
 

@@ -5,11 +5,19 @@
 #include <cmath>
 
 #include "app/diagram/diagram.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
 
-std::string when(const ScalesNow& now) { return now.step < 0 ? "now" : fmt::format("at step {}", now.step); }
+std::string when(const ScalesNow& now) {
+  return now.step < 0 ? words::say("diagram.scale.now")
+                      : words::say("diagram.scale.at_step", {{"step", now.step}});
+}
+
+std::string started(float value) {
+  return words::say("diagram.scale.started", {{"value", fmt::format("{:.4g}", value)}});
+}
 
 // `decimals` below one, two from there on, one from ten on: never wider than its pill.
 std::string number_of(float value, int decimals = 2) {
@@ -19,9 +27,8 @@ std::string number_of(float value, int decimals = 2) {
   return fmt::format("{:.{}f}", value, size >= 9.995f ? 1 : size < 0.9995f ? decimals : 2);
 }
 
-ScaleWords constant(const std::string& symbol, float value, const char* of) {
-  return {symbol + number_of(value),
-          fmt::format("A constant, {:.4g}: what {} is multiplied by before the sum.", value, of)};
+ScaleWords constant(const std::string& symbol, float value, const char* key) {
+  return {symbol + number_of(value), words::say(key, {{"value", fmt::format("{:.4g}", value)}})};
 }
 
 }  // namespace
@@ -41,31 +48,30 @@ ScalesNow scales_at(LabData& data, const RunView& run, Side side, int layer, Sub
 ScaleWords skip_words(const Wiring& wiring, const ScalesNow& scales) {
   const Scale& scale = wiring.skip;
   if (scale.kind == Scale::Kind::One) return {};
-  if (scale.kind == Scale::Kind::Constant) return constant("α ", scale.value, "the skip path");
+  if (scale.kind == Scale::Kind::Constant) return constant("α ", scale.value, "diagram.scale.skip_constant");
   const float now = scales.skip.value_or(scale.value);
-  const char* what = scale.kind == Scale::Kind::LearnedVector ? "one a feature; this is their mean"
-                                                              : "one number; this is its value";
-  const std::string start = scale.profile == Scale::Profile::None
-                                ? fmt::format("It started at {:.4g}.", scale.value)
-                                : "Its start was measured on a first batch.";
-  // As their papers write it: Admin, NormFormer.
-  const char* symbol = scale.profile == Scale::Profile::None ? "λ" : "ω";
+  const bool measured = scale.profile != Scale::Profile::None;
+  const char* symbol = measured ? "ω" : "λ";  // as their papers write it: Admin, NormFormer
   return {fmt::format("{} {}", symbol, number_of(now)),
-          fmt::format("{}, learned: what the skip path is multiplied by before the sum, {} {}. {}", symbol,
-                      what, when(scales), start)};
+          words::say(
+              scale.kind == Scale::Kind::LearnedVector ? "diagram.scale.skip_features" : "diagram.scale.skip",
+              {{"symbol", symbol},
+               {"when", when(scales)},
+               {"start", measured ? words::say("diagram.scale.measured") : started(scale.value)}})};
 }
 
 ScaleWords branch_words(const Wiring& wiring, const ScalesNow& scales) {
   constexpr int kFine = 3;  // a scale that grows from zero is seen to move
   const Scale& scale = wiring.branch;
   if (scale.kind == Scale::Kind::One) return {};
-  if (scale.kind == Scale::Kind::Constant) return constant("×", scale.value, "the branch");
+  if (scale.kind == Scale::Kind::Constant) return constant("×", scale.value, "diagram.scale.branch_constant");
   const float now = scales.branch.value_or(scale.value);
   const char* symbol = wiring.inner.shifts ? "s" : "α";  // as their papers write it: FixUp, ReZero
   return {fmt::format("{} {}", symbol, number_of(now, kFine)),
-          fmt::format("{}, learned: what the branch is multiplied by before it is added, {} {}. It started "
-                      "at {:.4g}.",
-                      symbol, number_of(now, kFine), when(scales), scale.value)};
+          words::say("diagram.scale.branch", {{"symbol", symbol},
+                                              {"value", number_of(now, kFine)},
+                                              {"when", when(scales)},
+                                              {"start", started(scale.value)}})};
 }
 
 void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& input,

@@ -10,6 +10,7 @@
 #include "app/diagram/diagram_scales.h"
 #include "app/panels/metrics.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 
@@ -20,11 +21,13 @@ namespace {
 constexpr float kCorner = 10;  // of the way back
 
 // Names of a function, the longest first: the first that fits is used.
-std::array<const char*, 2> sub_titles(Sub sub, bool beside_cross) {
-  if (sub == Sub::Cross) return {"Cross-attention", "Cross-att."};
-  if (sub == Sub::FeedForward) return {"Feed-forward", "Feed-fwd"};
-  if (beside_cross) return {"Self-attention", "Self-att."};
-  return {"Attention", "Attention"};
+std::array<std::string, 2> sub_titles(Sub sub, bool beside_cross) {
+  const char* name = sub == Sub::Cross         ? "cross"
+                     : sub == Sub::FeedForward ? "ffn"
+                     : beside_cross            ? "self"
+                                               : "attention";
+  return {words::say(fmt::format("diagram.picture.box.{}", name)),
+          words::say(fmt::format("diagram.picture.box.{}_brief", name))};
 }
 
 }  // namespace
@@ -57,10 +60,10 @@ void SublayerPainter::branch(const SublayerLayout& s, int layer) {
 void SublayerPainter::add_memory(std::vector<std::string>& inside, float width) const {
   const int32_t memory = run.spec->model.memory;
   if (memory == 0) return;
-  std::string line = fmt::format("memory {}", memory);
+  const std::string first = words::say("diagram.picture.reads", {{"states", memory}});
+  std::string line = first;
   for (const std::string& word : inside) line += "  " + word;
-  if (p.text_width({Face::Sans, type::tick}, line) + 6 <= width)
-    inside.insert(inside.begin(), fmt::format("memory {}", memory));
+  if (p.text_width({Face::Sans, type::tick}, line) + 6 <= width) inside.insert(inside.begin(), first);
 }
 
 void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
@@ -149,12 +152,28 @@ void SublayerPainter::memory_ways() {
   p.line({x, d.segment.y}, {x, top - 1}, t.wire, 2);
 }
 
+void SublayerPainter::end_box(const Rect& r, const char* key, const std::string& what) {
+  // What has scrolled away in part is not drawn: no text is cut.
+  const Control* area = ui.registry().find("diagram");
+  if (area && !area->rect.inset(0, -4).contains(r)) return;
+  p.fill(r, solid(), 5);
+  p.outline(r, t.wire, line::box, 5);
+  Rect inside = r.inset(12, 0);
+  const float w = p.text_in(inside, {Face::Bold, type::body}, t.ink,
+                            words::say(fmt::format("diagram.picture.box.{}", key)));
+  inside.take_left(w + 7);
+  const TextStyle style{Face::Sans, type::body};
+  if (p.text_width(style, what) <= inside.w) p.text_in(inside, style, t.ink3, what);
+}
+
 std::string SublayerPainter::memory_words() const {
   const int32_t states = run.spec->model.memory;
-  const float room = d.segment.w - 31 - p.text_width({Face::Bold, type::body}, "Memory");
+  const float room =
+      d.segment.w - 31 - p.text_width({Face::Bold, type::body}, words::say("diagram.picture.box.memory"));
   return fitting(p, {Face::Sans, type::body}, room,
-                 {fmt::format("{} states of the segment before, no gradient", states),
-                  fmt::format("{} states, no gradient", states), fmt::format("{} states", states)});
+                 {words::say("diagram.picture.states_of", {{"states", states}}),
+                  words::say("diagram.picture.states_held", {{"states", states}}),
+                  words::say("diagram.picture.states", {{"states", states}})});
 }
 
 void SublayerPainter::size_bar(const Rect& r, int layer, Sub sub) {

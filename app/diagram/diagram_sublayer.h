@@ -33,6 +33,8 @@ struct SublayerPainter : TokenPainter {
   void second_stream();
   // From a memory of the segment before, right of the layers, into the attention of each.
   void memory_ways();
+  // A box below or above the layers: its name, and what it holds where that has room.
+  void end_box(const ui::Rect&, const char* key, const std::string& what);
   std::string memory_words() const;  // as many as have room in its box
   // Skip scale on the residual stream; scale of the branch, LayerNorm Scaling's factor and DeepNorm's init gain
   // beside it.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "app/words/words.h"
+
 namespace normscope::lab {
 namespace {
 
@@ -176,7 +178,8 @@ std::vector<std::string> inner_words(const Inner& inner) {
                                          : inner.value;
   };
   if (!heads.empty()) words.push_back(std::string(token_text(kind_of())) + " " + heads);
-  if (inner.output != NormKind::None) words.push_back(std::string(token_text(inner.output)) + " out");
+  if (inner.output != NormKind::None)
+    words.push_back(words::say("diagram.picture.out", {{"kind", token_text(inner.output)}}));
   if (inner.head_scale) words.push_back("×head");
   if (inner.shifts) words.push_back("+shift");
   return words;

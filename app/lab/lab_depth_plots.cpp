@@ -110,7 +110,7 @@ void LabScreen::batch_button(Frame& f, const Panel& panel, const Rect& rect) {
   look.style = {Face::Sans, type::tick};
   look.enabled = any_stream(f.view);
   if (button(f.ui, std::string(panel.id) + "/batch", rect, words::say("lab.depth.whole_batch"),
-             look.enabled ? words::say("lab.depth.help_batch") : kNoStream, look)) {
+             look.enabled ? words::say("lab.depth.help_batch") : no_stream(), look)) {
     f.commands.emplace_back(MeasureBatch{});
     transport_.pinned_step.reset();
   }
@@ -196,7 +196,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   } else {
     float widest = 0;
     for (const std::string& each : words)
-      widest = std::max(widest, f.ui.paint().text_width({Face::Sans, type::title}, each));
+      widest = std::max(widest, f.ui.paint().text_width({Face::Sans, type::title}, shown_label(each)));
     choice(f.ui, kName, controls.take_left(widest + 40, 8), words, plot_tab_, help);
   }
   const Panel& tab = *tabs[static_cast<size_t>(plot_tab_)];

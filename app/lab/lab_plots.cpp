@@ -10,6 +10,7 @@
 
 #include "app/lab/lab_frame.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 
@@ -187,9 +188,10 @@ Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plo
     draw_stack_choice(f, {x - taken - kStackWidth, rect.y + 6, kStackWidth, 24},
                       std::string("plot/stack") + panel.lists);
   }
+  const std::string first = words::say("plots.layer", {{"layer", 1}});
   const float cy = rect.y + space::title_row / 2;
   p.text({right, cy + 4}, small, f.ui.theme().ink3, last, Align::Right);
-  p.text({x - 6, cy + 4}, small, f.ui.theme().ink3, "layer 1", Align::Right);
+  p.text({x - 6, cy + 4}, small, f.ui.theme().ink3, first, Align::Right);
   for (int layer = 0; layer < layers; ++layer, x += step)
     depth_square(f.ui, {x, cy - 5, std::max(1.f, step - 2), 10}, layer, layers);
   return inner;

@@ -1,7 +1,5 @@
 #include "app/lab/lab_screen.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -34,7 +32,7 @@ void part_replacing(Desk& desk) {
   });
   if (other == desk.commands.end()) return;
   desk.replacing = {std::get<ReplaceRuns>(std::move(*other)), "settings/replace",
-                    "settings/model.architecture", "Runs of the other model"};
+                    "settings/model.architecture", words::say("lab.other_model").c_str()};
   desk.commands.erase(other);
 }
 
@@ -155,7 +153,7 @@ void LabScreen::draw_switch(Frame& f, const Rect& head) {
 void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
   PanelOptions options;
   if (!switched) {
-    options.title = "Architecture";
+    options.title = words::say("lab.left.architecture");
     options.note = any_stream(f.view) ? words::say("lab.left.drag") : words::say("lab.left.alike");
     options.right = 28.f * static_cast<float>(f.view.runs.size()) + 8;
   }
@@ -194,7 +192,7 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   // A hint of what a change would cost needs the room while it stands there.
   const bool luck = switched || settings_.restart_hint.empty();
   if (!switched) {
-    options.title = "Settings";
+    options.title = words::say("lab.left.settings");
     options.note = settings_note(settings_, f.view);
     options.right = 20.f * static_cast<float>(f.view.runs.size()) + 50 + (luck ? 84.f : 0.f);
   }

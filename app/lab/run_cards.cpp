@@ -45,8 +45,8 @@ Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
     case RunState::Finished:
       break;
   }
-  if (brief && run.state == RunState::Learning) b.text = "learning";
-  if (briefer && run.state == RunState::Stuck) b.text = "stuck";
+  if (brief && run.state == RunState::Learning) b.text = words::say("lab.card.learning");
+  if (briefer && run.state == RunState::Stuck) b.text = words::say("lab.card.stuck");
   return b;
 }
 
@@ -89,9 +89,9 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
   if (label) {
     const bool writes = has_stream(run);
     const std::string lead = run.writes_step > 0
-                                 ? words::say("lab.card.said", {{"what", writes ? "wrote" : "said"},
-                                                                {"step", grouped(run.writes_step)}})
-                                 : std::string(writes ? "writes" : "says");
+                                 ? words::say(writes ? "lab.card.wrote_at" : "lab.card.said_at_step",
+                                              {{"step", grouped(run.writes_step)}})
+                                 : words::say(writes ? "lab.card.writes" : "lab.card.says");
     const float w = p.text_in(rest, {Face::Sans, type::body}, t.ink3, lead);
     rest.take_left(w + 12);
   }
@@ -214,8 +214,8 @@ struct Card {
       const bool worded = card.h >= 48;
       tile(ui, centred({card.centre().x, card.centre().y - (worded ? 8.f : 0.f)}, 22, 22), 3, true);
       if (worded)
-        p.text({card.centre().x, card.centre().y + 17}, {Face::Sans, type::tick}, t.ink3, "free",
-               Align::Centre);
+        p.text({card.centre().x, card.centre().y + 17}, {Face::Sans, type::tick}, t.ink3,
+               words::say("lab.card.free"), Align::Centre);
       return;
     }
     const float pad = compact() ? 10 : space::pad;
@@ -298,7 +298,8 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
     const Rect place = rest.take_left(width, gap);
     HitOptions hit;
     hit.radius = radius::panel;
-    const std::string value = fmt::format("{}, {}, loss {}", run.name, card.badge_text(run), loss_text(run));
+    const std::string value = words::say(
+        "lab.card.value", {{"name", run.name}, {"state", card.badge_text(run)}, {"loss", loss_text(run)}});
     if (ui.hit(fmt::format("run/{}", run.letter), place, value, card_help(view, run), hit).clicked) {
       state.selected = run.letter;
       state.pending.reset();

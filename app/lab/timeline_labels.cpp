@@ -1,9 +1,9 @@
 // See timeline_labels.h.
 #include "app/lab/timeline_labels.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
@@ -16,19 +16,19 @@ constexpr float kOver = 6;                 // px that a label reaches beyond its
 std::string event_text(const RunEvent& event) {
   switch (event.kind) {
     case RunEvent::Kind::LeftPlateau:
-      return "leaves the plateau";
+      return words::say("lab.event.left");
     case RunEvent::Kind::Stuck:
-      return "is called stuck";
+      return words::say("lab.event.stuck");
     case RunEvent::Kind::Returned:
-      return "falls back to the plateau";
+      return words::say("lab.event.returned");
     case RunEvent::Kind::Unstuck:
-      return "is no longer stuck";
+      return words::say("lab.event.unstuck");
     case RunEvent::Kind::NonFinite:
-      return "is not finite";
+      return words::say("lab.event.not_finite");
     case RunEvent::Kind::Forked:
-      return "starts as a fork";
+      return words::say("lab.event.forked");
     case RunEvent::Kind::Edited:
-      return event.text.empty() ? "edited" : event.text;
+      return event.text.empty() ? words::say("lab.event.edited") : event.text;
     case RunEvent::Kind::Started:
     case RunEvent::Kind::Finished:
     case RunEvent::Kind::Resumed:
@@ -37,15 +37,18 @@ std::string event_text(const RunEvent& event) {
   return {};
 }
 
-// "B " of what a run does, "B: " of what was done to it, "Runs A–C: ", "Runs A, C: ".
-std::string subject_of(const TimelineMark& mark) {
+// "B leaves the plateau"; of what was done to it "B: batch 8 → 16", "Runs A–C: …", "Runs A, C: …".
+std::string told(const TimelineMark& mark) {
   const std::string& letters = mark.letters;
-  if (letters.size() == 1) return letters + (mark.text.find(kBecame) == mark.text.npos ? " " : ": ");
+  const words::Place what{"what", mark.text};
+  if (letters.size() == 1)
+    return words::say(mark.text.find(kBecame) == mark.text.npos ? "lab.event.did" : "lab.event.changed",
+                      {{"run", letters}, what});
   if (letters.size() > 2 && letters.back() - letters.front() + 1 == static_cast<int>(letters.size()))
-    return fmt::format("Runs {}–{}: ", letters.front(), letters.back());
-  std::string text = "Runs ";
-  for (size_t i = 0; i < letters.size(); ++i) text += (i ? ", " : "") + letters.substr(i, 1);
-  return text + ": ";
+    return words::say("lab.event.range", {{"first", letters.front()}, {"last", letters.back()}, what});
+  std::string runs;
+  for (size_t i = 0; i < letters.size(); ++i) runs += (i ? ", " : "") + letters.substr(i, 1);
+  return words::say("lab.event.runs", {{"runs", runs}, what});
 }
 
 struct Placing {
@@ -144,7 +147,7 @@ std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<
     }
   }
   marks.insert(marks.end(), found.begin(), found.end());
-  for (TimelineMark& mark : marks) mark.text = subject_of(mark) + mark.text;
+  for (TimelineMark& mark : marks) mark.text = told(mark);
   std::stable_sort(marks.begin(), marks.end(),
                    [](const TimelineMark& a, const TimelineMark& b) { return a.step < b.step; });
   return marks;

@@ -108,7 +108,8 @@ struct Timeline {
               mark.found ? words::say("lab.timeline.parts") : words::say("lab.timeline.seen"));
       marker(mark, at);
       if (place.contains(ui.mouse()))
-        said += fmt::format("{}{} at step {}", said.empty() ? "" : "; ", mark.text, grouped(mark.step));
+        said += (said.empty() ? "" : "; ") +
+                words::say("lab.timeline.at_step", {{"what", mark.text}, {"step", grouped(mark.step)}});
     }
     if (!said.empty() && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) ui.tooltip(said + ".");
   }
@@ -239,7 +240,7 @@ void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& c
   Rect budget = rest.take_top(28, 6), speed = rest.take_top(28, 6);
   ui.paint().text_in(budget.take_left(56), plain, ui.theme().ink2, words::say("lab.transport.budget"));
   budget_field(ui, state, view, budget.take_left(110, 8).inset(0, 2), commands);
-  ui.paint().text_in(budget, plain, ui.theme().ink3, "steps");
+  ui.paint().text_in(budget, plain, ui.theme().ink3, words::say("lab.transport.steps"));
   ui.paint().text_in(speed.take_left(56), plain, ui.theme().ink2, words::say("lab.transport.speed"));
   speed_switch(ui, state, speed.take_left(118), commands);
   clock_line(ui, rest, view, clock);
@@ -337,11 +338,11 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     const float base = rect.y + 37;
     const float w = p.text({x, base}, counter, t.ink, now);
     ui.mark("transport/counter", {x, base - 18, w, 22}, now, words::say("lab.transport.newest"));
-    const float of = p.text({x + w + 9, base}, plain, t.ink3, "of");
+    const float of = p.text({x + w + 9, base}, plain, t.ink3, words::say("lab.transport.of"));
     const float budget_w = std::max(46.f, p.text_width({Face::Mono, type::body}, grouped(view.budget)) + 22);
     const Rect budget{x + w + of + 18, base - 16, budget_w, 22};
     budget_field(ui, state, view, budget, commands);
-    p.text({budget.right() + 8, base}, plain, t.ink3, "steps");
+    p.text({budget.right() + 8, base}, plain, t.ink3, words::say("lab.transport.steps"));
     clock_line(ui, {x, rect.y + 43, 250, 18}, view, clock);
     bar = {rect.x + 613, rect.y + 47, rect.w - 613 - 26, 6};
   }

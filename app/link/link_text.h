@@ -14,20 +14,20 @@ inline constexpr std::string_view kEnd = "end";
 
 inline constexpr size_t kMostBookmarks = 1000, kLongestName = 255;
 
-/// Fields that name a file, and what a person calls it.
+/// Fields that name a file. What a person calls it stands in assets/words/link.toml.
 struct FileField {
-  std::string_view key, words, option;
+  std::string_view key, option;
 };
 inline constexpr FileField kFileFields[] = {
-    {"data.text", "text", "--text FILE"},
-    {"data.pairs", "sentence pairs", "--set data.pairs=FILE"},
-    {"data.labels", "labelled texts", "--set data.labels=FILE"},
-    {"data.images", "images", "--set data.images=FILE"},
-    {"data.image_labels", "image labels", "--set data.image_labels=FILE"},
-    {"data.treebank", "treebank", "--set data.treebank=FILE"},
-    {"data.valid", "validation file", "--set data.valid=FILE"},
-    {"data.tokenizer", "tokenizer", "--set data.tokenizer=FILE"},
-    {"train.init_from", "saved run", "--set train.init_from=FILE"}};  // all that there are: what a run reads
-const FileField* file_field(std::string_view key);  ///< nullptr: no file
+    {"data.text", "--text FILE"},
+    {"data.pairs", "--set data.pairs=FILE"},
+    {"data.labels", "--set data.labels=FILE"},
+    {"data.images", "--set data.images=FILE"},
+    {"data.image_labels", "--set data.image_labels=FILE"},
+    {"data.treebank", "--set data.treebank=FILE"},
+    {"data.valid", "--set data.valid=FILE"},
+    {"data.tokenizer", "--set data.tokenizer=FILE"},
+    {"train.init_from", "--set train.init_from=FILE"}};  // all that there are: what a run reads
+const FileField* file_field(std::string_view key);       ///< nullptr: no file
 
 }  // namespace normscope::link

@@ -9,6 +9,7 @@
 #include "app/link/link.h"
 #include "app/link/link_text.h"
 #include "app/link/packing.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
 #include "training/spec/in_words.h"
@@ -120,12 +121,20 @@ std::string link_fragment(const LinkedView& view) {
        length, longest_part(lines), kLongestFragment);
 }
 
+namespace {
+
+std::string called(const words::Language& language, const std::string& key, const std::string& name) {
+  return language.say(fmt::format("link.file.{}", key), {{"name", name}});
+}
+
+}  // namespace
+
 std::string needed_words(const LinkedView& view) {
   std::vector<std::string> files;
   for (const auto& [key, name] : view.needs)
-    if (const FileField* file = file_field(key)) files.push_back(fmt::format("{} {}", file->words, name));
+    if (file_field(key)) files.push_back(called(words::of_window(), key, name));
   if (files.empty()) return "";
-  return fmt::format("it needs your {}, which it does not carry", in_words(files, "and"));
+  return words::say("link.needs", {{"files", in_words(files, words::say("link.and"))}});
 }
 
 void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs) {
@@ -135,8 +144,8 @@ void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs) 
       return !get_field(run.spec, need.first).empty();
     });
     if (file && !there)
-      fail("link", "the link needs your {} {}, which it does not carry: expected {}", file->words,
-           need.second, file->option);
+      fail("link", "the link needs your {}, which it does not carry: expected {}",
+           called(words::language("en"), need.first, need.second), file->option);
   }
 }
 

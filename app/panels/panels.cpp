@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
+#include <list>
 
-#include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
@@ -27,129 +28,111 @@ std::vector<plot::PlotSpec> one_a_run(const LabView& view, LabData& data, const 
   return make(view, data, options);
 }
 
-constexpr PanelControl kRateControls[] = {{"/peak", "plot: peak of the learning rate",
-                                           "The learning rate of all runs, on its plot.",
-                                           "height maximum highest"}};
-constexpr PanelControl kDependencyControls[] = {{"/batch", "dependency plot: whole batch",
-                                                 "Who leans on whom over every sequence of this step.",
-                                                 "triangles all sequences"}};
-
-constexpr std::array kPanels{
-    Panel{.id = "plot/loss",
-          .form = Form::Steps,
-          .place = {.column = PanelColumn::Time, .row = 1, .least = 243, .share = 0.516f, .above_tabs = true},
-          .title = "Loss",
-          .question = "how well does it foresee the text?",
-          .brief = "how well does it foresee?",
-          .term = "nats",
-          .axis = "loss",
-          .unit = "nats per {}",
-          .help = "Loss of every run: how many nats each symbol surprises the model by. Dotted: knowing "
-                  "frequencies only, and the entropy of the text. Drag to set the step, turn the wheel to "
-                  "zoom; when zoomed, drag to pan and double-click to see everything again.",
-          .file = "loss",
-          .words = "cross-entropy perplexity",
-          .plots = one<loss_plot>},
-    Panel{.id = "plot/gradient-by-layer",
-          .form = Form::Layers,
-          .place = {.column = PanelColumn::Depth,
-                    .row = 1,
-                    .least = 208,
-                    .share = 0.357f,
-                    .first = true,
-                    .tab = "Gradient by layer"},
-          .help = "At the step of the cursor.",
-          .words = "vanishing backpropagation",
-          .metric = Metric::Gradient,
-          .plots = one_of_metric<depth_plot>},
-    Panel{.id = "plot/gradient-over-time",
-          .form = Form::Strips,
-          .place = {.column = PanelColumn::Time,
-                    .row = 3,
-                    .least = 228,
-                    .share = 0.484f,
-                    .tab = "Gradient over time"},
-          .help = "A line a layer.",
-          .words = "vanishing backpropagation",
-          .metric = Metric::Gradient,
-          .lists = "-over-time",
-          .one_stack = true,
-          .at_cursor = false,
-          .plots = over_time_plots},
-    Panel{.id = "plot/hidden-norm",
-          .form = Form::Layers,
-          .place = {.column = PanelColumn::Depth,
-                    .row = 2,
-                    .least = 189,
-                    .share = 0.323f,
-                    .first = true,
-                    .tab = "Hidden norm"},
-          .help = "At the step of the cursor.",
-          .words = "activations magnitude",
-          .metric = Metric::HiddenNorm,
-          .lists = "-below",
-          .plots = one_of_metric<depth_plot>},
-    Panel{
-        .id = "plot/rate",
-        .form = Form::Steps,
-        .place = {.column = PanelColumn::Time,
-                  .row = 2,
-                  .least = 112,
-                  .share = 0.167f,
-                  .first = true,
-                  .tab = "Learning rate"},
-        .title = "Learning rate",
-        .question = "how far does each step go?",
-        .brief = "how far?",
-        .term = "learning-rate",
-        .axis = "learning rate",
-        .help =
-            "Learning rate: solid what was used, lighter what will be. Yellow handles change it from now on. "
-            "Thin, where it is measured: the critical rate.",
-        .file = "rate",
-        .words = "curve",
-        .at_cursor = false,
-        .speaks_on_lines = true,
-        .controls = kRateControls,
-        .plots = one<rate_plot>},
-    Panel{.id = "plot/dependency",
-          .form = Form::Triangles,
-          .place = {.column = PanelColumn::Depth, .row = 3, .least = 186, .share = 0.32f, .tab = "β²"},
-          .title = "Residual dependency β²",
-          .question = "whom does each layer lean on?",
-          .brief = "who leans on whom?",
-          .term = "beta2",
-          .axis = "residual dependency",
-          .help = "Row: a sub-layer, from 1 at the top. Column: the input, then each branch. The more a cell "
-                  "stands out, the more of the variance after the row's sub-layer comes from that column.",
-          .file = "dependency",
-          .words = "lean triangle heatmap",
-          .one_stack = true,
-          .controls = kDependencyControls,
-          .plots = one_a_run<dependency_plots>},
+constexpr Panel kPanelRows[] = {
+    {.id = "plot/loss",
+     .form = Form::Steps,
+     .place = {.column = PanelColumn::Time, .row = 1, .least = 243, .share = 0.516f, .above_tabs = true},
+     .term = "nats",
+     .file = "loss",
+     .plots = one<loss_plot>},
+    {.id = "plot/gradient-by-layer",
+     .form = Form::Layers,
+     .place = {.column = PanelColumn::Depth,
+               .row = 1,
+               .least = 208,
+               .share = 0.357f,
+               .first = true,
+               .tab = "Gradient by layer"},
+     .metric = Metric::Gradient,
+     .plots = one_of_metric<depth_plot>},
+    {.id = "plot/gradient-over-time",
+     .form = Form::Strips,
+     .place =
+         {.column = PanelColumn::Time, .row = 3, .least = 228, .share = 0.484f, .tab = "Gradient over time"},
+     .metric = Metric::Gradient,
+     .lists = "-over-time",
+     .one_stack = true,
+     .at_cursor = false,
+     .plots = over_time_plots},
+    {.id = "plot/hidden-norm",
+     .form = Form::Layers,
+     .place = {.column = PanelColumn::Depth,
+               .row = 2,
+               .least = 189,
+               .share = 0.323f,
+               .first = true,
+               .tab = "Hidden norm"},
+     .metric = Metric::HiddenNorm,
+     .lists = "-below",
+     .plots = one_of_metric<depth_plot>},
+    {.id = "plot/rate",
+     .form = Form::Steps,
+     .place = {.column = PanelColumn::Time,
+               .row = 2,
+               .least = 112,
+               .share = 0.167f,
+               .first = true,
+               .tab = "Learning rate"},
+     .term = "learning-rate",
+     .file = "rate",
+     .at_cursor = false,
+     .speaks_on_lines = true,
+     .control = "/peak",
+     .plots = one<rate_plot>},
+    {.id = "plot/dependency",
+     .form = Form::Triangles,
+     .place = {.column = PanelColumn::Depth, .row = 3, .least = 186, .share = 0.32f, .tab = "β²"},
+     .term = "beta2",
+     .file = "dependency",
+     .one_stack = true,
+     .control = "/batch",
+     .plots = one_a_run<dependency_plots>},
 };
+
+/// The rows with the texts of assets/words/plots.toml.
+std::vector<Panel> spoken_panels() {
+  static std::list<PanelControl> controls;  // a list, because the panels point to its members
+  std::vector<Panel> all(std::begin(kPanelRows), std::end(kPanelRows));
+  for (Panel& panel : all) {
+    const std::string_view name = std::string_view(panel.id).substr(std::string_view("plot/").size());
+    const auto text = [&](const char* what) {
+      const std::string* found = words::of_window().find(fmt::format("plots.panel.{}.{}", name, what));
+      return found ? found->c_str() : "";
+    };
+    panel.title = text("title");
+    panel.question = text("question");
+    panel.brief = text("brief");
+    panel.axis = text("axis");
+    panel.help = text("help");
+    panel.words = text("words");
+    if (!*panel.control) continue;
+    const auto of_control = [&](const char* what) -> const std::string& {
+      return words::say(fmt::format("plots.control.{}.{}", panel.control + 1, what));
+    };
+    controls.push_back({panel.control, of_control("title"), of_control("help"), of_control("words")});
+    panel.controls = {&controls.back(), 1};
+  }
+  return all;
+}
 
 bool one_of_a_run(const Panel& panel) { return panel.form == Form::Strips || panel.form == Form::Triangles; }
 
 // "residual dependency at step 214, A: Post-LN, no warm-up"
-std::string axis_words(const Panel& panel, const RunView* run, int step) {
-  std::string words = panel.axis;
-  if (panel.form == Form::Layers || panel.form == Form::Triangles)
-    words += fmt::format(" at step {}", ui::grouped(step));
-  if (run) words += fmt::format(", {}: {}", run->letter, run->name);
-  return words;
+std::string words_of_axis(const Panel& panel, const RunView* run, int step) {
+  std::string what = panel.axis;
+  if (panel.form == Form::Layers || panel.form == Form::Triangles) what = at_step(what, step);
+  return run ? of_run(what, *run) : what;
 }
 
 // What the function that made the plot did not say itself.
-void put_words(plot::PlotSpec& plot, const Panel& panel, const LabView& view, const RunView* run, int step) {
+void put_words(plot::PlotSpec& plot, const Panel& panel, const RunView* run, int step) {
   if (plot.id.empty()) plot.id = run ? fmt::format("{}-{}", panel.file, run->letter) : panel.file;
   if (plot.title.empty()) {
     plot.title = panel.title;
     plot.question = panel.question;
     plot.brief = panel.brief;
   }
-  if (plot.y.label.empty()) plot.y.label = axis_words(panel, run, step);
-  if (plot.y.unit.empty() && *panel.unit) plot.y.unit = fmt::format(fmt::runtime(panel.unit), view.unit);
+  if (plot.y.label.empty()) plot.y.label = words_of_axis(panel, run, step);
   // Bands without a name are explained by the note, which then has the room of the question.
   if (std::any_of(plot.bands.begin(), plot.bands.end(),
                   [](const plot::Band& b) { return b.label.empty(); })) {
@@ -160,11 +143,15 @@ void put_words(plot::PlotSpec& plot, const Panel& panel, const LabView& view, co
 
 }  // namespace
 
-std::span<const Panel> panels() { return kPanels; }
+std::span<const Panel> panels() {
+  static const std::vector<Panel> all = spoken_panels();
+  return all;
+}
 
 const Panel* find_panel(std::string_view id) {
-  const auto at = std::find_if(kPanels.begin(), kPanels.end(), [&](const Panel& p) { return p.id == id; });
-  return at == kPanels.end() ? nullptr : &*at;
+  for (const Panel& panel : panels())
+    if (panel.id == id) return &panel;
+  return nullptr;
 }
 
 const Panel* panel_of(std::string_view control) {
@@ -190,7 +177,7 @@ bool stands_in(const Panel& panel, Size size) {
 
 std::vector<const Panel*> panels_of(PanelColumn column, Size size) {
   std::vector<const Panel*> list;
-  for (const Panel& panel : kPanels)
+  for (const Panel& panel : panels())
     if (panel.place.column == column && stands_in(panel, size)) list.push_back(&panel);
   std::stable_sort(list.begin(), list.end(),
                    [](const Panel* a, const Panel* b) { return a->place.row < b->place.row; });
@@ -199,20 +186,20 @@ std::vector<const Panel*> panels_of(PanelColumn column, Size size) {
 
 std::vector<const Panel*> tab_panels() {
   std::vector<const Panel*> list;
-  for (const Panel& panel : kPanels)
+  for (const Panel& panel : panels())
     if (*panel.place.tab) list.push_back(&panel);
   return list;
 }
 
 const Panel& panel_above_tabs() {
-  return *std::find_if(kPanels.begin(), kPanels.end(), [](const Panel& p) { return p.place.above_tabs; });
+  return *std::find_if(panels().begin(), panels().end(), [](const Panel& p) { return p.place.above_tabs; });
 }
 
 std::vector<plot::PlotSpec> plots_of(const Panel& panel, const LabView& view, LabData& data,
                                      const PlotOptions& options, Metric metric) {
   std::vector<plot::PlotSpec> plots = panel.plots(view, data, options, metric);
   for (size_t i = 0; i < plots.size(); ++i)
-    put_words(plots[i], panel, view, one_of_a_run(panel) ? &view.runs[i] : nullptr, options.step);
+    put_words(plots[i], panel, one_of_a_run(panel) ? &view.runs[i] : nullptr, options.step);
   return plots;
 }
 

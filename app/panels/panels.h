@@ -1,5 +1,5 @@
-// The plots of the Lab, a row each: what a panel is called, what it shows, where it stands, what its file is
-// called and what the palette knows of it. LabScreen draws the rows, elsewhere() lists their controls, the
+// The plots of the Lab, a row each: what a panel shows, where it stands and what its file is called; what it is called and
+// what the palette knows of it stands in assets/words/plots.toml. LabScreen draws the rows, elsewhere() lists their controls, the
 // palette names them. A new panel is a row of panels.cpp and the function that makes its PlotSpec.
 #pragma once
 
@@ -36,7 +36,7 @@ struct Place {
   float least = 0;                         // logical px of height
   float share = 0;                         // of what the column has left for its rows ...
   bool first = false;                      // ... or, before that, of the whole column
-  const char* tab = "";                    // label of its tab in the compact layout; empty: no tab
+  const char* tab = "";                    // name of its tab in the compact layout; empty: no tab
   bool above_tabs = false;                 // of the compact layout
 };
 
@@ -57,7 +57,6 @@ struct Panel {
   const char* brief = "";          // the question where there is little room
   const char* term = "";           // entry of the glossary; empty: none
   const char* axis = "";           // what is measured, for files and text
-  const char* unit = "";           // {}: "letter", or whatever the text is made of
   const char* help = "";           // after the metric's, where there is one
   const char* file = "";           // normscope-FILE.svg, normscope-FILE-A.svg; empty: named by the metric
   const char* words = "";          // what else the palette finds it by
@@ -66,6 +65,7 @@ struct Panel {
   bool one_stack = false;          // of an encoder-decoder: chosen by a list; else both stand in it
   bool at_cursor = true;           // the runs as they stood at the cursor's step; else as they are now
   bool speaks_on_lines = false;    // no sentence below the title: its lines are labelled with it
+  const char* control = "";        // that only this panel has: "/peak"
   std::span<const PanelControl> controls{};
   PlotsOf plots;
 };

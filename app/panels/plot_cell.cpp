@@ -4,13 +4,13 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "app/panels/plot_specs.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 
@@ -40,7 +40,7 @@ void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& cho
     options.quiet = true;
     options.enabled = stream || of_any_layer(q.metric);
     Rect row = rows.take_top(kRow).inset(0, 1);
-    if (button(ui, fmt::format("{}/{}", name, q.id), row, "", options.enabled ? q.help : kNoStream,
+    if (button(ui, fmt::format("{}/{}", name, q.id), row, "", options.enabled ? q.help : no_stream(),
                options)) {
       chosen = q.metric;
       ui.close_popup();
@@ -62,7 +62,7 @@ std::string text_of(const std::vector<plot::PlotSpec>& plots) {
 
 // What a title with a choice says under the mouse: what is measured, and in small print what a click does.
 std::string definition(Metric metric) {
-  return fmt::format("{}\nClick to show another quantity.", info(metric).help);
+  return words::say("plots.menu.help_title", {{"help", info(metric).help}});
 }
 
 void dots(Painter& p, Vec centre, Colour colour) {
@@ -119,21 +119,24 @@ void metric_button(Ui& ui, const std::string& name, const Rect& rect, Metric& me
 
 namespace {
 
-constexpr std::array<MenuEntry, 6> kMenu{{
-    {"svg", "Save as SVG", "A drawing without loss, into the pictures folder."},
-    {"png", "Save as PNG", "A picture of 1280 × 800 pixels, into the pictures folder."},
-    {"csv", "Save as CSV", "All numbers of the plot with nine digits, into the pictures folder."},
-    {"text", "Copy as text", "Title, sentence and the values of every line, to paste elsewhere.", "Ctrl T"},
-    {"log", "Logarithmic axis", "Switches the vertical axis between a linear and a logarithmic scale."},
-    {"reset", "Show everything", "Undoes zoom and pan."},
-}};
+constexpr const char* kEntries[] = {"svg", "png", "csv", "text", "log", "reset"};
 constexpr size_t kSaves = 3, kCopy = 3, kAxis = 4;
+
+std::vector<MenuEntry> whole_menu() {
+  std::vector<MenuEntry> menu;
+  for (const char* id : kEntries)
+    menu.push_back({id, words::say(fmt::format("plots.menu.{}.label", id)),
+                    words::say(fmt::format("plots.menu.{}.help", id))});
+  menu[kCopy].keys = "Ctrl T";
+  return menu;
+}
 
 }  // namespace
 
 // A heat map has no axis to change.
 std::span<const MenuEntry> menu_entries(bool heat) {
-  return std::span(kMenu).first(heat ? kAxis : kMenu.size());
+  static const std::vector<MenuEntry> menu = whole_menu();
+  return std::span(menu).first(heat ? kAxis : menu.size());
 }
 
 void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::vector<plot::PlotSpec>& plots,
@@ -142,8 +145,7 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
   const Rect place{panel.right() - 24, panel.y + 6, 24, 24};
   HitOptions options;
   options.overlap = true;
-  const Hit hit =
-      ui.hit(menu, place, "", "Save or copy this plot, change its axis (Ctrl+T copies it as text).", options);
+  const Hit hit = ui.hit(menu, place, "", words::say("plots.menu.help"), options);
   if (hit.hovered || hit.focused || ui.popup_open(menu) || panel.contains(ui.mouse()))
     dots(ui.paint(), {panel.right() - 7, place.centre().y}, hit.hovered ? ui.theme().ink : ui.theme().ink3);
   if (hit.clicked || state.open_menu == name) {
@@ -166,7 +168,7 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     const Rect row = rows.take_top(kRow).inset(0, 1);
     quiet.left = true;
     quiet.style = {Face::Sans, type::body};
-    const std::string_view label = i == kAxis && log ? "Linear axis" : entry.label;
+    const std::string_view label = i == kAxis && log ? words::say("plots.menu.linear") : entry.label;
     const bool clicked = button(ui, fmt::format("{}/{}", menu, entry.id), row, label, entry.help, quiet);
     ui.paint().text_in(row.inset(10, 0), {Face::Mono, type::tick}, ui.theme().ink3, entry.keys, Align::Right);
     if (!clicked) continue;

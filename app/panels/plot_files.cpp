@@ -10,6 +10,7 @@
 #include "app/headless/raster.h"
 #include "app/plot/plot.h"
 #include "app/ui/ui.h"
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/files/file_kind.h"
@@ -94,8 +95,9 @@ std::string save_plots(const std::vector<SavePlot>& commands, bool dark) {
   for (const SavePlot& save : commands) {
     try {
       const std::vector<std::string> paths = save_plot(save, pictures_folder(), dark);
-      if (!paths.empty()) notice = "saved " + paths.front();
-      if (paths.size() > 1) notice += fmt::format(" and {} more", paths.size() - 1);
+      if (!paths.empty())
+        notice = words::say(paths.size() > 1 ? "plots.saved_more" : "plots.saved",
+                            {{"path", paths.front()}, {"more", paths.size() - 1}});
     } catch (...) {
       notice = describe_exception("saving the plot");
     }

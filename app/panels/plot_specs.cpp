@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
 #include "training/spec/in_words.h"
 #include "training/spec/loss_window.h"
@@ -33,45 +34,52 @@ bool has_part(const RunView& run, const std::string& part) {
   return std::find(parts.begin(), parts.end(), part) != parts.end();
 }
 
+// "B and C"
+std::string listed(const std::vector<std::string>& letters) {
+  return in_words(letters, words::say("plots.and"));
+}
+
+// "B left the line of letter frequencies at step 214, A at step 480."; `that`: a line that was named before.
+std::string leavers_sentence(const LabView& view, bool that, bool brief) {
+  std::vector<const RunView*> leavers;
+  for (const RunView& run : view.runs)
+    if (run.learning_since > 0 && run.state != RunState::Stuck) leavers.push_back(&run);
+  if (leavers.empty()) return {};
+  std::stable_sort(leavers.begin(), leavers.end(),
+                   [](const RunView* a, const RunView* b) { return a->learning_since < b->learning_since; });
+  std::string others;
+  for (size_t i = 1; i < leavers.size(); ++i)
+    others += words::say(brief ? "plots.loss.left_too_brief" : "plots.loss.left_too",
+                         {{"run", leavers[i]->letter}, {"step", leavers[i]->learning_since}});
+  return words::say(that ? "plots.loss.left_that" : "plots.loss.left",
+                    {{"run", leavers.front()->letter},
+                     {"frequencies", frequencies_of(view.unit)},
+                     {"step", leavers.front()->learning_since},
+                     {"others", others}});
+}
+
 std::string loss_sentence(const LabView& view) {
-  std::vector<std::string> stuck, left, broken;
+  std::vector<std::string> stuck, broken, sentences;
   for (const RunView& run : view.runs) {
     if (run.state == RunState::NonFinite)
       broken.push_back(letter_of(run));
     else if (run.state == RunState::Stuck)
       stuck.push_back(letter_of(run));
   }
-  std::vector<const RunView*> leavers;
-  for (const RunView& run : view.runs)
-    if (run.learning_since > 0 && run.state != RunState::Stuck) leavers.push_back(&run);
-  std::stable_sort(leavers.begin(), leavers.end(),
-                   [](const RunView* a, const RunView* b) { return a->learning_since < b->learning_since; });
-  for (const RunView* run : leavers)
-    left.push_back(left.empty()
-                       ? fmt::format("{} left that line at step {}", run->letter, run->learning_since)
-                       : fmt::format("{} at {}{}", run->letter, view.runs.size() > 3 ? "" : "step ",
-                                     run->learning_since));
-  std::string text;
+  const bool brief = view.runs.size() > 3;
   if (!broken.empty())
-    text = in_words(broken, "and") + (broken.size() > 1 ? " are" : " is") + " no longer finite. ";
-  if (!stuck.empty()) {
-    const char* knows = stuck.size() > 1 ? "know" : "knows";
-    text +=
-        view.runs.size() > 3
-            ? fmt::format("{} {} only {}. ", in_words(stuck, "and"), knows, frequencies_of(view.unit))
-            : fmt::format("{} {} only how often each {} occurs. ", in_words(stuck, "and"), knows, view.unit);
-  }
-  if (!left.empty() && stuck.empty())
-    left.front() = fmt::format("{} left the line of {} at step {}", leavers.front()->letter,
-                               frequencies_of(view.unit), leavers.front()->learning_since);
-  if (!left.empty()) {
-    for (size_t i = 0; i < left.size(); ++i) text += (i ? ", " : "") + left[i];
-    text += ".";
-  }
-  if (text.empty() && view.step > 0)
-    text = fmt::format("Every model first learns how often each {} occurs.", view.unit);
-  while (text.ends_with(' ')) text.pop_back();
-  return text;
+    sentences.push_back(
+        words::say("plots.loss.broken", {{"count", broken.size()}, {"runs", listed(broken)}}));
+  if (!stuck.empty())
+    sentences.push_back(words::say(brief ? "plots.loss.stuck_brief" : "plots.loss.stuck",
+                                   {{"count", stuck.size()},
+                                    {"runs", listed(stuck)},
+                                    {"unit", view.unit},
+                                    {"frequencies", frequencies_of(view.unit)}}));
+  if (std::string left = leavers_sentence(view, !stuck.empty(), brief); !left.empty())
+    sentences.push_back(std::move(left));
+  if (sentences.empty() && view.step > 0) return words::say("plots.loss.first", {{"unit", view.unit}});
+  return fmt::format("{}", fmt::join(sentences, " "));
 }
 
 // What the bands say about the two runs that lie farthest apart at the last step that all bands reach; empty
@@ -91,17 +99,14 @@ std::string variability_sentence(const LabView& view) {
   if (low == high) return {};
   const bool apart = (*low)->spread->high[step - 1] < (*high)->spread->low[step - 1];
   const int seeds = std::min((*low)->spread->seeds, (*high)->spread->seeds);
-  return apart ? fmt::format("Not luck: {} lies below {} at step {} with each of {} other seeds.",
-                             (*low)->letter, (*high)->letter, step, seeds)
-               : fmt::format("It may be luck: {} and {} overlap at step {} over {} other seeds.",
-                             (*low)->letter, (*high)->letter, step, seeds);
+  return words::say(apart ? "plots.loss.no_luck" : "plots.loss.luck",
+                    {{"low", (*low)->letter}, {"high", (*high)->letter}, {"step", step}, {"seeds", seeds}});
 }
 
 void put_spread(PlotSpec& plot, const RunView& run) {
   if (!run.spread || run.spread->mean.size() < 2) return;
   Band band;
-  band.id = fmt::format("{} with {} other seed{}", run.letter, run.spread->seeds,
-                        run.spread->seeds == 1 ? "" : "s");
+  band.id = words::say("plots.loss.seeds", {{"run", run.letter}, {"count", run.spread->seeds}});
   band.ink = Ink::run(colour_of(run));
   std::vector<float> x(run.spread->mean.size());
   std::iota(x.begin(), x.end(), 1.f);
@@ -121,6 +126,34 @@ void put_end(plot::Series& series, LabData& data, const RunView& run) {
   if (std::isfinite(end)) series.end_y = static_cast<float>(end);
 }
 
+// Knowing frequencies alone, the entropy of the text, and the one who guessed in the guessing game.
+void put_levels(PlotSpec& plot, const LabView& view, const std::optional<double>& person_nats) {
+  if (view.unigram_entropy > 0) {
+    RefLine entropy;
+    entropy.value = view.unigram_entropy;
+    entropy.label = fmt::format("{} {:.2f}", frequencies_of(view.unit), view.unigram_entropy);
+    plot.lines.push_back(std::move(entropy));
+  }
+  if (view.entropy_rate > 0) {
+    RefLine floor;
+    floor.value = view.entropy_rate;
+    const words::Place level{"level", fmt::format("{:.2f}", view.entropy_rate)};
+    floor.short_label = words::say("plots.loss.entropy", {level});
+    floor.label = words::say("plots.loss.entropy_floor", {level});
+    floor.label_left = floor.label_below = floor.fill_below = true;
+    plot.lines.push_back(std::move(floor));
+  }
+  if (person_nats) {
+    RefLine person;
+    person.value = *person_nats;
+    const words::Place level{"level", fmt::format("{:.2f}", *person_nats)};
+    person.short_label = words::say("plots.loss.person", {level});
+    person.label = words::say("plots.loss.person_guessed", {level});
+    person.label_left = true;
+    plot.lines.push_back(std::move(person));
+  }
+}
+
 double loss_top(const LabView& view, LabData& data) {
   double top = view.unigram_entropy + 0.4;
   for (const RunView& run : view.runs) {
@@ -133,11 +166,24 @@ double loss_top(const LabView& view, LabData& data) {
 
 }  // namespace
 
+std::string axis_of(const LabView& view, const MetricInfo& about, int matrix) {
+  if (!about.of_matrix) return about.axis;
+  return words::say("plots.axis.of_matrix", {{"what", about.axis}, {"matrix", matrix_label(view, matrix)}});
+}
+
+std::string at_step(std::string_view what, int step) {
+  return words::say("plots.axis.at_step", {{"what", what}, {"step", ui::grouped(step)}});
+}
+
+std::string of_run(std::string_view what, const RunView& run) {
+  return words::say("plots.axis.of_run", {{"what", what}, {"run", run.letter}, {"name", run.name}});
+}
+
 Axis step_axis(const LabView& view) {
   Axis axis;
   axis.lo = 0;
   axis.hi = steps_shown(view);
-  axis.label = "step";
+  axis.label = words::say("plots.axis.step");
   axis.integer = true;
   axis.max_ticks = 7;
   return axis;
@@ -173,17 +219,17 @@ std::string short_label(const LabView& view, size_t index) {
 
 PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
-  plot.note =
-      fmt::format("{}, lower is better; at the ends: mean of up to {}", nats_per(view.unit), kLossWindow);
   if (!any_stream(view)) {
-    plot.title = "Loss";
-    plot.question = "how well does it choose?";
+    plot.title = words::say("plots.panel.loss.title");
+    plot.question = words::say("plots.loss.question_choice");
     plot.brief = plot.question;
   }
+  plot.y.unit = nats_per(view.unit);
   plot.sentence = variability_sentence(view);
   if (plot.sentence.empty()) plot.sentence = loss_sentence(view);
   for (const RunView& run : view.runs) put_spread(plot, run);
-  if (!plot.bands.empty()) plot.note += "; bands: lowest to highest of other seeds";
+  plot.note = words::say(plot.bands.empty() ? "plots.loss.note" : "plots.loss.note_bands",
+                         {{"nats", plot.y.unit}, {"steps", kLossWindow}});
   plot.x = step_axis(view);
   plot.y.lo = floor_of_axis(view);
   plot.y.hi = loss_top(view, data);
@@ -205,28 +251,7 @@ PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& option
     s.markers = Markers::Sparse;
     plot.series.push_back(std::move(s));
   }
-  if (view.unigram_entropy > 0) {
-    RefLine entropy;
-    entropy.value = view.unigram_entropy;
-    entropy.label = fmt::format("{} {:.2f}", frequencies_of(view.unit), view.unigram_entropy);
-    plot.lines.push_back(std::move(entropy));
-  }
-  if (view.entropy_rate > 0) {
-    RefLine floor;
-    floor.value = view.entropy_rate;
-    floor.short_label = fmt::format("entropy of the text {:.2f}", view.entropy_rate);
-    floor.label = floor.short_label + ", no model can do better";
-    floor.label_left = floor.label_below = floor.fill_below = true;
-    plot.lines.push_back(std::move(floor));
-  }
-  if (options.person) {
-    RefLine person;
-    person.value = *options.person;
-    person.short_label = fmt::format("you {:.2f}", *options.person);
-    person.label = person.short_label + ", by guessing";
-    person.label_left = true;
-    plot.lines.push_back(std::move(person));
-  }
+  put_levels(plot, view, options.person);
   put_cursor(plot, options, true);
   return plot;
 }

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/panels/metrics.h"
@@ -76,6 +77,12 @@ std::optional<Faded> faded(const std::vector<float>& gradients);
 std::string gets_less(const std::vector<float>& gradients);
 // Title, question and brief question of a metric's plot; `title` is info().by_layer or over_time.
 void put_title(plot::PlotSpec&, const MetricInfo&, const char* title);
+// What an axis shows: of the matrix where the metric asks which, at a step, of a run.
+std::string axis_of(const LabView&, const MetricInfo&, int matrix);
+std::string at_step(std::string_view what, int step);
+std::string of_run(std::string_view what, const RunView&);
+// "A", of an encoder-decoder "A's decoder".
+std::string whose(const RunView&, Side);
 // Makes an axis logarithmic with room for these values, three or four decades labelled.
 void log_axis(plot::Axis&, double lo, double hi);
 plot::Axis layer_axis(int layers);

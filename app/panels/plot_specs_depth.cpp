@@ -4,19 +4,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "app/panels/plot_specs.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
 
 using namespace plot;
 using Series = plot::Series;  // not the history's
-
-std::string at_step(const PlotOptions& options) {
-  return fmt::format("at step {}", ui::grouped(options.step));
-}
 
 struct Range {
   double lo = std::numeric_limits<double>::infinity(), hi = 0;
@@ -35,9 +33,12 @@ void linear_axis(Axis& axis, double lowest, double hi) {
   axis.max_ticks = 3;
 }
 
+// layer_id names a layer's line for the code, which finds it so (LabScreen::layer_of_series), and for files.
+std::string layer_id(int layer) { return fmt::format("layer {}", layer + 1); }
+
 // Value of a layer's line at the cursor: of the last point at or before it.
 float at_cursor(const PlotSpec& plot, int layer, int step) {
-  const std::string id = fmt::format("layer {}", layer + 1);
+  const std::string id = layer_id(layer);
   for (const Series& s : plot.series) {
     if (s.id != id) continue;
     const auto end = std::upper_bound(s.x.values.begin(), s.x.values.end(), static_cast<float>(step));
@@ -72,7 +73,7 @@ void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const st
   }
   if (letters.empty()) return;
   Series s;
-  s.id = letters + " at step 1";
+  s.id = words::say("plots.at_start", {{"runs", letters}});
   s.x0 = 1;
   s.y = Column::of(start);
   s.ink = {Ink::Role::Ink3, 0, 1};
@@ -80,10 +81,9 @@ void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const st
   s.width = ui::line::reference;
   s.end_label = false;
   s.end_marker = false;
-  plot.series.insert(plot.series.begin(), std::move(s));
   const size_t middle = start.size() / 2;
-  plot.notes.push_back(
-      {double(middle + 1), start[middle], "", letters + " at step 1", {Ink::Role::Ink3, 0, 1}, -36, -9});
+  plot.notes.push_back({double(middle + 1), start[middle], "", s.id, {Ink::Role::Ink3, 0, 1}, -36, -9});
+  plot.series.insert(plot.series.begin(), std::move(s));
 }
 
 void put_hover(PlotSpec& plot, const PlotOptions& options) {
@@ -116,8 +116,7 @@ Axis layer_axis(int layers) {
   axis.lo = 0.8;
   axis.hi = layers + 0.1;
   if (layers == 1) axis.hi = 1.2;
-  axis.label = "layer";
-  axis.short_label = "layer";
+  axis.label = axis.short_label = words::say("plots.axis.layer");
   axis.integer = true;
   axis.max_ticks = 12;
   const int stride = layers > 24 ? 8 : layers > 12 ? 4 : layers > 8 ? 2 : 1;
@@ -152,8 +151,9 @@ std::string gets_less(const std::vector<float>& gradients) {
   const std::optional<Faded> less = faded(gradients);
   if (!less) return {};
   const size_t layers = gradients.size();
-  return fmt::format("layer {} gets {} less than layer {}", less->first ? 1 : layers, less->times,
-                     less->first ? layers : 1);
+  return words::say(
+      "plots.gets_less",
+      {{"layer", less->first ? 1 : layers}, {"times", less->times}, {"other", less->first ? layers : 1}});
 }
 
 void put_title(PlotSpec& plot, const MetricInfo& about, const char* title) {
@@ -166,11 +166,10 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
   PlotSpec plot;
   const std::string path = std::string(kMatrices[options.matrix].path) + ".grad_norm";
   plot.id = "gradient-by-layer";
-  plot.note = "norm of ∂L/∂W, log scale";
+  plot.note = words::say("plots.gradient.note");
   put_title(plot, info(Metric::Gradient), info(Metric::Gradient).by_layer);
   plot.x = layer_axis(most_layers(view));
-  plot.y.label =
-      fmt::format("norm of the gradient of {} {}", matrix_label(view, options.matrix), at_step(options));
+  plot.y.label = at_step(axis_of(view, info(Metric::Gradient), options.matrix), options.step);
   Range range;
   size_t worst = 0;
   double worst_spread = 0;
@@ -192,17 +191,17 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
   }
   if (!view.runs.empty()) {
     const std::vector<float> values = data.by_layer(view.runs[worst], path, options.step);
-    const std::string words = gets_less(values);
+    const std::string less = gets_less(values);
     const size_t at = values.size() > 2 ? 1 : 0;
     if (has_both(view.runs[worst])) {
       plot.sentence = stacks_sentence(view.runs[worst].letter, values,
                                       data.by_layer(view.runs[worst], path, options.step, Side::Encoder));
-    } else if (!words.empty()) {
-      plot.notes.push_back({double(at + 1), values[at], letter_of(view.runs[worst]), words,
+    } else if (!less.empty()) {
+      plot.notes.push_back({double(at + 1), values[at], letter_of(view.runs[worst]), less,
                             Ink::run(colour_of(view.runs[worst])), 18, 22});
-      plot.sentence = letter_of(view.runs[worst]) + ": " + words + ".";
+      plot.sentence = words::say("plots.said", {{"run", view.runs[worst].letter}, {"what", less}});
     } else if (worst_spread > 0) {
-      plot.sentence = fmt::format("All layers get about the same, within {:.1f}×.", worst_spread);
+      plot.sentence = words::say("plots.gradient.alike", {{"times", fmt::format("{:.1f}", worst_spread)}});
     }
     if (!options.compact) {
       const bool theory = add_gradient_theory(plot, view, data, path, options.step);
@@ -218,6 +217,27 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
   return plot;
 }
 
+namespace {
+
+// How many times the states of a stack grow, and whose they are.
+using Growth = std::pair<double, std::string>;
+
+// "A grows 5.4×, B 3.2× from layer 1 to 6."
+std::string growth_sentence(const LabView& view, const std::vector<Growth>& growing) {
+  const auto times = [](const Growth& g) { return fmt::format("{:.1f}", g.first); };
+  std::string others;
+  for (size_t i = 1; i < growing.size(); ++i)
+    others +=
+        words::say("plots.hidden.grows_too", {{"run", growing[i].second}, {"times", times(growing[i])}});
+  return words::say(any_both(view) ? "plots.hidden.grows_both" : "plots.hidden.grows",
+                    {{"run", growing.front().second},
+                     {"times", times(growing.front())},
+                     {"others", others},
+                     {"layer", most_layers(view) - (any_stream(view) ? 0 : 1)}});
+}
+
+}  // namespace
+
 PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
   plot.id = "hidden-norm";
@@ -225,7 +245,7 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
   plot.x = layer_axis(most_layers(view));
   Range range;
   bool sums = false;
-  std::vector<std::pair<double, std::string>> growing;  // how many times, and who
+  std::vector<Growth> growing;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
     for (Side side : sides_of(run)) {
@@ -233,33 +253,26 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
       std::vector<float> values =
           data.by_layer(run, sums ? "ffn.sum.mean_square" : "ffn.out.mean_square", options.step, side);
       for (float v : values) range.add(v);
-      const std::string who =
-          has_both(run) ? fmt::format("{}'s {}", run.letter, side_word(side)) : letter_of(run);
       const size_t measured =
           values.size() - (has_stream(run) ? 0 : 1);  // a chain's last layer is its answer
       if (measured > 1 && usable(values.front()) && values[measured - 1] > 2 * values.front())
-        growing.emplace_back(values[measured - 1] / values.front(), who);
+        growing.emplace_back(values[measured - 1] / values.front(), whose(run, side));
       plot.series.push_back(layer_line(view, i, options.compact, side));
       plot.series.back().y = Column::of(std::move(values));
     }
   }
   if (sums) add_norm_theory(plot, view, range.hi);
-  plot.note = sums ? "mean square of x, before the norm" : "mean square of each layer's output";
-  plot.y.label = "mean square of the hidden state " + at_step(options);
+  plot.note = sums ? info(Metric::HiddenNorm).note : words::say("plots.hidden.note_output");
+  plot.y.label = at_step(info(Metric::HiddenNorm).axis, options.step);
   if (any_both(view) && growing.size() > 2) {  // a line holds two stacks: those that grow most
     std::stable_sort(growing.begin(), growing.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     growing.resize(2);
   }
-  for (const auto& [times, who] : growing)
-    plot.sentence += fmt::format("{} {}{:.1f}×", plot.sentence.empty() ? who : ", " + who,
-                                 plot.sentence.empty() ? "grows " : "", times);
   if (!growing.empty())
-    plot.sentence +=
-        any_both(view) ? " from bottom to top."
-                       : fmt::format(" from layer 1 to {}.", most_layers(view) - (any_stream(view) ? 0 : 1));
+    plot.sentence = growth_sentence(view, growing);
   else if (range.hi > 0 && any_stream(view))
-    plot.sentence = "No stream grows with depth.";
+    plot.sentence = words::say("plots.hidden.none");
   if (range.hi / std::max(range.lo, 1e-30) > 100) {
     log_axis(plot.y, range.lo, range.hi);
   } else {
@@ -291,7 +304,8 @@ void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric m
     range.add(span.highest);
     lowest = std::min(lowest, double(span.lowest));
     Series s;
-    s.id = fmt::format("layer {}", layer + 1);
+    s.id = layer_id(layer);
+    s.name = words::say("plots.layer", {{"layer", layer + 1}});
     s.x = Column(line->x);
     s.y = Column(line->y);
     s.x.owner = line;
@@ -313,18 +327,17 @@ void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOpt
   const std::optional<Faded> less = metric == Metric::Gradient ? faded(now) : std::nullopt;
   if (less && spread >= 10 && plot.series.size() > 1) {
     Series &bottom = plot.series.front(), &top = plot.series.back();
-    top.letter = fmt::format("layer {}", layers);
+    top.letter = std::exchange(top.name, {});
     top.end_label = true;
-    bottom.letter = "layer 1";
+    bottom.letter = std::exchange(bottom.name, {});
     bottom.end_label = true;
-    (less->first ? bottom : top).name = less->times + " less";
-    const std::string who =
-        has_both(run) ? fmt::format("{}'s {}", run.letter, side_word(options.side)) : letter_of(run);
-    plot.sentence = fmt::format("{}: {}.", who, gets_less(now));
+    (less->first ? bottom : top).name = words::say("plots.less", {{"times", less->times}});
+    plot.sentence = words::say("plots.said", {{"run", whose(run, options.side)}, {"what", gets_less(now)}});
   } else if (spread > 0) {
-    std::string text =
-        fmt::format("spread {}×", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread)));
-    if (metric == Metric::Gradient && was_apart(plot.series, 5 * spread)) text += ", recovered";
+    const bool recovered = metric == Metric::Gradient && was_apart(plot.series, 5 * spread);
+    const std::string text =
+        words::say(recovered ? "plots.recovered" : "plots.spread",
+                   {{"times", spread < 2 ? ui::number(spread, 2) : ui::grouped(std::llround(spread))}});
     plot.sentence = text;
     const float y = now[now.size() / 2];
     plot.notes.push_back(
@@ -345,17 +358,14 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
     PlotSpec plot;
     plot.id = fmt::format("{}-over-time-{}", about.id, run.letter);
     put_title(plot, about, about.over_time);
-    plot.note = about.log ? "one line per layer, log scale" : "one line per layer";
+    plot.note = words::say(about.log ? "plots.note_lines_log" : "plots.note_lines");
     plot.x.lo = 0;
     plot.x.hi = steps_shown(view);
-    plot.x.label = "step";
+    plot.x.label = words::say("plots.axis.step");
     plot.x.integer = true;
     plot.x.max_ticks = 7;
     plot.x.show_labels = i + 1 == view.runs.size();
-    plot.y.label =
-        fmt::format("{}{}, {}: {}", about.axis,
-                    about.of_matrix ? std::string(" of ") + matrix_label(view, options.matrix) : "",
-                    run.letter, run.name);
+    plot.y.label = of_run(axis_of(view, about, options.matrix), run);
     plot.tile = colour_of(run);
     plot.pad_top = 4;
     plot.pad_bottom = plot.x.show_labels ? 26.f : 4.f;

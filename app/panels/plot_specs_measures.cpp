@@ -7,6 +7,7 @@
 
 #include "app/panels/plot_specs.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
@@ -19,9 +20,7 @@ struct Best {
   double value = 0;
   Side side = Side::Main;
 
-  std::string who() const {
-    return has_both(*run) ? fmt::format("{}'s {}", run->letter, side_word(side)) : letter_of(*run);
-  }
+  std::string who() const { return whose(*run, side); }
 };
 
 // The finite value of largest size at the last place of a line, and whose it is.
@@ -31,8 +30,8 @@ double last_finite(const std::vector<float>& values) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-const char* not_measured(const LabView& view) {
-  return any_stream(view) ? "These runs do not measure this." : kNoStream;
+const std::string& not_measured(const LabView& view) {
+  return any_stream(view) ? words::say("plots.not_measured") : no_stream();
 }
 
 // Entropy of attention that looks at all it may see alike: mean over queries of ln(number of keys).
@@ -45,40 +44,35 @@ double even_attention(const ModelConfig& model) {
 double add_even_line(PlotSpec& plot, const ModelConfig& model) {
   RefLine even;
   even.value = even_attention(model);
-  even.label = fmt::format("everywhere alike {:.2f}", even.value);
+  even.label = words::say("plots.attention.even", {{"level", fmt::format("{:.2f}", even.value)}});
   even.label_left = true;
   plot.lines.push_back(even);
   return even.value;
 }
 
-std::string cosine_sentence(Best most, const char* what) {
-  if (!most.run) return {};
-  if (most.value >= 0.8)
-    return fmt::format("{}: {} alike after the last layer, cosine {:.2f}.", most.who(), what, most.value);
-  return fmt::format("{} stay apart: cosine at most {:.2f} at the end.",
-                     std::string(1, static_cast<char>(std::toupper(what[0]))) + (what + 1), most.value);
+std::string cosine_sentence(Metric metric, Best most) {
+  const char* id = info(metric).id;
+  return words::say(most.value >= 0.8 ? fmt::format("plots.{}.alike", id) : fmt::format("plots.{}.apart", id),
+                    {{"run", most.who()}, {"cosine", fmt::format("{:.2f}", most.value)}});
 }
 
 std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
   if (!last.run) return {};
   switch (metric) {
     case Metric::TokenCosine:
-      return cosine_sentence(last, "tokens");
     case Metric::LayerCosine:
-      return cosine_sentence(last, "input and output");
+      return cosine_sentence(metric, last);
     case Metric::AttentionEntropy:
-      if (has_both(*last.run))
-        return fmt::format("{}'s last layer spreads its attention widest: {:.2f} nats.", last.who(),
-                           last.value);
-      return fmt::format("{}'s layer {} spreads its attention widest: {:.2f} nats.", last.run->letter, layers,
-                         last.value);
+      return words::say(
+          has_both(*last.run) ? "plots.attention.widest_last" : "plots.attention.widest",
+          {{"run", last.who()}, {"layer", layers}, {"entropy", fmt::format("{:.2f}", last.value)}});
     default:
       break;
   }
-  if (!spread.run || spread.value < 2) return "The layers of every run are alike within 2×.";
-  return fmt::format(
-      "{}'s layers differ by {}×.", spread.who(),
-      spread.value < 10 ? ui::number(spread.value, 2) : ui::grouped(std::llround(spread.value)));
+  if (!spread.run || spread.value < 2) return words::say("plots.layers.alike");
+  const std::string times =
+      spread.value < 10 ? ui::number(spread.value, 2) : ui::grouped(std::llround(spread.value));
+  return words::say("plots.layers.differ", {{"run", spread.who()}, {"times", times}});
 }
 
 }  // namespace
@@ -94,9 +88,7 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
   const int layers = most_layers(view);
   plot.x = layer_axis(layers);
   plot.x.lo = 0.4;
-  plot.y.label = fmt::format("{}{} at step {}", about.axis,
-                             about.of_matrix ? std::string(" of ") + matrix_label(view, options.matrix) : "",
-                             ui::grouped(options.step));
+  plot.y.label = at_step(axis_of(view, about, options.matrix), options.step);
   double lo = std::numeric_limits<double>::infinity(), hi = 0, lowest = 0;
   Best last, spread;
   for (size_t i = 0; i < view.runs.size(); ++i) {
@@ -158,26 +150,30 @@ Leaning leaning_of(const Dependency& d) {
 
 // "A leans on its newest branch, B on about 3 of 13, C on all."
 std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) {
-  std::vector<std::pair<Leaning, std::string>> groups;  // what is leant on, and who leans on it
+  struct Group {
+    Leaning on;
+    std::string letters;  // of those who lean on it
+    size_t runs = 0;
+  };
+  std::vector<Group> groups;
   for (const auto& [letter, d] : runs) {
-    const Leaning what = leaning_of(d);
-    auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.first == what; });
-    if (same == groups.end())
-      groups.emplace_back(what, std::string(1, letter));
-    else
-      same->second += std::string(", ") + letter;
+    const Leaning on = leaning_of(d);
+    auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& g) { return g.on == on; });
+    if (same == groups.end()) same = groups.insert(groups.end(), {on, ""});
+    same->letters += (same->runs++ ? ", " : "") + std::string(1, letter);
   }
-  std::string text;
-  for (const auto& [what, letters] : groups) {
-    const bool one = letters.size() == 1;
-    text += (text.empty() ? "" : ", ") + letters;
-    text += text.size() == letters.size() ? one ? " leans on " : " lean on " : " on ";
-    if (what.parts == 0)
-      text += one ? "its newest branch" : "their newest branch";
-    else
-      text += what.parts == Leaning::kAll ? "all" : fmt::format("about {} of {}", what.parts, what.of);
-  }
-  return text + ".";
+  const auto what = [](const Group& g) {
+    if (g.on.parts == 0) return words::say("plots.lean.newest", {{"count", g.runs}});
+    if (g.on.parts == Leaning::kAll) return words::say("plots.lean.all");
+    return words::say("plots.lean.some", {{"parts", g.on.parts}, {"all", g.on.of}});
+  };
+  std::string others;
+  for (size_t i = 1; i < groups.size(); ++i)
+    others += words::say("plots.lean.on_too", {{"runs", groups[i].letters}, {"what", what(groups[i])}});
+  const Group& first = groups.front();
+  return words::say(
+      "plots.lean.on",
+      {{"count", first.runs}, {"runs", first.letters}, {"what", what(first)}, {"others", others}});
 }
 
 }  // namespace
@@ -201,11 +197,12 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, LabData& data, const
       heat.cells = Column::of(std::move(cells));
       heat.row_first = "1";
       heat.row_last = fmt::format("{}", heat.rows);
-      heat.column_first = "input";
-      heat.column_last = fmt::format("branch {}", heat.rows);
+      heat.column_first = words::say("plots.lean.input");
+      heat.column_last = words::say("plots.lean.branch", {{"branch", heat.rows}});
       heat.column_last_short = fmt::format("{}", heat.rows);
       const auto [lo, hi] = std::minmax_element(d.sums.begin(), d.sums.end());
-      heat.below = fmt::format("Σ rows {:.2f}–{:.2f}", *lo, *hi);
+      heat.below = words::say("plots.lean.rows",
+                              {{"low", fmt::format("{:.2f}", *lo)}, {"high", fmt::format("{:.2f}", *hi)}});
       heat.below_short = fmt::format("Σ {:.2f}–{:.2f}", *lo, *hi);
       const int per_layer = static_cast<int>(subs_of(has_both(run) && options.side == Side::Main).size());
       if (options.hover_layer && *options.hover_layer < layers_of(run, options.side)) {

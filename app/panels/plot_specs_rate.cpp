@@ -6,6 +6,7 @@
 
 #include "app/panels/plot_specs.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 
@@ -21,12 +22,14 @@ Schedule schedule_of(const RunView& run, size_t index, const PlotOptions& option
   return schedule;
 }
 
-// "full rate at once", "warm-up 200", "full rate at once, then 1/√step"; `lead`: before the length of a
-// warm-up.
-std::string schedule_words(const Schedule& schedule, std::string_view lead = "warm-up ") {
-  std::string text = schedule.warmup > 0 ? fmt::format("{}{}", lead, schedule.warmup) : "full rate at once";
+// "full rate at once", "warm-up 200", "full rate at once, then 1/√step"; `bare`: of a warm-up its length alone.
+std::string schedule_words(const Schedule& schedule, bool bare = false) {
+  const std::string steps = std::to_string(schedule.warmup);
+  const std::string start = schedule.warmup <= 0 ? words::say("plots.rate.at_once")
+                            : bare               ? steps
+                                                 : words::say("plots.rate.rises", {{"steps", steps}});
   const std::string_view then = row_of(schedule.kind).words;
-  return then.empty() ? text : fmt::format("{}, then {}", text, then);
+  return then.empty() ? start : words::say("plots.rate.then", {{"start", start}, {"then", then}});
 }
 
 // Runs with one schedule are one line: the first is drawn wider, so that both colours are seen.
@@ -51,11 +54,12 @@ std::string words_of(const RateGroup& group, bool brief) {
   const Schedule &now = group.schedule, &was = group.began;
   if (!changed(group)) {
     const bool plain = now.warmup <= 0 && now.kind == Schedule::Kind::Constant;
-    return brief && plain ? "full rate" : schedule_words(now);
+    return brief && plain ? words::say("plots.rate.full") : schedule_words(now);
   }
   const bool both_rise = was.warmup > 0 && now.warmup > 0;
-  return fmt::format("{} → {} at {}", schedule_words(was), schedule_words(now, both_rise ? "" : "warm-up "),
-                     ui::grouped(group.changed));
+  return words::say("plots.rate.changed", {{"was", schedule_words(was)},
+                                           {"now", schedule_words(now, both_rise)},
+                                           {"step", ui::grouped(group.changed)}});
 }
 
 RateGroup rate_group_of(const RunView& run, size_t index, const PlotOptions& options) {
@@ -104,7 +108,7 @@ void add_rate_lines(PlotSpec& plot, const RateGroup& group, const LabView& view,
     plot::Series past, future;
     const auto measured = data.rate(run);
     past.id = letter_of(run);
-    future.id = past.id + " planned";
+    future.id = words::say("plots.rate.planned", {{"run", run.letter}});
     past.x = Column(measured->x);
     past.y = Column(measured->y);
     past.x.owner = measured;
@@ -165,7 +169,7 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
     handle.x = group.schedule.warmup;
     handle.y = group.schedule.peak;
     handle.step = 10;
-    handle.help = fmt::format("End of run {}'s warm-up. Drag it: the schedule changes from now on.", letter);
+    handle.help = words::say("plots.rate.help_warmup", {{"run", letter}});
     handle.value = fmt::format("{}", group.schedule.warmup);
     plot.handles.push_back(std::move(handle));
   }
@@ -176,9 +180,10 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
     handle.y = groups.front().schedule.peak;  // also where the schedule has left it by then
     handle.move_x = false;
     handle.move_y = true;
-    handle.help = "The learning rate of all runs. Drag it up or down: it changes from now on.";
+    handle.help = words::say("plots.rate.help_peak");
     handle.value = ui::number(groups.front().schedule.peak);
-    plot.notes.push_back({handle.x, handle.y, "", "peak " + handle.value, {Ink::Role::Ink2, 0, 1}, -64, 21});
+    const std::string peak = words::say("plots.rate.peak", {{"rate", handle.value}});
+    plot.notes.push_back({handle.x, handle.y, "", peak, {Ink::Role::Ink2, 0, 1}, -64, 21});
     plot.handles.push_back(std::move(handle));
   }
 }
@@ -210,7 +215,7 @@ void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, LabDat
   all.lowest = all.highest > 0 ? std::min(all.lowest, lowest) : lowest;
   all.highest = std::max(all.highest, highest);
   plot::Series series;
-  series.id = letter_of(run) + " critical";
+  series.id = words::say("plots.rate.critical", {{"run", run.letter}});
   series.x = Column(line->x);
   series.y = Column(line->y);
   series.x.owner = line;
@@ -229,20 +234,17 @@ void show_critical(PlotSpec& plot, const Critical& all, const LabView& view, Lab
     if (const double used = data.rate(run)->span().lowest_positive; used > 0) lowest = std::min(lowest, used);
   plot.y.ticks.clear();
   log_axis(plot.y, lowest, std::max(all.highest, top));
-  plot.note = "thin: critical rate";
-  plot.sentence =
-      all.share > 1
-          ? fmt::format("{}'s rate is {:.2g}× its critical one: its step raises the loss of its own batch.",
-                        all.run->letter, all.share)
-          : fmt::format("No rate is above its critical one; {}'s is nearest, at {:.2g} of it.",
-                        all.run->letter, all.share);
+  plot.note = words::say("plots.rate.note_critical");
+  const std::string share = fmt::format("{:.2g}", all.share);
+  plot.sentence = words::say(all.share > 1 ? "plots.rate.above" : "plots.rate.below",
+                             {{"run", all.run->letter}, {"times", share}, {"share", share}});
 }
 
 }  // namespace
 
 PlotSpec rate_plot(const LabView& view, LabData& data, const PlotOptions& options) {
   PlotSpec plot;
-  plot.note = "drag a handle to change the schedule";
+  plot.note = words::say("plots.rate.note");
   plot.x = step_axis(view);
   const int end = static_cast<int>(plot.x.hi);
   double top = 0;
@@ -259,10 +261,7 @@ PlotSpec rate_plot(const LabView& view, LabData& data, const PlotOptions& option
   for (const RateGroup& group : groups) add_rate_lines(plot, group, view, data, end);
   add_rate_names(plot, groups, view, options, end);
   add_rate_handles(plot, groups, view, end);
-  if (groups.size() == 1)
-    plot.sentence = "All runs follow one schedule.";
-  else
-    plot.sentence = "The runs differ in their schedule.";
+  plot.sentence = words::say(groups.size() == 1 ? "plots.rate.one_schedule" : "plots.rate.schedules");
   Critical critical;
   for (const RunView& run : view.runs) add_critical_line(plot, critical, run, data);
   if (critical.run) show_critical(plot, critical, view, data, top);

@@ -7,12 +7,21 @@
 
 #include "app/panels/plot_specs.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
+std::string whose(const RunView& run, Side side) {
+  if (!has_both(run)) return letter_of(run);
+  const std::string& stack = words::say(side == Side::Main ? "plots.stack.decoder" : "plots.stack.encoder");
+  return words::say("plots.stack_of", {{"run", run.letter}, {"stack", stack}});
+}
+
 void dress_line(plot::Series& s, const RunView& run, Side side, bool compact) {
   if (!has_both(run)) return;
-  s.id = fmt::format("{} {}", run.letter, side_word(side));
-  s.name = compact ? std::string(side_word(side)) : std::string(side_word(side)).substr(0, 3) + ".";
+  const bool decoder = side == Side::Main;
+  const std::string& stack = words::say(decoder ? "plots.stack.decoder" : "plots.stack.encoder");
+  s.id = fmt::format("{} {}", run.letter, stack);
+  s.name = compact ? stack : words::say(decoder ? "plots.stack.decoder_short" : "plots.stack.encoder_short");
   if (side == Side::Main) return;
   s.width = 1.3f;
   s.markers = plot::Markers::None;
@@ -38,16 +47,16 @@ float depth_pad_right(const LabView& view, bool compact) {
 
 std::string stacks_sentence(char letter, const std::vector<float>& decoder,
                             const std::vector<float>& encoder) {
-  const auto words = [](const std::vector<float>& v) {
+  const auto way = [](const std::vector<float>& v) {
     if (v.size() < 2 || !usable(v.front()) || !usable(v.back())) return std::string();
     const double ratio = double(v.back()) / v.front(), factor = std::max(ratio, 1 / ratio);
-    if (factor < 1.25) return std::string("is flat");
+    if (factor < 1.25) return words::say("plots.gradient.flat");
     const std::string times = factor < 20 ? fmt::format("{:.1f}", factor) : ui::grouped(std::llround(factor));
-    return fmt::format("{} {}×", ratio > 1 ? "falls" : "grows", times);
+    return words::say(ratio > 1 ? "plots.gradient.falls" : "plots.gradient.grows", {{"times", times}});
   };
-  const std::string low = words(decoder), high = words(encoder);
+  const std::string low = way(decoder), high = way(encoder);
   if (low.empty() || high.empty()) return {};
-  return fmt::format("Going down {}: decoder {}, encoder {}.", letter, low, high);
+  return words::say("plots.gradient.both", {{"run", letter}, {"decoder", low}, {"encoder", high}});
 }
 
 }  // namespace normscope::lab

@@ -8,6 +8,7 @@
 
 #include "app/panels/plot_specs.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "training/measure/theory_curves.h"
 
 namespace normscope::lab {
@@ -44,7 +45,7 @@ void add_pre_theory(PlotSpec& plot, const LabView& view, double top) {
         high(line->high.begin(), line->high.end());
     if (low.size() < 2 || low.front() > 20 * top) return;
     Band band;
-    band.id = has_both(run) ? "theory for its Pre-LN encoder" : "theory for Pre-LN at the start";
+    band.id = words::say(has_both(run) ? "plots.theory.pre_encoder" : "plots.theory.pre");
     band.ink = Ink::run(colour_of(run));
     band.theory = true;
     band.label = band.id;
@@ -66,8 +67,9 @@ void add_post_theory(PlotSpec& plot, const LabView& view, double top) {
     RefLine line;
     line.value = level->low.front();
     if (line.value < 0.04 * top || line.value > 20 * top) return;
-    line.short_label = fmt::format("theory for Post-LN {:.2f}", line.value);
-    line.label = fmt::format("theory for Post-LN at the start {:.2f}", line.value);
+    const words::Place value{"level", fmt::format("{:.2f}", line.value)};
+    line.short_label = words::say("plots.theory.post_short", {value});
+    line.label = words::say("plots.theory.post", {value});
     line.label_left = line.label_below = true;
     plot.lines.push_back(std::move(line));
     return;
@@ -97,7 +99,7 @@ void add_name(PlotSpec& plot, double x, float y, std::string letter, std::string
 struct Prediction {
   std::string letters;
   std::vector<float> y;  // by layer; unknown ones NaN
-  const char *whose, *formula;
+  std::string of, formula;
   bool from_theory;  // where it ends, too, otherwise where the run's top layer began
 };
 
@@ -148,7 +150,7 @@ std::vector<double> cross_variance(LabData& data, const RunView& run) {
 // Where the profile ends without a measurement: the closed form for the last layer, as a mark.
 void mark_last_layer(PlotSpec& plot, const Prediction& p) {
   Series s;
-  s.id = fmt::format("theory of the last layer of {} at step 1", p.letters);
+  s.id = words::say("plots.theory.line_last", {{"runs", p.letters}});
   s.x0 = static_cast<double>(p.y.size());
   s.y = Column::of({p.y.back()});
   s.ink = {Ink::Role::Ink2, 0, 1};
@@ -166,6 +168,7 @@ void mark_last_layer(PlotSpec& plot, const Prediction& p) {
 bool add_gradient_theory(PlotSpec& plot, const LabView& view, LabData& data, const std::string& path,
                          int step) {
   std::vector<Prediction> all;
+  const std::string& last = words::say("plots.theory.last");
   bool of_start = false;
   for (const RunView& run : view.runs) {
     if (run.forked_from >= 0 || !run.spec->train.init_from.empty() || !path.starts_with("ffn.w2")) continue;
@@ -178,8 +181,9 @@ bool add_gradient_theory(PlotSpec& plot, const LabView& view, LabData& data, con
     const std::string_view name = lines.empty() ? "" : lines.front().equation->name;
     if (name == "decoder profile") {
       if (usable(start.back()))
-        add_prediction(all, run, lines.front().low, start.back(),
-                       {{}, {}, "Post-LN decoder", "∏ 1/√(1 + v), v of the cross branches", false});
+        add_prediction(
+            all, run, lines.front().low, start.back(),
+            {{}, {}, words::say("plots.theory.post_decoder"), words::say("plots.theory.cross"), false});
       continue;
     }
     if (step > kEarly) continue;
@@ -190,15 +194,17 @@ bool add_gradient_theory(PlotSpec& plot, const LabView& view, LabData& data, con
     const bool pre = !lines.empty();
     add_prediction(all, run, pre ? lines.front().low : end_only(run.spec->model.layers),
                    end.value_or(start.back()),
-                   {{}, {}, pre ? "Pre-LN" : "last layer", pre ? "∝ 1/√q" : "last layer", end.has_value()});
+                   {{}, {}, pre ? "Pre-LN" : last, pre ? "∝ 1/√q" : last, end.has_value()});
   }
   for (const Prediction& p : all) {
     const bool line = p.y.size() > 1 && std::isfinite(p.y.front());
     const size_t at = line ? p.y.size() / 2 : p.y.size() - 1;
     add_name(plot, double(at + 1), p.y[at], p.letters,
-             fmt::format("theory at step 1: {}{}", p.formula,
-                         p.from_theory ? (line ? ", ending at ◆ " : " ◆ ") + ui::number(p.y.back(), 2) : ""));
-    if (line) add_dotted(plot, fmt::format("theory of {} ({}) at step 1", p.letters, p.whose), p.y);
+             words::say(!p.from_theory ? "plots.theory.at_start"
+                        : line         ? "plots.theory.ending"
+                                       : "plots.theory.mark",
+                        {{"formula", p.formula}, {"value", ui::number(p.y.back(), 2)}}));
+    if (line) add_dotted(plot, words::say("plots.theory.line", {{"runs", p.letters}, {"whose", p.of}}), p.y);
     if (p.from_theory) mark_last_layer(plot, p);
   }
   return of_start;
@@ -213,8 +219,8 @@ void add_cosine_theory(PlotSpec& plot, const LabView& view, int step) {
     drawn.push_back(line->low);
     const std::vector<float> y(drawn.back().begin(), drawn.back().end());
     if (drawn.size() == 1)  // one name for all of them
-      add_name(plot, double(y.size()), y.back(), "", "theory at step 1: mean field, even attention");
-    add_dotted(plot, fmt::format("mean field of {} at step 1", letter_of(run)), y);
+      add_name(plot, double(y.size()), y.back(), "", words::say("plots.theory.mean_field"));
+    add_dotted(plot, words::say("plots.theory.line_mean_field", {{"runs", run.letter}}), y);
   }
 }
 

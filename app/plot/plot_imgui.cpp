@@ -7,6 +7,7 @@
 #include "app/plot/plot_layout.h"
 #include "app/plot/plot_view.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::plot {
 namespace {
@@ -150,9 +151,8 @@ void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& 
   hit.y = row;
   const float share = heat.cells[size_t(row) * size_t(heat.columns) + size_t(column)];
   if (!std::isfinite(share)) return;
-  ui.tooltip("Sub-layer " + std::to_string(row + 1) + " has " + ui::number(share, 2) +
-             " of its variance from " +
-             (column == 0 ? "the input." : "branch " + std::to_string(column) + "."));
+  ui.tooltip(words::say(column == 0 ? "plots.lean.cell_input" : "plots.lean.cell_branch",
+                        {{"row", row + 1}, {"share", ui::number(share, 2)}, {"branch", column}}));
 }
 
 void draw_handles(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const Drawing& drawing,

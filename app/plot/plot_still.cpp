@@ -6,6 +6,7 @@
 #include "app/plot/plot_layout.h"
 #include "app/ui/svg.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::plot {
 
@@ -39,7 +40,7 @@ PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
   if (s.tile && s.series.size() > 1 && std::none_of(s.series.begin(), s.series.end(), labelled))
     for (Series* series : {&s.series.front(), &s.series.back()}) {
       series->end_label = true;
-      series->name = series->id;
+      if (series->name.empty()) series->name = series->id;
     }
   s.pad_right = s.labels_inside ? pad_for_labels(s, measure, width)
                                 : std::max(30.f, label_width(s, measure) + label_offset);
@@ -47,14 +48,15 @@ PlotSpec still(const PlotSpec& plot, const Measure& measure, float width) {
 }
 
 std::string caption(const PlotSpec& plot) {
-  const auto words = [](const Axis& axis) {
+  const auto words_of = [](const Axis& axis) {
     return axis.unit.empty() ? axis.label : axis.label + ", " + axis.unit;
   };
   if (plot.heat && !plot.heat->stretched)
-    return plot.y.label.empty() ? "" : plot.y.label + "; the more a cell stands out, the larger its share";
+    return plot.y.label.empty() ? "" : words::say("plots.text.share", {{"what", plot.y.label}});
   std::string text;
-  if (!plot.x.label.empty()) text = "x: " + words(plot.x);
-  if (!plot.y.label.empty()) text += (text.empty() ? "y: " : "; y: ") + words(plot.y);
+  if (!plot.x.label.empty()) text = words::say("plots.text.x", {{"text", words_of(plot.x)}});
+  if (!plot.y.label.empty())
+    text += (text.empty() ? "" : "; ") + words::say("plots.text.y", {{"text", words_of(plot.y)}});
   if (plot.heat && !plot.heat->label.empty()) text += (text.empty() ? "" : "; ") + plot.heat->label;
   return text;
 }

@@ -8,20 +8,22 @@
 #include "app/plot/plot_axis.h"
 #include "app/plot/plot_lines.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::plot {
 namespace {
 
 std::string value_at(const Series& s, size_t i) {
-  return ui::number(s.y[i], 4) + " at " + ui::number(s.x_at(i), 6);
+  return words::say("plots.text.value_at",
+                    {{"value", ui::number(s.y[i], 4)}, {"x", ui::number(s.x_at(i), 6)}});
 }
 
 std::string axis_words(const Axis& a) {
-  std::string text = a.label.empty() ? "" : a.label + ", ";
-  text += ui::number(a.lo, 4) + " to " + ui::number(a.hi, 4);
-  if (!a.unit.empty()) text += " " + a.unit;
-  if (a.scale == AxisScale::Log) text += ", log scale";
-  return text;
+  std::string range =
+      words::say(a.unit.empty() ? "plots.text.range" : "plots.text.range_unit",
+                 {{"low", ui::number(a.lo, 4)}, {"high", ui::number(a.hi, 4)}, {"unit", a.unit}});
+  if (a.scale == AxisScale::Log) range = words::say("plots.text.log", {{"range", range}});
+  return a.label.empty() ? range : a.label + ", " + range;
 }
 
 std::string heading(const Series& s) {
@@ -44,17 +46,20 @@ void describe(std::string& out, const Series& s, const std::optional<Cursor>& cu
   }
   out += heading(s) + ": ";
   if (first == s.y.size()) {
-    out += s.y.empty() ? "no points\n" : "no finite value\n";
+    out += words::say(s.y.empty() ? "plots.text.no_points" : "plots.text.no_finite") + '\n';
     return;
   }
-  fmt::format_to(std::back_inserter(out), "first {}; last {}; min {}; max {}", value_at(s, first),
-                 value_at(s, last), value_at(s, low), value_at(s, high));
-  if (cursor) {
-    size_t i = nearest_index(s, cursor->x);
-    out += "; at the cursor " + ui::number(s.y[i], 4);
-  }
-  if (not_finite) out += "; " + ui::grouped((long long)not_finite) + " not finite";
-  out += '\n';
+  std::string values = words::say("plots.text.values", {{"first", value_at(s, first)},
+                                                        {"last", value_at(s, last)},
+                                                        {"min", value_at(s, low)},
+                                                        {"max", value_at(s, high)}});
+  if (cursor)
+    values = words::say("plots.text.at_cursor",
+                        {{"values", values}, {"value", ui::number(s.y[nearest_index(s, cursor->x)], 4)}});
+  if (not_finite)
+    values = words::say("plots.text.not_finite",
+                        {{"values", values}, {"number", ui::grouped((long long)not_finite)}});
+  out += values + '\n';
 }
 
 // "learning rate, nats", or the plain word where the axis has none.
@@ -100,23 +105,23 @@ std::string to_text(const PlotSpec& plot) {
     if (!words->empty()) out += (words == &plot.note && !plot.question.empty() ? "\n" : ": ") + *words;
   out += '\n';
   if (!plot.sentence.empty()) out += plot.sentence + '\n';
+  const auto put = [&](std::string_view key, const std::string& text) {
+    if (!text.empty()) out += words::say(key, {{"text", text}}) + '\n';
+  };
   if (!plot.heat || plot.heat->stretched) {
-    out += "x: " + axis_words(plot.x) + '\n';
-    out += "y: " + axis_words(plot.y) + '\n';
+    put("plots.text.x", axis_words(plot.x));
+    put("plots.text.y", axis_words(plot.y));
   }
-  if (plot.cursor) out += "cursor at " + ui::number(plot.cursor->x, 6) + '\n';
-  for (const RefLine& l : plot.lines)
-    if (!l.label.empty()) out += "level: " + l.label + '\n';
+  if (plot.cursor) put("plots.text.cursor", ui::number(plot.cursor->x, 6));
+  for (const RefLine& l : plot.lines) put("plots.text.level", l.label);
   for (const Series& s : plot.series) describe(out, s, plot.cursor);
-  for (const Band& b : plot.bands)
-    if (!b.label.empty()) out += "band: " + b.label + '\n';
-  for (const Note& n : plot.notes) out += "note: " + (n.letter.empty() ? "" : n.letter + " ") + n.text + '\n';
+  for (const Band& b : plot.bands) put("plots.text.band", b.label);
+  for (const Note& n : plot.notes) put("plots.text.note", (n.letter.empty() ? "" : n.letter + " ") + n.text);
   if (plot.heat) {
     const HeatMap& h = *plot.heat;
-    const std::string& cells = h.stretched ? h.label : plot.y.label;
-    if (!cells.empty()) out += "cells: " + cells + '\n';
-    fmt::format_to(std::back_inserter(out), "{} rows, {} columns{}{}\n", h.rows, h.columns,
-                   h.below.empty() ? "" : "; ", h.below);
+    put("plots.text.cells", h.stretched ? h.label : plot.y.label);
+    out += words::say("plots.text.size", {{"rows", h.rows}, {"columns", h.columns}});
+    out += (h.below.empty() ? "" : "; " + h.below) + '\n';
   }
   return out;
 }

@@ -61,7 +61,7 @@ float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec rig
   const float w = pitch * static_cast<float>(view.runs.size()) - (pitch - size);
   float x = right_centre.x - w;
   const float word = ui.paint().text({x - 8, right_centre.y + 4}, {Face::Sans, type::body}, ui.theme().ink3,
-                                     "edits", Align::Right);
+                                     words::say("settings.edits"), Align::Right);
   for (const RunView& run : view.runs) {
     const unsigned bit = 1u << (run.letter - 'A');
     const bool on = state.edits & bit;
@@ -79,9 +79,8 @@ float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec rig
 void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narrow,
                        std::vector<Command>& commands) {
   const bool running = view.seed_check_steps > 0;
-  const std::string text = running  ? fmt::format("{} %", 100 * view.seed_check_done / view.seed_check_steps)
-                           : narrow ? "Luck?"
-                                    : "Is it luck?";
+  const std::string text = running ? fmt::format("{} %", 100 * view.seed_check_done / view.seed_check_steps)
+                                   : words::say(narrow ? "settings.luck_brief" : "settings.luck_question");
   ButtonOptions options;
   options.style = {Face::Sans, type::body};
   options.selected = running;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "app/settings/settings_rows.h"
 #include "app/words/words.h"
@@ -46,12 +45,13 @@ void Rows::data(const Rect& rect) {
   const Field& field = *find_field("data.name");
   const std::string help = words::say("settings.restarts_all", {{"help", field.help}});
   const TextStyle mono{Face::Mono, type::body};
-  const float room = rect.w - 34 - ui.paint().text_width({Face::Sans, type::body}, "data");
+  const char* const label = shown_as(field).label;
+  const float room = rect.w - 34 - ui.paint().text_width({Face::Sans, type::body}, label);
   const std::string shown =
       view.data_name == "built-in sentences" && ui.paint().text_width(mono, view.data_name) > room
-          ? "built-in"
+          ? words::say("settings.built_in")
           : ui.paint().fit(mono, view.data_name, room);
-  if (row(ui, name, rect, "data", "", shown, help, true)) {
+  if (row(ui, name, rect, label, "", shown, help, true)) {
     ui.open_popup(name);
     const RunSpec& spec = *view.runs[0].spec;
     state.path = spec.data.name == "text" ? spec.data.text_path : "";

@@ -13,7 +13,6 @@
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "training/spec/unused_settings.h"
-#include "training/spec/update_rule.h"
 
 namespace normscope::lab {
 
@@ -21,18 +20,19 @@ using namespace ui;
 
 namespace {
 
+// The fields that are touched most: the range of the slider, its step, whether it is logarithmic. Labels and units are words.
 constexpr std::array<Shown, 11> kFirst{{
-    {"model.layers", "depth", "layers", 1, 24, 1, false},
-    {"train.lr", "learning rate", "", 1e-5, 1e-1, 0, true},
-    {"model.d_model", "model width", "", 16, 512, 16, true},
-    {"train.batch", "batch", "texts", 1, 256, 1, true},
-    {"model.heads", "heads", "per layer", 1, 16, 1, true},
-    {"train.optimizer", "optimizer", ""},
-    {"model.feed_forward", "feed-forward", "features", 16, 2048, 16, true},
-    {"model.init", "init", ""},
-    {"model.sequence", "sequence", nullptr, 8, 512, 8, true},
-    {"data.name", "data", ""},
-    {"run.seed", "seed", "", 0, 100, 1, false},
+    {"model.layers", "", "", 1, 24, 1, false},
+    {"train.lr", "", "", 1e-5, 1e-1, 0, true},
+    {"model.d_model", "", "", 16, 512, 16, true},
+    {"train.batch", "", "", 1, 256, 1, true},
+    {"model.heads", "", "", 1, 16, 1, true},
+    {"train.optimizer", "", ""},
+    {"model.feed_forward", "", "", 16, 2048, 16, true},
+    {"model.init", "", ""},
+    {"model.sequence", "", nullptr, 8, 512, 8, true},
+    {"data.name", "", ""},
+    {"run.seed", "", "", 0, 100, 1, false},
 }};
 
 constexpr std::string_view kOfData = "settings/data.name", kOfArchitecture = "settings/model.architecture";
@@ -88,11 +88,18 @@ bool differs(const Field& field, const LabView& view) {
 }
 
 Shown shown_as(const Field& field) {
-  for (const Shown& shown : kFirst)
-    if (field.key == shown.key) return shown;
-  Shown shown{field.key.data(), field.label.data(), field.unit.data()};
-  if (field.key == "model.architecture") shown.label = "model";  // "encoder-decoder" needs the room
-  if (field.key == "data.valid") shown.label = "validation";     // and so does the name of a file
+  const auto own = [&](std::string_view what, const char* otherwise) {
+    const std::string* said = words::of_window().find(fmt::format("settings.shown.{}.{}", field.key, what));
+    return said ? said->c_str() : otherwise;
+  };
+  for (const Shown& first : kFirst)
+    if (field.key == first.key) {
+      Shown shown = first;
+      shown.label = own("label", shown.label);
+      shown.unit = own("unit", shown.unit);
+      return shown;
+    }
+  Shown shown{field.key.data(), own("label", field.label.data()), field.unit.data()};
   if (field.key == "train.warmup") {
     shown.hi = 1000;
     shown.step = 10;
@@ -106,23 +113,8 @@ Shown shown_as(const Field& field) {
 
 // Images and states of a parse are no texts.
 std::string unit_of(const Shown& shown, const LabView& view) {
-  if (std::string_view(shown.key) == "train.batch" && !any_stream(view)) return "rows";
-  return shown.unit ? shown.unit : view.unit + "s";
-}
-
-std::string display(const Field& field, const std::string& value) {
-  if (field.key == "model.placement") {
-    if (value == to_string(Placement::Custom)) return "custom";
-    return label(placement_from(value));
-  }
-  if (field.key == "train.optimizer") return rule_of(optimizer_from(value)).label;
-  if (value == "xavier") return "Xavier";
-  if (value == "normal002") return "0.02";
-  if (value == "ln") return "LN";
-  if (value == "rms") return "RMS";
-  if (field.type == FieldType::Integer) return grouped(std::strtoll(value.c_str(), nullptr, 10));
-  if (field.type == FieldType::Real) return number(std::strtod(value.c_str(), nullptr), 4);
-  return value;
+  if (std::string_view(shown.key) == "train.batch" && !any_stream(view)) return words::say("settings.rows");
+  return shown.unit ? shown.unit : words::say("settings.units", {{"unit", view.unit}});
 }
 
 void Rows::edit(const Field& field, const std::string& value, int only) {
@@ -380,7 +372,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
       if (text.ends_with("-LN")) text.resize(text.size() - 3);
     measure();
   }
-  if (needed + 48 < left.w) p.text_in(left, {Face::Sans, type::tick}, t.ink3, "differs");
+  if (needed + 48 < left.w) p.text_in(left, {Face::Sans, type::tick}, t.ink3, words::say("settings.differs"));
   Rect right = line;
   if (!unit.empty()) {
     const Rect place = right.take_right(p.text_width({Face::Sans, type::tick}, unit), 6);

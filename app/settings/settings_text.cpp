@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "app/settings/settings_rows.h"
@@ -10,6 +11,7 @@
 #include "engine/core/error.h"
 #include "training/files/places.h"
 #include "training/spec/unused_settings.h"
+#include "training/spec/update_rule.h"
 
 namespace normscope::lab {
 
@@ -56,6 +58,21 @@ std::string refusal_of(const Field& field, const std::string& text, const LabVie
   return is_file(field) && !text.empty() ? refused_file(text) : "";
 }
 
+std::string display(const Field& field, const std::string& value) {
+  if (field.key == "model.placement") {
+    if (value == to_string(Placement::Custom)) return words::say("diagram.preset.custom");
+    return label(placement_from(value));
+  }
+  if (field.key == "train.optimizer") return rule_of(optimizer_from(value)).label;
+  if (value == "xavier") return "Xavier";
+  if (value == "normal002") return "0.02";
+  if (value == "ln") return "LN";
+  if (value == "rms") return "RMS";
+  if (field.type == FieldType::Integer) return grouped(std::strtoll(value.c_str(), nullptr, 10));
+  if (field.type == FieldType::Real) return number(std::strtod(value.c_str(), nullptr), 4);
+  return value;
+}
+
 std::string idle_because(const Field& field, const LabView& view) {
   std::string reason;
   for (const RunView& run : view.runs) {
@@ -79,7 +96,7 @@ void Rows::text_row(const Field& field, const std::string& name, const Rect& rec
   const char* label = shown_as(field).label;
   std::string value = field.get(*view.runs[0].spec);
   if (is_file(field)) value = fs::path(value).filename().string();
-  if (value.empty()) value = "none";
+  if (value.empty()) value = words::say("settings.none");
   const float room = rect.w - 34 - ui.paint().text_width({Face::Sans, type::body}, label);
   value = ui.paint().fit({Face::Mono, type::body}, value, room);
   if (row(ui, name, rect, label, "", value, help(field), true)) open_text(field, name, -1);
@@ -131,7 +148,7 @@ void Rows::run_names(const Rect& rect) {
   const std::string name = "settings/run.name";
   const Field& field = *find_field("run.name");
   const std::string count = words::say("settings.runs", {{"count", view.runs.size()}});
-  if (row(ui, name, rect, "names", "", count, help(field), true)) ui.open_popup(name);
+  if (row(ui, name, rect, words::say("settings.names"), "", count, help(field), true)) ui.open_popup(name);
   if (!ui.popup_open(name)) return;
   constexpr float width = 300, pitch = 30;
   Rect list{rect.right() - width, rect.bottom() + 4, width,

@@ -255,11 +255,13 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const s
   ui.paint().outline(r, h.hovered ? t.ink3 : t.border, 1, radius::field);
   Rect inner = r.inset(9, 0);
   draw_icon(ui.paint(), Icon::ChevronDown, inner.take_right(10, 4).centre(), 14, t.ink2);
-  if (selected >= 0 && selected < count) ui.paint().text_in(inner, style, t.ink, labels[selected]);
+  if (selected >= 0 && selected < count)
+    ui.paint().text_in(inner, style, t.ink, shown_label(labels[selected]));
 
   const float row_height = 28;
   float width = r.w;
-  for (const std::string& label : labels) width = std::max(width, ui.paint().text_width(style, label) + 28);
+  for (const std::string& label : labels)
+    width = std::max(width, ui.paint().text_width(style, shown_label(label)) + 28);
   Rect list{r.x, r.bottom() + 4, width, row_height * float(count) + 8};
   if (list.bottom() > ui.size().y - 4) list.y = std::max(4.f, r.y - 4 - list.h);
   if (list.right() > ui.size().x - 4) list.x = ui.size().x - 4 - list.w;
@@ -272,7 +274,7 @@ bool choice(Ui& ui, std::string_view name_view, const Rect& r, std::span<const s
       Hit hit = ui.hit(name + "/" + labels[i], item, i == selected ? "on" : "", help, plain);
       if (hit.hovered) ui.paint().fill(item, t.sunk, radius::field);
       ui.paint().text_in(item.inset(8, 0), {i == selected ? Face::Bold : Face::Sans, type::body}, t.ink,
-                         labels[i]);
+                         shown_label(labels[i]));
       if (hit.clicked) {
         selected = i;
         ui.focus(name);

@@ -41,7 +41,7 @@ std::string with_minus(std::string text) {
 }
 
 std::string number(double v, int digits) {
-  if (std::isnan(v)) return "not a number";
+  if (std::isnan(v)) return words::say("format.not_a_number");
   if (std::isinf(v)) return v > 0 ? "∞" : "−∞";
   if (v == 0) return "0";
   double size = std::fabs(v);

@@ -1,8 +1,12 @@
 // Buttons, tabs, segments, badges, tiles and panels; what can be typed into is in fields.cpp. See widgets.h.
 #include "app/ui/widgets.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <numeric>
+
+#include "app/words/words.h"
 
 namespace normscope::ui {
 namespace {
@@ -97,10 +101,15 @@ bool tab(Ui& ui, std::string_view name, const Rect& r, std::string_view label, s
   return h.clicked;
 }
 
+std::string_view shown_label(std::string_view name) {
+  const std::string* label = words::of_window().find(fmt::format("controls.label.{}", name));
+  return label ? std::string_view(*label) : name;
+}
+
 float segmented_width(Ui& ui, std::span<const std::string> labels) {
   float width = 4;
   for (const std::string& label : labels)
-    width += ui.paint().text_width({Face::Bold, type::body}, label) + 22;
+    width += ui.paint().text_width({Face::Bold, type::body}, shown_label(label)) + 22;
   return width;
 }
 
@@ -133,7 +142,8 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
   }
 
   std::vector<float> widths;
-  for (const std::string& label : labels) widths.push_back(p.text_width({Face::Bold, type::body}, label));
+  for (const std::string& label : labels)
+    widths.push_back(p.text_width({Face::Bold, type::body}, shown_label(label)));
   float spare = r.w - 4 - std::accumulate(widths.begin(), widths.end(), 0.f);
   float pad = count ? spare / float(count) : 0;
   Rect rest = r.inset(2);
@@ -156,7 +166,7 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
               i == selected   ? t.on_inverse
               : inner.enabled ? t.ink2
                               : t.slot,
-              labels[i], Align::Centre);
+              shown_label(labels[i]), Align::Centre);
   }
   return selected != before;
 }
@@ -255,7 +265,7 @@ Rect panel(Ui& ui, const Rect& r, const PanelOptions& o) {
     float width = p.text_in(row, title, t.ink, o.title);
     const std::string name = o.term.empty() ? "title/" + o.title : "title/term/" + o.term;
     if (!ui.registry().find(name))
-      ui.mark(name, {row.x, row.y, width, row.h}, o.title, "The title of a panel.");
+      ui.mark(name, {row.x, row.y, width, row.h}, o.title, words::say("controls.help_title"));
     row.take_left(width + 12);
     if (const std::string behind = behind_title(p, row.w, o.question, o.brief, o.note); !behind.empty())
       p.text_in(row, note, t.ink3, behind);

@@ -57,6 +57,10 @@ bool icon_button(Ui&, std::string_view name, const Rect&, Icon, std::string_view
 bool tab(Ui&, std::string_view name, const Rect&, std::string_view label, std::string_view key_hint,
          bool selected, std::string_view help);
 
+// What is shown for a segment, or an entry of a list, that is named so: a name stays when the language is another. Itself
+// where assets/words/controls.toml has no label for it.
+std::string_view shown_label(std::string_view name);
+
 // One choice of several in one rounded box. Registers each segment as NAME/LABEL; arrows walk the segments.
 // Returns true on a change. `widths` empty: segments share the width by their labels. selected = -1: none is
 // active. `helps`, when given, is the help of each segment; `refusals` say why one cannot be chosen, empty where it can.

@@ -30,6 +30,6 @@ std::string preset_refusal(const ModelConfig& model, Placement placement);
 std::string chain_caption(const ModelConfig& model);
 // How a hand begins to change the norms of any model in its diagram: "Drag a norm", "Click a norm", "Click a free slot",
 // "Choose a preset".
-const char* first_move(const ModelConfig& model);
+const std::string& first_move(const ModelConfig& model);
 
 }  // namespace normscope::lab

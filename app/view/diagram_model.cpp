@@ -6,6 +6,7 @@
 #include <array>
 
 #include "app/view/chain.h"
+#include "app/words/words.h"
 
 namespace normscope::lab {
 namespace {
@@ -14,7 +15,7 @@ constexpr std::array<Sub, 2> kTwo{Sub::Attention, Sub::FeedForward};
 constexpr std::array<Sub, 3> kThree{Sub::Attention, Sub::Cross, Sub::FeedForward};
 
 std::string counted(size_t n, const char* done) {
-  return fmt::format("{} norm{} {}", n, n == 1 ? "" : "s", done);
+  return words::say(fmt::format("diagram.change.{}", done), {{"count", n}});
 }
 
 bool in_range(const Stack& stack, int layer) { return layer >= 0 && layer < stack.layers(); }
@@ -225,7 +226,8 @@ WiringChange set_norm(const Stack& stack, SlotId at, NormKind kind, bool only_th
   if (!at.in_layer()) {
     (at.layer == kFinal ? change.wiring.final : change.wiring.embedding) = kind;
     changed.push_back(at);
-    change.note = fmt::format("{} norm {}", at.layer == kFinal ? "final" : "embedding", done);
+    change.note =
+        words::say(fmt::format("diagram.change.{}_{}", at.layer == kFinal ? "final" : "embedding", done));
     return change;
   }
   for (auto [layer, sub] : followers(stack, at, only_this)) {
@@ -252,7 +254,7 @@ WiringChange copy_layer(const Stack& stack, int from, int to) {
       here = wanted;
       (wanted == NormKind::None ? change.from : change.to).push_back(there);
     }
-  change.note = fmt::format("layer {} as layer {}", to + 1, from + 1);
+  change.note = words::say("diagram.layers.copied", {{"layer", to + 1}, {"from", from + 1}});
   return change;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/words/words.h"
 #include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
@@ -322,6 +323,8 @@ std::string prefix_of(const RunView& run, Side side) {
 
 bool has_both(const RunView& run) { return run.spec && has_both(run.spec->model); }
 
+const std::string& no_stream() { return words::say("lab.no_stream"); }
+
 bool any_both(const LabView& view) {
   return std::any_of(view.runs.begin(), view.runs.end(), [](const RunView& run) { return has_both(run); });
 }
@@ -337,8 +340,6 @@ int most_layers(const LabView& view) {
     for (Side side : sides_of(run)) layers = std::max(layers, layers_of(run, side));
   return layers;
 }
-
-const char* side_word(Side side) { return side == Side::Main ? "decoder" : "encoder"; }
 
 int find_run(const LabView& view, char letter) {
   for (size_t i = 0; i < view.runs.size(); ++i)

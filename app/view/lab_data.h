@@ -113,7 +113,7 @@ int layers_of(const RunView& run, Side side = Side::Main);
 bool has_stream(const RunView& run);  // a transformer: sub-layers on a residual stream
 bool any_stream(const LabView& view);
 // What stands where a figure needs one and no run has it.
-inline constexpr const char* kNoStream = "These runs have no residual stream and no attention.";
+const std::string& no_stream();
 // The number `path`, "ffn.w2.grad_norm", of a layer from 1, by its name in a run's history. A layer without sub-layers
 // has one matrix and one output, whichever is asked for: "L01.conv.w.grad_norm"; empty where it has no such number.
 std::string layer_stat(const RunView& run, Side side, int layer, std::string_view path);
@@ -130,7 +130,6 @@ inline std::string letter_of(const RunView& run) { return std::string(1, run.let
 inline int colour_of(const RunView& run) { return run.letter - 'A'; }
 // What a logarithmic axis can show.
 inline bool usable(float v) { return std::isfinite(v) && v > 0; }
-const char* side_word(Side side);  // "decoder", "encoder"
 // The run with this letter, or -1.
 int find_run(const LabView& view, char letter);
 

@@ -115,14 +115,14 @@ TEST_CASE("what needs a residual stream is grey and says why") {
     CHECK(lab.driver.control("diagram/preset/Pre").enabled);
     const ui::Control batch = lab.driver.control("plot/dependency/batch");
     CHECK_FALSE(batch.enabled);
-    CHECK(batch.help == kNoStream);
+    CHECK(batch.help == no_stream());
     CHECK(says(lab.ui, "no residual stream"));
     lab.driver.click("plot/hidden-norm/quantity");
     lab.driver.frames(2);
     for (const MetricInfo& metric : metrics()) {
       const ui::Control item = lab.driver.control(fmt::format("plot/hidden-norm/quantity/{}", metric.id));
       CHECK(item.enabled == of_any_layer(metric.metric));
-      CHECK(item.enabled != (item.help == kNoStream));
+      CHECK(item.enabled != (item.help == no_stream()));
     }
     // No equation about streams is drawn over their numbers.
     LabData data;

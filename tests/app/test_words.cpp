@@ -49,13 +49,15 @@ std::vector<std::string> literals_of(const std::string& source) {
   return found;
 }
 
-/// Of the app, but for the room of words, whose comments have examples.
+/// Of the app, but for the room of words, whose comments have examples; and of the site, which is written in Python.
 std::vector<fs::path> sources() {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(NORMSCOPE_SOURCE_DIR "/app"))
     if ((entry.path().extension() == ".cpp" || entry.path().extension() == ".h") &&
         entry.path().parent_path().filename() != "words")
       files.push_back(entry.path());
+  for (const auto& entry : fs::directory_iterator(NORMSCOPE_SOURCE_DIR "/site"))
+    if (entry.path().extension() == ".py") files.push_back(entry.path());
   return files;
 }
 
@@ -110,18 +112,19 @@ TEST_CASE("every key that code asks for has words, and every key with words is a
 TEST_CASE("the places of a text are given where it is said") {
   std::map<std::string, std::set<std::string>> places;
   for (const Language::Entry& entry : words::language("en").entries()) places[entry.key] = places_of(entry);
-  static const std::regex given("\\{\\s*\"([a-z_]+)\",");
+  static const std::regex given("\\{\\s*\"([a-z_]+)\","), in_python("\\b([a-z_]+)=");
   for (const fs::path& file : sources()) {
     const std::string source = test::read_all(file.string());
     std::set<std::string> names;
-    for (std::sregex_iterator it(source.begin(), source.end(), given), end; it != end; ++it)
+    const std::regex& place = file.extension() == ".py" ? in_python : given;
+    for (std::sregex_iterator it(source.begin(), source.end(), place), end; it != end; ++it)
       names.insert((*it)[1].str());
     for (const std::string& text : literals_of(source)) {
       const auto at = places.find(text);
       if (at == places.end()) continue;
-      for (const std::string& place : at->second) {
-        INFO(file.filename().string() << ": " << text << " has the place {" << place << "}");
-        CHECK(names.contains(place));
+      for (const std::string& name : at->second) {
+        INFO(file.filename().string() << ": " << text << " has the place {" << name << "}");
+        CHECK(names.contains(name));
       }
     }
   }
