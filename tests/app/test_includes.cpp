@@ -93,7 +93,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/cpu engine/model training/io training/data training/spec training/session training/files training/experiments app/words app/ui app/view app/link app/settings app/panels app/lab app/compare_screen app/sweep app/lessons app/tape_screen"},
     {"app/window",
      "engine/core engine/cuda training/io training/spec training/session training/files app/ui app/headless app/link app/shell"},
-    {"app/web", "engine/core training/io app/view app/link app/lessons app/shell app/window"},
+    {"app/web", "engine/core training/io app/words app/view app/link app/lessons app/shell app/window"},
     {"app/cli",
      "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
     {"app/commands",
