@@ -16,6 +16,7 @@
 #include "app/commands/commands.h"
 #include "app/sweep/copy_text.h"
 #include "app/sweep/sweep_writers.h"
+#include "app/words/words.h"
 
 namespace normscope::cli {
 namespace {
@@ -31,7 +32,8 @@ struct SweepOptions {
 std::string preset_names_text() {
   std::vector<std::string> names;
   for (const sweep::Preset& preset : sweep::presets())
-    names.push_back(fmt::format("{} ({})", preset.name, preset.title));
+    names.push_back(fmt::format("{} ({})", preset.name,
+                                words::language("en").say(fmt::format("sweep.preset.{}", preset.name))));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

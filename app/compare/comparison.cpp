@@ -10,6 +10,7 @@
 
 #include "app/compare/tracks.h"
 #include "app/compare/words.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/io/text_table.h"
 #include "training/spec/in_words.h"
@@ -41,7 +42,7 @@ std::optional<std::string> edits_text(const Compared& run) {
 
 /// Data of one name and another content are told apart by their hashes.
 Setting data_setting(const Comparison& all) {
-  Setting data{"data", "data", {}};
+  Setting data{"data", words::say("compare.settings.data"), {}};
   for (const Compared& run : all.runs) {
     std::string text = to_words(run.data);
     const auto is_other = [&](const Compared& other) {
@@ -193,18 +194,20 @@ std::vector<Setting> settings_of(const Comparison& all, int32_t& shared) {
       if (fresh) settings.push_back({key, label_of(key), std::vector<std::optional<std::string>>(count)});
       settings[place->second].values[run] = value;
     }
-  Setting maker{"maker", "trained by", {}}, seeds{"seeds", "seeds", {}}, edits{"edits", "edits", {}};
+  Setting maker{"maker", words::say("compare.settings.maker"), {}},
+      seeds{"seeds", words::say("compare.settings.seeds"), {}},
+      edits{"edits", words::say("compare.settings.edits"), {}};
   const Compared& base = all.runs[all.baseline()];
   for (const Compared& run : all.runs) {
     maker.values.push_back(run.maker.empty() ? std::optional<std::string>{} : run.maker);
     seeds.values.push_back(seeds_text(run));
     if (seeds.values.back() && &run != &base && !same_batches(run, base))
-      *seeds.values.back() += ", own batches";
+      seeds.values.back() = words::say("compare.settings.own_batches", {{"seeds", *seeds.values.back()}});
     edits.values.push_back(edits_text(run));
   }
   for (Setting& setting : {std::ref(edits), std::ref(maker), std::ref(seeds)}) settings.push_back(setting);
   shared = 0;
-  Setting own{"own", "own settings", {}};
+  Setting own{"own", words::say("compare.settings.own"), {}};
   std::erase_if(settings, [&](const Setting& setting) {
     const bool all_said = std::all_of(setting.values.begin(), setting.values.end(),
                                       [](const auto& value) { return value.has_value(); });
@@ -252,29 +255,29 @@ Comparison compare(std::vector<Compared> runs, const Choice& choice) {
 
 namespace {
 
-/// "ends 0.20 above A"; "is 0.20 above A at step 60, mean of 20" where one of them has another end.
-std::string side_words(const Difference& d, char base) {
+/// "B ends 0.20 above A"; "B is 0.20 above A at step 60, mean of 20" where one of them has another end.
+std::string side_words(const Difference& d, char run, char base) {
   const std::string when = d.when();
-  return fmt::format("{} {} {} {}{}", when.empty() ? "ends" : "is", fixed(std::fabs(d.end), 2),
-                     d.end < 0 ? "below" : "above", base, when.empty() ? "" : " " + when);
+  return words::say(
+      fmt::format("compare.difference.{}_{}", when.empty() ? "ends" : "is", d.end < 0 ? "below" : "above"),
+      {{"run", run}, {"nats", fixed(std::fabs(d.end), 2)}, {"base", base}, {"when", when}});
 }
 
 }  // namespace
 
 std::string settings_sentence(const Comparison& all) {
-  if (all.same) return "These runs are the same to the bit.";
+  if (all.same) return words::say("compare.same");
   std::vector<std::string> silent;
   for (size_t run = 0; run < all.runs.size(); ++run)
     if (all.runs[run].settings.empty()) silent.push_back(fmt::format("{}", all.letter(run)));
   const auto count = std::count_if(all.settings.begin(), all.settings.end(),
                                    [](const Setting& setting) { return setting.differs(); });
-  std::string text =
-      count == 0 ? "No setting differs"
-                 : fmt::format("{} setting{} differ{}", count, count == 1 ? "" : "s", count == 1 ? "s" : "");
-  if (all.shared > 0) text += fmt::format("; {} are shared", all.shared);
+  std::string text = count == 0 ? words::say("compare.settings.none")
+                                : words::say("compare.settings.differ", {{"count", count}});
+  if (all.shared > 0) text += words::say("compare.settings.also_shared", {{"shared", all.shared}});
   if (!silent.empty())
-    text += fmt::format("; {} {} not say {} settings", in_words(silent, "and"),
-                        silent.size() == 1 ? "does" : "do", silent.size() == 1 ? "its" : "their");
+    text += words::say("compare.settings.unsaid",
+                       {{"count", silent.size()}, {"runs", in_words(silent, words::say("compare.and"))}});
   return text + ".";
 }
 
@@ -287,31 +290,35 @@ std::string data_sentence(const Comparison& all) {
 }
 
 std::string loss_sentence(const Comparison& all) {
-  const std::string line = "the line of " + frequencies_of(all.level_unit);
+  const std::string line = words::say("compare.loss.line", {{"frequencies", frequencies_of(all.level_unit)}});
   std::vector<std::string> stuck;
   std::vector<int32_t> ends;
   std::vector<std::pair<int32_t, size_t>> left;
   for (const EndRow& row : all.rows) {
     if (row.leaves && *row.leaves > 0) left.emplace_back(*row.leaves, row.run);
-    if (!row.verdict.starts_with("stuck")) continue;
+    if (!row.fate.starts_with("stuck")) continue;
     stuck.push_back(fmt::format("{}", all.letter(row.run)));
     ends.push_back(row.last_step);
   }
   std::sort(left.begin(), left.end());
   std::string text;
   if (!stuck.empty())
-    text = fmt::format("{} {} not left {} by step {}.", in_words(stuck, "and"),
-                       stuck.size() == 1 ? "has" : "have", line, *std::min_element(ends.begin(), ends.end()));
+    text = words::say("compare.loss.not_left", {{"count", stuck.size()},
+                                                {"runs", in_words(stuck, words::say("compare.and"))},
+                                                {"line", line},
+                                                {"step", *std::min_element(ends.begin(), ends.end())}}) +
+           (left.empty() ? "" : " ");
   for (size_t i = 0; i < left.size(); ++i)
-    text += i == 0 ? fmt::format("{}{} leaves {} at step {}", text.empty() ? "" : " ",
-                                 all.letter(left[i].second), stuck.empty() ? line : "it", left[i].first)
-                   : fmt::format(", {} at {}", all.letter(left[i].second), left[i].first);
+    text += words::say(i > 0           ? "compare.loss.and_at"
+                       : stuck.empty() ? "compare.loss.leaves"
+                                       : "compare.loss.leaves_it",
+                       {{"run", all.letter(left[i].second)}, {"line", line}, {"step", left[i].first}});
   if (!left.empty()) text += ".";
   return text;
 }
 
 std::string difference_sentence(const Comparison& all) {
-  if (all.same) return "These runs are the same to the bit.";
+  if (all.same) return words::say("compare.same");
   std::string text;
   const char base = all.letter(all.baseline());
   for (size_t run = 0; run < all.runs.size(); ++run) {
@@ -320,20 +327,19 @@ std::string difference_sentence(const Comparison& all) {
     const char letter = all.letter(run);
     if (!text.empty()) text += ' ';
     if (d.data == SameData::Other && d.luck != Luck::Same) {
-      text += fmt::format("{} {}, but on {}: the two losses do not compare.", letter, side_words(d, base),
-                          d.data_words);
+      text += words::say("compare.difference.other_data",
+                         {{"difference", side_words(d, letter, base)}, {"data", d.data_words}});
       continue;
     }
     if (d.luck == Luck::Same) {
-      text += fmt::format("{} is the same as {} to the bit.", letter, base);
+      text += words::say("compare.difference.same", {{"run", letter}, {"base", base}});
     } else if (d.luck == Luck::Inside) {
-      text += fmt::format("{} {} inside the band of {}'s own seeds{}: it may be luck.", letter,
-                          d.early ? "is" : "ends", base, d.early ? " " + d.when() : "");
+      text += words::say(d.early ? "compare.difference.is_inside" : "compare.difference.ends_inside",
+                         {{"run", letter}, {"base", base}, {"when", d.when()}});
     } else {
-      text += fmt::format("{} {}", letter, side_words(d, base));
-      text += d.luck == Luck::OneSeed ? ": one seed, luck cannot be told."
-                                      : fmt::format(", in {} of {} seed{}.", d.agree, d.at_end.size(),
-                                                    d.at_end.size() == 1 ? "" : "s");
+      text += words::say(
+          d.luck == Luck::OneSeed ? "compare.difference.one_seed" : "compare.difference.seeds",
+          {{"difference", side_words(d, letter, base)}, {"agree", d.agree}, {"count", d.at_end.size()}});
     }
     if (d.data == SameData::Unknown && d.luck != Luck::Same) {
       text.pop_back();

@@ -176,6 +176,7 @@ struct EndRow {
   double loss = kUnknown,
          deviation = kUnknown;  ///< mean over the seeds, nats; of a sample, unknown with one seed
   std::string verdict;          ///< "learns 5 of 5", "stuck, 1 seed"; empty: not said
+  std::string fate;  ///< its first word, as files have it: "learns", "stuck", "not finite", "not decided"
   /// Median of the seeds that leave the level of the unigram entropy; 0: none does; empty: not known.
   std::optional<int32_t> leaves;
   double update_ratio = kUnknown;  ///< ‖ΔW‖ / ‖W‖ of layer 1 in the last step, median of the seeds

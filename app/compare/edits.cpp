@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/compare/words.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"
 
@@ -41,7 +42,7 @@ struct Norms {
     std::vector<std::string> all;
     for (const auto& [count, done] : {std::pair(moved, "moved"), std::pair(added, "added"),
                                       std::pair(removed, "removed"), std::pair(changed, "changed")})
-      if (count > 0) all.push_back(fmt::format("{} norm{} {}", count, count == 1 ? "" : "s", done));
+      if (count > 0) all.push_back(words::say(fmt::format("compare.edit.{}", done), {{"count", count}}));
     return all;
   }
 };
@@ -73,7 +74,7 @@ std::vector<std::string> step_words(const std::vector<Edit>& edits, const std::o
     if (both) norms.compare(before->model.encoder, after->model.encoder, false);
   }
   std::vector<std::string> moved = norms.words();
-  if (moved.empty()) moved.push_back("wiring changed");
+  if (moved.empty()) moved.push_back(words::say("compare.edit.wiring"));
   words.insert(words.begin(), moved.begin(), moved.end());
   return words;
 }
@@ -101,11 +102,12 @@ std::string edits_words(const Compared& run) {
     const std::vector<std::string> words = step_words(together, spec, after);
     // An edit of step 301 stands where the run had done 300, which is where the timeline has it.
     if (!words.empty())
-      text +=
-          fmt::format("{}{} at {}", text.empty() ? "" : "; ", fmt::join(words, ", "), std::max(step - 1, 0));
+      text += (text.empty() ? "" : "; ") +
+              words::say("compare.edit.at", {{"edits", fmt::format("{}", fmt::join(words, ", "))},
+                                             {"step", std::max(step - 1, 0)}});
     spec = std::move(after);
   }
-  return text.empty() ? "none" : text;
+  return text.empty() ? words::say("compare.edit.none") : text;
 }
 
 }  // namespace normscope::comparison

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "app/compare/tracks.h"
+#include "app/words/words.h"
 #include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
 
@@ -93,6 +94,12 @@ Fate fate_of(const Compared& run, const OneSeed& seed) {
   return events.empty() ? Fate{} : fate_of(verdict);
 }
 
+/// A log may have words of its own, which are said as they are.
+std::string fate_words(const std::string& word) {
+  const std::string key = fmt::format("compare.fate.{}", word);
+  return words::of_window().find(key) ? words::say(key) : word;
+}
+
 /// "learns 5 of 5", "learns 3 of 5, stuck 2 of 5", "stuck, 1 seed"; empty where one of them is not known.
 std::string verdict_text(const std::vector<Fate>& fates) {
   std::vector<std::string> words;
@@ -100,12 +107,14 @@ std::string verdict_text(const std::vector<Fate>& fates) {
     if (fate.word.empty()) return "";
     if (std::find(words.begin(), words.end(), fate.word) == words.end()) words.push_back(fate.word);
   }
-  if (fates.size() == 1) return words.front() + ", 1 seed";
+  if (fates.size() == 1) return words::say("compare.fates.one", {{"fate", fate_words(words.front())}});
   std::string text;
   for (const std::string& word : words) {
     const auto count =
         std::count_if(fates.begin(), fates.end(), [&](const Fate& f) { return f.word == word; });
-    text += fmt::format("{}{} {} of {}", text.empty() ? "" : ", ", word, count, fates.size());
+    text += (text.empty() ? "" : ", ") +
+            words::say("compare.fates.several",
+                       {{"fate", fate_words(word)}, {"of", count}, {"all", fates.size()}});
   }
   return text;
 }
@@ -169,6 +178,7 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
     speeds.push_back(seed.tokens_per_step / seed.seconds_per_step);
   }
   row.verdict = verdict_text(fates);
+  if (!row.verdict.empty()) row.fate = fates.front().word;
   if (!since.empty())
     row.leaves = static_cast<int32_t>(median(since));
   else if (never_left)
@@ -178,12 +188,12 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
   double sum = 0;
   for (const double speed : speeds) sum += speed;
   if (!speeds.empty()) row.tokens_per_second = sum / static_cast<double>(speeds.size());
-  if (!std::isfinite(row.loss)) row.missing.push_back("loss");
+  if (!std::isfinite(row.loss)) row.missing.push_back(words::say("compare.missing.loss"));
   if (row.verdict.empty())
     row.missing.push_back(
-        fmt::format("the line of {}, which the verdict needs", frequencies_of(all.level_unit)));
-  if (!std::isfinite(row.update_ratio)) row.missing.push_back("update ÷ weight");
-  if (!std::isfinite(row.tokens_per_second)) row.missing.push_back("tokens/s");
+        words::say("compare.missing.line", {{"frequencies", frequencies_of(all.level_unit)}}));
+  if (!std::isfinite(row.update_ratio)) row.missing.push_back(words::say("compare.missing.update"));
+  if (!std::isfinite(row.tokens_per_second)) row.missing.push_back(words::say("compare.missing.speed"));
   return row;
 }
 

@@ -11,6 +11,7 @@
 #include "app/compare/writers.h"
 #include "app/panels/plot_files.h"
 #include "app/ui/svg.h"
+#include "app/words/words.h"
 #include "training/io/atomic_file.h"
 #include "training/io/text_table.h"
 #include "training/spec/loss_window.h"
@@ -49,11 +50,8 @@ plot::Axis time_axis(const Comparison& all) {
   if (axis.hi <= axis.lo) axis.hi = axis.lo + 1;
   axis.max_ticks = 7;
   axis.integer = steps;
-  axis.label = to_string(all.choice.align);
-  if (all.choice.align == Alignment::Time) {
-    axis.label = "time of training";
-    axis.unit = "seconds";
-  }
+  axis.label = words::say(fmt::format("compare.axis.{}", to_string(all.choice.align)));
+  if (all.choice.align == Alignment::Time) axis.unit = words::say("compare.axis.seconds");
   return axis;
 }
 
@@ -77,9 +75,8 @@ plot::Band band_of(const Comparison& all, size_t run, const Spread& spread, bool
 }
 
 void difference_axis(plot::Axis& axis, double low, double high, bool scale, const std::string& unit) {
-  axis.label =
-      scale ? "difference of the losses d as sign(d) log₁₀(1 + |d| / 0.05)" : "difference of the losses";
-  axis.unit = (scale ? "d in " : "") + nats_per(unit);
+  axis.label = words::say(scale ? "compare.axis.difference_scaled" : "compare.axis.difference");
+  axis.unit = scale ? words::say("compare.axis.d_in", {{"unit", nats_per(unit)}}) : nats_per(unit);
   const double air = std::max(0.05, 0.06 * (high - low));
   axis.lo = std::min(low, 0.0) - air;
   axis.hi = std::max(high, 0.0) + air;
@@ -150,13 +147,12 @@ double difference_scale(double nats) { return std::copysign(std::log10(1 + std::
 plot::PlotSpec loss_plot(const Comparison& all) {
   plot::PlotSpec plot;
   plot.id = "compare-loss";
-  plot.title = "Loss";
+  plot.title = words::say("compare.loss.title");
   const std::string seed = seed_words(all.runs[all.baseline()].seeds.front());
-  plot.note =
-      fmt::format("{}, lower is better; at the ends: mean of up to {}", nats_per(all.unit), kLossWindow);
+  plot.note = words::say("compare.loss.note", {{"unit", nats_per(all.unit)}, {"steps", kLossWindow}});
   plot.sentence = loss_sentence(all);
   plot.x = time_axis(all);
-  plot.y.label = "loss";
+  plot.y.label = words::say("compare.loss.axis");
   plot.y.unit = nats_per(all.unit);
   Range range;
   for (size_t run = 0; run < all.runs.size(); ++run) {
@@ -175,7 +171,8 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     plot.series.push_back(std::move(line));
   }
   if (!plot.bands.empty())
-    plot.note += "; band: range of the seeds, line: " + (seed.empty() ? "the first" : seed);
+    plot.note +=
+        words::say("compare.loss.band", {{"seed", seed.empty() ? words::say("compare.loss.first") : seed}});
   if (!range.empty()) {
     plot.y.hi = range.high;
     if (std::isfinite(all.unigram)) {
@@ -190,8 +187,10 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     entropy.value = all.unigram;
     const bool one = std::none_of(all.differences.begin(), all.differences.end(),
                                   [](const Difference& d) { return d.data == SameData::Other; });
-    entropy.label = fmt::format("{}{} {:.2f}", frequencies_of(all.level_unit),
-                                one ? "" : fmt::format(" of {}", all.letter(all.baseline())), all.unigram);
+    entropy.label = words::say(one ? "compare.loss.entropy" : "compare.loss.entropy_of",
+                               {{"frequencies", frequencies_of(all.level_unit)},
+                                {"run", all.letter(all.baseline())},
+                                {"loss", fmt::format("{:.2f}", all.unigram)}});
     plot.lines.push_back(std::move(entropy));
   }
   flag_data(plot, plot.y, all);
@@ -201,10 +200,9 @@ plot::PlotSpec loss_plot(const Comparison& all) {
 plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
   plot::PlotSpec plot;
   plot.id = "compare-difference";
-  plot.title = fmt::format("Difference to {}", all.letter(all.baseline()));
-  plot.note = fmt::format("mean over {} steps, at the ends of up to {}; band: range of the seeds", kSmooth,
-                          kLossWindow);
-  if (scale) plot.note += "; even near 0, logarithmic outside";
+  plot.title = words::say("compare.difference.title", {{"run", all.letter(all.baseline())}});
+  plot.note = words::say("compare.difference.note", {{"steps", kSmooth}, {"window", kLossWindow}});
+  if (scale) plot.note += words::say("compare.difference.note_scaled");
   plot.sentence = difference_sentence(all);
   plot.x = time_axis(all);
   Range range;
@@ -216,7 +214,8 @@ plot::PlotSpec difference_plot(const Comparison& all, bool scale) {
     for (const auto& values : {d.smooth.low, d.smooth.high}) range.add(scaled(values, scale));
     plot::Series line = line_of(all, run);
     if (itself) {
-      line.name = d.at_end.empty() ? "baseline" : fmt::format("its {} seeds", d.at_end.size());
+      line.name = d.at_end.empty() ? words::say("compare.baseline")
+                                   : words::say("compare.seeds.its", {{"count", d.at_end.size()}});
       line.x = plot::Column::of({static_cast<float>(plot.x.lo), static_cast<float>(plot.x.hi)});
       line.y = plot::Column::of({0, 0});
       line.markers = plot::Markers::None;
@@ -243,14 +242,15 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
   const char letter = all.letter(run), base = all.letter(all.baseline());
   plot.id = fmt::format("compare-{}-{}", lab::info(all.choice.metric).id, letter);
   const std::string what = metric_words(all.choice);
-  plot.title = fmt::format("{}: {}'s over {}'s", what, letter, base);
+  plot.title = words::say("compare.map.title", {{"metric", what}, {"run", letter}, {"base", base}});
   plot.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(plot.title[0])));
-  plot.note =
-      map.against == Against::SameSeed ? "same seed" : "over the geometric mean " + seeds_of_baseline(all);
+  plot.note = map.against == Against::SameSeed
+                  ? words::say("compare.map.same_seed")
+                  : words::say("compare.map.mean", {{"seeds", seeds_of_baseline(all)}});
   if (const std::string words = data_words(all, run); !words.empty()) plot.note = words + "; " + plot.note;
   plot.sentence = map_sentence(all, run);
   plot.x = time_axis(all);
-  plot.y.label = "layer";
+  plot.y.label = words::say("compare.map.layer");
   plot.y.lo = 0.5;
   plot.y.hi = map.layers + 0.5;
   plot::HeatMap heat;
@@ -265,7 +265,7 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
   heat.stretched = true;
   heat.upward = true;
   heat.full = kDecades;
-  heat.label = fmt::format("colour: log₁₀ of the ratio, blue smaller, red larger, full at ±{:g}", kDecades);
+  heat.label = words::say("compare.map.colour", {{"decades", fmt::format("{:g}", kDecades)}});
   plot.heat = std::move(heat);
   plot.tile = all.colour(run);
   if (const FirstPlace& place = all.places[run]; place.parts && place.stack != "encoder") {
@@ -284,12 +284,12 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
 plot::PlotSpec end_plot(const Comparison& all) {
   plot::PlotSpec plot;
   plot.id = "compare-end";
-  plot.title = "At the end";
+  plot.title = words::say("compare.end.title");
   plot.note = window_words(all);
   plot.sentence = difference_sentence(all);
   plot.y.lo = 0.4;
   plot.y.hi = static_cast<double>(all.rows.size()) + 0.6;
-  plot.y.label = "run";
+  plot.y.label = words::say("compare.end.run");
   plot.labels_inside = false;
   Range range;
   for (size_t i = 0; i < all.rows.size(); ++i) {
@@ -358,7 +358,7 @@ std::string stacked_svg(const std::vector<Figure>& figures) {
     }
     return size;
   };
-  return ui::to_svg("Comparison", below_each_other, ui::theme(false));
+  return ui::to_svg(words::say("compare.title"), below_each_other, ui::theme(false));
 }
 
 }  // namespace normscope::comparison

@@ -6,6 +6,7 @@
 
 #include "app/compare/tracks.h"
 #include "app/compare/words.h"
+#include "app/words/words.h"
 
 namespace normscope::comparison {
 namespace {
@@ -110,11 +111,11 @@ void judge(Difference& d, const std::vector<Track>& tracks, const std::vector<Tr
 
 std::string Difference::short_words() const {
   if (data == SameData::Same) return words();
-  return data == SameData::Other ? "other data" : data_words;
+  return data == SameData::Other ? words::say("compare.data.other") : data_words;
 }
 
 std::string Difference::when() const {
-  return early ? fmt::format("at step {}, mean of {}", step, window) : "";
+  return early ? words::say("compare.luck.when", {{"step", step}, {"steps", window}}) : "";
 }
 
 std::string Difference::words() const {
@@ -127,17 +128,17 @@ std::string Difference::luck_words() const {
     case Luck::Unknown:
       return "–";
     case Luck::Same:
-      return "the same to the bit";
+      return words::say("compare.luck.same");
     case Luck::OneSeed:
-      return "one seed: luck cannot be told";
+      return words::say("compare.luck.one_seed");
     case Luck::Inside:
-      return "inside the band: may be luck";
+      return words::say("compare.luck.inside");
     case Luck::Outside:
       break;
   }
-  const char* side = end < 0 ? "better" : "worse";
-  return at_end.size() == 1 ? fmt::format("{}, 1 seed", side)
-                            : fmt::format("{}, {} of {}", side, agree, at_end.size());
+  if (at_end.size() == 1) return words::say(end < 0 ? "compare.luck.better_one" : "compare.luck.worse_one");
+  return words::say(end < 0 ? "compare.luck.better" : "compare.luck.worse",
+                    {{"agree", agree}, {"all", at_end.size()}});
 }
 
 Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
@@ -145,15 +146,17 @@ Loss loss_of(const Comparison& all, const Ruler& ruler, size_t index) {
   Loss loss;
   if (!std::isfinite(ruler.per_step(run))) {
     loss.lacks =
-        fmt::format("{}: not in {}", ruler.align == Alignment::Tokens ? "tokens a step" : "time of a step",
-                    where_missing(run));
+        words::say(ruler.align == Alignment::Tokens ? "compare.missing.tokens" : "compare.missing.time",
+                   {{"where", where_missing(run)}});
     return loss;
   }
   std::vector<Track> tracks;
   for (const OneSeed& seed : run.seeds) tracks.push_back(loss_track(ruler, run, seed));
   if (tracks.size() > 1) loss.seeds = spread_of(tracks);
   loss.shown = std::move(tracks.front());
-  if (loss.shown.empty()) loss.lacks = all.choice.range ? "no loss in this range" : "no loss";
+  if (loss.shown.empty())
+    loss.lacks =
+        all.choice.range ? words::say("compare.missing.no_loss_here") : words::say("compare.missing.no_loss");
   return loss;
 }
 

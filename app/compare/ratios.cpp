@@ -8,6 +8,7 @@
 #include "app/compare/tracks.h"
 #include "app/compare/words.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::comparison {
 namespace {
@@ -40,8 +41,8 @@ float ratio_at(const Ruler& ruler, double value, const std::vector<Track>& other
 }
 
 std::string lacks_metric(const Comparison& all, size_t run, const std::string& what) {
-  return fmt::format("{}: not in {}{}", what, where_missing(all.runs[run]),
-                     run == all.baseline() ? " (the baseline's)" : "");
+  return words::say(run == all.baseline() ? "compare.missing.metric_of_baseline" : "compare.missing.metric",
+                    {{"metric", what}, {"where", where_missing(all.runs[run])}});
 }
 
 /// A weight matrix of a layer that both runs measure the gradient of.
@@ -183,7 +184,7 @@ RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
   map.against = found.against;
   map.lacks = !has(mine)     ? lacks_metric(all, run, what)
               : !has(theirs) ? lacks_metric(all, all.baseline(), what)
-                             : fmt::format("{}: no step that both have", what);
+                             : words::say("compare.missing.no_step", {{"metric", what}});
   return map;
 }
 
@@ -201,7 +202,7 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
   for (const auto& [history, index] : {std::pair(pair->one->history.get(), run),
                                        std::pair(pair->others.front()->history.get(), all.baseline())})
     if (!measures(*history)) {
-      place.lacks = lacks_metric(all, index, "gradient norms");
+      place.lacks = lacks_metric(all, index, words::say("compare.place.norms"));
       return place;
     }
   Search search(all, ruler, place);
@@ -213,7 +214,7 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
     search.visit(tensor, stat_track(ruler, all.runs[run], *pair->one, tensor.stat), others);
   }
   search.finish();
-  if (place.first_step == 0) place.lacks = "gradient norms: no matrix and step that both have";
+  if (place.first_step == 0) place.lacks = words::say("compare.place.no_norms");
   return place;
 }
 
@@ -240,38 +241,51 @@ std::string map_sentence(const Comparison& all, size_t run) {
         step = map.steps[i];
       }
   const char mine = all.letter(run), base = all.letter(all.baseline());
-  if (std::fabs(most) < std::log10(2.f)) return fmt::format("{} stays within 2× of {}.", mine, base);
-  return fmt::format("Farthest apart at step {}, layer {}: {}'s is {}{}.", ui::grouped(step), layer, mine,
-                     held_against(std::pow(10.0, static_cast<double>(most)), fmt::format("{}'s", base)),
-                     data_note(all, run));
+  if (std::fabs(most) < std::log10(2.f))
+    return words::say("compare.map.within", {{"run", mine}, {"base", base}});
+  return words::say("compare.map.farthest",
+                    {{"step", ui::grouped(step)},
+                     {"layer", layer},
+                     {"run", mine},
+                     {"ratio", held_against(std::pow(10.0, static_cast<double>(most)), owned_by(base))},
+                     {"note", data_note(all, run)}});
 }
 
 std::string place_sentence(const Comparison& all, size_t run) {
   const FirstPlace& place = all.places[run];
   const char mine = all.letter(run), base = all.letter(all.baseline());
   if (run == all.baseline()) return "";
-  if (!place.lacks.empty()) return fmt::format("{} and {}: {}.", mine, base, place.lacks);
-  if (place.equal) return fmt::format("{} and {}: every gradient norm is equal to the bit.", mine, base);
+  if (!place.lacks.empty())
+    return words::say("compare.place.lacks", {{"run", mine}, {"base", base}, {"what", place.lacks}});
+  if (place.equal) return words::say("compare.place.equal", {{"run", mine}, {"base", base}});
   // One seed has no range.
   const bool single = place.against == Against::SameSeed || measuring_seeds(all.runs[all.baseline()]) == 1;
-  const std::string range = "the range " + seeds_of_baseline(all);
+  const std::string range = words::say("compare.place.range", {{"seeds", seeds_of_baseline(all)}});
   if (!place.parts) {
-    const std::string nowhere =
-        fmt::format("{} and {} part nowhere by more than {}", mine, base, times(all.choice.factor));
-    if (place.most_step == 0) return fmt::format("{}: it stays in {}.", nowhere, range);
-    return fmt::format("{}: {}{} at most, at step {}{}.", nowhere,
-                       single ? "" : "it leaves " + range + " by ", times(place.most),
-                       ui::grouped(place.most_step), data_note(all, run));
+    const char* const key = place.most_step == 0 ? "compare.place.stays"
+                            : single             ? "compare.place.nowhere"
+                                                 : "compare.place.leaves";
+    return words::say(key, {{"run", mine},
+                            {"base", base},
+                            {"factor", times(all.choice.factor)},
+                            {"range", range},
+                            {"most", times(place.most)},
+                            {"step", ui::grouped(place.most_step)},
+                            {"note", data_note(all, run)}});
   }
-  const std::string against = single ? fmt::format("{}'s", base) : range;
-  std::string text =
-      fmt::format("{} and {} part at step {} in {}: its gradient norm is {}", mine, base,
-                  ui::grouped(place.step), tensor_words(place), held_against(place.ratio, against));
+  std::string since;
   if (place.equal_until > 0)
-    text += fmt::format("; equal to the bit up to step {}", ui::grouped(place.equal_until));
+    since = words::say("compare.place.equal_until", {{"step", ui::grouped(place.equal_until)}});
   else if (place.step == place.first_step)
-    text += place.step == 1 ? ", from the first step on" : ", at the first step that was compared";
-  return text + data_note(all, run) + ".";
+    since = words::say(place.step == 1 ? "compare.place.from_first" : "compare.place.at_first");
+  return words::say("compare.place.parts",
+                    {{"run", mine},
+                     {"base", base},
+                     {"step", ui::grouped(place.step)},
+                     {"tensor", tensor_words(place)},
+                     {"ratio", held_against(place.ratio, single ? owned_by(base) : range)},
+                     {"since", since},
+                     {"note", data_note(all, run)}});
 }
 
 }  // namespace normscope::comparison

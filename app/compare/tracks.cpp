@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/spec/loss_window.h"
 
@@ -233,6 +234,8 @@ std::string stack_word(const std::string& prefix) {
   return prefix == "enc." ? "encoder" : prefix == "dec." ? "decoder" : "";
 }
 
-std::string where_missing(const Compared& run) { return run.source.empty() ? "this run" : "its log"; }
+std::string where_missing(const Compared& run) {
+  return words::say(run.source.empty() ? "compare.missing.this_run" : "compare.missing.its_log");
+}
 
 }  // namespace normscope::comparison

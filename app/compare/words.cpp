@@ -7,6 +7,7 @@
 
 #include "app/compare/tracks.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"
 #include "training/io/text_table.h"
@@ -22,31 +23,41 @@ std::string signed_decimals(double value, int digits) {
 }
 
 std::string times(double factor) {
-  if (!std::isfinite(factor) || factor <= 0) return "infinitely many times";
+  if (!std::isfinite(factor) || factor <= 0) return words::say("compare.ratio.infinite");
   const double unit = std::pow(10.0, std::floor(std::log10(factor)) - 1);  // two digits
   return ui::number(std::round(factor / unit) * unit, 2) + "×";
 }
 
 std::string ratio_words(double ratio) {
-  if (ratio < 2 && ratio > 0.5) return "within 2×";
-  return ratio < 1 ? times(1 / ratio) + " smaller" : times(ratio) + " larger";
+  if (ratio < 2 && ratio > 0.5) return words::say("compare.ratio.within");
+  return words::say(ratio < 1 ? "compare.ratio.smaller" : "compare.ratio.larger",
+                    {{"times", times(ratio < 1 ? 1 / ratio : ratio)}});
 }
 
 std::string held_against(double ratio, const std::string& other) {
-  if (ratio <= 0) return "zero, unlike " + other;
-  if (!std::isfinite(ratio)) return "not zero, unlike " + other;
-  return (ratio < 1 ? times(1 / ratio) + " smaller than " : times(ratio) + " larger than ") + other;
+  if (ratio <= 0) return words::say("compare.ratio.zero", {{"other", other}});
+  if (!std::isfinite(ratio)) return words::say("compare.ratio.not_zero", {{"other", other}});
+  return words::say(ratio < 1 ? "compare.ratio.smaller_than" : "compare.ratio.larger_than",
+                    {{"times", times(ratio < 1 ? 1 / ratio : ratio)}, {"other", other}});
 }
 
+std::string layer_words(const std::string& stack, int32_t layer) {
+  return words::say(fmt::format("compare.layer.{}", stack.empty() ? "only" : stack), {{"layer", layer}});
+}
+
+std::string owned_by(char letter) { return words::say("compare.owned_by", {{"run", letter}}); }
+
 std::string tensor_words(const FirstPlace& place) {
-  return fmt::format("{}{}layer {}, {}", place.stack, place.stack.empty() ? "" : " ", place.layer,
-                     place.matrix);
+  return fmt::format("{}, {}", layer_words(place.stack, place.layer), place.matrix);
 }
 
 std::string metric_words(const Choice& choice) {
   const lab::MetricInfo& metric = lab::info(choice.metric);
-  const std::string what = choice.metric == lab::Metric::Gradient ? "gradient norm" : metric.name;
-  return metric.of_matrix ? fmt::format("{} of {}", what, lab::kMatrices[choice.matrix].label) : what;
+  const std::string what =
+      choice.metric == lab::Metric::Gradient ? words::say("compare.metric.gradient") : metric.name;
+  return metric.of_matrix ? words::say("compare.metric.of",
+                                       {{"metric", what}, {"matrix", lab::kMatrices[choice.matrix].label}})
+                          : what;
 }
 
 size_t measuring_seeds(const Compared& run) {
@@ -58,10 +69,13 @@ size_t measuring_seeds(const Compared& run) {
 std::string seeds_of_baseline(const Comparison& all) {
   const size_t seeds = measuring_seeds(all.runs[all.baseline()]);
   const char letter = all.letter(all.baseline());
-  return seeds <= 1 ? fmt::format("of {}", letter) : fmt::format("of {}'s {} seeds", letter, seeds);
+  return seeds <= 1 ? words::say("compare.seeds.of_one", {{"run", letter}})
+                    : words::say("compare.seeds.of", {{"run", letter}, {"seeds", seeds}});
 }
 
-std::string seed_words(const OneSeed& seed) { return seed.seed ? fmt::format("seed {}", seed.seed) : ""; }
+std::string seed_words(const OneSeed& seed) {
+  return seed.seed ? words::say("compare.seeds.seed", {{"seed", seed.seed}}) : "";
+}
 
 std::string loss_words(const EndRow& row) {
   const std::string loss = fixed(row.loss, 2);
@@ -76,12 +90,15 @@ std::string update_words(const EndRow& row) {
 
 std::string leaves_words(const EndRow& row) {
   if (!row.leaves) return "–";
-  return *row.leaves > 0 ? std::to_string(*row.leaves) : "not yet";
+  return *row.leaves > 0 ? std::to_string(*row.leaves) : words::say("compare.end.not_yet");
 }
 
 std::string value_words(const Comparison& all, const Setting& setting, size_t run) {
   // What somebody else calls a setting is none of ours.
-  if (!setting.values[run]) return all.runs[run].spec ? "–" : "not in " + where_missing(all.runs[run]);
+  if (!setting.values[run])
+    return all.runs[run].spec
+               ? "–"
+               : words::say("compare.missing.not_in", {{"where", where_missing(all.runs[run])}});
   const std::string& value = *setting.values[run];
   if (setting.key != "model.placement") return value;
   try {
@@ -98,13 +115,14 @@ std::string data_words(const Comparison& all, size_t run) {
     case SameData::Same:
       return "";
     case SameData::Other:
-      return mine.data.unknown() ? "other data" : "other data: " + to_words(mine.data);
+      return mine.data.unknown() ? words::say("compare.data.other")
+                                 : words::say("compare.data.other_is", {{"data", to_words(mine.data)}});
     case SameData::Unknown:
       break;
   }
-  if (mine.data.unknown()) return "data: not in " + where_missing(mine);
-  return fmt::format("data: {}, and {} does not say its own", to_words(mine.data),
-                     all.letter(all.baseline()));
+  if (mine.data.unknown()) return words::say("compare.data.not_in", {{"where", where_missing(mine)}});
+  return words::say("compare.data.unsaid",
+                    {{"data", to_words(mine.data)}, {"run", all.letter(all.baseline())}});
 }
 
 std::string window_words(const Comparison& all) {
@@ -113,9 +131,10 @@ std::string window_words(const Comparison& all) {
     least = std::min(least, run.seeds.size());
     most = std::max(most, run.seeds.size());
   }
-  const std::string seeds = least == most ? fmt::format("{} seed{} each", most, most == 1 ? "" : "s")
-                                          : fmt::format("{} to {} seeds", least, most);
-  return fmt::format("mean of up to the last {} steps, {}", kLossWindow, seeds);
+  const std::string seeds = least == most
+                                ? words::say("compare.seeds.each", {{"count", most}})
+                                : words::say("compare.seeds.from_to", {{"least", least}, {"most", most}});
+  return words::say("compare.end.window", {{"steps", kLossWindow}, {"seeds", seeds}});
 }
 
 std::string against_words(const Difference& difference) {
@@ -142,9 +161,11 @@ std::vector<std::vector<std::string>> end_table(const Comparison& all) {
 }
 
 std::vector<std::vector<std::string>> settings_table(const Comparison& all, const std::string& mark) {
-  std::vector<std::vector<std::string>> table(1, {"setting"});
+  std::vector<std::vector<std::string>> table(1, {words::say("compare.settings.head")});
   for (size_t run = 0; run < all.runs.size(); ++run)
-    table.front().push_back(fmt::format("{}{}", all.letter(run), run == all.baseline() ? " (baseline)" : ""));
+    table.front().push_back(run == all.baseline()
+                                ? words::say("compare.settings.baseline", {{"run", all.letter(run)}})
+                                : std::string(1, all.letter(run)));
   for (const Setting& setting : all.settings) {
     table.push_back({setting.label});
     for (size_t run = 0; run < all.runs.size(); ++run)
@@ -165,19 +186,20 @@ std::string missing_sentence(const Comparison& all) {
   for (const EndRow& row : all.rows) {
     if (row.missing.empty()) continue;
     const std::string what =
-        fmt::format("not in {}: {}.", where_missing(all.runs[row.run]), in_words(row.missing, "and"));
+        words::say("compare.missing.what", {{"where", where_missing(all.runs[row.run])},
+                                            {"what", in_words(row.missing, words::say("compare.and"))}});
     auto at = std::find_if(parts.begin(), parts.end(), [&](const auto& part) { return part.first == what; });
     if (at == parts.end()) at = parts.insert(at, {what, {}});
     at->second.emplace_back(1, all.letter(row.run));
   }
   for (auto& [what, letters] : parts) {
     std::sort(letters.begin(), letters.end());
-    text += fmt::format("{}{}: {}", text.empty() ? "" : " ", in_words(letters, "and"), what);
+    text +=
+        fmt::format("{}{}: {}", text.empty() ? "" : " ", in_words(letters, words::say("compare.and")), what);
   }
   for (size_t run = 0; run < all.runs.size(); ++run)
     if (was_replaced(all.runs[run]))
-      text += fmt::format("{}{}: another run took the place of the one before in this file.",
-                          text.empty() ? "" : " ", all.letter(run));
+      text += (text.empty() ? "" : " ") + words::say("compare.missing.replaced", {{"run", all.letter(run)}});
   return text;
 }
 

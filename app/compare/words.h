@@ -2,6 +2,7 @@
 // screen alone.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ std::string times(double factor);
 std::string ratio_words(double ratio);
 /// "7.7× smaller than B's", "zero, unlike B's".
 std::string held_against(double ratio, const std::string& other);
+/// "layer 6", "decoder layer 6".
+std::string layer_words(const std::string& stack, int32_t layer);
+/// "B's", as it stands behind "smaller than".
+std::string owned_by(char letter);
 /// "layer 6, W_K", "decoder layer 6, W_K".
 std::string tensor_words(const FirstPlace& place);
 /// "gradient norm of W₂", "hidden-state norm".

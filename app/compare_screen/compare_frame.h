@@ -65,6 +65,8 @@ struct CompareScreen::Frame {
 
 using ui::fitting;
 
+inline constexpr const char* kSettings = "compare/settings/all";  ///< the list of all settings that differ
+
 /// "warm-up 200" where several runs are "Post-LN, ...", else "Pre-LN".
 inline std::string short_name(const Comparison& all, size_t run) {
   const auto head = [&](size_t i) { return all.runs[i].name.substr(0, all.runs[i].name.find(", ")); };

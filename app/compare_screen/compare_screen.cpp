@@ -12,6 +12,7 @@
 #include "app/lab/lab_screen.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
+#include "app/words/words.h"
 
 namespace normscope::comparison {
 
@@ -27,7 +28,7 @@ std::vector<lab::TimelineMark> parting_places(const Comparison& all) {
   for (size_t run = 0; run < all.runs.size(); ++run)
     if (all.places[run].parts)
       marks.push_back({all.colour(run), all.places[run].step,
-                       fmt::format("parts from {}", all.letter(all.baseline())),
+                       words::say("compare.mark.parts", {{"run", all.letter(all.baseline())}}),
                        std::string(1, all.letter(run)), true});
   return marks;
 }
@@ -133,11 +134,11 @@ Desk CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clo
     draw_right(f, rest);
   } else {
     panel(ui, rest, {});
-    const std::string why = compared.size() < kLeast ? "Open a run to compare with."
+    const std::string why = compared.size() < kLeast ? words::say("compare.none.open")
                             : shown_                 ? shown_->error
-                                                     : "comparing …";
+                                                     : words::say("compare.none.comparing");
     ui.paint().text_wrapped(rest.inset(space::pad), {Face::Sans, type::body}, ui.theme().ink2, why, 17);
-    ui.mark("compare/none", rest, why, "Why nothing is compared.");
+    ui.mark("compare/none", rest, why, words::say("compare.none.help"));
   }
   const std::optional<int> before = transport.pinned_step;
   lab::draw_transport(ui, transport, view, bar, f.size, clock, desk.commands,

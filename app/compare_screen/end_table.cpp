@@ -8,6 +8,7 @@
 #include "app/compare/words.h"
 #include "app/compare_screen/compare_frame.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "training/io/text_table.h"
 
 namespace normscope::comparison {
@@ -57,7 +58,9 @@ void draw_seeds(Ui& ui, const Rect& strip, const Comparison& all, const EndRow& 
     const float x = right ? strip.right() : strip.x;
     const Align align = right ? Align::Right : Align::Left;
     p.text({x, middle.y + (d.early ? -2.f : 4.f)}, {Face::Mono, type::tick}, look.text, words, align);
-    if (d.early) p.text({x, middle.y + 12}, kSmall, t.ink3, fmt::format("at step {}", d.step), align);
+    if (d.early)
+      p.text({x, middle.y + 12}, kSmall, t.ink3, words::say("compare.end.at_step", {{"step", d.step}}),
+             align);
     return;
   }
   for (const double end : d.at_end)
@@ -93,7 +96,7 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
   Rect rest = rect.inset(space::pad, 0);
   if (with_panel) {
     PanelOptions options;
-    options.title = "At the end";
+    options.title = words::say("compare.end.title");
     options.note = window;
     options.right = 30;
     panel(ui, rect, options);
@@ -102,13 +105,13 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
     p.text_in(rest.take_top(22), kSmall, t.ink3, fitting(p, kSmall, rest.w, {window}));
   }
   lab::cell_menu(ui, "compare/end", rect, {f.shown->end}, cells_);
-  ui.mark("compare/end", rect, difference_sentence(all), "What the runs came to, the lowest loss first.");
+  ui.mark("compare/end", rect, difference_sentence(all), words::say("compare.end.help"));
   const std::string missing = missing_sentence(all);
   const float foot = missing.empty() ? 0 : std::min(46.f, p.wrapped_height(rest.w, kSmall, missing, 15));
   const Rect note = rest.take_bottom(foot + 8);
   if (p.wrapped_height(rest.w, kSmall, missing, 15) <= foot + 1)
     p.text_wrapped(note, kSmall, t.ink3, missing, 15);
-  ui.mark("compare/missing", note, missing, "What is not known of the runs.");
+  ui.mark("compare/missing", note, missing, words::say("compare.end.help_missing"));
   const float high = std::min(44.f, rest.h / static_cast<float>(all.rows.size() + 1));
   EndRow head;
   head.run = all.runs.size();
@@ -132,17 +135,20 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   Rect leaves = rest.take_right(62), strip = rest.take_right(wide ? 136.f : 116.f, 12);
   Rect loss = rest.take_right(54, 10);
   if (head) {
-    const std::pair<Rect, const char*> names[] = {
-        {loss, "loss"}, {leaves, "leaves at"}, {update, "Δ ÷ weight"}, {speed, "tokens/s"}};
+    const std::pair<Rect, std::string> names[] = {{loss, words::say("compare.end.loss")},
+                                                  {leaves, words::say("compare.end.leaves")},
+                                                  {update, words::say("compare.end.update")},
+                                                  {speed, words::say("compare.end.speed")}};
     for (const auto& [place, name] : names)
       if (!place.empty()) p.text_in(place, kSmall, t.ink3, name, Align::Right);
-    p.text_in(strip, kSmall, t.ink3, fmt::format("minus {}", all.letter(all.baseline())), Align::Centre);
+    p.text_in(strip, kSmall, t.ink3, words::say("compare.end.minus", {{"run", all.letter(all.baseline())}}),
+              Align::Centre);
     return;
   }
   ui.mark(fmt::format("compare/end/{}", all.letter(row.run)), line,
           fmt::format("{}, {}, {}", loss_words(row), against_words(all.differences[row.run]),
                       row.verdict.empty() ? "–" : row.verdict),
-          "Mean loss of the last steps, against the baseline, verdict.");
+          words::say("compare.end.help_row"));
   tile(ui, {rest.x, line.centre().y - 10, 20, 20}, all.colour(row.run));
   rest.take_left(28);
   const TextStyle bold{Face::Bold, type::title};

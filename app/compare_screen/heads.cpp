@@ -1,5 +1,4 @@
-// The heads of Compare: for each run its card with what its settings have that the baseline's have not, and the places
-// where another run can be put.
+// The heads of Compare: for each run its card with what its settings have that the baseline's have not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "app/compare_screen/compare_frame.h"
 #include "app/ui/widgets.h"
 #include "app/view/wiring_glyph.h"
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "training/io/text_table.h"
 
@@ -21,9 +21,6 @@ namespace {
 
 constexpr float kRow = 19;       // of a setting
 constexpr size_t kMostRows = 4;  // that a card has room for
-constexpr float kListRow = 28;   // of a popup
-constexpr size_t kListed = 8;    // runs that need no search
-constexpr const char* kSettings = "compare/settings/all";
 constexpr TextStyle kBody{Face::Sans, type::body}, kMono{Face::Mono, type::body};
 
 const EndRow* row_of(const Comparison& all, size_t run) {
@@ -52,22 +49,24 @@ std::optional<ModelConfig> model_of(const Compared& run) {
 
 std::vector<Badge> badges_of(const Comparison& all, size_t run) {
   std::vector<Badge> badges;
-  if (run == all.baseline()) badges.push_back({"baseline", BadgeKind::Solid});
+  if (run == all.baseline()) badges.push_back({words::say("compare.baseline"), BadgeKind::Solid});
   if (was_replaced(all.runs[run]))  // so it is a recorded one
-    badges.push_back({"replaced", BadgeKind::Solid, Icon::File});
+    badges.push_back({words::say("compare.badge.replaced"), BadgeKind::Solid, Icon::File});
   else if (!all.runs[run].source.empty())
-    badges.push_back({"recorded", BadgeKind::Outline, Icon::File});
+    badges.push_back({words::say("compare.badge.recorded"), BadgeKind::Outline, Icon::File});
   if (all.differences[run].data != SameData::Same)
-    badges.push_back(all.differences[run].data == SameData::Other ? Badge{"other data", BadgeKind::Solid}
-                                                                  : Badge{"data not said"});
+    badges.push_back(all.differences[run].data == SameData::Other
+                         ? Badge{words::say("compare.data.other"), BadgeKind::Solid}
+                         : Badge{words::say("compare.badge.data")});
   const EndRow* row = row_of(all, run);
   if (!row) return badges;
-  if (row->verdict.starts_with("stuck"))
-    badges.push_back({"stuck", BadgeKind::Solid, Icon::Minus});
-  else if (row->verdict.starts_with("not finite"))
-    badges.push_back({"not finite", BadgeKind::Error});
+  if (row->fate.starts_with("stuck"))
+    badges.push_back({words::say("compare.fate.stuck"), BadgeKind::Solid, Icon::Minus});
+  else if (row->fate.starts_with("not finite"))
+    badges.push_back({words::say("compare.fate.not finite"), BadgeKind::Error});
   else if (row->leaves && *row->leaves > 0)
-    badges.push_back({fmt::format("since {}", grouped(*row->leaves)), BadgeKind::Outline, Icon::Learning});
+    badges.push_back({words::say("compare.badge.since", {{"step", grouped(*row->leaves)}}),
+                      BadgeKind::Outline, Icon::Learning});
   return badges;
 }
 
@@ -92,29 +91,31 @@ void CompareScreen::draw_heads(Frame& f, Rect rest) {
 void CompareScreen::draw_labels(Frame& f, Rect rest) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
-  p.text({rest.x + 2, rest.y + 20}, {Face::Bold, type::title}, t.ink, "What differs");
+  p.text({rest.x + 2, rest.y + 20}, {Face::Bold, type::title}, t.ink, words::say("compare.settings.title"));
   if (!f.has()) return;
   const Comparison& all = f.all();
   HitOptions some;
   some.enabled = !all.settings.empty();
-  const Hit hit = f.ui.hit("compare/settings", rest, settings_sentence(all),
-                           "Every setting in which the runs differ, side by side.", some);
+  const Hit hit =
+      f.ui.hit("compare/settings", rest, settings_sentence(all), words::say("compare.settings.help"), some);
   if (hit.hovered && some.enabled) p.outline(rest, t.ink, 1.2f, radius::field);
   if (hit.clicked) f.ui.open_popup(kSettings);
   const auto differing = static_cast<size_t>(std::count_if(
       all.settings.begin(), all.settings.end(), [](const Setting& setting) { return setting.differs(); }));
   const size_t unsaid = all.settings.size() - differing;
-  const std::string count = all.same ? "nothing"
-                                     : fmt::format("{} setting{}{}", differing, differing == 1 ? "" : "s",
-                                                   unsaid == 0 ? "" : fmt::format(", {} unsaid", unsaid));
+  const std::string count =
+      all.same ? words::say("compare.settings.nothing")
+               : words::say(unsaid == 0 ? "compare.settings.count" : "compare.settings.count_unsaid",
+                            {{"count", differing}, {"unsaid", unsaid}});
   p.text({rest.x + 2, rest.y + 38}, {Face::Sans, type::tick}, t.ink3, count);
   if (all.shared > 0)
     p.text({rest.x + 2, rest.y + 53}, {Face::Sans, type::tick}, t.ink3,
-           fmt::format("{} are shared", all.shared));
+           words::say("compare.settings.shared", {{"shared", all.shared}}));
   const size_t more = all.settings.size() > kMostRows ? all.settings.size() - kMostRows + 1 : 0;
   for (size_t i = 0; i < all.settings.size() && i < kMostRows; ++i) {
     const bool rest_of_them = more > 0 && i + 1 == kMostRows;
-    const std::string label = rest_of_them ? fmt::format("{} more", more) : all.settings[i].label;
+    const std::string label =
+        rest_of_them ? words::say("compare.settings.more", {{"more", more}}) : all.settings[i].label;
     const std::string bare = label.substr(0, label.find(" ("));
     p.text({rest.x + 2, rest.y + 81 + kRow * static_cast<float>(i)}, kBody, t.ink2,
            fitting(p, kBody, rest.w - 6, {label, bare}));
@@ -156,7 +157,7 @@ void CompareScreen::draw_settings(Frame& f) {
   }
   if (cut)
     p.text_in(rest, kBody, ui.theme().ink3,
-              fmt::format("{} more: normscope compare prints all of them", table.size() - rows));
+              words::say("compare.settings.more_printed", {{"more", table.size() - rows}}));
   ui.end_popup();
 }
 
@@ -177,11 +178,9 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   HitOptions over;
   over.radius = radius::panel;
   over.overlap = true;
-  const std::string value = fmt::format("{}{}, loss {}", name, baseline ? ", baseline" : "", number);
-  if (ui.hit(control, card, value,
-             fmt::format("Run {}. Click, or press {}, to make it the baseline.", place.letter, place.letter),
-             over)
-          .clicked)
+  const std::string value = words::say(baseline ? "compare.card.baseline" : "compare.card.value",
+                                       {{"name", name}, {"loss", number}});
+  if (ui.hit(control, card, value, words::say("compare.card.help", {{"run", place.letter}}), over).clicked)
     baseline_ = place.letter;
   const float pad = compact ? 9 : space::pad - 2, size = compact ? 24 : 30;
   tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A');
@@ -197,10 +196,11 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   const Rect menu{card.right() - menu_w - 6, card.bottom() - (compact ? 25.f : 26.f), menu_w, 22};
   if (!compact) {
     const bool ended = !point && !track.empty() && f.x() > track.x.back();
-    const std::string at = ended          ? fmt::format("ends at step {}", grouped(track.steps.back()))
-                           : run && point ? fmt::format("step {}, mean of {}", grouped(track.steps[*point]),
-                                                        f.window_at(*run, *point))
-                                          : "nats";
+    const std::string at = ended ? words::say("compare.card.ends", {{"step", grouped(track.steps.back())}})
+                           : run && point
+                               ? words::say("compare.card.step", {{"step", grouped(track.steps[*point])},
+                                                                  {"steps", f.window_at(*run, *point)}})
+                               : words::say("compare.card.nats");
     p.text({card.right() - pad, card.y + 48}, {Face::Sans, type::tick}, t.ink3, at, Align::Right);
     float x = left;
     for (const Badge& b : badges_of(f.all(), *run)) {
@@ -213,7 +213,8 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
                              t.runs[static_cast<size_t>(place.letter - 'A')].line);
     draw_card_settings(f, card, *run);
   } else {
-    const std::string state = baseline ? "baseline" : f.all().differences[*run].short_words();
+    const std::string state =
+        baseline ? words::say("compare.baseline") : f.all().differences[*run].short_words();
     p.text({card.x + pad, card.bottom() - 10}, kBody, t.ink2,
            fitting(p, kBody, menu.x - card.x - pad - 4,
                    {state, state.substr(0, state.find(':')), state.substr(0, state.find(','))}));
@@ -273,8 +274,8 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
   tile(ui, {card.x + pad, card.y + pad, size, size}, place.letter - 'A', true);
   Rect words{card.x + pad + size + 10, card.y + pad, card.w - 2 * pad - size - 10, size};
   if (!place.path.empty()) {
-    const std::string text = place.fault.empty() ? "reading …" : place.fault;
-    ui.mark(fmt::format("compare/fault/{}", place.letter), card, text, "A file that is open here.");
+    const std::string text = place.fault.empty() ? words::say("compare.card.reading") : place.fault;
+    ui.mark(fmt::format("compare/fault/{}", place.letter), card, text, words::say("compare.card.help_file"));
     if (p.wrapped_height(words.w, {Face::Sans, type::tick}, text, 14) <=
         card.h - 2 * pad - (f.compact() ? 0 : 26))
       p.text_wrapped({words.x, words.y, words.w, card.h - 2 * pad}, {Face::Sans, type::tick},
@@ -284,116 +285,10 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
     return draw_replace(f, {card.right() - 96, card.bottom() - 25, 90, 22}, place);
   }
   if (first && !f.compact())
-    p.text_in(words, kBody, t.ink2, fitting(p, kBody, words.w, {"Open a run to compare with", "Open a run"}));
+    p.text_in(
+        words, kBody, t.ink2,
+        fitting(p, kBody, words.w, {words::say("compare.card.open"), words::say("compare.card.open_short")}));
   draw_replace(f, {card.right() - 96, card.bottom() - 25, 90, 22}, place);
-}
-
-void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::Place& now) {
-  Ui& ui = f.ui;
-  const std::string name = fmt::format("compare/run/{}/replace", now.letter);
-  const bool anybody = now.live || now.recorded || !now.path.empty();
-  ButtonOptions quiet;
-  quiet.quiet = true;
-  quiet.style = {Face::Sans, type::tick};
-  quiet.icon = Icon::ChevronDown;
-  if (button(ui, name, place, anybody ? "replace" : "open",
-             "Another run in this place: live, or from a file.", quiet)) {
-    search_.clear();
-    ui.open_popup(name);
-  }
-  if (ui.popup_open(name)) draw_list(f, name, place, now);
-}
-
-/// Where a file shall stand when all four places are taken: nobody leaves unasked.
-void CompareScreen::ask_where(Frame& f) {
-  constexpr const char* kWhere = "compare/where";
-  if (unplaced_.empty()) return;
-  Ui& ui = f.ui;
-  if (!std::exchange(asking_, true)) ui.open_popup(kWhere);
-  const Rect box = centred({ui.size().x / 2, ui.size().y / 2}, 420, 72 + kListRow * (kMost + 1));
-  bool answered = false;
-  if (ui.begin_popup(kWhere, box)) {
-    Rect left = box.inset(space::pad, 10);
-    const std::string path = unplaced_.front(), file = path.substr(path.find_last_of("/\\") + 1);
-    Painter& p = ui.paint();
-    const TextStyle bold{Face::Bold, type::title};
-    p.text_in(left.take_top(26), bold, ui.theme().ink,
-              fitting(p, bold, left.w,
-                      {fmt::format("Where shall {} stand?", file), "Where shall the file stand?"}));
-    p.text_in(left.take_top(24), kBody, ui.theme().ink2,
-              "Four runs stand side by side; one makes room for it.");
-    ButtonOptions row;
-    row.quiet = row.left = true;
-    row.style = kBody;
-    const auto entry = [&](const std::string& name, const std::string& label, const char* help) {
-      const Rect at = left.take_top(kListRow).inset(0, 1);
-      return button(ui, name, at, p.fit(kBody, label, at.w - 24), help, row);
-    };
-    for (const SideBySide::Place& place : f.places) {
-      const std::optional<size_t> run = f.run_of(place.letter);
-      const std::string who = run ? f.all().runs[*run].name : place.path;
-      if (entry(fmt::format("{}/{}", kWhere, place.number + 1),
-                fmt::format("Instead of {}, {}", place.letter, who),
-                place.live ? "The run stays in the Lab and can come back here." : "That file is closed.")) {
-        side_.open(path, f.view, place.number);
-        answered = true;
-      }
-    }
-    if (entry(fmt::format("{}/none", kWhere), "Nowhere: do not open it", "Everything stays as it is."))
-      answered = true;
-    if (answered) ui.close_popup();
-    ui.end_popup();
-  } else {
-    answered = true;  // it was closed
-  }
-  if (!answered) return;
-  unplaced_.erase(unplaced_.begin());
-  asking_ = false;
-}
-
-/// The list of runs that can stand here; of many those whose names have the letters that are typed.
-void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& place,
-                              const SideBySide::Place& now) {
-  Ui& ui = f.ui;
-  const size_t slot = now.number;
-  const std::vector<SideBySide::Choice> others = side_.choices();
-  const bool anybody = now.live || now.recorded || !now.path.empty();
-  const char own = static_cast<char>('A' + now.number);  // of the live run that belongs here
-  const bool back = !now.live && !live_key(f.view, own).empty(), many = others.size() > kListed;
-  const bool settings = f.compact() && f.has() && !f.all().settings.empty();
-  const size_t fixed_rows = 1u + back + anybody + settings + many;
-  const float top = place.bottom() + 2;
-  const auto room = static_cast<size_t>(std::max(0.f, (ui.size().y - top - 20) / kListRow));
-  const size_t rows = std::min(fixed_rows + others.size(), std::max(room, fixed_rows));
-  const Rect list{std::max(4.f, place.right() - 240), top, 240, kListRow * static_cast<float>(rows) + 12};
-  if (!ui.begin_popup(name, list)) return;
-  Rect left = list.inset(6);
-  ButtonOptions row;
-  row.quiet = row.left = true;
-  row.style = kBody;
-  const auto entry = [&](const std::string& id, const std::string& label, const char* help) {
-    const Rect at = left.take_top(kListRow).inset(0, 1);
-    const bool pressed = button(ui, name + "/" + id, at, ui.paint().fit(kBody, label, at.w - 24), help, row);
-    if (pressed) ui.close_popup();
-    return pressed;
-  };
-  if (entry("file", "Open a log or a saved run …", "By its path; a file can be dropped too.")) {
-    open_into_ = slot;
-    f.desk.opens_file = true;
-  }
-  if (back && entry("live", fmt::format("Run {} of the Lab", own), "The run that trains here."))
-    side_.bring_back(slot);
-  if (anybody && entry("none", "Leave it out", "Nobody stands here then.")) side_.leave_out(slot);
-  if (settings && entry("settings", "What differs", "Every setting in which the runs differ."))
-    ui.open_popup(kSettings);
-  if (many)
-    text_field(ui, name + "/search", left.take_top(kListRow).inset(0, 2), "search", search_,
-               "Letters of the run's name.");
-  for (size_t i = 0; i < others.size() && left.h >= kListRow; ++i)
-    if (others[i].name.find(search_) != std::string::npos &&
-        entry(fmt::format("{}", i + 1), others[i].name, "A run of a file that is open."))
-      side_.put(slot, others[i].path, others[i].run);
-  ui.end_popup();
 }
 
 }  // namespace normscope::comparison

@@ -8,6 +8,7 @@
 #include "app/compare/words.h"
 #include "app/compare_screen/compare_frame.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::comparison {
 
@@ -21,10 +22,10 @@ constexpr TextStyle kWords{Face::Sans, type::body}, kStrong{Face::Bold, type::ti
 
 /// "step 2, layer 6, W_K", "nowhere".
 std::string where(const FirstPlace& place) {
-  if (!place.lacks.empty()) return "not known";
-  if (place.equal) return "equal to the bit";
-  if (!place.parts) return "nowhere";
-  return fmt::format("step {}, {}", grouped(place.step), tensor_words(place));
+  if (!place.lacks.empty()) return words::say("compare.place.not_known");
+  if (place.equal) return words::say("compare.place.equal_short");
+  if (!place.parts) return words::say("compare.place.nowhere_short");
+  return words::say("compare.place.where", {{"step", grouped(place.step)}, {"tensor", tensor_words(place)}});
 }
 
 /// "7.7", "230", "1.4k", "12k"; "–" for what is not known.
@@ -76,12 +77,16 @@ void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, c
       if (place.parts && loupe.steps[c] == place.step && loupe.matrices[m] == place.matrix)
         p.outline(cell.inset(-1), t.ink, 2, 4);
       if (cell.contains(ui.mouse()))
-        ui.tooltip(fmt::format("{} at step {}: {}", loupe.matrices[m], grouped(loupe.steps[c]),
-                               std::isfinite(ratio) ? held_against(ratio, theirs) : "not known"));
+        ui.tooltip(words::say("compare.place.cell",
+                              {{"matrix", loupe.matrices[m]},
+                               {"step", grouped(loupe.steps[c])},
+                               {"ratio", std::isfinite(ratio) ? held_against(ratio, theirs)
+                                                              : words::say("compare.place.not_known")}}));
     }
   }
   const float base = rest.y + high * static_cast<float>(loupe.matrices.size()) + 16;
-  p.text({labels.right() - 8, base}, {Face::Sans, type::tick}, t.ink3, "step", Align::Right);
+  p.text({labels.right() - 8, base}, {Face::Sans, type::tick}, t.ink3, words::say("compare.align.step"),
+         Align::Right);
   for (size_t c = first; c < first + columns; ++c) {
     const std::string step = grouped(loupe.steps[c]);
     if (p.text_width(mono, step) <= each - 3)
@@ -98,11 +103,11 @@ void CompareScreen::draw_right(Frame& f, Rect rest) {
     return draw_end(f, rest, true);
   }
   panel(f.ui, rest, {});
-  std::vector<std::string> tabs{"First place", "At the end"};
-  if (f.compact()) tabs.emplace_back("Maps");
+  std::vector<std::string> tabs{words::say("compare.tab.place"), words::say("compare.end.title")};
+  if (f.compact()) tabs.emplace_back(words::say("compare.tab.maps"));
   tab_ = std::min(tab_, static_cast<int>(tabs.size()) - 1);
   const Rect head{rest.x + 8, rest.y + 6, segmented_width(f.ui, tabs), 26};
-  segmented(f.ui, "compare/tab", head, tabs, tab_, "What stands here.");
+  segmented(f.ui, "compare/tab", head, tabs, tab_, words::say("compare.tab.help"));
   Rect inner = rest;
   inner.take_top(38);
   if (tab_ == 0) draw_places(f, inner, false);
@@ -114,7 +119,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  if (with_panel) panel(ui, rect, {.title = "First place they part"});
+  if (with_panel) panel(ui, rect, {.title = words::say("compare.place.title")});
   Rect rest = rect.inset(space::pad, 0);
   Rect head = rest.take_top(with_panel ? space::title_row : 30.f);
   FieldOptions options;
@@ -127,10 +132,11 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   if (const std::optional<size_t> run = f.run_of(loupe_); run && f.shown->grids[*run].heat)
     lab::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);
   field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", factor_,
-        "Runs part where a gradient norm differs by more than this many times. Drag or type.", options);
-  const float title = with_panel ? p.text_width(kStrong, "First place they part") + 16 : 0;
+        words::say("compare.place.help_factor"), options);
+  const float title = with_panel ? p.text_width(kStrong, words::say("compare.place.title")) + 16 : 0;
   p.text_in(head, kWords, t.ink3,
-            fitting(p, kWords, head.w - title, {"a gradient differs by more than", "by more than"}),
+            fitting(p, kWords, head.w - title,
+                    {words::say("compare.place.factor"), words::say("compare.place.factor_short")}),
             Align::Right);
   draw_place_rows(f, rest);
   p.hairline({rest.x, rest.y + 4}, {rest.right(), rest.y + 4}, t.border);
@@ -152,7 +158,7 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
     const char letter = all.letter(run);
     const std::string sentence = place_sentence(all, run);
     const Hit hit = ui.hit(fmt::format("compare/place/{}", letter), chip, sentence,
-                           sentence + " Click: the cursor goes there (P: the next one).");
+                           words::say("compare.place.help", {{"sentence", sentence}}));
     if (letter == loupe_)
       p.fill(chip, t.sunk, 6);
     else if (hit.hovered)
@@ -164,12 +170,14 @@ void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
     tile(ui, {chip.x + 6, chip.centre().y - 10, 20, 20}, all.colour(run));
     Rect words = chip.inset(8, 0);
     words.take_left(28);
-    const float w = p.text_in(words, kStrong, t.ink, fitting(p, kStrong, words.w, {where(place), "parts"}));
+    const float w =
+        p.text_in(words, kStrong, t.ink,
+                  fitting(p, kStrong, words.w, {where(place), words::say("compare.place.parts_short")}));
     words.take_left(w + 16);
-    const std::string than =
-        place.parts ? held_against(place.ratio, fmt::format("{}'s", all.letter(all.baseline())))
-        : place.most_step > 0 && place.most > 1 ? fmt::format("{} at most", times(place.most))
-                                                : "";
+    const std::string than = place.parts ? held_against(place.ratio, owned_by(all.letter(all.baseline())))
+                             : place.most_step > 0 && place.most > 1
+                                 ? words::say("compare.place.at_most", {{"times", times(place.most)}})
+                                 : "";
     const Difference& d = all.differences[run];
     const std::string data = d.data == SameData::Same ? "" : d.short_words(),
                       before = data.empty() ? "" : data + "; ",
@@ -188,13 +196,16 @@ void CompareScreen::draw_loupe(Frame& f, Rect rest) {
   const Loupe& loupe = f.shown->loupes[*run];
   const FirstPlace& place = f.all().places[*run];
   const std::string title =
-      fmt::format("{}{}layer {} of {}: how many times its gradient norms differ from {}'s", loupe.stack,
-                  loupe.stack.empty() ? "" : " ", loupe.layer, loupe_, f.all().letter(f.all().baseline()));
+      words::say("compare.place.loupe", {{"layer", layer_words(loupe.stack, loupe.layer)},
+                                         {"run", loupe_},
+                                         {"base", f.all().letter(f.all().baseline())}});
   const Rect head = rest.take_top(24);
   p.text_in(head, kWords, t.ink2,
-            fitting(p, kWords, head.w, {title, fmt::format("layer {} of {}", loupe.layer, loupe_)}));
-  ui.mark("compare/loupe", rest, title, "The matrices of that layer over the steps around the place.");
-  draw_grid(ui, rest, loupe, place, fmt::format("{}'s", f.all().letter(f.all().baseline())));
+            fitting(p, kWords, head.w,
+                    {title, words::say("compare.place.layer_of",
+                                       {{"layer", layer_words("", loupe.layer)}, {"run", loupe_}})}));
+  ui.mark("compare/loupe", rest, title, words::say("compare.place.help_loupe"));
+  draw_grid(ui, rest, loupe, place, owned_by(f.all().letter(f.all().baseline())));
 }
 
 }  // namespace normscope::comparison

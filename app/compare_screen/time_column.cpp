@@ -9,6 +9,7 @@
 #include "app/compare/words.h"
 #include "app/compare_screen/compare_frame.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::comparison {
 
@@ -76,11 +77,12 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   plot.cursor = plot::Cursor{f.x(), grouped(f.step)};
   plot.hover = hover_x_;
   cells_.views[kLoss].x = across_.x;
-  const std::vector<std::string> labels{"step", "tokens", "time"};
+  const std::vector<std::string> labels{words::say("compare.align.step"), words::say("compare.align.tokens"),
+                                        words::say("compare.align.time")};
   const float align_w = segmented_width(ui, labels);
   const bool zoomed = across_.x || range_;
   lab::CellOptions options;
-  options.help = "The loss of every run: the line is the shown seed, the band all of them.";
+  options.help = words::say("compare.loss.help");
   options.right = align_w + 40 + (zoomed ? 118.f : 0.f) + 84;
   trim(ui.paint(), plot, rect.w, f.compact(), options.right);
   const plot::PlotHit hit = lab::draw_cell(ui, kLoss, rect, plot, cells_, options);
@@ -88,7 +90,7 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   float x = rect.right() - 32 - align_w;
   int align = align_;
   if (segmented(ui, "compare/align", {x, rect.y + 5, align_w, 26}, labels, align,
-                "What stands on the shared axis (X).") &&
+                words::say("compare.align.help")) &&
       align != align_)
     set_align(align);
   x -= 84;
@@ -98,21 +100,19 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
                               [](const SideBySide::Place& place) { return place.live; });
   const bool training = f.view.seed_check_steps > 0;
   const std::string seeds =
-      training ? fmt::format("{} %", 100 * f.view.seed_check_done / f.view.seed_check_steps) : "5 seeds";
-  if (button(
-          ui, "compare/seeds", {x, rect.y + 6, 76, 24}, seeds,
-          plain.enabled
-              ? "Trains the live runs with four further seeds: the band that a difference has to leave."
-              : "These runs come from files: without their weights and batches no further seed can be trained.",
-          plain) &&
+      training ? words::say("compare.seeds.percent",
+                            {{"percent", 100 * f.view.seed_check_done / f.view.seed_check_steps}})
+               : words::say("compare.seeds.five");
+  if (button(ui, "compare/seeds", {x, rect.y + 6, 76, 24}, seeds,
+             plain.enabled ? words::say("compare.seeds.help") : words::say("compare.seeds.cannot"), plain) &&
       !training)
     f.desk.commands.emplace_back(lab::CheckSeeds{});
   if (!zoomed) return;
   x -= 118;
   plain.enabled = true;
-  if (button(ui, "compare/range", {x, rect.y + 6, 110, 24}, range_ ? "all steps" : "these steps only",
-             "Compares the steps that are in sight: differences, places and the end are of them alone.",
-             plain)) {
+  if (button(ui, "compare/range", {x, rect.y + 6, 110, 24},
+             range_ ? words::say("compare.range.all") : words::say("compare.range.these"),
+             words::say("compare.range.help"), plain)) {
     if (range_) {
       range_.reset();
     } else if (across_.x) {
@@ -132,7 +132,7 @@ void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
   plot.hover = hover_x_;
   cells_.views[kDifference].x = across_.x;
   lab::CellOptions options;
-  options.help = "Each run's loss minus the baseline's; the baseline's own band says what luck can do.";
+  options.help = words::say("compare.difference.help");
   options.right = 30;
   time_hit(f, kDifference, lab::draw_cell(f.ui, kDifference, rect, plot, cells_, options));
 }
@@ -150,9 +150,10 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
   if (with_panel) {
     const bool gradient = metric_ == lab::Metric::Gradient;
     plot::PlotSpec head;
-    head.title = fmt::format("{} over {}'s", gradient ? "Gradient" : metric.over_time,
-                             f.all().letter(f.all().baseline()));
-    head.note = gradient ? "norm of ∂L/∂W, by layer and step" : "by layer and step";
+    head.title = words::say("compare.map.over",
+                            {{"metric", gradient ? words::say("compare.map.gradient") : metric.over_time},
+                             {"run", f.all().letter(f.all().baseline())}});
+    head.note = gradient ? words::say("compare.map.note_gradient") : words::say("compare.map.note");
     lab::CellOptions options;
     options.right = rect.right() - right;
     options.metric = &metric_;
@@ -163,7 +164,7 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
     std::vector<std::string> labels;
     for (const lab::Matrix& matrix : lab::kMatrices)
       if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
-    choice(ui, "compare/matrix", of_matrix, labels, matrix_, "Which matrix of every layer (W).");
+    choice(ui, "compare/matrix", of_matrix, labels, matrix_, words::say("compare.map.help_matrix"));
   }
   if (!with_panel)
     return lab::metric_button(ui, "compare/maps", {rect.right() - 36, rect.y + 6, 26, 24}, metric_);
@@ -173,9 +174,9 @@ void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) 
     p.fill({key.x + key.w * static_cast<float>(i) / kPieces, key.y, key.w / kPieces + 0.5f, key.h},
            signed_colour(ui.theme(), 2 * (static_cast<float>(i) + 0.5f) / kPieces - 1));
   p.outline(key, ui.theme().border, 1, 2);
-  p.text({key.x - 6, key.y + 9}, small, ui.theme().ink3, "10⁴× smaller", Align::Right);
-  p.text({key.right() + 6, key.y + 9}, small, ui.theme().ink3, "10⁴× larger");
-  ui.mark("compare/maps/key", key, "blue: smaller; red: larger; full at 10⁴×", "The colours of the maps.");
+  p.text({key.x - 6, key.y + 9}, small, ui.theme().ink3, words::say("compare.map.key_smaller"), Align::Right);
+  p.text({key.right() + 6, key.y + 9}, small, ui.theme().ink3, words::say("compare.map.key_larger"));
+  ui.mark("compare/maps/key", key, words::say("compare.map.key"), words::say("compare.map.help_key"));
 }
 
 void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
@@ -187,8 +188,8 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
   if (!with_panel) {
     const TextStyle small{Face::Sans, type::tick};
     const Rect line = inner.take_top(18).inset(space::pad, 0);
-    const std::string what =
-        fmt::format("{} over {}'s", metric_words(all.choice), all.letter(all.baseline()));
+    const std::string what = words::say(
+        "compare.map.over", {{"metric", metric_words(all.choice)}, {"run", all.letter(all.baseline())}});
     ui.paint().text_in(line, small, ui.theme().ink3,
                        fitting(ui.paint(), small, line.w, {what, metric_words(all.choice)}));
   }
@@ -205,14 +206,14 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
       with.push_back(run);
       if (d.data != SameData::Same) note(run, data_words(all, run), d.short_words());
     } else {
-      note(run, all.maps[run].lacks, "no map");
+      note(run, all.maps[run].lacks, words::say("compare.map.none"));
     }
   }
   if (!notes.empty()) {
     const Rect line = inner.take_bottom(20).inset(space::pad, 0);
     const TextStyle body{Face::Sans, type::body};
     ui.paint().text_in(line, body, ui.theme().ink3, fitting(ui.paint(), body, line.w, {notes, brief}));
-    ui.mark("compare/map/lacks", line, notes, "Why a run has no map, or reads other data.");
+    ui.mark("compare/map/lacks", line, notes, words::say("compare.map.help_lacks"));
   }
   if (with.empty()) return;
   constexpr float kAxis = 22;
@@ -243,9 +244,9 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   const std::string name = fmt::format("compare/map/{}", all.letter(run));
   cells_.views[name].x = across_.x;
   const Rect place{rect.x + 4, rect.y, rect.w - 8, rect.h};
-  const plot::PlotHit hit = plot::draw_plot(
-      ui, name, place, plot, cells_.views[name],
-      fmt::format("Its {} over the baseline's, layer 1 at the bottom.", metric_words(all.choice)));
+  const plot::PlotHit hit =
+      plot::draw_plot(ui, name, place, plot, cells_.views[name],
+                      words::say("compare.map.help", {{"metric", metric_words(all.choice)}}));
   time_hit(f, name, hit);
   plot::PlotSpec file = f.shown->maps[run];  // with its tile and its sentence
   file.cursor = plot.cursor;
@@ -258,7 +259,8 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   for (const int32_t layer : {map.layers, int32_t{1}}) {
     const float cell = column ? map.at(layer, *column) : NAN;
     if (!std::isfinite(cell) || (layer == 1 && (map.layers == 1 || height < 38))) continue;
-    const std::string words = fmt::format("layer {}  {}", layer, ratio_words(std::pow(10.0, double(cell))));
+    const std::string words = words::say(
+        "compare.map.layer_ratio", {{"layer", layer}, {"ratio", ratio_words(std::pow(10.0, double(cell)))}});
     p.text({left, layer == 1 ? rect.y + height - 7 : rect.y + 14}, body, t.ink2,
            fitting(p, body, rect.right() - 28 - left, {words, ratio_words(std::pow(10.0, double(cell)))}));
   }
@@ -268,9 +270,12 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   if (layer < 1 || layer > map.layers || under == map.x.begin()) return;
   const auto at = static_cast<size_t>(under - map.x.begin()) - 1;
   if (const float cell = map.at(layer, at); std::isfinite(cell))
-    ui.tooltip(fmt::format(
-        "{}, step {}, layer {}: {}", all.letter(run), grouped(map.steps[at]), layer,
-        held_against(std::pow(10.0, double(cell)), fmt::format("{}'s", all.letter(all.baseline())))));
+    ui.tooltip(words::say(
+        "compare.map.cell",
+        {{"run", all.letter(run)},
+         {"step", grouped(map.steps[at])},
+         {"layer", layer},
+         {"ratio", held_against(std::pow(10.0, double(cell)), owned_by(all.letter(all.baseline())))}}));
 }
 
 }  // namespace normscope::comparison

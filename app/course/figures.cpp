@@ -73,7 +73,8 @@ std::string end_text(const Lesson& lesson, const Figure& figure, const std::stri
     if (m.curve != curve || (m.take != "at" && m.take != "mean")) continue;
     Measure bare = m;
     bare.unit.clear();
-    if (std::abs(evaluate(lesson, m, line) - end) <= 1e-9 * std::abs(end)) return shown(end, bare);
+    if (std::abs(evaluate(lesson, m, line) - end) <= 1e-9 * std::abs(end))
+      return shown(end, bare, *lesson.words);
   }
   return value_text(end, figure.y);
 }
@@ -115,11 +116,11 @@ void add_line(const Lesson& lesson, const Figure& figure, const FigureLine& line
   plot.series.push_back(std::move(s));
 }
 
-void add_prediction(const Figure& figure, const FigureData& data, PlotSpec& plot) {
+void add_prediction(const Lesson& lesson, const Figure& figure, const FigureData& data, PlotSpec& plot) {
   if (data.drawn_x.empty()) return;
   plot::Series s;
   s.id = "prediction";
-  s.name = "you drew";
+  s.name = lesson.words->say("course.figure.you_drew");
   s.value = value_text(data.drawn_y.back(), figure.y);
   s.ink = {Ink::Role::Prediction, 0, 1};
   s.marker = ui::Marker::None;
@@ -129,7 +130,7 @@ void add_prediction(const Figure& figure, const FigureData& data, PlotSpec& plot
   plot.series.push_back(std::move(s));
 }
 
-PlotSpec map_plot(const Figure& figure, const FigureData& data) {
+PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& data) {
   PlotSpec plot;
   plot.id = figure.id;
   plot.title = figure.title;
@@ -158,15 +159,17 @@ PlotSpec map_plot(const Figure& figure, const FigureData& data) {
     high = std::max(high, sum);
   }
   heat.cells = Column::of(std::move(cells));
-  heat.column_first = "input";
-  heat.column_last = fmt::format("branch {}", heat.rows);
+  const Words& words = *lesson.words;
+  heat.column_first = words.say("course.figure.input");
+  heat.column_last = words.say("course.figure.branch", {{"number", heat.rows}});
   heat.row_first = "1";
   heat.row_last = std::to_string(heat.rows);
   heat.upward = true;  // upper states at the top, as in the diagram
-  heat.below = fmt::format("Σ of a row {:.2f}–{:.2f}", low, high);
+  const std::string least = fmt::format("{:.2f}", low), most = fmt::format("{:.2f}", high);
+  heat.below = words.say("course.figure.row_sum", {{"least", least}, {"most", most}});
   plot.heat = std::move(heat);
   plot.tile = run_index(figure.map_run);
-  plot.sentence = fmt::format("the shares of a state add up to {:.2f} to {:.2f}", low, high);
+  plot.sentence = words.say("course.figure.shares_sum", {{"least", least}, {"most", most}});
   return plot;
 }
 
@@ -197,7 +200,7 @@ std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const st
 }
 
 PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureData& data) {
-  if (!figure.map_run.empty()) return map_plot(figure, data);
+  if (!figure.map_run.empty()) return map_plot(lesson, figure, data);
   PlotSpec plot;
   plot.id = figure.id;
   plot.title = figure.title;
@@ -217,7 +220,7 @@ PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureDat
       const auto it = data.reference->measures.find(level.measure);
       if (it == data.reference->measures.end() || !std::isfinite(it->second.spread.mean)) continue;
       line.value = it->second.spread.mean;
-      line.label += " " + shown(line.value, *lesson.measure(level.measure));
+      line.label += " " + shown(line.value, *lesson.measure(level.measure), *lesson.words);
     } else {
       line.value = *level.value;
     }
@@ -249,9 +252,9 @@ PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureDat
         plot.bands.push_back(std::move(band));
       }
     }
-    if (!figure.cells.empty()) add_cell_map(*lesson.curve(figure.cells), data, plot);
+    if (!figure.cells.empty()) add_cell_map(*lesson.curve(figure.cells), data, plot, *lesson.words);
     for (const FigureLine& line : figure.lines) add_line(lesson, figure, line, data, plot);
-    add_prediction(figure, data, plot);
+    add_prediction(lesson, figure, data, plot);
   }
   return plot;
 }

@@ -182,9 +182,9 @@ std::string with_unit(const std::string& number, const std::string& unit) {
   return beside(number, number == "1" ? singular(unit) : unit);
 }
 
-std::string shown(double value, const Measure& m) {
+std::string shown(double value, const Measure& m, const Words& words) {
   if (std::isnan(value)) return "–";
-  if (std::isinf(value)) return "never";
+  if (std::isinf(value)) return words.say("course.number.never");
   // 19 448 says more than five seeds know: 19 000.
   if (std::abs(value) >= 1000) {
     const double unit = std::pow(10, std::floor(std::log10(std::abs(value))) + 1 - m.digits);
@@ -192,17 +192,21 @@ std::string shown(double value, const Measure& m) {
   }
   const std::string number = with_unit(ui::number(value, m.digits), m.unit);
   constexpr double kAtBound = 1e-6;  // of floats, divided
-  if (m.most && value >= *m.most * (1 - kAtBound)) return "at least " + number;
-  if (m.least && value <= *m.least * (1 + kAtBound)) return "at most " + number;
+  if (m.most && value >= *m.most * (1 - kAtBound)) return words.say("course.number.at_least") + number;
+  if (m.least && value <= *m.least * (1 + kAtBound)) return words.say("course.number.at_most") + number;
   return number;
 }
 
-std::string range_text(const Spread& spread, const Measure& m) {
-  if (m.mean == Mean::Count) return fmt::format("{} of {}", spread.mean, spread.seeds);
-  if (shown(spread.low, m) == shown(spread.high, m)) return shown(spread.low, m);
+std::string range_text(const Spread& spread, const Measure& m, const Words& words) {
+  if (m.mean == Mean::Count)
+    return words.say("course.number.some_of",
+                     {{"some", fmt::format("{}", spread.mean)}, {"all", spread.seeds}});
+  const std::string low = shown(spread.low, m, words);
+  if (low == shown(spread.high, m, words)) return low;
   Measure bare = m;
   bare.unit.clear();
-  const std::string text = fmt::format("{} to {}", shown(spread.low, bare), shown(spread.high, bare));
+  const std::string text =
+      shown(spread.low, bare, words) + words.say("course.number.to") + shown(spread.high, bare, words);
   return std::isfinite(spread.high) ? beside(text, m.unit) : text;
 }
 

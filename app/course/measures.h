@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/course/curves.h"
+#include "app/words/words.h"
 
 namespace normscope::lessons {
 
@@ -41,8 +42,9 @@ Spread spread_of(const std::vector<double>& values, Mean mean);
 /// A number with its unit: "2 steps", "8 200×", and of exactly one "1 step". The one place where units are written.
 std::string with_unit(const std::string& number, const std::string& unit);
 /// As shown: "0.00015", "8 200×"; "at least 64" of what lies at a bound of its measurement.
-std::string shown(double value, const Measure& measure);
+std::string shown(double value, const Measure& measure, const Words& words = words::language("en"));
 /// Lowest to highest: "7 100 to 50 000×"; one number where both are shown alike; "3 of 5" of a count.
-std::string range_text(const Spread& spread, const Measure& measure);
+std::string range_text(const Spread& spread, const Measure& measure,
+                       const Words& words = words::language("en"));
 
 }  // namespace normscope::lessons

@@ -284,14 +284,12 @@ FlowContext Player::flow_context(ui::Ui&) const {
       return it == state->texts.end() ? "–" : it->second;
     }
     const Measure& m = *lesson()->measure(piece.text);
-    if (piece.kind == Inline::Kind::Value) return own ? shown(evaluate(*lesson(), m, state->curves), m) : "–";
+    if (piece.kind == Inline::Kind::Value)
+      return own ? shown(evaluate(*lesson(), m, state->curves), m, *lesson()->words) : "–";
     if (!reference_ || !reference_->measures.contains(m.id)) return "–";
     const Spread& s = reference_->measures.at(m.id).spread;
-    if (piece.kind == Inline::Kind::Reference) return shown(s.mean, m);
-    std::string range = range_text(s, m);
-    if (const size_t to = range.find(" to "); to != std::string::npos)
-      range.replace(to, 4, word("course.number.to"));
-    return range;
+    if (piece.kind == Inline::Kind::Reference) return shown(s.mean, m, *lesson()->words);
+    return range_text(s, m, *lesson()->words);
   };
   c.knob = [this](const Knob& knob) { return shown_value(knob, knob_value(knob)); };
   c.can_drag = !state->running;

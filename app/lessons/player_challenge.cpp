@@ -183,8 +183,10 @@ void Player::draw_outcome(Ui& ui, Rect& rest, const Rect& seen) {
     const std::string where =
         below_line(task, loss) ? word("course.task.is_below") : word("course.task.not_below");
     words = state->changes.empty()
-                ? word("course.task.start_ends", {{"loss", shown(loss, measure)}, {"where", where}})
-                : word("course.task.yours_ends", {{"loss", shown(loss, measure)}, {"where", where}});
+                ? word("course.task.start_ends",
+                       {{"loss", shown(loss, measure, *lesson()->words)}, {"where", where}})
+                : word("course.task.yours_ends",
+                       {{"loss", shown(loss, measure, *lesson()->words)}, {"where", where}});
   }
   const bool wrong = !state->error.empty() && !state->running;
   rest.take_top(p.text_wrapped(rest, kTaskBold, wrong ? t.error : t.ink, words, kTaskLine), 6);
@@ -215,7 +217,8 @@ float Player::draw_challenge(Ui& ui, Rect rest, const Rect& seen) {
   const float top = rest.y;
   p.text_in(rest.take_top(22, 6), {Face::Bold, type::run_name}, t.ink,
             word("course.task.below",
-                 {{"line", shown(task.line, *lesson()->measure(task.measure))}, {"steps", task.budget}}));
+                 {{"line", shown(task.line, *lesson()->measure(task.measure), *lesson()->words)},
+                  {"steps", task.budget}}));
   std::set<const shell::Term*> marked;
   FlowContext words = flow_context(ui);
   words.seen = seen;

@@ -10,6 +10,7 @@
 #include "app/lessons/opening_picture.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lessons {
 
@@ -26,11 +27,10 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   const Rect footer = rest.take_bottom(compact ? 56.f : 76.f);
   rest = {rest.x + margin, rest.y + gap, rest.w - 2 * margin, rest.h - 2 * gap};
   if (!lesson()) {
-    const Rect content = panel(ui, rest, {"Lessons", "", "", 0, false});
-    const std::string why =
-        course_.broken.empty() ? "There are no lessons beside the program." : course_.broken[0].error;
+    const Rect content = panel(ui, rest, {word("course.none.title"), "", "", 0, false});
+    const std::string why = course_.broken.empty() ? word("course.none.text") : course_.broken[0].error;
     ui.paint().text_wrapped(content, {Face::Sans, type::title}, ui.theme().ink2, why, 20);
-    ui.mark("lesson/none", rest, why, "Why there is no course.");
+    ui.mark("lesson/none", rest, why, word("course.none.help"));
     return desk;
   }
   if (!compact) draw_list(ui, rest.take_left(size_ == Size::Full ? 264.f : 56.f, gap));
@@ -53,7 +53,9 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
         ui.paint().outline(control->rect.inset(-out), ui.theme().accent.alpha(alpha), 3, 8 + out);
   }
   fresh_ = false;
-  if (to_lab) desk.replacing = {std::move(*to_lab), "lesson/replace", "lesson/lab", "The lesson's runs"};
+  if (to_lab)
+    desk.replacing = {std::move(*to_lab), "lesson/replace", "lesson/lab",
+                      words::say("shell.replace.lesson").c_str()};
   // Two trainings at once would only slow each other down.
   if (measuring() && view.playing) desk.commands.emplace_back(lab::Pause{});
   return desk;

@@ -6,6 +6,7 @@
 #include "app/course/language/language.h"
 #include "app/lessons/player.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::lessons {
 
@@ -55,9 +56,9 @@ LessonProgress Player::judged(LessonProgress p) const {
 void Player::judge_value(const CurveSet& curves, LessonProgress& p) const {
   const Measure& m = *lesson()->measure(lesson()->prediction.measure);
   const double measured = evaluate(*lesson(), m, curves);
-  p.measured = shown(measured, m);
+  p.measured = shown(measured, m, *lesson()->words);
   if (!p.committed) return;
-  p.said = shown(p.value, m);
+  p.said = shown(p.value, m, *lesson()->words);
   p.score = p.said == p.measured
                 ? word("course.score.exact")  // to all digits that are shown
                 : ratio_words(p.value, measured, word("course.score.too_high"), word("course.score.too_low"));

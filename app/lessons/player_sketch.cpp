@@ -41,7 +41,8 @@ void Player::hold_sketch(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   options.enabled = !locked && !sketch_.empty();
   options.tooltip = false;
   options.radius = 2;
-  hit = ui.hit("lesson/draw", kept, fmt::format("{} of {}", sketch_.size(), grid.size()),
+  hit = ui.hit("lesson/draw", kept,
+               word("course.figure.drawn", {{"done", sketch_.size()}, {"all", grid.size()}}),
                word("course.help.draw"), options);
   if (fresh_ && !locked) ui.focus("lesson/draw");
   if (locked || sketch_.empty()) return;

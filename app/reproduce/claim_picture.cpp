@@ -11,6 +11,7 @@
 #include "app/plot/plot.h"
 #include "app/reproduce/writers.h"
 #include "app/ui/svg.h"
+#include "app/words/words.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -69,9 +70,8 @@ class ClaimTable {
     paragraph(t_.ink2, fmt::format("{}: {}", verdict_of(outcome_), outcome_.sentence));
     y = std::max(y + 12, kHead);
     if (!rows_.empty()) {
-      p_.text({kNames, y}, kTick, t_.ink3, "the paper; hollow: read off its picture");
-      p_.text({kOurs, y}, kTick, t_.ink3,
-              fmt::format("here; line: range of {} seed{}", outcome_.seeds, outcome_.seeds == 1 ? "" : "s"));
+      p_.text({kNames, y}, kTick, t_.ink3, words::say("reproduce.picture.paper"));
+      p_.text({kOurs, y}, kTick, t_.ink3, words::say("reproduce.picture.here", {{"count", outcome_.seeds}}));
     }
     for (const PictureRow& row : rows_) {
       y += kRow;
@@ -101,7 +101,7 @@ class ClaimTable {
 
   void draw_paper(const PictureRow& row, float y) {
     if (std::isnan(row.paper)) {
-      p_.text({kNames, y + 4}, kTick, t_.ink3, "the text states no number");
+      p_.text({kNames, y + 4}, kTick, t_.ink3, words::say("reproduce.picture.no_number"));
       return;
     }
     Scale scale{kNames};
@@ -117,7 +117,7 @@ class ClaimTable {
     const lessons::Measure& measure = measure_of(row);
     const lessons::Spread& spread = spread_of(row);
     if (!std::isfinite(spread.mean)) {
-      p_.text({kOurs, y + 4}, kTick, t_.ink3, "no finite number");
+      p_.text({kOurs, y + 4}, kTick, t_.ink3, words::say("reproduce.picture.not_finite"));
       return;
     }
     Scale scale{kOurs};
@@ -161,7 +161,7 @@ plot::PlotSpec curve_plot(const Outcome& outcome, const Drawn& drawn) {
   plot::PlotSpec spec;
   spec.id = outcome.claim->id;
   spec.title = drawn.title;
-  spec.note = "here; bands: range over the seeds";
+  spec.note = words::say("reproduce.picture.bands");
   spec.x.label = drawn.x;
   spec.y.label = drawn.y;
   if (drawn.log_x) spec.x.scale = plot::AxisScale::Log;

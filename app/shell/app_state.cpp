@@ -49,10 +49,10 @@ void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
   ButtonOptions plain;
   plain.style = {Face::Sans, type::title};
   // The effective scale is shown: up to 100 % a window that is too small takes the largest that fits.
-  const std::string now = fmt::format("{} %", std::lround(ui.scale() / look.monitor_scale * 100));
+  const std::string now =
+      words::say("shell.bar.percent", {{"percent", std::lround(ui.scale() / look.monitor_scale * 100)}});
   const std::string note = scale_note(look, ui);
-  const std::string help = fmt::format("Size of everything (Ctrl+plus, Ctrl+minus).{}{}",
-                                       note.empty() ? "" : " ", note.empty() ? "" : note + ".");
+  const std::string help = words::say("shell.bar.help_scale") + (note.empty() ? "" : " " + note + ".");
   if (button(ui, "app/scale", rect, now, help, plain)) ui.open_popup("app/scale");
   const float h = 26;
   const Rect list{rect.x - 24, rect.bottom() + 6, rect.w + 24, h * kScales.size() + 12};
@@ -64,8 +64,8 @@ void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
     o.style = {Face::Mono, type::body};
     o.selected = std::lround(look.scale * 100) == percent;
     if (button(ui, fmt::format("app/scale/{}", percent), rest.take_top(h).inset(0, 1),
-               fmt::format("{} %", percent), words::say("shell.bar.everything_at", {{"percent", percent}}),
-               o)) {
+               words::say("shell.bar.percent", {{"percent", percent}}),
+               words::say("shell.bar.everything_at", {{"percent", percent}}), o)) {
       set_scale(look, static_cast<float>(percent) / 100);
       ui.close_popup();
     }
@@ -194,7 +194,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   help_sheet(state, ui, {help.right(), help.bottom() + 6});
   x -= h + 6;
   if (icon_button(ui, "app/theme", {x, cy - h / 2, h, h}, Icon::Theme, words::say("shell.bar.help_theme"), {},
-                  state.look.dark ? "dark" : "light"))
+                  state.look.dark ? words::say("shell.bar.dark") : words::say("shell.bar.light")))
     state.look.dark = !state.look.dark;
   x -= 54 + 6;
   scale_button(ui, {x, cy - h / 2, 54, h}, state.look);

@@ -11,6 +11,7 @@
 
 #include "app/shell/plain_message.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "training/files/places.h"
 
 namespace normscope::shell {
@@ -25,19 +26,11 @@ constexpr int kRows = 8;  // that are seen at a time
 constexpr float kRow = 24;
 constexpr double kTwice = 0.4;  // seconds between the clicks of a double click
 
-struct PromptWords {
-  const char *title, *go, *first, *second;
-};
-constexpr PromptWords kWords[] = {
-    {"Save the runs", "Save", "Holds no weights: opened again, the runs train anew from step 0, bit for bit.",
-     "Settings, edits and forks as .toml."},
-    {"Open a file", "Open",
-     "Runs saved as .toml take the place of all that are shown; Ctrl+Z brings those back.",
-     "A UTF-8 text is what all runs learn from then."},
-    {"Open a file", "Open",
-     "Runs saved as .toml take the place of all that are shown. This cannot be undone here.",
-     "A UTF-8 text is what all runs learn from then."},
-};
+/// What the prompt says, by its purpose: "title", "go", and below the list "first" and "second".
+const std::string& say_for(FilePurpose purpose, const char* what) {
+  constexpr const char* kPurposes[] = {"save", "open", "open_for_good"};
+  return words::say(fmt::format("shell.file.{}.{}", kPurposes[static_cast<size_t>(purpose)], what));
+}
 
 struct Row {
   std::string label, detail, path;
@@ -167,7 +160,7 @@ bool list(Ui& ui, FilePrompt& prompt, const Rect& area, const std::vector<Row>& 
     HitOptions options;
     options.tooltip = options.focusable = false;
     const Hit hit = ui.hit(fmt::format("app/file/row/{}", i - prompt.first), place, row.path,
-                           "A click enters a folder and marks a file; a second one opens it.", options);
+                           words::say("shell.file.help_row"), options);
     const bool marked = i == prompt.selected;
     if (marked || hit.hovered) p.fill(place, ui.theme().sunk, radius::field);
     Rect text = place.inset(10, 0);
@@ -206,7 +199,7 @@ void tell(Ui& ui, FilePrompt& prompt, const Rect& room, const std::vector<Row>& 
   std::string said = prompt.says;
   const bool marked = prompt.selected >= 0 && prompt.selected < static_cast<int>(rows.size());
   const std::string path = with_home(marked ? rows[static_cast<size_t>(prompt.selected)].path : prompt.path);
-  if (around.reading) said = "reading …";
+  if (around.reading) said = words::say("shell.file.reading");
   if (said.empty() && prompt.purpose != FilePurpose::Save && !path.empty() && !path.ends_with('/')) {
     prompt.look.ask(
         path, [path] { return look_at(path); }, around.wake);
@@ -219,7 +212,7 @@ void tell(Ui& ui, FilePrompt& prompt, const Rect& room, const std::vector<Row>& 
     if (const FolderContent* content = prompt.folder.find(place); content && !content->error.empty())
       said = fmt::format("{}: {}.", place, content->error);
   }
-  ui.mark("app/file/says", room, said, "What the named file is, or why it was not opened or saved.");
+  ui.mark("app/file/says", room, said, words::say("shell.file.help_says"));
   ui.paint().text_wrapped(room, {prompt.says.empty() ? Face::Sans : Face::Bold, type::tick}, ui.theme().ink,
                           said, 16);
 }
@@ -261,15 +254,17 @@ std::optional<FileChoice> draw_file_prompt(Ui& ui, FilePrompt& prompt, const Fil
   if (!ui.begin_popup(kFilePopup, box)) return {};
   Rect rest = box.inset(16, 12);
   Painter& p = ui.paint();
-  const PromptWords& words = kWords[static_cast<size_t>(prompt.purpose)];
-  p.text_in(rest.take_top(20, 6), {Face::Bold, type::title}, ui.theme().ink, words.title);
+  const std::string &first = say_for(prompt.purpose, "first"), &second = say_for(prompt.purpose, "second");
+  p.text_in(rest.take_top(20, 6), {Face::Bold, type::title}, ui.theme().ink,
+            say_for(prompt.purpose, "title"));
   Rect line = rest.take_top(28, 8);
   ButtonOptions look;
   look.style = {Face::Bold, type::body};
-  const bool pressed = button(ui, "app/file/go", line.take_right(72, 8), words.go, "As Enter does.", look);
+  const bool pressed = button(ui, "app/file/go", line.take_right(72, 8), say_for(prompt.purpose, "go"),
+                              words::say("shell.file.help_go"), look);
   const std::string before = prompt.path;
-  text_field(ui, kPathField, line, "a name or a path; Tab completes it", prompt.path,
-             "A path, absolute or from the folder that the program was started in.");
+  text_field(ui, kPathField, line, words::say("shell.file.hint"), prompt.path,
+             words::say("shell.file.help_path"));
   if (ui.edit().name == kPathField) ui.edit().tab = true;
   if (prompt.path != before) {
     prompt.selected = -1;
@@ -282,9 +277,9 @@ std::optional<FileChoice> draw_file_prompt(Ui& ui, FilePrompt& prompt, const Fil
   keys(ui, prompt, rows);
   const bool twice = list(ui, prompt, rest.take_top(kRow * kRows, 4), rows);
   tell(ui, prompt, rest.take_top(32), rows, around);
-  ui.mark("app/file/note", rest, words.first, words.second);
-  p.text_in(rest.take_top(16), {Face::Sans, type::tick}, ui.theme().ink2, words.first);
-  p.text_in(rest.take_top(16), {Face::Sans, type::tick}, ui.theme().ink3, words.second);
+  ui.mark("app/file/note", rest, first, second);
+  p.text_in(rest.take_top(16), {Face::Sans, type::tick}, ui.theme().ink2, first);
+  p.text_in(rest.take_top(16), {Face::Sans, type::tick}, ui.theme().ink3, second);
 
   const bool enter =
       ImGui::IsKeyPressed(ImGuiKey_Enter, false) || ImGui::IsKeyPressed(ImGuiKey_KeypadEnter, false);

@@ -1,10 +1,9 @@
 #include "app/shell/files.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/data/vocabulary.h"
 #include "training/files/session_file.h"
@@ -65,7 +64,7 @@ void save_to(Ui& ui, Files& files, const LabView& view, const std::string& path,
     return say_no(ui, files.prompt, notice, path, error.what());
   }
   files.own = own_file(path);
-  notice = "saved " + path;
+  notice = words::say("shell.notice.saved", {{"path", path}});
   done(ui, files, path);
 }
 
@@ -77,11 +76,8 @@ void choose_name(Ui& ui, Files& files, const LabView& view, const FileChoice& ch
   const bool there = fs::exists(fs::symlink_status(path, none));
   const bool agreed = files.prompt.again == path;
   if (!there || agreed || is_own(files.own, path)) return save_to(ui, files, view, path, notice);
-  refuse(files.prompt,
-         fmt::format(
-             "{} exists and is not from this session. Press Enter again to replace it, or type another name.",
-             fs::path(path).filename().string()),
-         path, true);
+  refuse(files.prompt, words::say("shell.file.exists", {{"file", fs::path(path).filename().string()}}), path,
+         true);
 }
 
 }  // namespace
@@ -141,7 +137,7 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, 
     case FileKind::Numbers:
       if (sure != Sure::Again)
         return ask_first(ui, files.prompt, session.undo, path,
-                         file->look.words + " Press Enter again to learn from it as text all the same.");
+                         words::say("shell.file.as_text", {{"look", file->look.words}}));
       [[fallthrough]];
     case FileKind::Text:
       session.asked.emplace_back(lab::LoadText{path});
@@ -156,7 +152,7 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, 
       restore_session(session, files, path, selected);
       break;
   }
-  notice = "opened " + path;
+  notice = words::say("shell.notice.opened", {{"path", path}});
   done(ui, files, path);
 }
 
@@ -167,9 +163,7 @@ void save(Ui& ui, Files& files, const LabView& view, std::string& notice) {
   if (is_own(own, own.path)) return save_to(ui, files, view, own.path, notice);
   const bool changed = !own.path.empty() && fs::exists(own.path, none);
   ask_for_file(ui, files.prompt, FilePurpose::Save, changed ? own.path : free_name(kFirstName));
-  if (changed)
-    refuse(files.prompt, "Another program has changed this file since. Press Enter to replace it.", own.path,
-           true);
+  if (changed) refuse(files.prompt, words::say("shell.file.changed"), own.path, true);
 }
 
 void save_as(Ui& ui, Files& files, const LabView& view) {

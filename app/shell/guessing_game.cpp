@@ -133,8 +133,10 @@ bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
   p.text_in(rest.take_top(22, 2), {Face::Sans, type::body}, t.ink2, what_happened(state));
   std::string figure = words::say("shell.game.of", {{"done", state.guesses.count()}, {"all", kGameLetters}});
   if (state.guesses.count() > 0)
-    figure += fmt::format("   you {:.2f}, frequencies {:.2f} nats per {}", state.guesses.nats(),
-                          view.unigram_entropy, view.unit);
+    figure +=
+        "   " + words::say("shell.game.score", {{"you", fmt::format("{:.2f}", state.guesses.nats())},
+                                                {"frequencies", fmt::format("{:.2f}", view.unigram_entropy)},
+                                                {"unit", view.unit}});
   const Rect row = rest.take_top(22, 4);
   p.text_in(row, {Face::Mono, type::body}, t.ink, figure);
   ui.mark("app/opener/figure", row, figure, words::say("shell.game.help_score"));

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/data/identity/data_identity.h"
 #include "training/io/text_table.h"
@@ -17,11 +18,8 @@ namespace {
 using experiments::power;
 
 constexpr MetricInfo kMetrics[] = {
-    {"loss", "final loss", "nats", false},
-    {"since", "first step off the plateau", "steps", false},
-    {"gradient", "gradient norm of the first layer at step 20", "", true},
-    {"ratio", "gradient norm of the first layer over the last one's at step 20", "", true},
-    {"beta2", "sum of the sub-layers' own shares at initialisation", "", false},
+    {"loss", "nats", false}, {"since", "steps", false}, {"gradient", "", true},
+    {"ratio", "", true},     {"beta2", "", false},
 };
 
 Sign sign_of(const Cell& cell) {
@@ -93,14 +91,17 @@ const char* mark(Sign sign) {
   return marks[static_cast<size_t>(sign)];
 }
 
+const std::string& sign_words(Sign sign) { return words::say(fmt::format("sweep.sign.{}", to_string(sign))); }
+
 std::string Cell::words() const {
-  if (sign == Sign::Waiting || sign == Sign::Failed) return to_string(sign);
-  if (known > 1) return fmt::format("{} of {} learn", count(Verdict::Learns), known);
-  if (sign == Sign::Learns) return fmt::format("since {}", since());
+  if (sign == Sign::Waiting || sign == Sign::Failed) return sign_words(sign);
+  if (known > 1)
+    return words::say("sweep.cell.some_learn", {{"learn", count(Verdict::Learns)}, {"all", known}});
+  if (sign == Sign::Learns) return words::say("sweep.cell.since", {{"step", since()}});
   if (sign == Sign::NotFinite)
     for (const auto& run : runs)
       if (run && !run->what.empty()) return run->what;
-  return to_string(sign);
+  return sign_words(sign);
 }
 
 std::string Grid::unit() const {
@@ -149,6 +150,8 @@ double share_learned(const Grid& grid, const Cell& cell) {
 double share_learned(const Grid& grid, const Record& record) {
   return share_of(record.loss, record.level, grid.best);
 }
+
+const std::string& MetricInfo::title() const { return words::say(fmt::format("sweep.metric.{}", name)); }
 
 const MetricInfo& info(Metric metric) { return kMetrics[static_cast<size_t>(metric)]; }
 

@@ -19,8 +19,9 @@ using experiments::OverSeeds, experiments::Record, experiments::Verdict, experim
 /// What all known seeds of a cell do. Disagree: not all the same. Diverges: at the end worse than guessing, in every
 /// seed, some perhaps not finite. Undecided: too few steps to tell. Failed: cannot be trained. Waiting: nothing yet.
 enum class Sign : uint8_t { Learns, Stuck, Diverges, NotFinite, Disagree, Undecided, Failed, Waiting };
-const char* to_string(Sign sign);  ///< "learns"
-const char* mark(Sign sign);       ///< "↘", "—", "↗", "?", "…"
+const char* to_string(Sign sign);  ///< "learns", as files have it
+const std::string& sign_words(Sign sign);
+const char* mark(Sign sign);  ///< "↘", "—", "↗", "?", "…"
 
 struct Cell : OverSeeds {
   size_t column = 0, row = 0;
@@ -50,7 +51,6 @@ Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
              const std::vector<std::optional<Record>>& records);
 
 /// What is said wherever the losses of such a grid stand side by side.
-inline constexpr const char* kDifferentData = "cells of different data: their losses do not compare";
 
 /// (letter frequencies - loss) / (letter frequencies - the best cell's loss): 1 for the best cell, 0 for one that knows
 /// letter frequencies only, below 0 for worse; NaN without a finite loss, and where cells read different data.
@@ -60,8 +60,9 @@ double share_learned(const Grid& grid, const Record& record);
 /// What the colour can be.
 enum class Metric : uint8_t { Loss, Since, Gradient, Ratio, Beta2 };
 struct MetricInfo {
-  const char *name, *title, *unit;
-  bool log = false;  ///< coloured by its logarithm
+  const char *name, *unit;
+  bool log = false;                  ///< coloured by its logarithm
+  const std::string& title() const;  ///< "final loss"
 };
 const MetricInfo& info(Metric metric);
 std::vector<std::string_view> metric_names();

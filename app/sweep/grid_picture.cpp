@@ -8,6 +8,7 @@
 
 #include "app/sweep/border.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
 #include "training/io/text_table.h"
 
@@ -86,7 +87,7 @@ struct GridBrush {
     std::string share;
     for (const UnderWay& run : of.under_way)
       if (cell.known == 0 && run.column == cell.column && run.row == cell.row) {
-        share = fmt::format("{:.0f} %", 100 * run.share);
+        share = words::say("sweep.picture.percent", {{"percent", fmt::format("{:.0f}", 100 * run.share)}});
         if (!seeds) p.fill({block.x, block.bottom() - 3, block.w * run.share, 3}, t.slot, 1);
       }
     if (at.has_sign()) words(block, cell, empty ? t.ink3 : ink_on(fill), share);
@@ -106,7 +107,7 @@ struct GridBrush {
     if (!at.has_words() || rest.h < 14) return;
     const Rect line = rest.take_top(14);
     if (!whole_text(p, line, kSmall, ink, under_way.empty() ? cell.words() : under_way, Align::Left))
-      whole_text(p, line, kSmall, ink, to_string(cell.sign), Align::Left);
+      whole_text(p, line, kSmall, ink, sign_words(cell.sign), Align::Left);
   }
 
   /// Values below the columns and left of the rows; of those that stand too close every second, third, ...
@@ -140,9 +141,11 @@ struct GridBrush {
     }
   }
 
-  const char* word(int32_t column, int32_t row) const {
+  const std::string& word(int32_t column, int32_t row) const {
     const Cell& cell = of.grid.at(static_cast<size_t>(column), static_cast<size_t>(row));
-    return side_of(cell) == Side::Learns ? "learns" : cell.sign == Sign::Stuck ? "stuck" : "does not";
+    return side_of(cell) == Side::Learns ? sign_words(Sign::Learns)
+           : cell.sign == Sign::Stuck    ? sign_words(Sign::Stuck)
+                                         : words::say("sweep.picture.does_not");
   }
 
   /// Named where it leaves the grid at the top, else, of a picture alone, at the right.
@@ -196,7 +199,7 @@ void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const R
     p.text_in(
         line, kSmall, t.ink2,
         fitting(p, kSmall, line.w,
-                {"No colours: losses of different data do not compare.", "No colours: different data."}));
+                {words::say("sweep.picture.no_colours"), words::say("sweep.picture.no_colours_short")}));
     return;
   }
   constexpr int kPieces = 40;
@@ -206,10 +209,11 @@ void GridPicture::paint_key(Painter& p, const Theme& t, const Rect& key, const R
            brush.colour((i + 0.5) / kPieces));
   const bool loss = metric == Metric::Loss, known = std::isfinite(scale.low) && std::isfinite(scale.high);
   const auto value = [&](double end) {
-    return !known ? "" : info(metric).log ? experiments::power(end) : fixed(end, 2);
+    return !known ? std::string() : info(metric).log ? experiments::power(end) : fixed(end, 2);
   };
   const std::string low = value(scale.low) + (loss ? " " + frequencies_of(grid.unit()) : ""),
-                    high = (loss ? "best cell " : "") + value(scale.high);
+                    high = loss ? words::say("sweep.picture.best", {{"loss", value(scale.high)}})
+                                : value(scale.high);
   if (p.text_width(kSmall, low + high) + 20 >= words.w) return;
   p.text_in(words, kSmall, t.ink2, low);
   p.text_in(words, kSmall, t.ink2, high, Align::Right);

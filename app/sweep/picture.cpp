@@ -1,6 +1,4 @@
 // A sweep as an SVG: the grid of the screen with every value of both axes, what it says, and the key. See sweep_writers.h.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <string>
 
@@ -8,7 +6,7 @@
 #include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/svg.h"
-#include "training/data/identity/data_identity.h"
+#include "app/words/words.h"
 
 namespace normscope::sweep {
 
@@ -37,10 +35,8 @@ GridLayout layout_alone(const Painter& p, const Plan& plan, float left) {
 Vec paint_sweep(Painter& p, const Theme& t, const Grid& grid, Metric metric) {
   const TextStyle body{Face::Sans, type::body}, small{Face::Sans, type::tick};
   const float x = space::pad;
-  p.text({x, 28}, {Face::Bold, type::run_name}, t.ink, capitalised(info(metric).title));
-  const std::string note =
-      metric == Metric::Loss ? fmt::format("{}, mean of {}; ", nats_per(grid.unit()), loss_window_text(grid))
-                             : "";
+  p.text({x, 28}, {Face::Bold, type::run_name}, t.ink, capitalised(info(metric).title()));
+  const std::string note = metric == Metric::Loss ? loss_note(grid) + "; " : "";
   p.text({x, 48}, body, t.ink3, note + setting_text(grid));
   p.text({x, 68}, body, t.ink2, grid_sentence(grid));
 
@@ -53,18 +49,15 @@ Vec paint_sweep(Painter& p, const Theme& t, const Grid& grid, Metric metric) {
   const Rect key{x + 40, at.area.bottom() + 60, 240, 12}, words{x, key.bottom() + 4, 320, 16};
   picture.paint_key(p, t, key, words);
   const float right = words.right() + 20;
-  p.text({right, key.bottom()}, small, t.ink3,
-         "↘ learns  — stuck  ↗ diverges  × not finite  ? seeds disagree  … undecided");
-  p.text({right, key.bottom() + 18}, small, t.ink3,
-         "Line: where at least half of the seeds begin to learn. Under a cell stand its seeds. Dashed: not "
-         "trained yet.");
+  p.text({right, key.bottom()}, small, t.ink3, words::say("sweep.picture.signs"));
+  p.text({right, key.bottom() + 18}, small, t.ink3, words::say("sweep.picture.line"));
   return {std::max(at.area.right() + 80, 930.f), words.bottom() + 14};
 }
 
 }  // namespace
 
 std::string to_svg(const Grid& grid, Metric metric) {
-  return ui::to_svg(info(metric).title,
+  return ui::to_svg(info(metric).title(),
                     [&](Painter& p, const Theme& t) { return paint_sweep(p, t, grid, metric); });
 }
 

@@ -77,7 +77,7 @@ experiments::Study study_of(const std::vector<Job>& jobs);
 
 /// Sweeps that are ready to start: "warmup", "depth", "placement".
 struct Preset {
-  const char *name, *title;
+  const char* name;  ///< what it is: sweep.preset.NAME in assets/words
   std::vector<const char*> axes;
 };
 const std::vector<Preset>& presets();

@@ -8,6 +8,7 @@
 
 #include "app/plot/plot.h"
 #include "app/sweep/border.h"
+#include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
 #include "training/experiments/store/result_store.h"
 #include "training/io/text_table.h"
@@ -85,7 +86,7 @@ Json cell_json(const Grid& grid, const Cell& cell) {
 
 /// "The line of letter frequencies: 2.892 nats per letter; best cell: 1.900."; of different data neither is said.
 std::string ends_text(const Grid& grid) {
-  if (!grid.one_data()) return "These are " + std::string(kDifferentData) + ".";
+  if (!grid.one_data()) return "These are " + words::say("sweep.different_data") + ".";
   return fmt::format("The line of {}: {} {}; best cell: {}.", frequencies_of(grid.unit()), fixed(grid.level),
                      nats_per(grid.unit()), fixed(grid.best));
 }
@@ -116,19 +117,22 @@ std::string refusals_text(const Grid& grid) {
 
 std::string loss_window_text(const Grid& grid) {
   const int32_t steps = base_of(grid.plan).train.steps;
-  if (steps_vary(grid.plan))
-    return fmt::format("the last {} steps, or of all where there are fewer", Record::kWindow);
-  return steps < Record::kWindow ? fmt::format("all {} steps", steps)
-                                 : fmt::format("the last {} steps", Record::kWindow);
+  if (steps_vary(grid.plan)) return words::say("sweep.window.last_or_all", {{"steps", Record::kWindow}});
+  return steps < Record::kWindow ? words::say("sweep.window.all", {{"steps", steps}})
+                                 : words::say("sweep.window.last", {{"steps", Record::kWindow}});
+}
+
+std::string loss_note(const Grid& grid) {
+  return words::say("sweep.loss_note", {{"unit", nats_per(grid.unit())}, {"window", loss_window_text(grid)}});
 }
 
 std::string setting_text(const Grid& grid) {
   const Plan& plan = grid.plan;
   const RunSpec base = base_of(plan);
-  std::string text;
-  if (!steps_vary(plan)) text = fmt::format("{} steps, ", base.train.steps);
-  text += fmt::format("{} seed{} a cell{}", plan.seeds, plan.seeds == 1 ? "" : "s",
-                      plan.more.empty() ? "" : ", more in regions");
+  std::string text = words::say(plan.more.empty() ? "sweep.setting.seeds" : "sweep.setting.more_seeds",
+                                {{"count", plan.seeds}});
+  if (!steps_vary(plan))
+    text = words::say("sweep.setting.steps", {{"steps", base.train.steps}, {"seeds", text}});
   if (!plan.set.empty()) text += fmt::format("; {}", fmt::join(plan.set, " "));
   return text;
 }
@@ -137,7 +141,7 @@ std::string to_text(const Grid& grid, Metric metric) {
   const Plan& plan = grid.plan;
   const bool lies = plan.columns() > kMostColumns && plan.rows() < plan.columns();
   std::string out =
-      fmt::format("{}; {}\n{}\n\n", info(metric).title, setting_text(grid), axes_text(plan, lies));
+      fmt::format("{}; {}\n{}\n\n", info(metric).title(), setting_text(grid), axes_text(plan, lies));
   const std::vector<Words> table = lies ? lying(grid, metric) : upright(grid, metric);
   size_t columns = 0;
   for (const Words& row : table) columns = std::max(columns, row.size());
@@ -187,8 +191,8 @@ std::string to_markdown(const Grid& grid, Metric metric, const std::string& pict
                         const std::string& command) {
   const auto row_text = [](const Words& row) { return fmt::format("| {} |\n", fmt::join(row, " | ")); };
   std::string out =
-      fmt::format("# Sweep: {}\n\nMade by `{}`: {}.\n", info(metric).title, command, setting_text(grid));
-  if (!picture.empty()) out += fmt::format("\n![{}]({})\n", info(metric).title, picture);
+      fmt::format("# Sweep: {}\n\nMade by `{}`: {}.\n", info(metric).title(), command, setting_text(grid));
+  if (!picture.empty()) out += fmt::format("\n![{}]({})\n", info(metric).title(), picture);
   out += fmt::format("\n{}.\n\n", axes_text(grid.plan, true));
   const std::vector<Words> table = lying(grid, metric);
   out += row_text(table[0]) + row_text(Words(table[0].size(), "--"));

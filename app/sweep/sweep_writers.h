@@ -25,5 +25,7 @@ std::string to_markdown(const Grid& grid, Metric metric, const std::string& pict
 std::string setting_text(const Grid& grid);
 /// Of which steps a cell's loss is the mean: "the last 25 steps".
 std::string loss_window_text(const Grid& grid);
+/// "nats per letter, mean of the last 20 steps"
+std::string loss_note(const Grid& grid);
 
 }  // namespace normscope::sweep

@@ -1,10 +1,9 @@
 #include "app/sweep/worker.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 
 namespace normscope::sweep {
@@ -122,7 +121,7 @@ void Worker::work(const Task& task) {
   else
     state.phase = state.grid->complete ? Phase::Done : Phase::Ready;
   if (store_->unkept_count() > 0)
-    state.error = fmt::format("what was trained goes with the window: {}", store_->unkept());
+    state.error = words::say("sweep.progress.unkept", {{"why", store_->unkept()}});
   jobs_.publish(state);
 }
 

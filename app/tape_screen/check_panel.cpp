@@ -8,6 +8,7 @@
 #include "app/tape_screen/instruction_panel.h"
 #include "app/tape_screen/panel_frame.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
@@ -29,10 +30,8 @@ std::optional<size_t> best_of(const NumericCheck& check) {
   return static_cast<size_t>(best - all.data());
 }
 
-const char* how_of(const NumericCheck& check) {
-  return check.single.empty() ? "this instruction alone, central difference, float64, with what it holds "
-                                "constant held"
-                              : "this instruction alone, central difference, float32";
+const std::string& how_of(const NumericCheck& check) {
+  return check.single.empty() ? words::say("tape.check.exact") : words::say("tape.check.single");
 }
 
 plot::Series errors_of(const std::vector<Difference>& all, const char* id, const char* name) {
@@ -92,11 +91,11 @@ plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h) {
   const NumericCheck& check = checked.check;
   plot::PlotSpec plot;
   plot.id = "tape-check";
-  plot.title = "Error of the difference";
+  plot.title = words::say("tape.check.error");
   plot.note = fmt::format("{}, {}[{}]", check.node, check.input, check.element);
   plot.sentence = how_of(check);
-  plot.x.label = "step h";
-  plot.y.label = "relative error";
+  plot.x.label = words::say("tape.check.step");
+  plot.y.label = words::say("tape.check.relative");
   plot.pad_left = 48;
   double low = std::numeric_limits<double>::infinity(), high = 0, least = low, most = 0;
   for (const std::vector<Difference>* all : {&check.single, &check.exact})
@@ -124,7 +123,7 @@ plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h) {
     plot.handles.push_back({.name = "h",
                             .x = all[*h].h,
                             .y = std::max(all[*h].error, kLeastError),
-                            .help = "The step of the difference. Drag it, or use the arrow keys.",
+                            .help = words::say("tape.check.help_h"),
                             .value = number(all[*h].h)});
   return plot;
 }
@@ -136,10 +135,10 @@ void InstructionPanel::draw_check(Frame& f, Rect rect) {
   p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, t.border);
   rect.take_top(f.small() ? 4.f : 10.f);
   Rect head = rect.take_top(26, 6);
-  const float title = p.text_in(head, kTitleBold, t.ink, "Check one element");
+  const float title = p.text_in(head, kTitleBold, t.ink, words::say("tape.check.title"));
   const Shown& shown = *f.shown;
   const Checked* checked = f.checked;
-  const std::string why = !shown.can_check ? "No gradient passes through this instruction."
+  const std::string why = !shown.can_check                     ? words::say("tape.check.none")
                           : checked && !checked->fault.empty() ? checked->fault
                                                                : "";
   std::string value = why;
@@ -148,7 +147,7 @@ void InstructionPanel::draw_check(Frame& f, Rect rect) {
     value = fmt::format("{}/{}[{}]: {}", check.node, check.input, check.element, number(check.analytic, 6));
   }
   ui.mark("tape/check", {rect.x, head.y, rect.w, rect.bottom() - head.y}, value,
-          "The gradient of one element by the kernel and by differences.");
+          words::say("tape.check.help"));
   if (!why.empty()) {
     if (p.wrapped_height(rect.w, kBodyWords, why, 17) <= rect.h)
       p.text_wrapped(rect, kBodyWords, t.ink2, why, 17);
@@ -168,8 +167,8 @@ void InstructionPanel::draw_fields(Frame& f, Rect row) {
   if (!t) return;
   Ui& ui = f.ui;
   Painter& p = ui.paint();
-  const auto one = [&](const char* name, const char* label, int64_t now, size_t count, bool more,
-                       const char* help) {
+  const auto one = [&](const char* name, const std::string& label, int64_t now, size_t count, bool more,
+                       const std::string& help) {
     auto value = static_cast<double>(now);
     FieldOptions options{.lo = 0, .hi = static_cast<double>(count - 1), .step = 1, .integer = true};
     options.hard_hi = true;
@@ -188,10 +187,10 @@ void InstructionPanel::draw_fields(Frame& f, Rect row) {
   };
   Element next = *element;
   if (t->rows > 1)
-    next.row = one("tape/check/position", "position", element->row, t->rows, true,
-                   "Row of the element in the picture, from 0. Drag, type, or use the arrow keys.");
-  next.column = one("tape/check/feature", "feature", element->column, t->columns, false,
-                    "Column of the element in the picture, from 0. Drag, type, or use the arrow keys.");
+    next.row = one("tape/check/position", words::say("tape.check.position"), element->row, t->rows, true,
+                   words::say("tape.check.help_position"));
+  next.column = one("tape/check/feature", words::say("tape.check.feature"), element->column, t->columns,
+                    false, words::say("tape.check.help_feature"));
   if (next == *element) return;
   chosen_ = next;
   f.checked = nullptr;
@@ -211,14 +210,14 @@ void InstructionPanel::draw_numbers(Frame& f, Rect rect) {
     std::string label, value;
     bool strong = false;
   };
-  std::vector<Line> lines{{"analytic", number(check.analytic, 6)}};
+  std::vector<Line> lines{{words::say("tape.check.analytic"), number(check.analytic, 6)}};
   if (h) {
-    lines.push_back({"numeric", number(all[*h].numeric, 6)});
-    lines.push_back({"relative error", number(all[*h].error, 2), true});
-    lines.push_back({"at h", number(all[*h].h, 2)});
+    lines.push_back({words::say("tape.check.numeric"), number(all[*h].numeric, 6)});
+    lines.push_back({words::say("tape.check.relative"), number(all[*h].error, 2), true});
+    lines.push_back({words::say("tape.check.at_h"), number(all[*h].h, 2)});
   }
   if (const Difference* exact = check.best_exact(); exact && !check.single.empty())
-    lines.push_back({"in double", number(exact->error, 2)});
+    lines.push_back({words::say("tape.check.in_double"), number(exact->error, 2)});
   for (const Line& line : lines) {
     if (rect.h < 17) return;
     const Rect row = rect.take_top(17);
@@ -239,9 +238,8 @@ void InstructionPanel::draw_errors(Frame& f, const Rect& rect) {
   const NumericCheck& check = f.checked->check;
   const std::vector<Difference>& all = main_of(check);
   const std::optional<size_t> now = h_ && *h_ < all.size() ? h_ : best_of(check);
-  const plot::PlotHit hit =
-      plot::draw_plot(f.ui, "tape/check/plot", rect, error_plot(*f.checked, now), view_,
-                      "The relative error against the step h; dashed: in double precision.");
+  const plot::PlotHit hit = plot::draw_plot(f.ui, "tape/check/plot", rect, error_plot(*f.checked, now), view_,
+                                            words::say("tape.check.help_plot"));
   if (!hit.handle || !now) return;
   if (!hit.handle_done || dragging_h_) {
     h_ = nearest_h(all, hit.handle_x);

@@ -9,6 +9,7 @@
 #include "app/tape/tape_json.h"
 #include "app/tape_screen/tape_screen.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
@@ -19,10 +20,7 @@ namespace {
 constexpr const char *kMenu = "tape/fold/menu", *kChanges = "tape/changes";
 constexpr float kLine = 19;
 
-struct Ending {
-  const char *ending, *label;
-};
-constexpr Ending kEndings[] = {{"svg", "Save as SVG"}, {"csv", "Save as CSV"}, {"json", "Save as JSON"}};
+constexpr const char* kEndings[] = {"svg", "csv", "json"};
 
 const char* sign_of(ChangeKind kind) {
   return kind == ChangeKind::Came ? "+" : kind == ChangeKind::Went ? "−" : "≠";
@@ -52,8 +50,7 @@ void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
   const Rect at = centred(place.centre(), 24, 24);
   ButtonOptions quiet;
   quiet.quiet = true;
-  if (icon_button(ui, kMenu, at, Icon::File, "Save the fold as SVG, CSV or JSON (Ctrl+E).", quiet))
-    ui.open_popup(kMenu);
+  if (icon_button(ui, kMenu, at, Icon::File, words::say("tape.save.fold"), quiet)) ui.open_popup(kMenu);
   if (ui.shortcut("Ctrl+E", kMenu)) ui.open_popup(kMenu);
   const bool speed = size_ == Size::Compact;  // whose bar has no room for it
   const float height = 28 * static_cast<float>(std::size(kEndings)) + 12 + (speed ? 36.f : 0.f);
@@ -61,13 +58,13 @@ void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
   if (!ui.begin_popup(kMenu, list)) return;
   Rect rows = list.inset(6);
   if (speed) draw_speed(ui, centred(rows.take_bottom(36).centre(), 118, 28));
-  for (const Ending& one : kEndings) {
+  for (const char* const ending : kEndings) {
     ButtonOptions row;
     row.quiet = row.left = true;
     row.style = {Face::Sans, type::body};
-    if (button(ui, fmt::format("{}/{}", kMenu, one.ending), rows.take_top(28).inset(0, 1), one.label,
-               "Writes every line of the fold into the pictures folder.", row)) {
-      save(one.ending);
+    if (button(ui, fmt::format("{}/{}", kMenu, ending), rows.take_top(28).inset(0, 1),
+               words::say(fmt::format("tape.save.{}", ending)), words::say("tape.save.help_fold"), row)) {
+      save(ending);
       ui.close_popup();
     }
   }
@@ -97,13 +94,14 @@ void TapeScreen::draw_changes(Ui& ui, const Rect& place) {
   Rect rest = box.inset(14, 10);
   const std::string words = change_sentence(*facts_);
   p.text_wrapped(rest.take_top(36), {Face::Sans, type::body}, t.ink, words, 17);
-  ui.mark("tape/changes/list", rest, words, "The instructions that the change of the wiring touched.");
+  ui.mark("tape/changes/list", rest, words, words::say("tape.change.help"));
   const TextStyle mono{Face::Mono, type::tick}, sans{Face::Sans, type::tick};
   for (size_t i = 0; i < shown; ++i) {
     const InstructionChange& one = *listed[i];
     Rect row = rest.take_top(kLine);
     p.text_in(row.take_left(16), mono, t.ink, sign_of(one.kind));
-    p.text_in(row.take_left(64), sans, t.ink3, to_string(one.phase));
+    p.text_in(row.take_left(64), sans, t.ink3,
+              words::say(fmt::format("tape.phase.{}", to_string(one.phase))));
     const float w = std::max(150.f, p.text_width(mono, one.name) + 10);
     p.text_in(row.take_left(w), mono, t.ink, one.name);
     const std::string& what = one.words.empty() ? std::string(to_string(one.op)) : one.words;
@@ -111,7 +109,7 @@ void TapeScreen::draw_changes(Ui& ui, const Rect& place) {
   }
   if (shown < listed.size())
     p.text_in(rest.take_top(kLine), sans, t.ink3,
-              fmt::format("and {} more; all are in the JSON that the menu saves", listed.size() - shown));
+              words::say("tape.change.more", {{"count", listed.size() - shown}}));
   ui.end_popup();
 }
 

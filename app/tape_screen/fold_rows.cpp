@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 namespace {
@@ -15,20 +16,18 @@ namespace {
 /// "enc.L06" -> "Encoder layer 6".
 std::string layer_label(const FoldGroup& group) {
   const std::string_view name = group.name;
-  const char* const stack = name.starts_with("enc.")   ? "Encoder layer"
-                            : name.starts_with("dec.") ? "Decoder layer"
-                                                       : "Layer";
-  return fmt::format("{} {}", stack, group.layer);
+  return words::say(name.starts_with("enc.")   ? "tape.row.encoder_layer"
+                    : name.starts_with("dec.") ? "tape.row.decoder_layer"
+                                               : "tape.row.layer",
+                    {{"layer", group.layer}});
 }
 
 std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
 
 std::string sublayer_label(const FoldGroup& group) {
   const std::string part = last_part(group.name);
-  return part == "attn"    ? "attention"
-         : part == "ffn"   ? "feed-forward"
-         : part == "cross" ? "cross-attention"
-                           : part;
+  return part == "attn" || part == "ffn" || part == "cross" ? words::say(fmt::format("tape.row.{}", part))
+                                                            : part;
 }
 
 std::string words_of(OpKind op) {
@@ -110,7 +109,7 @@ class Rows {
     int64_t weights = 0;
     for (const ValueInfo& value : facts_.program.values)
       if (value.role == Role::Parameter) weights += value.shape.size();
-    row.op = ui::grouped(weights) + " weights";
+    row.op = words::say("tape.row.weights", {{"weights", ui::grouped(weights)}});
     row.backward = fold.updates;
     row.backward.instruction = fold.update.front().side.instruction;
     rows_.push_back(std::move(row));
@@ -121,7 +120,7 @@ class Rows {
     row.kind = group.depth == 0 ? RowKind::Layer : RowKind::Sublayer;
     row.name = group.name;
     row.label = group.depth == 0 ? layer_label(group) : sublayer_label(group);
-    row.op = fmt::format("{} ops", group.end - group.first);
+    row.op = words::say("tape.row.ops", {{"count", group.end - group.first}});
     row.depth = group.depth;
     row.layer = group.layer;
     row.open = open;
@@ -264,18 +263,20 @@ std::string fold_sentence(const StepFacts& facts) {
   std::string text;
   const Fold& fold = facts.fold;
   if (facts.timed && fold.forward.seconds > 0)
-    text = fmt::format("Backward costs {:.1f} times forward. ", fold.backward.seconds / fold.forward.seconds);
+    text = words::say("tape.way.costs",
+                      {{"times", fmt::format("{:.1f}", fold.backward.seconds / fold.forward.seconds)}}) +
+           " ";
   const GradientWay way = gradient_way(facts);
   if (!(way.begins > 0 && way.arrives > 0) || !std::isfinite(way.begins) || !std::isfinite(way.arrives))
     return text;
   const double factor = way.arrives / way.begins;
   const char* const verb = factor < 0.9 ? "falls" : factor > 1.1 ? "grows" : "goes";
-  text += fmt::format("On its way up the gradient {} from {} to {}", verb, ui::number(way.begins, 2),
-                      ui::number(way.arrives, 2));
-  if (way.every_norm && way.norms > 1 && way.least > 1.05)
-    text += fmt::format(", {}{:.1f} to {:.1f} times at every norm", factor < 0.9 ? "" : "falling ", way.least,
-                        way.most);
-  return text + ".";
+  const bool norms = way.every_norm && way.norms > 1 && way.least > 1.05;
+  return text + words::say(fmt::format("tape.way.{}{}", verb, norms ? "_at_norms" : ""),
+                           {{"from", ui::number(way.begins, 2)},
+                            {"to", ui::number(way.arrives, 2)},
+                            {"least", fmt::format("{:.1f}", way.least)},
+                            {"most", fmt::format("{:.1f}", way.most)}});
 }
 
 ChangeCounts change_counts(const StepFacts& facts) {
@@ -294,8 +295,11 @@ ChangeCounts change_counts(const StepFacts& facts) {
 std::string change_sentence(const StepFacts& facts) {
   if (facts.change_from.empty()) return "";
   const ChangeCounts counts = change_counts(facts);
-  return fmt::format("Compared with {}: {} instructions came, {} went, {} are rewired; {} are as they were.",
-                     facts.change_from, counts.came, counts.went, counts.rewired, counts.same);
+  return words::say("tape.change.sentence", {{"before", facts.change_from},
+                                             {"came", counts.came},
+                                             {"went", counts.went},
+                                             {"rewired", counts.rewired},
+                                             {"same", counts.same}});
 }
 
 }  // namespace normscope::tape_screen

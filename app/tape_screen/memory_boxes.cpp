@@ -10,6 +10,7 @@
 #include "app/plot/plot.h"
 #include "app/tape_screen/memory_panel.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 namespace {
@@ -25,9 +26,14 @@ std::string listed(const std::vector<int32_t>& instructions) {
 }  // namespace
 
 std::string plan_sentence(const MemoryMap& map) {
-  if (map.apart == map.planned) return size_words(map.planned) + ".";
-  return fmt::format("{}; every tensor in its own place would take {}.", size_words(map.planned),
-                     size_words(map.apart));
+  if (map.apart == map.planned)
+    return words::say("tape.memory.plan_alone", {{"planned", size_words(map.planned)}});
+  return words::say("tape.memory.plan",
+                    {{"planned", size_words(map.planned)}, {"apart", size_words(map.apart)}});
+}
+
+std::string most_sentence(const MemoryMap& map) {
+  return words::say("tape.memory.most", {{"instruction", map.most_at}, {"size", size_words(map.most)}});
 }
 
 double address_step(double whole) {
@@ -83,16 +89,15 @@ std::vector<MemoryBox> memory_boxes(const MemoryMap& map, float width, float hei
 plot::PlotSpec memory_plot(const MemoryMap& map) {
   plot::PlotSpec plot;
   plot.id = "tape-memory";
-  plot.title = "Memory";
-  plot.note = "address down, instructions across";
-  plot.sentence = fmt::format("{} Most is alive at instruction {}: {}.", plan_sentence(map), map.most_at,
-                              size_words(map.most));
+  plot.title = words::say("tape.memory.title");
+  plot.note = words::say("tape.memory.axes");
+  plot.sentence = plan_sentence(map) + " " + most_sentence(map);
   plot.x.hi = std::max(1, map.instructions);
-  plot.x.label = "instruction";
+  plot.x.label = words::say("tape.fold.instruction");
   plot.x.integer = true;
   plot.y.lo = 0;
   plot.y.hi = std::max(1e-6, static_cast<double>(map.planned) / (1024 * 1024));
-  plot.y.label = "address, from the top";
+  plot.y.label = words::say("tape.memory.address");
   plot.y.unit = "MiB";
   const double step = address_step(plot.y.hi);
   for (double at = 0; at <= plot.y.hi; at += step) plot.y.ticks.push_back({plot.y.hi - at, ui::number(at)});
@@ -101,7 +106,7 @@ plot::PlotSpec memory_plot(const MemoryMap& map) {
   heat.rows = kMapRows;
   heat.columns = std::clamp(map.instructions, 1, kMapColumns);
   heat.stretched = true;
-  heat.label = "colour: layer, 0: weights, moments, batch and what stands outside of the layers";
+  heat.label = words::say("tape.memory.colour");
   std::vector<float> cells(static_cast<size_t>(heat.rows) * static_cast<size_t>(heat.columns),
                            std::numeric_limits<float>::quiet_NaN());
   int32_t layers = 1;

@@ -9,6 +9,7 @@
 #include "app/tape_screen/memory_panel.h"
 #include "app/tape_screen/panel_frame.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
@@ -17,6 +18,10 @@ using namespace ui;
 namespace {
 
 constexpr float kNamePitch = 16;
+
+const std::string& segment_words(const MemorySegment& segment) {
+  return words::say(fmt::format("tape.segment.{}", segment.name));
+}
 
 /// Moves labels down until none overlaps, and back up where the last has left the room.
 void spread(std::vector<float>& y, float low, float high, float pitch) {
@@ -38,7 +43,8 @@ void MemoryPanel::draw_names(Frame& f, const Rect& names) {
   const auto place = [&](double address) { return f.plot.y + static_cast<float>(down * address); };
   for (const MemorySegment& s : f.map.segments)
     if (s.name != "activations" && down * static_cast<double>(s.bytes) >= 5)
-      all.push_back({place(static_cast<double>(s.address) + static_cast<double>(s.bytes) / 2), s.name, 0});
+      all.push_back(
+          {place(static_cast<double>(s.address) + static_cast<double>(s.bytes) / 2), segment_words(s), 0});
   std::vector<std::pair<double, double>> layers(static_cast<size_t>(std::max(1, f.given.layers)) + 1);
   for (const Buffer& b : f.map.buffers) {
     const bool activation = b.kind == BufferKind::Activation || b.kind == BufferKind::Saved;
@@ -51,8 +57,8 @@ void MemoryPanel::draw_names(Frame& f, const Rect& names) {
   const size_t every = room == 0 ? 0 : (layers.size() - 1 + room - 1) / room;
   for (size_t l = 1; l < layers.size() && every > 0; l += every)
     if (layers[l].second > 0)
-      all.push_back(
-          {place(layers[l].first / layers[l].second), fmt::format("layer {}", l), static_cast<int>(l)});
+      all.push_back({place(layers[l].first / layers[l].second), words::say("tape.bar.layer", {{"layer", l}}),
+                     static_cast<int>(l)});
   std::sort(all.begin(), all.end(), [](const Name& a, const Name& b) { return a.y < b.y; });
   if (static_cast<float>(all.size()) * kNamePitch > names.h) return;
   std::vector<float> y;
@@ -74,19 +80,20 @@ void MemoryPanel::draw_bars(Frame& f, Rect rest) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const MemoryMap& map = f.map;
-  const std::string most =
-      fmt::format("Most is alive at instruction {}: {}.", map.most_at, size_words(map.most));
-  ui.mark("tape/memory/bars", rest,
-          fmt::format("as planned {}, every tensor in its own place {}. {}", size_words(map.planned),
-                      size_words(map.apart), most),
-          "The plan against every tensor in its own place, to one scale.");
+  const std::string most = most_sentence(map);
+  ui.mark(
+      "tape/memory/bars", rest,
+      words::say("tape.memory.bars",
+                 {{"planned", size_words(map.planned)}, {"apart", size_words(map.apart)}, {"most", most}}),
+      words::say("tape.memory.help_bars"));
   const double whole = static_cast<double>(std::max<size_t>({map.planned, map.apart, 1}));
   p.hairline({rest.x, rest.y}, {rest.right(), rest.y}, t.border);
   rest.take_top(5);
   for (const bool apart : {false, true}) {
     Rect head = rest.take_top(17);
     p.text_in(head, kBodyMono, t.ink, size_words(apart ? map.apart : map.planned), Align::Right);
-    p.text_in(head, kBodyWords, t.ink2, apart ? "every tensor in its own place" : "as planned");
+    p.text_in(head, kBodyWords, t.ink2,
+              apart ? words::say("tape.memory.apart") : words::say("tape.memory.planned"));
     const Rect bar = rest.take_top(18, 8);
     float x = bar.x;
     for (const MemorySegment& s : map.segments) {
@@ -98,9 +105,9 @@ void MemoryPanel::draw_bars(Frame& f, Rect rest) {
                                                     : t.trough;
       p.fill({x, bar.y, std::max(0.f, wide - 1), bar.h}, fill);
       const std::string named =
-          fmt::format("{} {}", s.name, number(static_cast<double>(bytes) / (1024 * 1024), 3));
+          fmt::format("{} {}", segment_words(s), number(static_cast<double>(bytes) / (1024 * 1024), 3));
       p.text_in({x + 5, bar.y, std::max(0.f, wide - 10), bar.h}, kTickWords, ink_on(fill),
-                fitting(p, kTickWords, wide - 12, {named, s.name}));
+                fitting(p, kTickWords, wide - 12, {named, segment_words(s)}));
       x += wide;
     }
   }

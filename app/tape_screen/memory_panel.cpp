@@ -10,6 +10,7 @@
 #include "app/tape_screen/panel_frame.h"
 #include "app/tape_screen/step_worker.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
@@ -33,16 +34,22 @@ std::string touched_by(const std::vector<int32_t>& all) {
   constexpr size_t kNamed = 3;
   for (size_t i = 0; i < std::min(all.size(), kNamed); ++i)
     text += (i > 0 ? ", " : "") + std::to_string(all[i]);
-  return all.size() > kNamed ? text + fmt::format(" and {} more", all.size() - kNamed) : text;
+  return all.size() > kNamed
+             ? words::say("tape.buffer.and_more", {{"listed", text}, {"more", all.size() - kNamed}})
+             : text;
 }
 
 std::string buffer_words(const Buffer& b) {
-  const bool gradient = b.kind == BufferKind::Gradient;
-  std::string text = fmt::format("{}{}\n{}, {}", gradient ? "gradient of " : "", b.name,
-                                 gradient ? "gradient" : to_string(b.kind), size_words(b.bytes));
-  if (b.value == kNone) return text + ", there throughout";
-  if (!b.writers.empty()) text += ", written by " + touched_by(b.writers);
-  return b.readers.empty() ? text : text + ", read by " + touched_by(b.readers);
+  std::string text =
+      b.kind == BufferKind::Gradient
+          ? words::say("tape.buffer.gradient", {{"name", b.name}, {"size", size_words(b.bytes)}})
+          : words::say("tape.buffer.other",
+                       {{"name", b.name},
+                        {"kind", words::say(fmt::format("tape.kind.{}", to_string(b.kind)))},
+                        {"size", size_words(b.bytes)}});
+  if (b.value == kNone) return text + words::say("tape.buffer.throughout");
+  if (!b.writers.empty()) text += words::say("tape.buffer.written", {{"by", touched_by(b.writers)}});
+  return b.readers.empty() ? text : text + words::say("tape.buffer.read", {{"by", touched_by(b.readers)}});
 }
 
 bool is_of(const Buffer& b, TensorId t) {
@@ -72,16 +79,15 @@ MemoryAsked MemoryPanel::draw(Ui& ui, const Rect& rect, const MemoryGiven& given
     boxes_.clear();
     width_ = height_ = 0;
   }
-  const std::string sentence =
-      map ? plan_sentence(*map) : "The memory plan stands here once a step was played.";
-  ui.mark("tape/memory", rect, sentence, "Address down, instructions across: what lies where, and how long.");
+  const std::string sentence = map ? plan_sentence(*map) : words::say("tape.memory.none");
+  ui.mark("tape/memory", rect, sentence, words::say("tape.memory.help"));
   if (!map) {
     rest.take_top(12);
     ui.paint().text_wrapped(rest, kBodyWords, ui.theme().ink2, sentence, 17);
     return {};
   }
   Frame f{ui, given, *map};
-  save(f, save_menu(ui, "tape/memory", rect, "the memory plan"));
+  save(f, save_menu(ui, "tape/memory", rect, words::say("tape.save.memory")));
   draw_title(f, rest);
   const Rect bars = rest.take_bottom(std::min(kBarsHigh, rest.h), 6);
   draw_map(f, rest);
@@ -96,23 +102,26 @@ void MemoryPanel::draw_title(Frame& f, Rect& rest) {
   if (f.given.head_room <= 0) {
     Rect row = rest.take_top(space::title_row);
     row.take_right(30);  // the menu's
-    row.take_left(p.text_in(row, kTitleBold, t.ink, "Memory") + 12);
+    row.take_left(p.text_in(row, kTitleBold, t.ink, words::say("tape.memory.title")) + 12);
     p.text_in(row, kBodyWords, t.ink3,
-              fitting(p, kBodyWords, row.w, {"address down, instructions across", "address by instruction"}));
+              fitting(p, kBodyWords, row.w,
+                      {words::say("tape.memory.axes"), words::say("tape.memory.axes_short")}));
   }
   if (f.given.readable && f.given.shared) {
-    std::vector<std::string> labels{"gradients stay readable", "gradients share memory"};
-    if (segmented_width(ui, labels) > rest.w) labels = {"readable", "shared"};
+    std::vector<std::string> labels{words::say("tape.memory.readable"), words::say("tape.memory.shared")};
+    if (segmented_width(ui, labels) > rest.w)
+      labels = {words::say("tape.memory.readable_short"), words::say("tape.memory.shared_short")};
     std::vector<std::string> marked = labels;
-    marked[static_cast<size_t>(f.given.reuses)] += " (this run)";
+    std::string& own = marked[static_cast<size_t>(f.given.reuses)];
+    own = words::say("tape.memory.this_run", {{"plan", own}});
     if (segmented_width(ui, marked) <= rest.w) labels = marked;
     const Rect row = rest.take_top(24, 6);
     const Rect place{row.x, row.y, std::min(row.w, segmented_width(ui, labels)), row.h};
-    if (segmented(ui, "tape/memory/plan", place, labels, plan_,
-                  "The plan in which every gradient can still be read, or the one that saves memory."))
+    if (segmented(ui, "tape/memory/plan", place, labels, plan_, words::say("tape.memory.help_plan")))
       plan_by_hand_ = true;
   }
-  const std::string brief = fmt::format("{}; apart {}.", size_words(f.map.planned), size_words(f.map.apart));
+  const std::string brief = words::say(
+      "tape.memory.brief", {{"planned", size_words(f.map.planned)}, {"apart", size_words(f.map.apart)}});
   p.text_in(rest.take_top(18, 4), kBodyWords, t.ink2,
             fitting(p, kBodyWords, rest.w, {plan_sentence(f.map), brief}));
 }
@@ -135,10 +144,12 @@ void MemoryPanel::draw_map(Frame& f, Rect rest) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const float fold = f.x_of(f.given.fold);
-  const std::pair<float, const char*> words[] = {
-      {rest.x, "forward"}, {fold, "fold"}, {rest.right(), "backward"}};
-  const float left = p.text_width(kTickWords, "forward"), right = p.text_width(kTickWords, "backward"),
-              middle = p.text_width(kTickWords, "fold") / 2;
+  const std::pair<float, std::string> words[] = {{rest.x, words::say("tape.phase.forward")},
+                                                 {fold, words::say("tape.bar.fold")},
+                                                 {rest.right(), words::say("tape.phase.backward")}};
+  const float left = p.text_width(kTickWords, words[0].second),
+              right = p.text_width(kTickWords, words[2].second),
+              middle = p.text_width(kTickWords, words[1].second) / 2;
   for (const auto& [x, word] : words) {
     const Align align = x == rest.x ? Align::Left : x == rest.right() ? Align::Right : Align::Centre;
     const bool free =
@@ -190,11 +201,7 @@ void MemoryPanel::hold_map(Frame& f) {
   options.tooltip = false;
   options.radius = 3;
   const std::string value = under_ ? buffer_words(f.map.buffers[*under_]) : "";
-  const Hit hit =
-      ui.hit("tape/memory/map", f.plot, value,
-             "What lies where, and from when to when. Point at a buffer, or go through them with the "
-             "arrow keys.",
-             options);
+  const Hit hit = ui.hit("tape/memory/map", f.plot, value, words::say("tape.memory.help_map"), options);
   const size_t count = f.map.buffers.size();
   if (hit.hovered && f.plot.contains(ui.mouse())) {
     under_.reset();
@@ -281,8 +288,7 @@ void MemoryPanel::draw_flag(Frame& f, const Rect& row) {
   HitOptions options;
   options.arrows = true;
   options.radius = radius::tile;
-  const Hit hit = ui.hit("tape/memory/flag", flag, words,
-                         "The play head: drag it along the instructions, or use the arrow keys.", options);
+  const Hit hit = ui.hit("tape/memory/flag", flag, words, words::say("tape.memory.help_head"), options);
   p.accent_box(ui.theme(), flag, radius::tile);
   p.text_in(flag, kBodyMono, ui.theme().on_accent, words, Align::Centre);
   int32_t head = f.given.head;

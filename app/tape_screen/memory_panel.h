@@ -90,6 +90,8 @@ class MemoryPanel {
 
 /// "12 MiB; every tensor in its own place would take 15 MiB.", or the first alone where both are one.
 std::string plan_sentence(const MemoryMap& map);
+/// "Most is alive at instruction 96: 9.5 MiB."
+std::string most_sentence(const MemoryMap& map);
 /// A round number of MiB, so that about four marks divide the whole.
 double address_step(double whole);
 /// Address down, instruction across: the layer of what lies there.

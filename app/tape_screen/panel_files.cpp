@@ -10,20 +10,14 @@
 #include "app/tape_screen/memory_panel.h"
 #include "app/tape_screen/panel_frame.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 namespace {
 
 using nlohmann::json;
 
-struct SavedAs {
-  const char *ending, *label, *help;
-};
-constexpr SavedAs kSavedAs[] = {
-    {"svg", "Save as SVG", "A drawing without loss of {}, into the pictures folder."},
-    {"png", "Save as PNG", "A picture of {}, into the pictures folder."},
-    {"csv", "Save as CSV", "All numbers of {}, into the pictures folder."},
-    {"json", "Save as JSON", "All that is known of {}, into the pictures folder."}};
+constexpr const char* kSavedAs[] = {"svg", "png", "csv", "json"};
 
 /// One sequence as the panel shows it: rows down, the colour up to the limit of the summary.
 plot::PlotSpec picture_plot(const Shown& shown, const ShownTensor& t, const char* use) {
@@ -32,14 +26,21 @@ plot::PlotSpec picture_plot(const Shown& shown, const ShownTensor& t, const char
   for (char& c : plot.id)
     if (c == ' ' || c == '/') c = '-';
   plot.title = fmt::format("{} {}", t.sign, t.name);
-  plot.note = fmt::format("{} by {}, instruction {}", use, shown.name, shown.instruction);
-  plot.sentence = fmt::format("mean {:.4g}, sd {:.4g}, from {:.4g} to {:.4g}, norm {:.4g}", t.summary.mean,
-                              t.summary.deviation, t.summary.low, t.summary.high, t.summary.norm);
-  plot.x.label = "feature";
+  plot.note = words::say("tape.picture.note", {{"use", words::say(fmt::format("tape.picture.{}", use))},
+                                               {"name", shown.name},
+                                               {"instruction", shown.instruction}});
+  plot.sentence =
+      words::say("tape.picture.sentence", {{"mean", fmt::format("{:.4g}", t.summary.mean)},
+                                           {"deviation", fmt::format("{:.4g}", t.summary.deviation)},
+                                           {"low", fmt::format("{:.4g}", t.summary.low)},
+                                           {"high", fmt::format("{:.4g}", t.summary.high)},
+                                           {"norm", fmt::format("{:.4g}", t.summary.norm)}});
+  plot.x.label = words::say("tape.check.feature");
   plot.x.hi = static_cast<double>(t.columns);
-  plot.y.label = shown.sequences > 1
-                     ? fmt::format("position, sequence {} of {}", shown.sequence + 1, shown.sequences)
-                     : "row";
+  plot.y.label =
+      shown.sequences > 1
+          ? words::say("tape.picture.position", {{"sequence", shown.sequence + 1}, {"all", shown.sequences}})
+          : words::say("tape.picture.row");
   plot.y.hi = static_cast<double>(t.rows);
   plot.y.show_labels = false;
   plot::HeatMap heat;
@@ -47,7 +48,7 @@ plot::PlotSpec picture_plot(const Shown& shown, const ShownTensor& t, const char
   heat.columns = static_cast<int>(t.picture.columns);
   heat.stretched = heat.signed_data = true;
   heat.full = t.summary.limit > 0 ? static_cast<float>(t.summary.limit) : 1.f;
-  heat.label = "colour: the number, of a cell the largest of its part";
+  heat.label = words::say("tape.picture.colour");
   heat.row_first = "0";
   heat.row_last = fmt::format("{}", t.rows - 1);
   heat.cells = plot::Column::of(t.picture.cells);
@@ -84,21 +85,21 @@ std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel
   const Rect at{panel.right() - 36, panel.y + 6, 24, 24};
   ButtonOptions quiet;
   quiet.quiet = true;
-  if (icon_button(ui, menu, at, Icon::File, fmt::format("Save {} as SVG, PNG, CSV or JSON.", what), quiet))
+  if (icon_button(ui, menu, at, Icon::File, words::say("tape.save.as", {{"what", what}}), quiet))
     ui.open_popup(menu);
   const Rect list{at.right() - 160, at.bottom() + 4, 160, 28 * static_cast<float>(std::size(kSavedAs)) + 12};
   if (!ui.begin_popup(menu, list)) return "";
   std::string chosen;
   Rect rows = list.inset(6);
-  for (const SavedAs& one : kSavedAs) {
+  for (const char* const ending : kSavedAs) {
     ButtonOptions row;
     row.quiet = row.left = true;
     row.style = {Face::Sans, type::body};
-    const std::string help = fmt::format(fmt::runtime(one.help), what);
-    if (!button(ui, fmt::format("{}/{}", menu, one.ending), rows.take_top(28).inset(0, 1), one.label, help,
-                row))
+    const std::string help = words::say(fmt::format("tape.save.help.{}", ending), {{"what", what}});
+    if (!button(ui, fmt::format("{}/{}", menu, ending), rows.take_top(28).inset(0, 1),
+                words::say(fmt::format("tape.save.{}", ending)), help, row))
       continue;
-    chosen = one.ending;
+    chosen = ending;
     ui.close_popup();
   }
   ui.end_popup();

@@ -219,14 +219,13 @@ std::string short_name(const std::string& name, int32_t layer) {
 }
 
 std::string sentence_of(StepPlayer& player, const Shown& shown) {
-  if (shown.position <= shown.instruction) return "Not executed yet.";
+  if (shown.position <= shown.instruction) return words::say("tape.said.not_yet");
   if (const std::string broken = broken_sentence(shown); !broken.empty()) return broken;
   if (shown.op == OpKind::Probe) {
     const Instruction& it = player.data().instructions[shown.instruction];
     if (it.stat < 0) return "";
-    return fmt::format("It changes nothing: {} is {}.",
-                       player.data().stats[static_cast<size_t>(it.stat)].name,
-                       number(stat_of(player, it.stat)));
+    return words::say("tape.said.probe", {{"what", player.data().stats[static_cast<size_t>(it.stat)].name},
+                                          {"value", number(stat_of(player, it.stat))}});
   }
   if (shown.phase == Phase::Forward) return forward_sentence(player, shown);
   if (shown.phase == Phase::Backward) return backward_sentence(player, shown);
@@ -238,15 +237,15 @@ std::string note_of(StepPlayer& player, const Shown& shown) {
   if (const ShownTensor* x = signed_as(shown.reads, "x"); x && shown.op == OpKind::LayerNorm) {
     const double spread = spread_of_rows(player, *x);
     if (spread < kOneVector)
-      return fmt::format("x is nearly one vector at all {} positions, to {}.", grouped(x->shape.rows()),
-                         number(spread, 1));
+      return words::say("tape.said.one_vector",
+                        {{"positions", grouped(x->shape.rows())}, {"spread", number(spread, 1)}});
   }
   std::string text;
   if (shown.phase != Phase::Backward) return text;
   for (const ShownTensor& t : shown.writes)
     if (is_parameter(player, t) && t.there && is_alone(player, shown, t))
-      text += fmt::format("{} {} {}", text.empty() ? "The norm of" : ", of", t.sign,
-                          (text.empty() ? "is " : "") + number(t.summary.norm));
+      text += words::say(text.empty() ? "tape.said.norm_of" : "tape.said.norm_of_other",
+                         {{"tensor", t.sign}, {"norm", number(t.summary.norm)}});
   return text.empty() ? text : text + ".";
 }
 

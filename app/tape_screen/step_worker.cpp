@@ -7,6 +7,7 @@
 
 #include "app/bench/bench.h"
 #include "app/bench/cost.h"
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 
@@ -205,10 +206,10 @@ void StepWorker::note_change(const PlayedStep& step, StepFacts& facts) {
   try {
     if (step.source_spec) {
       known.before = *step.source_spec;
-      known.from = std::string("run ") + step.source;
+      known.from = words::say("tape.change.run", {{"run", step.source}});
     } else if (!fresh && !(known.last == now) && !changes_nothing(change_from(known.last))) {
       known.before = known.last;
-      known.from = std::string("run ") + step.letter + " before the change";
+      known.from = words::say("tape.change.run_before", {{"run", step.letter}});
     }
     known.last = now;
     if (!known.before) return;

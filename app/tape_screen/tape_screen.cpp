@@ -7,6 +7,7 @@
 
 #include "app/ui/widgets.h"
 #include "app/view/lab_data.h"
+#include "app/words/words.h"
 
 namespace normscope::tape_screen {
 
@@ -215,8 +216,7 @@ float TapeScreen::draw_tabs(Ui& ui, const Rect& rect, const std::vector<std::str
   p.outline(rect, ui.theme().border, line::border, radius::panel);
   tab_ = std::clamp(tab_, 0, static_cast<int>(labels.size()) - 1);
   const Rect place{rect.x + 12, rect.y + 9, segmented_width(ui, labels), 26};
-  segmented(ui, "tape/tab", place, labels, tab_,
-            "What of the instruction is shown: its rule, its tensors, memory.");
+  segmented(ui, "tape/tab", place, labels, tab_, words::say("tape.tab.help"));
   return kHead;
 }
 
@@ -224,9 +224,9 @@ void TapeScreen::draw_instruction(Ui& ui, const Rect& rect, Part part, float hea
   InstructionGiven given;
   given.part = part;
   given.head = head;
-  given.nothing = !facts_                 ? "No step yet."
-                  : state_->error.empty() ? "Under way."
-                                          : "There is nothing to show.";
+  given.nothing = !facts_                 ? words::say("tape.instruction.no_step")
+                  : state_->error.empty() ? words::say("tape.instruction.under_way")
+                                          : words::say("tape.instruction.nothing");
   if (facts_ && state_->shown && state_->shown->step == facts_->number) given.shown = state_->shown;
   given.checked = state_->checked;
   const InstructionAsked asked = instruction_.draw(ui, rect, given);
@@ -265,10 +265,13 @@ void TapeScreen::draw_columns(Ui& ui, Rect rest) {
     draw_instruction(ui, rest.take_left((rest.w - gap) * 420 / 820, gap), Part::All, 0);
     draw_memory(ui, rest, 0);
   } else if (size_ == Size::Medium) {
-    const float head = draw_tabs(ui, rest, {"Instruction", "Memory"});
+    const float head =
+        draw_tabs(ui, rest, {words::say("tape.tab.instruction"), words::say("tape.memory.title")});
     tab_ == 0 ? draw_instruction(ui, rest, Part::All, head) : draw_memory(ui, rest, head);
   } else {
-    const float head = draw_tabs(ui, rest, {"Rule", "Tensors", "Memory"});
+    const float head = draw_tabs(
+        ui, rest,
+        {words::say("tape.tab.rule"), words::say("tape.tab.tensors"), words::say("tape.memory.title")});
     if (tab_ == 2)
       draw_memory(ui, rest, head);
     else

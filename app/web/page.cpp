@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "app/words/words.h"
+
 namespace normscope::web {
 namespace {
 
@@ -111,9 +113,7 @@ void hand_over(const std::string& path) {
 void store_now() { page_store_now(); }
 
 std::string storage_refusal() {
-  return page_stores() != 0
-             ? ""
-             : "This browser keeps nothing for this page: sessions and progress end with the tab.";
+  return page_stores() != 0 ? "" : words::say("shell.notice.browser_keeps_nothing");
 }
 
 void fatal(const std::string& line) { page_fatal(line.c_str()); }

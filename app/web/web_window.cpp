@@ -18,6 +18,7 @@
 #include "app/window/main_window.h"
 #include "app/window/window_memory.h"
 #include "app/window/window_session.h"
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "training/io/atomic_file.h"
 
@@ -81,7 +82,7 @@ int run_window(const WindowOptions& options) {
   Page& own = *page();
   const Settings& settings = own.memory.settings();
   if (own.window.open(options.title, settings.width, settings.height) != kWindowClosed) {
-    web::fatal("This browser gives the page no WebGL 2.");
+    web::fatal(words::say("shell.notice.no_webgl"));
     return kWindowClosed;
   }
   ImGui_ImplGlfw_InstallEmscriptenCallbacks(own.window.handle(), kCanvas);

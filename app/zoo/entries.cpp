@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "app/words/words.h"
 #include "app/zoo/table.h"
 #include "engine/core/error.h"
 
@@ -42,6 +43,20 @@ bool covers(const Entry& entry, std::string_view key, std::string_view value) {
   return std::find(entry.set.begin(), entry.set.end(), wanted) != entry.set.end();
 }
 
+/// "" where there is none: test_zoo wants one of each entry.
+std::string said(const std::string& key) {
+  const std::string* text = words::of_window().find(key);
+  return text ? *text : "";
+}
+
+/// Title and source of a value of a setting: of "norm" and "rms".
+struct ValueWords {
+  std::string title, source;
+  ValueWords(std::string_view setting, std::string_view value)
+      : title(said(fmt::format("zoo.{}.{}.title", setting, value))),
+        source(said(fmt::format("zoo.{}.{}.source", setting, value))) {}
+};
+
 /// Rows for the values of a setting that no row has, on Post-LN, where a remedy shows, and on Pre-LN, where harm
 /// shows.
 void add_missing(std::vector<Entry>& all, Group group, std::string_view key, std::string_view standard) {
@@ -52,14 +67,14 @@ void add_missing(std::vector<Entry>& all, Group group, std::string_view key, std
     const bool known =
         std::any_of(all.begin(), all.end(), [&](const Entry& entry) { return covers(entry, key, value); });
     if (known) continue;
-    const ValueWords* words = find_words(key, value);
+    const ValueWords words(key.substr(key.find('.') + 1), value);
     for (const char* placement : {"post", "pre"}) {
       Entry entry;
       entry.group = group;
       entry.name = fmt::format("{}-{}", placement, value);
       entry.title = fmt::format("{}, {}", label(placement_from(placement)),
-                                words ? std::string_view(words->title) : value);
-      entry.source = words ? words->source : "";
+                                words.title.empty() ? value : std::string_view(words.title));
+      entry.source = words.source;
       entry.set = {fmt::format("model.placement={}", placement), fmt::format("{}={}", key, value)};
       all.push_back(std::move(entry));
     }
@@ -70,7 +85,7 @@ void add_placements(std::vector<Entry>& all) {
   for (const Placement placement : kPresets) {
     const std::string name = to_string(placement);
     const bool own_row =
-        std::any_of(rows().begin(), rows().end(), [&](const Entry& row) { return row.name == name; });
+        std::any_of(rows().begin(), rows().end(), [&](const EntryRow& row) { return row.name == name; });
     if (own_row) continue;
     all.push_back(
         {name, label(placement), row_of(placement).source, {"model.placement=" + name}, Group::Placements});
@@ -84,12 +99,12 @@ void add_systems(std::vector<Entry>& all) {
       if (kind == NormKind::DyT) continue;
       const bool none = kind == NormKind::None;
       const std::string value = short_name(kind);
-      const ValueWords* words = find_words("model.norm", value);
+      const ValueWords words("norm", none ? "none" : value);
       Entry entry;
       entry.group = system.group;
       entry.name = fmt::format("{}-{}", system.prefix, value);
-      entry.title = none ? "No norm" : words ? words->title : "LayerNorm";
-      entry.source = none ? "Xu et al. 2019" : words ? words->source : "Ba et al. 2016";
+      entry.title = words.title;
+      entry.source = words.source;
       if (*system.set) entry.set.emplace_back(system.set);
       entry.set.push_back(none ? "model.placement=none" : "model.norm=" + value);
       all.push_back(std::move(entry));
@@ -99,7 +114,9 @@ void add_systems(std::vector<Entry>& all) {
 std::vector<Entry> make_entries() {
   std::vector<Entry> all;
   add_placements(all);
-  all.insert(all.end(), rows().begin(), rows().end());
+  for (const EntryRow& row : rows())
+    all.push_back({row.name, said(fmt::format("zoo.entry.{}.title", row.name)),
+                   said(fmt::format("zoo.entry.{}.source", row.name)), row.set, row.group});
   add_missing(all, Group::Norms, "model.norm", "ln");
   add_missing(all, Group::Inits, "model.init", "xavier");
   add_missing(all, Group::Optimizers, "train.optimizer", "adam");
@@ -117,12 +134,7 @@ const char* to_string(Group group) {
   return names[static_cast<size_t>(group)];
 }
 
-const char* title(Group group) {
-  constexpr const char* titles[] = {
-      "Placements",          "Norms",  "Initialisations",    "Optimizers",           "Schedules",
-      "Remedies on Post-LN", "Images", "Dependency parsing", "A memory of segments", "Your own"};
-  return titles[static_cast<size_t>(group)];
-}
+const std::string& title(Group group) { return words::say(fmt::format("zoo.group.{}", to_string(group))); }
 
 const System* system_of(Group group) {
   for (const System& system : systems())

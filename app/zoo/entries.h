@@ -32,8 +32,8 @@ enum class Group : uint8_t {
 inline constexpr Group kGroups[] = {Group::Placements, Group::Norms,    Group::Inits,  Group::Optimizers,
                                     Group::Schedules,  Group::Remedies, Group::Images, Group::Parsing,
                                     Group::Memory,     Group::Own};
-const char* to_string(Group group);  ///< "placements"; --only takes it for all of them
-const char* title(Group group);      ///< "Initialisations"
+const char* to_string(Group group);     ///< "placements"; --only takes it for all of them
+const std::string& title(Group group);  ///< "Initialisations"
 
 /// A network and task of Xu et al. (2019) beside their translations: a preset of the command line and what is changed on
 /// it. It has its own depth, rate and budget, whatever Plan::depths says.

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <set>
 
+#include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/files/input_kinds.h"
 #include "training/io/atomic_file.h"
@@ -57,7 +58,7 @@ Entry entry_of(std::string name, std::vector<std::string> set) {
   Entry entry;
   entry.name = std::move(name);
   entry.title = title_of(set);
-  entry.source = "your own";
+  entry.source = words::say("zoo.own.source");
   entry.set = std::move(set);
   entry.group = Group::Own;
   return entry;

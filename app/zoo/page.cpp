@@ -176,9 +176,9 @@ std::string to_markdown(const Summary& summary, const std::string& picture, cons
   if (summary.rows.empty()) return out;
   out += undefined_shares(summary) + study_table(summary) + sources_table(summary);
   out +=
-      "\nTo add an entry, add one row to `app/zoo/table.cpp`: name, title, source, and what it changes as "
-      "KEY=VALUE. Placements, norm kinds, initialisations and optimizers of the engine's own lists appear "
-      "by themselves.\n";
+      "\nTo add an entry, add one row to `app/zoo/table.cpp`, name and what it changes as KEY=VALUE, and its "
+      "title and source to `assets/words/zoo.toml`. Placements, norm kinds, initialisations and optimizers of "
+      "the engine's own lists appear by themselves.\n";
   return out;
 }
 

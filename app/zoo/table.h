@@ -1,24 +1,22 @@
-// The zoo's data: rows, the words that stand beside what the engine's own lists give, and what an earlier,
-// independent study of the same questions found. To add an entry is to add one row to table.cpp.
+// The zoo's data: rows, and what an earlier, independent study of the same questions found. To add an entry is to add one
+// row to table.cpp and its title and source to assets/words/zoo.toml.
 #pragma once
 
 #include <span>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "app/zoo/entries.h"
 
 namespace normscope::zoo {
 
-/// Rows of their own, beside those that follow from the engine's lists.
-std::span<const Entry> rows();
-
-/// Title and source of a row that follows from a setting: "model.norm", "rms".
-struct ValueWords {
-  const char *key, *value, *title, *source;
+/// A row of its own, beside those that follow from the engine's lists.
+struct EntryRow {
+  std::string name;
+  std::vector<std::string> set;  ///< what it changes on the default model
+  Group group;
 };
-/// nullptr where the table is silent.
-const ValueWords* find_words(std::string_view key, std::string_view value);
+std::span<const EntryRow> rows();
 
 /// What the study found, and how to see whether it holds here.
 struct Claim {

@@ -13,6 +13,7 @@
 #include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_plan.h"
 #include "app/sweep/sweep_writers.h"
+#include "app/words/words.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "training/session/run_cache.h"
@@ -402,7 +403,8 @@ TEST_CASE("losses of cells that read different data are not compared, and all th
   for (const std::string& shown :
        {to_text(grid, Metric::Loss), to_svg(grid, Metric::Loss), to_svg(grid, Metric::Since)}) {
     INFO(shown);
-    CHECK(shown.find(kDifferentData + 1) != std::string::npos);  // its first letter may be a capital
+    CHECK(shown.find(words::say("sweep.different_data").substr(1)) !=
+          std::string::npos);  // its first letter may be a capital
     for (const char* words : {"best cell", "frequencies", "nan"})
       CHECK(shown.find(words) == std::string::npos);
   }
@@ -447,7 +449,8 @@ TEST_CASE("a first axis that is too long for a line goes down in the table") {
   const Grid grid = grid_of(plan, jobs, std::vector<std::optional<Record>>(jobs.size()));
   CHECK(to_text(grid, Metric::Loss).find("down: placement; across: learning rate") != std::string::npos);
   const std::string svg = to_svg(grid, Metric::Loss);
-  for (const std::string& value : plan.axes[0].values) CHECK(svg.find(">" + value + "<") != std::string::npos);
+  for (const std::string& value : plan.axes[0].values)
+    CHECK(svg.find(">" + value + "<") != std::string::npos);
   CHECK(grid.cells[0].sign == Sign::Waiting);
 }
 

@@ -110,14 +110,14 @@ sweep::Grid grid_of(const Curve& border, const FigureData& data) {
   return sweep::grid_of(plan, jobs, records);
 }
 
-void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot) {
+void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot, const Words& words) {
   const sweep::Grid grid = grid_of(border, data);
   if (grid.known == 0) return;
   plot::HeatMap heat;
   heat.columns = static_cast<int>(grid.plan.columns());
   heat.rows = static_cast<int>(grid.plan.rows());
   heat.stretched = heat.ticked = heat.upward = true;
-  heat.label = "colour: what a cell has learned, of what the best one has";
+  heat.label = words.say("course.figure.cells");
   std::vector<float> cells;
   for (const sweep::Cell& cell : grid.cells) {
     const double share = sweep::share_learned(grid, cell);

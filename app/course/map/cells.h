@@ -12,7 +12,7 @@ namespace normscope::lessons {
 sweep::Grid grid_of(const Curve& border, const FigureData& data);
 
 /// Cells and, in ink, the border between those of which at least half of the seeds learn and the others.
-void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot);
+void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot, const Words& words);
 
 /// The axes of such a figure, from half a cell below the first value to half a cell above the last one. Cells are of one
 /// size: without a value, evenly spaced numbers or ones that are so in their logarithm; why not, else empty.

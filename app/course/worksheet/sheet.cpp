@@ -20,13 +20,13 @@ std::string Sheet::answer(const std::string& text, std::string_view unit) const 
 std::string Sheet::mean(const std::string& measure) const {
   const Measure& m = *lesson.measure(measure);
   const Spread* s = spread(measure);
-  return answer(s ? shown(s->mean, m) : "", m.unit);
+  return answer(s ? shown(s->mean, m, *lesson.words) : "", m.unit);
 }
 
 std::string Sheet::range(const std::string& measure) const {
   const Measure& m = *lesson.measure(measure);
   const Spread* s = spread(measure);
-  return answer(s ? range_text(*s, m) : "", m.unit);
+  return answer(s ? range_text(*s, m, *lesson.words) : "", m.unit);
 }
 
 std::string lines_to_write(int count) {

@@ -1,7 +1,5 @@
 #include "app/course/worksheet/sheet_prose.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <vector>
@@ -140,7 +138,7 @@ class ProseWriter {
   std::string given(const std::string& measure) const {
     const Spread* s = sheet_.spread(measure);
     if (step_ != StepKind::Predict || !s) return sheet_.mean(measure);
-    return svg_escaped(shown(s->mean, *sheet_.lesson.measure(measure)));
+    return svg_escaped(shown(s->mean, *sheet_.lesson.measure(measure), *sheet_.lesson.words));
   }
 
   std::string setting(const Knob& knob) const {

@@ -228,13 +228,14 @@ std::string challenge(const Sheet& sheet) {
   const Words& words = *sheet.lesson.words;
   const Challenge& task = *sheet.lesson.challenge;
   const Measure& measure = *sheet.lesson.measure(task.measure);
-  std::string out = element("h3", words.say("course.step.challenge")) + "\n" +
-                    element("p",
-                            svg_escaped(words.say("worksheet.below", {{"text", task.text},
-                                                                      {"line", shown(task.line, measure)},
-                                                                      {"steps", task.budget}})),
-                            "ask") +
-                    "\n" + element("p", svg_escaped(score_rule(task, words)), "small") + "\n";
+  std::string out =
+      element("h3", words.say("course.step.challenge")) + "\n" +
+      element("p",
+              svg_escaped(words.say(
+                  "worksheet.below",
+                  {{"text", task.text}, {"line", shown(task.line, measure, words)}, {"steps", task.budget}})),
+              "ask") +
+      "\n" + element("p", svg_escaped(score_rule(task, words)), "small") + "\n";
   std::vector<std::string> head, empty;
   for (const Challenge::Choice& choice : task.choices) {
     std::string values;

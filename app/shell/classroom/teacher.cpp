@@ -10,6 +10,7 @@
 
 #include "app/panels/plot_files.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "training/files/file_kind.h"
 
 namespace normscope::classroom {
@@ -19,7 +20,6 @@ using namespace ui;
 
 constexpr const char* kLeavePopup = "teacher/leave/code";
 constexpr const char* kCodeField = "teacher/leave/field";
-constexpr std::string_view kPrepared = "Prepared by your teacher";
 constexpr int kQuickTries = 3;
 
 void ask_for_code(Ui& ui, Teaching& teaching) {
@@ -34,19 +34,22 @@ void draw_question(Ui& ui, Teaching& teaching) {
   if (!ui.begin_popup(kLeavePopup, box)) return;
   Rect rest = box.inset(16, 12);
   const TextStyle body{Face::Sans, type::body};
-  ui.paint().text_in(rest.take_top(20, 6), {Face::Bold, type::title}, ui.theme().ink, "Leave the lesson");
+  ui.paint().text_in(rest.take_top(20, 6), {Face::Bold, type::title}, ui.theme().ink,
+                     words::say("shell.teach.leave_title"));
   const double wait = teaching.wait_until - ui.time();
   Rect row = rest.take_top(28, 8);
   if (wait > 0) {
     ui.animate();
-    const std::string words = fmt::format("The next try in {:.0f} s.", std::ceil(wait));
-    ui.mark("teacher/leave/wait", row, words, "After three wrong codes each takes its time.");
+    const std::string words =
+        words::say("shell.teach.wait", {{"seconds", fmt::format("{:.0f}", std::ceil(wait))}});
+    ui.mark("teacher/leave/wait", row, words, words::say("shell.teach.help_wait"));
     ui.paint().text_in(row, body, ui.theme().ink2, words);
   } else {
     const Rect go = row.take_right(70, 8);
-    const bool typed = text_field(ui, kCodeField, row, "The teacher's code", teaching.typed,
-                                  "Who prepared the lesson has it.", true);
-    const bool leaves = button(ui, "teacher/leave/go", go, "Leave", "Ends the lesson if this is its code.");
+    const bool typed = text_field(ui, kCodeField, row, words::say("shell.teach.code"), teaching.typed,
+                                  words::say("shell.teach.help_code"), true);
+    const bool leaves = button(ui, "teacher/leave/go", go, words::say("shell.teach.leave"),
+                               words::say("shell.teach.help_leave_with"));
     if (typed || leaves) {
       if (try_to_leave(teaching, std::exchange(teaching.typed, {}), ui.time()))
         ui.close_popup();
@@ -54,7 +57,7 @@ void draw_question(Ui& ui, Teaching& teaching) {
         ui.edit() = {kCodeField, "", true};
     }
   }
-  ui.mark("teacher/leave/says", rest, teaching.says, "What became of the code.");
+  ui.mark("teacher/leave/says", rest, teaching.says, words::say("shell.teach.help_says"));
   ui.paint().text_in(rest.take_top(20), body, ui.theme().ink2, teaching.says);
   ui.end_popup();
 }
@@ -64,7 +67,7 @@ void hand_out(Teaching& teaching, ShownSession& session, std::string& notice) {
   if (!std::exchange(teaching.hand_out, false)) return;
   const std::string path = free_name(lab::pictures_folder() + "/normscope-lesson");
   session.commands.emplace_back(lab::SaveSession{path});
-  notice = fmt::format("saved for the class: {} (a folder, opened with Ctrl+O)", path);
+  notice = words::say("shell.teach.saved", {{"path", path}});
 }
 
 }  // namespace
@@ -110,7 +113,7 @@ bool try_to_leave(Teaching& teaching, std::string_view code, double now) {
     return true;
   }
   ++teaching.wrong;
-  teaching.says = "That is not the code.";
+  teaching.says = words::say("shell.teach.wrong");
   if (teaching.wrong >= kQuickTries)
     teaching.wait_until = now + std::min(60.0, 5 * std::pow(2.0, teaching.wrong - kQuickTries));
   return false;
@@ -122,14 +125,15 @@ float draw_lesson_bar(Ui& ui, const Rect& room, Teaching& teaching) {
   const TextStyle body{Face::Sans, type::body};
   Rect rest = room.inset(0, (room.h - 28) / 2);
   const Rect leave = rest.take_right(58, 10);
-  if (button(ui, "teacher/leave", leave, "Leave",
-             "Prepared by your teacher. The teacher's code ends the lesson."))
+  if (button(ui, "teacher/leave", leave, words::say("shell.teach.leave"),
+             words::say("shell.teach.help_leave")))
     ask_for_code(ui, teaching);
-  const float width = ui.paint().text_width(body, kPrepared);
+  const std::string& prepared = words::say("shell.teach.prepared");
+  const float width = ui.paint().text_width(body, prepared);
   if (rest.w < width + kMessage) return leave.x;
   const Rect words = rest.take_right(width);
-  ui.mark("teacher/bar", words, kPrepared, "Some controls are locked or hidden.");
-  ui.paint().text_in(words, body, ui.theme().ink2, kPrepared);
+  ui.mark("teacher/bar", words, prepared, words::say("shell.teach.help_bar"));
+  ui.paint().text_in(words, body, ui.theme().ink2, prepared);
   return words.x;
 }
 

@@ -15,6 +15,7 @@
 #include "app/shell/palette.h"
 #include "app/ui/widgets.h"
 #include "app/view/shortcuts.h"
+#include "app/words/words.h"
 
 namespace normscope::classroom {
 namespace {
@@ -26,23 +27,9 @@ constexpr std::string_view kCommandGroup = "command";
 constexpr size_t kRulesShown = 6;
 constexpr float kRow = 26, kPanelWidth = 312;
 
-struct GroupWords {
-  std::string_view name, words;
-};
-constexpr GroupWords kGroups[] = {
-    {"app", "top bar"},
-    {"app/tab", "tabs"},
-    {"app/backend", "CPU or CUDA"},
-    {"settings/train", "settings of the training"},
-    {"settings/model", "settings of the model"},
-    {"settings/data", "settings of the text"},
-    {"plot", "plots"},
-    {"run", "run cards"},
-    {"command", "commands without a control"},
-};
-
 const std::vector<std::string>& hold_words() {
-  static const std::vector<std::string> words{"Shown", "Locked", "Hidden"};
+  static const std::vector<std::string> words{
+      words::say("shell.teach.shown"), words::say("shell.teach.locked"), words::say("shell.teach.hidden")};
   return words;
 }
 
@@ -81,10 +68,10 @@ void draw_menu(Ui& ui, Teaching& teaching) {
     const Rect place = row.take_right(choices, 10).inset(0, 2);
     int now = static_cast<int>(teaching.kept.policy.decides(rows[i]).value_or(Hold::Shown));
     if (segmented(ui, fmt::format("teacher/menu/{}", i), place, hold_words(), now,
-                  "Shown, locked (pale, it does not answer) or hidden in the lesson."))
+                  words::say("shell.teach.help_hold")))
       choose(teaching.kept.policy, rows[i], static_cast<Hold>(now));
     const std::string title = ui.paint().fit(body, held_title(ui, rows[i]), row.w);
-    ui.mark(fmt::format("teacher/menu/{}/title", i), row, title, "What the choice is for.");
+    ui.mark(fmt::format("teacher/menu/{}/title", i), row, title, words::say("shell.teach.help_title"));
     ui.paint().text_in(row, body, ui.theme().ink, title);
   }
   ui.end_popup();
@@ -115,7 +102,7 @@ void draw_rules(Ui& ui, Rect rest, Teaching& teaching, std::string& wanted) {
   const TextStyle body{Face::Sans, type::body};
   if (count == 0)
     return void(
-        ui.paint().text_in(rest.take_top(kRow), body, ui.theme().ink3, "Nothing is locked or hidden yet."));
+        ui.paint().text_in(rest.take_top(kRow), body, ui.theme().ink3, words::say("shell.teach.no_rules")));
   std::string removed;
   auto rule = std::next(policy.rules().begin(), static_cast<std::ptrdiff_t>(teaching.first_rule));
   for (size_t i = 0; i < kRulesShown && rule != policy.rules().end(); ++i, ++rule) {
@@ -124,13 +111,14 @@ void draw_rules(Ui& ui, Rect rest, Teaching& teaching, std::string& wanted) {
     ButtonOptions quiet;
     quiet.quiet = true;
     quiet.style = body;
-    if (icon_button(ui, name + "/remove", row.take_right(24, 4), Icon::Close, "Takes this rule away.", quiet))
+    if (icon_button(ui, name + "/remove", row.take_right(24, 4), Icon::Close,
+                    words::say("shell.teach.help_remove"), quiet))
       removed = rule->first;
     const std::string& word = hold_words()[static_cast<size_t>(rule->second)];
     ui.paint().text_in(row.take_right(46, 6), body, ui.theme().ink3, word);
     quiet.left = true;
     const std::string title = ui.paint().fit(body, held_title(ui, rule->first), row.w - 18);
-    if (button(ui, name, row, title, "Opens its menu.", quiet)) wanted = rule->first;
+    if (button(ui, name, row, title, words::say("shell.teach.help_rule"), quiet)) wanted = rule->first;
   }
   if (!removed.empty()) policy.set(removed, std::nullopt);
 }
@@ -145,8 +133,7 @@ Rect panel_place(const Ui& ui, bool at_left) {
 void close_button(Ui& ui, const Rect& rect, Teaching& teaching) {
   ButtonOptions quiet;
   quiet.quiet = true;
-  if (icon_button(ui, "teacher/close", rect, Icon::Close, "The rules stay; no lesson begins (Escape).",
-                  quiet))
+  if (icon_button(ui, "teacher/close", rect, Icon::Close, words::say("shell.teach.help_close"), quiet))
     teaching.preparing = false;
 }
 
@@ -161,7 +148,8 @@ void draw_folded(Ui& ui, Teaching& teaching, Screen shown) {
   close_button(ui, rest.take_right(26, 4), teaching);
   ButtonOptions left;
   left.quiet = left.left = true;
-  if (button(ui, "teacher/unfold", rest, "Prepare a lesson …", "Opens the panel on this screen.", left))
+  if (button(ui, "teacher/unfold", rest, words::say("shell.teach.unfold"),
+             words::say("shell.teach.help_unfold"), left))
     teaching.open_on = shown;
   ui.end_layer();
 }
@@ -172,36 +160,35 @@ void draw_head(Ui& ui, Rect& rest, Teaching& teaching) {
   quiet.quiet = true;
   quiet.style = {Face::Sans, type::body};
   close_button(ui, head.take_right(26, 4), teaching);
-  if (button(ui, "teacher/side", head.take_right(84, 4), teaching.at_left ? "To the right" : "To the left",
-             "Moves this panel out of the way.", quiet))
+  if (button(ui, "teacher/side", head.take_right(84, 4),
+             teaching.at_left ? words::say("shell.teach.to_right") : words::say("shell.teach.to_left"),
+             words::say("shell.teach.help_side"), quiet))
     teaching.at_left = !teaching.at_left;
-  ui.paint().text_in(head, {Face::Bold, type::title}, ui.theme().ink, "Prepare a lesson");
+  ui.paint().text_in(head, {Face::Bold, type::title}, ui.theme().ink, words::say("shell.teach.title"));
   ButtonOptions point;
   point.selected = teaching.pointing;
   point.style = {Face::Sans, type::body};
-  if (button(
-          ui, "teacher/point", rest.take_top(28, 4),
-          teaching.pointing ? "Click a control to lock or hide it" : "Point at controls",
-          "While pointing, controls do nothing; Tab and Enter point too, the number keys change the screen.",
-          point))
+  if (button(ui, "teacher/point", rest.take_top(28, 4),
+             teaching.pointing ? words::say("shell.teach.pointing") : words::say("shell.teach.point"),
+             words::say("shell.teach.help_point"), point))
     teaching.pointing = !teaching.pointing;
 }
 
 // The code and the two ways to begin; true: begin.
 bool draw_foot(Ui& ui, Rect& rest, Teaching& teaching) {
-  text_field(ui, "teacher/code", rest.take_top(28, 6), "A code to leave the lesson", teaching.code,
-             "Whoever has it ends the lesson. It keeps honest students honest; it is no security.");
+  text_field(ui, "teacher/code", rest.take_top(28, 6), words::say("shell.teach.set_code"), teaching.code,
+             words::say("shell.teach.help_set_code"));
   Rect row = rest.take_top(30, 4);
   ButtonOptions primary;
   primary.primary = true;
-  const bool saves = button(ui, "teacher/save", row.take_right(140, 8), "Save for the class",
-                            "Begins, and saves the session as a folder that students open.");
-  const bool begins =
-      button(ui, "teacher/begin", row, "Begin the lesson", "The rules hold from now on.", primary);
+  const bool saves = button(ui, "teacher/save", row.take_right(140, 8), words::say("shell.teach.save"),
+                            words::say("shell.teach.help_save"));
+  const bool begins = button(ui, "teacher/begin", row, words::say("shell.teach.begin"),
+                             words::say("shell.teach.help_begin"), primary);
   ui.paint().text_in(rest.take_top(20), {Face::Sans, type::tick}, ui.theme().ink2, teaching.says);
   if (!saves && !begins) return false;
-  teaching.says = teaching.code.empty()                 ? "Set a code first: nothing else ends the lesson."
-                  : teaching.code.size() > kLongestCode ? "The code is too long."
+  teaching.says = teaching.code.empty()                 ? words::say("shell.teach.no_code")
+                  : teaching.code.size() > kLongestCode ? words::say("shell.teach.long_code")
                                                         : "";
   teaching.hand_out = saves && teaching.says.empty();
   return teaching.says.empty();
@@ -212,14 +199,12 @@ bool draw_foot(Ui& ui, Rect& rest, Teaching& teaching) {
 std::string held_title(const Ui& ui, std::string_view name) {
   for (const shell::Shortcut& s : shell::shortcuts())
     if (is_for(kCommandGroup, name) && shell::control_of(s.act) == name) return std::string(s.title);
-  const auto group = std::find_if(std::begin(kGroups), std::end(kGroups),
-                                  [&](const GroupWords& g) { return g.name == name; });
-  const std::string words =
-      group != std::end(kGroups) ? std::string(group->words) : shell::control_title(name);
+  const std::string* const group = words::of_window().find(fmt::format("shell.teach_group.{}", name));
+  const std::string words = group ? *group : shell::control_title(name);
   const std::span<const Control> all = ui.registry().all();
   const auto count = std::count_if(all.begin(), all.end(),
                                    [&](const Control& c) { return c.interactive && is_for(name, c.name); });
-  return count > 1 ? fmt::format("{}, all {}", words, count) : words;
+  return count > 1 ? words::say("shell.teach.all_of", {{"what", words}, {"count", count}}) : words;
 }
 
 bool draw_preparation(Ui& ui, Teaching& teaching, Screen shown) {
@@ -243,11 +228,12 @@ bool draw_preparation(Ui& ui, Teaching& teaching, Screen shown) {
   Rect row = rest.take_top(26, 8);
   ButtonOptions plain;
   plain.style = {Face::Sans, type::body};
-  if (count > kRulesShown && button(ui, "teacher/more", row.take_right(90, 8),
-                                    fmt::format("Next of {}", count), "Further rules.", plain))
+  if (count > kRulesShown &&
+      button(ui, "teacher/more", row.take_right(90, 8), words::say("shell.teach.more", {{"all", count}}),
+             words::say("shell.teach.help_more"), plain))
     teaching.first_rule += kRulesShown;
-  if (button(ui, "teacher/commands", row, "Commands …", "What keys and the palette do without a control.",
-             plain))
+  if (button(ui, "teacher/commands", row, words::say("shell.teach.commands"),
+             words::say("shell.teach.help_commands"), plain))
     wanted = kCommandGroup;
   const bool begin = draw_foot(ui, rest, teaching);
   ui.end_layer();

@@ -7,6 +7,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/cpu/backend_cpu.h"
 #include "engine/cpu/isa.h"
@@ -44,10 +45,11 @@ std::string About::checksum() const { return found() ? found()->checksum : ""; }
 
 std::string About::text() const {
   const Found* const known = found();
-  const std::string checksum =
-      known ? fmt::format("{} ({})", known->checksum, known->instructions) : "being computed";
-  return fmt::format("normscope {}. Checksum of {} steps of the default comparison: {}", NORMSCOPE_VERSION,
-                     experiments::kChecksumSteps, checksum);
+  const std::string checksum = known ? fmt::format("{} ({})", known->checksum, known->instructions)
+                                     : words::say("shell.about.computed");
+  return words::say(
+      "shell.about.text",
+      {{"version", NORMSCOPE_VERSION}, {"steps", experiments::kChecksumSteps}, {"checksum", checksum}});
 }
 
 }  // namespace normscope::shell

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "app/ui/ui.h"
+#include "app/words/words.h"
 
 namespace normscope {
 
@@ -23,15 +24,15 @@ struct Appearance {
 // large enough.
 inline std::string scale_note(const Appearance& look, const ui::Ui& ui) {
   const long asked = std::lround(look.scale * 100), now = std::lround(ui.scale() / look.monitor_scale * 100);
-  if (now < asked)
-    return fmt::format("{} % was asked for; a window of this size has room for {} %", asked, now);
+  if (now < asked) return words::say("shell.bar.scale_room", {{"asked", asked}, {"now", now}});
   const ImVec2 window = ImGui::GetIO().DisplaySize;
   const auto width = std::lround(ui.size().x * ui.scale()), height = std::lround(ui.size().y * ui.scale());
   if (width <= std::lround(window.x) && height <= std::lround(window.y)) return {};
-  return fmt::format(
-      "everything at {} % takes {} x {} pixels; the window shows {:.0f} x {:.0f} of them, a part that "
-      "follows the mouse",
-      asked, width, height, window.x, window.y);
+  return words::say("shell.bar.scale_part", {{"percent", asked},
+                                             {"width", width},
+                                             {"height", height},
+                                             {"shown_width", fmt::format("{:.0f}", window.x)},
+                                             {"shown_height", fmt::format("{:.0f}", window.y)}});
 }
 
 // In whole percent, from 75 to 250.

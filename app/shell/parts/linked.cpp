@@ -7,6 +7,7 @@
 
 #include "app/lessons/player.h"
 #include "app/shell/app_state.h"
+#include "app/words/words.h"
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
@@ -87,8 +88,7 @@ void finish_copying(AppState& state) {
         page.empty() ? with_program("normscope --link " + shell_quoted(link->fragment), program_word())
                      : page + "#" + link->fragment;
     ImGui::SetClipboardText(state.shell.clipboard.c_str());
-    state.notice =
-        "copied: a link to these runs at this step" + (link->words.empty() ? "" : "; " + link->words);
+    state.notice = words::say("shell.notice.link") + (link->words.empty() ? "" : "; " + link->words);
   });
   if (fault.empty()) return;
   state.link.awaited = false;

@@ -1,7 +1,5 @@
 #include "app/shell/parts/other_screens.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -27,8 +25,9 @@ using namespace ui;
 
 namespace {
 
-// What a screen's exports are of, by Screen.
-constexpr const char* kSubjects[] = {"the Lab", "the lesson", "the comparison", "the sweep", "the step"};
+// What a screen's exports are of, by Screen: keys of words.
+constexpr const char* kSubjects[] = {"shell.subject.lab", "shell.subject.lesson", "shell.subject.comparison",
+                                     "shell.subject.sweep", "shell.subject.step"};
 
 // Runs wait for an answer where those in the Lab could not come back: in a popup beside the control that asked for them.
 // True: they may come.
@@ -64,7 +63,7 @@ void save_file(const Desk::File& file, const std::string& what, std::string& not
   try {
     const std::string free = free_name(lab::pictures_folder() + "/normscope-" + file.name);
     write_file(free, file.text, what);
-    notice = "saved " + free;
+    notice = words::say("shell.notice.saved", {{"path", free}});
   } catch (...) {
     notice = describe_exception(what.c_str());
   }
@@ -115,10 +114,11 @@ Desk draw_screen(AppState& state, Ui& ui, const Rect& area) {
 }
 
 void carry_out(Desk desk, AppState& state, Ui& ui) {
-  const std::string subject = kSubjects[static_cast<size_t>(state.screens.shown)];
+  const std::string& subject = words::say(kSubjects[static_cast<size_t>(state.screens.shown)]);
   for (lab::Command& command : desk.commands) state.session.commands.push_back(std::move(command));
   for (lab::SavePlot& save : desk.saves) state.session.saves.push_back(std::move(save));
-  for (const Desk::File& file : desk.files) save_file(file, "saving " + subject, state.notice);
+  for (const Desk::File& file : desk.files)
+    save_file(file, words::say("shell.subject.saving", {{"what", subject}}), state.notice);
   if (!desk.copied.empty()) shell::copy_text(desk.copied, subject.c_str(), state.shell, state.notice);
   if (!desk.notice.empty()) state.notice = std::move(desk.notice);
   if (desk.opens_file) shell::run_act(state, ui, shell::Act::OpenFile);

@@ -1,7 +1,5 @@
 // What the app would say to a command or an entry of the palette: asked by whoever offers it and by whoever carries
 // it out, so that nothing is offered that is refused.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 
@@ -9,36 +7,40 @@
 #include "app/shell/app_state.h"
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/view/chain.h"
+#include "app/words/words.h"
 
 namespace normscope::shell {
 namespace {
 
-constexpr const char* kNoRuns = "there are no runs";
+/// Empty where there is one.
+std::string no_runs(const LabView& view) {
+  return view.runs.empty() ? words::say("shell.refusal.no_runs") : "";
+}
 
 // The Sweep screen has a log of its own: its plans.
 std::string step_refusal(const AppState& state, bool undo) {
   const UndoLog& log = state.session.undo;
   if (state.screens.shown != Screen::Sweep) {
     const bool any = undo ? log.can_undo() : log.can_redo();
-    return any ? "" : undo ? "nothing to undo" : "nothing to redo";
+    return any ? "" : undo ? words::say("shell.refusal.undo") : words::say("shell.refusal.redo");
   }
   const auto& plans = state.screens.sweep.screen;
   const bool any = plans && (undo ? plans->can_undo() : plans->can_redo());
-  return any ? "" : fmt::format("no change of the sweep to {}", undo ? "take back" : "make again");
+  return any ? "" : words::say(undo ? "shell.refusal.sweep_undo" : "shell.refusal.sweep_redo");
 }
 
 std::string course_refusal(const LessonsScreen& lessons) {
   std::error_code error;
   const bool any = lessons.player ? !lessons.player->course().lessons.empty()
                                   : std::filesystem::is_directory(lessons::lessons_folder(), error);
-  return any ? "" : "there are no lessons beside the program";
+  return any ? "" : words::say("shell.notice.no_lessons");
 }
 
 std::string batch_refusal(const LabView& view) {
   const bool any = std::any_of(view.runs.begin(), view.runs.end(), [](const RunView& run) {
     return is_transformer(run.spec->model.architecture);
   });
-  return any ? "" : "no run has sub-layers to measure: expected a transformer";
+  return any ? "" : words::say("shell.refusal.batch");
 }
 
 }  // namespace
@@ -54,15 +56,15 @@ std::string refusal_of(const AppState& state, const ui::Ui& ui, Act act) {
     case Act::SaveAs:
     case Act::CopyCommand:
     case Act::CopyLink:
-      return view.runs.empty() ? kNoRuns : "";
+      return no_runs(view);
     case Act::GuessingGame:
-      return view.runs.empty() ? kNoRuns : game_refusal(*view.runs[0].spec);
+      return view.runs.empty() ? no_runs(view) : game_refusal(*view.runs[0].spec);
     case Act::MeasureBatch:
-      return view.runs.empty() ? kNoRuns : batch_refusal(view);
+      return view.runs.empty() ? no_runs(view) : batch_refusal(view);
     case Act::Restore:
       return state.session.lab && !next_to_restore(state.shell.offers).empty()
                  ? ""
-                 : "there is no session to restore";
+                 : words::say("shell.refusal.session");
     case Act::FirstLesson:
       return course_refusal(state.screens.lessons);
     default:
@@ -83,7 +85,7 @@ std::string refusal_of(const AppState& state, const ui::Ui& ui, const PaletteIte
   if (!item.preset) return "";
   const LabView& view = *state.session.view;
   const int shown = lab::shown_run(state.screens.lab.diagram(), view);
-  if (shown < 0) return kNoRuns;
+  if (shown < 0) return words::say("shell.refusal.no_runs");
   return lab::preset_refusal(view.runs[static_cast<size_t>(shown)].spec->model, *item.preset);
 }
 

@@ -6,6 +6,7 @@
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/screen/words.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::sweep {
 
@@ -22,25 +23,25 @@ void SweepScreen::draw_presets(Ui& ui, Rect& rest) {
   for (size_t i = 0; i < plans.size(); ++i) {
     const Preset& preset = presets()[i];
     const Plan& ready = plans[i];
+    const std::string& title = words::say(fmt::format("sweep.preset.{}", preset.name));
     const Rect row = rest.take_top(size_ == Size::Compact ? 24.f : 28.f, 2);
     const bool shown = ready.axes == plan_.axes;
-    const Hit hit = ui.hit(fmt::format("sweep/preset/{}", preset.name), row, shown ? "shown" : "",
-                           fmt::format("A sweep that is ready to start: {}.", preset.title));
+    const Hit hit =
+        ui.hit(fmt::format("sweep/preset/{}", preset.name), row, shown ? words::say("sweep.axes.shown") : "",
+               words::say("sweep.axes.help_preset", {{"title", title}}));
     if (shown || hit.hovered) p.fill(row, t.dark ? t.field : t.sunk, 6);
     if (shown) p.accent_box(t, {row.x - 3, row.y + 5, 5, row.h - 10}, 2);
     const TextStyle style{shown ? Face::Bold : Face::Sans, type::body};
-    p.text_in(row.inset(10, 0), style, shown ? t.ink : t.ink2, capitalised(preset.title));
+    p.text_in(row.inset(10, 0), style, shown ? t.ink : t.ink2, capitalised(title));
     if (hit.clicked) show(ready);
   }
 }
 
 void SweepScreen::draw_rest_of_runs(Ui& ui, const Rect& row) {
-  std::vector<std::string> labels{"the rest: as set now", "the rest: Post-LN, defaults"};
-  for (const OpenRun& run : open_) labels.push_back(fmt::format("the rest: run {}", run.letter));
+  std::vector<std::string> labels{words::say("sweep.axes.rest_now"), words::say("sweep.axes.rest_post")};
+  for (const OpenRun& run : open_) labels.push_back(words::say("sweep.axes.rest_run", {{"run", run.letter}}));
   int chosen = 0;
-  if (!choice(ui, "sweep/rest", row, labels, chosen,
-              "What the axes do not change: the defaults, or as a run of the Lab has it."))
-    return;
+  if (!choice(ui, "sweep/rest", row, labels, chosen, words::say("sweep.axes.help_rest"))) return;
   if (chosen == 1)
     change(with_rest(plan_, preset_run("post")));
   else if (chosen > 1)
@@ -56,15 +57,16 @@ void SweepScreen::draw_rest(Ui& ui, Rect rest) {
                                       [](const Axis& axis) { return axis.key == "train.steps"; });
   FieldOptions of_steps{.lo = 10, .hi = 2000, .step = 10, .log = true, .integer = true};
   of_steps.enabled = own_steps;
-  if (field(ui, "sweep/steps", row.take_left(half, 8), "steps", steps, "Budget of every run.", of_steps) ==
-      Change::Done) {
+  if (field(ui, "sweep/steps", row.take_left(half, 8), words::say("sweep.axes.steps"), steps,
+            words::say("sweep.axes.help_steps"), of_steps) == Change::Done) {
     Plan next = plan_;
     next.steps = static_cast<int32_t>(steps);
     change(std::move(next));
   }
-  const FieldOptions of_seeds{.lo = 1, .hi = 10, .step = 1, .integer = true, .unit = "per cell"};
-  if (field(ui, "sweep/seeds", row, "seeds", seeds,
-            "Seeds of every cell; more of a region are asked for by brushing.", of_seeds) == Change::Done) {
+  const FieldOptions of_seeds{
+      .lo = 1, .hi = 10, .step = 1, .integer = true, .unit = words::say("sweep.axes.per_cell")};
+  if (field(ui, "sweep/seeds", row, words::say("sweep.axes.seeds"), seeds,
+            words::say("sweep.axes.help_seeds"), of_seeds) == Change::Done) {
     Plan next = plan_;
     next.seeds = static_cast<int32_t>(seeds);
     change(std::move(next));
@@ -73,21 +75,20 @@ void SweepScreen::draw_rest(Ui& ui, Rect rest) {
   for (const std::string_view name : metric_names()) metrics.push_back(info(metric_from(name)).name);
   int metric = static_cast<int>(metric_);
   Rect last = rest.take_top(space::field_h, 8);
-  ui.paint().text_in(last.take_left(48), {Face::Sans, type::body}, ui.theme().ink2, "colour");
-  if (choice(
-          ui, "sweep/metric", last, metrics, metric,
-          "What the colour of a cell is: loss, first step off the plateau, gradient, ratio of gradients, shares.")) {
+  ui.paint().text_in(last.take_left(48), {Face::Sans, type::body}, ui.theme().ink2,
+                     words::say("sweep.axes.colour"));
+  if (choice(ui, "sweep/metric", last, metrics, metric, words::say("sweep.axes.help_colour"))) {
     metric_ = static_cast<Metric>(metric);
     key_ = {0, 1};
   }
   if (message_.empty()) return;
-  ui.mark("sweep/message", rest, message_, "Why the sweep stays as it was.");
+  ui.mark("sweep/message", rest, message_, words::say("sweep.axes.help_message"));
   if (ui.paint().wrapped_height(rest.w, {Face::Sans, type::tick}, message_, 15) <= rest.h)
     ui.paint().text_wrapped(rest, {Face::Sans, type::tick}, ui.theme().ink, message_, 15);
 }
 
 void SweepScreen::draw_axes(Ui& ui, const Rect& rect) {
-  Rect rest = panel(ui, rect, {"What is swept", extent_words(plan_), "", 0, false});
+  Rect rest = panel(ui, rect, {words::say("sweep.axes.title"), extent_words(plan_), "", 0, false});
   const auto line = [&](float gap) {
     rest.take_top(gap);
     ui.paint().hairline({rest.x, rest.y}, {rest.right(), rest.y}, ui.theme().border);

@@ -11,6 +11,7 @@
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/screen/words.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 
 namespace normscope::sweep {
@@ -66,9 +67,9 @@ void SweepScreen::draw_setting(Ui& ui, const Rect& rect, size_t which) {
   const bool there = which < plan_.axes.size();
   ButtonOptions options;
   options.style = {Face::Bold, type::body};
-  const std::string label = there ? plan_.axes[which].label() : "add an axis";
+  const std::string label = there ? plan_.axes[which].label() : words::say("sweep.axis.add");
   if (ui.paint().text_width(options.style, label) + 38 < rect.w) options.icon = Icon::ChevronDown;
-  if (button(ui, name, rect, label, "Which setting this axis is; type to search.", options)) {
+  if (button(ui, name, rect, label, words::say("sweep.axis.help_setting"), options)) {
     search_[which].clear();
     ui.open_popup(name);
   }
@@ -78,12 +79,12 @@ void SweepScreen::draw_setting(Ui& ui, const Rect& rect, size_t which) {
   list.y = std::min(list.y, ui.size().y - list.h - 4);
   if (!ui.begin_popup(name, list)) return;
   Rect rest = list.inset(6);
-  text_field(ui, name + "/search", rest.take_top(kRow, 4), "search", search_[which],
-             "Letters of the setting's name.");
+  text_field(ui, name + "/search", rest.take_top(kRow, 4), words::say("sweep.axis.search"), search_[which],
+             words::say("sweep.axis.help_search"));
   std::optional<std::string> chosen;
   if (which == 1 && there && search_[1].empty())
-    if (button(ui, name + "/none", rest.take_top(kRow), "one axis only", "Takes this axis away.",
-               {.quiet = true, .left = true}))
+    if (button(ui, name + "/none", rest.take_top(kRow), words::say("sweep.axis.one"),
+               words::say("sweep.axis.help_one"), {.quiet = true, .left = true}))
       chosen = "";
   for (const std::string& key : matching_keys(search_[which])) {
     if (rest.h < kRow) break;
@@ -117,13 +118,16 @@ void SweepScreen::draw_range(Ui& ui, Rect row, size_t which) {
   value.hi = value.log ? high * 100 : std::max(1.0, 2 * high);
   value.step = (high - low) / 20;
   value.hard_lo = value.hard_hi = false;
-  const bool one = field(ui, control_name(which, "from"), row.take_left(third, 6), "from", from,
-                         "The first value.", value) == Change::Done;
-  const bool other = field(ui, control_name(which, "to"), row.take_left(third, 6), "to", to,
-                           "The last value.", value) == Change::Done;
-  const FieldOptions many{.lo = 2, .hi = 20, .step = 1, .integer = true, .unit = "values"};
+  const bool one =
+      field(ui, control_name(which, "from"), row.take_left(third, 6), words::say("sweep.axis.from"), from,
+            words::say("sweep.axis.help_from"), value) == Change::Done;
+  const bool other =
+      field(ui, control_name(which, "to"), row.take_left(third, 6), words::say("sweep.axis.to"), to,
+            words::say("sweep.axis.help_to"), value) == Change::Done;
+  const FieldOptions many{
+      .lo = 2, .hi = 20, .step = 1, .integer = true, .unit = words::say("sweep.axis.values")};
   const bool more = field(ui, control_name(which, "count"), row, "", count,
-                          "How many values, both ends included.", many) == Change::Done;
+                          words::say("sweep.axis.help_count"), many) == Change::Done;
   if (!one && !other && !more) return;
   try {
     edit(which, with_range(axis, from, to, static_cast<int32_t>(count), base_));
@@ -140,14 +144,16 @@ void SweepScreen::draw_typed(Ui& ui, const Rect& row, size_t which) {
   // What is too long for the row is whole while it is typed.
   std::string shown = text;
   if (ui.edit().name != name && ui.paint().text_width({Face::Sans, type::body}, text) > row.w - 20)
-    shown = fmt::format("{} values", axis.values.size());
+    shown = words::say("sweep.axis.count", {{"count", axis.values.size()}});
   const bool swap = shown != text;
   Rect place = row;
   bool done = false;
   if (swap) {
-    if (ui::row(ui, name, place, shown, "", "", "The values, to be typed.")) ui.edit() = {name, text, true};
+    if (ui::row(ui, name, place, shown, "", "", words::say("sweep.axis.help_typed")))
+      ui.edit() = {name, text, true};
   } else {
-    done = text_field(ui, name, place, "values", text, "The values, with blanks between; words with commas.");
+    done = text_field(ui, name, place, words::say("sweep.axis.values"), text,
+                      words::say("sweep.axis.help_values"));
   }
   if (!done) return;
   try {
@@ -161,8 +167,9 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
   const float tight = size_ == Size::Compact ? 3 : 6;
   Rect head = rest.take_top(space::field_h, tight);
   ui.paint().text_in(head.take_left(48), {Face::Sans, type::body}, ui.theme().ink2,
-                     which == 0 ? "Across" : "Up");
-  const std::vector<std::string> kinds{"list", "lin", "log"};
+                     which == 0 ? words::say("sweep.axis.across") : words::say("sweep.axis.up"));
+  const std::vector<std::string> kinds{words::say("sweep.axis.list"), words::say("sweep.axis.lin"),
+                                       words::say("sweep.axis.log")};
   const bool there = which < plan_.axes.size();
   const bool numbers = there && is_numeric(plan_.axes[which]);
   const float width = segmented_width(ui, kinds);
@@ -171,8 +178,7 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
   if (which >= plan_.axes.size()) return;  // it may have gone just now
   if (numbers) {
     int kind = static_cast<int>(plan_.axes[which].kind);
-    if (segmented(ui, control_name(which, "kind"), right, kinds, kind,
-                  "Single values, or a range with even steps, or with even factors.")) {
+    if (segmented(ui, control_name(which, "kind"), right, kinds, kind, words::say("sweep.axis.help_kind"))) {
       try {
         edit(which, with_kind(plan_.axes[which], static_cast<Axis::Kind>(kind), base_));
       } catch (const Error& error) {
@@ -210,7 +216,7 @@ void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t han
   const bool list = axis.kind == Axis::Kind::List;
   const Hit hit = ui.hit(
       fmt::format("{}/{}", control_name(which, "rail"), handle + 1), centred(at, 24, 24), ui::number(value),
-      list ? "One value: drag it, Delete removes it." : "An end of the range: drag it.", options);
+      list ? words::say("sweep.axis.help_value") : words::say("sweep.axis.help_end"), options);
   ui.paint().accent_disc(ui.theme(), at, hit.held || hit.hovered ? 7.5f : 6.5f);
   // Taken by the press alone: what undo has put down is not in the hand again before the next press.
   if (hit.pressed) held_ = Held{which, handle, axis, rail, ImGui::GetFrameCount()};
@@ -244,8 +250,7 @@ void SweepScreen::draw_rail(Ui& ui, const Rect& rect, size_t which) {
   const bool list = axis.kind == Axis::Kind::List;
   const Hit on =
       ui.hit(control_name(which, "rail"), line.inset(-8, 0), typed_text(axis),
-             list ? "Drag a value; a double click adds one, Delete removes it." : "Drag an end of the range.",
-             surface);
+             list ? words::say("sweep.axis.help_list") : words::say("sweep.axis.help_range"), surface);
   p.hairline({line.x, line.centre().y}, {line.right(), line.centre().y}, t.axis);
   draw_rail_ends(p, t, line, rail);
   for (const std::string& value : axis.values) {

@@ -8,6 +8,7 @@
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 
 namespace normscope::sweep {
 
@@ -46,24 +47,28 @@ void draw_script(Painter& p, const Theme& t, const Rect& rect, std::string_view 
 }  // namespace
 
 void SweepScreen::draw_elsewhere(Ui& ui, const Rect& rect) {
-  Rect rest = panel(ui, rect, {"Run it elsewhere", "one run a task", "", 0, false});
-  const std::vector<std::string> labels{"command", "Slurm array", "GNU parallel"};
+  Rect rest = panel(ui, rect,
+                    {words::say("sweep.elsewhere.title"), words::say("sweep.elsewhere.note"), "", 0, false});
+  const std::vector<std::string> labels{words::say("sweep.elsewhere.command"),
+                                        words::say("sweep.elsewhere.slurm"),
+                                        words::say("sweep.elsewhere.parallel")};
   Rect row = rest.take_top(28, 8);
   segmented(ui, "sweep/form", {row.x, row.y, std::min(row.w, segmented_width(ui, labels)), 26}, labels, form_,
-            "The sweep as text: one command, a job array for Slurm, or lines for GNU parallel.");
+            words::say("sweep.elsewhere.help_form"));
   Rect buttons = rest.take_bottom(28, 8);
   const std::string text = text_for(experiments::kForms[form_], plan_, {.metric = info(metric_).name});
-  ui.mark("sweep/text", rest, text, "What is copied: it trains this very plan.");
+  ui.mark("sweep/text", rest, text, words::say("sweep.elsewhere.help_text"));
   ui.paint().fill(rest, ui.theme().dark ? ui.theme().field : ui.theme().sunk, radius::field);
   draw_script(ui.paint(), ui.theme(), rest.inset(8, 6), text);
-  if (button(ui, "sweep/copy", buttons.take_left(70, 10), "Copy", "Copies the text (C)."))
+  if (button(ui, "sweep/copy", buttons.take_left(70, 10), words::say("sweep.elsewhere.copy"),
+             words::say("sweep.elsewhere.help_copy")))
     asked_.copied = text;
   for (const char* ending : {"csv", "svg", "json"}) {
     std::string label(ending);
     std::transform(label.begin(), label.end(), label.begin(),
                    [](unsigned char c) { return std::toupper(c); });
     if (button(ui, fmt::format("sweep/export/{}", ending), buttons.take_left(62, 6), label,
-               fmt::format("Saves what is known as {} in the pictures folder.", label)))
+               words::say("sweep.elsewhere.help_save", {{"kind", label}})))
       save(ending);
   }
 }

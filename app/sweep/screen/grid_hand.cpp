@@ -7,6 +7,7 @@
 #include "app/sweep/screen/sweep_screen.h"
 #include "app/sweep/screen/words.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
 #include "training/io/text_table.h"
 
@@ -29,10 +30,7 @@ void SweepScreen::hold_grid(Ui& ui, const GridLayout& at) {
   const std::string value = shown ? grid_->text_of(grid_->at(shown->column, shown->row)) + ": " +
                                         cell_badge(grid_->at(shown->column, shown->row))
                                   : "";
-  const Hit hit = ui.hit(
-      "sweep/grid", at.area, value,
-      "A cell a pair of values. Click: open it in the Lab; Ctrl+click: keep it shown; drag: choose a region.",
-      surface);
+  const Hit hit = ui.hit("sweep/grid", at.area, value, words::say("sweep.grid.help"), surface);
   point_at(ui, hit.hovered || hit.held ? at.at(ui.mouse()) : std::nullopt,
            hit.held || (hit.clicked && !hit.by_key));
   if (hit.pressed) drag_from_ = at.nearest(ui.mouse());
@@ -73,8 +71,8 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
     options.arrows = true;
     options.radius = 12;
     const Hit hit = ui.hit(fmt::format("sweep/corner/{}", i + 1), centred(corner.at, 24, 24),
-                           fmt::format("{} cells", before.cells()),
-                           "A corner of the region: drag it, or move it with the arrow keys.", options);
+                           words::say("sweep.cells", {{"count", before.cells()}}),
+                           words::say("sweep.grid.help_corner"), options);
     ui.paint().accent_disc(t, corner.at, 6);
     if (hit.pressed)  // the corner across from it stays
       drag_from_ = Place{corner.right ? columns.first : columns.last, corner.top ? rows.first : rows.last};
@@ -105,9 +103,8 @@ void SweepScreen::hold_ends(Ui& ui, const Rect& key) {
     HitOptions options;
     options.arrows = true;
     options.radius = 12;
-    const Hit hit = ui.hit(
-        names[end], centred(at, 24, 24), ui::number(key_[end], 2),
-        "An end of the colours: drag it to see small differences; a double click sets it back.", options);
+    const Hit hit = ui.hit(names[end], centred(at, 24, 24), ui::number(key_[end], 2),
+                           words::say("sweep.grid.help_key"), options);
     ui.paint().accent_disc(ui.theme(), at, 6);
     double next = key_[end];
     if (hit.dragging) next = (ui.mouse().x - key.x) / key.w;
@@ -127,16 +124,13 @@ void SweepScreen::draw_key(Ui& ui, const Rect& rect) {
   picture().paint_key(p, t, key, words);
   if (picture().has_colours()) hold_ends(ui, key);
   const Rect note{words.right() + 20, rect.y, rect.right() - words.right() - 20, 16};
-  const std::string hint =
-      plan_.axes.size() > 1
-          ? fitting(
-                p, small, note.w,
-                {"Under a cell stand its seeds. Dashed: not trained yet. Drag over the grid for a region.",
-                 "Under a cell: its seeds. Drag over the grid for a region.", "Drag: a region"})
-          : fitting(
-                p, small, note.w,
-                {"A mark a seed, a line through their means. Click a value: open it in the Lab. Drag: a region.",
-                 "A mark a seed. Click a value to open it, drag for a region.", "Drag: a region"});
+  const std::string hint = plan_.axes.size() > 1
+                               ? fitting(p, small, note.w,
+                                         {words::say("sweep.grid.hint"), words::say("sweep.grid.hint_short"),
+                                          words::say("sweep.grid.hint_drag")})
+                               : fitting(p, small, note.w,
+                                         {words::say("sweep.line.hint"), words::say("sweep.line.hint_short"),
+                                          words::say("sweep.grid.hint_drag")});
   if (!hint.empty()) p.text_in(note, small, t.ink3, hint);
 }
 

@@ -1,6 +1,4 @@
 // The panel of the grid; its picture is in grid_picture.h.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +7,7 @@
 #include "app/sweep/screen/words.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/widgets.h"
-#include "training/data/identity/data_identity.h"
+#include "app/words/words.h"
 
 namespace normscope::sweep {
 
@@ -21,19 +19,18 @@ GridPicture SweepScreen::picture() const {
 
 void SweepScreen::draw_grid_panel(Ui& ui, const Rect& rect) {
   const bool compact = size_ == Size::Compact;
-  const std::string title = info(metric_).title;
+  const std::string& title = info(metric_).title();
   PanelOptions options;
   options.title = capitalised(title.size() < 40 ? title : info(metric_).name);
-  options.note = metric_ == Metric::Loss
-                     ? fmt::format("{}, mean of {}", nats_per(grid_->unit()), loss_window_text(*grid_))
-                     : fmt::format("{} steps", base_.train.steps);
+  options.note = metric_ == Metric::Loss ? loss_note(*grid_)
+                                         : words::say("sweep.grid.steps", {{"steps", base_.train.steps}});
   Rect rest = panel(ui, rect, options);
   const Rect sentence = rest.take_top(space::sentence_row);
   const std::string words = grid_sentence(*grid_);
   const TextStyle body{Face::Sans, type::body};
   ui.paint().text_in(sentence.moved(0, -7), body, ui.theme().ink2,
                      fitting(ui.paint(), body, sentence.w, {words, words.substr(0, words.find(". ") + 1)}));
-  ui.mark("sweep/sentence", sentence, words, "What the grid says, computed from its cells.");
+  ui.mark("sweep/sentence", sentence, words, words::say("sweep.grid.help_sentence"));
   const Rect foot = rest.take_bottom(40, 4);
   if (plan_.axes.size() < 2) {
     draw_key(ui, foot);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "app/sweep/screen/sweep_screen.h"
+#include "app/words/words.h"
 
 namespace normscope::sweep {
 
@@ -47,7 +48,7 @@ plot::Axis up(Metric metric, const Points& points) {
   plot::Axis y;
   const bool log = info(metric).log, known = !points.x.empty();
   y.scale = log ? plot::AxisScale::Log : plot::AxisScale::Linear;
-  y.label = info(metric).title;
+  y.label = info(metric).title();
   y.unit = info(metric).unit;
   const double low = known ? points.low : 0.1, high = known ? points.high : 1;
   const double room = std::max(0.1, 0.15 * (high - low));
@@ -111,7 +112,7 @@ plot::PlotSpec SweepScreen::line_plot() const {
     spec.notes.push_back(std::move(sign));
   }
   spec.id = "sweep";
-  spec.title = info(metric_).title;
+  spec.title = info(metric_).title();
   spec.x = across(plan_.axes[0]);
   spec.y = up(metric_, all);
   if (brush_) spec.bands.push_back(band_of(brush_->columns(), spec.y));
@@ -135,8 +136,8 @@ plot::PlotSpec SweepScreen::line_plot() const {
 }
 
 void SweepScreen::draw_line_plot(Ui& ui, const Rect& rect) {
-  const plot::PlotHit hit = plot::draw_plot(ui, "sweep/line", rect, line_plot(), line_view_,
-                                            "The metric over the axis; a mark a seed. Drag for a region.");
+  const plot::PlotHit hit =
+      plot::draw_plot(ui, "sweep/line", rect, line_plot(), line_view_, words::say("sweep.line.help"));
   const double column = std::round(hit.x);
   const Place nearest{static_cast<size_t>(std::clamp(column, 0.0, static_cast<double>(plan_.columns()) - 1)),
                       0};

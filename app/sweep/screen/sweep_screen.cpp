@@ -5,6 +5,7 @@
 #include "app/sweep/copy_text.h"
 #include "app/sweep/sweep_writers.h"
 #include "app/ui/widgets.h"
+#include "app/words/words.h"
 #include "engine/core/error.h"
 
 namespace normscope::sweep {
@@ -131,14 +132,17 @@ void SweepScreen::open(const Place& place) {
   const Job* job = job_of(place);
   if (!job || !job->refused.empty()) return;
   if (!open_.empty() && !(open_[0].spec->data == job->spec.data)) {
-    asked_.notice = "the cell's data differ from those of the Lab's runs: copy its command instead";
+    asked_.notice = words::say("sweep.cell.other_data");
     return;
   }
   if (open_.empty())
     asked_.commands.emplace_back(lab::ReplaceRuns{.runs = {job->spec}, .play = true});
   else
-    asked_.commands.emplace_back(lab::ForkRequest{
-        .source = 0, .spec = job->spec, .from_start = true, .note = "a cell of the sweep", .train = true});
+    asked_.commands.emplace_back(lab::ForkRequest{.source = 0,
+                                                  .spec = job->spec,
+                                                  .from_start = true,
+                                                  .note = words::say("sweep.cell.note"),
+                                                  .train = true});
   asked_.shown = Screen::Lab;
 }
 
@@ -245,8 +249,10 @@ Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock
     draw_axes(ui, left.take_top(544, gap));
     draw_elsewhere(ui, left);
   } else {
-    const std::vector<std::string> labels = compact ? std::vector<std::string>{"Grid", "Axes", "Elsewhere"}
-                                                    : std::vector<std::string>{"Axes", "Elsewhere"};
+    const std::vector<std::string> labels =
+        compact ? std::vector<std::string>{words::say("sweep.tab.grid"), words::say("sweep.tab.axes"),
+                                           words::say("sweep.tab.elsewhere")}
+                : std::vector<std::string>{words::say("sweep.tab.axes"), words::say("sweep.tab.elsewhere")};
     Rect& column = rest;
     // The grid comes first: what stands beside it is of one cell, and of none at the beginning.
     const float cell = std::clamp(0.3f * column.w, 358.f, 420.f);
@@ -254,7 +260,7 @@ Desk SweepScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock
     int shown = static_cast<int>(left_) - (compact ? 0 : 1);
     shown = std::max(0, shown);
     segmented(ui, "sweep/left", left.take_top(26, 6).inset(0, 1), labels, shown,
-              "The grid, what is swept, or its text to run elsewhere.");
+              words::say("sweep.tab.help"));
     left_ = static_cast<Left>(shown + (compact ? 0 : 1));
     if (left_ == Left::Grid)
       draw_grid_panel(ui, left);

@@ -72,7 +72,7 @@ std::string grid_sentence(const Grid& grid) {
     several = several || cell.known > 1;
   }
   if (known == 0) return "";
-  std::string text = grid.one_data() ? "" : capitalised(kDifferentData) + ". ";
+  std::string text = grid.one_data() ? "" : capitalised(words::say("sweep.different_data")) + ". ";
   text += several ? words::say("sweep.half_learn", {{"learn", learn}, {"cells", cells_words(known)}})
                   : words::say("sweep.learn", {{"learn", learn}, {"cells", cells_words(known)}});
   if (disagree > 0) text += words::say("sweep.disagree", {{"cells", disagree}});
