@@ -12,8 +12,8 @@
 #include "app/compare/words.h"
 #include "app/words/words.h"
 #include "engine/core/error.h"
+#include "training/io/in_words.h"
 #include "training/io/text_table.h"
-#include "training/spec/in_words.h"
 #include "training/spec/nearest.h"
 
 namespace normscope::comparison {

@@ -10,9 +10,9 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"
+#include "training/io/in_words.h"
 #include "training/io/text_table.h"
 #include "training/records/log_reader.h"
-#include "training/spec/in_words.h"
 #include "training/spec/loss_window.h"
 
 namespace normscope::comparison {

@@ -12,7 +12,7 @@
 #include "app/words/words.h"
 #include "engine/core/error.h"
 #include "training/files/command_text.h"
-#include "training/spec/in_words.h"
+#include "training/io/in_words.h"
 
 namespace normscope {
 

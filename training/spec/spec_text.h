@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/core/error.h"
-#include "training/spec/in_words.h"
+#include "training/io/in_words.h"
 
 namespace normscope {
 
