@@ -3,7 +3,7 @@
 //
 // An op is a folder, ops/NAME/: NAME.h (its structural constants and the function that records it), NAME.cpp
 // (shape rule and what it saves), NAME_cpu.cpp and NAME.cu (forward and backward). Adding one also touches this
-// page, ops.def, rules.def (formula, shapes and local rule, as docs/ops.md prints them), tests/engine/op_cases.cpp.
+// page, ops.def, rules.def (formula, shapes and local rule, as docs/ops.md prints them), tests/engine/support/op_cases.cpp.
 #pragma once
 
 #include "engine/ops/add/add.h"
