@@ -10,6 +10,7 @@
 #include "app/support/program.h"
 #include "catch.hpp"
 #include "training/spec/backend_choice.h"
+#include "training/support/tiny.h"
 
 using namespace normscope::test;
 
@@ -120,11 +121,10 @@ TEST_CASE("cli: when the device is lost or too small the run goes on on the CPU"
 
 TEST_CASE("cli: when the device is lost a sweep ends with its line and code, and no run has failed by it") {
   const Folder folder;
-  const std::string sweep =
-      "sweep --set model.layers=1 --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32"
-      " --set model.sequence=16 --set train.batch=4 --axis train.lr=1e-3,3e-3 --steps 12 --backend cuda"
-      " --store '" +
-      folder.file("runs") + "' ";
+  const std::string sweep = "sweep" + tiny_options(1) +
+                            " --axis train.lr=1e-3,3e-3 --steps 12 --backend cuda"
+                            " --store '" +
+                            folder.file("runs") + "' ";
   const std::string library = "env NORMSCOPE_CUDA_LIBRARY='" NORMSCOPE_EMULATED "' ";
   for (const char* failure : {"NORMSCOPE_EMULATED_LAUNCHES=3", "NORMSCOPE_EMULATED_MEMORY=100000"}) {
     const Outcome lost = run_program(sweep, library + failure);

@@ -12,6 +12,7 @@
 #include "training/measure/listing.h"
 #include "training/run/run.h"
 #include "training/spec/spec.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::test;
@@ -103,9 +104,7 @@ TEST_CASE("tape: programs without backward have no gradient") {
 }
 
 TEST_CASE("tape: one step, with every op beside its gradient, its memory and its checks") {
-  const std::string small =
-      "--preset post --set model.layers=2 --set model.d_model=16 --set model.heads=2 "
-      "--set model.feed_forward=32 --set model.sequence=16 --set train.batch=4 --after 2 ";
+  const std::string small = "--preset post" + tiny_options() + " --after 2 ";
   const json one = tape_json(
       small +
       "--fold --memory --check all --check 'L01.ffn.1/L01.ffn.w1[3,7]' --instruction L02.ffn.trunk")["runs"]

@@ -16,6 +16,7 @@
 #include "training/experiments/runner.h"
 #include "training/experiments/store/numbers.h"
 #include "training/session/lab.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::experiments;
@@ -24,12 +25,7 @@ using test::Folder;
 namespace {
 
 RunSpec tiny_run(const char* preset, uint64_t seed = 1) {
-  RunSpec spec = preset_run(preset);
-  for (const auto& [key, value] :
-       {std::pair("model.layers", "1"), std::pair("model.d_model", "16"), std::pair("model.heads", "2"),
-        std::pair("model.feed_forward", "32"), std::pair("model.sequence", "16"),
-        std::pair("train.batch", "4"), std::pair("train.steps", "12")})
-    set_field(spec, key, value);
+  RunSpec spec = test::tiny_spec(preset, 12, 1);
   spec.seed = seed;
   complete(spec);
   return spec;

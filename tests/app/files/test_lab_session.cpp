@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "folder.h"
 #include "training/session/lab.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 namespace fs = std::filesystem;
@@ -17,15 +18,10 @@ namespace {
 
 std::vector<RunSpec> tiny_comparison() {
   std::vector<RunSpec> runs = default_comparison();
-  for (RunSpec& run : runs)
-    for (auto [key, value] : {std::pair{"model.layers", "2"},
-                              {"model.d_model", "16"},
-                              {"model.feed_forward", "32"},
-                              {"model.heads", "2"},
-                              {"model.sequence", "16"},
-                              {"train.batch", "4"},
-                              {"train.steps", "40"}})
-      set_field(run, key, value);
+  for (RunSpec& run : runs) {
+    test::make_tiny(run);
+    set_field(run, "train.steps", "40");
+  }
   return runs;
 }
 

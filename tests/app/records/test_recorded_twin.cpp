@@ -14,6 +14,7 @@
 #include "training/records/recorded_run.h"
 #include "training/run/run.h"
 #include "training/spec/spec.h"
+#include "training/support/tiny.h"
 
 namespace normscope::records {
 using test::Folder;
@@ -21,12 +22,9 @@ using test::Folder;
 namespace {
 
 RunSpec twin_spec() {
-  RunSpec spec = preset_run("pre");
-  for (const auto& [key, value] :
-       {std::pair("model.layers", "2"), std::pair("model.d_model", "16"), std::pair("model.heads", "2"),
-        std::pair("model.feed_forward", "32"), std::pair("model.sequence", "16"),
-        std::pair("train.batch", "8"), std::pair("train.lr", "2e-3"), std::pair("train.warmup", "0"),
-        std::pair("train.steps", "200"), std::pair("data.name", "sort")})
+  RunSpec spec = test::tiny_spec("pre", 200);
+  for (const auto& [key, value] : {std::pair("train.batch", "8"), std::pair("train.lr", "2e-3"),
+                                   std::pair("train.warmup", "0"), std::pair("data.name", "sort")})
     set_field(spec, key, value);
   return spec;
 }

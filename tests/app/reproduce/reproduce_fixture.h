@@ -4,13 +4,12 @@
 #include <string>
 
 #include "refusals/refusals.h"
+#include "training/support/tiny.h"
 
 namespace normscope::fixture {
 
 /// Of one run, on one line each.
-inline const std::string kTinySizes =
-    "model.layers = 2\nmodel.d_model = 16\nmodel.heads = 2\nmodel.feed_forward = 32\nmodel.sequence = 16\n"
-    "train.batch = 4\ntrain.steps = 12\n";
+inline const std::string kTinyLines = test::tiny_lines() + "train.steps = 12\n";
 
 inline const std::string kTinyClaim = test::refusal_base("claim");
 
@@ -31,7 +30,7 @@ model.architecture = "encoder-decoder"
 data.pairs = "train.tsv"
 data.valid = "test.tsv"
 data.vocabulary = 60
-)" + kTinySizes + R"(
+)" + kTinyLines + R"(
 [run.pre]
 name = "Pre-LN"
 model.architecture = "encoder-decoder"
@@ -39,18 +38,18 @@ model.placement = "pre"
 data.pairs = "train.tsv"
 data.valid = "test.tsv"
 data.vocabulary = 60
-)" + kTinySizes + R"(
+)" + kTinyLines + R"(
 [made_up.post]
 name = "Post-LN"
 model.architecture = "encoder-decoder"
 data.name = "translation"
-)" + kTinySizes + R"(
+)" + kTinyLines + R"(
 [made_up.pre]
 name = "Pre-LN"
 model.architecture = "encoder-decoder"
 model.placement = "pre"
 data.name = "translation"
-)" + kTinySizes + R"(
+)" + kTinyLines + R"(
 [curve.bleu]
 of = "runs"
 runs = ["post", "pre"]

@@ -248,10 +248,10 @@ TEST_CASE("reproduce: on sentence pairs, which count by what they hold, or witho
 TEST_CASE(
     "reproduce: a run starts from another of its claim, and what takes no training is measured beside it") {
   const std::string tuned =
-      "[run.first]\nname = \"first\"\nmodel.architecture = \"encoder\"\n" + fixture::kTinySizes +
+      "[run.first]\nname = \"first\"\nmodel.architecture = \"encoder\"\n" + fixture::kTinyLines +
       "\n[run.tuned]\nname = \"tuned\"\nfrom = \"first\"\nmodel.architecture = \"encoder\"\n"
       "data.name = \"mood\"\n" +
-      fixture::kTinySizes +
+      fixture::kTinyLines +
       "\n[curve.tuned]\nof = \"run\"\nrun = \"tuned\"\ny = \"loss\"\nsteps = [1, 12]\n\n"
       "[curve.wiring]\nof = \"wiring\"\nrun = \"post\"\ny = \"norms\"\n\n"
       "[curve.norm]\nof = \"norm\"\nrun = \"post\"\ny = \"jacobian\"\nover = \"scale\"\n"

@@ -5,22 +5,18 @@
 #include <memory>
 
 #include "app/support/live_lab.h"
+#include "training/support/tiny.h"
 
 namespace normscope::fixture {
 
 inline std::vector<RunSpec> both_runs(int layers = 6) {
   std::vector<RunSpec> runs{preset_run("post"), preset_run("pre")};
-  for (RunSpec& run : runs)
-    for (auto [key, value] : {std::pair{"model.architecture", std::string("encoder-decoder")},
-                              {"data.name", "translation"},
-                              {"model.layers", std::to_string(layers)},
-                              {"model.d_model", "16"},
-                              {"model.feed_forward", "32"},
-                              {"model.heads", "2"},
-                              {"model.sequence", "16"},
-                              {"train.batch", "4"},
-                              {"train.steps", "60"}})
-      set_field(run, key, value);
+  for (RunSpec& run : runs) {
+    set_field(run, "model.architecture", "encoder-decoder");
+    set_field(run, "data.name", "translation");
+    test::make_tiny(run, layers);
+    set_field(run, "train.steps", "60");
+  }
   return runs;
 }
 

@@ -7,6 +7,7 @@
 
 #include "app/support/lab_driver.h"
 #include "catch.hpp"
+#include "training/support/tiny.h"
 
 namespace normscope::fixture {
 
@@ -14,14 +15,8 @@ namespace normscope::fixture {
 inline std::vector<RunSpec> small_runs(int layers = 2) {
   std::vector<RunSpec> runs = default_comparison();
   for (RunSpec& run : runs) {
-    set_field(run, "model.layers", std::to_string(layers));
-    for (auto [key, value] : {std::pair{"model.d_model", "16"},
-                              {"model.feed_forward", "32"},
-                              {"model.heads", "2"},
-                              {"model.sequence", "16"},
-                              {"train.batch", "4"},
-                              {"train.steps", "60"}})
-      set_field(run, key, value);
+    test::make_tiny(run, layers);
+    set_field(run, "train.steps", "60");
   }
   return runs;
 }

@@ -14,6 +14,7 @@
 
 #include "folder.h"
 #include "test_paths.h"
+#include "training/support/tiny.h"
 
 namespace normscope::test {
 
@@ -62,17 +63,5 @@ inline bool is_one_error_line(const Outcome& outcome) {
 inline bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
-
-/// A model so small that a step costs next to nothing.
-inline constexpr const char* kTiny = R"([model]
-layers = 2
-width = 16
-heads = 2
-feed_forward = 32
-sequence = 16
-[train]
-batch = 4
-steps = 12
-)";
 
 }  // namespace normscope::test

@@ -3,17 +3,12 @@
 
 #include "app/course/reader.h"
 #include "test_paths.h"
+#include "training/support/tiny.h"
 
 namespace normscope::fixture {
 
 inline void make_small(lessons::Lesson& lesson) {
-  for (lessons::LessonRun* run : lesson.all_runs())
-    for (const auto& [key, value] : {std::pair{"model.d_model", "16"},
-                                     {"model.feed_forward", "32"},
-                                     {"model.heads", "2"},
-                                     {"model.sequence", "16"},
-                                     {"train.batch", "4"}})
-      set_field(run->spec, key, value);
+  for (lessons::LessonRun* run : lesson.all_runs()) test::make_tiny(run->spec, 0);
 }
 
 inline lessons::Lesson small_lesson(const std::string& folder) {

@@ -11,13 +11,12 @@
 #include "app/support/stored_files.h"
 #include "catch.hpp"
 #include "test_paths.h"
+#include "training/support/tiny.h"
 
 namespace normscope::test {
 namespace {
 
-const std::string kSmall =
-    " --set model.layers=2 --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32"
-    " --set model.sequence=16 --set train.batch=4";
+const std::string kSmall = tiny_options();
 /// Six cells, and one seed more in two of them: eight runs.
 const std::string kSweep = "sweep" + kSmall +
                            " --axis train.lr=1e-3:1e-2:log3 --axis train.warmup=0,8 --steps 12"

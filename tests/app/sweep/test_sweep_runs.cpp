@@ -14,6 +14,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "training/experiments/run_store.h"
+#include "training/support/tiny.h"
 
 // Inside, because other rooms have plans and visits too.
 namespace normscope::sweep {
@@ -22,12 +23,9 @@ namespace {
 using experiments::ResultStore, experiments::RunnerOptions, experiments::Progress;
 using test::Folder;
 
-const std::vector<std::string> kTinySet = {"model.layers=2",        "model.d_model=16",  "model.heads=2",
-                                           "model.feed_forward=32", "model.sequence=16", "train.batch=4"};
-
 Plan tiny_sweep(int32_t steps = 24) {
   Plan plan;
-  plan.set = kTinySet;
+  plan.set = test::tiny_set();
   plan.steps = steps;
   const RunSpec base = base_of(plan);
   plan.axes = {axis_from("train.lr=1e-3:1e-2:log3", base), axis_from("train.warmup=0,8", base)};
@@ -203,10 +201,9 @@ TEST_CASE("sweep: what the zoo has trained is not trained again, nor the other w
   animals.seeds = 2;
   animals.steps = 24;
   animals.warmup = 8;
-  animals.base = {"model.d_model=16", "model.heads=2", "model.feed_forward=32", "model.sequence=16",
-                  "train.batch=4"};
+  animals.base = test::tiny_set(0);
   Plan plan;
-  plan.set = kTinySet;
+  plan.set = test::tiny_set();
   plan.steps = 24;
   plan.seeds = 2;
   plan.axes = {axis_from("train.warmup=0,8", base_of(plan))};

@@ -12,14 +12,14 @@
 #include "app/sweep/worker.h"
 #include "catch.hpp"
 #include "training/session/lab.h"
+#include "training/support/tiny.h"
 
 namespace normscope::sweep {
 namespace {
 
 Plan quick_plan(int32_t steps, const char* rates = "train.lr=1e-3,1e-2") {
   Plan plan;
-  plan.set = {"model.layers=2",        "model.d_model=16",  "model.heads=2",
-              "model.feed_forward=32", "model.sequence=16", "train.batch=4"};
+  plan.set = test::tiny_set();
   plan.steps = steps;
   const RunSpec base = base_of(plan);
   plan.axes = {axis_from(rates, base), axis_from("train.warmup=0,8", base)};

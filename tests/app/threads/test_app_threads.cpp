@@ -9,6 +9,7 @@
 #include "app/zoo/plan.h"
 #include "catch.hpp"
 #include "training/session/lab.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::lessons;
@@ -61,8 +62,7 @@ TEST_CASE("the zoo's workers train, tell and stop") {
   plan.seeds = 2;
   plan.steps = 12;
   plan.warmup = 2;
-  plan.base = {"model.d_model=16", "model.heads=2", "model.feed_forward=32", "model.sequence=16",
-               "train.batch=4"};
+  plan.base = test::tiny_set(0);
   const std::vector<zoo::Job> jobs = zoo::jobs_of(plan);
   experiments::ResultStore store("");
   const experiments::Studied all = train(zoo::study_of(jobs), store, {.runs_at_a_time = 3},

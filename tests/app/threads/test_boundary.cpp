@@ -23,6 +23,7 @@
 #include "engine/cpu/pool.h"
 #include "test_paths.h"
 #include "training/spec/backend_choice.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using test::Folder;
@@ -123,8 +124,7 @@ TEST_CASE("a visit to the zoo that throws joins its workers") {
   plan.seeds = 1;
   plan.steps = 2000;
   plan.warmup = 2;
-  plan.base = {"model.d_model=16", "model.heads=2", "model.feed_forward=32", "model.sequence=16",
-               "train.batch=4"};
+  plan.base = test::tiny_set(0);
   experiments::ResultStore store("");
   CHECK_THROWS_AS(train(zoo::study_of(zoo::jobs_of(plan)), store, {.runs_at_a_time = 2},
                         [](const experiments::Progress&) -> bool { throw std::bad_alloc(); }),

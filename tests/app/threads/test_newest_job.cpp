@@ -10,6 +10,7 @@
 #include "app/support/small_course.h"
 #include "app/sweep/worker.h"
 #include "catch.hpp"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 
@@ -121,8 +122,7 @@ TEST_CASE("a lesson whose measuring is stopped before it begins is not shown as 
 
 TEST_CASE("a sweep that is halted before it begins is shown as halted") {
   sweep::Plan plan;
-  plan.set = {"model.layers=1",        "model.d_model=16",  "model.heads=2",
-              "model.feed_forward=32", "model.sequence=16", "train.batch=4"};
+  plan.set = test::tiny_set(1);
   plan.steps = 4000;
   plan.axes = {sweep::axis_from("train.lr=1e-3,1e-2", sweep::base_of(plan))};
   Gate gate;

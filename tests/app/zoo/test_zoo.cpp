@@ -14,6 +14,7 @@
 #include "training/experiments/study.h"
 #include "training/run/run.h"
 #include "training/spec/update_rule.h"
+#include "training/support/tiny.h"
 
 using namespace normscope;
 using namespace normscope::zoo;
@@ -22,9 +23,6 @@ using test::Folder;
 
 namespace {
 
-const std::vector<std::string> kTinyBase = {"model.d_model=16", "model.heads=2", "model.feed_forward=32",
-                                            "model.sequence=16", "train.batch=4"};
-
 Plan tiny_plan(std::string_view names) {
   Plan plan;
   plan.entries = entries_named(names);
@@ -32,7 +30,7 @@ Plan tiny_plan(std::string_view names) {
   plan.seeds = 2;
   plan.steps = 24;
   plan.warmup = 8;
-  plan.base = kTinyBase;
+  plan.base = test::tiny_set(0);
   return plan;
 }
 

@@ -5,15 +5,14 @@
 #include "app/support/program.h"
 #include "app/support/stored_files.h"
 #include "catch.hpp"
+#include "training/support/tiny.h"
 
 using namespace normscope::test;
 using nlohmann::json;
 
 namespace {
 
-constexpr const char* kTinyZoo =
-    "zoo --depth 2 --seeds 2 --warmup 8 --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32 "
-    "--set model.sequence=16 --set train.batch=4 ";
+const std::string kTinyZoo = "zoo --depth 2 --seeds 2 --warmup 8" + tiny_options(0) + " ";
 
 size_t lines_of(const std::string& text) {
   return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));

@@ -9,20 +9,12 @@
 #include "engine/support/helpers.h"
 #include "training/data/task.h"
 #include "training/run/run.h"
+#include "training/support/tiny.h"
 
 namespace normscope::test {
 
 inline RunSpec small_spec(const std::string& preset = "post", uint64_t seed = 1) {
-  RunSpec spec = preset_run(preset);
-  for (const auto& [key, value] :
-       std::vector<std::pair<std::string, std::string>>{{"model.layers", "2"},
-                                                        {"model.d_model", "16"},
-                                                        {"model.heads", "2"},
-                                                        {"model.feed_forward", "32"},
-                                                        {"model.sequence", "16"},
-                                                        {"train.batch", "4"},
-                                                        {"train.steps", "60"}})
-    set_field(spec, key, value);
+  RunSpec spec = tiny_spec(preset, 60);
   if (preset == "convnet") set_field(spec, "data.digits", "240");
   if (spec.train.schedule.warmup > 0) spec.train.schedule.warmup = 10;
   spec.seed = seed;
