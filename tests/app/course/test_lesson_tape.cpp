@@ -241,9 +241,8 @@ namespace {
 /// The Lessons screen with the app's own worker: a tape takes no time.
 struct TapeDriver : PlayerDriver {
   TapeDriver() {
-    state.screens.lessons.player =
-        std::make_shared<Player>(read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
-                                 std::make_unique<Worker>(std::function<void()>{}, 1), "");
+    state.screens.lessons.player = std::make_shared<Player>(
+        fixture::shipped_course(), std::make_unique<Worker>(std::function<void()>{}, 1), "");
     driver.frames(3);
   }
   void settle() {

@@ -9,6 +9,7 @@
 #include "app/course/worksheet/mathml.h"
 #include "app/course/worksheet/worksheet.h"
 #include "app/support/program.h"
+#include "app/support/shipped_course.h"
 #include "app/support/well_formed.h"
 #include "app/ui/svg.h"
 #include "catch.hpp"
@@ -22,10 +23,7 @@ using namespace normscope::lessons;
 using normscope::test::holds;
 using ui::svg_escaped;
 
-const Course& course() {
-  static const Course all = read_course(NORMSCOPE_SOURCE_DIR "/lessons");
-  return all;
-}
+const Course& course() { return fixture::shipped_course(); }
 
 /// The page without what no XML has.
 bool is_well_formed(const std::string& page) {

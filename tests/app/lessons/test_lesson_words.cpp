@@ -24,11 +24,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const std::string kCourseFolder = NORMSCOPE_SOURCE_DIR "/lessons";
-
 /// The course, whole: what cannot be read fails here with its reason, and not where it is missed.
-Course whole_course() {
-  Course course = read_course(kCourseFolder);
+const Course& whole_course() {
+  const Course& course = fixture::shipped_course();
   for (const Broken& broken : course.broken) FAIL(broken.error);
   return course;
 }
@@ -77,7 +75,7 @@ TEST_CASE("a sentence takes the form that its measure has") {
 }
 
 TEST_CASE("a run is called after the settings that it has") {
-  const Course course = whole_course();
+  const Course& course = whole_course();
   const Lesson& steps = *course.find("first-steps");
   CHECK(run_label(steps, "A") == "Post-LN, no warm-up");
   CHECK(run_label(steps, "B") == "Post-LN, warm-up 200");
@@ -133,7 +131,7 @@ TEST_CASE("every sentence of the course has the form that the course's numbers h
 }
 
 TEST_CASE("a sweep gets the point of a run that lies on its line, and of no other") {
-  const Course course = whole_course();
+  const Course& course = whole_course();
   const Lesson& lesson = *course.find("warm-up");
   const Curve& curve = *lesson.curve("by_warmup");
   using Values = std::vector<double>;
@@ -264,7 +262,7 @@ TEST_CASE("the note under a figure's title stands whole, also after a setting wa
 }
 
 TEST_CASE("a figure has no range of five seeds for a run with another setting") {
-  const Course course = whole_course();
+  const Course& course = whole_course();
   const Lesson& lesson = *course.find("first-steps");
   const auto kept = load_results(lesson);
   FigureData data;
@@ -280,7 +278,7 @@ TEST_CASE("what a line comes to is said as in the texts, where it is the number 
   struct Line {
     const char *lesson, *figure, *curve, *measure;
   };
-  const Course course = whole_course();
+  const Course& course = whole_course();
   for (const Line& line : {Line{"growing-stream", "stream", "pre", "pre_last"},
                            {"warm-up", "losses", "loss_A", "end_A"},
                            {"warm-up", "losses", "loss_C", "end_C"}}) {
@@ -300,7 +298,7 @@ TEST_CASE("what a line comes to is said as in the texts, where it is the number 
 }
 
 TEST_CASE("the upper states of a map stand at the top") {
-  const Course course = whole_course();
+  const Course& course = whole_course();
   const Lesson& lesson = *course.find("dependency");
   const auto kept = load_results(lesson);
   FigureData data;
@@ -354,7 +352,7 @@ TEST_CASE("what is below zero has a minus sign in the course's texts and figures
     return false;
   };
   CHECK(has_hyphen("at most -0.5"));
-  const Course course = whole_course();
+  const Course& course = whole_course();
   for (Lesson lesson : course.lessons) {
     INFO(lesson.id);
     each_text(lesson, [&](const std::string& key, std::string& text) {
@@ -398,13 +396,14 @@ TEST_CASE("what a lesson takes for granted can be looked up where it is first us
   };
   PlayerDriver p;
   CHECK(expected.size() == p.player().course().lessons.size());
-  for (const auto& [id, terms] : expected)
+  for (const auto& [id, terms] : expected) {
+    p.player().open(id, StepKind::Predict);
+    p.driver.frames(3);
     for (const std::string& term : terms) {
-      p.player().open(id, StepKind::Predict);
-      p.driver.frames(3);
       INFO(id << " " << term);
       CHECK(p.ui.registry().find("term/" + term));
     }
+  }
   p.player().open("first-steps", StepKind::Explain);
   p.driver.frames(3);
   CHECK(p.ui.registry().find("term/cosine"));
@@ -529,7 +528,7 @@ TEST_CASE("what lesson 0 is about leads to it from wherever it is first used, by
 
 TEST_CASE("a course without the lesson that a term names says so") {
   PlayerDriver p;
-  Course course = read_course(kCourseFolder);
+  Course course = fixture::shipped_course();
   std::erase_if(course.lessons, [](const Lesson& lesson) { return lesson.number == 0; });
   p.state.screens.lessons.player = std::make_shared<Player>(
       std::move(course), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");

@@ -12,8 +12,8 @@
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "app/support/recorded_measurer.h"
+#include "app/support/shipped_course.h"
 #include "catch.hpp"
-#include "test_paths.h"
 
 using namespace normscope;
 using namespace normscope::lab;
@@ -137,7 +137,7 @@ void check_page(LessonPage& page, const lessons::Lesson& lesson, lessons::StepKi
 // In the smaller window only what the larger one does not have is tried: there the same code answers. A control that is
 // out of reach, covered or has lost its place there is still found, by Tab here and by its texts in test_text_matrix.
 TEST_CASE("every control of every step of every lesson answers mouse and keys, and Tab comes to it") {
-  const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  const lessons::Course& course = fixture::shipped_course();
   std::set<std::string> tried;
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     LessonPage page(size, course);

@@ -11,6 +11,7 @@
 #include "app/lessons/player.h"
 #include "app/support/lab_driver.h"
 #include "app/support/recorded_measurer.h"
+#include "app/support/shipped_course.h"
 #include "catch.hpp"
 #include "test_paths.h"
 
@@ -24,8 +25,8 @@ struct PlayerDriver : LabDriver {
     state.look.reduced_motion = true;
     state.screens.shown = Screen::Lessons;
     state.screens.lessons.player = std::make_shared<lessons::Player>(
-        lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
-        std::make_unique<RecordedMeasurer>(&started, std::move(adapt)), std::move(progress));
+        shipped_course(), std::make_unique<RecordedMeasurer>(&started, std::move(adapt)),
+        std::move(progress));
     // Whoever has done none begins with lesson 0, which has no run; most tests are about runs.
     if (player().lesson() && player().lesson()->number == 0)
       player().open("warm-up", lessons::StepKind::Predict);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/course/reader.h"
+#include "app/support/shipped_course.h"
 #include "test_paths.h"
 #include "training/support/tiny.h"
 
@@ -18,7 +19,7 @@ inline lessons::Lesson small_lesson(const std::string& folder) {
 }
 
 inline lessons::Course small_course() {
-  lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  lessons::Course course = shipped_course();
   for (lessons::Lesson& lesson : course.lessons) make_small(lesson);
   return course;
 }

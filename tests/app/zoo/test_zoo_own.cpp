@@ -22,8 +22,7 @@ using fixture::PlayerDriver;
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
 const Lesson& papers() {
-  static const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons");
-  const Lesson* lesson = course.find("after-the-papers");
+  const Lesson* lesson = fixture::shipped_course().find("after-the-papers");
   REQUIRE(lesson);
   return *lesson;
 }
