@@ -22,11 +22,10 @@
 #include "test_paths.h"
 #include "training/io/input_value.h"
 
-namespace test_reproduce {
+namespace normscope::test_reproduce {
 namespace {
 
-using namespace normscope;
-using namespace normscope::reproduce;
+using namespace reproduce;
 using experiments::kUnknown;
 using fixture::kTinyClaim;
 
@@ -306,4 +305,4 @@ TEST_CASE("reproduce: table, JSON, CSV, picture and page tell the same") {
       page, "**reproduced (speed, not quality)**. They differ by 0.95.<br>*Setting:* A model of a test. |"));
 }
 
-}  // namespace test_reproduce
+}  // namespace normscope::test_reproduce

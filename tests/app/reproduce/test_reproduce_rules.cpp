@@ -21,11 +21,10 @@
 #include "engine/core/error.h"
 #include "test_paths.h"
 
-namespace test_reproduce_rules {
+namespace normscope::test_reproduce_rules {
 namespace {
 
-using namespace normscope;
-using namespace normscope::reproduce;
+using namespace reproduce;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr const char* kFile = "claims/test/tiny.toml";
@@ -398,4 +397,4 @@ TEST_CASE("reproduce: the shipped page says what the shipped numbers say of the 
   }
 }
 
-}  // namespace test_reproduce_rules
+}  // namespace normscope::test_reproduce_rules

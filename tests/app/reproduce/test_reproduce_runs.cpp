@@ -23,11 +23,10 @@
 #include "training/experiments/taking.h"
 #include "training/run/run.h"
 
-namespace test_reproduce_runs {
+namespace normscope::test_reproduce_runs {
 namespace {
 
-using namespace normscope;
-using namespace normscope::reproduce;
+using namespace reproduce;
 using experiments::Progress, experiments::ResultStore;
 using test::Folder;
 
@@ -416,4 +415,4 @@ TEST_CASE("reproduce: as a user calls it") {
   CHECK(is_one_error_line(broken));
 }
 
-}  // namespace test_reproduce_runs
+}  // namespace normscope::test_reproduce_runs

@@ -65,7 +65,7 @@ std::unique_ptr<LabDriver> shown(Screen screen, int step, bool fork) {
   lab->state.screens.shown = screen;
   lab->driver.frames(2);
   // A comparison is made beside the window.
-  for (int i = 0; i < 200 && screen == Screen::Compare && !lab->ui.registry().find("compare/tab"); ++i) {
+  for (int i = 0; i < 200 && lab->ui.registry().find("compare/none"); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     lab->driver.frames(1);
   }
@@ -169,10 +169,12 @@ struct Keyboard {
   bool tried = false;  ///< some of its controls, which may have changed it
 
   void make() {
+    start = {};
+    lab.reset();
     lab = stage.make();
     lab->loop.resize(size);
     settle();
-    start = lab->state;
+    if (stage.screen == Screen::Lab) start = lab->state;
     show_pane();
     tried = false;
   }

@@ -26,20 +26,20 @@ using reference::Values;
 constexpr int kSteps = 10;
 constexpr float kRate = 1e-3f;
 
-const TinyOptions kSizes{
+const TinyOptions kModelSizes{
     .layers = 2, .width = 16, .heads = 2, .feed_forward = 24, .vocabulary = 13, .batch = 2, .sequence = 7};
 
 DecoderSpec spec_of(Placement placement) {
   DecoderSpec s;
   s.placement = placement;
-  s.L = kSizes.layers;
-  s.D = kSizes.width;
-  s.heads = kSizes.heads;
-  s.F = kSizes.feed_forward;
-  s.V = kSizes.vocabulary;
-  s.B = kSizes.batch;
-  s.T = kSizes.sequence;
-  s.eps = static_cast<double>(tiny_config(kSizes).eps);
+  s.L = kModelSizes.layers;
+  s.D = kModelSizes.width;
+  s.heads = kModelSizes.heads;
+  s.F = kModelSizes.feed_forward;
+  s.V = kModelSizes.vocabulary;
+  s.B = kModelSizes.batch;
+  s.T = kModelSizes.sequence;
+  s.eps = static_cast<double>(tiny_config(kModelSizes).eps);
   return s;
 }
 
@@ -68,7 +68,7 @@ StepInputs step_inputs(int step) {
 /// Writes the fixture of a placement, its weights those of a perturbed model; says in the metadata that it is
 /// `named`.
 std::string write_fixture(Placement placement, Placement named) {
-  TinyOptions options = kSizes;
+  TinyOptions options = kModelSizes;
   options.placement = placement;
   Tiny tiny(options);
   tiny.fill(1);
@@ -89,9 +89,9 @@ std::string write_fixture(Placement placement, Placement named) {
     const DecoderResult r = Decoder(spec_of(placement), weights).run(x, y, {});
     losses.push_back(r.loss);
     if (step == 1) {
-      const TensorShape state{kSizes.batch, kSizes.sequence, kSizes.width};
+      const TensorShape state{kModelSizes.batch, kModelSizes.sequence, kModelSizes.width};
       file.add("loss", {1}, {r.loss});
-      file.add("logits", {kSizes.batch, kSizes.sequence, kSizes.vocabulary}, r.logits);
+      file.add("logits", {kModelSizes.batch, kModelSizes.sequence, kModelSizes.vocabulary}, r.logits);
       for (const auto& [name, g] : r.gradients) file.add("grad/" + name, shapes[name], g);
       for (size_t k = 0; k < r.outputs.size(); ++k) {
         file.add(fmt::format("sublayer/{:02}/output", k), state, r.outputs[k]);
@@ -107,21 +107,21 @@ std::string write_fixture(Placement placement, Placement named) {
   }
   for (const auto& [name, values] : weights) file.add("adam/param/" + name, shapes[name], values);
   file.add("adam/losses", {kSteps}, losses);
-  file.writer.add("input/x", {kSizes.batch, kSizes.sequence}, std::span<const int32_t>(x));
-  file.writer.add("input/y", {kSizes.batch, kSizes.sequence}, std::span<const int32_t>(y));
+  file.writer.add("input/x", {kModelSizes.batch, kModelSizes.sequence}, std::span<const int32_t>(x));
+  file.writer.add("input/y", {kModelSizes.batch, kModelSizes.sequence}, std::span<const int32_t>(y));
   file.writer.set_metadata(
       "config",
       fmt::format(
           R"({{"arch": "dec", "L": {}, "d": {}, "heads": {}, "dff": {}, "vocab": {}, "max_len": {},)"
           R"( "tie": true, "norm": "ln", "pos": "learned", "placement": "{}", "label_smoothing": 0.0}})",
-          kSizes.layers, kSizes.width, kSizes.heads, kSizes.feed_forward, kSizes.vocabulary,
-          kSizes.sequence + 2, to_string(named)));
+          kModelSizes.layers, kModelSizes.width, kModelSizes.heads, kModelSizes.feed_forward,
+          kModelSizes.vocabulary, kModelSizes.sequence + 2, to_string(named)));
   file.writer.set_metadata("adam",
                            R"({"steps": 10, "lr": 0.001, "beta1": 0.9, "beta2": 0.98, "eps": 1e-08})");
   file.writer.set_metadata("layer_norm_eps", "1e-05");
   file.writer.set_metadata("emb_scale", "4.0");
-  file.writer.set_metadata("batch", std::to_string(kSizes.batch));
-  file.writer.set_metadata("length", std::to_string(kSizes.sequence));
+  file.writer.set_metadata("batch", std::to_string(kModelSizes.batch));
+  file.writer.set_metadata("length", std::to_string(kModelSizes.sequence));
   const std::string path = fmt::format("placement-{}-{}.safetensors", to_string(placement), getpid());
   file.writer.write(path);
   return path;

@@ -9,16 +9,6 @@
 namespace normscope::test {
 namespace {
 
-template <class F>
-void on_each_instruction_set(F f) {
-  for (const std::string& isa : instruction_sets()) {
-    use_instruction_set(isa);
-    INFO(isa);
-    f();
-  }
-  use_instruction_set("");
-}
-
 void check_orders(const OpCase& c, const Prepared& p, const std::vector<Write>& write) {
   const Outcome first = run_case(c, write, p.in, p.dy, p.base, orders()[0]);
   CHECK(first.saved.size() == c.saved.size());

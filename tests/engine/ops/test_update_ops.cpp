@@ -16,8 +16,8 @@ constexpr int64_t kSizes[] = {1, 3, 31, 33, 4095, 4096, 4097, 20000};
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// All parameters of one update, in guarded memory.
-struct Parameters {
-  explicit Parameters(uint64_t seed = 1) {
+struct UpdatedParameters {
+  explicit UpdatedParameters(uint64_t seed = 1) {
     Random random(seed);
     for (int64_t n : kSizes) {
       const std::vector<float> w = random.normal({n}, 0.3).values, g = random.normal({n}, 0.05, 0.3).values;
@@ -96,16 +96,6 @@ StepInputs step_inputs() {
   return s;
 }
 
-template <class F>
-void on_each_instruction_set(F f) {
-  for (const std::string& isa : instruction_sets()) {
-    use_instruction_set(isa);
-    INFO(isa);
-    f();
-  }
-  use_instruction_set("");
-}
-
 std::vector<float> copied(const float* p, int64_t n) { return {p, p + n}; }
 
 double relative(double a, double b) { return std::abs(a - b) / std::abs(b); }
@@ -114,7 +104,7 @@ void check_update(OpKind op, double factor, const StepInputs& step = step_inputs
   std::vector<float> first;
   for (const Order& order : orders()) {
     INFO(to_string(op) << ", clip factor " << factor << ", " << order.name);
-    Parameters p;
+    UpdatedParameters p;
     p.clip_factor = factor;
     p.run(op, step, order);
     for (size_t i = 0; i < p.calls.size(); ++i) {
@@ -170,7 +160,7 @@ TEST_CASE("update: coupled decay, RAdam's factor and its un-adapted step equal t
   idle.rectification = 0.0f;
   idle.weight_decay = 0.0f;
   idle.adapted = false;
-  Parameters p;
+  UpdatedParameters p;
   p.run(OpKind::Adam, idle, orders()[0]);
   for (size_t i = 0; i < p.calls.size(); ++i) {  // the weights rest, the moments do not
     CHECK(relative_error(copied(p.calls[i].value, p.calls[i].size), p.before[i].value) == 0.0);
@@ -190,7 +180,7 @@ TEST_CASE("update: the norms of the gradients, each and all together", "[ops]") 
     double first_total = 0;
     for (const Order& order : orders()) {
       INFO(order.name);
-      Parameters p;
+      UpdatedParameters p;
       p.run(OpKind::GradNorm, step_inputs(), order);
       double total = 0;
       for (size_t i = 0; i < p.calls.size(); ++i) {
@@ -216,7 +206,7 @@ TEST_CASE("update: clip bounds the total norm and leaves a smaller one alone", "
                                                {2.0, 0.0, 1.0},
                                                {0.0, 0.5, 1.0}}) {
     INFO("norm " << norm << ", bound " << bound_);
-    Parameters p;
+    UpdatedParameters p;
     p.total_norm = norm;
     p.clip_factor = kNan;
     StepInputs s = step_inputs();
@@ -232,7 +222,7 @@ TEST_CASE("update: NaN and infinity in a gradient stay visible", "[ops]") {
     for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()})
       for (const OpKind op : {OpKind::GradNorm, OpKind::Adam, OpKind::Sgd}) {
         INFO(to_string(op) << " " << bad);
-        Parameters p;
+        UpdatedParameters p;
         p.calls[6].gradient[4096] = bad;  // the last element of the block's remainder
         p.run(op, step_inputs(), orders()[1]);
         if (op == OpKind::GradNorm) {
@@ -247,7 +237,7 @@ TEST_CASE("update: NaN and infinity in a gradient stay visible", "[ops]") {
           CHECK(std::isfinite(p.weight_norm[6]));
         }
       }
-    Parameters p;
+    UpdatedParameters p;
     p.total_norm = kNan;
     StepInputs s = step_inputs();
     s.clip = 1.0f;
@@ -258,7 +248,7 @@ TEST_CASE("update: NaN and infinity in a gradient stay visible", "[ops]") {
 
 TEST_CASE("update: a zero gradient with zero moments moves nothing", "[ops]") {
   on_each_instruction_set([] {
-    Parameters p;
+    UpdatedParameters p;
     for (const ParameterCall& c : p.calls)
       for (float* block : {c.gradient, c.m, c.v}) std::fill_n(block, c.size, 0.0f);
     StepInputs s = step_inputs();

@@ -15,21 +15,21 @@ extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(con
 
 namespace {
 
-std::atomic<uint64_t> count{0};
+std::atomic<uint64_t> allocated{0};
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-void on_malloc(const volatile void*, std::size_t) { count.fetch_add(1, std::memory_order_relaxed); }
+void on_malloc(const volatile void*, std::size_t) { allocated.fetch_add(1, std::memory_order_relaxed); }
 void on_free(const volatile void*) {}
 [[maybe_unused]] const int installed = __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
 #else
 void* counted(std::size_t bytes) {
-  count.fetch_add(1, std::memory_order_relaxed);
+  allocated.fetch_add(1, std::memory_order_relaxed);
   if (void* p = std::malloc(bytes == 0 ? 1 : bytes)) return p;
   throw std::bad_alloc();
 }
 
 void* counted(std::size_t bytes, std::align_val_t alignment) {
-  count.fetch_add(1, std::memory_order_relaxed);
+  allocated.fetch_add(1, std::memory_order_relaxed);
   const std::size_t a = static_cast<std::size_t>(alignment);
   if (void* p = std::aligned_alloc(a, (bytes + a) / a * a)) return p;
   throw std::bad_alloc();
@@ -40,7 +40,7 @@ void* counted(std::size_t bytes, std::align_val_t alignment) {
 
 namespace normscope::test {
 
-uint64_t allocations() { return count.load(std::memory_order_relaxed); }
+uint64_t allocations() { return allocated.load(std::memory_order_relaxed); }
 
 }  // namespace normscope::test
 

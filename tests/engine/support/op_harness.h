@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "catch.hpp"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
 #include "engine/support/helpers.h"
@@ -98,5 +99,15 @@ void check_nan_case(const OpCase& c, const std::vector<OpRunner>& runners, bool 
 std::vector<std::string> instruction_sets();
 /// Kernels that are looked up from now on use this one; empty: the default.
 void use_instruction_set(const std::string& name);
+
+template <class F>
+void on_each_instruction_set(F f) {
+  for (const std::string& isa : instruction_sets()) {
+    use_instruction_set(isa);
+    INFO(isa);
+    f();
+  }
+  use_instruction_set("");
+}
 
 }  // namespace normscope::test

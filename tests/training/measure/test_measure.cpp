@@ -34,8 +34,8 @@ ModelConfig small_model(Placement placement, NormKind norm = NormKind::LayerNorm
 }
 
 /// A sealed program over a disturbed store, replayed once on a batch of three sequences.
-struct Fixture {
-  explicit Fixture(const ModelConfig& c)
+struct ReplayedModel {
+  explicit ReplayedModel(const ModelConfig& c)
       : config(c), backend(make_cpu_backend(1)), store(*backend), tape(store) {
     model = record_transformer(tape, config, {.batch = 3, .sequence = 11});
     store.materialize(3);
@@ -59,7 +59,7 @@ struct Fixture {
   std::unique_ptr<Program> program;
 };
 
-std::vector<double> parameter(const Fixture& f, const std::string& name, size_t width, double absent) {
+std::vector<double> parameter(const ReplayedModel& f, const std::string& name, size_t width, double absent) {
   const int32_t p = f.store.find(name);
   if (p < 0) return std::vector<double>(width, absent);
   const std::vector<float> values = f.store.read(p);
@@ -87,7 +87,7 @@ void normalise(std::vector<std::vector<double>>& components, const std::vector<d
 }
 
 /// beta^2 of the first sequence, from the definition, in double.
-std::vector<std::vector<double>> reference_beta2(const Fixture& f) {
+std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
   const size_t D = static_cast<size_t>(f.config.d_model), T = 11, n = D * T;
   std::vector<std::vector<double>> components = {f.read(f.model.embedding, n)}, beta2, layer_input;
   for (const SublayerValues& s : f.model.sublayers) {
@@ -119,7 +119,7 @@ TEST_CASE("residual dependency equals its definition in double precision, for ev
   for (Placement placement : kPresets)
     for (NormKind norm : {NormKind::LayerNorm, NormKind::Simple, NormKind::Rms}) {
       INFO(to_string(placement) << " with " << short_name(norm));
-      const Fixture f(small_model(placement, norm));
+      const ReplayedModel f(small_model(placement, norm));
       LiveMeasurements live(*f.program, f.model, f.config);
       std::vector<double> numbers(live.layout().size());
       live.measure(numbers);
@@ -144,7 +144,7 @@ TEST_CASE("the components add up to the state under norms that weigh each elemen
       ModelConfig config = small_model(placement, norm);
       config.adanorm_scale = 1.5f;
       config.adanorm_slope = 0.2f;
-      const Fixture f(config);
+      const ReplayedModel f(config);
       LiveMeasurements live(*f.program, f.model, f.config);
       std::vector<double> numbers(live.layout().size());
       live.measure(numbers);
@@ -153,7 +153,7 @@ TEST_CASE("the components add up to the state under norms that weigh each elemen
 }
 
 TEST_CASE("cosines, entropy and variances equal their definitions", "[measure]") {
-  const Fixture f(small_model(Placement::Admin));
+  const ReplayedModel f(small_model(Placement::Admin));
   LiveMeasurements live(*f.program, f.model, f.config);
   std::vector<double> numbers(live.layout().size());
   live.measure(numbers);
