@@ -24,17 +24,23 @@ def changed_files(since):
 def tests_that_read():
     """Every file of tests/ with the headers that it includes, its own helpers' among them."""
     includes = {}
-    for path in [*ROOT.glob("tests/*/*.cpp"), *ROOT.glob("tests/*/*.h")]:
+    for path in [*ROOT.glob("tests/*/**/*.cpp"), *ROOT.glob("tests/*/**/*.h")]:
         includes[path] = set(re.findall(r'#include "([^"]+)"', path.read_text()))
 
     def reach(path, seen):
         found = set(includes[path])
         for name in includes[path]:
-            for helper in (path.parent / name, ROOT / "tests" / name):
-                if helper in includes and helper not in seen:
-                    found |= reach(helper, seen | {helper})
+            helper = ROOT / "tests" / name
+            if helper in includes and helper not in seen:
+                found |= reach(helper, seen | {helper})
         return found
     return {path: reach(path, {path}) for path in includes if path.name.startswith("test_") and path.suffix == ".cpp"}
+
+
+def entry_of(test):
+    """What CTest calls a file of tests: "app.test_zoo". Those of the house are the app's."""
+    program = pathlib.Path(test).relative_to(ROOT / "tests").parts[0]
+    return f"{'app' if program == 'house' else program}.{pathlib.Path(test).stem}"
 
 
 def tests_of_source(path, readers):
@@ -46,7 +52,7 @@ def tests_of_source(path, readers):
     near = {test for test, read in readers.items() if header in read}
     if not near:
         near = {test for test, read in readers.items() if any(name.startswith(f"{folder}/") for name in read)}
-    names = {f"{test.parent.name}.{test.stem}" for test in near}
+    names = {entry_of(test) for test in near}
     if folder.parts[0] == "app" and folder.parts[1:] and folder.parts[1] in SCREENS:
         names |= {"app.test_every_size", "app.test_text_matrix"}
     return names
@@ -56,12 +62,11 @@ def tests_of(path, readers):
     parts = pathlib.Path(path).parts
     if parts[0] in FLOORS and len(parts) > 2:
         return tests_of_source(path, readers)
-    if parts[0] == "tests" and len(parts) > 2 and parts[1] in FLOORS:
-        file = pathlib.Path(path)
-        if file.name.startswith("test_"):
-            return {f"{parts[1]}.{file.stem}"}
-        return {f"{test.parent.name}.{test.stem}" for test, read in readers.items()
-                if any(name.endswith(file.name) for name in read)}
+    if parts[0] == "tests" and len(parts) > 2 and parts[1] in (*FLOORS, "house"):
+        if parts[-1].startswith("test_"):
+            return {entry_of(ROOT / path)}
+        header = str(pathlib.Path(*parts[1:]).with_suffix(".h"))
+        return {entry_of(test) for test, read in readers.items() if header in read}
     if parts[0] == "lessons":
         return {"app.test_lesson_language", "app.test_lesson_words", "app.test_same_check"}
     if parts[:2] == ("assets", "words"):

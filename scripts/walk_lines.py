@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts the lines of the two walks, in engine/README.md and app/README.md: of every function that a walk names, with
 the comment above it and with every overload of that name in its file, and of every file that it names whole. Prints
-the sums; with --write puts the numbers into the pages. tests/app/test_readme.cpp holds each walk to its limits."""
+the sums; with --write puts the numbers into the pages. tests/house/test_readme.cpp holds each walk to its limits."""
 import pathlib, re, sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent

@@ -1,6 +1,6 @@
 // How likely the next bit of a link's text is, learned from the text before it. Integers alone, so that every machine
 // predicts the same. A link that was packed is read for ever: what is learned here, and from what, is part of the
-// link's version and never changes under the same number (tests/app/test_link_packing.cpp has one that was packed).
+// link's version and never changes under the same number (tests/app/link/test_link_packing.cpp has one that was packed).
 #pragma once
 
 #include <array>

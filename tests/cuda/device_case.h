@@ -2,7 +2,7 @@
 // that shows every mistake: outputs and workspace start as NaN, every tensor stands between canaries.
 #pragma once
 
-#include "engine/op_harness.h"
+#include "engine/support/op_harness.h"
 
 namespace normscope::test {
 

@@ -4,7 +4,7 @@
 #include "cuda/fake_driver.h"
 #include "engine/cuda/backend_cuda.h"
 #include "training/run/footprint.h"
-#include "training/small_runs.h"
+#include "training/support/small_runs.h"
 
 namespace normscope::test {
 namespace {

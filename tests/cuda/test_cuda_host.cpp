@@ -8,8 +8,8 @@
 #include "engine/core/error.h"
 #include "engine/cuda/backend_cuda.h"
 #include "engine/cuda/schedule.h"
-#include "engine/helpers.h"
-#include "engine/model_fixture.h"
+#include "engine/support/helpers.h"
+#include "engine/support/model_fixture.h"
 #include "training/spec/backend_choice.h"
 
 namespace normscope::test {

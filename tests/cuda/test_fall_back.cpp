@@ -8,8 +8,8 @@
 #include "engine/core/error.h"
 #include "engine/cuda/backend_cuda.h"
 #include "training/session/lab.h"
-#include "training/small_runs.h"
 #include "training/spec/backend_choice.h"
+#include "training/support/small_runs.h"
 
 namespace normscope::test {
 namespace {
@@ -49,8 +49,6 @@ void check_whole(const History& history, int32_t n) {
     CHECK(std::isfinite(loss.values[static_cast<size_t>(i)]));
   }
 }
-
-std::vector<float> losses(const Run& run) { return run.history()->loss().values; }
 
 void check_near(const std::vector<float>& a, const std::vector<float>& b) {
   REQUIRE(a.size() == b.size());

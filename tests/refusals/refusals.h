@@ -1,4 +1,4 @@
-// What is refused, as data: NAME.txt beside this file, a row a line, read by tests/app/test_refusals.cpp. The rows of a
+// What is refused, as data: NAME.txt beside this file, a row a line, read by tests/app/cli/test_refusals.cpp. The rows of a
 // reader are INPUT | WORDS...; where NAME.toml stands there too, they are FROM => TO | WORDS..., a change to it. The rows
 // of the program are CODE | ARGUMENTS | WORDS..., run one after the other in a folder of their own: {NAME} is a file of
 // the folder, which `file NAME | CONTENT` writes, or what `set NAME | TEXT` says. The message holds the words; after ^

@@ -133,7 +133,7 @@ void draw_decoder(const ModelConfig&, const Question& q, Line& to) {
 struct Rule {
   const char* equation;
   double
-      within;  // of networks at initialisation, see Line::within; held by tests/training/test_theory_lines.cpp
+      within;  // of networks at initialisation, see Line::within; held by tests/training/measure/test_theory_lines.cpp
   Objection (*objection)(const ModelConfig&, const Question&);
   void (*draw)(const ModelConfig&, const Question&, Line&);
 };

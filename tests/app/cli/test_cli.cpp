@@ -1,0 +1,171 @@
+// The command line as a user meets it: exit codes, one-line errors, help.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include "app/cli/build_facts.h"
+#include "app/support/program.h"
+#include "catch.hpp"
+#include "engine/cpu/isa.h"
+#include "test_paths.h"
+#include "training/spec/spec.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+TEST_CASE("help and version") {
+  const Outcome help = run_program("--help");
+  CHECK(help.code == 0);
+  CHECK(help.err.empty());
+  for (const char* word :
+       {"train", "compare", "screenshot", "verify", "--text", "--window", "Exit codes", "130"}) {
+    INFO(word);
+    CHECK(holds(help.out, word));
+  }
+  const Outcome version = run_program("--version");
+  CHECK(version.code == 0);
+  CHECK(version.out.starts_with("normscope " NORMSCOPE_VERSION "\ncommit: "));
+  CHECK(holds(version.out, "\ncompiler: " + cli::compiler() + ", "));
+  std::string kernels;  // as the engine that this test is linked with has them, best first
+  for (const std::string& isa : cpu::compiled_isas()) kernels += (kernels.empty() ? "" : ", ") + isa;
+  CHECK(holds(version.out, "\nkernels: " + kernels + "\n"));
+  for (const std::string& isa : cpu::available_isas()) CHECK(holds(kernels, isa));
+  const bool cuda = std::filesystem::exists(std::filesystem::path(NORMSCOPE_PROGRAM).parent_path() /
+                                            "libnormscope_cuda.so");
+  CHECK(holds(version.out, cuda ? "\nCUDA backend: CUDA " : "\nCUDA backend: no\n"));
+  CHECK((version.out.ends_with("\nSentencePiece: yes\n") || version.out.ends_with("\nSentencePiece: no\n")));
+  for (const char* command : {"train", "compare", "screenshot", "verify"}) {
+    const Outcome outcome = run_program(std::string(command) + " --help");
+    INFO(command);
+    CHECK(outcome.code == 0);
+    CHECK(holds(outcome.out, "Exit codes"));
+  }
+  CHECK(holds(run_program("train --help").out, "post-warmup"));
+}
+
+TEST_CASE(
+    "help tells the backend that holds without --backend, and which failures have a code of their own") {
+  const std::string backend = "--backend NAME:{cpu,cuda}=";
+  const std::string window = run_program("--help").out;
+  CHECK(holds(window, backend + "as remembered"));
+  for (const char* command : {"train", "compare", "bench", "verify"}) {
+    INFO(command);
+    CHECK(holds(run_program(std::string(command) + " --help").out, backend + "cpu"));
+  }
+  CHECK(holds(window, "1 a check failed (verify, lesson check, bench);"));
+  CHECK(holds(window, "3 a text, checkpoint, fixture or lesson that cannot be used;"));
+  const std::string manual = read_all(NORMSCOPE_SOURCE_DIR "/docs/command-line.md");
+  CHECK(holds(manual, "| 1 | a check failed (`verify`, `lesson check`, `bench`) |"));
+  CHECK(holds(manual, "| 3 | a text, checkpoint, fixture or lesson cannot be used |"));
+}
+
+TEST_CASE("verify tells right from wrong") {
+  const std::string fixture = NORMSCOPE_FIXTURES "/decoder-pre.safetensors";
+  const Outcome right =
+      run_program("verify '" + fixture + "' '" NORMSCOPE_FIXTURES "/decoder-post.safetensors'");
+  INFO(right.out << right.err);
+  CHECK(right.code == 0);
+  CHECK(holds(right.out, "loss"));
+  CHECK(holds(right.out, "gradients"));
+
+  const Folder folder;
+  std::string bytes = read_all(fixture);
+  REQUIRE(bytes.size() > 1000);
+  // The last tensor's numbers are spoiled: the exponent of every eighth byte.
+  for (size_t i = bytes.size() - 64 + 6; i < bytes.size(); i += 8)
+    bytes[i] = static_cast<char>(bytes[i] ^ 0x08);
+  const Outcome wrong = run_program("verify '" + folder.write("spoiled.safetensors", bytes) + "'");
+  INFO(wrong.out << wrong.err);
+  CHECK(wrong.code == 1);
+
+  for (const std::string& bad : {folder.file("absent"), folder.write("text.safetensors", "no tensors here"),
+                                 folder.write("half.safetensors", bytes.substr(0, bytes.size() / 2))}) {
+    const Outcome outcome = run_program("verify '" + bad + "'");
+    INFO(bad << " gave " << outcome.err);
+    CHECK(outcome.code == 3);
+    CHECK(is_one_error_line(outcome));
+  }
+}
+
+TEST_CASE("without a display: the window is refused on demand, else the main job runs headless") {
+  const std::string no_display = "env -u DISPLAY -u WAYLAND_DISPLAY";
+  const Outcome window = run_program("--window", no_display);
+  CHECK(window.code == 4);
+  CHECK(is_one_error_line(window));
+
+  const Folder folder;
+  const Outcome job = run_program("--steps 3 --seeds 2 --threads 1 --out " + folder.file("left"), no_display);
+  INFO(job.out << job.err);
+  CHECK(job.code == 0);
+  CHECK(holds(job.out, "no display"));
+  CHECK(holds(job.out, "Post-LN"));
+  CHECK(holds(job.out, "Pre-LN"));
+  CHECK(holds(job.out, "loss  letter frequencies  difference"));
+  CHECK(holds(job.out, "loss minus letter frequencies "));
+  CHECK_FALSE(holds(job.out, "unigram"));
+  for (const char* name : {"left/lab-light.png", "left/lab-dark.png", "left/runs.jsonl"}) {
+    INFO(name);
+    CHECK(std::filesystem::file_size(folder.file(name)) > 1000);
+  }
+}
+
+TEST_CASE("every field of a configuration is documented") {
+  const std::string text = read_all(NORMSCOPE_SOURCE_DIR "/docs/configuration.md");
+  for (const Field& field : spec_fields()) {
+    INFO(field.key);
+    const size_t row = text.find("| `" + std::string(field.key) + "` |");
+    REQUIRE(row != std::string::npos);
+    if (field.choices.empty()) continue;
+    // Catches a choice (an activation, an optimizer, ...) that the manual does not name.
+    CHECK(holds(text.substr(row, text.find('\n', row) - row),
+                fmt::format(" {} |", fmt::join(field.choices, ", "))));
+  }
+}
+
+TEST_CASE("a lesson that cannot be read exits with 3") {
+  const Folder folder;
+  const std::string lessons = folder.file("lessons");
+  std::filesystem::copy(NORMSCOPE_SOURCE_DIR "/lessons", lessons, std::filesystem::copy_options::recursive);
+  const auto lesson = [&](const std::string& arguments) {
+    return run_program("lesson " + arguments + " --lessons " + lessons);
+  };
+  CHECK(lesson("list").code == 0);
+  CHECK(lesson("show nothing").code == 2);
+  std::filesystem::remove(lessons + "/03-last-layer/compare.md");
+  const Outcome list = lesson("list");
+  CHECK(list.code == 3);
+  CHECK(is_one_error_line(list));
+  CHECK(holds(list.err, "03-last-layer/compare.md:1: the file is missing"));
+  CHECK(lesson("show warm-up").code == 0);
+  CHECK(lesson("show last-layer").code == 3);
+  CHECK(lesson("check last-layer").code == 3);
+  CHECK(lesson("limits last-layer").code == 3);
+  CHECK(lesson("check growing-stream").code == 3);
+  CHECK(lesson("report --out " + folder.file("report")).code == 3);
+  CHECK(std::filesystem::exists(folder.file("report/report.md")));  // of the lessons that can be
+}
+
+TEST_CASE("a mistyped option or command: the first that is unknown, what may be meant, whose help to read") {
+  const auto said = [](const std::string& arguments) {
+    const Outcome outcome = run_program(arguments);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+    return outcome.err;
+  };
+  const std::string option = said("train --prest pre");
+  CHECK(holds(option, "'--prest' is not expected here: did you mean --preset?"));
+  CHECK(holds(option, "normscope train --help"));
+  const std::string command = said("trian");
+  CHECK(holds(command, "'trian' is not expected here: did you mean train?"));
+  CHECK(holds(command, "(normscope --help"));
+  CHECK(holds(said("lesson chek --all"),
+              "'chek' is not expected here: did you mean check? (normscope lesson --help"));
+  CHECK_FALSE(holds(said("book.txt"), "did you mean"));  // nothing is near: a guess would only confuse
+  CHECK(holds(said("train --preset psot"),
+              "[preset] 'psot' is unknown: did you mean post? expected none, post,"));
+  CHECK_FALSE(holds(said("train --preset banana"), "did you mean"));
+  CHECK(holds(said("compare --set model.placement=pots"), "did you mean post?"));
+  for (const char* command : {"show", "limits", "check", "worksheet"})
+    CHECK(holds(said(fmt::format("lesson {} warmup", command)),
+                "did you mean warm-up? expected five-minutes, warm-up, "));
+}

@@ -1,0 +1,149 @@
+// What is printed of the command line itself: defaults in --help, completion scripts, the manual page, and
+// what an installation puts where.
+#include <sys/wait.h>
+
+#include <sstream>
+#include <vector>
+
+#include "app/support/program.h"
+#include "catch.hpp"
+#include "skip.h"
+#include "test_paths.h"
+#include "training/spec/spec.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+namespace {
+
+const char* const kCommands[] = {"train",   "compare", "screenshot", "verify",     "translate", "bleu",
+                                 "measure", "average", "zoo",        "admin-fold", "lesson",    "bench",
+                                 "man",     "tape",    "merge",      "completion", "sweep",     "record",
+                                 "open",    "film",    "evaluate",   "parse",      "reproduce"};
+
+/// What bash offers behind these words, the last of them begun.
+std::string completed(const Folder& folder, const std::string& words) {
+  const std::string out = folder.file("out");
+  const std::string line =
+      "bash -c 'source \"" + folder.file("bash") + "\"; COMP_WORDS=(normscope " + words +
+      "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _normscope; echo \" ${COMPREPLY[*]} \"' >'" + out +
+      "' 2>/dev/null";
+  CHECK(std::system(line.c_str()) == 0);
+  return read_all(out);
+}
+
+bool installed(const std::string& program) {
+  return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("help tells defaults, and marks that stand for none in words") {
+  const std::string train = run_program("train --help").out, compare = run_program("compare --help").out;
+  CHECK(holds(train, "--validate-every N:INT in [1 - 10000000]=50"));
+  CHECK(holds(train, "=as the runs have it"));
+  CHECK_FALSE(holds(train, "=-1"));
+  CHECK_FALSE(holds(train, "=[]"));
+  CHECK_FALSE(holds(train, "=\"\""));
+  CHECK(holds(compare, "--seeds N:INT in [1 - 1000]=1"));
+  CHECK(holds(compare, "=out"));
+  CHECK(holds(run_program("translate --help").out, "=5"));
+  CHECK(holds(run_program("zoo --help").out, "=3"));
+}
+
+// Newer versions of CLI11 refuse that when the program starts.
+TEST_CASE("what stands without a dash is not called as an option of its command") {
+  size_t without_dash = 0;
+  for (const char* command : kCommands) {
+    const std::string help = run_program(std::string(command) + " --help").out;
+    const size_t begin = help.find("Positionals:\n");
+    if (begin == help.npos) continue;
+    std::istringstream lines(help.substr(begin + 13));
+    for (std::string line, name; std::getline(lines, line) && line.starts_with("  ");) {
+      std::istringstream(line) >> name;
+      INFO(command << " " << name);
+      CHECK_FALSE(holds(help, "--" + name + " "));
+      ++without_dash;
+    }
+  }
+  CHECK(without_dash > 5);
+}
+
+TEST_CASE("completion for bash offers commands, options, values, keys and files") {
+  const Folder folder;
+  folder.write("bash", run_program("completion bash").out);
+  for (const char* command : kCommands)
+    CHECK(holds(completed(folder, R"("")"), std::string(" ") + command + " "));
+  CHECK(completed(folder, "tr") == " train translate \n");
+  CHECK(completed(folder, "train --pre") == " --preset \n");
+  CHECK(holds(completed(folder, "train --preset post-w"), " post-warmup "));
+  CHECK(completed(folder, R"(train --backend "")") == " cpu cuda \n");
+  CHECK(completed(folder, "train --set train.mom") == " train.momentum= \n");
+  CHECK(completed(folder, R"(lesson "")") == " list show check limits report worksheet \n");
+  CHECK(holds(completed(folder, "lesson check --f"), " --full "));
+  CHECK_FALSE(holds(completed(folder, "lesson list --"), " --full "));
+  folder.write("my book.txt", "");
+  CHECK(holds(completed(folder, "train --text " + folder.file("my")), folder.file("my book.txt")));
+  CHECK(holds(completed(folder, "verify " + folder.file("ba")), folder.file("bash")));
+  CHECK(completed(folder, R"(train --steps "")") == "  \n");
+}
+
+TEST_CASE("every shell's script names every command and every option once for each") {
+  for (const char* shell : {"bash", "zsh", "fish"}) {
+    INFO(shell);
+    const Outcome outcome = run_program(std::string("completion ") + shell);
+    CHECK(outcome.code == 0);
+    for (const char* command : kCommands) CHECK(holds(outcome.out, command));
+    for (const char* option : {"backend", "validate-every", "markdown", "penalty", "safe-mode", "epsilon"})
+      CHECK(holds(outcome.out, option));
+    const Folder folder;
+    const std::string script = folder.write("script", outcome.out);
+    if (installed(shell)) CHECK(std::system((std::string(shell) + " -n '" + script + "'").c_str()) == 0);
+  }
+  CHECK(run_program("completion tcsh").code == 2);
+}
+
+TEST_CASE("the manual page has every command and option") {
+  const Outcome outcome = run_program("man");
+  CHECK(outcome.code == 0);
+  for (const char* section : {".SH NAME", ".SH SYNOPSIS", ".SH OPTIONS", ".SH COMMANDS", ".SH EXIT STATUS"})
+    CHECK(holds(outcome.out, section));
+  for (const char* command : {"train", "lesson check", "admin\\-fold", "zoo", "completion"})
+    CHECK(holds(outcome.out, std::string(".SS normscope ") + command + "\n"));
+  CHECK(holds(outcome.out, "\\-\\-validate\\-every"));
+  CHECK(holds(outcome.out, "default: 50"));
+  CHECK(holds(outcome.out, "[LETTER:]KEY=VALUE"));
+}
+
+TEST_CASE("groff formats the manual page without a complaint") {
+  if (!installed("groff")) SKIP_CASE("there is no groff");
+  const Outcome outcome = run_program("man");
+  const Folder folder;
+  const std::string page = folder.write("page", outcome.out), said = folder.file("said");
+  CHECK(std::system(("groff -man -Tascii -P-c -P-b -P-u -ww '" + page + "' >'" + folder.file("text") +
+                     "' 2>'" + said + "'")
+                        .c_str()) == 0);
+  CHECK(read_all(said) == "");
+  CHECK(holds(read_all(folder.file("text")), "--validate-every"));
+}
+
+TEST_CASE("an installation has the program, its lessons, completion and manual page, and runs") {
+  if (!installed("cmake")) SKIP_CASE("there is no cmake");
+  const Folder folder;
+  const std::string build =
+      std::string(NORMSCOPE_PROGRAM).substr(0, std::string(NORMSCOPE_PROGRAM).rfind('/'));
+  REQUIRE(std::system(("cmake --install '" + build + "' --prefix '" + folder.file("usr") + "' >'" +
+                       folder.file("log") + "' 2>&1")
+                          .c_str()) == 0);
+  for (const char* file :
+       {"bin/normscope", "share/normscope/lessons/01-warm-up/lesson.toml", "share/man/man1/normscope.1",
+        "share/bash-completion/completions/normscope", "share/zsh/site-functions/_normscope",
+        "share/fish/vendor_completions.d/normscope.fish"}) {
+    INFO(file);
+    CHECK(std::filesystem::file_size(folder.file(std::string("usr/") + file)) > 500);
+  }
+  const std::string out = folder.file("out");
+  CHECK(std::system(
+            ("cd / && '" + folder.file("usr/bin/normscope") + "' lesson list >'" + out + "'").c_str()) == 0);
+  CHECK(holds(read_all(out), "warm-up"));
+}

@@ -1,0 +1,344 @@
+// What the commands leave behind: nothing onto what they read, nothing where a file says so, weights before
+// tables before logs, whatever signal, pipe or disk comes in between.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <vector>
+
+#include "app/support/program.h"
+#include "catch.hpp"
+#include "skip.h"
+#include "test_paths.h"
+#include "training/data/tokenizer.h"
+
+using namespace normscope;
+using namespace normscope::test;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string tiny(const Folder& folder) { return "--config " + folder.write("tiny.toml", kTiny); }
+
+std::vector<int> steps_in(const std::string& log) {
+  std::vector<int> steps;
+  for (const json& line : read_log(log))
+    if (line.contains("step")) steps.push_back(line["step"]);
+  return steps;
+}
+
+/// The exit code of a whole shell line in which PROGRAM stands for the program.
+int shell(std::string line) {
+  const std::string name = "'" NORMSCOPE_PROGRAM "'";
+  for (size_t at; (at = line.find("PROGRAM")) != std::string::npos;) line.replace(at, 7, name);
+  const int status = std::system(("bash -c \"" + line + "\"").c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+std::string noun_pairs() {
+  std::string text;
+  for (const char* noun : {"Hund\tdog", "Katze\tcat", "Maus\tmouse", "Vogel\tbird"})
+    for (int i = 0; i < 30; ++i) text += std::string(noun) + "\n";
+  return text;
+}
+
+constexpr const char* kEndless = " --steps 1000000 --set train.steps=1000000";
+
+}  // namespace
+
+TEST_CASE("outputs are refused onto inputs and onto each other, in one line, and harm nothing") {
+  const Folder folder;
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "a text of one's own. ";
+  const std::string book = folder.write("book.txt", text), config = folder.write("tiny.toml", kTiny);
+  const std::string saved = folder.file("x.safetensors");
+  REQUIRE(run_program("train --config " + config + " --steps 1 --save " + saved).code == 0);
+  fs::create_symlink(book, folder.file("link"));
+  fs::create_hard_link(book, folder.file("hard"));
+  const std::string before = read_all(saved);
+  const std::pair<std::string, std::string> cases[] = {
+      {"train --preset pre --steps 1 --text " + book + " --save " + book, "--save " + book},
+      {"train --preset pre --steps 1 --text " + book + " --save " + folder.file("link"), "data.text reads"},
+      {"train --preset pre --steps 1 --text " + book + " --log " + folder.file("hard"), "--log"},
+      {"train --steps 1 --config " + config + " --log " + config, "--config reads"},
+      {"train --steps 1 --config " + config + " --save " + folder.file("new") + " --log " +
+           folder.file("new"),
+       "--save writes"},
+      {"train --steps 2 --resume " + saved + " --log " + saved, "--resume reads"},
+      {"train --steps 1 --config " + config + " --set train.init_from=" + saved + " --save " + saved,
+       "train.init_from reads"},
+      {"average " + saved + " --out " + saved, "average reads"},
+      {"screenshot --steps 1 --config " + config + " --out " + config, "--config reads"},
+      {"compare --steps 1 --config " + config + " --out " + folder.file("out"), "--config reads"},
+      {"train --preset pre --steps 1 --save ''", "--save"},
+      {"train --preset pre --steps 1 --log ''", "--log"},
+  };
+  fs::create_directories(folder.file("out"));
+  fs::create_hard_link(config, folder.file("out/runs.jsonl"));
+  for (const auto& [arguments, words] : cases) {
+    const Outcome outcome = run_program(arguments);
+    INFO(arguments << " gave " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+    CHECK(holds(outcome.err, words));
+  }
+  CHECK(read_all(book) == text);
+  CHECK(read_all(config) == kTiny);
+  CHECK(read_all(saved) == before);
+  // What is gone on with may be saved over.
+  CHECK(run_program("train --steps 2 --resume " + saved + " --save " + saved).code == 0);
+  CHECK(read_all(saved) != before);
+}
+
+TEST_CASE("a failing log takes neither weights nor table along; a failing save takes neither table nor log") {
+  const Folder folder;
+  Outcome outcome =
+      run_program("train " + tiny(folder) + " --log /dev/full --save " + folder.file("ok.safetensors"));
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 5);
+  CHECK(is_one_error_line(outcome));
+  CHECK(holds(outcome.err, "No space left"));
+  CHECK(holds(outcome.out, "verdict"));
+  CHECK(fs::file_size(folder.file("ok.safetensors")) > 1000);
+
+  outcome = run_program("train " + tiny(folder) + " --save /dev/full --save-every 3 --log " +
+                        folder.file("log.jsonl"));
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 5);
+  CHECK(is_one_error_line(outcome));  // four failures, said once
+  CHECK(holds(outcome.out, "verdict"));
+  CHECK(read_log(folder.file("log.jsonl")).size() == 13);
+
+  fs::create_directories(folder.file("out"));
+  fs::create_symlink("/dev/full", folder.file("out/runs.jsonl"));
+  fs::create_symlink("/dev/full", folder.file("out/lab-dark.png"));
+  outcome = run_program("compare --threads 1 " + tiny(folder) + " --out " + folder.file("out"));
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 5);
+  CHECK(holds(outcome.out, "verdict"));
+  CHECK(holds(outcome.err, "runs.jsonl"));
+  CHECK(holds(outcome.err, "lab-dark.png"));
+  CHECK(fs::exists(folder.file("out/lab-light.png")));
+}
+
+TEST_CASE("a limit on the size of files is a full disk: weights, table and one line, no signal") {
+  const Folder folder;
+  const std::string saved = folder.file("x.safetensors"), log = folder.file("x.jsonl");
+  REQUIRE(run_program("train " + tiny(folder) + " --save " + saved + " --log " + log).code == 0);
+  constexpr uintmax_t kLimit = 100 * 1024;  // bytes; above the weights
+  REQUIRE(fs::file_size(saved) < kLimit - 10'000);
+  std::string lines = read_all(log);
+  const std::string last = lines.substr(lines.rfind('\n', lines.size() - 2) + 1);
+  while (lines.size() + last.size() < kLimit) lines += last;
+  folder.write("x.jsonl", lines);
+  const std::string next = folder.file("next.safetensors");
+  const int code = shell("ulimit -f 100; PROGRAM train --resume " + saved + " --steps 14 --save " + next +
+                         " --log " + log + " >" + folder.file("out") + " 2>" + folder.file("err"));
+  const std::string err = read_all(folder.file("err"));
+  INFO(err);
+  CHECK(code == 5);
+  CHECK(holds(err, "x.jsonl] cannot be written: File too large"));
+  CHECK_FALSE(holds(err, "safetensors"));
+  CHECK(holds(read_all(folder.file("out")), "verdict"));
+  CHECK(fs::file_size(next) > 1000);
+}
+
+TEST_CASE("standard output: a full disk, a closed stream and a closed pipe lose nothing but what they lose") {
+  const Folder folder;
+  const std::string train = "PROGRAM train " + tiny(folder) + " --log " + folder.file("x.jsonl") +
+                            " --save " + folder.file("x.safetensors");
+  CHECK(shell(train + " >/dev/full 2>" + folder.file("err")) == 5);
+  CHECK(holds(read_all(folder.file("err")), "standard output cannot be written: No space left"));
+  CHECK(fs::remove(folder.file("x.safetensors")));
+  CHECK(shell("PROGRAM zoo --list >/dev/full 2>/dev/null") == 5);
+  CHECK(shell("PROGRAM --help >/dev/full 2>/dev/null") == 5);
+  // The streams' numbers are not given to files.
+  for (const char* closed : {">&-", "<&- >&- 2>&-"}) {
+    INFO(closed);
+    CHECK(shell(train + " " + closed) == 0);
+    CHECK(read_log(folder.file("x.jsonl")).size() == 13);
+    CHECK(fs::remove(folder.file("x.safetensors")));
+  }
+  // It finds the reader gone when it prints: at the latest after a tenth of the way.
+  const int code = shell("PROGRAM train " + tiny(folder) + " --steps 100000 --validate-every 20 --save " +
+                         folder.file("x.safetensors") + " 2>/dev/null | true; exit \\${PIPESTATUS[0]}");
+  CHECK(code == 130);
+  CHECK(run_program("train --resume " + folder.file("x.safetensors") + " --steps 100001 --plan").code == 0);
+}
+
+TEST_CASE("SIGTERM and SIGHUP save as Ctrl+C does, and a SIGHUP that nohup turned off is none") {
+  const Folder folder;
+  const std::string saved = folder.file("x.safetensors"), log = folder.file("x.jsonl");
+  const auto signalled = [&](const std::string& before, const std::string& signals) {
+    fs::remove(saved);
+    fs::remove(log);
+    return shell(before + " PROGRAM train " + tiny(folder) + kEndless + " --log " + log + " --save " + saved +
+                 " >/dev/null 2>&1 & until [ -s " + log + " ]; do sleep 0.01; done; " + signals +
+                 "; wait \\$!");
+  };
+  for (const char* signals : {"kill -TERM \\$!", "kill -HUP \\$!; kill -HUP \\$!"}) {
+    INFO(signals);
+    CHECK(signalled("", signals) == 130);
+    REQUIRE(fs::exists(saved));
+    const std::vector<int> steps = steps_in(log);
+    CHECK(run_program("train --plan --resume " + saved).code == 0);
+    REQUIRE_FALSE(steps.empty());
+    CHECK(steps.back() == static_cast<int>(steps.size()));
+  }
+  CHECK(signalled("nohup", "kill -HUP \\$!; sleep 0.1; kill -TERM \\$!") == 130);
+  CHECK(fs::exists(saved));
+}
+
+TEST_CASE("a log can be read while it grows, and goes on with the run that is resumed") {
+  const Folder folder;
+  const std::string saved = folder.file("x.safetensors"), log = folder.file("x.jsonl");
+  REQUIRE(run_program("train " + tiny(folder) + " --steps 7 --log " + log + " --save " + saved).code == 0);
+  const std::string before = read_all(log);
+  REQUIRE(run_program("train --resume " + saved + " --steps 12 --log " + log).code == 0);
+  CHECK(read_all(log).starts_with(before));
+  CHECK(steps_in(log) == std::vector<int>{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  const std::string notes = folder.write("notes.txt", "not a log");
+  const Outcome refused = run_program("train --resume " + saved + " --steps 12 --log " + notes);
+  CHECK(refused.code == 2);
+  CHECK(is_one_error_line(refused));
+  CHECK(read_all(notes) == "not a log");
+}
+
+TEST_CASE("learned pieces are written where the command line says, never where a file says") {
+  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
+  const Folder folder;
+  const std::string pieces = folder.file("pieces.model"), saved = folder.file("x.safetensors");
+  folder.write("pairs.tsv", noun_pairs());
+  const std::string named = folder.write(
+      "named.toml",
+      "[model]\nlayers = 1\nwidth = 16\nheads = 2\nfeed_forward = 32\nsequence = 16\narchitecture = "
+      "\"encoder-decoder\"\n[train]\nbatch = 4\nsteps = 2\n[data]\nvocabulary = 40\npairs = \"pairs.tsv\"\n"
+      "tokenizer = \"pieces.model\"\n");
+  const std::string train = "train --config " + named;
+  for (const std::string& command :
+       {train + " --plan", train, train + " --profile",
+        "compare --threads 1 --out " + folder.file("out") + " --config " + named}) {
+    const Outcome outcome = run_program(command);
+    INFO(command << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK_FALSE(fs::exists(pieces));
+  }
+  REQUIRE(run_program(train + " --save " + saved).code == 0);
+  CHECK_FALSE(fs::exists(pieces));
+  CHECK(fs::exists(saved + ".bpe.model"));  // beside what --save names
+  const auto mode = fs::status(saved + ".bpe.model").permissions();
+  CHECK((mode & fs::perms::mask) == (fs::perms::owner_read | fs::perms::owner_write));
+  fs::remove(saved + ".bpe.model");
+  CHECK(run_program("measure --what loss " + saved).code == 0);
+  CHECK(run_program("translate --limit 1 " + saved).code == 0);
+  CHECK_FALSE(fs::exists(saved + ".bpe.model"));
+  CHECK(run_program(train + " --plan --set data.tokenizer=" + pieces).code == 0);
+  CHECK_FALSE(fs::exists(pieces));
+  CHECK(run_program(train + " --set data.tokenizer=" + pieces).code == 0);
+  CHECK(fs::exists(pieces));
+}
+
+TEST_CASE("data on the command line is all that train needs") {
+  if (!tokenizer_unavailable().empty()) SKIP_CASE(tokenizer_unavailable());
+  const Folder folder;
+  const Outcome pairs = run_program("train --pairs " + folder.write("pairs.tsv", noun_pairs()) +
+                                    " --steps 1 --save " + folder.file("x.safetensors"));
+  INFO(pairs.err);
+  CHECK(pairs.code == 0);
+  CHECK(holds(pairs.out, "Pre-LN"));
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "a text of one's own. ";
+  CHECK(run_program("train --steps 1 --text " + folder.write("book.txt", text)).code == 0);
+  CHECK(run_program("train --steps 1").code == 2);
+}
+
+TEST_CASE("a star stands for all layers in train, compare, edits and files, as in the zoo") {
+  const Folder folder;
+  const std::string log = folder.file("x.jsonl"), attn = "trunk=ln q=ln k=ln";
+  REQUIRE(run_program("train " + tiny(folder) + " --set 'wiring.L*.attn=" + attn + "' --log " + log).code ==
+          0);
+  json spec = read_log(log).back()["spec"];
+  CHECK(spec["model.placement"] == "custom");
+  const std::string file = folder.write("star.toml", std::string(kTiny) + "[wiring]\n\"L*.attn\" = \"" +
+                                                         attn + "\"\nL02.attn = \"trunk=ln\"\n");
+  const std::string other = folder.file("y.jsonl");
+  REQUIRE(
+      run_program("train --config " + file + " --save " + folder.file("y.safetensors") + " --log " + other)
+          .code == 0);
+  CHECK(read_log(other).front()["loss"] != read_log(log).front()["loss"]);
+  REQUIRE(run_program("compare --threads 1 " + tiny(folder) + " --set 'wiring.L*.attn=" + attn + "' --out " +
+                      folder.file("out"))
+              .code == 0);
+  CHECK(read_log(folder.file("out/runs.jsonl")).front()["loss"] == read_log(log).front()["loss"]);
+  CHECK(run_program("train " + tiny(folder) + " --edit '6:wiring.L*=before=ln'").code == 0);
+  CHECK(run_program("train --steps 14 --resume " + folder.file("y.safetensors") +
+                    " --edit '13:wiring.L*.ffn=before=ln'")
+            .code == 0);
+  const Outcome none = run_program("train " + tiny(folder) + " --set wiring.X*=before=ln");
+  CHECK(none.code == 2);
+  CHECK(is_one_error_line(none));
+}
+
+TEST_CASE("the limits of a number are taken as they are given") {
+  const Folder folder;
+  for (const char* field : {"train.label_smoothing", "model.dropout_residual"})
+    CHECK(run_program("train --plan " + tiny(folder) + " --set " + field + "=0.99").code == 0);
+  CHECK(run_program("train --plan " + tiny(folder) + " --set train.label_smoothing=0.991").code == 2);
+}
+
+TEST_CASE("a report of the lessons replaces none of their files") {
+  const Folder folder;
+  const std::string lessons = folder.file("lessons"), out = folder.file("report"),
+                    text = lessons + "/04-growing-stream/explain.md";
+  fs::copy(NORMSCOPE_SOURCE_DIR "/lessons", lessons, fs::copy_options::recursive);
+  const std::string before = read_all(text);
+  const auto report = [&](const std::string& more) {
+    return run_program("lesson report --lessons " + lessons + " --out " + out + more);
+  };
+  fs::create_directories(out);
+  for (const char* name : {"report.md", "growing-stream-stream.svg"}) {
+    fs::create_symlink(text, out + "/" + name);
+    const Outcome outcome = report("");
+    INFO(name << " gave " << outcome.out << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+    CHECK(holds(outcome.err, "--out " + out + "/" + name + ": a lesson reads this file"));
+    fs::remove(out + "/" + name);
+  }
+  CHECK(holds(report(" --readme " + text).err, "--page " + text + ": a lesson reads this file"));
+  CHECK(holds(report(" --readme " + out + "/claims.md").err, "--out writes this file"));
+  CHECK(read_all(text) == before);
+  CHECK(fs::is_empty(out));
+  // A folder of a lesson may hold its report.
+  CHECK(run_program("lesson report --lessons " + lessons + " --out " + lessons + "/04-growing-stream").code ==
+        0);
+  CHECK(read_all(text) == before);
+}
+
+TEST_CASE("lesson limits keeps its results in no file of a lesson") {
+  const Folder folder;
+  const std::string lessons = folder.file("lessons"), lesson = lessons + "/01-warm-up/lesson.toml";
+  std::filesystem::copy(NORMSCOPE_SOURCE_DIR "/lessons", lessons, std::filesystem::copy_options::recursive);
+  const std::string before = read_all(lesson);
+  const Outcome onto = run_program("lesson limits --lessons " + lessons + " --results " + lesson);
+  CHECK(onto.code == 2);
+  CHECK(is_one_error_line(onto));
+  CHECK(read_all(lesson) == before);
+  // A course in which nothing has an effect is soon measured: what is written beside it is in nobody's way.
+  for (const auto& entry : std::filesystem::directory_iterator(lessons)) {
+    const std::string path = entry.path().string() + "/lesson.toml";
+    if (!std::filesystem::exists(path)) continue;
+    const std::string text = read_all(path);
+    const size_t line = text.find("\neffect = "), end = text.find('\n', line + 1);
+    if (line == text.npos) continue;
+    std::ofstream(path) << text.substr(0, line) << text.substr(end);
+  }
+  const Outcome written = run_program("lesson limits --write --lessons " + lessons + " --results " +
+                                      folder.file("results.jsonl"));
+  INFO(written.err);
+  CHECK(written.code == 0);
+}

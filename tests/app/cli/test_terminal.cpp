@@ -1,0 +1,215 @@
+// What the commands show on a terminal, and how they answer a signal.
+#include "app/cli/terminal.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "app/support/program.h"
+#include "catch.hpp"
+#include "test_paths.h"
+
+using namespace normscope;
+using namespace normscope::cli;
+using test::Folder, test::holds;
+
+namespace {
+
+const std::string kReplaced = "\uFFFD";
+
+/// How a child process ends in which `body` runs: its exit code, or 128 and the signal.
+template <typename Body>
+int ends_with(const Body& body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    _exit(99);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+class Terminal {
+ public:
+  Terminal() : master_(posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK)) {
+    REQUIRE(master_ >= 0);
+    REQUIRE(grantpt(master_) == 0);
+    REQUIRE(unlockpt(master_) == 0);
+    held_ = open(name().c_str(), O_RDWR | O_NOCTTY);  // what is written stays until it is read
+  }
+  ~Terminal() {
+    close(held_);
+    close(master_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  std::string name() const { return ptsname(master_); }
+  int descriptor() const { return held_; }
+  /// What was written to it.
+  std::string shown() const {
+    std::string text;
+    char part[4096];
+    for (ssize_t got; (got = read(master_, part, sizeof part)) > 0;)
+      text.append(part, static_cast<size_t>(got));
+    return text;
+  }
+
+ private:
+  int master_, held_ = -1;
+};
+
+/// What the program prints where its standard output is a terminal.
+std::string on_a_terminal(const std::string& arguments) {
+  const Terminal terminal;
+  const std::string line =
+      "'" NORMSCOPE_PROGRAM "' " + arguments + " >" + terminal.name() + " 2>&1 </dev/null";
+  (void)!std::system(line.c_str());
+  return terminal.shown();
+}
+
+}  // namespace
+
+TEST_CASE("terminal: lines, tabs and letters stay, what moves a cursor does not") {
+  const std::string plain = "µ and 层 and 🙂\tof\nlines";
+  CHECK(for_terminal(plain) == plain);
+  CHECK(for_terminal("\x1b]0;PWNED\x07") == kReplaced + "]0;PWNED" + kReplaced);
+  CHECK(for_terminal("a\rb\x7f") == "a" + kReplaced + "b" + kReplaced);
+  CHECK(for_terminal("\u009b2J") == kReplaced + "2J");  // CSI in one character
+  CHECK(for_terminal(std::string("nul\0", 4)) == "nul" + kReplaced);
+  for (const char* broken :
+       {"\x9b", "\xff", "\xc3", "\xc0\xaf", "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
+    const std::string shown = for_terminal(broken);
+    INFO(shown);
+    CHECK(shown.starts_with(kReplaced));
+    CHECK(shown.find_first_not_of(kReplaced) == shown.npos);
+  }
+  CHECK(for_terminal("\xc3(") == kReplaced + "(");
+}
+
+TEST_CASE("terminal: a text of a file or an argument is said without its control characters") {
+  const Folder folder;
+  const test::Outcome axis = test::run_program(
+      "sweep --axis 'model.\x02"
+      "ayers=1,\xff'");
+  INFO(axis.err);
+  CHECK(axis.code == 2);
+  CHECK(test::is_one_error_line(axis));
+  CHECK(axis.err.find_first_of("\x02\xff") == std::string::npos);
+  CHECK(holds(axis.err, "model." + kReplaced + "ayers"));
+  // A table of names from a file: the bytes of the file into a file, and nothing but text onto a terminal.
+  folder.write("a\x1b[2J.jsonl", "{\"step\":1,\"loss\":2,\"lr\":0.001}\n");
+  const std::string compare =
+      "compare '" + folder.file("a\x1b[2J.jsonl") + "' '" + folder.file("a\x1b[2J.jsonl") + "'";
+  const test::Outcome piped = test::run_program(compare);
+  INFO(piped.out << piped.err);
+  CHECK(piped.code == 0);
+  CHECK(holds(piped.out, "\x1b[2J"));
+  const std::string shown = on_a_terminal(compare);
+  CHECK(holds(shown, kReplaced + "[2J"));
+  CHECK(shown.find('\x1b') == shown.npos);
+}
+
+TEST_CASE("terminal: a damaged lesson's text is said without its control characters") {
+  const Folder folder;
+  std::filesystem::create_directories(folder.file("01-warm-up"));
+  std::filesystem::copy(NORMSCOPE_SOURCE_DIR "/lessons/01-warm-up", folder.file("01-warm-up"),
+                        std::filesystem::copy_options::recursive);
+  folder.write("01-warm-up/explain.md", "{if end_C < 0.\x1b[2J}no{end}\n");
+  const test::Outcome list = test::run_program("lesson list --lessons '" + folder.file("") + "'");
+  INFO(list.err);
+  CHECK(test::is_one_error_line(list));
+  CHECK(holds(list.err, "explain.md:1: {if end_C < 0." + kReplaced + "[2J}"));
+  CHECK(list.err.find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("terminal: an interrupt that has no answer after a second is told of, wherever errors go") {
+  const auto unanswered = [](int stream) {
+    return ends_with([stream] {
+      dup2(stream, STDERR_FILENO);
+      const InterruptGuard guard;
+      std::raise(SIGINT);
+      for (int i = 0; i < 20; ++i) poll(nullptr, 0, 100);  // the alarm cuts one of them short
+      _exit(InterruptGuard::interrupted() ? 7 : 8);
+    });
+  };
+  const Terminal terminal;
+  CHECK(unanswered(terminal.descriptor()) == 7);
+  CHECK(holds(terminal.shown(), "normscope: interrupted; what is under way ends first"));
+  const Folder folder;
+  folder.write("errors", "");
+  const int file = open(folder.file("errors").c_str(), O_WRONLY);
+  CHECK(unanswered(file) == 7);
+  close(file);
+  CHECK(holds(test::read_all(folder.file("errors")), "normscope: interrupted; what is under way ends first"));
+  // A guard that is gone says nothing any more.
+  CHECK(ends_with([&] {
+          dup2(terminal.descriptor(), STDERR_FILENO);
+          {
+            const InterruptGuard guard;
+            std::raise(SIGINT);
+          }
+          _exit(static_cast<int>(alarm(0)));
+        }) == 0);
+}
+
+TEST_CASE("terminal: a signal sets a flag, or ends what has nothing to put by with its line and 130") {
+  CHECK(ends_with([] {
+          const InterruptGuard guard;
+          std::raise(SIGINT);
+          _exit(InterruptGuard::interrupted() ? 7 : 8);
+        }) == 7);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    CHECK(ends_with([&] {
+            const InterruptGuard guard;
+            const EndsAtOnce at_once("interrupted");
+            std::raise(signal);
+          }) == 130);
+  // A file is written to its end first.
+  const Folder folder;
+  CHECK(ends_with([&] {
+          const InterruptGuard guard;
+          const EndsAtOnce at_once("interrupted");
+          const InterruptGuard whole;
+          std::raise(SIGINT);
+          folder.write("whole", "all of it");
+        }) == 130);
+  CHECK(test::read_all(folder.file("whole")) == "all of it");
+  CHECK(ends_with([] {
+          const InterruptGuard guard;
+          const EndsAtOnce at_once("interrupted");
+          {
+            const InterruptGuard whole;
+            std::raise(SIGINT);
+          }
+          _exit(7);
+        }) == 130);
+  // An interrupt of before is not lost.
+  CHECK(ends_with([] {
+          const InterruptGuard guard;
+          std::raise(SIGINT);
+          try {
+            const EndsAtOnce at_once("interrupted");
+          } catch (const CommandError& error) {
+            _exit(static_cast<int>(error.code));
+          }
+        }) == 130);
+  // After it the flag again, and after all of them the system's way.
+  CHECK(ends_with([] {
+          const InterruptGuard guard;
+          { const EndsAtOnce at_once("interrupted"); }
+          std::raise(SIGINT);
+          _exit(InterruptGuard::interrupted() ? 7 : 8);
+        }) == 7);
+  CHECK(ends_with([] {
+          { const InterruptGuard guard; }
+          std::raise(SIGINT);
+        }) == 128 + SIGINT);
+}

@@ -1,0 +1,289 @@
+// normscope bench and what train shares with it: the memory plan, its refusal, and the profile.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "app/bench/cost.h"
+#include "app/bench/plain.h"
+#include "app/bench/stepper.h"
+#include "app/support/program.h"
+#include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/cpu/gemm/gemm_choice.h"
+#include "engine/cpu/isa.h"
+#include "training/run/footprint.h"
+#include "training/run/run.h"
+#include "training/spec/update_rule.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+TEST_CASE("the plan is what the program then takes, and it allocates nothing") {
+  RunSpec spec = preset_run("pre");
+  spec.data.context = spec.model.sequence;
+  const std::shared_ptr<const Task> task = make_task(spec.data);
+  const std::unique_ptr<Backend> backend = make_cpu_backend(2);
+  Run run(spec, task, *backend);
+  const Footprint need = footprint_of(run.spec(), *task, *backend);
+  const MemoryPlan& plan = run.program().data().plan;
+  CHECK(need.parameters == 4 * run.store().size());
+  CHECK(need.optimizer == 8 * run.store().size());
+  CHECK(need.activations == 4 * plan.activations);
+  CHECK(need.gradients == 4 * plan.gradients);
+  CHECK(need.workspace == 4 * (plan.inputs + plan.workspace));
+  REQUIRE(!need.largest.empty());
+  CHECK(need.largest.front().bytes >= need.largest.back().bytes);
+}
+
+TEST_CASE("shares of a profile sum to one and every node is in it") {
+  RunSpec spec = preset_run("pre");
+  spec.data.context = spec.model.sequence;
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  Run run(spec, make_task(spec.data), *backend);
+  run.step();
+  const auto rows = bench::profile(run.program(), StepInputs{}, 3);
+  CHECK(rows.size() == run.program().data().instructions.size());
+  double sum = 0, flop = 0;
+  std::map<Phase, int> phases;
+  for (const bench::InstructionProfile& row : rows) {
+    CHECK(row.seconds >= 0);
+    sum += row.share;
+    flop += row.cost.flop;
+    ++phases[row.phase];
+  }
+  CHECK(sum == Approx(1.0));
+  CHECK(phases.size() == 3);
+  CHECK(flop == Approx(step_flop(run.spec().model, run.spec().train.batch)));
+}
+
+TEST_CASE("every op that ends a step has a cost") {
+  // Catches an optimizer's op that update_passes (training/measure/step/cost.cpp) does not know: its rate would be zero.
+  const bench::Model& model = bench::models()[0];
+  for (const Optimizer optimizer : kOptimizers) {
+    INFO(to_string(optimizer));
+    bench::Stepper stepper(bench::config_of(model), bench::shape_of(model), 1,
+                           {.update = update_op(optimizer)});
+    double bytes = 0;
+    for (const bench::InstructionProfile& row : bench::profile(*stepper.program, stepper.inputs, 1))
+      if (row.op == update_op(optimizer)) bytes += row.cost.bytes;
+    CHECK(bytes > 0);
+  }
+}
+
+TEST_CASE("the systems that are no plain transformers step, and their ops have a cost") {
+  std::map<OpKind, double> bytes;
+  for (const char* name : {"memory", "convnet", "parser"}) {
+    INFO(name);
+    bench::Model model = bench::model_of(name);
+    CHECK(bench::targets_of(model) ==
+          std::map<std::string, int64_t>{{"memory", 16 * 64}, {"convnet", 32}, {"parser", 1024}}[name]);
+    CHECK(bench::gflop_of(model) > 0);
+    model.batch = 2;
+    bench::Stepper stepper(model, 1);
+    for (const bench::InstructionProfile& row : bench::profile(*stepper.program, stepper.inputs, 1))
+      if (row.phase != Phase::Update) bytes[row.op] += row.cost.bytes;
+    CHECK(std::isfinite(stepper.program->loss()));
+    CHECK(stepper.program->loss() > 0);
+    if (model.memory > 0) {  // a full one, and not of zeros
+      const auto lengths = stepper.program->tokens("memory_lengths");
+      CHECK(std::vector<int32_t>(lengths.begin(), lengths.end()) == std::vector<int32_t>(2, 64));
+      CHECK(stepper.program->floats("L06.memory").back() != 0);
+    }
+  }
+  for (const OpKind op :
+       {OpKind::Conv2d, OpKind::MaxPool, OpKind::Concat, OpKind::RelativeAttention, OpKind::Embedding}) {
+    INFO(to_string(op));
+    CHECK(bytes[op] > 0);
+  }
+  CHECK_THROWS_WITH(bench::model_of("lessons"),
+                    Catch::Contains("there is no model lessons: expected lesson, deep"));
+}
+
+TEST_CASE("a run that does not fit the machine is refused with the largest tensors") {
+  const std::string huge =
+      "train --preset pre --set model.layers=24 --set model.d_model=1024 --set model.feed_forward=8192 "
+      "--set model.sequence=512 --set train.batch=4096 ";
+  for (const std::string option : {"", "--plan"}) {
+    const Outcome outcome = run_program(huge + option);
+    INFO(outcome.out << outcome.err);
+    CHECK(outcome.code == 7);
+    CHECK(outcome.out.find("largest tensors") != std::string::npos);
+    CHECK(outcome.err.find("this machine has") != std::string::npos);
+  }
+  CHECK(run_program("train --preset pre --plan").code == 0);
+}
+
+TEST_CASE("bench prints one JSON object") {
+  const Outcome outcome = run_program("bench --model lesson --micro --budget 0.001 --threads 2 --json");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  const nlohmann::json json = nlohmann::json::parse(outcome.out);
+  CHECK(json["right"] == true);
+  REQUIRE(json["models"].size() == 1);
+  for (const char* key : {"name", "tokens_per_s", "ms", "gflops", "share_of_sgemm", "memory_bytes"})
+    CHECK(json["models"][0].contains(key));
+  CHECK(json["models"][0]["gflop"].get<double>() == Approx(2.15).margin(0.01));
+  CHECK(json["models"][0]["plan"]["peak_bytes"].get<double>() >
+        json["models"][0]["memory_bytes"].get<double>());
+  CHECK_FALSE(json["machine"]["compiler"].get<std::string>().empty());
+  REQUIRE(json["micro"].size() == 1);
+  const nlohmann::json& plain = json["micro"][0];
+  CHECK(plain["name"] == "lesson");
+  CHECK(plain["layers"] == 6);
+  CHECK(plain["difference"].get<double>() < 1e-5);
+  CHECK(plain["instructions"].get<int>() > 20);
+  CHECK(plain["ratio"].get<double>() ==
+        Approx(plain["plain_us"].get<double>() / plain["ours_us"].get<double>()));
+  for (const char* who : {"ours", "ours_all", "plain"})
+    CHECK(plain[std::string(who) + "_share_of_core"].get<double>() > 0);
+}
+
+TEST_CASE("bench measures a network without sub-layers, which has no live measurements") {
+  const Outcome outcome = run_program("bench --model convnet --budget 0.001 --threads 2 --json");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  const nlohmann::json row = nlohmann::json::parse(outcome.out)["models"].at(0);
+  CHECK(row["right"] == true);
+  CHECK_FALSE(row.contains("live_ms"));
+  CHECK(row["tokens_per_s"].get<double>() * row["ms"].get<double>() == Approx(1e3 * 32));
+}
+
+TEST_CASE(
+    "bench prints the plan of a named model first, steps beside plain loops, and what a crowded machine costs") {
+  const Outcome outcome = run_program("bench --model lesson --micro --crowded --budget 0.001 --threads 2");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  CHECK(holds(outcome.out, "before anything is allocated"));
+  CHECK(outcome.out.find("activations") < outcome.out.find("Training steps"));
+  for (const char* line : {"ratio: plain loops over ours, both on one thread", "alone",
+                           "one thread more than cores", "beside another busy process"})
+    CHECK(holds(outcome.out, line));
+}
+
+TEST_CASE("plain loops that know no tape take the engine's steps") {
+  std::vector<bench::Model> cases = bench::plain_models();
+  REQUIRE(cases.size() == 6);
+  bench::Model three = cases[3];  // lesson's sizes with a number of layers that no model of the table has
+  REQUIRE(three.name == std::string("lesson"));
+  three.layers = 3;
+  three.batch = 2;
+  cases.push_back(three);
+  for (bench::Model& m : cases) {
+    if (bench::gflop_of(m) > 3) m.batch = 1;  // deep, wide
+    INFO(m.name << " of " << m.layers << " layers, " << m.batch << " sequences");
+    bench::Stepper stepper(m, 1);
+    const auto plain = bench::make_plain_decoder(m, stepper);
+    REQUIRE(plain);
+    // Losses and gradient norms before and after an update by Adam: the same network from the same values, in
+    // another order of sums.
+    CHECK(bench::plain_difference(stepper, *plain, bench::shape_of(m), 2) < 1e-5);
+  }
+}
+
+TEST_CASE("plain loops started from other values lie apart, and what they were not compiled for has none") {
+  const bench::Model small = bench::plain_models().front();
+  bench::Stepper stepper(small, 1);
+  const auto plain = bench::make_plain_decoder(small, stepper);
+  REQUIRE(plain);
+  stepper.step();
+  CHECK(bench::plain_difference(stepper, *plain, bench::shape_of(small), 1) > 1e-5);
+  for (const bench::Model& m : bench::models())
+    if (m.name == std::string("hero") || m.name == std::string("deep-post"))
+      CHECK_FALSE(bench::make_plain_decoder(m, bench::Stepper(m, 1)));
+}
+
+TEST_CASE("bench refuses plain loops for a model that has none") {
+  const Outcome refused = run_program("bench --micro --model base");
+  CHECK(refused.code == 2);
+  CHECK(holds(refused.err, "expected one of micro16, micro32, micro64, lesson, deep, wide"));
+}
+
+TEST_CASE("bench measures in turn what standard input names") {
+  const Folder folder;
+  const std::string command = "bench --turns --budget 0.001 --threads 2";
+  const Outcome outcome = run_program(command, "", folder.write("turns", "micro16\nsgemm\nmicro16\n"));
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  std::istringstream lines(outcome.out);
+  std::vector<nlohmann::json> rows;
+  for (std::string line; std::getline(lines, line);) rows.push_back(nlohmann::json::parse(line));
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[1]["name"] == "sgemm");
+  CHECK(rows[0]["tokens_per_s"].get<double>() > 0);
+  CHECK(rows[2]["loss"].get<double>() < rows[0]["loss"].get<double>());  // the same model trained on
+  const Outcome unknown = run_program(command, "", folder.write("unknown", "micro16\nkitchen\n"));
+  CHECK(unknown.code == 2);
+  CHECK(is_one_error_line(unknown));
+  CHECK(holds(unknown.err, "kitchen"));
+}
+
+TEST_CASE("bench compares the candidates of cutting one product, to the same bits") {
+  const Outcome outcome =
+      run_program("bench --gemm --cut all --shape 130 70 520 --budget 0.001 --threads 2 --json");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out)["gemm"];
+  const size_t cuts = cpu::gemm_candidates(cpu::l2_bytes()).size();
+  REQUIRE(rows.size() == 3 * cuts);  // NN, NT, TN
+  for (size_t i = 0; i < rows.size(); ++i) {
+    CHECK(rows[i]["m"] == 130);
+    CHECK(rows[i]["cut"] == cpu::to_string(cpu::gemm_candidates(cpu::l2_bytes())[i % cuts]));
+    CHECK(rows[i]["same_bits"] == true);
+    CHECK(rows[i]["error"].get<double>() < 1e-6);
+    CHECK_FALSE(rows[i].contains("onednn_gflops"));
+  }
+  CHECK(run_program("bench --cut all").code == 2);
+  CHECK(run_program("bench --gemm --cut 99").code == 2);
+  CHECK(run_program("bench --gemm --shape 0 64 64").code == 2);
+}
+
+TEST_CASE("bench deals the chunks of a step out to more threads than there are") {
+  const Outcome outcome = run_program("bench --scaling --model lesson --budget 0.001 --threads 1 --json");
+  INFO(outcome.out << outcome.err);
+  REQUIRE(outcome.code == 0);
+  const nlohmann::json rows = nlohmann::json::parse(outcome.out)["scaling"];
+  REQUIRE(rows.size() == 5);
+  CHECK(rows[0]["threads"] == 1);
+  CHECK(rows[0]["faster"].get<double>() == Approx(1));
+  CHECK(rows[0].contains("measured_ms"));
+  for (size_t i = 1; i < rows.size(); ++i) {  // no more than its threads; how much less is what it is for
+    CHECK(rows[i]["faster"].get<double>() > 0);
+    CHECK(rows[i]["faster"].get<double>() <= rows[i]["threads"].get<double>());
+  }
+}
+
+TEST_CASE("the sources' encoder-decoder fits 24 GB, with room when gradients are reused") {
+  const auto all = bench::models();
+  const auto encdec = std::find_if(all.begin(), all.end(),
+                                   [](const bench::Model& m) { return m.name == std::string("encdec"); });
+  REQUIRE(encdec != all.end());
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  const Footprint keep = footprint_of(bench::config_of(*encdec), bench::shape_of(*encdec), *backend, false);
+  const Footprint reuse = footprint_of(bench::config_of(*encdec), bench::shape_of(*encdec), *backend);
+  INFO(footprint_table(keep));
+  CHECK(keep.peak() < size_t{24} << 30);
+  CHECK(reuse.gradients == keep.reused_gradients);
+  CHECK(reuse.gradients < keep.gradients / 2);
+  CHECK(keep.peak() - reuse.peak() == keep.gradients - reuse.gradients);
+}
+
+TEST_CASE("a run reuses gradients as its plan says, and takes the same steps without") {
+  RunSpec spec = preset_run("pre");
+  spec.data.context = spec.model.sequence;
+  const std::shared_ptr<const Task> task = make_task(spec.data);
+  const std::unique_ptr<Backend> backend = make_cpu_backend(2);
+  Run run(spec, task, *backend);
+  const Footprint need = footprint_of(run.spec(), *task, *backend);
+  CHECK(need.gradients == 4 * run.program().data().plan.gradients);
+  set_field(spec, "train.reuse_gradients", "false");
+  Run keep(spec, task, *backend);
+  for (int i = 0; i < 3; ++i) {
+    run.step();
+    keep.step();
+  }
+  CHECK(run.last_loss() == keep.last_loss());
+  CHECK(run.history()->loss().values == keep.history()->loss().values);
+}

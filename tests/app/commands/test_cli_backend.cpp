@@ -1,0 +1,151 @@
+// --backend on the command line: what it says where there is no CUDA, and that a run goes on on the CPU when
+// its device gives out. The device is the emulated one (tests/cuda/emulator) where that was built.
+#include <cmath>
+#include <set>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/shell/settings.h"
+#include "app/support/program.h"
+#include "catch.hpp"
+#include "training/spec/backend_choice.h"
+#include "training/support/tiny.h"
+
+using namespace normscope::test;
+
+namespace {
+
+std::string train_line(const Folder& folder, const std::string& more) {
+  return "train --config '" + folder.write("tiny.toml", kTiny) + "' --steps 45 " + more;
+}
+
+/// The loss of each step in a log; a step that stands there twice fails.
+std::vector<double> losses(const std::string& log) {
+  std::vector<double> all;
+  std::set<int> seen;
+  std::istringstream lines(read_all(log));
+  for (std::string line; std::getline(lines, line);) {
+    const nlohmann::json row = nlohmann::json::parse(line);
+    if (!row.contains("step") || !row.contains("loss") || row.value("type", "step") != "step") continue;
+    CHECK(seen.insert(row["step"].get<int>()).second);
+    all.push_back(row["loss"].get<double>());
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("cli: --backend cuda without the library is one line and its own exit code") {
+  const Folder folder;
+  for (const std::string& command :
+       {train_line(folder, "--backend cuda"), std::string("compare --backend cuda --steps 1"),
+        std::string("bench --backend cuda"), std::string("verify --backend cuda x")}) {
+    INFO(command);
+    const Outcome missing =
+        run_program(command, "env NORMSCOPE_CUDA_LIBRARY='" + folder.file("none.so") + "'");
+    CHECK(missing.code == 8);
+    CHECK(is_one_error_line(missing));
+    CHECK(holds(missing.err, "none.so is not there"));
+  }
+  const Outcome broken =
+      run_program(train_line(folder, "--backend cuda"),
+                  "env NORMSCOPE_CUDA_LIBRARY='" + folder.write("broken.so", "this is no library") + "'");
+  CHECK(broken.code == 8);
+  CHECK(is_one_error_line(broken));
+  const Outcome cpu = run_program(train_line(folder, "--backend cpu"),
+                                  "env NORMSCOPE_CUDA_LIBRARY='" + folder.file("none.so") + "'");
+  CHECK(cpu.code == 0);
+}
+
+TEST_CASE("cli: --backend cuda trains, or says in one line why not") {
+  const Folder folder;
+  const Outcome outcome = run_program(train_line(folder, "--backend cuda"), "env -u NORMSCOPE_CUDA_LIBRARY");
+  INFO(outcome.err);
+  if (outcome.code == 0) {
+    CHECK(outcome.err == "");
+  } else {
+    CHECK(outcome.code == 8);
+    CHECK(is_one_error_line(outcome));
+    CHECK(outcome.err.starts_with("normscope: --backend cuda: "));
+  }
+}
+
+TEST_CASE("cli: options of the backend that make no sense are refused") {
+  const Folder folder;
+  CHECK(run_program(train_line(folder, "--tf32")).code == 2);
+  CHECK(run_program(train_line(folder, "--backend cpu --tf32")).code == 2);
+  CHECK(run_program(train_line(folder, "--backend tpu")).code == 2);
+}
+
+#ifdef NORMSCOPE_EMULATED
+TEST_CASE("cli: a run on the emulated device has the losses of the CPU") {
+  const std::string emulated = "env NORMSCOPE_CUDA_LIBRARY='" NORMSCOPE_EMULATED "'";
+  const Folder folder;
+  const std::string log = folder.file("cpu.jsonl"), device_log = folder.file("cuda.jsonl");
+  REQUIRE(run_program(train_line(folder, "--log '" + log + "'")).code == 0);
+  const Outcome outcome =
+      run_program(train_line(folder, "--backend cuda --log '" + device_log + "'"), emulated);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.err == "");
+  const auto a = losses(log), b = losses(device_log);
+  REQUIRE(a.size() == 45);
+  REQUIRE(b.size() == 45);
+  for (size_t i = 0; i < a.size(); ++i) CHECK(b[i] == Approx(a[i]).epsilon(1e-3));
+}
+
+TEST_CASE("cli: when the device is lost or too small the run goes on on the CPU") {
+  const std::string library = "env NORMSCOPE_CUDA_LIBRARY='" NORMSCOPE_EMULATED "' ";
+  const Folder folder;
+  const std::string log = folder.file("cpu.jsonl");
+  REQUIRE(run_program(train_line(folder, "--log '" + log + "'")).code == 0);
+  const auto expected = losses(log);
+  for (const char* failure : {"NORMSCOPE_EMULATED_LAUNCHES=3", "NORMSCOPE_EMULATED_LAUNCHES=31",
+                              "NORMSCOPE_EMULATED_MEMORY=100000"}) {
+    INFO(failure);
+    const std::string broken = folder.file("broken.jsonl"), saved = folder.file("run.safetensors");
+    const Outcome outcome =
+        run_program(train_line(folder, "--backend cuda --log '" + broken + "' --save '" + saved + "'"),
+                    library + failure);
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(is_one_error_line(outcome));
+    CHECK(holds(outcome.err, ": going on on the CPU"));
+    const auto got = losses(broken);
+    REQUIRE(got.size() == expected.size());
+    for (size_t i = 0; i < got.size(); ++i) CHECK(got[i] == Approx(expected[i]).epsilon(1e-3));
+    CHECK(run_program("train --resume '" + saved + "' --steps 50").code == 0);
+  }
+}
+
+TEST_CASE("cli: when the device is lost a sweep ends with its line and code, and no run has failed by it") {
+  const Folder folder;
+  const std::string sweep = "sweep" + tiny_options(1) +
+                            " --axis train.lr=1e-3,3e-3 --steps 12 --backend cuda"
+                            " --store '" +
+                            folder.file("runs") + "' ";
+  const std::string library = "env NORMSCOPE_CUDA_LIBRARY='" NORMSCOPE_EMULATED "' ";
+  for (const char* failure : {"NORMSCOPE_EMULATED_LAUNCHES=3", "NORMSCOPE_EMULATED_MEMORY=100000"}) {
+    const Outcome lost = run_program(sweep, library + failure);
+    INFO(failure << lost.out << lost.err);
+    CHECK(lost.code == 8);
+    CHECK(is_one_error_line(lost));
+  }
+  const Outcome whole = run_program(sweep, library);
+  INFO(whole.out << whole.err);
+  CHECK(whole.code == 0);
+  CHECK(holds(whole.out, "2 runs trained, 0 taken from"));
+}
+#endif
+
+TEST_CASE("settings: the backend is remembered, and TF32 only with CUDA") {
+  const Folder folder;
+  const std::string path = folder.file("settings.toml");
+  normscope::Settings settings;
+  settings.backend = {.cuda = true, .tf32 = true};
+  normscope::write_settings(path, settings);
+  CHECK(normscope::read_settings(path).settings == settings);
+  folder.write("settings.toml", "tf32 = true\n");
+  CHECK(normscope::read_settings(path).settings.backend == normscope::BackendChoice{});
+}

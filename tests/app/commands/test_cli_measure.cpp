@@ -1,0 +1,91 @@
+// normscope measure and normscope average: tables, JSON, and what is refused.
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/support/program.h"
+#include "catch.hpp"
+
+using namespace normscope::test;
+using nlohmann::json;
+
+namespace {
+
+std::string saved_run(const Folder& folder) {
+  const std::string config = folder.write("tiny.toml", std::string(kTiny) + "[run]\nname = \"small\"\n");
+  const Outcome outcome = run_program("train --config " + config + " --save " + folder.file("x.safetensors") +
+                                      " --save-every 4 --keep 2");
+  REQUIRE(outcome.code == 0);
+  return folder.file("x.safetensors");
+}
+
+json measured(const std::string& arguments) {
+  const Outcome outcome = run_program("measure " + arguments + " --json");
+  INFO(arguments << " gave " << outcome.err);
+  REQUIRE(outcome.code == 0);
+  return json::parse(outcome.out);
+}
+
+double value_of(const json& result, const std::string& column, const std::string& name,
+                const std::string& what) {
+  for (const json& row : result["rows"])
+    if (row[column] == name) return row[what];
+  FAIL("no row " << name);
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("measure: every measurement as a table and as JSON") {
+  const Folder folder;
+  const std::string run = saved_run(folder), before = read_all(run);
+  const json ablation = measured(run + " --without L01.attn,L02");
+  CHECK(ablation["what"] == "ablation");
+  CHECK(ablation["step"] == 12);
+  CHECK(ablation["run"] == "small");
+  CHECK(ablation["rows"].size() == 1 + 2 + 4 + 1 + 1);
+  const double whole = value_of(ablation, "left_out", "nothing", "loss");
+  for (const json& row : ablation["rows"])
+    CHECK(double(row["change"]) == Approx(double(row["loss"]) - whole).margin(1e-12));
+  CHECK(value_of(measured(run + " --what loss"), "left_out", "nothing", "loss") == whole);
+  CHECK(value_of(measured(run + " --what loss --without L01.attn,L02"), "left_out", "L01.attn,L02", "loss") ==
+        value_of(ablation, "left_out", "L01.attn,L02", "loss"));
+
+  CHECK(measured(run + " --what jacobian")["rows"].size() == 4);  // Post-LN: one a sub-layer
+  CHECK(measured(run + " --what logits")["rows"].size() == 2);
+  CHECK(measured(run + " --what felt-rate")["rows"].size() == 3);
+  const json gradients = measured(run + " --what gradients --batches 3");
+  CHECK(gradients["batches"] == 3);
+  CHECK(value_of(gradients, "parameter", "L01.ffn.w2", "norm_of_mean") <
+        value_of(gradients, "parameter", "L01.ffn.w2", "mean_of_norms"));
+  const json concentration = measured(run + " --what concentration --epsilon 0.2 --delta 0.25");
+  CHECK(concentration["asked_epsilon"] == 0.2);
+  CHECK(concentration["rows"].size() == 4);
+
+  for (const char* what :
+       {"ablation", "jacobian", "concentration", "gradients", "logits", "felt-rate", "loss"}) {
+    const Outcome table = run_program("measure " + run + " --what " + what);
+    INFO(what);
+    CHECK(table.code == 0);
+    CHECK(holds(table.out, "\nL0") + holds(table.out, "\nnothing") > 0);
+  }
+  CHECK(read_all(run) == before);  // nothing was written
+}
+
+TEST_CASE("average: the mean of kept states is a run that goes on") {
+  const Folder folder;
+  const std::string run = saved_run(folder), out = folder.file("mean.safetensors");
+  const std::string kept = folder.file("x-000008.safetensors") + " " + folder.file("x-000012.safetensors");
+  const Outcome outcome = run_program("average " + kept + " --out " + out);
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  CHECK(holds(outcome.out, "mean weights of 2 states, step 12"));
+  const auto loss = [&](const std::string& file) {
+    return value_of(measured(file + " --what loss"), "left_out", "nothing", "loss");
+  };
+  const double mean = loss(out), last = loss(run), earlier = loss(folder.file("x-000008.safetensors"));
+  CHECK(mean != last);
+  CHECK(mean == Approx((last + earlier) / 2).margin(0.2));
+  CHECK(run_program("train --resume " + out + " --steps 15").code == 0);
+  CHECK(loss(run) == last);
+}

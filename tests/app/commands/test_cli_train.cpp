@@ -1,0 +1,261 @@
+// normscope train: its log, its checkpoints, its edits, and Ctrl+C.
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/support/program.h"
+#include "catch.hpp"
+#include "test_paths.h"
+
+using namespace normscope::test;
+using nlohmann::json;
+
+namespace {
+
+/// Lines of steps only, without what follows them.
+std::vector<json> steps_of(const std::vector<json>& lines, const std::string& run = "A") {
+  std::vector<json> steps;
+  for (const json& line : lines) {
+    if (line.contains("step") && line["run"] == run) steps.push_back(line);
+  }
+  return steps;
+}
+
+Outcome train(const std::string& arguments) {
+  Outcome outcome = run_program("train " + arguments);
+  INFO(arguments << " gave " << outcome.out << outcome.err);
+  CHECK(outcome.code == 0);
+  return outcome;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the log has the critical rate at the steps at which it is measured, and --plan says what it costs") {
+  const Folder folder;
+  const std::string config = folder.write("tiny.toml", std::string(kTiny) + "critical_every = 5\n");
+  CHECK(holds(train("--config " + config + " --plan").out,
+              "critical rate: 6 forward passes every 5 steps: about 40 % more time"));
+  const std::string off = folder.write("off.toml", kTiny);
+  const auto evaluation = [&](const std::string& arguments) {  // the plan's line
+    const std::string plan = train(arguments + " --plan").out;
+    const size_t at = plan.find("\nevaluation");
+    REQUIRE(at != plan.npos);
+    return plan.substr(at + 1, plan.find('\n', at + 1) - at - 1);
+  };
+  CHECK(evaluation("--config " + off) != evaluation("--config " + config));
+  CHECK(evaluation("--config " + off + " --edit 7:train.critical_every=5") ==
+        evaluation("--config " + config));
+  train("--config " + off + " --save " + folder.file("half.safetensors") +
+        " --edit 20:train.critical_every=5");
+  const std::string resumed = "--resume " + folder.file("half.safetensors") + " --steps 30";
+  CHECK(holds(train(resumed + " --plan").out, "critical rate: 6 forward passes every 5 steps"));
+  CHECK(holds(train(resumed + " --set train.critical_every=3 --plan").out, "every 3 steps"));
+  train("--config " + config + " --log " + folder.file("out.jsonl"));
+  const std::vector<json> steps = steps_of(read_log(folder.file("out.jsonl")));
+  REQUIRE(steps.size() == 12);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    REQUIRE(steps[i].contains("critical_rate") == (i % 5 == 0));
+    if (i % 5 == 0) CHECK(steps[i]["critical_rate"].get<double>() >= steps[i]["lr"].get<double>() / 64);
+  }
+}
+
+TEST_CASE("the log is JSON lines with the documented fields") {
+  const Folder folder;
+  const std::string config = folder.write(
+      "tiny.toml", std::string(kTiny) + "warmup = 4\n[run.A]\n[run.C]\nmodel.placement = \"pre\"\n");
+  const Outcome outcome = train("--config " + config + " --log " + folder.file("log/out.jsonl"));
+  CHECK(holds(outcome.out, "verdict"));
+
+  const std::vector<json> lines = read_log(folder.file("log/out.jsonl"));
+  REQUIRE(lines.size() == 2 * 12 + 2);
+  for (const char* run : {"A", "C"}) {
+    const std::vector<json> steps = steps_of(lines, run);
+    REQUIRE(steps.size() == 12);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      CHECK(steps[i]["step"] == i + 1);
+      CHECK(steps[i]["seed"] == 1);
+      CHECK(steps[i]["loss"].get<double>() > 0);
+      CHECK(steps[i]["lr"].get<double>() == Approx(3e-3 * std::min(1.0, double(i + 1) / 4)));
+      const json& norms = steps[i]["grad_norm"];
+      for (const char* name : {"L01.attn.wq", "L01.attn.wo", "L02.ffn.w1", "L02.ffn.w2"}) {
+        INFO(name);
+        REQUIRE(norms.contains(name));
+        CHECK(norms[name].get<double>() > 0);
+      }
+      CHECK_FALSE(norms.contains("L01.attn.bq"));
+      // Two norms a layer, wherever they stand in it.
+      std::map<std::string, int> gains;
+      for (const auto& [name, norm] : norms.items())
+        if (name.starts_with("L") && name.ends_with(".gain"))
+          gains[name.substr(0, 3)] += norm.get<double>() > 0;
+      CHECK(gains == std::map<std::string, int>{{"L01", 2}, {"L02", 2}});
+      CHECK_FALSE(steps[i]["mean_square"].empty());
+    }
+    CHECK(steps.back().contains("validation"));
+    CHECK_FALSE(steps.front().contains("validation"));
+  }
+  for (size_t i = lines.size() - 2; i < lines.size(); ++i) {
+    const json& last = lines[i];
+    CHECK(last["state"].is_string());
+    CHECK(last["name"].is_string());
+    CHECK(last["result"]["step"] == 12);
+    CHECK(last["result"]["window"] == 12);
+    CHECK(last["result"]["loss"].get<double>() > 0);
+    CHECK(last["result"]["unigram"].get<double>() > 1);
+    CHECK(last["result"]["validation"].get<double>() > 0);
+    CHECK(last["spec"]["model.d_model"] == "16");
+    CHECK(last["edits"].empty());
+  }
+}
+
+TEST_CASE("the same run gives the same log; a resumed one goes on with the same bits") {
+  const Folder folder;
+  const std::string config = "--config " + folder.write("tiny.toml", kTiny);
+  train(config + " --log " + folder.file("straight.jsonl"));
+  train(config + " --threads 1 --log " + folder.file("again.jsonl"));
+  const std::vector<json> straight = steps_of(read_log(folder.file("straight.jsonl")));
+  CHECK(straight == steps_of(read_log(folder.file("again.jsonl"))));
+
+  train(config + " --steps 7 --save " + folder.file("x.safetensors"));
+  train("--resume " + folder.file("x.safetensors") + " --steps 12 --log " + folder.file("rest.jsonl"));
+  const std::vector<json> rest = steps_of(read_log(folder.file("rest.jsonl")));
+  REQUIRE(rest.size() == 5);
+  for (size_t i = 0; i < rest.size(); ++i) CHECK(rest[i] == straight[i + 7]);
+}
+
+TEST_CASE("a setting of which the run takes no notice exits with 2") {
+  const Folder folder;
+  for (const char* set : {"train.momentum=0.5", "model.encoder_layers=3", "model.dyt_alpha=0.7"}) {
+    const Outcome outcome = run_program(std::string("train --preset post --steps 1 --set ") + set);
+    INFO(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err.find("would change nothing") != std::string::npos);
+  }
+  const std::string saved = folder.file("x.safetensors");
+  train(
+      "--preset post --set model.layers=1 --set train.optimizer=momentum --set train.momentum=0.5 --steps 1 "
+      "--save " +
+      saved);
+  train("--resume " + saved + " --set train.momentum=0.4 --steps 2");
+  CHECK(run_program("train --resume " + saved + " --set train.beta1=0.5 --steps 2").code == 2);
+}
+
+TEST_CASE("a checkpoint that cannot be used exits with 3") {
+  const Folder folder;
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += "a line of text number " + std::to_string(i) + "\n";
+  const std::string mine = folder.write("mine.txt", text);
+  train("--config " + folder.write("tiny.toml", kTiny) + " --text " + mine + " --steps 2 --save " +
+        folder.file("x.safetensors"));
+  const std::string bytes = read_all(folder.file("x.safetensors"));
+  const std::string other = folder.write("other.txt", text + "one line more\n");
+  for (const std::string& bad : {
+           folder.file("absent"),
+           folder.write("half", bytes.substr(0, bytes.size() / 2)),
+           folder.write("foreign", "no tensors here"),
+           std::string(NORMSCOPE_FIXTURES "/decoder-pre.safetensors"),
+           folder.file("x.safetensors") + " --text " + other,
+       }) {
+    const Outcome outcome = run_program("train --steps 4 --resume " + bad);
+    INFO(bad << " gave " << outcome.err);
+    CHECK(outcome.code == 3);
+    CHECK(is_one_error_line(outcome));
+  }
+  CHECK(run_program("train --steps 4 --resume " + folder.file("x.safetensors")).code == 0);
+}
+
+TEST_CASE("an edit acts from its step on, from the command line as from the file") {
+  const Folder folder;
+  const std::string config = folder.write("tiny.toml", kTiny);
+  const std::string edited =
+      folder.write("edited.toml",
+                   std::string(kTiny) + "[run]\nedits = [{ step = 6, key = \"train.lr\", value = 1e-4 }]\n");
+  train("--config " + config + " --edit 6:lr=1e-4 --log " + folder.file("line.jsonl"));
+  train("--config " + edited + " --log " + folder.file("file.jsonl"));
+  const std::vector<json> steps = steps_of(read_log(folder.file("line.jsonl")));
+  REQUIRE(steps.size() == 12);
+  int changed = 0;
+  for (const json& step : steps) changed += step["lr"].get<double>() == Approx(1e-4);
+  CHECK(steps[4]["lr"].get<double>() == Approx(3e-3));
+  CHECK(steps[6]["lr"].get<double>() == Approx(1e-4));
+  CHECK(changed >= 6);
+  CHECK(steps == steps_of(read_log(folder.file("file.jsonl"))));
+  CHECK(read_log(folder.file("line.jsonl")).back()["edits"].size() == 1);
+}
+
+TEST_CASE("fields set on the command line") {
+  const Folder folder;
+  const std::string config = folder.write("tiny.toml", kTiny);
+  train("--config " + config + " --set model.placement=pre --set train.warmup=5 --seed 9 --steps 3 --log " +
+        folder.file("log"));
+  const std::vector<json> lines = read_log(folder.file("log"));
+  REQUIRE(lines.size() == 4);
+  CHECK(lines.back()["spec"]["model.placement"] == "pre");
+  CHECK(lines.back()["spec"]["train.warmup"] == "5");
+  CHECK(lines.back()["seed"] == 9);
+}
+
+// --foreground: timeout would otherwise signal its whole group too, and a second Ctrl+C ends the program at once.
+TEST_CASE("Ctrl+C finishes the step, closes the log and saves") {
+  const Folder folder;
+  const std::string config = folder.write("tiny.toml", kTiny);
+  const std::string checkpoint = folder.file("x.safetensors");
+  const Outcome outcome = run_program(
+      "train --config " + config + " --steps 9000000 --log " + folder.file("log") + " --save " + checkpoint,
+      "timeout --foreground --preserve-status -s INT 2");
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 130);
+  CHECK(is_one_error_line(outcome));
+  const std::vector<json> lines = read_log(folder.file("log"));
+  REQUIRE(lines.size() > 1);
+  const int done = lines.back()["result"]["step"];
+  CHECK(done == static_cast<int>(lines.size()) - 1);
+  CHECK(run_program("train --resume " + checkpoint + " --steps " + std::to_string(done + 1)).code == 0);
+}
+
+TEST_CASE("what a resumed run or another source of runs would ignore is refused") {
+  const Folder folder;
+  const std::string config = folder.write("tiny.toml", kTiny), saved = folder.file("x.safetensors");
+  train("--config " + config + " --steps 2 --save " + saved);
+  const std::string resume = "train --steps 4 --resume " + saved;
+  const std::pair<std::string, std::string> refused[] = {
+      {resume + " --run A=post", "--run"},
+      {resume + " --pairs " + config, "--pairs"},
+      {resume + " --labels " + config, "--labels"},
+      {resume + " --valid " + config, "--valid"},
+      {resume + " --init-from " + saved, "--init-from"},
+      {resume + " --tokens 64", "--tokens"},
+      {"train --preset pre --run A=post --steps 1", "--preset"},
+      {"train --config " + config + " --run A=post --steps 1", "--config"},
+      {"compare --config " + config + " --run A=post --steps 1 --out " + folder.file("out"), "--config"},
+      {"--config " + config + " --run A=post --steps 1 --out " + folder.file("out"), "--config"},
+  };
+  for (const auto& [arguments, option] : refused) {
+    const Outcome outcome = run_program(arguments, "env -u DISPLAY -u WAYLAND_DISPLAY");
+    INFO(arguments << " gave " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(is_one_error_line(outcome));
+    CHECK(holds(outcome.err, "excludes"));
+    CHECK(holds(outcome.err, option));
+  }
+  CHECK_FALSE(std::filesystem::exists(folder.file("out")));
+}
+
+TEST_CASE("a resumed run finds its text where --text says that it is now") {
+  const Folder folder;
+  std::string words;
+  for (int i = 0; i < 3000; ++i) words += "a line of text number " + std::to_string(i) + "\n";
+  const std::string text = folder.write("mine.txt", words), saved = folder.file("x.safetensors");
+  train("--config " + folder.write("tiny.toml", kTiny) + " --text " + text + " --steps 2 --save " + saved);
+  std::filesystem::rename(text, folder.file("moved.txt"));
+  CHECK(run_program("train --steps 4 --resume " + saved).code == 3);
+  CHECK(run_program("train --steps 4 --resume " + saved + " --text " + folder.file("moved.txt")).code == 0);
+}

@@ -1,0 +1,376 @@
+// The Compare screen under a hand: baseline, cursor, places, files that are opened and grow, what is exported, and
+// that a frame in which nothing changed computes nothing.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "app/compare_screen/compare_screen.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/program.h"
+#include "app/support/text_faults.h"
+#include "catch.hpp"
+
+using namespace normscope;
+using fixture::LabDriver;
+using test::holds;
+
+namespace {
+
+/// On the third tab.
+struct CompareDriver : LabDriver {
+  explicit CompareDriver(std::shared_ptr<const LabView> view = fixture::lab_view(),
+                         ui::Vec size = {1600, 1000})
+      : LabDriver(std::move(view), size) {
+    driver.click("app/tab/compare");
+    driver.move_to(ui::Vec{4, 4});
+    driver.frames(3);
+  }
+  comparison::CompareScreen& screen() { return *state.screens.compare.screen; }
+  void open(const std::string& path) {
+    screen().open(path, *state.session.view);
+    driver.frames(3);
+  }
+};
+
+std::string log_line(int step, double loss) {
+  return fmt::format("{{\"run\":\"port\",\"seed\":7,\"step\":{},\"loss\":{}}}\n", step, loss);
+}
+
+std::string a_log(int steps) {
+  std::string log;
+  for (int step = 1; step <= steps; ++step) log += log_line(step, 3.0 - 0.001 * step);
+  return log;
+}
+
+}  // namespace
+
+TEST_CASE("compare screen: a click and a letter choose the baseline, and every difference is to it") {
+  CompareDriver compare;
+  CHECK(holds(compare.driver.value("compare/run/B"), "baseline"));
+  CHECK_FALSE(holds(compare.driver.value("compare/run/A"), "baseline"));
+  compare.driver.click("compare/run/A", {0.4f, 0.4f});
+  compare.driver.frames(2);
+  CHECK(holds(compare.driver.value("compare/run/A"), "baseline"));
+  CHECK(holds(compare.driver.value("compare/place/B"), "B and A"));
+  compare.driver.key("C");
+  compare.driver.frames(2);
+  CHECK(holds(compare.driver.value("compare/run/C"), "baseline"));
+  CHECK(holds(compare.driver.value("compare/place/A"), "A and C"));
+  CHECK(compare.ui.registry().find("compare/place/C") == nullptr);
+  // There is no run D: its letter chooses nothing.
+  compare.driver.key("D");
+  compare.driver.frames(2);
+  CHECK(holds(compare.driver.value("compare/run/C"), "baseline"));
+}
+
+TEST_CASE("compare screen: one cursor with the Lab; a parting place moves it, P goes on to the next") {
+  CompareDriver compare;
+  std::optional<int>& cursor = compare.state.screens.lab.transport().pinned_step;
+  cursor = 100;
+  compare.driver.frames(2);
+  const std::string at_100 = compare.driver.value("compare/run/B");
+  cursor = 20;
+  compare.driver.frames(2);
+  CHECK(compare.driver.value("compare/run/B") != at_100);
+  compare.driver.click("compare/place/A");
+  compare.driver.frames(2);
+  REQUIRE(cursor);
+  const int place = *cursor;
+  // The timeline has a ring there.
+  const std::string ring = fmt::format("{} A parts from B", place);
+  bool found = false;
+  for (const ui::Control& c : compare.ui.registry().all())
+    found = found || (c.name.starts_with("timeline/event") && c.value == ring);
+  CHECK(found);
+  CHECK(holds(compare.driver.value("compare/place/A"), fmt::format("at step {}", place)));
+  CHECK(holds(compare.driver.value("compare/loupe"), "of A"));
+  compare.driver.key("Shift+Right");
+  compare.driver.frames(2);
+  CHECK(cursor == place + 10);
+  compare.driver.key("B");  // the baseline, and no bookmark
+  compare.driver.frames(2);
+  CHECK(compare.state.screens.lab.transport().bookmarks.empty());
+}
+
+TEST_CASE("compare screen: the threshold decides where runs part") {
+  CompareDriver compare;
+  const std::string before = compare.driver.value("compare/place/A");
+  compare.driver.click("compare/factor");
+  compare.driver.frames(2);
+  compare.driver.key("Ctrl+A");
+  compare.driver.type("100");
+  compare.driver.key("Enter");
+  compare.driver.frames(3);
+  CHECK(compare.driver.value("compare/place/A") != before);
+  CHECK(compare.screen().kept().factor == 100);
+}
+
+TEST_CASE("compare screen: a log stands in the free place, is followed while it grows, and can be left out") {
+  const test::Folder folder;
+  const std::string path = folder.write("port.jsonl", a_log(40));
+  CompareDriver compare;
+  compare.open(path);
+  // The cursor stands at a step that it never reached.
+  CHECK(holds(compare.driver.value("compare/run/E"), "loss –"));
+  compare.state.screens.lab.transport().pinned_step = 40;
+  compare.driver.frames(2);
+  CHECK(holds(compare.driver.value("compare/run/E"), "loss 2."));
+  CHECK(holds(compare.driver.value("compare/missing"), "E:"));
+  CHECK(holds(compare.driver.value("compare/map/lacks"), "E: gradient norm"));
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+  const std::string before = compare.driver.value("compare/end/E");
+  std::ofstream(path, std::ios::app) << log_line(41, 90.0);
+  compare.driver.frames(3);
+  CHECK(compare.driver.value("compare/end/E") != before);
+  CHECK_FALSE(holds(compare.driver.value("compare/missing"), "took the place"));
+  std::string longer;
+  for (int step = 1; step <= 60; ++step) longer += log_line(step, 4.0 - 0.001 * step);
+  folder.write("port.jsonl", longer);
+  compare.driver.frames(3);
+  CHECK(holds(compare.driver.value("compare/missing"), "E: another run took the place of the one before"));
+  CHECK(fixture::text_faults(compare.ui).empty());
+  compare.driver.click("compare/run/E/replace");
+  compare.driver.frames(2);
+  compare.driver.click("compare/run/E/replace/none");
+  compare.driver.frames(3);
+  CHECK(compare.ui.registry().find("compare/run/E") == nullptr);
+}
+
+TEST_CASE("compare screen: a file that is none is one line with its name, and its card stays empty") {
+  const test::Folder folder;
+  const std::string path = folder.write("no.jsonl", "{\"step\": }\nnothing\n");
+  CompareDriver compare;
+  compare.open(path);
+  const std::string fault = compare.driver.value("compare/fault/E");
+  CHECK(holds(fault, "no.jsonl: line 1"));
+  CHECK(fault.find('\n') == std::string::npos);
+  CHECK(compare.ui.registry().find("compare/run/E") == nullptr);
+  CHECK(holds(compare.driver.value("compare/run/B"), "baseline"));
+}
+
+TEST_CASE("compare screen: one run alone asks for another, and the list of a place asks for a file") {
+  auto alone = std::make_shared<LabView>(*fixture::lab_view());
+  alone->runs.resize(1);
+  CompareDriver compare(alone);
+  CHECK(holds(compare.driver.value("compare/none"), "Open a run"));
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+  compare.driver.click("compare/run/B/replace");
+  compare.driver.frames(2);
+  compare.driver.click("compare/run/B/replace/file");
+  compare.driver.frames(3);
+  CHECK(compare.ui.popup_open("app/file"));
+}
+
+TEST_CASE("compare screen: figures and table become files, with the numbers that they are made of") {
+  const test::Folder folder;
+  setenv("XDG_PICTURES_DIR", folder.file("").c_str(), 1);
+  CompareDriver compare;
+  for (const char* figure :
+       {"compare/loss", "compare/difference", "compare/map/A", "compare/loupe", "compare/end"})
+    for (const char* format : {"svg", "png", "csv"}) {
+      compare.driver.click(fmt::format("{}/menu", figure));
+      compare.driver.frames(2);
+      const size_t before = compare.saved.size();
+      compare.driver.click(fmt::format("{}/menu/{}", figure, format));
+      compare.driver.frames(2);
+      INFO(figure << " " << format);
+      REQUIRE(compare.saved.size() == before + 1);
+      const lab::SavePlot& save = compare.saved.back();
+      REQUIRE(save.plots->size() == 1);
+      // Its cursor and its sentence are those on the screen.
+      const std::string name = figure;
+      if (name != "compare/end" && name != "compare/loupe") CHECK(save.plots->front().cursor.has_value());
+      const bool own = std::string(format) == "csv" && name != "compare/loss" && name != "compare/loupe";
+      CHECK(save.csv.empty() == !own);
+    }
+  unsetenv("XDG_PICTURES_DIR");
+  size_t files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.file("")))
+    files += entry.file_size() > 100 ? 1 : 0;
+  CHECK(files == 15);
+}
+
+TEST_CASE("compare screen: five seeds are trained by the Lab") {
+  CompareDriver compare;
+  compare.driver.click("compare/seeds");
+  compare.driver.frames(2);
+  CHECK(compare.last<lab::CheckSeeds>());
+}
+
+TEST_CASE("compare screen: what was compared travels with the session, and damage is left out") {
+  const test::Folder folder;
+  const std::string path = folder.write("port.jsonl", a_log(10));
+  CompareDriver compare;
+  compare.open(path);
+  compare.driver.key("A");
+  compare.driver.key("W");
+  compare.driver.frames(2);
+  const comparison::KeptChoice kept = compare.screen().kept();
+  CHECK(kept.baseline == 'A');
+  CHECK(kept.matrix == 1);
+  CHECK(kept.files[3].path == path);
+  KeptWindow window;
+  window.shown = Screen::Compare;
+  window.compare = kept;
+  const std::string text = sidecar_text(compare.state.screens.lab, compare.state.session.undo, window);
+
+  AppState other;
+  apply_sidecar(other.screens, other.session, text);
+  REQUIRE(other.screens.compare.screen);
+  CHECK(other.screens.compare.screen->kept() == kept);
+  CHECK(other.screens.shown == Screen::Compare);
+  AppState damaged;
+  apply_sidecar(damaged.screens, damaged.session,
+                R"({"bookmarks": [7], "selected": "A", "undo": "", "compare": 3, "screen": "tape"})");
+  CHECK(damaged.screens.shown == Screen::Lab);
+  CHECK(damaged.screens.lab.transport().bookmarks == std::vector<int>{7});
+}
+
+TEST_CASE("compare screen: a session that is opened keeps no file of the one before") {
+  const test::Folder folder;
+  CompareDriver compare;
+  const comparison::KeptChoice before = compare.screen().kept();
+  compare.open(folder.write("port.jsonl", a_log(10)));
+  CHECK(compare.screen().kept() != before);
+  compare.screen().restore(before);
+  CHECK(compare.screen().kept() == before);
+}
+
+TEST_CASE("compare screen: every setting that differs is a click away, in the compact layout too") {
+  CompareDriver compare;
+  compare.driver.click("compare/settings");
+  compare.driver.frames(2);
+  CHECK(compare.ui.popup_open("compare/settings/all"));
+  CompareDriver small(fixture::lab_view(), {1024, 600});
+  small.driver.click("compare/run/A/replace");
+  small.driver.frames(2);
+  small.driver.click("compare/run/A/replace/settings");
+  small.driver.frames(3);
+  CHECK(small.ui.popup_open("compare/settings/all"));
+  CHECK(fixture::text_faults(small.ui).empty());
+}
+
+TEST_CASE("comparing: what did not change is not computed again, and what is wrong is a line") {
+  comparison::Comparing comparing({});
+  int asked = 0;
+  const auto none = [&] {
+    ++asked;
+    return std::vector<comparison::Compared>{};
+  };
+  const auto first = comparing.newest("data", "choice", {}, none);
+  REQUIRE(first);
+  CHECK(holds(first->error, "0 runs"));
+  CHECK(comparing.newest("data", "choice", {}, none) == first);
+  CHECK(asked == 1);
+  CHECK(comparing.newest("data", "other", {}, none) != first);
+  CHECK(asked == 2);
+}
+
+TEST_CASE("compare screen: a log takes no run's place and no run's letter; where there is no room it asks") {
+  const test::Folder folder;
+  fixture::LabShape shape;
+  shape.fork = true;
+  CompareDriver compare(fixture::lab_view(shape));
+  compare.open(folder.write("port-0.jsonl", a_log(20)));
+  CHECK(compare.screen().kept().files[3].path.empty());  // D stands where it stood
+  CHECK(holds(compare.driver.value("compare/run/D"), "Fork of A"));
+  REQUIRE(compare.ui.popup_open("compare/where"));
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+  compare.driver.click("compare/where/none");
+  compare.driver.frames(3);
+  CHECK_FALSE(compare.ui.popup_open("compare/where"));
+  CHECK(compare.screen().kept().files[3].path.empty());
+
+  compare.open(folder.write("port-1.jsonl", a_log(21)));
+  compare.driver.click("compare/where/2");
+  compare.driver.frames(3);
+  CHECK(compare.screen().kept().files[1].path.ends_with("port-1.jsonl"));
+  CHECK(compare.ui.registry().find("compare/run/B") == nullptr);
+  CHECK(holds(compare.driver.value("compare/run/E"), "port-1"));
+  // No mark of the timeline speaks of the live B in the letter of the log, nor the other way round.
+  for (const ui::Control& c : compare.ui.registry().all())
+    if (c.name.starts_with("timeline/event")) CHECK_FALSE(holds(c.value, "E leaves"));
+  // Escape asks no further.
+  compare.open(folder.write("port-2.jsonl", a_log(22)));
+  REQUIRE(compare.ui.popup_open("compare/where"));
+  compare.driver.key("Escape");
+  compare.driver.frames(3);
+  CHECK_FALSE(compare.ui.popup_open("compare/where"));
+  compare.open(folder.write("port-3.jsonl", a_log(23)));
+  compare.driver.click("compare/where/1");
+  compare.driver.frames(3);
+  CHECK(compare.screen().kept().files[0].letter == 'F');
+  CHECK(compare.screen().kept().files[1].letter == 'E');
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+}
+
+TEST_CASE("compare screen: a log's long name and its own settings are shown") {
+  const test::Folder folder;
+  const std::string head =
+      "{\"format\":\"normscope log 2\",\"maker\":\"PyTorch 2.4\",\"name\":\"hyper-connections with two streams and "
+      "a peri norm\",\"settings\":{\"streams\":\"2\",\"width\":\"64\"}}\n";
+  CompareDriver compare;
+  compare.open(folder.write("hc.jsonl", head + a_log(40)));
+  CHECK(holds(compare.driver.value("compare/run/E"), "hyper-connections"));
+  CHECK(compare.driver.value("compare/setting/E/own") == "streams 2, width 64");
+  CHECK(compare.driver.value("compare/setting/A/own") == "–");
+  CHECK(holds(compare.driver.value("compare/setting/E/data"), "not in its log"));
+  bool drawn = false;
+  for (const ui::TextRecord& text : compare.ui.texts()) drawn = drawn || text.text.starts_with("hyper-conn");
+  CHECK(drawn);
+  for (const std::string& fault : fixture::text_faults(compare.ui)) FAIL_CHECK(fault);
+}
+
+TEST_CASE("compare screen: the loss of a run at a step is the number that the Lab shows") {
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  CompareDriver compare(view);
+  for (const RunView& run : view->runs) {
+    const std::string number = fmt::format("{:.2f}", run.loss);
+    CHECK(holds(compare.driver.value(fmt::format("compare/run/{}", run.letter)), "loss " + number));
+    CHECK(holds(compare.driver.value(fmt::format("compare/end/{}", run.letter)), number));
+  }
+}
+
+TEST_CASE("comparing and following on threads: what is ready is shown, and the bell is rung for it") {
+  const test::Folder folder;
+  std::atomic<int> rung{0};
+  const auto ring = [&] { ++rung; };
+  records::FollowedFile file(folder.write("port.jsonl", a_log(5)), ring);
+  for (int i = 0; i < 1000 && file.now()->version == 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(file.now()->file.runs.size() == 1);
+
+  comparison::Comparing comparing(ring);
+  std::shared_ptr<const comparison::Shown> shown;
+  const auto none = [] { return std::vector<comparison::Compared>{}; };
+  for (int i = 0; i < 1000 && !shown; ++i) {
+    shown = comparing.newest("data", "choice", {}, none);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  REQUIRE(shown);
+  CHECK(rung >= 2);
+  // A rest before the next one is cut short by the hand, and by the end.
+  comparing.newest("more data", "choice", {}, none);
+  comparing.newest("more data", "another choice", {}, none);
+}
+
+TEST_CASE("compare screen: a frame of four runs that did not change costs no comparison") {
+  fixture::LabShape shape;
+  shape.fork = true;
+  CompareDriver compare(fixture::lab_view(shape));
+  compare.driver.frames(5);
+  const auto time = [&](int frames) {
+    const auto begin = std::chrono::steady_clock::now();
+    compare.driver.frames(frames);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / frames;
+  };
+  const double rest = time(20);
+  INFO("seconds a frame: " << rest);
+  CHECK(rest < 0.1);
+}

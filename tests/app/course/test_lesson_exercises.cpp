@@ -1,0 +1,148 @@
+// Sentences to complete and challenges: what is read and what is refused, the score, who trains the ways, the paper.
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+
+#include "app/course/reading/exercise_tables.h"
+#include "app/course/worksheet/worksheet.h"
+#include "app/lessons/progress.h"
+#include "app/lessons/worker.h"
+#include "app/support/exercise_lesson.h"
+#include "app/support/program.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "test_paths.h"
+
+namespace normscope::test_lesson_exercises {
+namespace {
+
+using namespace normscope::lessons;
+using fixture::exercise_with;
+using fixture::parsed_exercise;
+using fixture::refusal_of;
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+}  // namespace
+
+TEST_CASE("sentences to complete are read, and offered in an order that tells nothing", "[lesson]") {
+  const Lesson lesson = parsed_exercise();
+  REQUIRE(lesson.says.size() == 3);
+  const Say& sky = lesson.says[0];
+  CHECK(offered(sky) == std::vector<std::string>{"ash", "blue", "green"});
+  CHECK(filled(sky, "blue") == "The sky is blue.");
+  CHECK(why_not(sky, "green") == "That is grass.");
+  CHECK(why_not(sky, "blue").empty());
+  CHECK(said_right(lesson.says, {"blue", "Red", "wet"}) == 2);
+  CHECK(said_right(lesson.says, {}) == 0);
+  CHECK(definition(lesson) == definition(parsed_exercise(exercise_with("The sky", "This sky"))));
+  const std::string& whole = fixture::exercise_toml();
+  CHECK(parsed_exercise(whole.substr(0, whole.find("[[say]]"))).says.empty());
+  CHECK(parsed_exercise().challenge->ways.size() == 2);
+}
+
+TEST_CASE("the score is the sum that its rule says", "[lesson]") {
+  const Challenge task = *parsed_exercise().challenge;
+  const double never = std::numeric_limits<double>::infinity();
+  std::vector<Try> tries;
+  CHECK(score_of(task, tries, 0) == 0);
+  CHECK(score_of(task, tries, 2) == 0);  // never below 0
+  tries.push_back({"train.warmup=2", 2.9});
+  CHECK(ways_found(task, tries).empty());
+  tries.push_back({"model.placement=pre", 1.5});
+  tries.push_back({"model.placement=pre train.warmup=2", 1.2});
+  REQUIRE(ways_found(task, tries).size() == 1);  // ways differ in the first choice
+  CHECK(ways_found(task, tries)[0].loss == 1.2);
+  tries.push_back({"model.placement=sandwich", 2});  // on the line is not below it
+  tries.push_back({"model.placement=sandwich train.warmup=2", never});
+  CHECK(score_of(task, tries, 1) == 40 - 5 * 5 - 5);
+  tries.push_back({"model.placement=sandwich train.lr=0.001", 1.99});
+  CHECK(score_of(task, tries, 1) == 2 * 40 - 6 * 5 - 5);
+  CHECK(score_of(task, tries, 99) == 2 * 40 - 6 * 5 - 15);  // there are two hints
+  CHECK(score_text(task, tries, 1) == "2 ways × 40 − 6 trainings × 5 − 5 for hints = 45 points");
+  CHECK(has(score_rule(task), "below 2 is worth 40 points"));
+  CHECK(settings_of(to_text(Settings{{"a.b", "1"}, {"c", "x"}})) == Settings{{"a.b", "1"}, {"c", "x"}});
+}
+
+TEST_CASE("what was said and tried is kept, also a loss that is no number; damage is refused", "[lesson]") {
+  const test::Folder folder;
+  const std::string path = folder.file("lessons.json");
+  {
+    Progress progress(path);
+    LessonProgress& p = progress.of("task");
+    p.words = {"blue", "", "wet"};
+    p.tries = {{"model.placement=pre", 1.5},
+               {"model.placement=none", std::numeric_limits<double>::infinity()}};
+    p.hints = 2;
+    progress.save();
+  }
+  Progress again(path);
+  CHECK(again.notice().empty());
+  CHECK(again.of("task").words == std::vector<std::string>{"blue", "", "wet"});
+  REQUIRE(again.of("task").tries.size() == 2);
+  CHECK(again.of("task").tries[0] == Try{"model.placement=pre", 1.5});
+  CHECK(std::isinf(again.of("task").tries[1].loss));
+  CHECK(again.of("task").hints == 2);
+  for (const char* bad :
+       {R"({"lessons":{"a":{"words":["1","2","3","4"]}}})", R"({"lessons":{"a":{"hints":-1}}})",
+        R"({"lessons":{"a":{"tries":[{"set":"x"}]}}})", R"({"lessons":{"a":{"tries":[1]}}})"})
+    CHECK_THROWS_AS(parse_progress(bad, "lessons.json"), Error);
+  // A file of an earlier version has none of these.
+  CHECK(parse_progress(R"({"lessons":{"a":{"step":2}}})", "lessons.json").at("a").tries.empty());
+}
+
+TEST_CASE("no learner waits for the measured ways of a challenge", "[lesson]") {
+  const Lesson lesson = parsed_exercise();
+  CHECK(of_way(lesson, *lesson.curve("loss_one")));
+  CHECK(of_way(lesson, *lesson.measure("end_two")));
+  CHECK_FALSE(of_way(lesson, *lesson.curve("loss_A")));
+  Worker worker({}, 1);
+  // Also when the learner trains the very settings of a way.
+  for (const Changes& changes : {Changes{}, Changes{{"A", {{"model.placement", "pre"}}}}}) {
+    worker.start(lesson, changes);
+    worker.wait();
+    const auto state = worker.state();
+    REQUIRE(state->error == "");
+    REQUIRE(state->done);
+    CHECK(state->curves.contains("loss_A"));
+    CHECK_FALSE(state->curves.contains("loss_one"));
+    CHECK_FALSE(state->curves.contains("loss_two"));
+  }
+}
+
+TEST_CASE("on paper: sentences with a gap and the words, the task and a table for what was tried",
+          "[lesson]") {
+  const Lesson lesson = parsed_exercise();
+  const std::string student = worksheet(lesson, std::nullopt, false);
+  CHECK(has(student, "What you should now be able to say"));
+  CHECK(has(student, "The sky is <span class=\"blank\"></span>."));
+  CHECK(has(student, "Bring it below. Below 2"));
+  CHECK(has(student, "Placement (Post-LN, Pre-LN, Sandwich)"));
+  Results kept;
+  kept.seeds = 1;
+  for (const Measure& m : lesson.measures) kept.measures[m.id] = {{1.5}, {1.5, 1.5, 1.5}};
+  const std::string teacher = worksheet(lesson, kept, true);
+  CHECK(has(teacher, "The sky is <span class=\"answer\">blue</span>."));
+}
+
+TEST_CASE("every sentence of the course stands once, and no word gives itself away", "[lesson]") {
+  const Course course = read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  for (const Broken& broken : course.broken) FAIL(broken.error);
+  std::set<std::string> sentences;
+  size_t first = 0, all = 0;
+  for (const Lesson& lesson : course.lessons) {
+    INFO(lesson.id);
+    CHECK(lesson.says.size() == 3);
+    for (const Say& say : lesson.says) {
+      INFO(lesson.id << ": " << say.text);
+      CHECK(sentences.insert(filled(say, say.word)).second);
+      first += offered(say)[0] == say.word;
+      ++all;
+    }
+  }
+  CHECK(first * 2 < all);  // not: the first one is right
+}
+
+}  // namespace normscope::test_lesson_exercises

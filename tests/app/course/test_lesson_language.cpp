@@ -1,0 +1,424 @@
+// Lessons in another language: every text of lesson.toml has its key, what is missing or superfluous is named, numbers
+// and forms are those of the English text, the player's own words are whole, and the screen shows it.
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "app/course/check/limits.h"
+#include "app/course/labels.h"
+#include "app/course/language/language.h"
+#include "app/course/reading/reach.h"
+#include "app/course/worksheet/worksheet.h"
+#include "app/support/exercise_lesson.h"
+#include "app/support/player_driver.h"
+#include "app/support/program.h"
+#include "app/words/words.h"
+#include "training/spec/spec.h"
+
+namespace normscope::test_lesson_language {
+namespace {
+
+using namespace lessons;
+using fixture::PlayerDriver;
+using test::read_all;
+namespace fs = std::filesystem;
+
+const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
+
+void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+/// A copy of the course in which one file of lesson 1 in German can be changed.
+struct Copy {
+  explicit Copy(const std::string& name) : folder(name) {
+    fs::remove_all(folder);
+    fs::copy(kFolder, folder, fs::copy_options::recursive);
+  }
+  ~Copy() { fs::remove_all(folder); }
+  void replace(const std::string& file, const std::string& from, const std::string& to) const {
+    const std::string path = folder + "/01-warm-up/de/" + file;
+    std::string text = read_all(path);
+    const size_t at = text.find(from);
+    REQUIRE(at != std::string::npos);
+    write_text(path, text.replace(at, from.size(), to));
+  }
+  /// What is said of the translation; the lesson itself still opens, in English.
+  std::string fault() const {
+    const Course german = read_course(folder, "de");
+    const Lesson* lesson = german.find("warm-up");
+    REQUIRE(lesson);
+    CHECK(lesson->language.empty());
+    CHECK(lesson->title == "Warm-up rescues Post-LN");
+    REQUIRE(german.broken.size() == 1);
+    CHECK(language_faults(*lesson) == std::vector<std::string>{german.broken[0].error});
+    return german.broken[0].error;
+  }
+  std::string folder;
+};
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("every translation has the texts of its lesson, and no others", "[lesson]") {
+  size_t languages = 0;
+  for (const Lesson& lesson : read_course(kFolder, "").lessons) {
+    INFO(lesson.id);
+    for (const std::string& fault : language_faults(lesson)) FAIL_CHECK(fault);
+    languages += languages_of(lesson.folder).size();
+  }
+  CHECK(languages >= 1);
+  CHECK(languages_in(kFolder) == std::vector<std::string>{"de"});
+}
+
+TEST_CASE("a translation tells what it lacks and what it has too much, by name", "[lesson]") {
+  SECTION("a text that is missing and one that is not the lesson's") {
+    Copy c("lesson_language_1");
+    c.replace("texts.toml", "label = \"Lauf B noch einmal", "lable = \"Lauf B noch einmal");
+    const std::string fault = c.fault();
+    CHECK(has(fault,
+              "01-warm-up/de/texts.toml:1: 1 missing: knob.warmup.label; 1 superfluous: "
+              "knob.warmup.lable: expected the texts of lesson.toml"));
+  }
+  SECTION("a sentence to complete that lacks a reason, has no gap, or the same word twice") {
+    for (const auto& [from, to, why] :
+         {std::array<std::string, 3>{"others.1.why = \"Vom", "others.3.why = \"Vom",
+                                     "1 missing: say.1.others.1.why; 1 superfluous: say.1.others.3.why"},
+          {"wenn sie ___.", "wenn sie steigt.", "[say.1.text] expected one gap, written ___"},
+          {"\"gleich bleibt\"", "\"langsam fällt\"", "[say.1] 'langsam fällt' is offered twice"}}) {
+      Copy c("lesson_language_7");
+      c.replace("texts.toml", from, to);
+      CHECK(has(c.fault(), why));
+    }
+  }
+  SECTION("no text") {
+    Copy c("lesson_language_2");
+    c.replace("texts.toml", "\"Warm-up rettet Post-LN\"", "7");
+    CHECK(has(c.fault(), "texts.toml:1: [title] is no text"));
+  }
+  SECTION("a number that the English text has not") {
+    Copy c("lesson_language_3");
+    c.replace("explain.md", "bei {value end_C}, ganz", "bei {value end_B}, ganz");
+    CHECK(has(c.fault(), "explain.md:1: 1 missing: {value end_C}; 1 superfluous: {value end_B}"));
+  }
+  SECTION("a file that is missing") {
+    Copy c("lesson_language_4");
+    fs::remove(c.folder + "/01-warm-up/de/run.md");
+    CHECK(has(c.fault(), "run.md:1: the file is missing"));
+  }
+  SECTION("a wall of words") {
+    Copy c("lesson_language_5");
+    std::string wall;
+    for (int i = 0; i < 140; ++i) wall += "Wort ";
+    c.replace("run.md", "Drei", wall + "Drei");
+    CHECK(has(c.fault(), "de/run.md:1: "));
+  }
+}
+
+TEST_CASE("what is to be said, chosen and hinted has its keys, and is what is shown", "[lesson]") {
+  Lesson lesson = fixture::parsed_exercise();
+  std::set<std::string> keys;
+  each_text(lesson, [&](const std::string& key, std::string& text) {
+    CHECK(keys.insert(key).second);
+    text = "<" + key + ">";
+  });
+  for (const char* key :
+       {"say.1.text", "say.3.word", "say.2.others.2.word", "say.2.others.2.why", "challenge.text",
+        "challenge.hint.2", "challenge.choice.1.label", "challenge.choice.2.value.1", "run.one.name"}) {
+    INFO(key);
+    CHECK(keys.contains(key));
+  }
+  CHECK(why_not(lesson.says[1], "<say.2.others.2.word>") == "<say.2.others.2.why>");
+  CHECK(lesson.challenge->choices[1].values[0].text == "<challenge.choice.2.value.1>");
+  CHECK(lesson.challenge->choices[1].values[0].value == "0");  // what is set is no word
+  // Of a slot's choices the names, where they are no words of the wiring.
+  Lesson wired = *read_course(kFolder, "").find("after-the-papers");
+  Knob& first = wired.knobs[0];
+  REQUIRE(first.id == "before");
+  first.names[0] = first.choices[0];
+  std::set<std::string> names;
+  each_text(wired, [&](const std::string& key, std::string&) { names.insert(key); });
+  CHECK(names.contains("knob.before.name.2"));
+  CHECK_FALSE(names.contains("knob.before.name.1"));
+}
+
+TEST_CASE("a lesson without the language stays English, and so does a folder where none has it", "[lesson]") {
+  const Course english = read_course(kFolder, ""), german = read_course(kFolder, "de"),
+               none = read_course(kFolder, "xx");
+  CHECK(german.broken.empty());
+  const Lesson &here = *german.find("warm-up"), &there = *english.find("warm-up");
+  CHECK(here.title == "Warm-up rettet Post-LN");
+  CHECK(definition(here) == definition(there));  // the numbers that were kept are its own
+  CHECK(run_label(here, "A") == "Post-LN, ohne Warm-up");
+  CHECK(run_label(here, "B") == "Post-LN, Warm-up 200");
+  CHECK(german.find("dependency")->title == english.find("dependency")->title);
+  CHECK(none.broken.empty());
+  REQUIRE(none.lessons.size() == english.lessons.size());
+  CHECK(none.find("warm-up")->title == english.find("warm-up")->title);
+}
+
+TEST_CASE("every word of the player is in the table of each language", "[lesson]") {
+  const std::set<std::string> rooms{"course", "worksheet"};
+  const auto keys_of = [&](const std::string& language) {
+    std::set<std::string> keys;
+    for (const Words::Entry& entry : words::language(language).entries())
+      if (rooms.contains(entry.key.substr(0, entry.key.find('.')))) keys.insert(entry.key);
+    return keys;
+  };
+  const std::set<std::string> english = keys_of("en");
+  CHECK(english.size() > 200);
+  CHECK(words::languages() == languages_in(kFolder));
+  for (const std::string& language : languages_in(kFolder)) {
+    const std::set<std::string> there = keys_of(language);
+    for (const std::string& key : english) {
+      INFO("assets/words/" << language << " lacks: " << key);
+      CHECK(there.contains(key));
+    }
+    for (const std::string& key : there) {
+      INFO("assets/words/" << language << " has, and nobody asks for it: " << key);
+      CHECK(english.contains(key));
+    }
+  }
+}
+
+TEST_CASE("what a lesson calls by a key of its own is called as the lessons and the settings call it",
+          "[lesson]") {
+  const Words& english = words::language("en");
+  std::set<std::string> elsewhere;
+  for (const Lesson& lesson : read_course(kFolder, "").lessons)
+    for (const LimitSetting& setting : limit_settings(lesson, "another.txt"))
+      elsewhere.insert(setting.name());
+  for (const Words::Entry& entry : english.entries()) {
+    INFO(entry.key);
+    if (entry.key.starts_with("course.elsewhere.")) CHECK(elsewhere.erase(*english.find(entry.key)) == 1);
+    if (!entry.key.starts_with("course.setting.")) continue;
+    const Field* field = find_field(entry.key.substr(std::string("course.setting.").size()));
+    REQUIRE(field);
+    CHECK(field->label == *english.find(entry.key));
+  }
+  for (const std::string& setting : elsewhere) FAIL_CHECK("no words for " << setting);
+}
+
+TEST_CASE("the screen shows a lesson in German, from the prediction to the claim", "[player]") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1024, 600}}) {
+    PlayerDriver p("", size);
+    p.state.screens.lessons.player = std::make_shared<Player>(
+        read_course(kFolder, "de"), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+    p.driver.frames(3);
+    p.player().open("warm-up", StepKind::Predict);
+    p.driver.frames(3);
+    CHECK(p.shows("Warm-up rettet Post-LN"));
+    CHECK(p.shows("Deine Vorhersage"));
+    CHECK_FALSE(p.shows("Your prediction"));
+    p.driver.click("lesson/slider", {0.15f, 0.5f});
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
+    CHECK(p.shows("Post-LN, ohne Warm-up"));
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
+    CHECK(p.shows("Gemessen"));
+    CHECK(p.says("Schritte"));
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
+    for (const ui::TextRecord& text : p.ui.texts()) {
+      INFO(text.text);
+      CHECK((!text.text.ends_with("…") || text.text == "…"));
+    }
+    p.driver.click("lesson/next");
+    p.driver.frames(2);
+    REQUIRE(p.player().aside() == Aside::Say);
+    CHECK(p.says("wenn sie _____."));
+    for (int i = 1; i <= 3; ++i) {
+      const Say& say = p.player().lesson()->says[static_cast<size_t>(i) - 1];
+      const std::vector<std::string> words = offered(say);
+      const auto right = std::find(words.begin(), words.end(), say.word) - words.begin() + 1;
+      p.press(fmt::format("lesson/say/{}/{}", i, right), true);
+      CHECK(p.driver.value(fmt::format("lesson/say/{}", i)) == "Richtig.");
+    }
+    if (size.x > 1200) CHECK(p.shows("Alle drei sind richtig."));
+    p.driver.click("lesson/next");
+    CHECK(p.player().progress("warm-up").done);
+  }
+}
+
+TEST_CASE("help under the mouse of a lesson in German is German", "[player]") {
+  const auto helps = [](const std::string& language, StepKind step) {
+    PlayerDriver p;
+    p.state.screens.lessons.player = std::make_shared<Player>(
+        read_course(kFolder, language), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+    p.driver.frames(3);
+    p.player().open("warm-up", step);
+    p.driver.frames(3);
+    std::map<std::string, std::string> help;
+    for (const ui::Control& control : p.ui.registry().all())
+      if (control.name.starts_with("lesson/") && !control.name.starts_with("lesson/list/"))
+        help[control.name] = control.help;
+    return help;
+  };
+  for (const StepKind step : kSteps) {
+    const auto english = helps("", step), german = helps("de", step);
+    size_t compared = 0;
+    for (const auto& [name, help] : english) {
+      INFO(to_string(step) << " " << name << ": " << help);
+      const auto there = german.find(name);
+      if (help.empty() || there == german.end()) continue;  // a switch is named after its words
+      CHECK(there->second != help);
+      ++compared;
+    }
+    CHECK(compared > 6);
+  }
+}
+
+TEST_CASE("a worksheet in German has German headings, and asks in German", "[lesson]") {
+  const Course course = read_course(kFolder, "de");
+  const Lesson& lesson = *course.find("warm-up");
+  const Words &english = words::language("en"), &german = words::language("de");
+  for (const bool answers : {false, true}) {
+    const std::string sheet = worksheet(lesson, load_results(lesson), answers);
+    for (const Words::Entry& entry : english.entries()) {
+      if (!entry.key.starts_with("worksheet.") && !entry.key.starts_with("course.step.")) continue;
+      INFO(entry.key);
+      if (const std::string& word = english.say(entry.key); german.say(entry.key) != word)
+        for (const std::string tag : {"h2", "h3", "th", "p", "b", "span"})
+          CHECK_FALSE(has(sheet, "<" + tag + ">" + word + "</" + tag + ">"));
+    }
+    CHECK(has(sheet, "<h3>Im Terminal</h3>"));
+    CHECK(has(sheet, "<h2>Vorhersagen</h2>"));
+    CHECK(has(sheet, "<p>Warum denkst du das?</p>"));
+    CHECK(has(sheet, answers ? "Für die Lehrkraft, mit Antworten" : "<span>Datum</span>"));
+  }
+}
+
+TEST_CASE("beside the steps too no word of the player is left in English", "[player]") {
+  std::map<std::string, std::string> words;  // English, German
+  for (const Words::Entry& entry : words::language("de").entries())
+    words[words::language("en").say(entry.key)] = words::language("de").say(entry.key);
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1024, 600}}) {
+    PlayerDriver p("", size);
+    p.state.screens.lessons.player = std::make_shared<Player>(
+        read_course(kFolder, "de"), std::make_unique<fixture::RecordedMeasurer>(&p.started), "");
+    p.driver.frames(3);
+    const float top = p.driver.control("app/tab/lessons").rect.bottom();
+    const auto look = [&](const char* where) {
+      p.driver.frames(3);
+      for (const ui::TextRecord& text : p.ui.texts()) {
+        if (text.rect.y < top) continue;  // the app's own bar
+        INFO(size.x << ", " << where << ": " << text.text);
+        const auto english = words.find(text.text);
+        CHECK((english == words.end() || english->second == text.text));
+        CHECK((!text.text.ends_with("…") || text.text == "…"));
+      }
+    };
+    for (const StepKind step : kSteps) {
+      p.player().open("warm-up", step);
+      look(to_string(step));
+    }
+    p.driver.click("lesson/next");
+    look("say");
+    p.player().open("eighteen-layers", StepKind::Compare);
+    p.driver.frames(3);
+    p.driver.click("lesson/next");
+    look("challenge");
+    CHECK(p.says("Punkte"));
+    p.focus("lesson/challenge/hint");
+    p.driver.key("Enter");
+    look("challenge");
+    if (size.x > 1200) CHECK(p.says("Hinweis 1:"));
+    p.player().open("five-minutes", StepKind::Predict);
+    p.driver.frames(3);
+    p.driver.click("lesson/tape/next");
+    p.driver.frames(3);
+    CHECK(p.shows("Vorwärts"));
+    CHECK(p.shows("gegeben"));
+    if (p.ui.registry().find("lesson/course")) {
+      p.driver.click("lesson/course");
+      p.driver.frames(3);
+    }
+    p.driver.click("lesson/review");
+    look("review");
+    CHECK(p.shows("was gefragt war"));
+    p.player().open("warm-up", StepKind::Predict);
+    p.state.shell.glossary = "gradient";
+    look("an entry of the glossary");
+    CHECK(p.shows("Lektion 0 öffnen"));
+    CHECK(p.driver.control("app/glossary/entry").help.ends_with("; siehe Lektion 0"));
+  }
+}
+
+TEST_CASE("--language shows the lessons in it, and refuses one that no lesson has", "[cli]") {
+  const std::string lessons = " --lessons '" + kFolder + "'";
+  const auto german = test::run_program("lesson show warm-up --language de" + lessons);
+  CHECK(german.code == 0);
+  CHECK(has(german.out, "Warm-up rettet Post-LN"));
+  CHECK(has(test::run_program("lesson list --language en" + lessons, "env NORMSCOPE_LANGUAGE=de").out,
+            "Warm-up rescues"));
+  const auto variable = test::run_program("lesson list" + lessons, "env NORMSCOPE_LANGUAGE=de");
+  CHECK(has(variable.out, "Pre-LN braucht kein Warm-up."));
+  const auto wrong = test::run_program("lesson list --language dd" + lessons);
+  CHECK(wrong.code == 2);
+  CHECK(has(wrong.err, "--language 'dd': no lesson has it: "));
+  // In a folder without it the flag is an order, the variable a wish.
+  const test::Folder other;
+  fs::copy(kFolder + "/00-five-minutes", other.file("00-five-minutes"), fs::copy_options::recursive);
+  const std::string there = " --lessons '" + other.file(".") + "'";
+  for (const std::string& command : {std::string("lesson list"), std::string("lesson show 0"),
+                                     "lesson worksheet 0 --out '" + other.file("sheet.html") + "'"}) {
+    INFO(command);
+    CHECK(test::run_program(command + " --language de" + there).code == 2);
+    const auto wished = test::run_program(command + there, "env NORMSCOPE_LANGUAGE=de");
+    CHECK(wished.code == 0);
+    CHECK(wished.err == "");
+  }
+}
+
+TEST_CASE("a lesson's reach names what held and what did not, with the numbers of limits.md", "[lesson]") {
+  const Course course = read_course(kFolder, "");
+  const Lesson& lesson = *course.find("warm-up");
+  const std::string table =
+      "# x\n\n| setting | A's loss above letter frequencies (−0.1 to 0.1) | A's loss above letter frequencies, "
+      "warm-up 200 (at most −0.5) | loss of A above that of C (at least 0.5) |\n|--|--|--|--|\n"
+      "| as in the lesson | 0.01 nats | −1.8 nats | 2 nats |\n"
+      "| width 32 | **−1.1 nats, −1.4 nats to −0.95 nats, 0 of 5 hold** | −1.2 nats | **0.2 nats** |\n"
+      "| width 128 | 0 nats | −2 nats | 2 nats |\n| depth × 2 | **−1 nats, 1 of 5 hold** | −2 nats | 2 nats |\n";
+  const std::vector<std::string> words = reach_words(lesson, parse_reach(lesson, table, "t.md"));
+  REQUIRE(words.size() == 3);
+  CHECK(words[0] == "It also holds with: width 128.");
+  CHECK(
+      words[1] ==
+      "It does not hold with width 32: A's loss above letter frequencies: needed −0.1 to 0.1, measured −1.1 nats "
+      "(−1.4 nats to −0.95 nats; 0 of 5 seeds hold); loss of A above that of C: needed at least 0.5, measured 0.2 "
+      "nats.");
+  CHECK(words[2] ==
+        "It does not hold with depth × 2: A's loss above letter frequencies: needed −0.1 to 0.1, measured "
+        "−1 nats (1 of 5 seeds hold).");
+  CHECK(reach_note(table).empty());
+  CHECK(reach_note("# x\n\nLosses in this table are means of 20 steps.\n" + table.substr(3)) ==
+        "Losses in this table are means of 20 steps.");
+  const Course german = read_course(kFolder, "de");
+  const std::vector<std::string> there =
+      reach_words(*german.find("warm-up"), parse_reach(*german.find("warm-up"), table, "t.md"));
+  REQUIRE(there.size() == 3);
+  CHECK(has(there[1],
+            ": nötig −0.1 bis 0.1, gemessen −1.1 nats (−1.4 nats bis −0.95 nats; 0 von 5 Zufallsstarts "
+            "halten)"));
+  CHECK(has(there[1], ": nötig mindestens 0.5, gemessen 0.2 nats."));
+  CHECK_THROWS_WITH(
+      parse_reach(*course.find("admin"), table, "t.md"),
+      Catch::Contains("t.md:3: is not of this lesson's effect: expected that of normscope lesson "
+                      "limits admin --write"));
+  // Every lesson that names an effect was measured elsewhere too, in all settings that can make a difference.
+  for (const Lesson& one : course.lessons) {
+    INFO(one.id << ": normscope lesson limits " << one.id << " --write");
+    if (one.effect.empty()) continue;
+    const std::vector<Reach> reach = load_reach(one);
+    const std::vector<LimitSetting> settings = limit_settings(one, "another.txt");
+    REQUIRE(reach.size() == settings.size());
+    for (size_t i = 0; i < reach.size(); ++i) CHECK(reach[i].setting == settings[i].name());
+  }
+}
+
+}  // namespace normscope::test_lesson_language

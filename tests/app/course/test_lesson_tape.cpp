@@ -1,0 +1,427 @@
+// Tapes of lessons: numbers that were computed by hand, what the reader refuses, the two lessons that have no run, walked
+// by name with right and wrong predictions, and one changed tape that turns each of their claims down.
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "app/course/check/check.h"
+#include "app/course/tapes/tape_curves.h"
+#include "app/course/tapes/tape_tables.h"
+#include "app/course/worksheet/worksheet.h"
+#include "app/lessons/worker.h"
+#include "app/support/player_driver.h"
+#include "app/support/small_lesson.h"
+#include "app/ui/widgets.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "refusals/refusals.h"
+#include "test_paths.h"
+
+namespace normscope::test_lesson_tape {
+namespace {
+
+using namespace normscope::lessons;
+using fixture::PlayerDriver;
+using Values = std::vector<float>;
+
+Lesson by_hand() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/00-five-minutes"); }
+Lesson norm_gradient() { return read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/07-norm-gradient"); }
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+bool near(const std::vector<float>& values, const std::vector<double>& expected) {
+  if (values.size() != expected.size()) return false;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (std::abs(static_cast<double>(values[i]) - expected[i]) > 2e-6) return false;
+  return true;
+}
+
+/// A whole lesson of one tape.
+const std::string kSmall = test::refusal_base("lesson-tape");
+
+Lesson parsed(const std::string& toml) { return fixture::parsed_lesson(toml, "Words."); }
+
+std::string with(const std::string& from, const std::string& to) {
+  return fixture::replaced(kSmall, from, to);
+}
+
+std::string refusal(const std::string& toml) { return fixture::refusal_of(toml, "Words."); }
+
+}  // namespace
+
+TEST_CASE("the tape of lesson 0 computes what a hand computes", "[lesson]") {
+  const Lesson lesson = by_hand();
+  const SmallReplay run = replay_small_tape(lesson.tape("net")->tape);
+  CHECK(run.values.at("h").values == Values{4});
+  CHECK(run.values.at("f").values == Values{0, 4, 4, 8});
+  CHECK(run.values.at("s").values == Values{0, 6, 8, 14});
+  CHECK(near(run.values.at("y").values, {-1.4, -0.2, 0.2, 1.4}));  // mean 7, deviation 5
+  // Softmax of y, and from there by the rules of each op.
+  std::vector<double> share;
+  double sum = 0;
+  for (const double y : {-1.4, -0.2, 0.2, 1.4}) sum += std::exp(y);
+  for (const double y : {-1.4, -0.2, 0.2, 1.4}) share.push_back(std::exp(y) / sum);
+  CHECK(near(run.values.at("L").values, {-std::log(share[1])}));
+  std::vector<double> dy = share;
+  dy[1] -= 1;
+  CHECK(near(run.gradients.at("y").values, dy));
+  const double y[] = {-1.4, -0.2, 0.2, 1.4}, x[] = {0, 2, 4, 6}, w[] = {0, 1, 1, 2}, u[] = {1, 1, -1, 1};
+  double along = 0;
+  for (size_t i = 0; i < 4; ++i) along += dy[i] * y[i] / 4;
+  std::vector<double> ds, dw, du, dx;
+  double dh = 0;
+  for (size_t i = 0; i < 4; ++i) {
+    ds.push_back((dy[i] - along * y[i]) / 5);  // the mean of dy is zero
+    dw.push_back(4 * ds[i]);
+    dh += ds[i] * w[i];
+  }
+  for (size_t i = 0; i < 4; ++i) {
+    du.push_back(x[i] * dh);
+    dx.push_back(ds[i] + u[i] * dh);
+  }
+  CHECK(near(run.gradients.at("s").values, ds));
+  CHECK(near(run.gradients.at("f").values, ds));
+  CHECK(near(run.gradients.at("w").values, dw));
+  CHECK(near(run.gradients.at("u").values, du));
+  CHECK(near(run.gradients.at("x").values, dx));
+  CHECK(run.gradients.at("L").values == Values{1});
+  // One step: each weight less half of its gradient, and nothing else.
+  const SmallTape stepped = train_small_tape(lesson.tape("net")->tape, 0.5f, 1);
+  for (size_t i = 0; i < 4; ++i) {
+    CHECK(stepped.numbers[1].values[i] == Approx(u[i] - 0.5 * du[i]).margin(1e-6));
+    CHECK(stepped.numbers[2].values[i] == Approx(w[i] - 0.5 * dw[i]).margin(1e-6));
+  }
+  CHECK(stepped.numbers[0] == lesson.tape("net")->tape.numbers[0]);
+}
+
+TEST_CASE("one instruction at a time comes to the bits of a replay, forward and then backward", "[lesson]") {
+  const SmallTape tape = by_hand().tape("net")->tape;
+  const SmallReplay run = replay_small_tape(tape);
+  REQUIRE(run.lines.size() == 12);
+  std::map<std::string, Values> values, gradients;
+  std::string order;
+  for (const SmallReplay::Line& line : run.lines) {
+    order += line.instruction;
+    for (const SmallReplay::Write& w : line.writes) (w.gradient ? gradients : values)[w.name] = w.values;
+  }
+  CHECK(order == "hrfsyLLysfrh");
+  for (const auto& [name, value] : values) CHECK(value == run.values.at(name).values);
+  for (const auto& [name, value] : gradients) CHECK(value == run.gradients.at(name).values);
+  CHECK(gradients.size() == 8);  // three numbers and the five lines before the loss
+  // x hears first through the sum, then through h as well.
+  CHECK(run.lines[8].writes[0].values == run.gradients.at("s").values);
+  CHECK(run.gradients.at("x").values != run.gradients.at("s").values);
+  const TapeTable none = table_of_tape(tape, 0), half = table_of_tape(tape, 6), all = table_of_tape(tape, 99);
+  CHECK(none.rows[3].value.empty());
+  CHECK(half.said == "L = −log p of letter 2");
+  for (const TapeRow& row : half.rows) CHECK((!row.value.empty() && row.gradient.empty()));
+  CHECK(all.done == 12);
+  for (const TapeRow& row : all.rows) CHECK_FALSE(row.gradient.empty());
+}
+
+TEST_CASE("what a curve of a tape may be, and what is refused", "[lesson]") {
+  const Lesson lesson = parsed(kSmall);
+  RunStore store(1);
+  const auto curve = [&](const std::string& y, const std::string& more, const Changes& changes = {}) {
+    const Lesson one = parsed(with("y = \"gradient w\"", "y = \"" + y + "\"\n" + more));
+    return measure_curve(one, one.curves[0], 1, store, {}, changes);
+  };
+  CHECK(curve("gradient w", "").y == std::vector<double>{1, 2});
+  CHECK(curve("gradient w", "").x == std::vector<double>{1, 2});
+  CHECK(curve("mean value x", "").y == std::vector<double>{1.5});
+  CHECK(curve("length value x", "").y[0] == Approx(std::sqrt(5)));
+  CHECK(curve("value x . value x", "").y == std::vector<double>{5});
+  CHECK(curve("value L", "over = \"x[2]\"\nxs = [0, 2]").y == std::vector<double>{3, 1});
+  CHECK(curve("value L", "over = \"x\"\nxs = [1, 2]").y == std::vector<double>{1, 2});  // all of x times it
+  const CurveData steps = curve("value L", "steps = [0, 2]\nrate = 0.1");
+  CHECK(steps.x == std::vector<double>{0, 1, 2});
+  CHECK(steps.y[1] == Approx(0.5));  // each step takes rate times |x|^2 off L
+  CHECK(steps.y[2] == Approx(0).margin(1e-6));
+  CHECK(curve("gradient w", "", {{"t", {{"x[2]", "7"}}}}).y == std::vector<double>{1, 7});
+  CHECK(definition(parsed(with("values = [1, 2]", "values = [1, 3]"))) != definition(lesson));
+  CHECK(runs_of({&lesson}, Tier::Full).empty());
+}
+
+TEST_CASE("a norm over numbers without spread is refused", "[lesson]") {
+  // No spread: nothing to divide by.
+  std::string flat = with("values = [1, 2]", "values = [2, 2]");
+  const std::string from = "{ name = \"L\", op = \"multiply\", of = [\"x\", \"w\"] }";
+  flat.replace(
+      flat.find(from), from.size(),
+      "{ name = \"y\", op = \"norm\", of = [\"x\"] }, { name = \"L\", op = \"multiply\", of = [\"y\", \"w\"] }");
+  CHECK(has(refusal(flat), "is not finite"));
+}
+
+TEST_CASE("lessons 0 and 7 hold, and each of their checks tells its claim from its neighbours", "[lesson]") {
+  for (const Lesson& lesson : {by_hand(), norm_gradient()}) {
+    RunStore store(1);
+    const LessonReport report = check_lesson(lesson, store, Tier::Full);
+    INFO(to_text(report));
+    CHECK(report.passed());
+    CHECK(store.trained() == 0);
+    for (const auto& [id, measured] : report.results.measures)
+      for (const double value : measured.values) CHECK(value == measured.values[0]);  // nothing is random
+    for (const Check& check : lesson.checks)
+      for (const Neighbour& neighbour : check.excludes)
+        for (const double value : values_of(lesson, check, neighbour, report.results)) {
+          INFO(check.says << " " << neighbour.what << ": " << value);
+          CHECK_FALSE(std::isnan(value));
+          CHECK_FALSE(holds(check, {{value}, {}}));
+        }
+  }
+}
+
+TEST_CASE("one changed tape turns each claim of lessons 0 and 7 down", "[lesson]") {
+  using Mutation = std::pair<const char*, std::function<void(SmallTape&)>>;
+  const auto fails = [](Lesson lesson, const char* tape, const Mutation& m) {
+    for (LessonTape& one : lesson.tapes)
+      if (one.id == tape) m.second(one.tape);
+    RunStore store(1);
+    const LessonReport report = check_lesson(lesson, store, Tier::Fast);
+    for (const Verdict& v : report.verdicts)
+      if (has(v.check->says, m.first)) return !v.holds;
+    FAIL("no check says " << m.first);
+    return false;
+  };
+  const auto norm = [](NormKind kind) {
+    return [kind](SmallTape& tape) {
+      for (SmallTape::Instruction& i : tape.instructions)
+        if (i.op == SmallTape::Op::Norm) i.norm = kind;
+    };
+  };
+  const Mutation first[] = {
+      {"A little more of that weight", [](SmallTape& tape) { tape.instructions.back().target = 4; }},
+      {"What the gradient foretells", norm(NormKind::Detach)},
+      // The branch is added twice: the sum hands on its gradient twice.
+      {"hands its gradient on to the branch undivided",
+       [](SmallTape& tape) {
+         auto& lines = tape.instructions;
+         lines.insert(lines.begin() + 3, {"s0", SmallTape::Op::Add, {"x", "f"}});
+         lines[4].of = {"s0", "f"};
+       }},
+      {"One step against the gradient", [](SmallTape& tape) {
+         for (SmallTape::Number& n : tape.numbers) n.trained = n.name == "u";
+       }}};
+  for (const Mutation& m : first) {
+    INFO(m.first);
+    CHECK(fails(by_hand(), "net", m));
+  }
+  const auto narrower = [](SmallTape& tape) {
+    for (size_t i = 8; i < 12; ++i) tape.numbers[0].values[i] *= 2;
+  };
+  const auto wider = [](SmallTape& tape) {
+    for (size_t i = 4; i < 8; ++i) tape.numbers[0].values[i] *= 2;
+  };
+  const auto no_norm = [](SmallTape& tape) { tape.instructions[0].op = SmallTape::Op::Relu; };
+  const Mutation second[] = {{"has mean zero: no row more", norm(NormKind::DetachMean)},
+                             {"Nor has any row less.", no_norm},
+                             {"no part along the output: no row more", norm(NormKind::DetachVariance)},
+                             {"A quarter of the spread", narrower},
+                             {"Ten times the spread", wider}};
+  for (const Mutation& m : second) {
+    INFO(m.first);
+    CHECK(fails(norm_gradient(), "rows", m));
+  }
+  // With the other sign at g what is left along y is below zero.
+  CHECK(fails(norm_gradient(), "rows", {"Nor has any row less than none", [&](SmallTape& tape) {
+                                          norm(NormKind::DetachVariance)(tape);
+                                          for (float& v : tape.numbers[1].values) v = -v;
+                                        }}));
+  CHECK(fails(norm_gradient(), "plain", {"falls as one over the spread", no_norm}));
+}
+
+namespace {
+
+/// The Lessons screen with the app's own worker: a tape takes no time.
+struct TapeDriver : PlayerDriver {
+  TapeDriver() {
+    state.screens.lessons.player = std::make_shared<Player>(
+        fixture::shipped_course(), std::make_unique<Worker>(std::function<void()>{}, 1), "");
+    driver.frames(3);
+  }
+  void settle() {
+    while (player().measuring()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      driver.frames(1);
+    }
+    driver.frames(2);
+  }
+  void instructions(int count, bool keyboard) {
+    if (keyboard) focus("lesson/tape");
+    for (int i = 0; i < count; ++i) {
+      if (keyboard)
+        driver.key("Right");
+      else
+        driver.click("lesson/tape/next");
+      driver.frames(1);
+    }
+  }
+  void next(bool keyboard) {
+    press("lesson/next", keyboard);
+    settle();
+  }
+  std::string score(const std::string& id) { return player().progress(id).score; }
+};
+
+}  // namespace
+
+TEST_CASE("lesson 0 is walked, instruction by instruction, with right and wrong predictions", "[player]") {
+  const std::string asked = ui::number(
+      static_cast<double>(replay_small_tape(by_hand().tape("net")->tape).gradients.at("w").values[1]), 3);
+  for (const bool keyboard : {false, true})
+    for (const auto& [place, score] : {std::pair{0.34f, "exactly right"},  // to the two digits that are shown
+                                       {0.36f, "close"},
+                                       {0.5f, "too high"},
+                                       {0.66f, "of the other sign"},
+                                       {0.02f, " too low"}}) {
+      INFO(place << (keyboard ? " keyboard" : " mouse"));
+      TapeDriver p;
+      REQUIRE(p.player().lesson()->id == "five-minutes");  // where a new learner begins
+      CHECK(p.driver.value("lesson/tape") == "0 of 12");
+      p.instructions(6, keyboard);
+      CHECK(p.driver.value("lesson/tape") == "6 of 12");
+      CHECK(p.says("L = −log p of letter 2"));
+      CHECK_FALSE(p.driver.control("lesson/tape/next").enabled);  // what flows back is asked
+      CHECK_FALSE(p.shows(asked));
+      p.driver.click("lesson/slider", {place, 0.5f});
+      p.next(keyboard);
+      REQUIRE(p.player().step() == StepKind::Run);
+      p.instructions(6, keyboard);
+      CHECK(p.driver.value("lesson/tape") == "12 of 12");
+      CHECK(p.shows(asked));
+      CHECK(p.says("back through h: gradient of x and u"));
+      p.next(keyboard);
+      REQUIRE(p.player().step() == StepKind::Compare);
+      CHECK(has(p.score("five-minutes"), score));
+      CHECK(p.says("more of that weight makes the loss smaller."));
+      // A weight of the learner's own: table, sentence and puzzle follow.
+      p.driver.click("lesson/knob/weight", {0.999f, 0.5f});
+      p.driver.click("lesson/again");
+      p.settle();
+      CHECK_FALSE(p.shows(asked));
+      CHECK(has(p.score("five-minutes"), score));
+      p.next(keyboard);
+      CHECK(p.driver.value("lesson/puzzle") == "solved");
+      p.next(keyboard);
+      REQUIRE(p.player().aside() == Aside::Say);
+      p.driver.frames(2);
+      p.say_all(keyboard);
+      p.press("lesson/next", keyboard);
+      CHECK(p.player().progress("five-minutes").done);
+    }
+}
+
+TEST_CASE("the tape's button is the yellow one while it has a line to run, then the one that leads on",
+          "[player]") {
+  using Names = std::vector<std::string>;
+  TapeDriver p;
+  const Names buttons{"lesson/tape/next", "lesson/tape/back", "lesson/again", "lesson/lab", "lesson/next"};
+  CHECK(p.yellow(buttons) == Names{"lesson/tape/next"});
+  p.instructions(6, false);
+  CHECK(p.yellow(buttons).empty());  // nothing is predicted yet
+  p.driver.click("lesson/slider", {0.34f, 0.5f});
+  CHECK(p.yellow(buttons) == Names{"lesson/next"});
+  p.next(false);
+  REQUIRE(p.player().step() == StepKind::Run);
+  CHECK(p.yellow(buttons) == Names{"lesson/tape/next"});
+  p.instructions(6, false);
+  CHECK(p.yellow(buttons) == Names{"lesson/next"});
+  p.next(false);
+  REQUIRE(p.player().step() == StepKind::Compare);
+  p.driver.click("lesson/tape/back");
+  CHECK(p.yellow(buttons) == Names{"lesson/next"});
+}
+
+TEST_CASE("behind Run a tape is as its run leaves it, though no hand went through it", "[player]") {
+  for (const auto& [id, lines] :
+       {std::pair{"five-minutes", "12 of 12"}, std::pair{"norm-gradient", "6 of 6"}})
+    for (const StepKind step : {StepKind::Compare, StepKind::Explain}) {
+      INFO(id << " " << to_string(step));
+      TapeDriver p;
+      p.player().open(id, step);
+      p.driver.frames(3);
+      p.settle();
+      if (!p.ui.registry().find("lesson/tape")) p.driver.click("lesson/figure/tape");
+      p.driver.frames(2);
+      CHECK(p.driver.value("lesson/tape") == lines);
+      CHECK_FALSE(p.says("Nothing has run yet."));
+      p.driver.click("lesson/tape/back");
+      p.driver.frames(2);
+      CHECK(p.driver.value("lesson/tape") != lines);
+      CHECK(p.driver.control("lesson/tape/next").enabled);
+    }
+  TapeDriver p;  // the way there does not lead through its instructions
+  p.player().open("norm-gradient", StepKind::Run);
+  p.settle();
+  CHECK(p.driver.value("lesson/tape") == "0 of 6");
+  p.next(false);
+  REQUIRE(p.player().step() == StepKind::Compare);
+  CHECK(p.driver.value("lesson/tape") == "6 of 6");
+}
+
+TEST_CASE("numbers of a tape stand below each other, to the right of their cells", "[player]") {
+  for (const float scale : {1.f, 1.5f}) {
+    INFO(scale);
+    TapeDriver p;
+    p.state.look.scale = scale;
+    p.player().open("norm-gradient", StepKind::Compare);
+    p.settle();
+    const ui::Rect table = p.driver.control("lesson/tape").rect;
+    const auto right_of = [&](const std::string& number) {
+      for (const ui::TextRecord& text : p.ui.texts())
+        if (text.text == number && table.overlaps(text.rect)) return text.rect.right();
+      return 0.f;
+    };
+    REQUIRE(right_of("100.25") > 0);
+    CHECK(right_of("10") == Approx(right_of("100.25")).margin(1.5));
+    CHECK(right_of("60") == Approx(right_of("101.5")).margin(1.5));
+    CHECK(right_of("60") > right_of("30") + 20);
+  }
+}
+
+TEST_CASE("lesson 7 is walked with a right and a wrong order", "[player]") {
+  for (const bool right : {true, false}) {
+    TapeDriver p;
+    p.player().open("norm-gradient", StepKind::Predict);
+    p.driver.frames(3);
+    if (right)
+      p.driver.drag("lesson/card/narrow", "lesson/card/plain");
+    else
+      p.driver.click("lesson/card/narrow", {0.1f, 0.5f});
+    p.next(false);
+    p.instructions(6, false);
+    CHECK(p.driver.value("lesson/tape") == "6 of 6");
+    p.next(false);
+    CHECK(p.score("norm-gradient") == (right ? "right" : "2 of 3 pairs wrong"));
+    const LessonProgress now = p.player().progress("norm-gradient");
+    const std::string plain = "1, 2, 3, 6", wide = "10, 20, 30, 60",
+                      narrow = "100.25, 100.5, 100.75, 101.5 (longest)";
+    CHECK(now.measured == wide + " → " + plain + " → " + narrow);
+    if (right) CHECK(now.said == now.measured);
+    CHECK(p.says("The row near 100 has a quarter of the spread"));
+    p.next(false);
+    CHECK(p.says("Its mean is zero"));
+    CHECK(p.says("It has no part along"));
+    CHECK(p.driver.value("lesson/puzzle") == "open");
+    CHECK_FALSE(p.ui.registry().find("lesson/lab"));  // there is no run to take there
+  }
+}
+
+TEST_CASE("on paper a tape is filled in by hand, and in the teacher's copy it has run", "[lesson]") {
+  const Lesson lesson = by_hand();
+  RunStore store(1);
+  const Results results = check_lesson(lesson, store, Tier::Full).results;
+  const std::string gradient = ui::number(results.measures.at("asked").spread.mean, 3);
+  const std::string student = worksheet(lesson, results, false), teacher = worksheet(lesson, results, true);
+  for (const std::string& page : {student, teacher}) CHECK(has(page, "<td>relu of h</td>"));
+  CHECK(has(teacher, gradient));
+  CHECK_FALSE(has(student, gradient));
+}
+
+}  // namespace normscope::test_lesson_tape

@@ -1,0 +1,323 @@
+// Mouse and keyboard input of the diagram: every norm to every slot that it may go to, by mouse and by keyboard,
+// in one stack and in two; painting, locking, the kinds of a norm, undo.
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "app/support/both_view.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "catch.hpp"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LabDriver;
+
+namespace {
+
+const ForkRequest& fork_of(const LabDriver& lab) {
+  REQUIRE(lab.last<ForkRequest>());
+  return *lab.last<ForkRequest>();
+}
+
+// The diagram as if nobody had touched it, on a run, with one layer of a stack open.
+void fresh(LabDriver& lab, char run, Side side, int open) {
+  DiagramState& state = lab.state.screens.lab.diagram();
+  state = {};
+  state.selected = run;
+  state.open(side) = open;
+  state.shown = side;
+  lab.log.clear();
+  lab.driver.move_to({4, 4});
+  lab.driver.frames(2);
+}
+
+struct Move {
+  SlotId from;
+  Slot to;
+};
+
+// Every norm of a stack with every slot that it may go to.
+std::vector<Move> legal_moves(const Stack& stack) {
+  std::vector<Move> moves;
+  for (int layer = 0; layer < stack.layers(); ++layer)
+    for (Sub sub : stack.subs())
+      for (Slot from : kSlots)
+        for (Slot to : kSlots)
+          if (const SlotId at{layer, sub, from, stack.side}; legal_move(stack, at, to))
+            moves.push_back({at, to});
+  return moves;
+}
+
+std::string name(SlotId at, Slot slot) {
+  at.slot = slot;
+  return "diagram/" + slot_name(at);
+}
+
+void check_all(LabDriver& lab, char run, Side side, const std::function<void(const Move&)>& hand,
+               bool alone) {
+  const ModelConfig& model =
+      lab.state.session.view->runs[static_cast<size_t>(find_run(*lab.state.session.view, run))].spec->model;
+  const Stacks stacks = stacks_of(model);
+  const std::vector<Move> moves = legal_moves(stacks.of(side));
+  CHECK(moves.size() == 2 * stacks.of(side).subs().size() * static_cast<size_t>(stacks.of(side).layers()));
+  for (const Move& move : moves) {
+    fresh(lab, run, side, move.from.layer);
+    INFO(run << " " << slot_name(move.from) << " to " << to_string(move.to));
+    hand(move);
+    ModelConfig after = fork_of(lab).spec.model;
+    const WiringChange expected = move_norm(stacks.of(side), move.from, move.to, alone);
+    CHECK(same_wiring(stack_of(after, side), expected.wiring, stacks.of(side).cross));
+    CHECK(fork_of(lab).note == expected.note);
+    if (stacks.both) {
+      const Side other = side == Side::Main ? Side::Encoder : Side::Main;
+      CHECK(same_wiring(stack_of(after, other), stacks.wiring(other), other == Side::Main));
+    }
+  }
+}
+
+void by_mouse(LabDriver& lab, const Move& m, const char* modifiers) {
+  lab.driver.drag(name(m.from, m.from.slot), name(m.from, m.to), modifiers);
+}
+
+void by_key(LabDriver& lab, const Move& m, const std::string& modifiers) {
+  lab.ui.focus(name(m.from, m.from.slot));
+  lab.driver.frames(2);
+  lab.driver.key(modifiers + (m.to == Slot::Before ? "I" : m.to == Slot::After ? "O" : "P"));
+}
+
+}  // namespace
+
+TEST_CASE("every norm goes to every slot that it may go to, by mouse and by keyboard") {
+  LabDriver lab(fixture::lab_view());
+  for (char run : {'A', 'C'}) {
+    check_all(
+        lab, run, Side::Main, [&](const Move& m) { by_mouse(lab, m, ""); }, false);
+    check_all(
+        lab, run, Side::Main, [&](const Move& m) { by_mouse(lab, m, "Alt"); }, true);
+    check_all(
+        lab, run, Side::Main, [&](const Move& m) { by_key(lab, m, ""); }, false);
+    check_all(
+        lab, run, Side::Main, [&](const Move& m) { by_key(lab, m, "Alt+"); }, true);
+  }
+}
+
+TEST_CASE("the same in both stacks of an encoder-decoder, the other one untouched") {
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
+    LabDriver lab(fixture::both_view(), size);
+    for (Side side : {Side::Encoder, Side::Main}) {
+      check_all(
+          lab, 'A', side, [&](const Move& m) { by_mouse(lab, m, ""); }, false);
+      check_all(
+          lab, 'B', side, [&](const Move& m) { by_key(lab, m, "Alt+"); }, true);
+    }
+  }
+}
+
+TEST_CASE("a mark of a collapsed row is dragged like a token, onto a mark or onto a slot") {
+  LabDriver lab(fixture::lab_view());
+  fresh(lab, 'A', Side::Main, 1);
+  lab.driver.drag("diagram/layer3/ffn/trunk", "diagram/layer3/ffn/before");
+  CHECK(fork_of(lab).note == "12 norms moved");
+  fresh(lab, 'A', Side::Main, 1);
+  lab.driver.drag("diagram/layer1/attn/trunk", "diagram/layer1/attn/after", "Alt");
+  CHECK(fork_of(lab).note == "1 norm moved");
+  CHECK(norm_at(fork_of(lab).spec.model.stack(), {0, Sub::Attention, Slot::After}) == NormKind::LayerNorm);
+  fresh(lab, 'A', Side::Main, 1);
+  lab.driver.drag("diagram/layer1/ffn/trunk", "diagram/layer2/attn/after");
+  CHECK(fork_of(lab).note == "12 norms moved");
+  fresh(lab, 'A', Side::Main, 1);
+  lab.driver.click("diagram/layer1/ffn/trunk");
+  lab.driver.frames(2);
+  CHECK(lab.state.screens.lab.diagram().open_layer == 0);  // a click opens the layer
+  CHECK_FALSE(lab.last<ForkRequest>());
+}
+
+TEST_CASE("while a norm hovers over a target, every slot that will change says so") {
+  LabDriver lab(fixture::lab_view());
+  fresh(lab, 'A', Side::Main, 1);
+  lab.driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 2");
+  const DiagramState& state = lab.state.screens.lab.diagram();
+  REQUIRE(state.preview);
+  CHECK(state.preview->from.size() == 12);
+  CHECK(state.preview->to.size() == 12);
+  lab.driver.script("drop");
+}
+
+TEST_CASE("the brush changes the layers that it passes and no others, by mouse and by keyboard") {
+  LabDriver mouse(fixture::lab_view()), keys(fixture::lab_view());
+  fresh(mouse, 'A', Side::Main, 1);
+  const ui::Vec first = mouse.driver.control("diagram/layer1/attn/before").rect.centre();
+  const ui::Vec second = mouse.driver.control("diagram/layer2/attn/before").rect.centre();
+  const ui::Rect group = mouse.driver.control("diagram/layers3-6").rect;
+  mouse.driver.move_to("diagram/layer1/attn/trunk");
+  mouse.driver.hold("Ctrl", true);
+  mouse.driver.press();
+  mouse.driver.move_to({first.x - 3, first.y});
+  mouse.driver.move_to(first);
+  mouse.driver.move_to(second);
+  mouse.driver.move_to({group.x, group.bottom() - 3});  // the lowest of the four: layer 3
+  mouse.driver.frames(2);
+  CHECK(mouse.driver.value("diagram/footer").find("Paint: layers 1 to 3, 6 norms moved.") == 0);
+  mouse.driver.release();
+  mouse.driver.hold("Ctrl", false);
+  mouse.driver.frames(1);
+
+  fresh(keys, 'A', Side::Main, 0);
+  keys.ui.focus("diagram/layer1/attn/trunk");
+  keys.driver.frames(2);
+  keys.driver.key("Ctrl+I");
+  CHECK(fork_of(keys).note == "2 norms moved");
+  keys.driver.frames(2);
+  CHECK(keys.ui.focused() == "diagram/layer1/attn/before");
+  for (int layer : {2, 3}) {
+    keys.driver.key("Ctrl+Up");
+    keys.driver.frames(2);
+    CHECK(keys.ui.focused() == fmt::format("diagram/layer{}/attn/before", layer));
+  }
+  CHECK(fork_of(keys).note == "layer 3 as layer 2");
+  CHECK(fork_of(mouse).spec.model.stack() == fork_of(keys).spec.model.stack());
+  const StackWiring& wiring = fork_of(mouse).spec.model.stack();
+  for (int layer = 0; layer < 6; ++layer)
+    for (Sub sub : subs_of(false))
+      CHECK((norm_at(wiring, {layer, sub, Slot::Before}) != NormKind::None) == (layer < 3));
+  mouse.driver.key("Ctrl+Z");
+  CHECK(mouse.last<TakeBack>());  // nothing has answered the edit
+}
+
+TEST_CASE("a locked norm stays when the others move, and cannot be taken") {
+  LabDriver lab(fixture::lab_view());
+  fresh(lab, 'A', Side::Main, 1);
+  lab.ui.focus("diagram/layer2/attn/trunk");
+  lab.driver.frames(2);
+  lab.driver.key("L");
+  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  CHECK_FALSE(lab.last<ForkRequest>());
+  lab.driver.drag("diagram/layer2/ffn/trunk", "diagram/layer2/ffn/before");
+  CHECK(fork_of(lab).note == "11 norms moved");
+  CHECK(norm_at(fork_of(lab).spec.model.stack(), {1, Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
+  lab.driver.click("diagram/layer2/ffn/trunk", {0.5f, 0.5f}, 1);
+  lab.driver.frames(2);
+  lab.driver.click("diagram/kind/rms");
+  lab.driver.frames(1);
+  const StackWiring& kinds = fork_of(lab).spec.model.stack();
+  for (int layer = 0; layer < 6; ++layer)
+    for (Sub sub : subs_of(false))
+      CHECK((norm_at(kinds, {layer, sub, Slot::Stream}) == NormKind::LayerNorm) ==
+            (layer == 1 && sub == Sub::Attention));
+  lab.driver.move_to("diagram/layer2/attn/trunk");
+  lab.driver.frames(2);
+  CHECK(lab.driver.value("diagram/footer").find("Locked.") == 0);
+  lab.driver.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
+  lab.driver.frames(2);
+  lab.driver.click("diagram/kind/lock");
+  lab.driver.frames(2);
+  CHECK(lab.state.screens.lab.diagram().locked.empty());
+}
+
+TEST_CASE("the list of kinds has every kind of the engine, with a line of its own") {
+  LabDriver lab(fixture::lab_view());
+  for (NormKind kind : kNormKinds) {
+    fresh(lab, 'A', Side::Main, 1);
+    lab.driver.click("diagram/layer2/attn/trunk", {0.5f, 0.5f}, 1);
+    lab.driver.frames(2);
+    const std::string row = fmt::format("diagram/kind/{}", kind == NormKind::None ? "off" : short_name(kind));
+    INFO(row);
+    CHECK(lab.driver.control(row).help.size() > 12);
+    lab.driver.click(row);
+    lab.driver.frames(1);
+    if (kind == NormKind::LayerNorm) {
+      CHECK_FALSE(lab.last<ForkRequest>());  // it is one already
+      continue;
+    }
+    CHECK(norm_at(fork_of(lab).spec.model.stack(), {4, Sub::FeedForward, Slot::Stream}) == kind);
+    for (NormKind other : kNormKinds)
+      if (other != kind) CHECK(std::string(kind_words(other).name) != kind_words(kind).name);
+  }
+}
+
+TEST_CASE("the final norm is put on and taken off") {
+  LabDriver lab(fixture::lab_view());
+  fresh(lab, 'A', Side::Main, 1);
+  lab.driver.click("diagram/final");
+  lab.driver.frames(2);
+  lab.driver.click("diagram/kind/rms");
+  lab.driver.frames(1);
+  CHECK(fork_of(lab).spec.model.stack().final == NormKind::Rms);
+  CHECK(fork_of(lab).note == "final norm added");
+  fresh(lab, 'C', Side::Main, 5);
+  lab.ui.focus("diagram/layer6/ffn/trunk");
+  lab.driver.frames(2);
+  lab.driver.key("Up");
+  lab.driver.frames(2);
+  CHECK(lab.ui.focused() == "diagram/final");
+  lab.driver.key("Enter");
+  CHECK(fork_of(lab).spec.model.stack().final == NormKind::None);
+}
+
+TEST_CASE("presets of an encoder-decoder change both stacks or one") {
+  LabDriver lab(fixture::both_view());
+  const auto choose = [&](const char* stack, const char* preset) {
+    fresh(lab, 'A', Side::Main, 0);
+    lab.driver.click("diagram/stack");
+    lab.driver.click(fmt::format("diagram/stack/{}", stack));
+    lab.driver.frames(2);
+    lab.driver.click("diagram/preset");
+    lab.driver.click(fmt::format("diagram/preset/{}", preset));
+    lab.driver.frames(1);
+    const ModelConfig& model = fork_of(lab).spec.model;
+    return std::pair(placement_of(model.encoder, context_of(model, false)),
+                     placement_of(model.decoder, context_of(model, true)));
+  };
+  CHECK(choose("both stacks", "Pre") == std::pair(Placement::Pre, Placement::Pre));
+  CHECK(choose("encoder", "Pre") == std::pair(Placement::Pre, Placement::Post));
+  CHECK(choose("decoder", "Pre") == std::pair(Placement::Post, Placement::Pre));
+}
+
+TEST_CASE("arrows walk from one stack into the other") {
+  LabDriver lab(fixture::both_view());
+  fresh(lab, 'A', Side::Encoder, 1);
+  lab.ui.focus("diagram/enc/layer2/attn/after");
+  lab.driver.frames(2);
+  lab.driver.key("Right");
+  lab.driver.frames(2);
+  CHECK(lab.ui.focused() == "diagram/layer2/attn/trunk");
+  lab.driver.key("Up");
+  lab.driver.frames(2);
+  CHECK(lab.ui.focused() == "diagram/layer2/cross/trunk");
+  lab.driver.key("Left");
+  lab.driver.frames(2);
+  CHECK(lab.ui.focused() == "diagram/enc/layer2/attn/after");
+}
+
+TEST_CASE("a layer is clicked away and back: the loss with and without it, and the run as it was") {
+  fixture::LiveDriver lab;
+  lab.train(3);
+  const double before = lab.view().runs[0].loss;
+  lab.driver.click("diagram/layer1/skip");
+  lab.settle();
+  CHECK(lab.driver.value("diagram/layer1/skip") == "out");
+  const std::string words = lab.driver.value("diagram/footer");
+  CHECK(words.find("Without layer 1: loss ") == 0);
+  CHECK(words.find(" instead of ") != std::string::npos);
+  CHECK(words.find(", at step 3.") != std::string::npos);
+  lab.driver.click("diagram/layer2/attn/skip");
+  lab.settle();
+  CHECK(lab.driver.value("diagram/footer").find("Without layer 1 and attention of layer 2: loss ") == 0);
+  lab.driver.click("diagram/layer1/skip");
+  lab.driver.click("diagram/layer2/attn/skip");
+  lab.settle();
+  CHECK(lab.driver.value("diagram/footer").find("Drag a norm") == 0);
+  CHECK(lab.view().runs[0].step == 3);
+  CHECK(lab.view().runs[0].loss == before);
+  CHECK(lab.view().runs[0].edits.empty());
+
+  lab.ui.focus("diagram/layer2/ffn/trunk");
+  lab.driver.frames(2);
+  lab.driver.key("X");
+  lab.settle();
+  CHECK(lab.driver.value("diagram/layer2/skip") == "out");
+  lab.driver.key("Alt+X");
+  lab.settle();
+  CHECK(lab.driver.value("diagram/layer2/ffn/skip") == "out");
+}

@@ -1,0 +1,183 @@
+// Configuration files: what is written reads back equal, and every way a file can be wrong names file, line and
+// key.
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "catch.hpp"
+#include "engine/support/helpers.h"
+#include "training/files/config_file.h"
+
+using namespace normscope;
+
+namespace {
+
+void check_equal(const std::vector<ConfigRun>& a, const std::vector<ConfigRun>& b) {
+  REQUIRE(a.size() == b.size());
+  for (size_t i = 0; i < a.size(); ++i) {
+    CHECK(a[i].letter == b[i].letter);
+    CHECK(field_values(a[i].spec) == field_values(b[i].spec));
+    CHECK(a[i].edits == b[i].edits);
+  }
+}
+
+std::vector<ConfigRun> round_trip(const std::vector<ConfigRun>& runs) {
+  const std::string text = write_config(runs);
+  INFO(text);
+  return parse_config(text, "written.toml");
+}
+
+}  // namespace
+
+TEST_CASE("an empty configuration is one run with the defaults") {
+  const auto runs = parse_config("", "empty.toml");
+  REQUIRE(runs.size() == 1);
+  CHECK(runs[0].letter == 'A');
+  CHECK(runs[0].spec == RunSpec());
+}
+
+TEST_CASE("a single run is read from its tables, whatever their order in the file") {
+  const auto runs = parse_config(R"(
+[wiring]
+L02.attn = "before=ln"
+[data]
+name = "sort"
+[model]
+placement = "pre"
+layers = 3
+d_model = 32
+sequence = 32
+norm = "rms"
+tied = false
+[train]
+lr = 1e-3
+warmup = 10
+beta2 = 0.999
+[run]
+name = "mine"
+seed = 7
+edits = [{ step = 40, key = "train.warmup", value = 50 }, { step = 20, key = "train.lr", value = 1e-4 }]
+)",
+                                 "lab.toml");
+  REQUIRE(runs.size() == 1);
+  const RunSpec& spec = runs[0].spec;
+  CHECK(spec.name == "mine");
+  CHECK(spec.seed == 7);
+  CHECK(spec.model.layers == 3);
+  CHECK(spec.model.decoder.layers.size() == 3);
+  CHECK(spec.model.decoder.layers[0].attention.before == NormKind::Rms);
+  CHECK(spec.model.decoder.layers[1].attention.before == NormKind::LayerNorm);
+  CHECK(spec.model.decoder.final == NormKind::Rms);
+  CHECK_FALSE(spec.model.tied_output);
+  CHECK(spec.train.schedule.peak == 1e-3f);
+  CHECK(spec.train.beta2 == 0.999f);
+  CHECK(spec.data.name == "sort");
+  CHECK(spec.data.context == 32);
+  REQUIRE(runs[0].edits.size() == 2);
+  CHECK(runs[0].edits[0] == Edit{20, "train.lr", "0.0001"});
+  CHECK(runs[0].edits[1] == Edit{40, "train.warmup", "50"});
+}
+
+TEST_CASE("a configuration with the names of before is the same, and is written with those of today") {
+  const auto
+      before = parse_config(
+          "[model]\nwidth = 32\n[train]\nrate = 0.25\n[run]\nedits = [{ step = 20, key = \"train.rate\", value = 1e-4 }]\n",
+          "lab.toml"),
+      now = parse_config(
+          "[model]\nd_model = 32\n[train]\nlr = 0.25\n[run]\nedits = [{ step = 20, key = \"train.lr\", value = 1e-4 }]\n",
+          "lab.toml");
+  CHECK(before[0].spec == now[0].spec);
+  CHECK(before[0].edits == now[0].edits);
+  CHECK(before[0].spec.model.d_model == 32);
+  CHECK(write_config(before) == write_config(now));
+  CHECK(write_config(before).find("rate") == std::string::npos);
+}
+
+TEST_CASE("several runs share what stands outside their tables") {
+  const auto runs = parse_config(R"(
+[run]
+seed = 3
+[model]
+layers = 2
+[train]
+warmup = 100
+[run.A]
+name = "first"
+train.warmup = 0
+[run.C]
+model.placement = "pre"
+)",
+                                 "lab.toml");
+  REQUIRE(runs.size() == 2);
+  CHECK(runs[0].letter == 'A');
+  CHECK(runs[0].spec.name == "first");
+  CHECK(runs[0].spec.train.schedule.warmup == 0);
+  CHECK(runs[1].letter == 'C');
+  CHECK(runs[1].spec.train.schedule.warmup == 100);
+  CHECK(runs[1].spec.seed == 3);
+  CHECK(placement_of(runs[1].spec.model.stack(), context_of(runs[1].spec.model, true)) == Placement::Pre);
+}
+
+TEST_CASE("what is written reads back equal") {
+  SECTION("one run, every preset") {
+    for (const std::string& name : preset_names()) {
+      INFO(name);
+      const std::vector<ConfigRun> runs{{'A', preset_run(name), {}}};
+      check_equal(runs, round_trip(runs));
+    }
+  }
+  SECTION("several runs with edits, a custom wiring and a name that needs escaping") {
+    std::vector<ConfigRun> runs;
+    for (RunSpec& spec : default_comparison({}, 5))
+      runs.push_back({static_cast<char>('A' + runs.size()), spec, {}});
+    runs.push_back(
+        {'D',
+         runs[0].spec,
+         {{214, "train.lr", "0.001"}, {230, "train.schedule", "linear"}, {240, "wiring.L01.ffn", "none"}}});
+    runs[3].spec.name = "tab\t, \"quotes\", back\\slash, \xCE\xA9";
+    set_field(runs[3].spec, "wiring.L03.attn", "before=ln");
+    set_field(runs[3].spec, "train.milestones", "10,20");
+    set_field(runs[1].spec, "train.lr", "1");
+    set_field(runs[2].spec, "data.name", "copy");
+    check_equal(runs, round_trip(runs));
+  }
+  SECTION("through a file") {
+    const auto path = std::filesystem::temp_directory_path() / "normscope-test-config.toml";
+    const std::vector<ConfigRun> runs{{'A', preset_run("admin"), {}}};
+    save_config(path.string(), runs);
+    check_equal(runs, read_config(path.string()));
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_CASE("a text is looked for beside its configuration") {
+  const std::string text = "[data]\ntext = \"mine.txt\"\n";
+  CHECK(parse_config(text, "lab.toml", "/books")[0].spec.data.text_path == "/books/mine.txt");
+  CHECK(parse_config(text, "lab.toml")[0].spec.data.text_path == "mine.txt");
+  CHECK(parse_config(text, "lab.toml")[0].spec.data.name == "text");
+  CHECK(parse_config("[data]\ntext = \"/a/b.txt\"\n", "lab.toml", "/books")[0].spec.data.text_path ==
+        "/a/b.txt");
+}
+
+TEST_CASE("a configuration that cannot be read says so") {
+  CHECK_THROWS_WITH(read_config("/nonexistent/lab.toml"),
+                    "/nonexistent/lab.toml: no such file: check the path");
+  CHECK_THROWS_WITH(
+      read_config(std::filesystem::temp_directory_path().string()),
+      Catch::Matchers::EndsWith("is a folder, not a regular file: expected a configuration in TOML"));
+}
+
+TEST_CASE("edits as text") {
+  CHECK(parse_edit("214:lr=1e-3") == Edit{214, "train.lr", "1e-3"});
+  CHECK(parse_edit("10:train.warmup=50") == Edit{10, "train.warmup", "50"});
+  for (const char* bad : {"", "214", "214:lr", "x:lr=1", "-1:lr=1", "lr=1", "214=lr:1"}) {
+    INFO(bad);
+    CHECK_THROWS_AS(parse_edit(bad), Error);
+  }
+  CHECK_THROWS_WITH(parse_edit("3:data.seed=2"), Catch::Contains("no run goes on with other data"));
+  CHECK_THROWS_WITH(check_edit(RunSpec(), {3, "data.name", "mood"}),
+                    Catch::Contains("no run goes on with other data"));
+  CHECK_THROWS_AS(check_edit(RunSpec(), {3, "train.rat", "1"}), Error);
+  CHECK_THROWS_AS(check_edit(RunSpec(), {3, "train.lr", "much"}), Error);
+  CHECK_NOTHROW(check_edit(RunSpec(), {3, "wiring.L03.attn", "before=ln"}));
+}

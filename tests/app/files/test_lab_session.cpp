@@ -1,0 +1,197 @@
+// A Lab session in a folder: what is restored goes on bit for bit, and a damaged folder changes nothing.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "catch.hpp"
+#include "folder.h"
+#include "training/session/lab.h"
+#include "training/support/tiny.h"
+
+using namespace normscope;
+namespace fs = std::filesystem;
+
+using test::Folder;
+
+namespace {
+
+std::vector<RunSpec> tiny_comparison() {
+  std::vector<RunSpec> runs = default_comparison();
+  for (RunSpec& run : runs) {
+    test::make_tiny(run);
+    set_field(run, "train.steps", "40");
+  }
+  return runs;
+}
+
+LabOptions quiet() {
+  LabOptions options;
+  options.threads = 1;
+  options.sample_text = false;
+  options.validation_every = 0;
+  return options;
+}
+
+// Four runs at step 20, one of them forked and one edited on the way.
+void play_a_little(Lab& lab) {
+  lab.post(lab::ReplaceRuns{tiny_comparison(), {}, false});
+  lab.post(lab::PlayTo{7});
+  lab.wait_idle();
+  lab.post(lab::EditField{1, "train.lr", "0.001"});
+  lab::ForkRequest fork;
+  fork.spec = *lab.view()->runs[0].spec;
+  set_field(fork.spec, "model.placement", "pre");
+  fork.note = "12 norms moved";
+  lab.post(fork);
+  lab.post(lab::PlayTo{20});
+  lab.wait_idle();
+}
+
+void check_equal(const LabView& a, const LabView& b) {
+  CHECK(a.step == b.step);
+  CHECK(a.budget == b.budget);
+  REQUIRE(a.runs.size() == b.runs.size());
+  for (size_t i = 0; i < a.runs.size(); ++i) {
+    const RunView &x = a.runs[i], &y = b.runs[i];
+    CHECK(x.letter == y.letter);
+    CHECK(*x.spec == *y.spec);
+    CHECK(*x.origin == *y.origin);
+    CHECK(x.edits == y.edits);
+    CHECK(x.loss == y.loss);  // to the bit
+    CHECK(x.forked_from == y.forked_from);
+    CHECK(x.fork_step == y.fork_step);
+    CHECK(x.fork_note == y.fork_note);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a saved session is restored and goes on bit for bit") {
+  const Folder folder;
+  Lab lab(quiet());
+  play_a_little(lab);
+  REQUIRE(lab.view()->runs.size() == 4);
+  lab.post(lab::SaveSession{folder.file("")});
+  lab.post(lab::PlayTo{33});
+  lab.wait_idle();
+
+  Lab other(quiet());
+  other.post(lab::RestoreSession{folder.file(""), false});
+  other.wait_idle();
+  CHECK(other.view()->message == "");
+  CHECK(other.view()->step == 20);
+  other.post(lab::PlayTo{33});
+  other.wait_idle();
+  check_equal(*lab.view(), *other.view());
+}
+
+TEST_CASE("saving twice leaves one complete state and no old files") {
+  const Folder folder;
+  Lab lab(quiet());
+  play_a_little(lab);
+  lab.post(lab::SaveSession{folder.file("")});
+  lab.post(lab::PlayTo{25});
+  lab.wait_idle();
+  lab.post(lab::SaveSession{folder.file("")});
+  lab.wait_idle();
+  std::ifstream file(folder.file("session.json"));
+  const std::string session{std::istreambuf_iterator<char>(file), {}};
+  int runs = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path)) {
+    const std::string name = entry.path().filename().string();
+    INFO(name);
+    CHECK((name == "session.json" || session.find("\"" + name + "\"") != std::string::npos));
+    runs += name.find("-2.safetensors") != std::string::npos && name.find("-step") == std::string::npos;
+  }
+  CHECK(runs == 4);
+  Lab other(quiet());
+  other.post(lab::RestoreSession{folder.file(""), false});
+  other.wait_idle();
+  check_equal(*lab.view(), *other.view());
+}
+
+TEST_CASE("what lies beside a session is left alone, whatever it is called") {
+  const Folder folder;
+  fs::create_directories(folder.path);
+  std::ofstream(folder.file("mine.safetensors")) << "weights of months";
+  Lab lab(quiet());
+  play_a_little(lab);
+  lab.post(lab::SaveSession{folder.file("")});
+  lab.wait_idle();
+  std::ofstream(folder.file("A-99.safetensors")) << "so are these";
+  lab.post(lab::PlayTo{25});
+  lab.post(lab::SaveSession{folder.file("")});
+  lab.wait_idle();
+  CHECK(lab.view()->message == "");
+  CHECK(fs::exists(folder.file("mine.safetensors")));
+  CHECK(fs::exists(folder.file("A-99.safetensors")));
+  CHECK_FALSE(fs::exists(folder.file("A-1.safetensors")));  // of the state before
+  CHECK(fs::exists(folder.file("A-2.safetensors")));
+}
+
+TEST_CASE("a damaged session is said in one line and changes nothing") {
+  const Folder folder;
+  Lab lab(quiet());
+  play_a_little(lab);
+  lab.post(lab::SaveSession{folder.file("")});
+  lab.wait_idle();
+  const auto before = lab.view();
+  std::string file;
+  SECTION("no folder") { fs::remove_all(folder.path); }
+  SECTION("no JSON") { std::ofstream(folder.file("session.json")) << "{ half"; }
+  SECTION("a checkpoint is cut short") { fs::resize_file(folder.path / "B-1.safetensors", 1000); }
+  SECTION("a checkpoint is missing") { fs::remove(folder.path / "C-1.safetensors"); }
+  SECTION("a field is of another type") {
+    std::ofstream(folder.file("session.json")) << R"({"format": "normscope session 1", "step": "soon"})";
+  }
+  lab.post(lab::RestoreSession{folder.file(""), false});
+  lab.wait_idle();
+  CHECK_FALSE(lab.view()->message.empty());
+  CHECK(lab.view()->message.find('\n') == std::string::npos);
+  check_equal(*before, *lab.view());
+}
+
+TEST_CASE("the autosave follows by itself and holds the last state at the end") {
+  const Folder folder;
+  LabOptions options = quiet();
+  options.autosave = folder.file("auto");
+  options.autosave_every = 0.05;
+  double loss = 0;
+  {
+    Lab lab(options);
+    play_a_little(lab);
+    for (int i = 0; i < 100 && !fs::exists(folder.path / "auto" / "session.json"); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    CHECK(fs::exists(folder.path / "auto" / "session.json"));
+    lab.post(lab::PlayTo{30});
+    lab.wait_idle();
+    loss = lab.view()->runs[0].loss;
+  }
+  Lab other(quiet());
+  other.post(lab::RestoreSession{folder.file("auto"), false});
+  other.wait_idle();
+  CHECK(other.view()->step == 30);
+  CHECK(other.view()->runs.at(0).loss == loss);
+}
+
+TEST_CASE("runs start with edits that come in their time") {
+  Lab lab(quiet());
+  play_a_little(lab);
+  std::vector<RunSpec> specs;
+  std::vector<std::vector<Edit>> edits;
+  for (const RunView& run : lab.view()->runs) {
+    specs.push_back(*run.origin);
+    edits.push_back(run.edits);
+  }
+  Lab other(quiet());
+  other.post(lab::ReplaceRuns{specs, edits, false});
+  other.post(lab::PlayTo{20});
+  other.wait_idle();
+  CHECK(other.view()->message == "");
+  for (size_t i = 0; i < 4; ++i) {
+    CHECK(*other.view()->runs[i].spec == *lab.view()->runs[i].spec);
+    CHECK(other.view()->runs[i].history->loss().values.back() ==
+          lab.view()->runs[i].history->loss().values.back());
+  }
+}

@@ -1,0 +1,235 @@
+// Every file that the program writes, one after the other, through the same questions: is the mode of a
+// replaced file kept, does a link stay a link, is one to nothing refused, does a full disk say so, is nothing
+// else in the folder touched?
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <functional>
+#include <iterator>
+#include <map>
+
+#include "app/commands/run_log.h"
+#include "app/course/check/check.h"
+#include "app/course/reader.h"
+#include "app/course/report.h"
+#include "app/headless/raster.h"
+#include "app/lessons/progress.h"
+#include "app/panels/plot_files.h"
+#include "app/shell/settings.h"
+#include "app/support/live_lab.h"
+#include "app/support/program.h"
+#include "app/window/frame_log.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
+#include "training/data/tokenizer.h"
+#include "training/experiments/store/result_store.h"
+#include "training/files/config_file.h"
+#include "training/run/keyframes.h"
+#include "training/run/run.h"
+#include "training/session/lab_session.h"
+
+using namespace normscope;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Output {
+  const char* name;
+  std::string file;  // as the output calls it in its folder
+  bool own;          // holds the person's own text
+  std::function<void(const std::string& folder)> write;
+};
+
+const Run& small_run() {
+  static const auto backend = make_cpu_backend(1);
+  static const std::vector<RunSpec> specs = fixture::small_runs();
+  static const auto run = [] {
+    auto made = std::make_unique<Run>(specs[0], make_task(specs[0].data), *backend);
+    for (int i = 0; i < 3; ++i) made->step();
+    return made;
+  }();
+  return *run;
+}
+
+void say_notice(const std::string& notice) {
+  if (!notice.empty()) throw Error(notice);
+}
+
+// The course's progress in a folder, begun when it is asked for first.
+lessons::Progress& progress_in(const std::string& folder) {
+  static std::map<std::string, std::unique_ptr<lessons::Progress>> all;
+  std::unique_ptr<lessons::Progress>& one = all[folder];
+  if (!one) one = std::make_unique<lessons::Progress>(folder + "/lessons.json");
+  return *one;
+}
+
+// A lesson without runs, in whose folder measured.json goes.
+lessons::Lesson lesson_in(const std::string& folder) {
+  lessons::Lesson lesson;
+  lesson.id = "one";
+  lesson.title = "One";
+  lesson.folder = folder;
+  lesson.number = 1;
+  return lesson;
+}
+
+std::string result_name() {
+  const test::Folder folder;
+  experiments::ResultStore(folder.file("results")).put("key", "one 1", {});
+  return fs::directory_iterator(folder.file("results"))->path().filename().string();
+}
+
+std::vector<Output> outputs() {
+  const ConfigRun run{'A', fixture::small_runs()[0], {}};
+  std::vector<Output> all = {
+      {"checkpoint", "x.safetensors", true, [](auto& f) { small_run().save(f + "/x.safetensors"); }},
+      {"configuration", "x.toml", false, [run](auto& f) { save_config(f + "/x.toml", std::span(&run, 1)); }},
+      {"picture", "x.png", false,
+       [](auto& f) {
+         raster::write_png(f + "/x.png", {2, 1, {0xFF0000FFu, 0xFFFFFFFFu}});
+       }},
+      {"settings", "settings.toml", true, [](auto& f) { write_settings(f + "/settings.toml", {}); }},
+      {"progress", "lessons.json", true,
+       [](auto& f) {  // read once, before there is what the test puts there
+         lessons::Progress& progress = progress_in(f);
+         progress.save();
+         say_notice(progress.notice());
+       }},
+      {"measured numbers", "measured.json", false, [](auto& f) { lessons::save_results(lesson_in(f), {}); }},
+      {"report", "report.md", false,
+       [](auto& f) {
+         lessons::Course course;
+         course.lessons.push_back(lesson_in(f + "/none"));
+         lessons::write_report(course, f);
+       }},
+      {"result store", result_name(), false,
+       [](auto& f) { experiments::ResultStore(f).put("key", "one 1", {}); }},
+      {"session", "session.json", true, [](auto& f) { SessionWriter(f).write({}); }},
+      {"training log", "x.jsonl", false,
+       [](auto& f) {
+         cli::RunLog log(f + "/x.jsonl", {});
+         log.step({'A', 1}, 1, 2.0, 1e-3, {}, {}, {});
+         log.check();
+       }},
+      {"frame log", "x.csv", false,
+       [](auto& f) {
+         FrameLog log(f + "/x.csv");
+         say_notice(log.error());
+       }},
+  };
+  if (tokenizer_unavailable().empty())
+    all.push_back({"tokenizer", "x.model", true, [](auto& f) {
+                     const std::vector<std::string_view> text(40,
+                                                              "the quick brown fox jumps over the lazy dog");
+                     Tokenizer::train(text, 40).save(f + "/x.model");
+                   }});
+  return all;
+}
+
+// Everything below a folder with its content: a file that an output has no business with must stay.
+std::map<std::string, std::string> tree(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::directory_iterator(folder))
+    files[entry.path().filename().string()] = entry.is_symlink() ? "-> " + fs::read_symlink(entry).string()
+                                              : entry.is_regular_file()
+                                                  ? test::read_all(entry.path().string())
+                                                  : "";
+  return files;
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 ? info.st_mode & 07777 : 0;
+}
+
+std::string failure_of(const Output& output, const std::string& folder) {
+  try {
+    output.write(folder);
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("every output: new files, replaced ones and links to files") {
+  const mode_t before = umask(022);
+  for (const Output& output : outputs()) {
+    INFO(output.name);
+    const test::Folder home;
+    const std::string fresh = home.file("fresh"), kept = home.file("kept"), linked = home.file("linked");
+    for (const std::string& folder : {fresh, kept, linked}) {
+      fs::create_directories(folder);
+      progress_in(folder);
+    }
+    CHECK(failure_of(output, fresh) == "");
+    CHECK(mode_of(fresh + "/" + output.file) == (output.own ? 0600 : 0644));
+
+    // What stands around it under names that a writer might want.
+    for (const char* neighbour : {".part", ".tmp", "~"})
+      home.write("kept/" + output.file + neighbour, "mine");
+    home.write("kept/" + output.file, "");
+    chmod((kept + "/" + output.file).c_str(), 0640);
+    CHECK(failure_of(output, kept) == "");
+    CHECK(mode_of(kept + "/" + output.file) == 0640);
+    CHECK(test::read_all(kept + "/" + output.file) == test::read_all(fresh + "/" + output.file));
+    for (const char* neighbour : {".part", ".tmp", "~"})
+      CHECK(test::read_all(kept + "/" + output.file + neighbour) == "mine");
+
+    const std::string target = home.write("target", "");
+    fs::create_symlink(target, linked + "/" + output.file);
+    CHECK(failure_of(output, linked) == "");
+    CHECK(fs::is_symlink(linked + "/" + output.file));
+    CHECK(test::read_all(target) == test::read_all(fresh + "/" + output.file));
+    for (const std::string& folder : {fresh, kept, linked})
+      for (const auto& [name, text] : tree(folder)) CHECK_FALSE(name.starts_with(".normscope-"));
+  }
+  umask(before);
+}
+
+TEST_CASE("every output: links to nothing, full disks and folders without access are said and harm nothing") {
+  for (const Output& output : outputs()) {
+    INFO(output.name);
+    const test::Folder home;
+    const std::string dangling = home.file("dangling"), full = home.file("full");
+    for (const std::string& folder : {dangling, full}) {
+      fs::create_directories(folder);
+      progress_in(folder);
+    }
+    fs::create_symlink(home.file("nowhere"), dangling + "/" + output.file);
+    CHECK(test::holds(failure_of(output, dangling), "is not there"));
+    CHECK_FALSE(fs::exists(home.file("nowhere")));
+    CHECK(fs::is_symlink(dangling + "/" + output.file));
+    fs::create_symlink("/dev/full", full + "/" + output.file);
+    CHECK(test::holds(failure_of(output, full), "No space left"));
+    CHECK(fs::is_symlink(full + "/" + output.file));
+    CHECK_FALSE(failure_of(output, "/proc/self").empty());  // where not even root may make a file
+    CHECK_FALSE(failure_of(output, "/proc/self/none").empty());
+  }
+}
+
+TEST_CASE("a saved plot never overwrites and follows no link to nothing") {
+  const test::Folder folder;
+  plot::PlotSpec plot;
+  plot.id = "loss";
+  plot::Series line;
+  line.id = "A";
+  line.y = plot::Column::of({1, 2});
+  plot.series.push_back(line);
+  const lab::SavePlot save{
+      std::make_shared<const std::vector<plot::PlotSpec>>(1, plot), {}, lab::PlotFormat::Csv};
+  fs::create_symlink(folder.file("nowhere"), folder.file("normscope-loss.csv"));
+  CHECK(lab::save_plot(save, folder.file("."), false).front().ends_with("normscope-loss-2.csv"));
+  CHECK_FALSE(fs::exists(folder.file("nowhere")));
+  CHECK_THROWS_AS(lab::save_plot(save, "/proc/self/none", false), Error);
+}
+
+TEST_CASE("autosaves are the person's alone") {
+  const test::Folder home;
+  const AutosaveFolder autosave(home.file("state"));
+  CHECK(mode_of(home.file("state")) == 0700);
+  CHECK(mode_of(autosave.path()) == 0700);
+  CHECK(mode_of(autosave.path() + "/lock") == 0600);
+}

@@ -1,0 +1,267 @@
+// What the window saves is a configuration that gives the same runs again, edits and forks included.
+#include "app/files/small_window.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
+
+using namespace normscope;
+using fixture::SmallWindow;
+using fixture::tiny_runs;
+
+namespace {
+
+lab::ForkRequest moved_norms(const LabView& view) {
+  lab::ForkRequest request;
+  request.source = 0;
+  request.spec = *view.runs[0].spec;
+  for (const char* place : {"wiring.L01.attn", "wiring.L01.ffn", "wiring.L02.attn", "wiring.L02.ffn"}) {
+    set_field(request.spec, place, "before=ln");
+  }
+  request.note = "4 norms moved";
+  return request;
+}
+
+/// Two runs trained to step 6, one edited there, one forked from it, all trained to step 10.
+void play(Lab& lab) {
+  lab.post(lab::ReplaceRuns{tiny_runs(), {}, false});
+  lab.post(lab::PlayTo{6});
+  lab.wait_idle();
+  lab.post(lab::EditField{0, "train.lr", "0.001"});
+  lab.post(moved_norms(*lab.view()));
+  lab.post(lab::PlayTo{10});
+  lab.wait_idle();
+}
+
+}  // namespace
+
+TEST_CASE("a saved session replays bit for bit") {
+  Lab lab({.threads = 1, .live_text = false});
+  play(lab);
+  const std::shared_ptr<const LabView> view = lab.view();
+  REQUIRE(view->runs.size() == 3);
+  const std::string text = write_config(session_of(*view));
+  INFO(text);
+  const std::vector<ConfigRun> saved = parse_config(text, "saved.toml");
+  REQUIRE(saved.size() == 3);
+  CHECK(saved[0].edits.size() == 1);
+  CHECK(saved[1].edits.empty());
+  CHECK(saved[2].letter == 'D');
+  CHECK_FALSE(saved[2].edits.empty());
+
+  const std::unique_ptr<Backend> backend = make_cpu_backend(1);
+  for (size_t i = 0; i < saved.size(); ++i) {
+    Run run(saved[i].spec, make_task(saved[i].spec.data), *backend);
+    run.schedule_edits(saved[i].edits);
+    while (run.steps_done() < 10) run.step();
+    const Series lived = view->runs[i].history->loss(), replayed = run.history()->loss();
+    INFO("run " << saved[i].letter);
+    REQUIRE(lived.values.size() >= 4);
+    // A fork's history begins at the fork.
+    const size_t skip = replayed.values.size() - lived.values.size();
+    CHECK(lived.values ==
+          std::vector<float>(replayed.values.begin() + static_cast<long>(skip), replayed.values.end()));
+  }
+}
+
+TEST_CASE("a dropped configuration opens, a bad one leaves all as it is") {
+  SmallWindow window;
+  window.drop(window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n"));
+  window.settle();
+  REQUIRE(window.view().runs.size() == 1);
+  CHECK(window.view().runs[0].name == "alone");
+
+  window.drop(window.folder.write("bad.toml", "[train]\nwarmup = \"soon\"\n"));
+  window.settle();
+  CHECK(test::holds(window.message(), "bad.toml:2: [train.warmup]"));
+  CHECK(window.view().runs.size() == 1);
+}
+
+TEST_CASE("the runs are saved under a name and opened by it, from the keyboard alone") {
+  SmallWindow window;
+  const std::string two = window.folder.file("two.toml");
+  window.prompt("Ctrl+Shift+S", two);
+  CHECK(window.message() == "saved " + two);
+  REQUIRE(read_config(two).size() == 2);
+  window.lab.post(lab::ReplaceRuns{{tiny_runs()[0]}, {}, false});
+  window.settle();
+  window.prompt("Ctrl+O", two);
+  CHECK(window.message() == "opened " + two);
+  CHECK(window.view().runs.size() == 2);
+  CHECK_FALSE(window.asks());
+  window.prompt("Ctrl+O", window.folder.file("missing.toml"));
+  CHECK(window.asks());
+  CHECK(test::holds(window.says(), "missing.toml"));
+  CHECK(window.view().runs.size() == 2);
+  window.driver.key("Escape");
+  window.driver.frames(3);
+  CHECK_FALSE(window.asks());
+  window.prompt("Ctrl+Shift+S", "/dev/null/saved.toml");
+  CHECK(window.asks());
+  CHECK(test::holds(window.says(), "/dev/null"));
+}
+
+TEST_CASE("the prompt says that a saved file holds no weights, and whether opening one can be undone") {
+  SmallWindow window;
+  const auto note = [&](const char* key) {
+    window.driver.key(key);
+    window.driver.frames(3);
+    const std::string text = window.driver.value("app/file/note");
+    window.driver.key("Escape");
+    window.driver.frames(3);
+    return text;
+  };
+  CHECK(test::holds(note("Ctrl+Shift+S"), "no weights"));
+  CHECK(test::holds(note("Ctrl+O"), "Ctrl+Z brings those back"));
+  window.state.session.undo.stash_in("");  // safe mode
+  CHECK(test::holds(note("Ctrl+O"), "cannot be undone"));
+}
+
+TEST_CASE(
+    "an opened file is undone: the runs of before come back as they were, with what was undone in them") {
+  SmallWindow window;
+  const std::string one =
+      window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
+  window.lab.post(lab::EditField{0, "train.lr", "0.002"});
+  window.lab.post(lab::PlayTo{6});
+  window.settle();
+  window.driver.click("settings/train.batch");
+  window.driver.frames(2);
+  window.driver.key("Escape");
+  window.state.screens.lab.transport().bookmarks = {3};
+  window.driver.frames(2);
+  const std::vector<float> losses = window.view().runs[0].history->loss().values;
+  REQUIRE(losses.size() == 6);
+  for (int round = 0; round < 2; ++round) {
+    window.drop(one);
+    window.settle();
+    REQUIRE(window.view().runs.size() == 1);
+    window.driver.key("Ctrl+Z");
+    window.settle();
+    CHECK(window.message() == "the runs of before are back");
+    REQUIRE(window.view().runs.size() == 2);
+    CHECK(window.view().step == 6);
+    CHECK(window.view().runs[0].history->loss().values == losses);
+    CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
+    CHECK(window.state.screens.lab.transport().bookmarks == std::vector<int>{3});
+  }
+  window.driver.key("Ctrl+Shift+Z");
+  window.settle();
+  REQUIRE(window.view().runs.size() == 1);
+  CHECK(window.view().runs[0].name == "alone");
+  CHECK(window.state.session.undo.can_undo());
+}
+
+TEST_CASE("edits from before a file was opened are undone after it was") {
+  SmallWindow window;
+  const std::string one =
+      window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
+  const float rate = window.view().runs[0].spec->train.schedule.peak;
+  window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.002"});
+  window.settle();
+  window.drop(one);
+  window.settle();
+  window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.5"});
+  window.settle();
+  CHECK(window.view().runs[0].spec->train.schedule.peak == 0.5f);
+  for (int i = 0; i < 3; ++i) {
+    window.driver.key("Ctrl+Z");
+    window.settle();
+  }
+  REQUIRE(window.view().runs.size() == 2);
+  CHECK(window.view().runs[0].spec->train.schedule.peak == rate);
+  CHECK_FALSE(window.state.session.undo.can_undo());
+  // A session file has none of it: the folders are this window's.
+  window.drop(one);
+  window.settle();
+  shell::UndoLog read;
+  read.restore(InputValue::parse(window.state.session.undo.to_json().dump(), "undo log"));
+  CHECK(window.state.session.undo.can_undo());
+  CHECK_FALSE(read.can_undo());
+}
+
+TEST_CASE("a session restored in the middle of work is undone; in a fresh window it brings its own undo") {
+  for (const bool worked : {true, false}) {
+    INFO((worked ? "worked" : "fresh"));
+    SmallWindow window;
+    const std::string session = window.folder.file("session");
+    window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.002"});
+    window.settle();
+    window.lab.post(lab::SaveSession{session});
+    window.settle();
+    window.lab.post(lab::ReplaceRuns{{tiny_runs()[0]}, {}, false});
+    window.state.session.undo.clear();
+    window.settle();
+    if (worked) window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.5"});
+    window.settle();
+    window.state.shell.offers.last_session = session;
+    shell::run_act(window.state, window.ui, shell::Act::Restore);
+    window.settle();
+    REQUIRE(window.view().runs.size() == 2);
+    CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
+    REQUIRE(window.state.session.undo.can_undo());
+    window.driver.key("Ctrl+Z");
+    window.settle();
+    REQUIRE(window.view().runs.size() == (worked ? 1 : 2));
+    CHECK(window.view().runs[0].spec->train.schedule.peak == (worked ? 0.5f : 0.003f));
+  }
+}
+
+TEST_CASE("only the newest opened files can be undone, in as many folders") {
+  SmallWindow window;
+  const std::string one =
+      window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
+  for (int i = 0; i < 6; ++i) {
+    window.drop(one);
+    window.settle();
+  }
+  int undone = 0;
+  while (window.state.session.undo.can_undo()) {
+    window.driver.key("Ctrl+Z");
+    window.settle();
+    CHECK(window.message() == "the runs of before are back");
+    ++undone;
+  }
+  CHECK(undone == shell::UndoLog::kSlots - 1);
+}
+
+TEST_CASE("where nothing can be stashed a dropped configuration waits for Enter") {
+  SmallWindow window;
+  window.state.session.undo.stash_in("");
+  const std::string one =
+      window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
+  window.drop(one);
+  window.settle();
+  CHECK(window.view().runs.size() == 2);
+  CHECK(test::holds(window.driver.value("app/file/note"), "cannot be undone"));
+  window.driver.key("Enter");
+  window.driver.frames(3);
+  window.settle();
+  CHECK(window.view().runs.size() == 1);
+  CHECK_FALSE(window.state.session.undo.can_undo());
+}
+
+TEST_CASE("a session's edits come with its runs") {
+  std::vector<ConfigRun> runs = parse_config(test::kTiny, "tiny");
+  CHECK(replacing(runs, true).runs.size() == 1);
+  runs[0].edits.push_back({3, "train.lr", "0.1"});
+  CHECK(replacing(runs, true).edits.at(0) == runs[0].edits);
+}
+
+TEST_CASE("an opened configuration's runs keep their letters, in the copied line too") {
+  SmallWindow window;
+  window.drop(window.folder.write(
+      "ac.toml", std::string(test::kTiny) + "[run.A]\n[run.C]\nmodel.placement = \"pre\"\n"));
+  window.settle();
+  REQUIRE(window.view().runs.size() == 2);
+  CHECK(window.view().runs[1].letter == 'C');
+  CHECK(window.view().runs[1].name == "Pre-LN, no warm-up");
+  CHECK(replacing(session_of(window.view()), true).letters == "AC");
+  shell::run_act(window.state, window.ui, shell::Act::CopyCommand);
+  CHECK(test::holds(window.state.shell.clipboard, "--run C=pre"));
+  lab::ForkRequest fork = moved_norms(window.view());
+  fork.source = 1;
+  window.lab.post(fork);
+  window.settle();
+  REQUIRE(window.view().runs.size() == 3);
+  CHECK(test::holds(window.driver.control("run/D").help, "Forked from C"));
+}

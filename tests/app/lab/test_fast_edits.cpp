@@ -1,0 +1,245 @@
+// A hand that is faster than the trainer: whatever is edited, refused, taken back and made again while a network is
+// being built, one undo takes back one edit.
+#include <string>
+#include <vector>
+
+#include "app/support/fast_hand.h"
+#include "app/support/program.h"
+#include "catch.hpp"
+
+namespace normscope::test_fast_edits {
+
+using namespace lab;
+using fixture::Gate, fixture::Hand, fixture::layers, fixture::one_tiny_run;
+
+namespace {
+
+/// What the session and its undo log should come to: the same hand over a trainer that answers at once.
+struct Expected {
+  struct Entry {
+    int before, after;
+    bool refused;
+  };
+  int layers = 1, newest = 1;
+  std::vector<Entry> done, undone;
+
+  /// Nothing is left of what was refused, once that is known.
+  void answered() {
+    std::erase_if(done, [](const Entry& entry) { return entry.refused; });
+    std::erase_if(undone, [](const Entry& entry) { return entry.refused; });
+  }
+  void undo() {
+    if (done.empty()) return;
+    if (!done.back().refused) layers = done.back().before;
+    undone.push_back(done.back());
+    done.pop_back();
+  }
+  void redo() {
+    if (undone.empty()) return;
+    if (!undone.back().refused) layers = undone.back().after;
+    done.push_back(undone.back());
+    undone.pop_back();
+  }
+};
+
+/// 'e' edits, 'x' is refused, 'u' undoes, 'y' makes again, '.' lets the trainer answer.
+void play(Hand& hand, const std::string& script) {
+  INFO(script);
+  Expected expected;
+  expected.layers = expected.newest = std::stoi(layers(*hand.view));
+  const int start = expected.layers;
+  hand.gate.set(true);
+  for (const char action : script) {
+    if (action == 'e') {
+      hand.give(EditField{0, "model.layers", std::to_string(++expected.newest)});
+      expected.undone.clear();
+      expected.done.push_back({expected.layers, expected.newest, false});
+      expected.layers = expected.newest;
+    } else if (action == 'x') {
+      hand.give(EditField{0, "model.heads", "3"});
+      expected.done.push_back({0, 0, true});
+    } else if (action == 'u') {
+      CHECK(hand.step(true) == !expected.done.empty());
+      expected.undo();
+    } else if (action == 'y') {
+      hand.step(false);
+      expected.redo();
+    } else {
+      hand.rest();
+      hand.gate.set(true);
+      expected.answered();
+    }
+  }
+  hand.rest();
+  expected.answered();
+  CHECK(layers(*hand.view) == std::to_string(expected.layers));
+  // One at a time, back to the start.
+  while (!expected.done.empty()) {
+    REQUIRE(hand.step(true));
+    hand.rest();
+    expected.undo();
+    CHECK(layers(*hand.view) == std::to_string(expected.layers));
+  }
+  CHECK_FALSE(hand.log.can_undo());
+  CHECK(layers(*hand.view) == std::to_string(start));
+  hand.log.clear();
+}
+
+/// All texts of so many of these letters.
+std::vector<std::string> scripts(const std::string& letters, size_t length) {
+  std::vector<std::string> all{""};
+  for (size_t i = 0; i < length; ++i) {
+    std::vector<std::string> longer;
+    for (const std::string& one : all)
+      for (const char letter : letters) longer.push_back(one + letter);
+    all = std::move(longer);
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("three quick edits of a deep model are taken back one by one, whatever has been answered") {
+  fixture::LiveDriver lab(fixture::small_runs(12));
+  Gate gate(lab.lab);
+  gate.set(true);
+  const auto edit = [&](const char* value) {
+    lab.state.session.asked.emplace_back(EditField{0, "model.layers", value});
+    lab.driver.frames(1);
+  };
+  // Two are being built, the third comes after the trainer has shown several times that it is busy.
+  edit("13");
+  edit("14");
+  lab.driver.frames(4);
+  edit("15");
+  lab.driver.key("Ctrl+Z");
+  gate.set(false);
+  lab.settle();
+  CHECK(layers(lab.view()) == "14");
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(layers(lab.view()) == "13");
+  lab.driver.key("Ctrl+Shift+Z");
+  lab.driver.key("Ctrl+Shift+Z");
+  lab.settle();
+  CHECK(layers(lab.view()) == "15");
+  for (const char* before : {"14", "13", "12"}) {
+    lab.driver.key("Ctrl+Z");
+    lab.settle();
+    CHECK(layers(lab.view()) == before);
+  }
+  CHECK_FALSE(lab.state.session.undo.can_undo());
+}
+
+TEST_CASE(
+    "edits one view after the other, each while the one before is being built, are taken back one by one") {
+  Hand hand;
+  std::vector<std::string> was;
+  for (int i = 0; i < 6; ++i) {
+    was.push_back(layers(*hand.view));
+    hand.give(EditField{0, "model.layers", std::to_string(2 + i)});
+    if (i % 2 == 0) continue;
+    // As a frame in the middle sees it: the newest view, whatever has been answered by then.
+    hand.view = hand.lab.view();
+    hand.log.settle(*hand.view);
+  }
+  hand.rest();
+  for (int i = 5; i >= 0; --i) {
+    REQUIRE(hand.step(true));
+    hand.rest();
+    CHECK(layers(*hand.view) == std::to_string(1 + i));
+  }
+}
+
+TEST_CASE("fast edits, refusals, undo and redo come to what a slow hand comes to, in every order") {
+  Hand hand;
+  for (const std::string& script : scripts("exu.", 5)) play(hand, script);
+  for (const std::string& script : scripts("euy", 5)) play(hand, script);
+  for (const std::string& script : scripts("uy.", 3)) play(hand, "ee" + script + "e");
+}
+
+TEST_CASE("a message of something else is taken for no refusal, and a refusal is found among the answers") {
+  const test::Folder folder;
+  LabOptions options = fixture::quiet_lab();
+  options.autosave = folder.write("file", "no folder") + "/autosave";
+  options.autosave_every = 0;
+  Hand hand(options);
+  for (const std::string& script : scripts("exu.", 3)) play(hand, script);
+  hand.rest();
+  const Ticket good = hand.give(EditField{0, "model.layers", "2"});
+  const Ticket bad = hand.give(LoadText{folder.file("not there.txt")});
+  const Ticket last = hand.give(EditField{0, "train.lr", "0.001"});
+  hand.rest();
+  CHECK(hand.view->answered == last);
+  CHECK(refusal(hand.view->answers, good).empty());
+  CHECK(refusal(hand.view->answers, bad).find("not there.txt") != std::string::npos);
+  CHECK(refusal(hand.view->answers, last).empty());
+}
+
+TEST_CASE("a drag over a slow trainer is one entry, and so are budgets and forks what they were") {
+  Hand hand;
+  hand.gate.set(true);
+  const auto drag = [&](const Command& command) {
+    const Ticket ticket = hand.lab.post(command);
+    hand.log.note(*hand.view, std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', true);
+  };
+  for (const char* rate : {"0.001", "0.002", "0.004"}) drag(EditField{-1, "train.lr", rate});
+  for (const int budget : {70, 80, 90}) drag(SetBudget{budget});
+  hand.give(SetBudget{100});
+  ForkRequest fork;
+  fork.spec = *hand.view->runs[0].spec;
+  set_field(fork.spec, "model.placement", "pre");
+  hand.give(fork);
+  fork.source = 7;  // refused: what is taken back is the fork before
+  hand.give(fork);
+  hand.step(true);
+  hand.step(true);
+  hand.rest();
+  CHECK(hand.view->runs.size() == 1);
+  CHECK(hand.view->budget == 100);
+  hand.step(true);
+  hand.rest();
+  CHECK(hand.view->budget == 90);
+  hand.step(true);
+  hand.rest();
+  CHECK(hand.view->budget == 60);
+  hand.step(true);
+  hand.rest();
+  CHECK(hand.view->runs[0].spec->train.schedule.peak == 0.003f);
+  CHECK_FALSE(hand.log.can_undo());
+}
+
+TEST_CASE("what was refused leaves what can be made again") {
+  Hand hand;
+  hand.give(EditField{0, "model.layers", "2"});
+  hand.rest();
+  hand.step(true);
+  hand.rest();
+  REQUIRE(hand.log.can_redo());
+  hand.give(EditField{0, "model.heads", "3"});
+  hand.give(EditField{0, "model.heads", "5"});
+  CHECK_FALSE(hand.log.can_redo());
+  hand.rest();
+  CHECK(hand.log.can_redo());
+  CHECK_FALSE(hand.log.can_undo());
+  hand.step(false);
+  hand.rest();
+  CHECK(layers(*hand.view) == "2");
+}
+
+TEST_CASE("runs that replace all others without a way back end the log only when they are there") {
+  Hand hand;
+  hand.give(EditField{0, "model.layers", "2"});
+  hand.rest();
+  std::vector<RunSpec> wrong = one_tiny_run();
+  wrong[0].model.heads = 3;
+  hand.give(ReplaceRuns{wrong, {}, false});
+  CHECK_FALSE(hand.log.can_undo());
+  hand.rest();
+  REQUIRE(hand.log.can_undo());
+  hand.give(ReplaceRuns{one_tiny_run(), {}, false});
+  hand.rest();
+  CHECK_FALSE(hand.log.can_undo());
+}
+
+}  // namespace normscope::test_fast_edits

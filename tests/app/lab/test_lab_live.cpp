@@ -1,0 +1,217 @@
+// The Lab screen over a real session: gestures by name, and what the trainer made of them.
+#include <algorithm>
+
+#include "app/support/live_lab.h"
+#include "catch.hpp"
+#include "engine/cpu/backend_cpu.h"
+#include "training/run/run.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LabDriver;
+
+namespace {
+
+struct LiveLab : fixture::LiveDriver {
+  LiveLab() : LiveDriver(6) {}
+};
+
+}  // namespace
+
+TEST_CASE("a norm dragged from the stream to before moves all twelve, and run D forks with what it shares") {
+  LiveLab lab;
+  lab.train(12);
+  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  lab.settle();
+  lab.wait_for_d();
+  const RunView& d = lab.run('D');
+  CHECK(d.forked_from == 0);
+  CHECK(d.fork_step == 12);
+  CHECK(d.fork_note == "12 norms moved");
+  CHECK(count_norms(d.spec->model.stack()) == 12);
+  CHECK(placement_caption(d.spec->model.stack()) == "norm in branch");
+  CHECK(d.spec->model.stack().final == NormKind::None);
+  CHECK(placement_caption(lab.run('A').spec->model.stack()) == "norm on stream");
+  CHECK(lab.driver.value("diagram/layer2/attn/before") == "ln");
+  // It trains at once, with steps of its own, and the others go on with it.
+  CHECK(lab.run('D').step == 12 + 60);
+  CHECK(lab.run('A').step == 12 + 60);
+  CHECK(lab.view().budget == 12 + 60);
+
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK_FALSE(lab.has_run('D'));
+  lab.driver.key("Ctrl+Shift+Z");
+  lab.settle();
+  CHECK(lab.has_run('D'));
+}
+
+TEST_CASE("what a drop asks for keeps weights and optimizer state of everything that is shared") {
+  const std::vector<RunSpec> specs = fixture::small_runs(6);
+  const auto backend = make_cpu_backend(1);
+  const auto task = make_task(specs[0].data);
+  Run source(specs[0], task, *backend);
+  for (int i = 0; i < 5; ++i) source.step();
+
+  // The gesture, over a view of that run.
+  auto view = std::make_shared<LabView>();
+  view->step = 5;
+  view->unit = "letter";
+  RunView a;
+  a.spec = std::make_shared<const RunSpec>(source.spec());
+  a.name = "Post-LN";
+  a.step = 5;
+  a.history = source.history();
+  view->runs.push_back(std::move(a));
+  LabDriver lab{std::shared_ptr<const LabView>(view)};
+  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
+  const auto* request = lab.last<ForkRequest>();
+  REQUIRE(request);
+
+  const std::unique_ptr<Run> fork = source.fork(request->spec);
+  int shared = 0, moved = 0;
+  for (const auto& parameter : fork->store().parameters()) {
+    std::string from = parameter.name;
+    if (const size_t at = from.find(".before."); at != std::string::npos) {
+      from.replace(at, 8, ".trunk.");
+      ++moved;
+    }
+    const int32_t there = source.store().find(from), here = fork->store().find(parameter.name);
+    INFO(parameter.name);
+    REQUIRE(there >= 0);
+    for (auto block : {Store::Block::Value, Store::Block::M, Store::Block::V})
+      CHECK(fork->store().read(here, block) == source.store().read(there, block));
+    ++shared;
+  }
+  CHECK(moved == 24);  // gain and bias of twelve norms
+  CHECK(shared == static_cast<int>(source.store().parameters().size()));
+  CHECK(fork->steps_done() == 5);
+}
+
+TEST_CASE("with Alt a single norm moves") {
+  LiveLab lab;
+  lab.train(2);
+  lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before", "Alt");
+  lab.settle();
+  lab.wait_for_d();
+  const StackWiring& stack = lab.run('D').spec->model.stack();
+  CHECK(lab.run('D').fork_note == "1 norm moved");
+  CHECK(norm_at(stack, {1, Sub::Attention, Slot::Before}) == NormKind::LayerNorm);
+  CHECK(norm_at(stack, {1, Sub::Attention, Slot::Stream}) == NormKind::None);
+  CHECK(norm_at(stack, {0, Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
+}
+
+TEST_CASE("play, pause and one step reach the trainer") {
+  LiveLab lab;
+  lab.driver.click("transport/step");
+  lab.settle();
+  CHECK(lab.state.session.view->step == 1);
+  lab.driver.key("Right");
+  lab.settle();
+  CHECK(lab.state.session.view->step == 2);
+  lab.driver.click("transport/play");
+  lab.lab.wait_until(20);
+  lab.driver.frames(2);
+  CHECK(lab.state.session.view->step >= 20);
+  if (lab.state.session.view->playing) lab.driver.key("Space");
+  lab.settle();
+  CHECK_FALSE(lab.state.session.view->playing);
+  lab.driver.click("transport/reset");
+  lab.settle();
+  CHECK(lab.state.session.view->step == 0);
+}
+
+TEST_CASE("the learning rate changes while the run goes on") {
+  LiveLab lab;
+  lab.train(3);
+  lab.driver.click("settings/train.lr");
+  lab.driver.frames(2);
+  lab.driver.key("Ctrl+A");
+  lab.driver.type("0.001");
+  lab.driver.key("Enter");
+  lab.driver.frames(1);
+  lab.settle();
+  lab.train(1);
+  for (char letter : {'A', 'B', 'C'}) {
+    CHECK(lab.run(letter).spec->train.schedule.peak == Approx(0.001f));
+    CHECK(lab.run(letter).step == 4);  // it did not restart
+  }
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  lab.train(1);
+  CHECK(lab.run('A').spec->train.schedule.peak == Approx(0.003f));
+}
+
+TEST_CASE(
+    "play on from an earlier step: the button by the cursor makes D, which waits there until play; undo "
+    "takes it back") {
+  LiveLab lab;
+  lab.train(30);
+  CHECK(lab.ui.registry().find("timeline/fork") == nullptr);
+  lab.driver.click("timeline");  // the middle of the budget is where the runs stand
+  lab.driver.key("Left");
+  lab.driver.key("Left");
+  const int there = std::stoi(lab.driver.value("timeline"));
+  REQUIRE(there < 30);
+  lab.driver.click("timeline/fork");
+  lab.settle();
+  lab.wait_for_d();
+  CHECK(lab.run('D').step == there);
+  CHECK(lab.run('D').fork_step == there);
+  CHECK(lab.run('D').forked_from == 0);
+  lab.driver.drag("diagram/layer2/attn/trunk",
+                  "diagram/layer2/attn/before");  // D is selected
+  lab.settle();
+  CHECK(lab.run('D').fork_note == "12 norms moved");
+  CHECK(lab.run('D').fork_step == there);
+  CHECK(lab.run('D').step == there + 60);  // a change sets it going
+  CHECK(lab.run('A').step == there + 60);
+  lab.driver.key("Ctrl+Z");
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK_FALSE(lab.has_run('D'));
+}
+
+TEST_CASE("seed variability: one press, and every run's loss has a band and the plot says what it tells") {
+  LiveLab lab;
+  lab.train(20);
+  lab.driver.click("lab/luck");
+  lab.settle();
+  for (const RunView& run : lab.state.session.view->runs) {
+    REQUIRE(run.spread);
+    CHECK(run.spread->seeds == 4);
+  }
+  LabData data;
+  const auto plot = loss_plot(*lab.state.session.view, data, {});
+  CHECK(plot.bands.size() == 3);
+  CHECK_THAT(plot.sentence, Catch::Contains("luck"));
+  CHECK_THAT(plot.note, Catch::Contains("other seeds"));
+}
+
+TEST_CASE("a run that no memory can hold is refused in one line, and everything stays as it was") {
+  fixture::LiveDriver lab;
+  lab.train(3);
+  RunSpec huge = *lab.run('A').spec;
+  for (auto [key, value] :
+       {std::pair{"model.layers", "200"}, {"model.d_model", "8192"}, {"model.feed_forward", "65536"}})
+    set_field(huge, key, value);
+  const auto history = lab.run('A').history;
+  lab.lab.post(lab::SetSpec{0, std::make_shared<const RunSpec>(huge)});
+  lab.settle();
+  CHECK(lab.view().message.find("needs about") != std::string::npos);
+  CHECK(lab.run('A').history == history);
+  lab.train(1);
+  CHECK(lab.run('A').step == 4);
+}
+
+TEST_CASE("the cursor does not stay at a step that restarted runs have not come to") {
+  fixture::LiveDriver lab;
+  lab.train(12);
+  lab.state.screens.lab.transport().pinned_step = 9;
+  lab.driver.frames(2);
+  CHECK(lab.state.screens.lab.transport().pinned_step == 9);
+  lab.lab.post(lab::EditField{-1, "run.seed", "3"});
+  lab.settle();
+  CHECK(lab.view().step == 0);
+  CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);
+}

@@ -1,0 +1,337 @@
+// The Lab's first five minutes as a person walks them: train to the end, drag, look back, reset, undo.
+#include <algorithm>
+#include <numeric>
+
+#include "app/panels/plot_specs.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/live_lab.h"
+#include "app/support/text_faults.h"
+#include "app/window/main_window.h"
+#include "catch.hpp"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LabDriver;
+using fixture::LiveDriver;
+
+namespace {
+
+bool says(const LabDriver& lab, const std::string& part) {
+  const auto& texts = lab.ui.texts();
+  return std::any_of(texts.begin(), texts.end(),
+                     [&](const auto& t) { return t.text.find(part) != std::string::npos; });
+}
+
+double mean(const std::vector<float>& values, size_t from, size_t count) {
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
+  return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0) / static_cast<double>(count);
+}
+
+constexpr const char *kStream = "diagram/layer2/attn/trunk", *kBefore = "diagram/layer2/attn/before";
+
+std::shared_ptr<LabView> fixed_view(const fixture::LabShape& shape = {}) {
+  auto view = std::const_pointer_cast<LabView>(fixture::lab_view(shape));
+  for (RunView& run : view->runs) run.origin = run.spec;
+  return view;
+}
+
+}  // namespace
+
+TEST_CASE("trained to the end, a norm is dragged: D trains, its loss falls, the others go on") {
+  LiveDriver lab;
+  lab.train(60);
+  REQUIRE(lab.view().step == 60);
+  CHECK(says(lab, "60 more"));
+  CHECK(says(lab, "Drag a norm to start D here"));
+  lab.driver.drag(kStream, kBefore);
+  lab.settle();
+  lab.wait_for_d();
+  CHECK(lab.view().message == "");
+  for (const RunView& run : lab.view().runs) CHECK(run.step == 120);
+  const std::vector<float> own = lab.run('D').history->loss().values;
+  REQUIRE(own.size() == 60);
+  CHECK(mean(own, 50, 10) < mean(own, 0, 10));
+  // What it is, where it came from and the rule stand on its card.
+  CHECK_THAT(lab.driver.control("run/D").help, Catch::Contains("Forked from A at step 60"));
+  CHECK_THAT(lab.driver.control("run/D").help, Catch::Contains("steps of its own"));
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK_FALSE(lab.has_run('D'));
+  CHECK(lab.run('A').step == 120);
+}
+
+TEST_CASE("what the hand holds says how long D will train") {
+  LabDriver lab(fixed_view());
+  lab.driver.script(fmt::format("grab {} {}\nframes 2", kStream, kBefore));
+  CHECK(says(lab, "D trains 300 steps of its own"));
+  lab.driver.script("drop");
+}
+
+TEST_CASE("the end of a budget is an offer: the button, Space and one step go on") {
+  LiveDriver lab;
+  lab.train(60);
+  CHECK(lab.driver.value("transport/play") == "60 more");
+  lab.driver.click("transport/play");
+  lab.settle();
+  CHECK(lab.view().step == 120);
+  CHECK(lab.view().budget == 120);
+  lab.driver.key("Space");
+  lab.settle();
+  CHECK(lab.view().step == 180);
+  lab.driver.key("Right");
+  lab.settle();
+  CHECK(lab.view().step == 181);
+  CHECK(lab.view().message == "");
+  CHECK(lab.driver.value("transport/play") == "paused");
+}
+
+TEST_CASE("with the cursor at an earlier step a drag forks from there, with the wiring of then") {
+  LiveDriver lab;
+  lab.train(30);
+  lab.lab.post(lab::EditField{0, "train.lr", "0.001"});
+  lab.train(30);
+  lab.state.screens.lab.transport().pinned_step = 25;
+  lab.driver.frames(2);
+  lab.driver.script(fmt::format("grab {} {}\nframes 2", kStream, kBefore));
+  CHECK_THAT(lab.driver.value("diagram/footer"), Catch::Contains("run D from step 25"));
+  lab.driver.script("drop");
+  lab.settle();
+  lab.wait_for_d();
+  REQUIRE(lab.last<ForkRequest>());
+  CHECK(lab.last<ForkRequest>()->step == 25);
+  const RunView& d = lab.run('D');
+  CHECK(d.fork_step == 25);
+  CHECK(d.step == 85);  // alone to the others, then sixty of its own with them
+  CHECK(lab.run('A').step == 85);
+  CHECK(d.spec->train.schedule.peak == 0.003f);  // the rate of step 25
+  for (const Edit& edit : d.edits) CHECK(edit.step == 26);
+  CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);  // one wants to see it train
+}
+
+TEST_CASE("the first button moves the cursor, nothing else; it is no reset") {
+  LiveDriver lab;
+  lab.train(20);
+  const auto history = lab.run('A').history;
+  const size_t commands = lab.log.size();
+  lab.driver.click("transport/first");
+  lab.settle();
+  CHECK(lab.log.size() == commands);
+  CHECK(lab.view().step == 20);
+  CHECK(lab.run('A').history == history);
+  CHECK(lab.state.screens.lab.transport().pinned_step == 0);
+  lab.driver.key("End");
+  CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);
+}
+
+TEST_CASE("a reset is undone: all four runs are back as they were left, and again after it") {
+  LiveDriver lab;
+  lab.train(10);
+  lab.driver.drag(kStream, kBefore);
+  lab.settle();
+  lab.wait_for_d();
+  REQUIRE(lab.view().step == 70);
+  std::vector<std::shared_ptr<const History>> before;
+  for (const RunView& run : lab.view().runs) before.push_back(run.history);
+  lab.driver.click("transport/reset");
+  lab.settle();
+  CHECK(lab.view().step == 0);
+  CHECK(lab.view().runs.size() == 4);
+  lab.train(5);
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(lab.view().message == "");
+  REQUIRE(lab.view().runs.size() == 4);
+  CHECK(lab.view().step == 70);
+  for (size_t i = 0; i < 4; ++i) CHECK(lab.view().runs[i].history == before[i]);
+  lab.driver.key("Ctrl+Y");
+  lab.settle();
+  CHECK(lab.view().step == 5);
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  lab.driver.key("Ctrl+Z");  // the fork
+  lab.settle();
+  CHECK(lab.view().runs.size() == 3);
+}
+
+TEST_CASE("a run that was reset while it played comes back at rest where it stood") {
+  LiveDriver lab;
+  lab.train(60);
+  lab.driver.click("transport/reset");
+  lab.settle();
+  lab.driver.key("Space");
+  lab.lab.wait_until(5);
+  lab.driver.frames(1);
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(lab.view().step == 60);
+  CHECK_FALSE(lab.view().playing);
+}
+
+TEST_CASE("a setting that was typed stands at once, as pending, and the run's card says it is being built") {
+  LabDriver lab(fixed_view());  // a trainer that never answers
+  lab.driver.click("settings/model.layers");
+  lab.driver.frames(2);
+  lab.driver.key("Ctrl+A");
+  lab.driver.type("9");
+  lab.driver.key("Enter");
+  lab.driver.frames(10);
+  REQUIRE(lab.last<EditField>());
+  CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("9"));
+  CHECK(lab.driver.value("settings/pending/model.layers") == "ABC");
+  CHECK(says(lab, "being built"));
+  CHECK(fixture::text_faults(lab.ui).empty());
+  // What the trainer says of something else is no answer.
+  auto answer = std::make_shared<LabView>(*lab.state.session.view);
+  answer->version += 20;
+  answer->message = "[autosave] the disk is full";
+  lab.state.session.view = answer;
+  lab.driver.frames(2);
+  CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("9"));
+  // Refused: what is in force stands there again.
+  answer = std::make_shared<LabView>(*answer);
+  answer->answered = lab.state.session.last_ticket;
+  answer->message = "[model.layers] 9 are too many here";
+  lab.state.session.view = answer;
+  lab.driver.frames(2);
+  CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("6"));
+  CHECK_FALSE(lab.ui.registry().find("settings/pending/model.layers"));
+  CHECK_FALSE(says(lab, "being built"));
+  // Without the tag of the program's own.
+  CHECK(says(lab, "depth: 9 are too many here"));
+  CHECK_FALSE(says(lab, "["));
+}
+
+TEST_CASE("a setting that the runs have is no longer pending") {
+  LiveDriver lab;
+  lab.driver.click("settings/model.layers");
+  lab.driver.frames(2);
+  lab.driver.key("Ctrl+A");
+  lab.driver.type("3");
+  lab.driver.key("Enter");
+  lab.driver.frames(1);
+  CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("3"));
+  lab.settle();
+  CHECK(lab.run('A').spec->model.stack().layers.size() == 3);
+  CHECK_FALSE(lab.ui.registry().find("settings/pending/model.layers"));
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("2"));
+}
+
+TEST_CASE("the tag of an error is the window's word for a setting, or nothing") {
+  auto view = fixed_view();
+  LabDriver lab(view);
+  for (const auto& [message, shown] :
+       {std::pair{"[lab] there is no run 7", "there is no run 7"},
+        {"[train.lr] 'fast' is no number", "learning rate: 'fast' is no number"},
+        {"[linear L03.ffn.1] input (2,3)", "linear L03.ffn.1: input (2,3)"}}) {
+    view->message = message;
+    lab.driver.frames(1);
+    CHECK(lab.driver.value("app/message") == shown);
+  }
+}
+
+TEST_CASE("a run's name says what was; a change is an event with its step") {
+  LiveDriver lab;
+  lab.train(20);
+  const std::string name = lab.run('B').name;
+  REQUIRE(name == "Post-LN, warm-up 200");
+  lab.lab.post(lab::EditField{1, "train.warmup", "99"});
+  lab.train(10);
+  CHECK(lab.run('B').name == name);
+  CHECK(lab.run('B').spec->train.schedule.warmup == 99);
+  CHECK(says(lab, "B: warm-up 200 → 99"));
+  CHECK_THAT(lab.driver.control("run/B").help, Catch::Contains("warm-up 200 → 99 at 21"));
+  LabData data;
+  PlotOptions options;
+  options.step = lab.view().step;
+  const plot::PlotSpec rate = rate_plot(lab.view(), data, options);
+  const bool told = std::any_of(rate.notes.begin(), rate.notes.end(),
+                                [](const auto& note) { return note.text == "warm-up 200 → 99 at 21"; });
+  CHECK(told);
+  const plot::PlotSpec loss = loss_plot(lab.view(), data, options);
+  CHECK(loss.series[1].name == "warm-up 200");
+}
+
+TEST_CASE("what all runs were changed to is one mark of the timeline") {
+  LiveDriver lab;
+  lab.train(20);
+  lab.lab.post(lab::EditField{-1, "train.lr", "0.001"});
+  lab.train(10);
+  CHECK(says(lab, "Runs A–C: learning rate 0.003 → 0.001"));
+  // Taken back before a step: no mark is left of it.
+  lab.driver.click("settings/train.lr");
+  lab.driver.frames(2);
+  lab.driver.key("Ctrl+A");
+  lab.driver.type("0.01");
+  lab.driver.key("Enter");
+  lab.settle();
+  CHECK(says(lab, "0.001 → 0.01"));
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK_FALSE(says(lab, "0.001 → 0.01"));
+  CHECK_FALSE(says(lab, "0.01 → 0.001"));
+  CHECK(lab.run('A').edits.size() == 1);
+}
+
+TEST_CASE("with the cursor at an earlier step cards, labels and sentences are of that step") {
+  auto view = fixed_view();
+  RunView& c = view->runs[2];
+  c.samples = std::make_shared<std::vector<Sample>>(
+      std::vector<Sample>{{30, "e aa tte"}, {90, "the cat sits"}, {210, "now"}});
+  LabDriver lab(view);
+  lab.state.screens.lab.transport().pinned_step = 100;
+  lab.driver.frames(2);
+  CHECK(says(lab, "the cat sits"));
+  CHECK(says(lab, "wrote at 90"));
+  CHECK_FALSE(says(lab, c.writes.substr(0, 12)));
+  CHECK_THAT(lab.driver.value("run/A"), Catch::Contains("at step 100"));
+  LabData data;
+  PlotOptions options;
+  options.step = 100;
+  const LabView then = view_at(data, *view, 100);
+  const plot::PlotSpec loss = loss_plot(then, data, options);
+  CHECK(loss.series[2].value == fmt::format("{:.2f}", then.runs[2].loss));
+  CHECK(loss.series[2].value != fmt::format("{:.2f}", c.loss));
+  CHECK(loss.sentence == "C left the line of letter frequencies at step 46.");
+  CHECK(loss.x.hi == 300);
+  CHECK(fixture::text_faults(lab.ui).empty());
+}
+
+TEST_CASE("the steps that plots and timeline show follow the data, not a far budget") {
+  LabView view;
+  for (const auto& [step, budget, shown] : {std::tuple{0, 300, 300},
+                                            {214, 300, 300},
+                                            {0, 100000, 500},
+                                            {214, 100000, 500},
+                                            {476, 100000, 500},
+                                            {477, 100000, 600},
+                                            {1260, 100000, 1500},
+                                            {5000, 100000, 6000},
+                                            {99000, 100000, 100000},
+                                            {700, 300, 700},
+                                            {96000, 1000000, 150000}}) {
+    view.step = step;
+    view.budget = budget;
+    INFO(step << " of " << budget);
+    CHECK(steps_shown(view) == shown);
+  }
+  auto far = fixed_view();
+  far->budget = 100000;
+  LabData data;
+  CHECK(loss_plot(*far, data, {}).x.hi == 500);
+  CHECK(rate_plot(*far, data, {}).x.hi == 500);
+  CHECK(over_time_plots(*far, data, {}).front().x.hi == 500);
+}
+
+TEST_CASE("a hand is answered at once in software too, and so is what lights up a frame later") {
+  FramePacer pacer(true);
+  pacer.changed(0);
+  pacer.drawn(0);
+  pacer.hand(0.020);
+  CHECK(pacer.wait(0.020) == 0);  // not after what is left of fifty milliseconds
+  pacer.drawn(0.020);
+  CHECK(pacer.wait(0.038) == 0);  // the plots that light up with it
+  pacer.drawn(0.038);
+  CHECK(pacer.wait(0.056) > 0.02);  // nothing new: the training has the processor
+}

@@ -1,0 +1,185 @@
+// Links: what is written is read back, in at most 2,000 characters; what comes from outside is refused in one line
+// where it is no link.
+#include "app/link/link.h"
+
+#include "app/link/link_sessions.h"
+#include "app/link/packing.h"
+#include "app/zoo/entries.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+
+using namespace normscope;
+using fixture::trains_alike;
+
+namespace {
+
+LinkedView linked_runs(std::vector<RunSpec> specs) {
+  LinkedView view;
+  for (RunSpec& spec : specs)
+    view.runs.push_back({static_cast<char>('A' + view.runs.size()), std::move(spec), {}});
+  return view;
+}
+
+// Returns the fragment.
+std::string check_link(const LinkedView& view) {
+  const std::string fragment = link_fragment(view);
+  INFO(fragment);
+  CHECK(fragment.size() <= kLongestFragment);
+  CHECK(fragment.find_first_not_of(
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._:=,/@&+%") == fragment.npos);
+  const LinkedView back = read_link(fragment);
+  REQUIRE(back.runs.size() == view.runs.size());
+  for (size_t i = 0; i < view.runs.size(); ++i) CHECK(trains_alike(view.runs[i], back.runs[i]));
+  CHECK(back.step == view.step);
+  CHECK(back.cursor == view.cursor);
+  CHECK(back.screen == view.screen);
+  CHECK(back.lesson == view.lesson);
+  CHECK(back.dark == view.dark);
+  CHECK(back.shown == view.shown);
+  CHECK(back.bookmarks == view.bookmarks);
+  return fragment;
+}
+
+// The line that says why; empty: it was taken.
+std::string why_no_link(const std::string& text) {
+  try {
+    read_link(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the default comparison at step 0 is the shortest link, and links read as they are meant") {
+  CHECK(link_fragment(linked_runs(default_comparison())) == "1&end");
+  LinkedView view = linked_runs(default_comparison());
+  view.runs[1].edits = {{214, "train.lr", "0.001"}};
+  set_field(view.runs[2].spec, "train.warmup", "50");
+  view.step = 300;
+  view.cursor = 214;
+  view.dark = true;
+  view.shown = 'C';
+  view.bookmarks = {12, 40};
+  CHECK(
+      check_link(view) ==
+      "1&set=C:train.warmup=50&edit=B:214:train.lr=0.001&step=300&cursor=214&theme=dark&shown=C&marks=12,40&end");
+  const LinkedView address = read_link("https://example.org/lab?x=1#1&run=A=pre&step=7&end\n");
+  CHECK(address.runs.size() == 1);
+  CHECK(address.runs[0].spec == preset_run("pre"));
+  CHECK(address.step == 7);
+}
+
+TEST_CASE("links of every preset, every entry of the zoo and the other architectures give them back") {
+  for (const std::string& name : preset_names()) {
+    INFO(name);
+    check_link(linked_runs({preset_run(name)}));
+  }
+  for (const char* architecture : {"decoder", "convolutional", "parser"})
+    check_link(linked_runs(comparison_of(architecture)));
+  for (const zoo::Entry& entry : zoo::entries()) {
+    INFO(entry.name);
+    const zoo::System* const system = zoo::system_of(entry.group);
+    RunSpec spec = system ? preset_run(system->preset) : RunSpec();
+    for (const std::string& set : entry.set) zoo::change(spec, set);
+    check_link(linked_runs({spec}));
+  }
+}
+
+TEST_CASE("links of hybrid wirings, forks and skipped letters give them back") {
+  LinkedView view = linked_runs(default_comparison());
+  view.step = 250;
+  zoo::change(view.runs[0].spec, "layers.halves=post,pre");
+  view.runs[2].letter = 'D';
+  RunSpec moved = view.runs[2].spec;
+  for (LayerWiring& layer : moved.model.stack().layers)
+    std::swap(layer.attention.before, layer.attention.stream);
+  complete(moved);
+  view.runs[2].edits = edits_between(view.runs[2].spec, moved, 101);
+  REQUIRE(view.runs[2].edits.size() >= 6);
+  check_link(view);
+  LinkedView both = linked_runs({preset_run("pre")});
+  set_field(both.runs[0].spec, "model.architecture", "encoder-decoder");
+  set_field(both.runs[0].spec, "data.name", "translation");
+  set_field(both.runs[0].spec, "wiring.dec.L02.cross", "before=rms q=ln");
+  check_link(both);
+}
+
+TEST_CASE("any session without own text takes at most 2,000 characters") {
+  size_t longest = 0, packed = 0;
+  for (unsigned seed = 1; seed <= 24; ++seed) {
+    INFO("seed " << seed);
+    // Every fourth is the most that is promised: four runs of 24 layers, each with a wiring of its own, and twelve edits.
+    const bool worst = seed % 4 == 0;
+    const LinkedView view = fixture::RandomSession(seed).make(worst ? 24 : 0, worst, worst ? 12 : 5);
+    const std::string fragment = check_link(view);
+    longest = std::max(longest, fragment.size());
+    packed += fragment[1] == '.' ? 1 : 0;
+  }
+  CHECK(packed >= 6);
+  CHECK(longest > 700);  // they were no small ones
+}
+
+TEST_CASE("a session that does not fit is refused with what takes most of it") {
+  LinkedView view = linked_runs({preset_run("post")});
+  set_field(view.runs[0].spec, "train.steps", "100000");
+  view.step = 100000;
+  for (int step = 1; step < 3000; ++step)
+    view.runs[0].edits.push_back({step, "train.lr", fmt::format("0.00{}", (step * 7919) % 100003)});
+  try {
+    link_fragment(view);
+    FAIL("a link of 3,000 edits");
+  } catch (const Error& error) {
+    const std::string said = error.what();
+    INFO(said);
+    CHECK(said.find("2999 edits") != said.npos);
+    CHECK(said.find("2000") != said.npos);
+    CHECK(said.find('\n') == said.npos);
+  }
+}
+
+TEST_CASE("own files are named and not carried: whoever opens the link has to bring them") {
+  LinkedView view = linked_runs({preset_run("pre"), preset_run("post")});
+  for (ConfigRun& run : view.runs) set_field(run.spec, "data.text", "/home/me/diary/book.txt");
+  const std::string fragment = link_fragment(view);
+  CHECK(fragment.find("diary") == fragment.npos);
+  LinkedView back = read_link(fragment);
+  REQUIRE(back.needs.size() == 1);
+  CHECK(back.needs[0] == std::pair<std::string, std::string>("data.text", "book.txt"));
+  CHECK(back.runs[0].spec.data.name == "text");
+  CHECK(back.runs[0].spec.data.text_path.empty());
+  CHECK(needed_words(back) == "it needs your text book.txt, which it does not carry");
+  CHECK_THROWS_AS(require_needed(back, back.runs), Error);
+  for (ConfigRun& run : back.runs) set_field(run.spec, "data.text", "book.txt");
+  CHECK_NOTHROW(require_needed(back, back.runs));
+  CHECK(needed_words(read_link("1&end")).empty());
+}
+
+TEST_CASE("what is too long for a link is refused") {
+  CHECK(why_no_link("1&" + std::string(9000, 'a')).find("at most 8192") != std::string::npos);
+}
+
+TEST_CASE("a link that was cut or mistyped is refused or another link, and never does harm") {
+  LinkedView view = linked_runs(default_comparison());
+  view.step = 200;
+  zoo::change(view.runs[0].spec, "layers.cycle=post,pre");
+  const std::string plain = link_fragment(view);
+  REQUIRE(plain[1] == '&');
+  for (size_t length = 0; length < plain.size(); ++length) {
+    INFO(plain.substr(0, length));
+    CHECK_FALSE(why_no_link(plain.substr(0, length)).empty());
+  }
+  std::mt19937 random(5);
+  for (int i = 0; i < 300; ++i) {
+    std::string changed = plain;
+    for (int n = 0; n < 3; ++n) changed[random() % changed.size()] = static_cast<char>(random() % 256);
+    INFO(changed);
+    CHECK(why_no_link(changed).find('\n') == std::string::npos);
+  }
+  // A packed text is checked like a plain one.
+  const std::string made_up = "1." + link::to_base64url(link::packed("set=data.text=/etc/passwd\nend\n"));
+  CHECK(why_no_link(made_up).find("names no file") != std::string::npos);
+  const std::string endless = "1." + link::to_base64url(link::packed(std::string(link::kMostText, '\n')));
+  CHECK_FALSE(why_no_link(endless).empty());
+}

@@ -1,0 +1,277 @@
+// A link from one window to another: the runs train to its step with the same numbers to the last bit, and the view is
+// the one that was copied.
+#include <imgui.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "app/headless/raster.h"
+#include "app/lessons/player.h"
+#include "app/shell/parts/linked.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/live_lab.h"
+#include "app/support/program.h"
+#include "app/support/small_course.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "training/files/command_text.h"
+
+using namespace normscope;
+using fixture::LabDriver;
+using fixture::LiveDriver;
+
+namespace {
+
+std::string copied_link(LabDriver& lab) {
+  return link_fragment(linked_view(lab.state.session, lab.state.screens, lab.state.look));
+}
+
+// As the palette asks for it, and the next frame takes it.
+void copy_another(LabDriver& lab) {
+  shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);
+  finish_copying(lab.state);
+}
+
+void open_in(LiveDriver& lab, const std::string& link) {
+  INFO(link);
+  CHECK(open_link(lab.state, link));
+  INFO(lab.state.notice);
+  lab.settle();
+  lab.settle();
+}
+
+// Every loss that both have kept.
+void check_same_runs(const LabView& a, const LabView& b) {
+  CHECK(a.step == b.step);
+  REQUIRE(a.runs.size() == b.runs.size());
+  for (size_t i = 0; i < a.runs.size(); ++i) {
+    INFO(a.runs[i].letter);
+    CHECK(a.runs[i].letter == b.runs[i].letter);
+    CHECK(a.runs[i].edits == b.runs[i].edits);
+    const std::vector<float> first = a.runs[i].history->loss().values,
+                             second = b.runs[i].history->loss().values;
+    const size_t both = std::min(first.size(), second.size());
+    REQUIRE(both > 0);
+    CHECK(std::equal(first.end() - static_cast<std::ptrdiff_t>(both), first.end(),
+                     second.end() - static_cast<std::ptrdiff_t>(both)));
+  }
+}
+
+raster::Image picture_of(LabDriver& lab) {
+  lab.driver.frames(3);
+  return raster::rasterise(*lab.loop.draw_data(), ui::theme(lab.state.look.dark).bg.packed());
+}
+
+// Pixels in which two pictures of one size differ.
+size_t differing(const raster::Image& a, const raster::Image& b) {
+  REQUIRE(a.pixels.size() == b.pixels.size());
+  size_t count = 0;
+  for (size_t i = 0; i < a.pixels.size(); ++i) count += a.pixels[i] != b.pixels[i] ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("an opened link shows the view that it was copied from") {
+  LiveDriver from, to;
+  from.train(24);
+  lab::TransportState& transport = from.state.screens.lab.transport();
+  lab::pin_cursor(transport, from.view(), 13);
+  lab::toggle_bookmark(transport, 7);
+  from.state.screens.lab.diagram().selected = 'B';
+  from.state.look.dark = true;
+  const test::Folder folder;
+  to.state.session.undo.stash_in(folder.file("aside"));
+  open_in(to, copied_link(from));
+  check_same_runs(from.view(), to.view());
+  CHECK(lab::cursor_step(to.state.screens.lab.transport(), to.view()) == 13);
+  CHECK(to.state.screens.lab.transport().bookmarks == std::vector<int>{7});
+  CHECK(to.state.screens.lab.diagram().selected == 'B');
+  CHECK(to.state.look.dark);
+  CHECK_FALSE(to.view().playing);
+  from.state.notice.clear();
+  // Two windows met their letters in another order, so these lie elsewhere in the texture, and some edges of them round
+  // otherwise. A cursor that is one step further changes more.
+  const size_t few = 200;
+  const raster::Image opened = picture_of(to);
+  CHECK(differing(picture_of(from), opened) < few);
+  lab::pin_cursor(transport, from.view(), 12);
+  CHECK(differing(picture_of(from), opened) > 2 * few);
+  // The runs of before come back.
+  REQUIRE(to.state.session.undo.can_undo());
+  to.driver.key("Ctrl+Z");
+  to.settle();
+  CHECK(to.view().step == 0);
+}
+
+TEST_CASE("edits and a fork come along, and train to the same bits") {
+  LiveDriver from, to;
+  from.train(6);
+  from.lab.post(lab::EditField{0, "train.lr", "0.001"});
+  from.settle();
+  from.train(4);
+  lab::ForkRequest fork;
+  fork.spec = *from.view().runs[0].spec;
+  set_field(fork.spec, "model.placement", "pre");
+  from.lab.post(fork);
+  from.settle();
+  from.train(10);
+  REQUIRE(from.view().runs.size() == 4);
+  open_in(to, "https://example.org/lab#" + copied_link(from));
+  check_same_runs(from.view(), to.view());
+}
+
+TEST_CASE("an edit whose step has not come yet comes along") {
+  LiveDriver from, to;
+  const std::vector<Edit> edits{{3, "train.lr", "0.001"}, {12, "train.lr", "0.002"}};
+  from.lab.post(lab::ReplaceRuns{fixture::small_runs(), {edits}, false});
+  from.settle();
+  from.train(8);
+  REQUIRE(from.view().runs[0].edits.size() == 1);
+  const LinkedView link = read_link(copied_link(from));
+  CHECK(link.runs[0].edits == edits);
+  CHECK(link.runs[1].edits.empty());
+  open_in(to, copied_link(from));
+  from.train(8);
+  to.train(8);
+  CHECK(to.view().runs[0].edits == edits);
+  check_same_runs(from.view(), to.view());
+}
+
+TEST_CASE("the screen comes along; a lesson stops where the learner has not predicted yet") {
+  LiveDriver from, to;
+  from.state.screens.shown = Screen::Compare;
+  open_in(to, copied_link(from));
+  CHECK(to.state.screens.shown == Screen::Compare);
+
+  const test::Folder folder;
+  const auto with_course = [&](LiveDriver& lab, const char* progress) {
+    lab.state.screens.lessons.player = std::make_shared<lessons::Player>(
+        fixture::small_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1, nullptr),
+        folder.file(progress));
+    return lab.state.screens.lessons.player;
+  };
+  const std::string link = "1&screen=lessons:warm-up:explain&end";
+  LiveDriver learner, picture_of_it;
+  const auto learning = with_course(learner, "learner.json");
+  CHECK(open_link(learner.state, link));
+  REQUIRE(learning->lesson());
+  CHECK(learning->lesson()->id == "warm-up");
+  CHECK(learning->step() == lessons::StepKind::Predict);
+  CHECK_FALSE(learning->progress("warm-up").committed);
+  const auto shown = with_course(picture_of_it, "picture.json");
+  picture_of_it.state.screens.lessons.remembers = false;
+  CHECK(open_link(picture_of_it.state, link));
+  CHECK(shown->step() == lessons::StepKind::Explain);
+  picture_of_it.state.session.asked.clear();
+  learner.state.session.asked.clear();
+  const LinkedView back =
+      linked_view(picture_of_it.state.session, picture_of_it.state.screens, picture_of_it.state.look);
+  CHECK(back.lesson == "warm-up:explain");
+  // One that is not in the course changes nothing.
+  learner.state.screens.shown = Screen::Tape;
+  REQUIRE_FALSE(learner.state.look.dark);
+  CHECK_FALSE(open_link(learner.state, "1&theme=dark&screen=lessons:kitchen:explain&end"));
+  CHECK(test::holds(learner.state.notice, "kitchen"));
+  CHECK(learner.state.session.asked.empty());
+  CHECK(learner.state.screens.shown == Screen::Tape);
+  CHECK_FALSE(learner.state.look.dark);
+}
+
+TEST_CASE("the link is copied as a command, or behind the page's address, and says what it does not carry") {
+  LabDriver lab(fixture::lab_view());
+  lab.driver.key("Ctrl+Shift+L");
+  const std::string fragment = copied_link(lab);
+  CHECK(lab.state.shell.clipboard ==
+        with_program("normscope --link " + shell_quoted(fragment), program_word()));
+  CHECK(read_link(fragment).step == 214);
+  CHECK(test::holds(lab.state.notice, "copied: a link"));
+  lab.state.shell.page = "https://example.org/lab";
+  copy_another(lab);
+  CHECK(lab.state.shell.clipboard == "https://example.org/lab#" + fragment);
+
+  auto shorter = std::make_shared<LabView>(*fixture::lab_view());
+  for (RunView& run : shorter->runs) {
+    RunSpec spec = *run.spec;
+    spec.train.steps = 100;  // a budget below the steps that are made
+    run.spec = run.origin = std::make_shared<const RunSpec>(spec);
+  }
+  lab.state.session.view = shorter;
+  CHECK(read_link(copied_link(lab)).step == 214);
+
+  auto changed = std::make_shared<LabView>(*fixture::lab_view());
+  for (RunView& run : changed->runs) {
+    RunSpec spec = *run.spec;
+    set_field(spec, "data.text", "/somewhere/book.txt");
+    run.spec = std::make_shared<const RunSpec>(spec);
+  }
+  lab.state.session.view = changed;
+  copy_another(lab);
+  CHECK(test::holds(lab.state.notice, "it needs your text book.txt, which it does not carry"));
+  const std::string with_text = copied_link(lab);
+  CHECK_FALSE(open_link(lab.state, with_text));
+  CHECK(test::holds(lab.state.notice, "--text FILE"));
+
+  for (int step = 1; step < 3000; ++step)
+    changed->runs[0].edits.push_back({step, "train.lr", fmt::format("0.00{}", (step * 7919) % 100003)});
+  lab.state.shell.clipboard = "as before";
+  copy_another(lab);
+  CHECK(lab.state.shell.clipboard == "as before");
+  CHECK(test::holds(lab.state.notice, "2999 edits"));
+}
+
+TEST_CASE("a link is packed beside the window, is there when the bell rings, and is the one asked for last") {
+  std::atomic<int> rung{0};
+  LabDriver lab(fixture::lab_view());
+  lab.state.files.wake = [&] { ++rung; };
+  const auto wait_for = [&](int bells) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(5);
+    while (rung < bells && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    REQUIRE(rung >= bells);
+    lab.driver.frames(1);
+  };
+  auto long_one = std::make_shared<LabView>(*fixture::lab_view());
+  for (int step = 1; step <= 120; ++step)
+    long_one->runs[0].edits.push_back({step, "train.lr", fmt::format("0.00{}", (step * 7919) % 100003)});
+  lab.state.session.view = long_one;
+  const std::string fragment = copied_link(lab);
+  REQUIRE(fragment.starts_with("1."));  // long enough to be packed
+  const auto command = [](const std::string& link) {
+    return with_program("normscope --link " + shell_quoted(link), program_word());
+  };
+  lab.driver.key("Ctrl+Shift+L");
+  wait_for(1);
+  CHECK(lab.state.shell.clipboard == command(fragment));
+  CHECK(std::string(ImGui::GetClipboardText()) == lab.state.shell.clipboard);
+  CHECK(test::holds(lab.state.notice, "copied: a link"));
+
+  lab.state.shell.clipboard.clear();
+  shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);
+  lab.state.look.dark = !lab.state.look.dark;
+  shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);  // no frame has taken the first
+  const std::string later = copied_link(lab);
+  REQUIRE(later != fragment);
+  for (int bells = 2; bells <= 3 && lab.state.shell.clipboard.empty(); ++bells) wait_for(bells);
+  CHECK(lab.state.shell.clipboard == command(later));
+}
+
+TEST_CASE(
+    "a bad link is said, leaves what there is, and begins the default comparison where there is nothing") {
+  LabDriver lab(fixture::lab_view());
+  CHECK_FALSE(open_link(lab.state, "1&kitchen=3&end"));
+  CHECK(test::holds(lab.state.notice, "kitchen"));
+  CHECK(lab.state.session.asked.empty());
+  AppState empty;
+  CHECK_FALSE(open_link(empty, "1.AAAA"));
+  CHECK(test::holds(empty.notice, "damaged"));
+  REQUIRE(empty.session.asked.size() == 1);
+  const auto* const begins = std::get_if<lab::ReplaceRuns>(empty.session.asked.data());
+  REQUIRE(begins);
+  CHECK(begins->runs.size() == 3);
+  CHECK(begins->play);
+}

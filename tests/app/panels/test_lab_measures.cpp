@@ -1,0 +1,376 @@
+// The metrics of the plot cells: triangles of residual dependency, the selector, the theory band, files and text.
+#include <fmt/format.h>
+#include <imgui.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "app/panels/panels.h"
+#include "app/panels/plot_files.h"
+#include "app/panels/plot_specs.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "catch.hpp"
+#include "training/measure/theory_curves.h"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LabDriver;
+
+TEST_CASE("dependency triangles follow the cursor and say who leans on whom") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = 214;
+  const auto late = dependency_plots(*view, data, options);
+  REQUIRE(late.size() == 3);
+  for (const plot::PlotSpec& plot : late) {
+    REQUIRE(plot.heat);
+    CHECK(plot.heat->rows == 12);
+    CHECK(plot.heat->columns == 13);
+    CHECK(std::isnan(plot.heat->cells[2]));  // above the diagonal
+    CHECK(std::isfinite(plot.heat->cells[12 * 13 - 1]));
+    CHECK(plot.heat->below.starts_with("Σ rows "));
+  }
+  CHECK(late[0].sentence == "A leans on its newest branch, B on about 3 of 13, C on all.");
+  options.step = 1;
+  CHECK(dependency_plots(*view, data, options)[0].sentence == "A, B lean on about 3 of 13, C on all.");
+  CHECK(dependency_plots(*view, data, options)[0].heat->cells[0] != late[0].heat->cells[0]);
+}
+
+TEST_CASE("runs that measure no dependency say so") {
+  LabData data;
+  LabView view = *fixture::lab_view();
+  for (RunView& run : view.runs) run.history = std::make_shared<History>(std::vector<StatInfo>{{"loss", 0}});
+  PlotOptions options;
+  options.step = 214;
+  const auto plots = dependency_plots(view, data, options);
+  CHECK_FALSE(plots[0].heat);
+  CHECK(plots[0].sentence == "These runs do not measure this.");
+  CHECK(depth_plot(view, data, options, Metric::TokenCosine).sentence == "These runs do not measure this.");
+}
+
+TEST_CASE("every metric has a plot by layer and one over time, with a sentence from its numbers") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = 214;
+  for (const MetricInfo& q : metrics()) {
+    INFO(q.id);
+    const plot::PlotSpec by_layer = depth_plot(*view, data, options, q.metric);
+    CHECK(by_layer.series.size() >= 3);
+    CHECK_FALSE(by_layer.sentence.empty());
+    CHECK(by_layer.y.lo < by_layer.y.hi);
+    const auto over_time = over_time_plots(*view, data, options, q.metric);
+    REQUIRE(over_time.size() == 3);
+    CHECK(over_time[0].series.size() == 6);
+    CHECK_FALSE(over_time[0].series[0].y.empty());
+  }
+  CHECK(depth_plot(*view, data, options, Metric::TokenCosine).sentence ==
+        "A: tokens alike after the last layer, cosine 0.98.");
+  const plot::PlotSpec ratio = depth_plot(*view, data, options, Metric::UpdateRatio);
+  CHECK(ratio.series[0].y[0] == Approx(0.013 / 13));
+}
+
+TEST_CASE("the level at which Post-LN begins is named where it can be seen") {
+  LabData data;
+  PlotOptions options;
+  options.step = 214;
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  const plot::PlotSpec plot = hidden_norm_plot(*view, data, options);
+  REQUIRE(plot.lines.size() == 1);
+  CHECK(plot.lines[0].value == Approx(1 + theory::feed_forward_gain(4)));
+  CHECK(plot.lines[0].label.starts_with("theory for Post-LN at the start 1.32"));
+  REQUIRE(plot.bands.size() == 1);  // of Pre-LN, wholly on the axis while the data are of its size
+  for (float v : plot.bands[0].hi.values) CHECK(v < plot.y.hi);
+  // The lemma is about Xavier's variances, ReLU and norms of unit rows.
+  for (RunView& run : view->runs) {
+    RunSpec spec = *run.spec;
+    spec.model.activation = Activation::Gelu;
+    run.spec = std::make_shared<const RunSpec>(spec);
+  }
+  CHECK(hidden_norm_plot(*view, data, options).lines.empty());
+  CHECK(hidden_norm_plot(*view, data, options).bands.empty());
+}
+
+TEST_CASE("over the first steps the gradients of Pre-LN have their theory beside them") {
+  LabData data;
+  PlotOptions options;
+  const auto view = fixture::lab_view();
+  const auto theory_of = [&](int step) {
+    options.step = step;
+    for (const plot::Series& s : gradient_by_layer_plot(*view, data, options).series)
+      if (s.id == "theory of C (Pre-LN) at step 1")
+        return std::vector<float>(s.y.values.begin(), s.y.values.end());
+    return std::vector<float>();
+  };
+  const std::vector<float> early = theory_of(1), start = data.by_layer(view->runs[2], "ffn.w2.grad_norm", 1);
+  REQUIRE(early.size() == 6);
+  CHECK(early.back() == Approx(start.back()));
+  for (size_t i = 1; i < early.size(); ++i) CHECK(early[i] < early[i - 1]);
+  CHECK(theory_of(214).empty());
+  options.matrix = 2;  // W_Q: nothing is said of it
+  CHECK(theory_of(1).empty());
+}
+
+TEST_CASE("the profiles end in the closed form for the last layer where it speaks of these runs and data") {
+  LabData data;
+  PlotOptions options;
+  options.step = 6;
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  const auto find = [&](const std::string& id) {
+    const plot::PlotSpec plot = gradient_by_layer_plot(*view, data, options);
+    for (const plot::Series& s : plot.series)
+      if (s.id == id) return std::vector<float>(s.y.values.begin(), s.y.values.end());
+    return std::vector<float>();
+  };
+  const std::string post = "theory of A, B (Post-LN) at step 1",
+                    mark = "theory of the last layer of A, B at step 1";
+  // Without counts of the data nothing is known of Post-LN: the gradients shown are of a whole batch.
+  CHECK(find("theory of A (Post-LN) at step 1").empty());
+  CHECK(find(mark).empty());
+  CHECK(find("theory of C (Pre-LN) at step 1").back() ==
+        Approx(data.by_layer(view->runs[2], "ffn.w2.grad_norm", 1).back()));
+
+  view->agreement = {.vocabulary = 29, .token = 0.077, .pair = 0.0115, .repeat = 0.02};
+  for (RunView& run : view->runs) {
+    RunSpec spec = *run.spec;
+    spec.model.vocabulary = 29;
+    run.spec = std::make_shared<const RunSpec>(spec);
+  }
+  const auto expected = [&](size_t run) {
+    const RunSpec& spec = *view->runs[run].spec;
+    return static_cast<float>(
+        theory::last_layer_start(spec.model, spec.train.batch, view->agreement)->gradient);
+  };
+  CHECK(find(post).empty());  // a mark, no line
+  CHECK(find(mark) == std::vector<float>(1, expected(0)));
+  CHECK(find("theory of C (Pre-LN) at step 1").back() == Approx(expected(2)));
+  CHECK(find("theory of the last layer of C at step 1").size() == 1);
+  CHECK(plot::to_text(gradient_by_layer_plot(*view, data, options))
+            .find("note: A, B theory at step 1: last layer ◆ 1.5\n") != std::string::npos);
+
+  options.step = 11;  // too late to compare
+  CHECK(find(post).empty());
+  CHECK(find(mark).empty());
+  options.step = 6;
+  for (RunView& run : view->runs) {
+    RunSpec spec = *run.spec;
+    spec.train.label_smoothing = 0.1f;  // another loss: profiles yes, heights no
+    run.spec = std::make_shared<const RunSpec>(spec);
+  }
+  CHECK(find(mark).empty());
+  CHECK(find("theory of C (Pre-LN) at step 1").size() == 6);
+}
+
+TEST_CASE("over the first steps the cosine between tokens has the mean field beside it") {
+  LabData data;
+  PlotOptions options;
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  const auto curves_at = [&](int step) {
+    options.step = step;
+    std::vector<std::vector<float>> curves;
+    for (const plot::Series& s : depth_plot(*view, data, options, Metric::TokenCosine).series)
+      if (s.id.starts_with("mean field of ")) curves.emplace_back(s.y.values.begin(), s.y.values.end());
+    return curves;
+  };
+  CHECK(curves_at(1).empty());  // nobody counted how often letters repeat
+  view->agreement = {.vocabulary = 29, .token = 0.077, .pair = 0.0115, .repeat = 0.02};
+  const auto curves = curves_at(1);
+  REQUIRE(curves.size() == 2);  // of Pre-LN and of both Post-LN runs together
+  for (size_t which : {size_t{0}, size_t{1}}) {
+    const theory::Question question{.subject = theory::Subject::TokenCosine, .same_token = 0.077};
+    const auto expected = theory::lines(view->runs[which == 0 ? 2 : 0].spec->model, question).at(0).low;
+    for (size_t i = 0; i < 6; ++i) CHECK(curves[which][i] == Approx(expected[i]));
+  }
+  CHECK(curves_at(11).empty());
+  RunSpec spec = *view->runs[2].spec;
+  spec.model.init = InitRule::Normal002;
+  view->runs[2].spec = std::make_shared<const RunSpec>(spec);
+  CHECK(curves_at(1).size() == 1);
+}
+
+TEST_CASE("a title chooses what the cell shows, by mouse") {
+  LabDriver lab(fixture::lab_view());
+  lab.driver.click("plot/hidden-norm/quantity");
+  lab.driver.click("plot/hidden-norm/quantity/token-cosine");
+  lab.driver.frames(2);
+  CHECK(lab.driver.value("plot/hidden-norm/quantity") == "token-cosine");
+  CHECK(lab.driver.value("plot/hidden-norm").find("tokens alike") != std::string::npos);
+  lab.driver.click("plot/gradient-over-time/quantity");
+  lab.driver.click("plot/gradient-over-time/quantity/attention-entropy");
+  lab.driver.frames(2);
+  CHECK(lab.driver.value("plot/gradient-over-time/quantity") == "attention-entropy");
+}
+
+TEST_CASE("dragging in a plot over time moves the one cursor, and letting go at the end follows again") {
+  LabDriver lab(fixture::lab_view());
+  lab.driver.drag_by("plot/loss", {-60, 0}, "", 4, {0.5f, 0.5f});
+  const int step = cursor_step(lab.state.screens.lab.transport(), *lab.state.session.view);
+  CHECK(step > 30);
+  CHECK(step < 214);
+  CHECK(lab.driver.value("timeline") == fmt::format("{}", step));
+  lab.driver.drag_by("plot/loss", {500, 0}, "", 4, {0.5f, 0.5f});
+  CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);
+}
+
+TEST_CASE("a plot is saved as SVG, PNG and CSV, never over another file, and copied as text") {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / fmt::format("normscope-plots-{}", getpid());
+  fs::create_directories(folder);
+  setenv("XDG_PICTURES_DIR", folder.c_str(), 1);
+  LabDriver lab(fixture::lab_view());
+  for (const char* format : {"svg", "png", "csv", "csv"}) {
+    lab.driver.click("plot/loss/menu");
+    lab.driver.click(fmt::format("plot/loss/menu/{}", format));
+    lab.driver.frames(2);
+  }
+  CHECK(fs::file_size(folder / "normscope-loss.svg") > 1000);
+  CHECK(fs::file_size(folder / "normscope-loss.png") > 5000);
+  CHECK(fs::file_size(folder / "normscope-loss.csv") > 1000);
+  CHECK(fs::exists(folder / "normscope-loss-2.csv"));
+  CHECK(lab.state.notice.starts_with("saved "));
+  setenv("XDG_PICTURES_DIR", "/nowhere/at/all", 1);
+  lab.driver.click("plot/loss/menu");
+  lab.driver.click("plot/loss/menu/svg");
+  lab.driver.frames(1);
+  CHECK(lab.state.notice.find("/nowhere/at/all") != std::string::npos);
+  unsetenv("XDG_PICTURES_DIR");
+  fs::remove_all(folder);
+  lab.driver.move_to("plot/loss");
+  lab.driver.key("Ctrl+T");
+  CHECK(std::string(ImGui::GetClipboardText()).starts_with("Loss"));
+}
+
+TEST_CASE("every plot is saved in every format, those of one run each too, and copied as text") {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / fmt::format("normscope-all-plots-{}", getpid());
+  fs::create_directories(folder);
+  setenv("XDG_PICTURES_DIR", folder.c_str(), 1);
+  LabDriver lab(fixture::lab_view());
+  std::map<std::string, std::string> plots{
+      {"plot/loss", "Loss: how well does it foresee the text?"},
+      {"plot/rate", "Learning rate: how far does each step go?"},
+      {"plot/gradient-over-time", "Gradient norm over time: how much of the loss reaches it?"},
+      {"plot/gradient-by-layer", "Gradient norm by layer: how much of the loss reaches it?"},
+      {"plot/hidden-norm", "Hidden-state norm: does the signal grow with depth?"},
+      {"plot/dependency", "Residual dependency β²: whom does each layer lean on?"}};
+  for (const Panel& panel : panels()) {
+    const std::string plot = panel.id, title = plots[plot];
+    INFO(plot);
+    REQUIRE_FALSE(title.empty());
+    for (const char* format : {"svg", "png", "csv"}) {
+      lab.driver.click(plot + "/menu");
+      lab.driver.click(fmt::format("{}/menu/{}", plot, format));
+      lab.driver.frames(2);
+    }
+    lab.driver.move_to(panel.form == Form::Strips ? plot + "/A" : plot);
+    lab.driver.key("Ctrl+T");
+    CHECK(std::string(ImGui::GetClipboardText()).starts_with(title));
+  }
+  unsetenv("XDG_PICTURES_DIR");
+  std::map<std::string, int> files;
+  for (const auto& file : fs::directory_iterator(folder)) {
+    INFO(file.path().filename());
+    CHECK(file.file_size() > 300);
+    ++files[file.path().extension().string()];
+  }
+  // Four plots, and one a run of those over time and of the triangles.
+  for (const char* format : {".svg", ".png", ".csv"}) CHECK(files[format] == 4 + 3 + 3);
+  fs::remove_all(folder);
+}
+
+TEST_CASE("turning an axis keeps every value on it") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = 214;
+  plot::PlotSpec plot = gradient_by_layer_plot(*view, data, options);
+  CHECK(plot.y.scale == plot::AxisScale::Log);
+  turn_axis(plot);
+  CHECK(plot.y.scale == plot::AxisScale::Linear);
+  turn_axis(plot);
+  CHECK(plot.y.scale == plot::AxisScale::Log);
+  for (const plot::Series& s : plot.series)
+    for (float v : s.y.values) CHECK((v >= plot.y.lo && v <= plot.y.hi));
+}
+
+TEST_CASE("a layer under the hand is marked in every plot by layer") {
+  LabDriver lab(fixture::lab_view());
+  LabData data;
+  PlotOptions options;
+  options.step = 214;
+  options.hover_layer = 2;
+  CHECK(depth_plot(*lab.state.session.view, data, options, Metric::Gradient).hover == 3.0);
+  CHECK(depth_plot(*lab.state.session.view, data, options, Metric::LayerCosine).hover == 3.0);
+  CHECK(dependency_plots(*lab.state.session.view, data, options)[0].heat->marked_row == 4);
+}
+
+TEST_CASE("what the hand is over in one plot or in the diagram is the layer, or the step, of all of them") {
+  LabDriver lab(fixture::lab_view());
+  const auto layer_over = [&](const std::string& name, ui::Vec at) {
+    lab.driver.move_to(ui::Vec{2, 2});
+    lab.driver.frames(2);
+    CHECK_FALSE(lab.state.screens.lab.shown().hover_layer);
+    CHECK_FALSE(lab.state.screens.lab.shown().hover_step);
+    lab.driver.move_to(name, at);
+    lab.driver.frames(2);
+    return lab.state.screens.lab.shown().hover_layer.value_or(-1);
+  };
+  // From the first to the last layer, whatever shows them.
+  for (const char* plot : {"plot/gradient-by-layer", "plot/hidden-norm"}) {
+    INFO(plot);
+    CHECK(layer_over(plot, {0.15f, 0.5f}) == 0);
+    CHECK(layer_over(plot, {0.85f, 0.5f}) == 5);
+  }
+  CHECK(layer_over("plot/dependency/A", {0.2f, 0.1f}) == 0);
+  CHECK(layer_over("plot/dependency/A", {0.3f, 0.7f}) > 3);
+  CHECK(layer_over("diagram/layer2/attn/before", {0.5f, 0.5f}) == 1);
+  CHECK(layer_over("diagram/layer1", {0.5f, 0.5f}) == 0);
+  for (const char* plot : {"plot/loss", "plot/rate", "plot/gradient-over-time/A"}) {
+    INFO(plot);
+    layer_over(plot, {0.3f, 0.5f});
+    REQUIRE(lab.state.screens.lab.shown().hover_step);
+    const double early = *lab.state.screens.lab.shown().hover_step;
+    layer_over(plot, {0.6f, 0.5f});
+    REQUIRE(lab.state.screens.lab.shown().hover_step);
+    CHECK((early > 20 && early + 40 < *lab.state.screens.lab.shown().hover_step));
+  }
+}
+
+TEST_CASE("the run cards stand at the cursor") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  const RunView early = run_at(data, view->runs[2], 40);
+  CHECK(early.learning_since == 0);
+  CHECK(early.badge == "at step 40");
+  CHECK(early.loss > 2.5);
+  CHECK(run_at(data, view->runs[2], 60).badge == "learning since step 46");
+  CHECK(run_at(data, view->runs[0], 149).state == RunState::Training);
+  CHECK(run_at(data, view->runs[0], 150).state == RunState::Stuck);
+  CHECK(run_at(data, view->runs[0], 214).loss == view->runs[0].loss);
+}
+
+TEST_CASE("B sets a bookmark where the cursor stands, and its mark brings the cursor back") {
+  LabDriver lab(fixture::lab_view());
+  lab.state.screens.lab.transport().pinned_step = 100;
+  lab.driver.key("B");
+  lab.state.screens.lab.transport().pinned_step.reset();
+  lab.driver.frames(1);
+  lab.driver.click("timeline/bookmark/100");
+  REQUIRE(lab.state.screens.lab.transport().pinned_step);
+  CHECK(*lab.state.screens.lab.transport().pinned_step == 100);
+  lab.driver.key("B");
+  CHECK(lab.state.screens.lab.transport().bookmarks.empty());
+}
+
+TEST_CASE("the cost of a setting is said before it is asked for") {
+  CHECK(cost_text(0.03, 1e9, 2e9, 41'000'000) == "restarts: about 60 ms a step, 41 MB");
+  CHECK(cost_text(0.03, 1e9, 40e9, int64_t{5} << 30) == "heavy: about 1.2 s a step, 5.4 GB");
+  CHECK(cost_text(0, 1e9, 2e9, 41'000'000) == "restarts: about 41 MB");
+  CHECK(cost_text(0.03, 1e9, 2e12, 90'000'000'000, 16'000'000'000) == "too large: 90.0 GB of 16.0 GB");
+}

@@ -1,0 +1,257 @@
+// The Lab's plots as values: axes, series, reference lines, and sentences that follow from the numbers.
+#include <fmt/format.h>
+
+#include <memory>
+#include <set>
+#include <string>
+
+#include "app/panels/panels.h"
+#include "app/panels/plot_specs.h"
+#include "app/plot/plot.h"
+#include "app/support/lab_fixture.h"
+#include "catch.hpp"
+
+using namespace normscope;
+using namespace normscope::lab;
+
+TEST_CASE("the loss has its ceiling, its floor and a sentence") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = view->step;
+  const plot::PlotSpec plot = loss_plot(*view, data, options);
+  REQUIRE(plot.series.size() == 3);
+  CHECK(plot.series[0].letter == "A");
+  CHECK(plot.series[0].name == "no warm-up");
+  CHECK(plot.series[1].name == "warm-up 200");
+  CHECK(plot.series[2].name == "Pre-LN");
+  REQUIRE(plot.lines.size() == 2);
+  CHECK(plot.lines[0].label == "letter frequencies 2.95");
+  CHECK(plot.lines[1].label == "entropy of the text 0.76, no model can do better");
+  CHECK(plot.lines[1].fill_below);
+  CHECK(plot.sentence ==
+        "A knows only how often each letter occurs. C left that line at step 46, B at step 131.");
+  CHECK(plot.y.lo < 0.76);
+  CHECK(plot.x.hi == 300);
+}
+
+TEST_CASE("a run's short label is what tells it from the others") {
+  const auto labels = [](std::vector<std::string> names) {
+    LabView view;
+    std::vector<std::string> out;
+    for (std::string& name : names) view.runs.emplace_back().name = std::move(name);
+    for (size_t i = 0; i < view.runs.size(); ++i) out.push_back(short_label(view, i));
+    return out;
+  };
+  using Words = std::vector<std::string>;
+  CHECK(labels({"Post-LN, no warm-up", "Post-LN, warm-up 200", "Pre-LN, no warm-up"}) ==
+        Words{"no warm-up", "warm-up 200", "Pre-LN"});
+  CHECK(labels({"Post-LN, warm-up 50", "Pre-LN, warm-up 50"}) == Words{"Post-LN", "Pre-LN"});  // never twice
+  CHECK(labels({"Post-LN, warm-up 50", "Post-LN, warm-up 50"}) == Words{"", ""});
+  CHECK(labels({"Post-LN, xavier, warm-up 50", "Post-LN, xavier, no warm-up", "Post-LN, normal, warm-up 50",
+                "Pre-LN, normal, no warm-up"}) ==
+        Words{"xavier, warm-up 50", "xavier, no warm-up", "normal, warm-up 50", "Pre-LN"});
+  CHECK(labels({"alone, as it is"}) == Words{"alone"});
+  fixture::LabShape shape;
+  shape.fork = true;
+  CHECK(short_label(*fixture::lab_view(shape), 3) == "12 norms moved");
+}
+
+TEST_CASE("the number at the end of a loss line is the card's") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  const plot::PlotSpec plot = loss_plot(*view, data, {});
+  REQUIRE(plot.series.size() == view->runs.size());
+  for (size_t i = 0; i < view->runs.size(); ++i)
+    CHECK(plot.series[i].value == fmt::format("{:.2f}", view->runs[i].loss));
+}
+
+TEST_CASE("the learning rate shows what was used and what is planned") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = view->step;
+  const plot::PlotSpec plot = rate_plot(*view, data, options);
+  CHECK(plot.series.size() == 6);  // past and future of three runs
+  for (const plot::Series& series : plot.series) {
+    const bool planned = series.id.find("planned") != std::string::npos;
+    CHECK(series.alpha == (planned ? Approx(0.4) : Approx(1)));
+    CHECK(series.x_at(series.y.size() - 1) == (planned ? 300 : 214));
+  }
+  REQUIRE(plot.handles.size() == 2);
+  CHECK(plot.handles[0].name == "warmup/B");
+  CHECK(plot.handles[0].x == 200);
+}
+
+TEST_CASE("the critical rate joins the learning rate where it is measured, on a logarithmic axis") {
+  LabData data;
+  LabView view = *fixture::lab_view();
+  const auto measure = [&](size_t run, double critical) {
+    auto history = std::make_shared<History>(std::vector<StatInfo>{{kCriticalStat, 0}});
+    for (int step = 1; step <= view.step; ++step)
+      history->append(step, 3, 3e-3, std::vector<double>{(step - 1) % 10 == 0 ? critical : std::nan("")});
+    view.runs[run].history = history;
+  };
+  measure(0, 1e-3);
+  measure(2, 3e-2);
+  PlotOptions options;
+  options.step = view.step;
+  const plot::PlotSpec plot = rate_plot(view, data, options);
+  REQUIRE(plot.series.size() == 8);
+  CHECK(plot.series[6].id == "A critical");
+  CHECK(plot.series[7].id == "C critical");
+  REQUIRE(plot.series[6].y.size() == 22);  // steps 1, 11, ... 211 and no gaps between
+  CHECK(plot.series[6].x_at(1) == 11);
+  CHECK(plot.series[6].y[21] == Approx(1e-3));
+  CHECK(plot.y.scale == plot::AxisScale::Log);
+  CHECK(plot.y.lo < 1e-3);
+  CHECK(plot.y.hi > 3e-2);
+  CHECK(plot.sentence == "A's rate is 3× its critical one: its step raises the loss of its own batch.");
+  measure(0, 6e-3);
+  LabData again;
+  CHECK(rate_plot(view, again, {}).sentence ==
+        "No rate is above its critical one; A's is nearest, at 0.5 of it.");
+}
+
+TEST_CASE("gradient by layer is read at the cursor's step and says who gets how much less") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = 214;
+  const plot::PlotSpec late = gradient_by_layer_plot(*view, data, options);
+  CHECK(late.sentence.find("A: layer 1 gets 17") == 0);
+  options.step = 1;
+  const plot::PlotSpec early = gradient_by_layer_plot(*view, data, options);
+  CHECK(early.sentence.find("gets") == std::string::npos);
+  options.matrix = 2;
+  const plot::PlotSpec query = gradient_by_layer_plot(*view, data, options);
+  CHECK(query.series.back().y[0] != early.series.back().y[0]);
+}
+
+TEST_CASE("gets_less and spread_of follow the numbers") {
+  CHECK(gets_less({1e-5f, 1e-3f, 0.163f}) ==
+        "layer 1 gets 16"
+        "\u2009"
+        "000× less than layer 3");
+  CHECK(gets_less({0.2f, 0.1f}).empty());
+  CHECK(gets_less({1.f, 0.01f}) == "layer 2 gets 100× less than layer 1");
+  CHECK(gets_less({}).empty());
+  CHECK(spread_of({1, 2, 8}) == Approx(8));
+  CHECK(spread_of({std::numeric_limits<float>::quiet_NaN(), 3}) == 0);
+}
+
+TEST_CASE("hidden states that grow are named; without measurements nothing is claimed") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = 214;
+  const plot::PlotSpec plot = hidden_norm_plot(*view, data, options);
+  CHECK(plot.sentence.find("C grows") == 0);
+  CHECK(plot.note.find("before the norm") != std::string::npos);
+
+  fixture::LabShape shape;
+  shape.step = 0;
+  const auto fresh = fixture::lab_view(shape);
+  options.step = 0;
+  CHECK(hidden_norm_plot(*fresh, data, options).sentence.empty());
+  CHECK(gradient_by_layer_plot(*fresh, data, options).sentence.empty());
+  CHECK(loss_plot(*fresh, data, options).sentence.empty());
+}
+
+TEST_CASE("one small plot a run over time, with the layers as lines") {
+  LabData data;
+  fixture::LabShape shape;
+  shape.fork = true;
+  const auto view = fixture::lab_view(shape);
+  PlotOptions options;
+  options.step = view->step;
+  const auto plots = over_time_plots(*view, data, options);
+  REQUIRE(plots.size() == 4);
+  for (const plot::PlotSpec& plot : plots) {
+    CHECK(plot.series.size() == 6);
+    CHECK(plot.y.lo == plots[0].y.lo);
+    CHECK(plot.y.hi == plots[0].y.hi);
+  }
+  CHECK(plots[0].sentence.find("A: layer 1 gets") == 0);
+  CHECK(plots[3].series[0].x[0] == 151);  // run D begins at its fork
+}
+
+TEST_CASE("every panel can be exported, under its term and its question, each as a file of its own") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = view->step;
+  std::set<std::string> files;
+  for (const Panel& panel : panels()) {
+    const auto plots = plots_of(panel, *view, data, options, panel.metric.value_or(Metric::Gradient));
+    const bool of_each_run = panel.form == Form::Strips || panel.form == Form::Triangles;
+    CHECK(plots.size() == (of_each_run ? view->runs.size() : 1));
+    for (const plot::PlotSpec& plot : plots) {
+      INFO(plot.id);
+      CHECK_FALSE(plot.title.empty());
+      CHECK(plot.question.ends_with('?'));
+      CHECK(plot.brief.ends_with('?'));
+      CHECK(plot.brief.size() < plot.question.size());
+      CHECK_FALSE(plot.y.label.empty());
+      CHECK(files.insert(plot.id).second);
+      CHECK(plot::to_svg(plot, ui::theme(false)).find("<svg") != std::string::npos);
+      CHECK(plot::to_text(plot).starts_with(plot.title + ": " + plot.question));
+      CHECK(plot::to_csv(plot).size() > 100);
+    }
+  }
+  CHECK(files == std::set<std::string>{"loss", "gradient-by-layer", "gradient-over-time-A",
+                                       "gradient-over-time-B", "gradient-over-time-C", "hidden-norm", "rate",
+                                       "dependency-A", "dependency-B", "dependency-C"});
+}
+
+TEST_CASE("what the table of panels does not say the plots say: axes, unit, runs") {
+  LabData data;
+  const auto view = fixture::lab_view();
+  PlotOptions options;
+  options.step = 214;
+  const auto of = [&](const char* id) {
+    REQUIRE(find_panel(id));
+    return plots_of(*find_panel(id), *view, data, options, Metric::Gradient);
+  };
+  CHECK(of("plot/loss")[0].y.label == "loss");
+  CHECK(of("plot/loss")[0].y.unit == "nats per letter");
+  CHECK(of("plot/rate")[0].y.label == "learning rate");
+  CHECK(of("plot/dependency")[1].y.label == "residual dependency at step 214, B: " + view->runs[1].name);
+}
+
+TEST_CASE("every panel stands in the largest and the smallest layout and has a place of its own") {
+  std::set<std::string> ids, tabs;
+  std::set<std::pair<PanelColumn, int>> places;
+  int above = 0;
+  for (const Panel& panel : panels()) {
+    INFO(panel.id);
+    CHECK(ids.insert(panel.id).second);
+    CHECK(find_panel(panel.id) == &panel);
+    CHECK(panel_of(std::string(panel.id) + "/menu/svg") == &panel);
+    CHECK(stands_in(panel, Size::Full));
+    CHECK(stands_in(panel, Size::Compact));
+    CHECK(places.insert({panel.place.column, panel.place.row}).second);
+    CHECK(panel.place.least > 0);
+    CHECK(*panel.words);
+    above += panel.place.above_tabs;
+    CHECK((panel.place.above_tabs || tabs.insert(panel.place.tab).second));
+    for (const PanelControl& own : panel.controls)
+      CHECK(panel_control(std::string(panel.id) + std::string(own.name)) == &own);
+  }
+  CHECK(above == 1);
+  CHECK_FALSE(panel_of("plot/tab"));
+  CHECK_FALSE(panel_control("plot/loss/menu"));
+}
+
+TEST_CASE("bands of seeds are explained by the note, which then stands in the question's place") {
+  LabData data;
+  LabView view = *fixture::lab_view();
+  CHECK_FALSE(plots_of(*find_panel("plot/loss"), view, data, {}, Metric::Gradient)[0].question.empty());
+  auto spread = std::make_shared<RunSpread>();
+  spread->seeds = 4;
+  spread->mean = spread->low = spread->high = {3.f, 2.9f, 2.8f};
+  view.runs[0].spread = spread;
+  const plot::PlotSpec plot = plots_of(*find_panel("plot/loss"), view, data, {}, Metric::Gradient)[0];
+  CHECK(plot.question.empty());
+  CHECK(plot.note.find("bands") != std::string::npos);
+}

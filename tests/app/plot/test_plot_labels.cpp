@@ -1,0 +1,173 @@
+// Names of levels and notes: where curves, grid lines and texts leave room.
+#include <algorithm>
+#include <cmath>
+
+#include "app/plot/plot_layout.h"
+#include "app/support/gallery.h"
+#include "catch.hpp"
+
+using namespace normscope;
+using namespace normscope::plot;
+using ui::Vec;
+
+namespace {
+
+float narrow_width(ui::TextStyle style, std::string_view s) { return style.px * 0.55f * float(s.size()); }
+
+struct Found {
+  ui::Rect box;
+  std::string text;
+};
+
+// The text that begins with these words.
+Found text_of(const Drawing& d, const std::string& words) {
+  for (const Item& item : d.items)
+    if (auto* t = std::get_if<TextItem>(&item); t && t->text.starts_with(words)) {
+      const float w = narrow_width(t->style, t->text);
+      const float x = t->baseline.x - (t->align == ui::Align::Left     ? 0
+                                       : t->align == ui::Align::Centre ? w / 2
+                                                                       : w);
+      return {{x, t->baseline.y - 0.75f * t->style.px, w, 0.95f * t->style.px}, t->text};
+    }
+  return {};
+}
+
+// A curve runs through the box (leaders of labels end at it, and are not curves).
+bool crossed(const Drawing& d, const ui::Rect& box) {
+  for (const Item& item : d.items)
+    if (auto* s = std::get_if<StrokeItem>(&item); s && s->points.size() > 2)
+      for (size_t i = 1; i < s->points.size(); ++i)
+        for (int k = 0; k <= 20; ++k)
+          if (box.contains(s->points[i - 1] + (s->points[i] - s->points[i - 1]) * (float(k) / 20)))
+            return true;
+  return false;
+}
+
+PlotSpec losses(int steps, float floor, float noise) {
+  PlotSpec s = gallery::loss_plot(steps);
+  s.y.lo = 0.4;
+  s.lines[1].label_below = true;
+  for (size_t run = 0; run < s.series.size(); ++run) {
+    std::vector<float> y;
+    for (int i = 0; i < steps; ++i)
+      y.push_back(floor + 3 * std::exp(-float(i) / 25) +
+                  noise * (0.2f + std::sin(1.7f * float(i) + float(run))));
+    s.series[run].y = Column::of(std::move(y));
+  }
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("no curve crosses the name of the floor, however near it comes") {
+  for (ui::Vec size : {Vec{640, 280}, Vec{640, 190}, Vec{420, 160}})
+    for (float above : {0.f, 0.05f, 0.1f, 0.3f, 0.8f})
+      for (int steps : {40, 150, 300}) {
+        INFO(size.x << 'x' << size.y << ' ' << above << " at " << steps);
+        const Drawing d = layout_plot(losses(steps, 0.76f + above, 0.04f), {}, {0, 0, size.x, size.y},
+                                      ui::theme(false), narrow_width);
+        const Found name = text_of(d, "entropy of the text");
+        REQUIRE(!name.text.empty());
+        CHECK(!crossed(d, name.box));
+      }
+}
+
+TEST_CASE("the name of a level goes where curves leave room, with a line to it where they are all around") {
+  // Curves over the whole width on both sides of the level: the name stands elsewhere.
+  PlotSpec s = losses(300, 0.76f, 0.04f);
+  s.lines[0].value = 2;
+  for (size_t run = 0; run < s.series.size(); ++run) {
+    std::vector<float> y;
+    for (int i = 0; i < 300; ++i) y.push_back(2 + 0.5f * std::sin(float(i)));
+    s.series[run].y = Column::of(std::move(y));
+  }
+  const Drawing d = layout_plot(s, {}, {0, 0, 640, 280}, ui::theme(false), narrow_width);
+  const Found name = text_of(d, "letter frequencies");
+  REQUIRE(!name.text.empty());
+  CHECK(!crossed(d, name.box));
+  const float level = d.map.y(2);
+  const bool led = std::any_of(d.items.begin(), d.items.end(), [&](const Item& item) {
+    auto* line = std::get_if<StrokeItem>(&item);
+    return line && line->points.size() == 2 && std::fabs(line->points[1].y - level) < 0.5f &&
+           line->points[1].x > name.box.x && line->points[1].x < name.box.right();
+  });
+  CHECK(led);
+}
+
+TEST_CASE("the flag of an early step leaves the axis' numbers free") {
+  for (int step : {1, 5, 12, 60}) {
+    const Drawing d =
+        layout_plot(gallery::loss_plot(step), {}, {0, 0, 640, 280}, ui::theme(false), narrow_width);
+    int flags = 0;
+    for (const Item& item : d.items)
+      if (auto* fill = std::get_if<FillItem>(&item); fill && fill->accent) {
+        ++flags;
+        CHECK(fill->rect.x >= d.map.area.x - 6);
+        CHECK(fill->rect.x <= d.map.x(step));
+        CHECK(fill->rect.right() >= d.map.x(step));
+      }
+    CHECK(flags == 1);
+  }
+}
+
+TEST_CASE("notes do not lie on a grid line") {
+  for (double at : {0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5}) {
+    PlotSpec s;
+    s.x = {.lo = 0, .hi = 10};
+    s.y = {.lo = 0, .hi = 4};
+    s.series.emplace_back();
+    s.series.back().x = Column::of({0, 10});
+    s.series.back().y = Column::of({0.2f, 0.3f});
+    s.notes = {{.x = 4, .y = at, .text = "layer 1 gets less"}};
+    const Drawing d = layout_plot(s, {}, {0, 0, 420, 260}, ui::theme(false), narrow_width);
+    const Found note = text_of(d, "layer 1 gets");
+    REQUIRE(!note.text.empty());
+    int grid = 0;
+    for (const Item& item : d.items)
+      if (auto* line = std::get_if<RuleItem>(&item);
+          line && line->a.y == line->b.y && line->b.x - line->a.x > 100) {
+        ++grid;
+        INFO(at << ": " << line->a.y << " in " << note.box.y << " to " << note.box.bottom());
+        CHECK((line->a.y <= note.box.y || line->a.y >= note.box.bottom()));
+      }
+    CHECK(grid >= 3);
+  }
+}
+
+TEST_CASE("the name of a level keeps clear of a curve that runs along it") {
+  constexpr float kHeight = 280;
+  for (const float away : {-8.f, -6.f, -4.f, -3.f, -2.f, -1.f, 0.f, 1.f, 2.f, 3.f, 4.f, 6.f, 8.f}) {
+    INFO(away << " px above the level");
+    PlotSpec s;
+    s.x = {.lo = 0, .hi = 300};
+    s.y = {.lo = 0, .hi = 4};
+    s.lines = {{.value = 2, .label = "word frequencies 3.4"}};
+    const float unit = plot_area(s, {0, 0, 640, kHeight}).h / 4;
+    std::vector<float> y;
+    for (int i = 0; i < 300; ++i) y.push_back(2 + (away + std::sin(1.7f * float(i))) / unit);
+    s.series.emplace_back();
+    s.series.back().y = Column::of(std::move(y));
+    const Drawing d = layout_plot(s, {}, {0, 0, 640, kHeight}, ui::theme(false), narrow_width);
+    const Found name = text_of(d, "word frequencies");
+    REQUIRE(!name.text.empty());
+    CHECK(!crossed(d, name.box.inset(-2, -2)));
+    CHECK(std::fabs(name.box.centre().y - d.map.y(2)) < 30);  // beside its line all the same
+  }
+}
+
+TEST_CASE("the label of the last tick stays within the plot's rectangle") {
+  for (const float pad : {0.f, 2.f, 4.f, 16.f}) {
+    PlotSpec s;
+    s.x = {.lo = 0.5, .hi = 24, .ticks = {{1, "1"}, {6, "6"}, {12, "12"}, {18, "18"}, {24, "24"}}};
+    s.y = {.lo = 0, .hi = 1};
+    s.pad_right = pad;
+    const ui::Rect rect{10, 0, 420, 260};
+    const Drawing d = layout_plot(s, {}, rect, ui::theme(false), narrow_width);
+    INFO(pad);
+    const Found last = text_of(d, "24");
+    REQUIRE(last.text == "24");
+    CHECK(last.box.right() <= rect.right());
+    CHECK(std::fabs(last.box.centre().x - d.map.x(24)) < 10);  // and under its tick
+    CHECK(text_of(d, "18").box.centre().x == Approx(d.map.x(18)));
+  }
+}

@@ -1,0 +1,94 @@
+// The keyboard's way through a screen: a walk along the Tab order, what it does not come to, and whether a control answers
+// keys. For test_screens.cpp and test_shell_elsewhere.cpp.
+#pragma once
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <functional>
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/support/lab_driver.h"
+
+namespace normscope::fixture {
+
+/// seen_state is everything that a hand can have changed, as text: values, and what there is and where, as names alone
+/// would not tell a scrolled text from a resting one.
+inline std::string seen_state(LabDriver& lab) {
+  const AppState& s = lab.state;
+  std::string text =
+      fmt::format("{} {} {} {} {} {} {}\n", s.look.dark, s.look.scale, static_cast<int>(s.screens.shown),
+                  s.notice, s.shell.clipboard, lab.ui.edit().name, s.screens.lab.diagram().selected);
+  for (const lab::Command& command : lab.log) text += fmt::format("command {}\n", command.index());
+  for (const lab::SavePlot& save : lab.saved) text += "saved " + save.plots->front().id + "\n";
+  for (const ui::Control& c : lab.ui.registry().all())
+    if (c.name != "sweep/status")  // what its thread is at, in its own time
+      text += fmt::format("{} = {} at {:.0f} {:.0f}\n", c.name, c.value, c.rect.x, c.rect.y);
+  return text;
+}
+
+/// A number for all that is drawn: two that differ are two pictures.
+inline size_t picture_of(const LabDriver& lab) {
+  size_t picture = 0;
+  for (const ImDrawList* list : lab.loop.draw_data()->CmdLists) {
+    const std::string_view bytes(reinterpret_cast<const char*>(list->VtxBuffer.Data),
+                                 static_cast<size_t>(list->VtxBuffer.Size) * sizeof(ImDrawVert));
+    picture = picture * 31 + std::hash<std::string_view>()(bytes);
+  }
+  return picture;
+}
+
+struct TabWalk {
+  std::set<std::string> stops;
+  std::string last;                 ///< the stop before Tab is where it began
+  std::vector<std::string> unseen;  ///< stops at which nothing shows the focus
+};
+
+/// From no focus at all until Tab is where it began.
+inline TabWalk walk_by_tab(LabDriver& lab, size_t most) {
+  TabWalk walk;
+  std::string first;
+  const size_t without_focus = picture_of(lab);
+  for (size_t i = 0; i < most; ++i) {
+    lab.driver.key("Tab");
+    const std::string now = lab.ui.focused();
+    if (now == first) break;
+    if (first.empty()) first = now;
+    walk.stops.insert(walk.last = now);
+    if (!lab.ui.focus_visible() || picture_of(lab) == without_focus) walk.unseen.push_back(now);
+  }
+  return walk;
+}
+
+/// Tab comes to the control, to the box that it is a segment of (whose arrows walk them), or to its own handles.
+inline bool in_reach(const std::string& name, const std::set<std::string>& stops) {
+  if (stops.contains(name) || stops.contains(name.substr(0, name.rfind('/')))) return true;
+  const auto handle = stops.lower_bound(name + "/");
+  if (handle != stops.end() && handle->starts_with(name + "/")) return true;
+  if (name.starts_with("diagram/layer")) return true;  // one stop, arrows from there: test_diagram_input
+  if (name.starts_with("app/backend")) return true;    // nothing to choose on a machine without CUDA
+  // The list of a tape is one stop: its keys move the head from row to row and open them.
+  const bool in_list = name.starts_with("tape/row/") || name.starts_with("tape/open/") || name == "tape/head";
+  return in_list && stops.contains("tape/fold");
+}
+
+/// changed_by_keys gives the control the focus and presses keys until one of them changes something.
+inline bool changed_by_keys(LabDriver& lab, const std::string& name,
+                            std::initializer_list<const char*> keys = {"Enter", "Right", "Up", "Left",
+                                                                       "Down"}) {
+  const std::string before = seen_state(lab);
+  lab.ui.focus(name);
+  lab.driver.frames(1);
+  return std::any_of(keys.begin(), keys.end(), [&](const char* key) {
+    lab.driver.key(key);
+    lab.driver.frames(2);
+    return seen_state(lab) != before;
+  });
+}
+
+}  // namespace normscope::fixture

@@ -1,0 +1,91 @@
+// A hand that does anything: random moves, presses, drags, wheels and keys on fixed seeds. Whatever it does,
+// every frame is drawn, no control loses its name, and nothing is asked of a run that is not there.
+// On all screens. Over fixed views; test_live_random.cpp has the same hand on runs that train.
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+
+#include "app/support/both_view.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/program.h"
+#include "app/support/random_hand.h"
+#include "app/support/sweep_fixture.h"
+#include "app/support/systems_view.h"
+#include "app/support/tape_fixture.h"
+#include "catch.hpp"
+
+using namespace normscope;
+using namespace normscope::lab;
+using namespace normscope::fixture;
+
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__  // which is who looks for what they break
+constexpr int kUsual = 10000;
+#else
+constexpr int kUsual = 2000;
+#endif
+
+/// Where exports land meanwhile.
+struct PicturesFolder {
+  PicturesFolder() { setenv("XDG_PICTURES_DIR", folder.file(".").c_str(), 1); }
+  ~PicturesFolder() { unsetenv("XDG_PICTURES_DIR"); }
+  test::Folder folder;
+};
+
+}  // namespace
+
+TEST_CASE("random events, ten thousand under the address sanitizer") {
+  constexpr std::array<unsigned, 8> seeds{1, 2, 3, 4, 5, 6, 7, 8};
+  const int each = events_wanted(kUsual) / static_cast<int>(seeds.size());
+  for (unsigned seed : seeds) {
+    fixture::LabShape shape;
+    shape.fork = seed % 2 == 0;
+    shape.layers = seed == 3 ? 2 : 6;
+    const auto view = seed > 5    ? fixture::systems_view(fixture::kSystems[seed - 6])
+                      : seed == 5 ? fixture::both_view()  // an encoder-decoder
+                                  : fixture::lab_view(shape);
+    LabDriver lab(view, seed == 4 ? ui::Vec{1024, 600} : ui::Vec{1600, 1000});
+    RandomHand hand{lab.driver, lab.ui, lab.loop, lab.state, std::mt19937(seed)};
+    for (int event = 0; event < each; ++event) {
+      INFO(fmt::format("seed {}, event {}", seed, event));
+      REQUIRE_NOTHROW(hand.act());
+      const auto& step = lab.state.screens.lab.transport().pinned_step;
+      if (step) REQUIRE((*step >= 0 && *step < lab.state.session.view->step));
+    }
+    const int runs = static_cast<int>(lab.state.session.view->runs.size());
+    for (const Command& command : lab.log) {
+      if (const auto* edit = std::get_if<EditField>(&command)) CHECK((edit->run >= -1 && edit->run < runs));
+      if (const auto* fork = std::get_if<ForkRequest>(&command))
+        CHECK((fork->source >= 0 && fork->source < runs));
+    }
+    CHECK_FALSE(lab.ui.texts().empty());
+  }
+}
+
+// The hand also finds the tabs; it is brought back now and then, so that each screen gets its share.
+TEST_CASE("random events on the screens beside the Lab, ten thousand under the address sanitizer") {
+  const PicturesFolder pictures;
+  const int each = events_wanted(kUsual) / 3;
+  const auto let_loose = [&](auto& window, Screen screen) {
+    RandomHand hand{window.driver, window.ui, window.loop, window.state,
+                    std::mt19937(static_cast<unsigned>(screen) + 1)};
+    for (int event = 0; event < each; ++event) {
+      INFO(fmt::format("screen {}, event {}", static_cast<int>(screen), event));
+      if (event % 40 == 0) window.state.screens.shown = screen;
+      REQUIRE_NOTHROW(hand.act());
+      const ui::Control* failure = window.ui.registry().find("app/failure");
+      if (failure) FAIL(failure->value);
+    }
+    CHECK_FALSE(window.ui.texts().empty());
+  };
+  SweepDriver compare({1440, 900});
+  let_loose(compare, Screen::Compare);
+  SweepDriver sweep;
+  let_loose(sweep, Screen::Sweep);
+  TapeDriver tape;
+  let_loose(tape, Screen::Tape);
+}

@@ -1,0 +1,310 @@
+// What holds of every screen in every state: a table of stages, each at every place, and what is wrong there. No text is
+// cut or lies on another, no name stands twice, and every control has help. In each layout every control is reached by
+// Tab, shows that it has the focus, and answers keys.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "app/screens/tab_walk.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/sweep_fixture.h"
+#include "app/support/tape_fixture.h"
+#include "app/support/text_faults.h"
+#include "catch.hpp"
+#include "folder.h"
+
+namespace normscope::test_screens {
+namespace {
+
+using fixture::LabDriver, fixture::SweepDriver, fixture::TapeDriver;
+
+struct Place {
+  ui::Vec size;
+  float scale = 1;
+};
+
+/// Every size at scale 1; with `scales` also every scale in a usual and in the largest window.
+std::vector<Place> places(bool scales) {
+  std::vector<Place> all;
+  for (const ui::Vec size : fixture::kSizes) all.push_back({size});
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{3840, 2160}})
+    for (const float scale : fixture::kScales)
+      if (scales) all.push_back({size, scale});
+  return all;
+}
+
+/// What is asked of a stage's controls: that Tab reaches them; that they answer keys, too, as there is something for each
+/// of them to do; and both in the smaller layouts as well.
+enum class Keys { Reach, Answer, EveryLayout };
+
+/// A named state of a screen.
+struct Stage {
+  std::string name;
+  std::function<std::unique_ptr<LabDriver>()> make;
+  std::string switches;  ///< what the names of its tabs and segments begin with; each is looked behind
+  bool scales = true;    ///< at every scale, and not at 1 alone
+  Screen screen = Screen::Lab;
+  Keys keys = Keys::Reach;
+};
+
+std::unique_ptr<LabDriver> shown(Screen screen, int step, bool fork) {
+  fixture::LabShape shape;
+  shape.step = step;
+  shape.fork = fork;
+  auto lab = std::make_unique<LabDriver>(fixture::lab_view(shape));
+  lab->state.screens.shown = screen;
+  lab->driver.frames(2);
+  // A comparison is made beside the window.
+  for (int i = 0; i < 200 && lab->ui.registry().find("compare/none"); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lab->driver.frames(1);
+  }
+  return lab;
+}
+
+std::unique_ptr<LabDriver> sweep_of(const char* preset, bool trained) {
+  auto sweep = std::make_unique<SweepDriver>();
+  sweep->screen().show(sweep::preset_plan(preset));
+  if (!trained) return sweep;
+  sweep->train();
+  for (const char* key : {"Right", "Shift+Right", "Shift+Up"}) sweep->driver.key(key);
+  return sweep;
+}
+
+std::vector<Stage> stages() {
+  std::vector<Stage> all;
+  for (const int step : {0, 3, 214})
+    for (const bool fork : {false, true}) {
+      if (fork && step < 160) continue;
+      const std::string at = fmt::format(" at step {}{}", step, fork ? " with a fork" : "");
+      for (const auto& [screen, name, switches] :
+           {std::tuple{Screen::Lab, "Lab", "plot/tab/"}, {Screen::Compare, "Compare", "compare/tab/"}})
+        all.push_back({name + at, [=, screen = screen] { return shown(screen, step, fork); }, switches, true,
+                       screen, fork ? Keys::EveryLayout : Keys::Reach});
+    }
+  for (const auto& [screen, name, switches] :
+       {std::tuple{Screen::Sweep, "Sweep that nobody opened", "sweep/"},
+        {Screen::Tape, "Tape without a step", "tape/tab/"}})
+    all.push_back({name, [screen = screen] { return shown(screen, 214, true); }, switches, true, screen});
+  for (const char* preset : {"warmup", "depth", "placement"})
+    for (const bool trained : {false, true})
+      // Two names of placements touch where the scale is another than 1.
+      all.push_back({fmt::format("Sweep of {}, {}", preset, trained ? "trained" : "not trained"),
+                     [=] { return sweep_of(preset, trained); }, "sweep/",
+                     std::string_view(preset) != "placement", Screen::Sweep,
+                     trained && std::string_view(preset) == "warmup" ? Keys::EveryLayout : Keys::Answer});
+  all.push_back({"Sweep over different data",
+                 [] {
+                   auto sweep = std::make_unique<SweepDriver>();
+                   sweep->screen().restore(
+                       {sweep::plan_from({.axes = {"data.name=corpus,copy", "train.lr=1e-3,3e-3"}}), {}});
+                   sweep->driver.frames(2);
+                   sweep->train();
+                   return sweep;
+                 },
+                 "sweep/", true, Screen::Sweep, Keys::Answer});
+  all.push_back({"Tape", [] { return std::make_unique<TapeDriver>(); }, "tape/tab/", true, Screen::Tape,
+                 Keys::EveryLayout});
+  return all;
+}
+
+void check_screen(LabDriver& lab, const std::string& where) {
+  lab.driver.move_to(ui::Vec{2, 2});
+  lab.rest();
+  CHECK(lab.ui.texts().size() > 10);
+  for (const std::string& fault : fixture::text_faults(lab.ui)) FAIL_CHECK(where << ": " << fault);
+  for (const std::string& name : lab.ui.registry().duplicates()) FAIL_CHECK(where << ": twice " << name);
+  for (const ui::Control& control : lab.ui.registry().all())
+    if (control.help.size() <= 3) FAIL_CHECK(where << ": no help of " << control.name);
+}
+
+/// Of a screen's names those of its tabs and segments.
+std::vector<std::string> switches_of(const LabDriver& lab, const std::string& prefix) {
+  std::vector<std::string> names;
+  for (const ui::Control& control : lab.ui.registry().all()) {
+    const bool segment = control.name.starts_with("sweep/left/") || control.name.starts_with("sweep/right/");
+    if (control.name.starts_with(prefix) && (prefix != "sweep/" || segment)) names.push_back(control.name);
+  }
+  return names;
+}
+
+void check_stage(const Stage& stage) {
+  const std::unique_ptr<LabDriver> lab = stage.make();
+  bool dark = false;
+  for (const Place& place : places(stage.scales)) {
+    lab->loop.resize(place.size);
+    lab->state.look.scale = place.scale;
+    lab->state.look.dark = dark = !dark;
+    const std::string where =
+        fmt::format("{}, {}x{} at {}", stage.name, place.size.x, place.size.y, place.scale);
+    check_screen(*lab, where);
+    for (const std::string& name : switches_of(*lab, stage.switches)) {
+      if (!lab->ui.registry().find(name)) continue;
+      lab->driver.click(name);
+      check_screen(*lab, where + ", " + name);
+    }
+  }
+}
+
+/// Of the full, the medium and the compact layout.
+constexpr ui::Vec kLayouts[] = {{1600, 1000}, {1440, 900}, {1024, 600}};
+
+/// A stage under the keys, in one layout and with one of its panes in front.
+struct Keyboard {
+  const Stage& stage;
+  ui::Vec size{};
+  std::string pane{};  ///< the segment that brings it forth; empty: as it is
+  std::unique_ptr<LabDriver> lab{};
+  AppState start{};
+  bool tried = false;  ///< some of its controls, which may have changed it
+
+  void make() {
+    start = {};
+    lab.reset();
+    lab = stage.make();
+    lab->loop.resize(size);
+    settle();
+    if (stage.screen == Screen::Lab) start = lab->state;
+    show_pane();
+    tried = false;
+  }
+  void turn_to(ui::Vec new_size, const std::string& new_pane) {
+    size = new_size;
+    pane = new_pane;
+    if (!lab || tried) return make();
+    lab->loop.resize(size);
+    settle();
+    show_pane();
+  }
+  void settle() {
+    lab->driver.move_to(ui::Vec{2, 2});
+    lab->ui.focus("");
+    lab->rest();
+  }
+  void show_pane() {
+    if (pane.empty() || !lab->ui.registry().find(pane)) return;
+    lab->driver.click(pane);
+    settle();
+  }
+  /// Away with what the last control opened, typed and left. What it changed is taken back in the Lab; of the other
+  /// screens it stays, and any state is one in which a control has to answer.
+  void begin() {
+    tried = true;
+    lab->ui.focus("");
+    if (const ui::Control* play = lab->ui.registry().find("tape/play"); play && play->value == "playing")
+      lab->driver.key("Space");
+    lab->driver.key("Escape");
+    lab->driver.key("Escape");
+    lab->ui.close_popup();
+    lab->ui.edit() = {};
+    if (stage.screen == Screen::Lab) lab->state = start;
+    lab->state.screens.shown = stage.screen;
+    lab->state.notice.clear();
+    lab->state.shell.clipboard.clear();
+    lab->log.clear();
+    lab->saved.clear();
+    settle();
+    show_pane();
+  }
+  std::string where() const {
+    return fmt::format("{}, {}x{}{}{}", stage.name, size.x, size.y, pane.empty() ? "" : ", ", pane);
+  }
+};
+
+/// Stand where keys put them to already, so that nothing is left to change.
+bool is_chosen_already(const std::string& name) {
+  static const std::set<std::string> chosen{"app/tab/lab", "run/A", "diagram/run/A", "settings/edits/all"};
+  return chosen.contains(name);
+}
+
+bool answers(Keyboard& keys, const std::string& name) {
+  // A handle of whole numbers stays where a single step is less than one.
+  if (name.find("/rail/") != name.npos)
+    return fixture::changed_by_keys(*keys.lab, name, {"Right", "Left", "Shift+Right", "Shift+Left"});
+  return fixture::changed_by_keys(*keys.lab, name);
+}
+
+/// Each control once a screen: what an earlier stage or a larger window had is the same control here. One that only a
+/// later stage, a smaller window or a pane has is tried there.
+void check_answers(Keyboard& keys, const std::vector<std::string>& names, const std::set<std::string>& stops,
+                   std::set<std::string>& tried) {
+  for (const std::string& name : names) {
+    const bool bar =
+        name.starts_with("app/") && keys.stage.screen != Screen::Lab;  // the same on every screen
+    // Of a segment its box takes the keys, of a row its list; the diagram's norms are one stop.
+    const bool takes_keys = stops.contains(name) || name.starts_with("diagram/layer");
+    if (bar || !takes_keys || is_chosen_already(name)) continue;
+    if (!tried.insert(fmt::format("{} {}", static_cast<int>(keys.stage.screen), name)).second) continue;
+    keys.begin();
+    if (!keys.lab->ui.registry().find(name)) keys.make();  // what was tried before took it away
+    INFO(keys.where() << ": " << name);
+    CHECK((keys.lab->ui.registry().find(name) && answers(keys, name)));
+  }
+}
+
+/// Tab comes to every control, or to the box in which it lies, and back to where it began; each stop shows the focus.
+void check_keys(Keyboard& keys, std::set<std::string>& tried) {
+  keys.settle();
+  std::vector<std::string> names;
+  for (const ui::Control& control : keys.lab->ui.registry().all())
+    if (control.interactive && control.enabled && !control.rect.empty()) names.push_back(control.name);
+  REQUIRE(names.size() > 5);
+  const fixture::TabWalk walk = fixture::walk_by_tab(*keys.lab, 3 * names.size());
+  for (const std::string& name : walk.unseen)
+    FAIL_CHECK(keys.where() << ": nothing shows the focus on " << name);
+  for (const std::string& name : names)
+    if (!fixture::in_reach(name, walk.stops)) FAIL_CHECK(keys.where() << ": Tab does not come to " << name);
+  keys.lab->driver.key("Shift+Tab");
+  if (keys.lab->ui.focused() != walk.last)
+    FAIL_CHECK(keys.where() << ": Shift+Tab goes to " << keys.lab->ui.focused() << ", expected "
+                            << walk.last);
+  if (keys.stage.keys != Keys::Reach) check_answers(keys, names, walk.stops, tried);
+}
+
+/// The panes that a layout has no room to show side by side.
+std::vector<std::string> panes_of(const LabDriver& lab) {
+  std::vector<std::string> panes;
+  for (const ui::Control& control : lab.ui.registry().all())
+    for (const char* box : {"lab/left/", "compare/tab/", "sweep/left/", "sweep/right/", "tape/tab/"})
+      if (control.name.starts_with(box) && control.value != "on") panes.push_back(control.name);
+  return panes;
+}
+
+}  // namespace
+
+TEST_CASE("screens: every text is whole and apart, every name is one, every control has help") {
+  for (const Stage& stage : stages()) check_stage(stage);
+}
+
+TEST_CASE("screens: in every layout Tab reaches every control, which shows its focus and answers keys") {
+  const test::Folder pictures;  // where an export goes
+  setenv("XDG_PICTURES_DIR", pictures.file("").c_str(), 1);
+  std::set<std::string> tried;
+  for (const Stage& stage : stages()) {
+    Keyboard keys{stage};
+    for (const ui::Vec size : kLayouts) {
+      if (size.x < kLayouts[0].x && stage.keys != Keys::EveryLayout) continue;
+      keys.turn_to(size, "");
+      const std::vector<std::string> panes = panes_of(*keys.lab);
+      check_keys(keys, tried);
+      for (const std::string& pane : panes) {
+        keys.turn_to(size, pane);
+        check_keys(keys, tried);
+      }
+    }
+  }
+  CHECK(tried.size() > 100);
+  unsetenv("XDG_PICTURES_DIR");
+}
+
+}  // namespace normscope::test_screens

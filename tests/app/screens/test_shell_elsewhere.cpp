@@ -1,0 +1,222 @@
+// What test_screens and test_shell_and_keys ask of the screens, asked of what is none of their stages: the controls of
+// every step of a lesson, the medium layout with its settings, and what a control opens. Each does something under
+// the mouse and something under the keys, and Tab comes to it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "app/lessons/player.h"
+#include "app/screens/tab_walk.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/recorded_measurer.h"
+#include "app/support/shipped_course.h"
+#include "catch.hpp"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LabDriver;
+using fixture::seen_state;
+
+namespace {
+
+void rest(LabDriver& lab) {
+  lab.driver.key("Escape");
+  lab.driver.key("Escape");
+  lab.ui.close_popup();
+  lab.ui.edit() = {};
+  lab.ui.focus("");
+  lab.log.clear();
+  lab.saved.clear();
+  lab.driver.move_to(ui::Vec{2, 2});
+  lab.driver.frames(4);
+}
+
+// A control of a text that is longer than its column is scrolled into view first, as a person does.
+void scroll_to(LabDriver& lab, const std::string& name) {
+  const float end = lab.ui.size().y - 64;  // above the footer
+  for (int i = 0; i < 40; ++i) {
+    const ui::Control* control = lab.ui.registry().find(name);
+    if (!control || !name.starts_with("lesson/drag/") || control->rect.bottom() < end) return;
+    lab.driver.move_to(ui::Vec{control->rect.centre().x, end / 2});
+    lab.driver.wheel(-1);
+    lab.driver.frames(2);
+  }
+}
+
+/// A click, drags, the right button: what has changed nothing has left all as it was, and the next goes on from there.
+bool changed_by_mouse(LabDriver& lab, const std::string& name) {
+  scroll_to(lab, name);
+  const std::string before = seen_state(lab);
+  const auto changes = [&](const std::function<void()>& act) {
+    act();
+    lab.driver.move_to(ui::Vec{2, 2});
+    lab.driver.frames(2);
+    return seen_state(lab) != before;
+  };
+  if (changes([&] { lab.driver.click(name); })) return true;
+  for (const ui::Vec way : {ui::Vec{120, -9}, ui::Vec{-24, 60}, ui::Vec{0, -60}})
+    if (changes([&] { lab.driver.drag_by(name, way); })) return true;
+  return changes([&] { lab.driver.click(name, {0.5f, 0.5f}, 1); });  // a menu of its own
+}
+
+/// The Lessons screen on one step of one lesson, as it is opened.
+struct LessonPage {
+  LessonPage(ui::Vec size, const lessons::Course& all) : lab(fixture::four_runs(), size), course(all) {
+    lab.state.look.reduced_motion = true;
+  }
+  void begin(const lessons::Lesson& lesson, lessons::StepKind step) {
+    lab.state.screens.shown = Screen::Lessons;
+    lab.state.look.dark = false;
+    lab.state.look.scale = 1;
+    lab.state.screens.lessons.player = std::make_shared<lessons::Player>(
+        course, std::make_unique<fixture::RecordedMeasurer>(&measurements), std::string());
+    lab.state.screens.lessons.player->open(lesson.id, step);
+    rest(lab);
+    measurements = 0;
+  }
+
+  LabDriver lab;
+  const lessons::Course& course;
+  int measurements = 0;  // that the lesson asked for
+};
+
+/// What a control is tried as, once in the whole course: an entry of the list and a term of the glossary wherever they
+/// stand, a button of the frame at each step, and what a lesson brings itself (slider, cards, knobs, drawings, figures,
+/// sentences) at each step of that lesson. So no lesson's own numbers go untried. A button that failed in one lesson
+/// alone would fail in test_player, which goes through every lesson by these buttons.
+std::string trial_of(const lessons::Lesson& lesson, const std::string& step, const std::string& name) {
+  static const std::set<std::string> buttons{"lesson/again", "lesson/clear", "lesson/course", "lesson/lab",
+                                             "lesson/more",  "lesson/next",  "lesson/redo",   "lesson/review",
+                                             "lesson/skip",  "lesson/stop",  "lesson/undo"};
+  if (name.starts_with("lesson/list/") || name.starts_with("term/")) return name;
+  if (buttons.contains(name) || name.starts_with("lesson/step/")) return step + " " + name;
+  return lesson.id + " " + step + " " + name;
+}
+
+/// Tab comes to every control, and one that is tried for the first time does something. `tried`: in any window.
+void check_page(LessonPage& page, const lessons::Lesson& lesson, lessons::StepKind kind,
+                std::set<std::string>& tried) {
+  LabDriver& lab = page.lab;
+  const std::string step(lessons::to_string(kind));
+  page.begin(lesson, kind);
+  const std::vector<std::string> all = fixture::controls(lab.ui);
+  REQUIRE(all.size() > 8);
+  std::set<std::string> on;
+  for (const std::string& name : all)
+    if (lab.driver.value(name) == "on") on.insert(name);
+  const fixture::TabWalk walk = fixture::walk_by_tab(lab, 3 * all.size());
+  const std::string here = fmt::format("{}, {}, {}", lab.ui.size().x, lesson.id, step);
+  for (const std::string& name : walk.unseen) FAIL_CHECK(here << ": nothing shows the focus on " << name);
+  for (const std::string& name : all) {
+    INFO(here << ": " << name);
+    CHECK(fixture::in_reach(name, walk.stops));
+    if (name.starts_with("app/") || on.contains(name)) continue;  // the bar's: test_shell_and_keys
+    if (name == "lesson/list/" + lesson.id || name == "lesson/step/" + step) continue;  // where we are
+    if (!tried.insert(trial_of(lesson, step, name)).second) continue;
+    // Segments are pressed by the mouse; their box takes the keys.
+    const bool box =
+        std::any_of(all.begin(), all.end(), [&](const auto& n) { return n.starts_with(name + "/"); });
+    if (!box) {
+      page.begin(lesson, kind);
+      const int before = page.measurements;
+      CHECK((changed_by_mouse(lab, name) || page.measurements > before));
+    }
+    if (walk.stops.contains(name)) {
+      page.begin(lesson, kind);
+      const int before = page.measurements;
+      CHECK((fixture::changed_by_keys(lab, name) || page.measurements > before));
+    }
+  }
+}
+
+}  // namespace
+
+// In the smaller window only what the larger one does not have is tried: there the same code answers. A control that is
+// out of reach, covered or has lost its place there is still found, by Tab here and by its texts in test_text_matrix.
+TEST_CASE("every control of every step of every lesson answers mouse and keys, and Tab comes to it") {
+  const lessons::Course& course = fixture::shipped_course();
+  std::set<std::string> tried;
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
+    LessonPage page(size, course);
+    for (const lessons::Lesson& lesson : course.lessons)
+      for (lessons::StepKind step : lessons::kSteps) check_page(page, lesson, step, tried);
+  }
+  CHECK(tried.size() > 120);
+}
+
+// Tab and the keys: test_screens.
+TEST_CASE("the medium layout and its settings answer the mouse") {
+  for (const char* tab : {"Diagram", "Settings"}) {
+    LabDriver lab(fixture::four_runs(), {1440, 900});
+    const AppState start = lab.state;
+    const auto begin = [&] {
+      rest(lab);
+      lab.state = start;
+      lab.driver.frames(3);
+      lab.driver.click(fmt::format("lab/left/{}", tab));
+      rest(lab);
+    };
+    begin();
+    const std::vector<std::string> all = fixture::controls(lab.ui);
+    for (const std::string& name : all) {
+      INFO(tab << ": " << name);
+      if (name == "settings/edits/all" || name == fmt::format("lab/left/{}", tab)) continue;
+      // The others are those of the full layout: test_shell_and_keys.
+      if (!name.starts_with("lab/left") && !name.starts_with("settings/") &&
+          !name.starts_with("diagram/preset"))
+        continue;
+      const bool segments =  // those are pressed themselves
+          std::any_of(all.begin(), all.end(), [&](const auto& n) { return n.starts_with(name + "/"); });
+      if (segments) continue;
+      begin();
+      CHECK(changed_by_mouse(lab, name));
+    }
+  }
+}
+
+TEST_CASE("what a control opens can be walked and chosen by the keys alone") {
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
+    LabDriver lab(fixture::four_runs(), size);
+    const AppState start = lab.state;
+    const auto begin = [&] {
+      rest(lab);
+      lab.state = start;
+      lab.log.clear();
+      lab.saved.clear();
+      lab.driver.frames(3);
+    };
+    begin();
+    const std::vector<std::string> resting = fixture::controls(lab.ui);
+    const std::set<std::string> known(resting.begin(), resting.end());
+    int opened = 0;
+    for (const std::string& name : resting) {
+      begin();
+      lab.ui.focus(name);
+      lab.driver.frames(1);
+      lab.driver.key("Enter");
+      lab.driver.frames(4);
+      std::vector<std::string> items;
+      for (const std::string& item : fixture::controls(lab.ui))
+        if (!known.contains(item) && item.starts_with(name + "/")) items.push_back(item);
+      if (items.empty() || !lab.ui.popup_open(name)) continue;
+      ++opened;
+      const std::set<std::string> stops =
+          fixture::walk_by_tab(lab, 2 * known.size() + 2 * items.size()).stops;
+      for (const std::string& item : items) {
+        INFO(size.x << ": " << item);
+        CHECK(stops.contains(item));
+      }
+      lab.ui.focus(items.back());
+      lab.driver.frames(1);
+      const std::string before = seen_state(lab);
+      lab.driver.key("Enter");
+      lab.driver.frames(3);
+      INFO(items.back());
+      CHECK(seen_state(lab) != before);
+    }
+    CHECK(opened >= 5);
+  }
+}

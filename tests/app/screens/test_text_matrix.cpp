@@ -1,0 +1,204 @@
+// No two texts overlap and none is cut, outside or clipped: six sizes, three scales, two themes; the Lab with
+// four runs, the list of lessons, a lesson, the guessing game, the palette, the sheet of shortcuts.
+#include <fmt/format.h>
+
+#include <functional>
+#include <set>
+
+#include "app/lessons/player.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/recorded_measurer.h"
+#include "app/support/text_faults.h"
+#include "catch.hpp"
+#include "test_paths.h"
+
+using namespace normscope;
+using fixture::kScales;
+using fixture::kSizes;
+using fixture::LabDriver;
+
+namespace {
+
+// One UI driver for all places: fonts are loaded once.
+void at_every_place(
+    const std::string& what, const std::function<void(LabDriver&)>& open,
+    const std::function<std::vector<std::string>(const ui::Ui&)>& faults = fixture::text_faults) {
+  LabDriver lab(fixture::four_runs());
+  for (ui::Vec size : kSizes)
+    for (float scale : kScales)
+      for (bool dark : {false, true}) {
+        lab.loop.resize(size);
+        lab.state.look.scale = scale;
+        lab.state.look.dark = dark;
+        lab.state.switches.clock = true;
+        lab.driver.move_to(ui::Vec{2, 2});
+        lab.driver.frames(3);
+        open(lab);
+        lab.driver.frames(3);
+        REQUIRE(lab.ui.texts().size() > 10);
+        for (const std::string& fault : faults(lab.ui)) {
+          INFO(
+              fmt::format("{}, {}x{} at {}{}: {}", what, size.x, size.y, scale, dark ? ", dark" : "", fault));
+          CHECK(fault.empty());
+        }
+        lab.driver.key("Escape");
+      }
+}
+
+// Scripts stand closer in a formula than their lines' boxes do: an upper one over a lower one, or a sum's bound.
+bool in_formula(const ui::TextRecord& text) {
+  size_t letters = 0;
+  for (const char c : text.text) letters += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return letters == 1;
+}
+
+// Where formulas stand, whose scripts have sizes of their own.
+bool in_prose(const ui::Ui& ui, const ui::TextRecord& text) {
+  const ui::Control* column = ui.registry().find("lesson/text");
+  return column && text.rect.x >= column->rect.x && text.rect.right() <= column->rect.right();
+}
+
+// A lesson's text scrolls: what is scrolled out, or half out at the edge, is no fault. The rest overlaps nothing.
+std::vector<std::string> faults_beside_scrolling(const ui::Ui& ui) {
+  std::vector<std::string> result;
+  std::vector<const ui::TextRecord*> whole;
+  for (const ui::TextRecord& text : ui.texts())
+    if (text.clip.inset(-1).contains(text.rect)) whole.push_back(&text);
+  const ui::Rect window{0, 0, ui.size().x, ui.size().y};
+  for (size_t i = 0; i < whole.size(); ++i) {
+    if (!window.inset(-0.5f).contains(whole[i]->rect))
+      result.push_back("outside the window: " + whole[i]->text);
+    if (!in_prose(ui, *whole[i]) && !fixture::of_the_table(*whole[i]))
+      result.push_back(fmt::format("{} px: {}", whole[i]->px, whole[i]->text));
+    if (whole[i]->text.ends_with("…") && whole[i]->text != "…") result.push_back("cut: " + whole[i]->text);
+    for (size_t k = 0; k < i; ++k)
+      if (whole[k]->layer == whole[i]->layer && !(in_formula(*whole[k]) && in_formula(*whole[i])) &&
+          whole[k]->rect.inset(0.75f).overlaps(whole[i]->rect.inset(0.75f)))
+        result.push_back("overlap: " + whole[k]->text + " and " + whole[i]->text);
+  }
+  return result;
+}
+
+// The texts of the lesson's column, whole ones only, as far as they can be scrolled to.
+struct Scrolled {
+  std::set<std::string> all, whole;
+  std::vector<std::string> faults;
+};
+
+Scrolled scroll_through(LabDriver& lab) {
+  Scrolled found;
+  const ui::Rect column = lab.driver.control("lesson/text").rect;
+  std::string before;
+  for (int page = 0; page < 60; ++page) {
+    std::string places;
+    for (const ui::TextRecord& text : lab.ui.texts()) {
+      if (text.rect.x < column.x || text.rect.right() > column.right()) continue;
+      found.all.insert(text.text);
+      if (text.clip.inset(-1).contains(text.rect)) found.whole.insert(text.text);
+      places += fmt::format("{:.0f} ", text.rect.y);
+    }
+    for (std::string& fault : faults_beside_scrolling(lab.ui)) found.faults.push_back(std::move(fault));
+    if (places == before) return found;
+    before = std::move(places);
+    lab.driver.key("PageDown");
+    lab.driver.frames(2);
+  }
+  found.faults.push_back("the text has no end");
+  return found;
+}
+
+// Lesson `number` (from 0) at a step, with recorded measurements instead of a training.
+void open_lesson(LabDriver& lab, lessons::StepKind step, size_t number = 0) {
+  lab.state.screens.shown = Screen::Lessons;
+  if (!lab.state.screens.lessons.player)
+    lab.state.screens.lessons.player =
+        std::make_shared<lessons::Player>(lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
+                                          std::make_unique<fixture::RecordedMeasurer>(), "");
+  lessons::Player& player = *lab.state.screens.lessons.player;
+  player.open(player.course().lessons[number % player.course().lessons.size()].id, step);
+}
+
+}  // namespace
+
+TEST_CASE("texts of the Lab with four runs") {
+  at_every_place("Lab", [](LabDriver&) {});
+}
+
+TEST_CASE("texts of every lesson on a small screen") {
+  LabDriver lab(fixture::four_runs(), {1280, 720}, 1.5f);
+  open_lesson(lab, lessons::StepKind::Predict);
+  const size_t count = lab.state.screens.lessons.player->course().lessons.size();
+  for (size_t number = 0; number < count; ++number)
+    for (const lessons::StepKind step : lessons::kSteps) {
+      open_lesson(lab, step, number);
+      lab.driver.move_to(ui::Vec{2, 2});
+      lab.driver.frames(3);
+      for (const std::string& fault : faults_beside_scrolling(lab.ui)) {
+        INFO(lab.state.screens.lessons.player->lesson()->id << " " << to_string(step) << ": " << fault);
+        CHECK(fault.empty());
+      }
+    }
+}
+
+TEST_CASE("texts of the palette and of the sheet of shortcuts") {
+  at_every_place("palette", [](LabDriver& lab) { lab.driver.key("Ctrl+K"); });
+  at_every_place("sheet", [](LabDriver& lab) {
+    lab.driver.click("app/help");
+    lab.driver.move_to(ui::Vec{2, 2});
+  });
+}
+
+TEST_CASE("texts of the guessing game, at its start and at its end") {
+  at_every_place("opener", [](LabDriver& lab) {
+    lab.state.shell.offers.game = true;
+    lab.driver.frames(2);
+    lab.driver.click("app/offer/accept");
+    lab.driver.frames(2);
+    REQUIRE(lab.state.shell.guessing_game.open);
+    if (lab.state.look.dark)
+      while (lab.state.shell.guessing_game.at <
+             static_cast<int>(lab.state.shell.guessing_game.sentence.size()))
+        shell::guess(lab.state.shell.guessing_game, "e");
+    lab.driver.move_to(ui::Vec{2, 2});
+  });
+}
+
+TEST_CASE("texts of the list of lessons and of a lesson's steps") {
+  at_every_place(
+      "lesson, first step", [](LabDriver& lab) { open_lesson(lab, lessons::StepKind::Predict); },
+      faults_beside_scrolling);
+  at_every_place(
+      "lesson, explain", [](LabDriver& lab) { open_lesson(lab, lessons::StepKind::Explain); },
+      faults_beside_scrolling);
+}
+
+TEST_CASE("a lesson's text that is longer than its column comes whole by scrolling") {
+  LabDriver lab(fixture::four_runs());
+  size_t place = 0;
+  bool scrolled = false;
+  for (ui::Vec size : kSizes)
+    for (float scale : kScales) {
+      lab.loop.resize(size);
+      lab.state.look.scale = scale;
+      lab.state.look.dark = ++place % 2;
+      for (lessons::StepKind step : {lessons::StepKind::Predict, lessons::StepKind::Explain}) {
+        open_lesson(lab, step, place);
+        lab.driver.move_to(ui::Vec{2, 2});
+        lab.driver.frames(3);
+        const Scrolled found = scroll_through(lab);
+        INFO(fmt::format("{}, {}x{} at {}", lab.state.screens.lessons.player->lesson()->id, size.x, size.y,
+                         scale));
+        for (const std::string& text : found.all) {
+          INFO(text);
+          CHECK(found.whole.contains(text));
+        }
+        for (const std::string& fault : found.faults) {
+          INFO(fault);
+          CHECK(fault.empty());
+        }
+        scrolled = scrolled || lab.ui.size().y < 700;
+      }
+    }
+  CHECK(scrolled);
+}

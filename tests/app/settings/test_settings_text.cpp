@@ -1,0 +1,193 @@
+// Settings that are typed as text, the runs' names, and what one run alone has of a choice that differs.
+#include <filesystem>
+#include <fstream>
+
+#include "app/settings/settings.h"
+#include "app/shell/plain_message.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/program.h"
+#include "catch.hpp"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LabDriver;
+
+namespace {
+
+std::shared_ptr<const LabView> with(std::initializer_list<std::pair<const char*, const char*>> values,
+                                    int only = -1) {
+  auto view = std::make_shared<LabView>(*fixture::lab_view());
+  for (size_t i = 0; i < view->runs.size(); ++i) {
+    if (only >= 0 && i != static_cast<size_t>(only)) continue;
+    RunSpec spec = *view->runs[i].spec;
+    for (const auto& [key, value] : values) set_field(spec, key, value);
+    view->runs[i].spec = std::make_shared<const RunSpec>(spec);
+  }
+  return view;
+}
+
+// The palette's way to a row, whatever its place: its box is ready to be typed into.
+void open_row(LabDriver& lab, const std::string& key) {
+  lab.driver.click("app/search");
+  lab.driver.frames(3);
+  lab.driver.type(std::string(find_field(key)->label));
+  lab.driver.frames(2);
+  lab.driver.key("Enter");
+  lab.driver.frames(8);
+}
+
+void type_over(LabDriver& lab, const std::string& text) {
+  lab.driver.key("Ctrl+A");
+  lab.driver.key("Delete");
+  lab.driver.type(text);
+  lab.driver.frames(2);
+  lab.driver.key("Enter");
+  lab.driver.frames(3);
+}
+
+}  // namespace
+
+TEST_CASE("milestones are typed; what is no list of steps is refused in a line at the row") {
+  LabDriver lab(with({{"train.schedule", "step"}, {"train.milestones", "100"}}));
+  open_row(lab, "train.milestones");
+  REQUIRE(lab.ui.edit().name == "settings/train.milestones/text");
+  CHECK(lab.ui.edit().buffer == "100");
+  CHECK(lab.driver.value("settings/train.milestones/note") == "Acts at once, from the next step on.");
+  type_over(lab, "200,100");
+  CHECK_FALSE(lab.last<EditField>());
+  CHECK(lab.driver.value("settings/train.milestones/note").starts_with("'200,100' is no list of steps"));
+  CHECK(lab.ui.edit().buffer == "200,100");
+  type_over(lab, "100,200");
+  REQUIRE(lab.last<EditField>());
+  CHECK(lab.last<EditField>()->run == -1);
+  CHECK(lab.last<EditField>()->key == "train.milestones");
+  CHECK(lab.last<EditField>()->value == "100,200");
+  CHECK_FALSE(lab.ui.popup_open("settings/train.milestones"));
+  CHECK(lab.ui.focused() == "settings/train.milestones");
+}
+
+TEST_CASE("a text left by Escape changes nothing, and its row says when no run reads it") {
+  LabDriver lab(fixture::lab_view());
+  open_row(lab, "train.milestones");
+  CHECK(lab.driver.value("settings/train.milestones/note") ==
+        "Not read now: schedule is constant: expected step.");
+  CHECK(lab.driver.control("settings/train.milestones").help.find("Not read now") != std::string::npos);
+  lab.driver.type("50");
+  lab.driver.key("Escape");
+  lab.driver.frames(3);
+  lab.driver.key("Escape");
+  lab.driver.frames(3);
+  CHECK_FALSE(lab.ui.popup_open("settings/train.milestones"));
+  CHECK_FALSE(lab.last<EditField>());
+}
+
+TEST_CASE("what the critical rate costs is said while it is typed, before it is switched on") {
+  LabDriver lab(fixture::lab_view(), {1440, 900});  // where the note has a place of its own
+  open_row(lab, "train.critical_every");
+  REQUIRE(lab.ui.edit().name == "settings/train.critical_every");
+  lab.driver.key("Ctrl+A");
+  lab.driver.type("10");
+  lab.driver.frames(2);
+  CHECK(lab.driver.value("settings/note") == "6 forward passes every 10 steps: about 20 % more time");
+  CHECK_FALSE(lab.last<EditField>());
+  lab.driver.key("Enter");
+  lab.driver.frames(2);
+  REQUIRE(lab.last<EditField>());
+  CHECK(lab.last<EditField>()->key == "train.critical_every");
+  CHECK(lab.last<EditField>()->value == "10");
+}
+
+TEST_CASE("a file that is not there is refused, one that is there is taken for all runs; empty is none") {
+  const test::Folder folder;
+  const std::string there = folder.write("valid.tsv", "a\tb\n");
+  for (const char* key : {"data.valid", "data.tokenizer", "train.init_from"}) {
+    INFO(key);
+    LabDriver lab(fixture::lab_view());
+    const std::string row = std::string("settings/") + key;
+    open_row(lab, key);
+    CHECK(lab.driver.control(row).help.find("restarts the runs from step 0") != std::string::npos);
+    type_over(lab, folder.file("no/such.file"));
+    CHECK_FALSE(lab.last<EditField>());
+    CHECK(lab.driver.value(row + "/note").starts_with("there is no "));
+    type_over(lab, folder.file("."));
+    CHECK(lab.driver.value(row + "/note").ends_with("is no file"));
+    type_over(lab, there);
+    REQUIRE(lab.last<EditField>());
+    CHECK(lab.last<EditField>()->run == -1);
+    CHECK(lab.last<EditField>()->value == there);
+
+    LabDriver set(with({{key, there.c_str()}}));
+    open_row(set, key);
+    CHECK(set.driver.value(row) == "valid.tsv");
+    type_over(set, "");
+    REQUIRE(set.last<EditField>());
+    CHECK(set.last<EditField>()->value.empty());
+  }
+}
+
+TEST_CASE("a tokenizer that is not there is refused: settings name what is read, and nothing is written") {
+  const test::Folder folder;
+  LabDriver lab(fixture::lab_view());
+  open_row(lab, "data.tokenizer");
+  type_over(lab, folder.file("pieces.model"));
+  CHECK_FALSE(lab.last<EditField>());
+  CHECK(lab.driver.value("settings/data.tokenizer/note").starts_with("there is no file "));
+  CHECK_FALSE(std::filesystem::exists(folder.file("pieces.model")));
+}
+
+TEST_CASE("runs are named in the list of names, each its own") {
+  LabDriver lab(fixture::lab_view());
+  open_row(lab, "run.name");
+  REQUIRE(lab.ui.popup_open("settings/run.name"));
+  lab.driver.click("settings/run.name/B");
+  lab.driver.frames(2);
+  type_over(lab, "the slow one");
+  REQUIRE(lab.last<EditField>());
+  CHECK(lab.last<EditField>()->run == 1);
+  CHECK(lab.last<EditField>()->key == "run.name");
+  CHECK(lab.last<EditField>()->value == "the slow one");
+}
+
+TEST_CASE("a choice and a text that differ are changed for one run") {
+  LabDriver lab(with({{"train.optimizer", "adamw"}, {"train.milestones", "50"}}, 1));
+  lab.ui.focus("settings/train.optimizer/B");
+  lab.driver.frames(1);
+  lab.driver.key("Enter");
+  lab.driver.frames(3);
+  lab.driver.click("settings/train.optimizer/B/sgd");
+  lab.driver.frames(2);
+  REQUIRE(lab.last<EditField>());
+  CHECK(lab.last<EditField>()->run == 1);
+  CHECK(lab.last<EditField>()->value == "sgd");
+  lab.driver.click("settings/train.milestones/B");
+  lab.driver.frames(3);
+  type_over(lab, "60");
+  CHECK(lab.last<EditField>()->run == 1);
+  CHECK(lab.last<EditField>()->value == "60");
+}
+
+TEST_CASE("a long list of choices stays inside a small window") {
+  LabDriver lab(with({{"model.architecture", "encoder-decoder"}}), {1024, 600});
+  open_row(lab, "model.encoder_placement");
+  lab.driver.frames(2);
+  int choices = 0;
+  for (const ui::Control& c : lab.ui.registry().all())
+    if (c.name.starts_with("settings/model.encoder_placement/")) {
+      ++choices;
+      CHECK((c.rect.y >= 0 && c.rect.bottom() <= 600 && c.rect.x >= 0 && c.rect.right() <= 1024));
+    }
+  CHECK(choices > 20);
+}
+
+TEST_CASE("a message names a setting as the screen does and no part of the program") {
+  CHECK(plain_message("[train.lr] 5: expected 0 to 1") == "learning rate: 5: expected 0 to 1");
+  CHECK(plain_message("[model.architecture] x: expected decoder") == "model: x: expected decoder");
+  CHECK(plain_message("[lab] there is no run to edit") == "there is no run to edit");
+  CHECK(plain_message("[session /tmp/S] cannot be read") == "session /tmp/S: cannot be read");
+  CHECK(plain_message("[checkpoint a.safetensors] is damaged") == "checkpoint a.safetensors: is damaged");
+  for (const char* plain : {"", "saved lab.toml", "step [3] of 4", "[train.lr", "[lab]"}) {
+    INFO(plain);
+    CHECK(plain_message(plain) == plain);
+  }
+}

@@ -1,0 +1,325 @@
+// The command palette: everything with a name is found by a few letters and run from the keyboard alone.
+#include "app/shell/palette.h"
+
+#include <algorithm>
+#include <cctype>
+#include <future>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "app/support/both_view.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/program.h"
+#include "catch.hpp"
+
+using namespace normscope;
+using namespace normscope::shell;
+using fixture::LabDriver;
+
+TEST_CASE("words are found at starts, inside, in order and in the help") {
+  const PaletteItem rate{"learning rate", "", "Peak of the schedule.", "settings/train.lr", {}, ""};
+  CHECK(match("learning", rate) > match("rate", rate));
+  CHECK(match("rate", rate) > match("earn", rate));
+  CHECK(match("earn", rate) > match("lrnrt", rate));
+  CHECK(match("lrnrt", rate) > match("schedule", rate));
+  CHECK(match("schedule", rate) > 0);
+  CHECK(match("peak rate", rate) > 0);
+  CHECK(match("rate banana", rate) == 0);
+  CHECK(match("", rate) > 0);
+
+  // Letters from here and there count only where nothing has the words themselves.
+  const PaletteItem run{"learn nothing at all", "", "", "run", {}, ""}, help{"x", "", "lrnrt", "y", {}, ""};
+  CHECK(matches("lrnrt", {rate, run}).size() == 1);
+  CHECK(matches("lrn", {rate, run}).size() == 2);
+  const std::vector<PaletteItem> items{rate, run, help};
+  CHECK(matches("lrnrt", items) == std::vector{&items[2]});
+}
+
+TEST_CASE("every enabled control of the screen is in the palette and can be found by its title") {
+  LabDriver lab(fixture::lab_view());
+  const std::vector<PaletteItem> items = palette_items(lab.ui);
+  for (const ui::Control& c : lab.ui.registry().all()) {
+    if (!c.interactive || !c.enabled || c.name == "app/search" || c.name.starts_with("term/")) continue;
+    INFO(c.name);
+    const auto found = matches(control_title(c.name), items);
+    REQUIRE_FALSE(found.empty());
+    CHECK(std::any_of(found.begin(), found.end(),
+                      [&](const PaletteItem* item) { return item->control == c.name; }));
+  }
+}
+
+namespace {
+
+// What is wrong with an entry as words a person reads; empty: nothing.
+std::string not_words(const std::string& title) {
+  static const std::set<std::string> hyphened{"warm-up",   "feed-forward", "cross-attention", "hidden-state",
+                                              "byte-pair", "fine-tuning",  "update-to-weight"};
+  static const std::set<std::string> parts{"attn", "ffn", "enc", "dec", "app", "lr", "cfg"};
+  for (size_t i = 0; i < title.size(); ++i) {
+    const char c = title[i];
+    const bool fraction = c == '/' && i > 0 && std::isdigit(static_cast<unsigned char>(title[i - 1]));
+    if (c == '_' || (c == '/' && !fraction) || c == '#' || (c == '.' && title.find(". ") == title.npos))
+      return "a key's sign";
+  }
+  std::istringstream words(title);
+  for (std::string word; words >> word;) {
+    while (!word.empty() && std::string(",:?.").find(word.back()) != std::string::npos) word.pop_back();
+    if (parts.contains(word)) return "a part of a name: " + word;
+    const bool small = !word.empty() && std::islower(static_cast<unsigned char>(word[0]));
+    if (small && word.find('-') != word.npos && !hyphened.contains(word)) return "a name: " + word;
+    for (size_t i = 1; small && i < word.size(); ++i) {
+      const auto c = static_cast<unsigned char>(word[i]);
+      if (std::isupper(c) || std::isdigit(c)) return "a name: " + word;
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("every entry of the palette reads as words, and no two as the same") {
+  CHECK(not_words("plot: end of the warm-up of B").empty());
+  for (const char* raw :
+       {"plot: rate warmup_B", "train.lr", "diagram: layer2 attn", "hiddenNorm", "stack-over-time"})
+    CHECK_FALSE(not_words(raw).empty());
+  fixture::LabShape four;
+  four.fork = true;
+  for (const auto& view : {fixture::lab_view(four), fixture::both_view()})
+    for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}})
+      for (const char* tab : {"", "lab/left/Settings", "lessons"}) {
+        LabDriver lab(view, size);
+        if (std::string(tab) == "lessons")
+          lab.driver.click("app/tab/lessons");
+        else if (lab.ui.registry().find(tab))
+          lab.driver.click(tab);
+        lab.driver.frames(3);
+        std::map<std::string, std::string> seen;
+        for (const PaletteItem& item : palette_items(lab.ui)) {
+          INFO(size.x << " " << tab << ": '" << item.title << "' of " << item.control);
+          CHECK(not_words(item.title) == "");
+          CHECK(seen.try_emplace(item.title, item.control).second);
+        }
+      }
+}
+
+TEST_CASE("why there is no CUDA stands in the palette, and choosing it says so") {
+  LabDriver lab(fixture::lab_view());
+  std::promise<std::string> reason;
+  lab.state.switches.clock = true;
+  lab.state.backend.cuda = reason.get_future().share();
+  reason.set_value("there is no NVIDIA GPU");
+  lab.driver.frames(2);
+  fixture::run_by_name(lab, "train on cuda");
+  CHECK(lab.state.notice == "Not here: there is no NVIDIA GPU.");
+  CHECK_FALSE(lab.last<lab::SetBackend>());
+}
+
+TEST_CASE("Ctrl+K, a few letters and Enter press a control") {
+  LabDriver lab(fixture::lab_view());
+  fixture::run_by_name(lab, "transport step");
+  CHECK(lab.last<lab::StepOnce>());
+  CHECK_FALSE(lab.ui.popup_open("app/palette"));
+}
+
+TEST_CASE("a field that was found is ready to be typed into") {
+  LabDriver lab(fixture::lab_view());
+  fixture::run_by_name(lab, "learning rate");
+  CHECK(lab.ui.focused() == "settings/train.lr");
+  CHECK(lab.ui.edit().name == "settings/train.lr");
+}
+
+TEST_CASE("arrows choose another row, the mouse too, and Escape leaves without a trace") {
+  LabDriver lab(fixture::lab_view());
+  lab.driver.click("app/search");
+  lab.driver.frames(3);
+  lab.driver.type("everything");
+  lab.driver.frames(2);
+  const std::string first = lab.driver.value("app/palette/0"), second = lab.driver.value("app/palette/1");
+  CHECK(first != second);
+  lab.driver.key("Down");
+  lab.driver.key("Enter");
+  lab.driver.frames(4);
+  CHECK(lab.state.look.scale == Approx(second == "Everything smaller" ? 0.9f : 1.1f));
+
+  lab.driver.key("Ctrl+K");
+  lab.driver.frames(3);
+  lab.driver.type("light or dark");
+  lab.driver.frames(2);
+  lab.driver.click("app/palette/0");
+  lab.driver.frames(4);
+  CHECK(lab.state.look.dark);
+
+  const size_t before = lab.log.size();
+  lab.driver.key("Ctrl+K");
+  lab.driver.frames(3);
+  lab.driver.type("play");
+  lab.driver.key("Escape");
+  lab.driver.frames(4);
+  CHECK_FALSE(lab.ui.popup_open("app/palette"));
+  CHECK(lab.log.size() == before);
+}
+
+TEST_CASE("letters typed into the palette are no shortcuts") {
+  LabDriver lab(fixture::lab_view());
+  lab.driver.key("Ctrl+K");
+  lab.driver.frames(3);
+  lab.driver.type("a b ?");
+  lab.driver.frames(3);
+  CHECK(lab.log.empty());
+  CHECK_FALSE(lab.ui.popup_open("app/help"));
+}
+
+TEST_CASE("a setting out of sight is found, brought forth and ready to be typed into") {
+  for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}})
+    for (const auto& [query, control] : {std::pair{"weight decay", "settings/train.weight_decay"},
+                                         {"label smoothing", "settings/train.label_smoothing"},
+                                         {"learning rate", "settings/train.lr"}}) {
+      LabDriver lab(fixture::lab_view(), size);
+      INFO(size.x << " " << query);
+      fixture::run_by_name(lab, query);
+      CHECK(lab.ui.edit().name == control);
+      CHECK(lab.ui.registry().find(control));
+    }
+}
+
+TEST_CASE("every placement is in the palette by its name") {
+  for (Placement placement : kPresets) {
+    if (placement == Placement::Post) continue;  // what run A is
+    LabDriver lab(fixture::lab_view());
+    INFO(to_string(placement));
+    fixture::run_by_name(lab, (std::string("preset: ") + label(placement)).c_str());
+    REQUIRE(lab.last<lab::ForkRequest>());
+    const ModelConfig& model = lab.last<lab::ForkRequest>()->spec.model;
+    CHECK(placement_of(model.stack(), context_of(model, true)) == placement);
+    CHECK(lab.state.session.undo.can_undo());
+  }
+}
+
+namespace {
+
+// All items of a window, those of its menus and other tabs too.
+std::vector<PaletteItem> all_items(LabDriver& lab) {
+  return palette_items(lab.ui, lab.state.screens.lab.elsewhere(lab.ui.registry(), *lab.state.session.view));
+}
+
+}  // namespace
+
+TEST_CASE("what a person calls it is found: the first item is the one that was meant") {
+  const struct {
+    const char *query, *control;
+    std::optional<Act> act{};
+    const char* term = "";
+  } cases[] = {
+      {"help", "app/help"},
+      {"shortcuts", "app/help"},
+      {"keyboard", "app/help"},
+      {"export", "plot/loss/menu/svg"},
+      {"csv", "plot/loss/menu/csv"},
+      {"png", "plot/loss/menu/png"},
+      {"spreadsheet", "plot/loss/menu/csv"},
+      {"restart", "transport/reset"},
+      {"start over", "transport/reset"},
+      {"glossary", "", {}, "any"},
+      {"definition", "", {}, "any"},
+      {"luck", "lab/luck"},
+      {"seeds", "lab/luck"},
+      {"significance", "lab/luck"},
+      {"pause", "transport/play"},
+      {"faster", "transport/speed/max"},
+      {"epochs", "transport/budget"},
+      {"load", "", Act::OpenFile},
+      {"import", "", Act::OpenFile},
+      {"write", "", Act::Save},
+      {"revert", "", Act::Undo},
+      {"clipboard", "", Act::CopyCommand},
+      {"dark", "", Act::Theme},
+      {"zoom in", "", Act::Bigger},
+      {"tutorial", "app/tab/lessons"},
+      {"lr", "settings/train.lr"},
+      {"depth", "settings/model.layers"},
+      {"log scale", "plot/loss/menu/log"},
+      {"dataset", "settings/data.name"},
+  };
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
+    LabDriver lab(fixture::lab_view(), size);
+    const std::vector<PaletteItem> items = all_items(lab);
+    for (const auto& c : cases) {
+      const auto found = matches(c.query, items);
+      INFO(size.x << " '" << c.query << "' finds " << (found.empty() ? "nothing" : found.front()->title));
+      REQUIRE_FALSE(found.empty());
+      const PaletteItem& first = *found.front();
+      const bool dark = std::string_view(c.query) == "dark";  // a button and a command for the same
+      const bool tutorial = std::string_view(c.query) == "tutorial";
+      if (*c.term)
+        CHECK_FALSE(first.term.empty());
+      else if (dark)
+        CHECK((first.act == Act::Theme || first.control == "app/theme"));
+      else if (tutorial)
+        CHECK((first.act == Act::FirstLesson || first.control == "app/tab/lessons"));
+      else if (c.act)
+        CHECK(first.act == c.act);
+      else
+        CHECK(first.control == c.control);
+    }
+  }
+}
+
+TEST_CASE("every action has other names, and each of them finds it among the first") {
+  LabDriver lab(fixture::lab_view(), {1024, 600});
+  const std::vector<PaletteItem> items = all_items(lab);
+  const auto action = [](const PaletteItem& item) {
+    for (const char* kind : {"transport/", "lab/luck", "app/help", "app/theme", "app/scale", "app/tab/"})
+      if (item.control.starts_with(kind)) return true;
+    return item.act.has_value() || item.control.find("/menu/") != std::string::npos;
+  };
+  int actions = 0;
+  for (const PaletteItem& item : items) {
+    if (!action(item)) continue;
+    ++actions;
+    INFO(item.title);
+    std::istringstream words(item.words);
+    int found = 0;
+    for (std::string word; words >> word;) {
+      const auto hits = matches(word, items);
+      const auto at = std::find(hits.begin(), hits.end(), &item);
+      INFO(word);
+      REQUIRE(at != hits.end());
+      found += at - hits.begin() < 20 ? 1 : 0;
+    }
+    CHECK(found >= 2);
+  }
+  CHECK(actions > 50);
+}
+
+TEST_CASE("what the palette lists it does: segments, menus and settings out of sight") {
+  const test::Folder folder;
+  setenv("XDG_PICTURES_DIR", folder.file("").c_str(), 1);
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
+    LabDriver lab(fixture::lab_view(), size);
+    INFO(size.x);
+    fixture::run_by_name(lab, "loss plot csv");
+    REQUIRE_FALSE(lab.saved.empty());
+    CHECK(lab.saved.back().format == lab::PlotFormat::Csv);
+    CHECK(lab.saved.back().plots->front().id == "loss");
+    lab.saved.clear();
+    fixture::run_by_name(lab, "hidden norm plot png");
+    REQUIRE_FALSE(lab.saved.empty());
+    CHECK(lab.saved.back().plots->front().id == "hidden-norm");
+    fixture::run_by_name(lab, "speed slow");
+    REQUIRE(lab.last<lab::SetSpeed>());
+    CHECK(lab.last<lab::SetSpeed>()->steps_per_second == lab::kSpeeds[0]);
+    lab.driver.key("Escape");
+    lab.driver.frames(2);
+    fixture::run_by_name(lab, "luck");
+    REQUIRE(lab.last<lab::CheckSeeds>());
+    fixture::run_by_name(lab, "help");
+    CHECK(lab.ui.popup_open("app/help"));
+    lab.driver.key("Escape");
+    lab.driver.frames(2);
+    fixture::run_by_name(lab, "restart");
+    CHECK(lab.last<lab::Reset>());
+  }
+  unsetenv("XDG_PICTURES_DIR");
+}

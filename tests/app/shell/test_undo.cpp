@@ -1,0 +1,240 @@
+// Undo gives specifications back from now on; what was trained stays trained, and forks and restarted runs come
+// back.
+#include <random>
+
+#include "app/shell/undo.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/live_lab.h"
+#include "app/support/program.h"
+#include "catch.hpp"
+
+using namespace normscope;
+using namespace normscope::lab;
+using fixture::LiveDriver;
+
+namespace {
+
+std::vector<RunSpec> specs_of(const LabView& view) {
+  std::vector<RunSpec> specs;
+  for (const RunView& run : view.runs) specs.push_back(*run.spec);
+  return specs;
+}
+
+// As the hand gives a command: through a frame.
+void give(LiveDriver& lab, const Command& command) {
+  lab.state.session.asked.push_back(command);
+  lab.settle();
+}
+
+// Before any view tells what became of it.
+void give_unseen(LiveDriver& lab, const Command& command) {
+  const Ticket ticket = lab.lab.post(command);
+  lab.state.session.undo.note(lab.view(), std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', false);
+}
+
+}  // namespace
+
+TEST_CASE("a live edit is taken back as an edit of its own, and nothing is untrained") {
+  LiveDriver lab;
+  lab.train(5);
+  give(lab, EditField{-1, "train.lr", "0.001"});
+  lab.train(5);
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(lab.view().step == 10);
+  for (const RunView& run : lab.view().runs) {
+    CHECK(run.spec->train.schedule.peak == 0.003f);
+    CHECK(run.step == 10);
+    REQUIRE(run.edits.size() == 2);
+    CHECK(run.edits[1].step == 11);
+  }
+  lab.driver.key("Ctrl+Shift+Z");
+  lab.settle();
+  for (const RunView& run : lab.view().runs) CHECK(run.spec->train.schedule.peak == 0.001f);
+}
+
+TEST_CASE("a run that a structural edit restarted comes back as it was left") {
+  LiveDriver lab;
+  lab.train(8);
+  const double loss = lab.view().runs[0].loss;
+  const auto history = lab.view().runs[0].history;
+  give(lab, EditField{0, "model.layers", "1"});
+  CHECK(lab.view().runs[0].spec->model.stack().layers.size() == 1);
+  CHECK(lab.view().runs[0].history != history);
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(lab.view().runs[0].loss == loss);
+  CHECK(lab.view().runs[0].history == history);
+  CHECK(lab.view().runs[0].edits.empty());
+  lab.driver.key("Ctrl+Y");
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->model.stack().layers.size() == 1);
+}
+
+TEST_CASE(
+    "what was changed in all runs at once is taken back without untraining any of them, and made again") {
+  for (const auto& [key, value] :
+       {std::pair{"model.d_model", "24"}, {"train.batch", "2"}, {"run.seed", "7"}}) {
+    INFO(key);
+    LiveDriver lab;
+    lab.train(8);
+    ForkRequest fork;
+    fork.spec = *lab.view().runs[0].spec;
+    set_field(fork.spec, "model.placement", "pre");
+    give(lab, fork);
+    lab.train(2);
+    const std::vector<RunSpec> start = specs_of(lab.view());
+    std::vector<std::shared_ptr<const History>> histories;
+    for (const RunView& run : lab.view().runs) histories.push_back(run.history);
+    REQUIRE(histories.size() == 4);
+    give(lab, EditField{-1, key, value});
+    CHECK(lab.view().step == 0);
+    lab.train(3);
+    const auto changed = lab.view().runs[1].history;
+    CHECK(changed != histories[1]);
+
+    lab.driver.key("Ctrl+Z");
+    lab.settle();
+    CHECK(specs_of(lab.view()) == start);
+    CHECK(lab.view().step == 10);
+    for (size_t i = 0; i < 4; ++i) {
+      CHECK(lab.view().runs[i].step == 10);
+      CHECK(lab.view().runs[i].history == histories[i]);
+    }
+    lab.driver.key("Ctrl+Shift+Z");
+    lab.settle();
+    CHECK(lab.view().step == 3);
+    CHECK(lab.view().runs[1].history == changed);
+    lab.driver.key("Ctrl+Z");
+    lab.settle();
+    lab.driver.key("Ctrl+Z");
+    lab.settle();  // the fork
+    CHECK(lab.view().runs.size() == 3);
+    CHECK(lab.view().runs[0].history == histories[0]);
+  }
+}
+
+TEST_CASE(
+    "what is refused is no entry, and what came after it is taken back, though no view tells of either yet") {
+  LiveDriver lab;
+  const std::vector<RunSpec> start = specs_of(lab.view());
+  for (const Command& command : {Command(EditField{-1, "model.heads", "3"}),  // of a width of 16
+                                 Command(EditField{-1, "model.sequence", "8"})})
+    give_unseen(lab, command);
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->model.sequence == 8);
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(specs_of(lab.view()) == start);
+  CHECK_FALSE(lab.state.session.undo.can_undo());
+}
+
+TEST_CASE("an edit that follows an undo before any view tells of it is taken back to what the undo left") {
+  LiveDriver lab;
+  const std::vector<RunSpec> start = specs_of(lab.view());
+  give(lab, EditField{-1, "train.batch", "2"});
+  std::vector<Command> commands;
+  char selected = 'A';
+  REQUIRE(lab.state.session.undo.undo(commands, selected));
+  for (const Command& one : commands) lab.lab.post(one);
+  give_unseen(lab, EditField{-1, "model.sequence", "8"});
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->model.sequence == 8);
+  CHECK(lab.view().runs[0].spec->train.batch == start[0].train.batch);
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(specs_of(lab.view()) == start);
+}
+
+TEST_CASE("a drag of a field is one entry") {
+  LiveDriver lab;
+  lab.driver.drag_by("settings/train.lr", {-30, 0}, "", 12);
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->train.schedule.peak != 0.003f);
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->train.schedule.peak == 0.003f);
+  CHECK_FALSE(lab.state.session.undo.can_undo());
+}
+
+TEST_CASE("undone to the start the specifications are those of the start, whatever was edited") {
+  for (unsigned seed : {1u, 2u, 3u}) {
+    LiveDriver lab;
+    const std::vector<RunSpec> start = specs_of(lab.view());
+    const int32_t budget = lab.view().budget;
+    std::mt19937 random(seed);
+    const auto pick = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+    for (int i = 0; i < 14; ++i) {
+      const int run = pick(4) - 1;
+      switch (pick(7)) {
+        case 0:
+          give(lab, EditField{run, "train.lr", pick(2) ? "0.001" : "0.01"});
+          break;
+        case 1:
+          give(lab, EditField{run, "train.warmup", std::to_string(10 * pick(5))});
+          break;
+        case 2:
+          give(lab, EditField{run, "model.layers", std::to_string(1 + pick(3))});
+          break;
+        case 3:
+          give(lab, EditField{run, "model.placement", pick(2) ? "pre" : "post"});
+          break;
+        case 4:
+          give(lab, EditField{-1, "run.seed", std::to_string(1 + pick(4))});
+          break;
+        case 5:
+          give(lab, SetBudget{40 + 10 * pick(4)});
+          break;
+        default: {
+          ForkRequest fork;
+          fork.source = pick(3);
+          fork.spec = *lab.view().runs[static_cast<size_t>(fork.source)].spec;
+          set_field(fork.spec, "model.placement", "pre");
+          fork.note = "norms moved";
+          give(lab, fork);
+        }
+      }
+      lab.train(1);
+    }
+    for (int i = 0; i < 40 && lab.state.session.undo.can_undo(); ++i) {
+      lab.driver.key("Ctrl+Z");
+      lab.settle();
+    }
+    INFO(lab.view().message);
+    CHECK_FALSE(lab.state.session.undo.can_undo());
+    CHECK(lab.view().budget == budget);
+    const std::vector<RunSpec> end = specs_of(lab.view());
+    REQUIRE(end.size() == start.size());
+    for (size_t i = 0; i < end.size(); ++i) {
+      INFO("seed " << seed << " run " << i);
+      CHECK(end[i] == start[i]);
+    }
+  }
+}
+
+TEST_CASE("a text that was dropped on the window is taken back, and the runs come back as they were left") {
+  const test::Folder folder;
+  const std::string path = folder.write("mine.txt", [] {
+    std::string text;
+    for (int i = 0; i < 400; ++i)
+      text += "a small text of one's own, number " + std::to_string(i % 7) + ".\n";
+    return text;
+  }());
+  LiveDriver lab;
+  lab.train(5);
+  const std::vector<RunSpec> start = specs_of(lab.view());
+  const auto history = lab.view().runs[0].history;
+  shell::begin_opening(lab.state.files, lab.state.session, path, shell::Sure::Dropped, lab.state.notice);
+  lab.settle();
+  lab.settle();
+  INFO(lab.view().message);
+  for (const RunView& run : lab.view().runs) CHECK(run.spec->data.text_path == path);
+  CHECK(lab.view().runs[0].history != history);
+  lab.driver.key("Ctrl+Z");
+  lab.settle();
+  CHECK(specs_of(lab.view()) == start);
+  CHECK(lab.view().runs[0].history == history);
+  lab.driver.key("Ctrl+Shift+Z");
+  lab.settle();
+  CHECK(lab.view().runs[0].spec->data.text_path == path);
+}

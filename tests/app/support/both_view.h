@@ -1,0 +1,34 @@
+// Two small encoder-decoders, Post-LN and Pre-LN, on the made-up translation after a few real steps: a view
+// with the names and numbers that the engine gives. Trained once.
+#pragma once
+
+#include <memory>
+
+#include "app/support/live_lab.h"
+#include "training/support/tiny.h"
+
+namespace normscope::fixture {
+
+inline std::vector<RunSpec> both_runs(int layers = 6) {
+  std::vector<RunSpec> runs{preset_run("post"), preset_run("pre")};
+  for (RunSpec& run : runs) {
+    set_field(run, "model.architecture", "encoder-decoder");
+    set_field(run, "data.name", "translation");
+    test::make_tiny(run, layers);
+    set_field(run, "train.steps", "60");
+  }
+  return runs;
+}
+
+inline std::shared_ptr<const LabView> both_view() {
+  static const std::shared_ptr<const LabView> view = [] {
+    Lab lab{quiet_lab()};
+    lab.post(lab::ReplaceRuns{both_runs(), {}, false});
+    lab.post(lab::PlayTo{4});
+    lab.wait_idle();
+    return lab.view();
+  }();
+  return view;
+}
+
+}  // namespace normscope::fixture

@@ -1,0 +1,66 @@
+// A Lab screen under a UI driver's hand over a real session of small runs. Shared by tests of what the hand does
+// to it.
+#pragma once
+
+#include <chrono>
+#include <thread>
+
+#include "app/support/lab_driver.h"
+#include "catch.hpp"
+#include "training/support/tiny.h"
+
+namespace normscope::fixture {
+
+// The default comparison, small enough for a test.
+inline std::vector<RunSpec> small_runs(int layers = 2) {
+  std::vector<RunSpec> runs = default_comparison();
+  for (RunSpec& run : runs) {
+    test::make_tiny(run, layers);
+    set_field(run, "train.steps", "60");
+  }
+  return runs;
+}
+
+inline LabOptions quiet_lab() {
+  LabOptions options;
+  options.threads = 1;
+  options.sample_text = false;
+  options.validation_every = 0;
+  return options;
+}
+
+struct LiveDriver : LabDriver {
+  explicit LiveDriver(int layers = 2) : LiveDriver(small_runs(layers)) {}
+  explicit LiveDriver(std::vector<RunSpec> runs) {
+    lab.post(lab::ReplaceRuns{std::move(runs), {}, false});
+    state.session.lab = &lab;
+    settle();
+  }
+  // Until the trainer has done what was asked and the screen has seen it.
+  void settle() {
+    driver.frames(1);
+    lab.wait_idle();
+    driver.frames(3);
+  }
+  void train(int steps) {
+    lab.post(lab::PlayTo{lab.view()->step + steps});
+    settle();
+  }
+  const LabView& view() { return *state.session.view; }
+  const RunView& run(char letter) {
+    return state.session.view->runs.at(static_cast<size_t>(lab::find_run(*state.session.view, letter)));
+  }
+  bool has_run(char letter) { return lab::find_run(*state.session.view, letter) >= 0; }
+  // Until run D is there (its building is asynchronous).
+  void wait_for_d() {
+    for (int i = 0; i < 500 && !has_run('D'); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      settle();
+    }
+    REQUIRE(has_run('D'));
+  }
+
+  Lab lab{quiet_lab()};
+};
+
+}  // namespace normscope::fixture

@@ -1,0 +1,88 @@
+// The Lessons screen in a window-less window, with the course's own numbers in the place of a training.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/headless/raster.h"
+#include "app/lessons/player.h"
+#include "app/support/lab_driver.h"
+#include "app/support/recorded_measurer.h"
+#include "app/support/shipped_course.h"
+#include "catch.hpp"
+#include "test_paths.h"
+
+namespace normscope::fixture {
+
+struct PlayerDriver : LabDriver {
+  explicit PlayerDriver(std::string progress = "", ui::Vec size = {1600, 1000}, float scale = 1,
+                        RecordedMeasurer::Adapt adapt = {})
+      : LabDriver(size, scale) {
+    state.switches.clock = true;
+    state.look.reduced_motion = true;
+    state.screens.shown = Screen::Lessons;
+    state.screens.lessons.player = std::make_shared<lessons::Player>(
+        shipped_course(), std::make_unique<RecordedMeasurer>(&started, std::move(adapt)),
+        std::move(progress));
+    // Whoever has done none begins with lesson 0, which has no run; most tests are about runs.
+    if (player().lesson() && player().lesson()->number == 0)
+      player().open("warm-up", lessons::StepKind::Predict);
+    driver.frames(3);
+  }
+  lessons::Player& player() { return *state.screens.lessons.player; }
+  bool shows(const std::string& words) const {
+    for (const ui::TextRecord& t : ui.texts())
+      if (t.text.find(words) != std::string::npos) return true;
+    return false;
+  }
+  /// All that is written, in the order of drawing: sentences can be found in it.
+  std::string page() const {
+    std::string all;
+    for (const ui::TextRecord& t : ui.texts()) all += t.text + " ";
+    return all;
+  }
+  bool says(const std::string& sentence) const { return page().find(sentence) != std::string::npos; }
+  /// Which of these buttons are yellow, read from their pixels: a screen has one primary action.
+  std::vector<std::string> yellow(const std::vector<std::string>& buttons) {
+    driver.move_to(ui::Vec{2, 2});
+    driver.frames(3);
+    const ui::Theme& theme = ui::theme(state.look.dark);
+    const raster::Image image = raster::rasterise(*loop.draw_data(), theme.bg.packed());
+    std::vector<std::string> found;
+    for (const std::string& name : buttons) {
+      const ui::Control* button = ui.registry().find(name);
+      if (!button) continue;
+      // Left of its words.
+      const ui::Vec at{button->rect.x + 4, button->rect.centre().y};
+      if (image.at(static_cast<int>(at.x), static_cast<int>(at.y)) == theme.accent.packed())
+        found.push_back(name);
+    }
+    return found;
+  }
+  /// Tab until the control has the focus.
+  void focus(const std::string& name) {
+    for (int i = 0; i < 80 && ui.focused() != name; ++i) driver.key("Tab");
+    REQUIRE(ui.focused() == name);
+  }
+  void press(const std::string& name, bool keyboard) {
+    if (!keyboard) return driver.click(name);
+    focus(name);
+    driver.key("Enter");
+    driver.frames(2);
+  }
+
+  /// A word into every sentence to complete, right or wrong.
+  void say_all(bool keyboard) {
+    for (size_t i = 0; i < player().lesson()->says.size(); ++i) {
+      press(fmt::format("lesson/say/{}/1", i + 1), keyboard);
+      driver.frames(2);
+    }
+  }
+
+  int started = 0;
+};
+
+}  // namespace normscope::fixture

@@ -1,0 +1,67 @@
+// Runs the built program as a user would, for tests of the command line: arguments in, exit code and both outputs
+// out.
+#pragma once
+
+#include <sys/wait.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "folder.h"
+#include "test_paths.h"
+#include "training/support/tiny.h"
+
+namespace normscope::test {
+
+inline std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// A training log: a value a line, without its header.
+inline std::vector<nlohmann::json> read_log(const std::string& path) {
+  std::vector<nlohmann::json> lines;
+  std::istringstream text(read_all(path));
+  for (std::string line; std::getline(text, line);) {
+    nlohmann::json value = nlohmann::json::parse(line);
+    if (!value.contains("format")) lines.push_back(std::move(value));
+  }
+  return lines;
+}
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+/// `arguments` as in a shell; `before` stands in front of the program ("timeout 3", "env -u DISPLAY"); `input` is the file
+/// that it reads as standard input.
+inline Outcome run_program(const std::string& arguments, const std::string& before = "",
+                           const std::string& input = "/dev/null") {
+  const Folder folder;
+  const std::string out = folder.file("out"), err = folder.file("err");
+  const std::string command =
+      before + " '" NORMSCOPE_PROGRAM "' " + arguments + " >'" + out + "' 2>'" + err + "' <'" + input + "'";
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), read_all(out), read_all(err)};
+}
+
+/// is_one_error_line tells whether stderr has one line that begins with the program's name. The line that says that an
+/// interrupt waits for what is under way may stand before it: it comes where a machine takes more than a second for that.
+inline bool is_one_error_line(const Outcome& outcome) {
+  constexpr std::string_view kWaits = "normscope: interrupted; what is under way ends first";
+  std::string_view err = outcome.err;
+  if (err.starts_with(kWaits) && err.find('\n') != err.size() - 1) err.remove_prefix(err.find('\n') + 1);
+  return err.starts_with("normscope: ") && err.find('\n') == err.size() - 1;
+}
+
+inline bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace normscope::test

@@ -1,0 +1,66 @@
+// The program and what it refuses: an exit code, one line, and words that the line holds.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/support/program.h"
+#include "catch.hpp"
+#include "refusals/refusals.h"
+
+namespace normscope::test {
+
+inline void check_refused(const Outcome& outcome, int code, const std::string& words = "") {
+  INFO("exit code " << outcome.code << "\n" << outcome.out << outcome.err);
+  CHECK(outcome.code == code);
+  CHECK(is_one_error_line(outcome));
+  CHECK(says(outcome.err, words));
+}
+
+inline void refuses(const std::string& arguments, int code, const std::string& words = "",
+                    const std::string& before = "") {
+  INFO("normscope " << arguments);
+  check_refused(run_program(arguments, before), code, words);
+}
+
+/// `text` with {NAME} as what was set under that name, or else as the path of a file of the folder.
+inline std::string filled(std::string text, const Folder& folder,
+                          const std::map<std::string, std::string>& set) {
+  for (size_t at = 0; (at = text.find('{', at)) != text.npos;) {
+    const size_t end = text.find('}', at);
+    const std::string name = text.substr(at + 1, end - at - 1);
+    const std::string value = set.contains(name) ? set.at(name) : folder.file(name);
+    text.replace(at, end - at + 1, value);
+    at += value.size();
+  }
+  return text;
+}
+
+/// Runs every row of tests/refusals/NAME.txt, in their order and without a display. A row of code 0 is not refused.
+inline void run_rows(const std::string& name) {
+  const Folder folder;
+  const std::vector<std::vector<std::string>> rows = refusals(name);
+  REQUIRE_FALSE(rows.empty());
+  std::map<std::string, std::string> set{{"fixture", NORMSCOPE_FIXTURES "/decoder-pre.safetensors"}};
+  for (const std::vector<std::string>& row : rows) {
+    if (row[0].starts_with("file ")) {
+      folder.write(row[0].substr(5), row[1]);
+      continue;
+    }
+    if (row[0].starts_with("set ")) {
+      set[row[0].substr(4)] = row[1];
+      continue;
+    }
+    const Outcome outcome = run_program(filled(row[1], folder, set), "env -u DISPLAY -u WAYLAND_DISPLAY");
+    INFO(name << ".txt: normscope " << row[1] << " gave " << outcome.code << "\n"
+              << outcome.out << outcome.err);
+    CHECK(outcome.code == std::stoi(row[0]));
+    CHECK_FALSE(holds(outcome.err, "Sanitizer"));
+    CHECK_FALSE(holds(outcome.err, "runtime error"));
+    if (outcome.code > 1) CHECK(is_one_error_line(outcome));
+    for (size_t i = 2; i < row.size(); ++i) CHECK(says(outcome.err, filled(row[i], folder, set)));
+  }
+}
+
+}  // namespace normscope::test

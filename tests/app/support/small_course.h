@@ -1,0 +1,27 @@
+// The course with models that take no time: for tests of threads and hands, not of claims.
+#pragma once
+
+#include "app/course/reader.h"
+#include "app/support/shipped_course.h"
+#include "test_paths.h"
+#include "training/support/tiny.h"
+
+namespace normscope::fixture {
+
+inline void make_small(lessons::Lesson& lesson) {
+  for (lessons::LessonRun* run : lesson.all_runs()) test::make_tiny(run->spec, 0);
+}
+
+inline lessons::Lesson small_lesson(const std::string& folder) {
+  lessons::Lesson lesson = lessons::read_lesson(std::string(NORMSCOPE_SOURCE_DIR "/lessons/") + folder);
+  make_small(lesson);
+  return lesson;
+}
+
+inline lessons::Course small_course() {
+  lessons::Course course = shipped_course();
+  for (lessons::Lesson& lesson : course.lessons) make_small(lesson);
+  return course;
+}
+
+}  // namespace normscope::fixture

@@ -1,0 +1,279 @@
+// normscope sweep as a user calls it: files, exit codes, and the commands that it prints to be run elsewhere, executed.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+
+#include "app/support/program.h"
+#include "app/support/stored_files.h"
+#include "catch.hpp"
+#include "test_paths.h"
+#include "training/support/tiny.h"
+
+namespace normscope::test {
+namespace {
+
+const std::string kSmall = tiny_options();
+/// Six cells, and one seed more in two of them: eight runs.
+const std::string kSweep = "sweep" + kSmall +
+                           " --axis train.lr=1e-3:1e-2:log3 --axis train.warmup=0,8 --steps 12"
+                           " --more-seeds 1@train.lr=0.0032:1e-2,train.warmup=8";
+
+/// What one machine comes to without a store.
+const std::string& whole_json() {
+  static const std::string json = [] {
+    const Folder folder;
+    const Outcome all = run_program(kSweep + " --store none --json " + folder.file("a.json"));
+    INFO(all.out << all.err);
+    CHECK(all.code == 0);
+    return read_all(folder.file("a.json"));
+  }();
+  return json;
+}
+
+/// A script run by bash in a folder where `normscope` is this program, and `parallel` what GNU parallel -q does: the
+/// line with {} replaced, once for every word that is read.
+Outcome run_script(const Folder& folder, const std::string& script) {
+  namespace fs = std::filesystem;
+  fs::create_directories(folder.file("bin"));
+  if (!fs::exists(folder.file("bin/normscope"))) {
+    fs::create_symlink(NORMSCOPE_PROGRAM, folder.file("bin/normscope"));
+    folder.write(
+        "bin/parallel",
+        "#!/bin/bash\n[ \"$1\" = -q ] || exit 9\nshift\nwhile read -r n; do \"${@//\\{\\}/$n}\" </dev/null || "
+        "exit; done\n");
+    fs::permissions(folder.file("bin/parallel"), fs::perms::owner_all);
+  }
+  folder.write("script", script);
+  const std::string command = fmt::format(
+      "cd '{0}' && PATH='{0}/bin':$PATH bash -e ./script >out 2>err </dev/null", folder.file("."));
+  const int status = std::system(command.c_str());
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_all(folder.file("out")),
+          read_all(folder.file("err"))};
+}
+
+/// The lines of a script that it only tells of: "#   normscope merge ...".
+std::string told_lines(const std::string& script) {
+  std::istringstream in(script);
+  std::string lines;
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with("#   ")) lines += line.substr(4) + "\n";
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("sweep writes table, JSON, CSV and SVG, and trains nothing twice") {
+  const Folder folder;
+  const std::string outputs =
+      fmt::format(" --store {0}/runs --json {0}/a.json --csv {0}/a.csv --svg {0}/a.svg", folder.file("."));
+  const Outcome first = run_program(kSweep + outputs);
+  INFO(first.out << first.err);
+  REQUIRE(first.code == 0);
+  CHECK(holds(first.out, "across: learning rate; up: warm-up, steps"));
+  CHECK(holds(first.out, "\n8 runs trained, 0 taken from"));
+  CHECK(read_all(folder.file("a.json")) == whole_json());
+  const nlohmann::json json = nlohmann::json::parse(whole_json());
+  CHECK(json["format"] == "normscope sweep 1");
+  CHECK(json["complete"] == true);
+  CHECK(json["cells"].size() == 6);
+  CHECK(json["cells"][4]["runs"].size() == 2);
+  const std::string csv = read_all(folder.file("a.csv"));
+  CHECK(std::count(csv.begin(), csv.end(), '\n') == 9);
+  CHECK(read_all(folder.file("a.svg")).ends_with("</svg>\n"));
+
+  const Outcome second = run_program(kSweep + outputs + " --metric beta2");
+  CHECK(second.code == 0);
+  CHECK(holds(second.out, "\n0 runs trained, 8 taken from"));
+  CHECK(read_all(folder.file("a.json")) == whole_json());
+  const Outcome dry = run_program(kSweep + " --seeds 2 --dry-run --store " + folder.file("runs"));
+  INFO(dry.out << dry.err);
+  CHECK(holds(dry.out,
+              "6 cells, 14 runs: 8 are in the store, 0 cannot be trained, 6 are to be trained here\nabout "));
+  // Cells that differ in what a run does not read show one run.
+  const Outcome alike = run_program("sweep" + kSmall +
+                                    " --axis train.schedule=constant,linear --axis train.decay_end=10,12"
+                                    " --steps 12 --dry-run --store " +
+                                    folder.file("alike"));
+  INFO(alike.out << alike.err);
+  CHECK(
+      holds(alike.out, "4 cells, 3 runs: 0 are in the store, 0 cannot be trained, 3 are to be trained here"));
+}
+
+TEST_CASE("sweep prints itself as a command that is the same sweep") {
+  const Folder folder;
+  const std::string line = run_program(kSweep + " --print-command command").out;
+  INFO(line);
+  REQUIRE(line.starts_with("normscope sweep --set model.layers=2 "));
+  CHECK(holds(line, " --more-seeds 1@train.lr=0.0032:0.01,train.warmup=8\n"));
+  const std::string arguments = line.substr(10, line.size() - 11);
+  CHECK(run_program(arguments + " --print-command command").out == line);
+  const Outcome again = run_script(folder, line.substr(0, line.size() - 1) + " --store none --json a.json\n");
+  INFO(again.out << again.err);
+  CHECK(again.code == 0);
+  CHECK(read_all(folder.file("a.json")) == whole_json());
+  // Stars, blanks and names in a line for a shell.
+  const std::string odd =
+      run_program(
+          "sweep --axis 'wiring.L*.attn=trunk=ln q=ln,before=ln' --axis model.placement=post,pre "
+          "--more-seeds '2@model.placement=pre,wiring.L*.attn=before=ln' --print-command command")
+          .out;
+  REQUIRE(odd.starts_with("normscope sweep "));
+  CHECK(run_program(odd.substr(10, odd.size() - 11) + " --print-command command").out == odd);
+}
+
+TEST_CASE("the printed job array, executed task by task, merged, is the sweep to the byte") {
+  const Folder folder;
+  const std::string script = run_program(kSweep + " --print-command slurm --tasks 3").out;
+  INFO(script);
+  CHECK(holds(script, "#SBATCH --array=0-2\n"));
+  for (const char* task : {"2", "0", "1"}) {
+    const Outcome done =
+        run_script(folder, std::string("export SLURM_ARRAY_TASK_ID=") + task + "\n" + script);
+    INFO(done.out << done.err);
+    REQUIRE(done.code == 0);
+  }
+  const Outcome shown = run_script(folder, told_lines(script));
+  INFO(shown.out << shown.err);
+  CHECK(shown.code == 0);
+  CHECK(holds(shown.out, "8 results taken into"));
+  CHECK(holds(shown.out, "\n0 runs trained, 8 taken from"));
+  CHECK(read_all(folder.file("sweep.json")) == whole_json());
+  // A task of another array over the same sweep has runs in common with these.
+  const std::string other = run_program(kSweep + " --print-command slurm --tasks 6").out;
+  std::filesystem::rename(folder.file("sweep-shards/1"), folder.file("of-three"));
+  const Outcome task = run_script(folder, "export SLURM_ARRAY_TASK_ID=1\n" + other);
+  REQUIRE(task.code == 0);
+  const Outcome refused = run_program("merge " + folder.file("sweep-shards/1") + " " +
+                                      folder.file("of-three") + " --store " + folder.file("all"));
+  CHECK(refused.code == 3);
+  CHECK(is_one_error_line(refused));
+  CHECK(holds(refused.err, "shard 1/6"));
+  CHECK(holds(refused.err, "shard 1/3"));
+}
+
+TEST_CASE("the printed lines for GNU parallel, executed, are the sweep to the byte") {
+  const Folder folder;
+  const std::string lines = run_program(kSweep + " --print-command parallel --tasks 2").out;
+  const Outcome done = run_script(folder, lines);
+  INFO(lines << done.out << done.err);
+  CHECK(done.code == 0);
+  CHECK(read_all(folder.file("sweep.json")) == whole_json());
+}
+
+TEST_CASE("a shard that was killed goes on, and merged all is as on one machine") {
+  const Folder folder;
+  const std::string line =
+      "sweep" + kSmall + " --axis train.lr=1e-3:1e-2:log3 --steps 400 --seeds 2 --threads 1";
+  const auto part = [&](const char* shard, const std::string& before) {
+    return run_program(
+        fmt::format("{} --shard {} --store {}/part{}", line, shard, folder.file("."), shard[0]), before);
+  };
+  part("0/2", "timeout -s KILL 0.4");  // wherever that is
+  CHECK(part("0/2", "").code == 0);
+  CHECK(part("1/2", "").code == 0);
+  CHECK(run_program(fmt::format("merge {0}/part0 {0}/part1 --store {0}/all", folder.file("."))).code == 0);
+  const Outcome merged =
+      run_program(fmt::format("{0} --store {1}/all --json {1}/merged.json", line, folder.file(".")));
+  CHECK(holds(merged.out, "\n0 runs trained, 6 taken from"));
+  REQUIRE(run_program(fmt::format("{} --store none --json {}/straight.json", line, folder.file("."))).code ==
+          0);
+  CHECK(read_all(folder.file("merged.json")) == read_all(folder.file("straight.json")));
+}
+
+TEST_CASE("sweep: Ctrl+C keeps what was trained") {
+  const Folder folder;
+  const Outcome stopped =
+      run_program("sweep" + kSmall + " --axis train.lr=1e-3,1e-2 --steps 1000000 --store " +
+                      folder.file("runs") + " --json " + folder.file("a.json"),
+                  "timeout --foreground --preserve-status -s INT 2");
+  INFO(stopped.out << stopped.err);
+  CHECK(stopped.code == 130);
+  CHECK(is_one_error_line(stopped));
+  CHECK(holds(read_all(folder.file("a.json")), "\"complete\": false"));
+  int states = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder.file("runs")))
+    states += file.path().string().ends_with(".partial.safetensors");
+  CHECK(states > 0);
+}
+
+TEST_CASE("a store that is only asked stays as it is, and a folder that was named is never trimmed") {
+  namespace fs = std::filesystem;
+  const Folder folder;
+  const std::string two = "sweep" + kSmall + " --axis train.lr=1e-3,1e-2 --steps 12 --store ";
+  const std::string store = folder.file("st");
+  REQUIRE(run_program(two + store).code == 0);
+  // More than the cache's limit, in sparse files that are called as results are.
+  for (const char* name : {"0123456789abcde1-mine.safetensors", "fedcba9876543210-zoo.safetensors"}) {
+    folder.write(std::string("st/") + name, "");
+    fs::resize_file(store + "/" + name, uintmax_t{3} << 30);
+  }
+  const auto before = listing(store);
+  REQUIRE(before.size() == 4);
+  const std::string zoo = "zoo --only post --steps 12 --stored --store " + store;
+  for (const std::string& query : {two + store + " --stored", two + store + " --dry-run", zoo}) {
+    const Outcome outcome = run_program(query);
+    INFO(query << " gave " << outcome.out << outcome.err);
+    CHECK(outcome.code == 0);
+    CHECK(listing(store) == before);
+  }
+  CHECK(holds(run_program(two + store + " --stored").out, "0 runs trained, 2 taken from"));
+  CHECK(run_program("merge " + folder.file("st") + " --store " + folder.file("merged")).code == 0);
+  CHECK(run_program(two + store).code == 0);
+  CHECK(listing(store).size() == 4);
+  // Where there is none, none is made.
+  for (const char* how : {" --stored", " --dry-run"}) {
+    const Outcome outcome = run_program(two + folder.file("none") + how);
+    CHECK(outcome.code == 0);
+    CHECK(holds(outcome.err, "none is not there"));
+    CHECK(run_program("sweep" + kSmall + " --axis train.lr=1e-3 --steps 12" + how,
+                      "env XDG_CACHE_HOME=" + folder.file("cache"))
+              .code == 0);
+  }
+  CHECK_FALSE(fs::exists(folder.file("none")));
+  CHECK_FALSE(fs::exists(folder.file("cache/normscope/results")));
+}
+
+TEST_CASE(
+    "a store that fills up costs no run that was trained: the table is there, and 5 where it was asked for") {
+  namespace fs = std::filesystem;
+  const Folder folder;
+  const std::string two = "sweep" + kSmall + " --axis train.lr=1e-3,1e-2 --steps 12 --csv ";
+  const Outcome whole = run_program(two + folder.file("whole.csv") + " --store " + folder.file("st"));
+  REQUIRE(whole.code == 0);
+  // Every result of a second store lies on a device that is always full; so does every one of the cache.
+  const std::string cache = folder.file("cache"), named = folder.file("named");
+  for (const std::string& store : {named, cache + "/normscope/results"})
+    make_full_store(folder.file("st"), store);
+  const auto table = [](const Outcome& outcome) {
+    const size_t at = outcome.out.find("final loss");
+    return outcome.out.substr(at, outcome.out.find("runs trained") - at);
+  };
+  const auto csv = [&](const char* name) { return read_all(folder.file(name)); };
+  const Outcome to_named = run_program(two + folder.file("named.csv") + " --store " + named);
+  INFO(to_named.out << to_named.err);
+  CHECK(to_named.code == 5);
+  CHECK(holds(to_named.err, "No space left on device"));
+  CHECK(holds(to_named.err, "the same command trains them again"));
+  CHECK(table(to_named) == table(whole));
+  CHECK(csv("named.csv") == csv("whole.csv"));
+  const Outcome to_cache = run_program(two + folder.file("cache.csv"), "env XDG_CACHE_HOME=" + cache);
+  INFO(to_cache.out << to_cache.err);
+  CHECK(to_cache.code == 0);
+  CHECK(holds(to_cache.err, "No space left on device"));
+  CHECK(table(to_cache) == table(whole));
+  CHECK(csv("cache.csv") == csv("whole.csv"));
+}
+
+TEST_CASE("sweep: a preset is printed as the command that it stands for") {
+  for (const char* preset : {"warmup", "depth", "placement"}) {
+    const Outcome printed = run_program(std::string("sweep ") + preset + " --print-command command");
+    CHECK(printed.code == 0);
+    CHECK(printed.out.starts_with("normscope sweep --axis "));
+  }
+}
+
+}  // namespace normscope::test

@@ -1,0 +1,75 @@
+// The app's threads beside each other, on models that take no time: what measures a lesson, what checks one
+// on several threads, the zoo's workers, and a Lab that shares its finished runs with them. Under the address
+// and the thread sanitizer too.
+#include <atomic>
+
+#include "app/course/check/check.h"
+#include "app/lessons/worker.h"
+#include "app/support/small_course.h"
+#include "app/zoo/plan.h"
+#include "catch.hpp"
+#include "training/session/lab.h"
+#include "training/support/tiny.h"
+
+using namespace normscope;
+using namespace normscope::lessons;
+
+TEST_CASE("a lesson is measured, replaced and stopped while others look") {
+  const Lesson lesson = fixture::small_lesson("01-warm-up");
+  std::atomic<int> news{0};
+  Worker worker([&] { ++news; }, 2);
+  worker.start(lesson, {});
+  for (int i = 0; i < 200; ++i) (void)worker.state()->share;
+  worker.start(lesson, {});  // in the middle of it
+  worker.stop();
+  worker.wait();
+  CHECK_FALSE(worker.state()->done);
+  Lesson short_one = lesson;
+  for (LessonRun& run : short_one.runs) set_field(run.spec, "train.steps", "12");
+  std::erase_if(short_one.curves, [](const Curve& curve) { return curve.of != Curve::Of::Run; });
+  worker.start(short_one, {});
+  worker.wait();
+  CHECK(worker.state()->error.empty());
+  CHECK(worker.state()->done);
+  CHECK(news > 0);
+}
+
+TEST_CASE("runs are trained ahead on several threads, into the store of a Lab that trains") {
+  Lesson lesson = fixture::small_lesson("01-warm-up");
+  for (LessonRun& run : lesson.runs) set_field(run.spec, "train.steps", "6");
+  for (Curve& curve : lesson.curves) curve.fast_seeds = 3;
+  Lab lab({.threads = 1});
+  std::vector<RunSpec> specs;
+  for (const LessonRun& run : lesson.runs) specs.push_back(run.spec);
+  if (specs.size() > 3) specs.resize(3);
+  lab.post(lab::ReplaceRuns{specs, {}, true});
+  RunStore store(2, lab.finished_runs());
+  std::atomic<int> steps{0};
+  store.train_ahead(runs_of({&lesson}, Tier::Fast), [&](const RunProgress&) {
+    ++steps;
+    return true;
+  });
+  lab.wait_idle();
+  CHECK(steps > 0);
+  for (const LessonRun& run : lesson.runs)
+    CHECK(store.get(spec_of(lesson, run.id, 1), run.edits, [](const RunProgress&) { return true; }));
+}
+
+TEST_CASE("the zoo's workers train, tell and stop") {
+  zoo::Plan plan;
+  plan.entries = zoo::entries_named("post,pre");
+  plan.depths = {1};
+  plan.seeds = 2;
+  plan.steps = 12;
+  plan.warmup = 2;
+  plan.base = test::tiny_set(0);
+  const std::vector<zoo::Job> jobs = zoo::jobs_of(plan);
+  experiments::ResultStore store("");
+  const experiments::Studied all = train(zoo::study_of(jobs), store, {.runs_at_a_time = 3},
+                                         [](const experiments::Progress&) { return true; });
+  CHECK(all.runs.size() == jobs.size());
+  for (const auto& run : all.runs) CHECK(run);
+  experiments::ResultStore fresh("");
+  train(zoo::study_of(jobs), fresh, {.runs_at_a_time = 2},
+        [](const experiments::Progress&) { return false; });
+}

@@ -1,0 +1,240 @@
+// Exceptions end at a boundary: each worker, each part of a frame and each place that starts a thread is
+// given a job that throws, or no thread, and says so in one line and lives on.
+#include <dlfcn.h>
+#include <imgui.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <filesystem>
+
+#include "app/course/check/check.h"
+#include "app/course/reader.h"
+#include "app/lessons/player.h"
+#include "app/shell/guard.h"
+#include "app/support/lab_driver.h"
+#include "app/support/live_lab.h"
+#include "app/support/program.h"
+#include "app/support/recorded_measurer.h"
+#include "app/support/small_course.h"
+#include "app/zoo/plan.h"
+#include "catch.hpp"
+#include "engine/core/boundary.h"
+#include "engine/core/error.h"
+#include "engine/cpu/pool.h"
+#include "test_paths.h"
+#include "training/spec/backend_choice.h"
+#include "training/support/tiny.h"
+
+using namespace normscope;
+using test::Folder;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define NORMSCOPE_SCARCE_THREADS 0  // the sanitizer has put itself between the program and its threads
+#else
+#define NORMSCOPE_SCARCE_THREADS 1
+
+namespace {
+std::atomic<int> threads_left{-1};  // -1: as many as the system gives
+}
+
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*job)(void*),
+                              void* argument) noexcept {
+  static const auto real =
+      reinterpret_cast<int (*)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*)>(
+          dlsym(RTLD_NEXT, "pthread_create"));
+  if (threads_left == 0) return EAGAIN;
+  if (threads_left > 0) --threads_left;
+  return real(thread, attributes, job, argument);
+}
+#endif
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+void no_memory() { throw std::bad_alloc(); }
+
+}  // namespace
+
+TEST_CASE("an exception becomes a line that says what was being done") {
+  CHECK(guarded("saving", [] {}).empty());
+  CHECK(guarded("saving", no_memory) == "[saving] there is not enough memory");
+  CHECK(guarded("saving", [] { fail("file", "is full"); }) == "[file] is full");
+  CHECK(guarded("saving", [] { throw 1; }) == "[saving] failed for an unknown reason");
+  const std::string files = guarded("saving", [] {
+    throw std::filesystem::filesystem_error("rename", "a",
+                                            std::make_error_code(std::errc::no_space_on_device));
+  });
+  CHECK(has(files, "[saving] "));
+  CHECK(has(files, "No space left"));
+}
+
+TEST_CASE("whatever a round of the Lab throws is said, and the Lab lives on") {
+  Lab lab(fixture::quiet_lab());
+  lab.on_change(no_memory);
+  lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.wait_idle();
+  CHECK(has(lab.view()->message, "not enough memory"));
+  lab.on_change({});
+  lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.post(lab::PlayTo{2});
+  lab.wait_idle();
+  CHECK(lab.view()->message.empty());
+  CHECK(lab.view()->step == 2);
+}
+
+TEST_CASE("a backend that throws anything leaves the runs where they are") {
+  LabOptions options = fixture::quiet_lab();
+  options.open_backend = [](BackendChoice) -> std::unique_ptr<Backend> { throw std::bad_alloc(); };
+  Lab lab(options);
+  lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.post(lab::SetBackend{{true, false}});
+  lab.wait_idle();
+  CHECK(has(lab.view()->message, "[moving the runs] there is not enough memory"));
+  CHECK_FALSE(lab.view()->backend.cuda);
+
+  options.backend = {true, false};
+  Lab other(options);
+  other.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
+  other.wait_idle();
+  CHECK(has(other.view()->backend_note, "on the CPU: [backend] there is not enough memory"));
+}
+
+TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
+  const lessons::Lesson lesson = fixture::small_lesson("01-warm-up");
+  lessons::Worker worker(no_memory, 1);
+  worker.start(lesson, {});
+  worker.wait();
+  CHECK(has(worker.state()->error, "[measuring lesson " + lesson.id + "] there is not enough memory"));
+  CHECK_FALSE(worker.state()->running);
+}
+
+TEST_CASE("runs of a check that throw end the check, with what they were", "[lesson]") {
+  const lessons::Lesson lesson = fixture::small_lesson("01-warm-up");
+  lessons::RunStore store(2);
+  const auto broken = [](const lessons::RunProgress&) -> bool { throw std::bad_alloc(); };
+  CHECK_THROWS_WITH(lessons::check_lesson(lesson, store, lessons::Tier::Fast, broken),
+                    "[a lesson's runs] there is not enough memory");
+}
+
+TEST_CASE("a visit to the zoo that throws joins its workers") {
+  zoo::Plan plan;
+  plan.entries = zoo::entries_named("post,pre");
+  plan.depths = {1};
+  plan.seeds = 1;
+  plan.steps = 2000;
+  plan.warmup = 2;
+  plan.base = test::tiny_set(0);
+  experiments::ResultStore store("");
+  CHECK_THROWS_AS(train(zoo::study_of(zoo::jobs_of(plan)), store, {.runs_at_a_time = 2},
+                        [](const experiments::Progress&) -> bool { throw std::bad_alloc(); }),
+                  std::bad_alloc);
+}
+
+namespace {
+
+class BrokenMeasurer : public fixture::RecordedMeasurer {
+ public:
+  explicit BrokenMeasurer(const bool& broken) : broken_(broken) {}
+  std::shared_ptr<const lessons::MeasureState> state() const override {
+    if (broken_) throw std::bad_alloc();
+    return fixture::RecordedMeasurer::state();
+  }
+
+ private:
+  const bool& broken_;
+};
+
+}  // namespace
+
+TEST_CASE("a screen that throws shows why, and the others are there") {
+  bool broken = false;
+  fixture::LabDriver window;
+  window.state.screens.lessons.player = std::make_shared<lessons::Player>(
+      lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"), std::make_unique<BrokenMeasurer>(broken), "");
+  broken = true;
+  window.driver.frames(2);
+  CHECK_FALSE(window.ui.registry().find("app/failure"));
+  window.state.screens.shown = Screen::Lessons;
+  window.driver.frames(3);
+  const ui::Control* failure = window.ui.registry().find("app/failure");
+  REQUIRE(failure);
+  CHECK(failure->value == "[drawing the lessons] there is not enough memory");
+  window.driver.click("app/tab/lab");
+  window.driver.frames(2);
+  CHECK_FALSE(window.ui.registry().find("app/failure"));
+  CHECK(window.state.screens.shown == Screen::Lab);
+}
+
+TEST_CASE("what a part of a frame left open is closed behind it") {
+  ui::Frame loop({400, 300});
+  ui::Ui ui(ui::load_fonts());
+  for (int frame = 0; frame < 6; ++frame) {
+    std::string error;
+    bool clipped = false;
+    loop.step([&] {
+      ui.begin_frame({});
+      ui::Painter* window = &ui.paint();
+      const ImVec2 before = ImGui::GetWindowDrawList()->GetClipRectMax();
+      error = ui::draw_guarded(ui, "drawing", [&] {
+        ui.open_popup("menu");
+        ui.paint().push_clip({10, 10, 20, 20});
+        REQUIRE(ui.begin_popup("menu", {20, 20, 100, 100}));
+        ui.paint().push_clip({30, 30, 20, 20});
+        ImGui::PushStyleVar(ImGuiStyleVar_Alpha, 0.5f);
+        ImGui::BeginDisabled();
+        throw std::bad_alloc();
+      });
+      clipped = ImGui::GetWindowDrawList()->GetClipRectMax().x != before.x;
+      CHECK(&ui.paint() == window);
+      CHECK_FALSE(ui.popup_open("menu"));
+      ui.hit("button", {0, 0, 50, 20}, "", "help");
+      ui.end_frame();
+    });
+    CHECK(error == "[drawing] there is not enough memory");
+    CHECK_FALSE(clipped);
+    CHECK(ImGui::GetStyle().Alpha == 1.f);
+    CHECK(ui.registry().find("button"));
+  }
+}
+
+TEST_CASE("a link that leads in a circle beside the lessons is no lesson", "[lesson]") {
+  const Folder folder;
+  std::filesystem::create_symlink("01-loop", folder.file("01-loop"));
+  lessons::Course course;
+  REQUIRE_NOTHROW(course = lessons::read_course(folder.file(".")));
+  CHECK(course.lessons.empty());
+}
+
+#if NORMSCOPE_SCARCE_THREADS
+TEST_CASE("a thread that cannot be started is one line") {
+  struct Scarce {
+    explicit Scarce(int left) { threads_left = left; }
+    ~Scarce() { threads_left = -1; }
+  };
+  const auto line_of = [](int left, auto start) {
+    const Scarce scarce(left);
+    return guarded("test", start);
+  };
+  const std::string none = "a thread cannot be started";
+  CHECK(has(line_of(1, [] { cpu::Pool pool(4); }), "[cpu] " + none));
+  CHECK(has(line_of(0, [] { Lab lab({.threads = 1}); }), "[lab] " + none));
+  CHECK(has(line_of(1, [] { Lab lab({.threads = 2}); }), "[cpu] " + none));
+  CHECK(has(line_of(0, [] { lessons::Worker worker; }), "[lesson] " + none));
+
+  // A session that cannot be kept is trained on nevertheless.
+  const Folder folder;
+  LabOptions options = fixture::quiet_lab();
+  options.autosave = folder.file("session");
+  options.autosave_every = 0.01;
+  const Scarce scarce(1);
+  Lab lab(options);
+  lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.post(lab::PlayTo{30});
+  lab.wait_idle();
+  for (int i = 0; i < 200 && lab.view()->message.empty(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  CHECK(lab.view()->step == 30);
+  CHECK(has(lab.view()->message, "[autosave] " + none));
+}
+#endif

@@ -1,0 +1,145 @@
+// The thread that has one job at a time: what is stopped before it was begun is never begun and does not look as if it
+// were under way, in the workers of lessons and sweeps too.
+#include "training/files/newest_job.h"
+
+#include <atomic>
+#include <semaphore>
+#include <vector>
+
+#include "app/lessons/worker.h"
+#include "app/support/small_course.h"
+#include "app/sweep/worker.h"
+#include "catch.hpp"
+#include "training/support/tiny.h"
+
+using namespace normscope;
+
+namespace {
+
+struct Seen {
+  int job = 0;
+  bool running = false, stopped = false;
+};
+
+/// A thread comes to it and stays until it is let go; from then on nobody is held.
+class Gate {
+ public:
+  void hold() {
+    if (open_) return;
+    if (!come_.exchange(true)) reached_.release();
+    let_go_.acquire();
+    let_go_.release();
+  }
+  void wait_for_one() { reached_.acquire(); }
+  void open() {
+    open_ = true;
+    let_go_.release();
+  }
+
+ private:
+  std::atomic<bool> open_{false}, come_{false};
+  std::binary_semaphore reached_{0};
+  std::counting_semaphore<4> let_go_{0};
+};
+
+struct Jobs {
+  Jobs() : jobs("test", [this](const int& job) { work(job); }, {}) {}
+  void work(int job) {
+    begun.push_back(job);
+    gate.hold();
+    jobs.publish({job, false, jobs.stopping()});
+  }
+  void start(int job) {
+    jobs.start(job, [job](Seen& seen) { seen = {job, true, false}; });
+  }
+  void stop() {
+    jobs.stop([](Seen& seen, const int* waiting) {
+      if (waiting) seen = {*waiting, false, true};
+    });
+  }
+  Gate gate;
+  std::vector<int> begun;  // of the thread, until it has nothing to do
+  NewestJob<int, Seen> jobs;
+};
+
+}  // namespace
+
+TEST_CASE("newest job: what waits when it is stopped is never begun, and is shown as stopped") {
+  Jobs test;
+  test.start(1);
+  test.gate.wait_for_one();
+  test.start(2);
+  CHECK(test.jobs.state()->job == 2);
+  CHECK(test.jobs.state()->running);
+  test.stop();
+  CHECK(test.jobs.state()->job == 2);
+  CHECK(test.jobs.state()->stopped);
+  CHECK_FALSE(test.jobs.state()->running);
+  test.gate.open();
+  test.jobs.wait();
+  CHECK(test.begun == std::vector<int>{1});
+  CHECK(test.jobs.state()->job == 2);  // the one that was replaced says nothing any more
+}
+
+TEST_CASE("newest job: what is under way says itself that it was stopped, and the newest is done") {
+  Jobs test;
+  test.start(1);
+  test.gate.wait_for_one();
+  test.stop();
+  CHECK(test.jobs.state()->running);  // until it has ended
+  test.gate.open();
+  test.jobs.wait();
+  CHECK(test.jobs.state()->stopped);
+  test.stop();  // nothing is there to stop
+  for (const int job : {2, 3, 4}) test.start(job);
+  test.jobs.wait();
+  CHECK(test.begun.back() == 4);
+  CHECK(test.jobs.state()->job == 4);
+  CHECK_FALSE(test.jobs.state()->running);
+}
+
+TEST_CASE("a lesson whose measuring is stopped before it begins is not shown as being measured") {
+  const lessons::Lesson first = fixture::small_lesson("01-warm-up");
+  lessons::Lesson second = first;
+  second.id = "another";
+  Gate gate;
+  lessons::Worker worker([&] { gate.hold(); }, 1);
+  worker.start(first, {});
+  gate.wait_for_one();
+  worker.start(second, {});
+  CHECK(worker.state()->running);
+  worker.stop();
+  for (int i = 0; i < 2; ++i) {
+    const auto state = worker.state();
+    CHECK(state->lesson == "another");
+    CHECK_FALSE(state->running);
+    CHECK(state->stopped);
+    CHECK_FALSE(state->done);
+    if (i == 0) gate.open();
+    worker.wait();
+  }
+}
+
+TEST_CASE("a sweep that is halted before it begins is shown as halted") {
+  sweep::Plan plan;
+  plan.set = test::tiny_set(1);
+  plan.steps = 4000;
+  plan.axes = {sweep::axis_from("train.lr=1e-3,1e-2", sweep::base_of(plan))};
+  Gate gate;
+  sweep::Worker worker("", [&] { gate.hold(); });
+  worker.start(plan, true);
+  gate.wait_for_one();
+  plan.steps = 12;
+  worker.start(plan, true);
+  CHECK(worker.state()->phase == sweep::Phase::Looking);
+  worker.halt(sweep::Phase::Paused);
+  CHECK(worker.state()->phase == sweep::Phase::Paused);
+  worker.halt(sweep::Phase::Stopped);  // while the first, which says nothing more, still winds down
+  CHECK(worker.state()->phase == sweep::Phase::Stopped);
+  gate.open();
+  worker.wait();
+  CHECK(worker.state()->phase == sweep::Phase::Stopped);
+  worker.start(plan, true);
+  worker.wait();
+  CHECK(worker.state()->phase == sweep::Phase::Done);
+}

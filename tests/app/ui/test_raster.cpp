@@ -1,0 +1,294 @@
+// The software rasteriser: exact where it must be exact, the same every time.
+#include <imgui.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "app/headless/damage.h"
+#include "app/headless/raster.h"
+#include "app/support/gallery.h"
+#include "app/ui/paint.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+
+using namespace normscope;
+
+namespace {
+
+constexpr uint32_t white = 0xFFFFFFFF, red = 0xFF0000FF, half_red = 0x800000FF;
+
+// What `draw` puts on a white ground of 64 x 64.
+raster::Image drawn(const std::function<void(ImDrawList&)>& draw) {
+  ui::Frame frame({64, 64});
+  frame.step([] {});  // the font atlas comes with the first frame
+  ImDrawData* data = frame.step([&] { draw(*ImGui::GetBackgroundDrawList()); });
+  return raster::rasterise(*data, white);
+}
+
+int count(const raster::Image& image, uint32_t colour) {
+  return int(std::count(image.pixels.begin(), image.pixels.end(), colour));
+}
+
+// The same triangles, each begun at another corner: no two of them are taken for a rectangle then.
+void turn_triangles(ImDrawData& data) {
+  for (ImDrawList* list : data.CmdLists)
+    for (int i = 0; i + 3 <= list->IdxBuffer.Size; i += 3) {
+      ImDrawIdx* t = list->IdxBuffer.Data + i;
+      std::rotate(t, t + 1, t + 3);
+    }
+}
+
+struct Deviation {
+  int pixels = 0;  // that differ at all
+  int most = 0;    // in one channel
+};
+
+Deviation difference(const raster::Image& a, const raster::Image& b) {
+  REQUIRE(a.pixels.size() == b.pixels.size());
+  Deviation d;
+  for (size_t i = 0; i < a.pixels.size(); ++i) {
+    d.pixels += a.pixels[i] != b.pixels[i];
+    for (int shift = 0; shift < 24; shift += 8)
+      d.most =
+          std::max(d.most, std::abs(int(a.pixels[i] >> shift & 0xFF) - int(b.pixels[i] >> shift & 0xFF)));
+  }
+  return d;
+}
+
+// What `draw` puts on white by the ways for rectangles and glyphs, and by that for any triangle.
+std::pair<raster::Image, raster::Image> both_ways(const std::function<void(ImDrawList&)>& draw) {
+  ui::Frame frame({256, 128});
+  frame.step([] {});
+  ImDrawData* data = nullptr;
+  for (int i = 0; i < 2; ++i) data = frame.step([&] { draw(*ImGui::GetBackgroundDrawList()); });
+  raster::Image fast = raster::rasterise(*data, white);
+  turn_triangles(*data);
+  return {std::move(fast), raster::rasterise(*data, white)};
+}
+
+}  // namespace
+
+TEST_CASE("a hatch covers its share of a rectangle, nothing beside it, and goes on in the next one") {
+  const auto hatched = [](const std::vector<ui::Rect>& rects) {
+    return drawn([&](ImDrawList& list) {
+      const ui::Fonts fonts{};
+      ui::ScreenPainter painter(fonts, &list, 1, 0, nullptr);
+      for (const ui::Rect& rect : rects) painter.hatch(rect, {255, 0, 0, 255}, 3.65f, 7.3f);
+    });
+  };
+  const raster::Image whole = hatched({{8, 8, 48, 32}});
+  CHECK(count(whole, red) > 48 * 32 * 2 / 5);
+  CHECK(count(whole, red) < 48 * 32 * 3 / 5);
+  for (int y = 0; y < 64; ++y)
+    for (int x = 0; x < 64; ++x)
+      if (x < 8 || x >= 56 || y < 8 || y >= 40) CHECK(whole.at(x, y) == white);
+  const raster::Image parts = hatched({{8, 8, 21, 32}, {29, 8, 27, 13}, {29, 21, 27, 19}});
+  CHECK(difference(whole, parts).pixels < 8);
+}
+
+TEST_CASE("a filled rectangle covers exactly its pixels") {
+  raster::Image image = drawn([](ImDrawList& d) { d.AddRectFilled({8, 16}, {24, 20}, red); });
+  CHECK(image.width == 64);
+  CHECK(count(image, red) == 16 * 4);
+  CHECK(count(image, white) == 64 * 64 - 64);
+  CHECK(image.at(8, 16) == red);
+  CHECK(image.at(23, 19) == red);
+  CHECK(image.at(24, 19) == white);
+  CHECK(image.at(8, 20) == white);
+}
+
+TEST_CASE("opacity blends once") {
+  raster::Image image = drawn([](ImDrawList& d) { d.AddRectFilled({0, 0}, {4, 4}, half_red); });
+  CHECK(image.at(1, 1) == 0xFF7F7FFF);
+}
+
+TEST_CASE("two triangles that share an edge cover every pixel once") {
+  // No anti-aliasing: only the edge rule decides who owns the pixels on the diagonal.
+  raster::Image image = drawn([](ImDrawList& d) {
+    d.Flags = 0;
+    const ImVec2 a(3.3f, 2.2f), b(60.7f, 5.1f), c(55.2f, 61.4f), e(4.6f, 50.9f);
+    d.AddTriangleFilled(a, b, c, half_red);
+    d.AddTriangleFilled(a, c, e, half_red);
+  });
+  int once = count(image, 0xFF7F7FFF);
+  CHECK(once + count(image, white) == 64 * 64);  // a pixel drawn twice would have a third colour
+  // Shoelace area of the quadrilateral, within the length of its outline.
+  double area = 0.5 * std::fabs((3.3 * 5.1 - 60.7 * 2.2) + (60.7 * 61.4 - 55.2 * 5.1) +
+                                (55.2 * 50.9 - 4.6 * 61.4) + (4.6 * 2.2 - 3.3 * 50.9));
+  CHECK(std::fabs(once - area) < 120);
+}
+
+TEST_CASE("either orientation of a triangle is drawn") {
+  for (bool flip : {false, true}) {
+    raster::Image image = drawn([flip](ImDrawList& d) {
+      d.Flags = 0;
+      ImVec2 a(0, 0), b(32, 0), c(0, 32);
+      if (flip) std::swap(b, c);
+      d.AddTriangleFilled(a, b, c, red);
+    });
+    CHECK(count(image, red) == Approx(512).margin(20));
+  }
+}
+
+TEST_CASE("nothing is drawn outside the clip rectangle") {
+  raster::Image image = drawn([](ImDrawList& d) {
+    d.PushClipRect({10, 10}, {20, 20});
+    d.AddCircleFilled({15, 15}, 30, red);
+    d.AddRectFilled({0, 12}, {64, 14}, red);
+    d.PopClipRect();
+  });
+  CHECK(count(image, red) == 100);
+  CHECK(image.at(9, 12) == white);
+}
+
+TEST_CASE("anti-aliased lines shade between ground and colour") {
+  raster::Image image = drawn([](ImDrawList& d) { d.AddLine({5, 5}, {58, 40}, red, 2.2f); });
+  int full = count(image, red), untouched = count(image, white);
+  CHECK(full > 30);
+  CHECK(64 * 64 - full - untouched > 60);
+}
+
+TEST_CASE("glyphs come out alike by their own way and as any triangles") {
+  // At whole and at broken places, small and large, opaque and not.
+  for (ImVec2 at : {ImVec2(10, 12), ImVec2(10.25f, 12), ImVec2(10.5f, 12.5f), ImVec2(10.37f, 12.81f)})
+    for (float size : {11.f, 16.f, 23.5f, 29.f})
+      for (uint32_t colour : {0xFF000000u, half_red}) {
+        const auto [fast, general] = both_ways([&](ImDrawList& d) {
+          d.AddText(nullptr, size, at, colour, "Norms on the stream, 16 000 times");
+          d.AddText(nullptr, size, {at.x, at.y + 40}, colour, "gjpqy WMX .,;:|/");
+        });
+        INFO(at.x << " " << at.y << ", " << size << " px");
+        CHECK(256 * 128 - count(fast, white) > 500);
+        const Deviation d = difference(fast, general);
+        CAPTURE(d.pixels, d.most);
+        // At a broken size texels lie anywhere between pixels, and two ways to interpolate round apart.
+        CHECK(d.most <= (size == std::floor(size) ? 0 : 1));
+      }
+}
+
+TEST_CASE("thick lines and boxes come out alike by their own way and as any triangles") {
+  const auto [fast, general] = both_ways([](ImDrawList& d) {
+    for (int width = 1; width <= 6; ++width) {
+      const float at = 12.f * float(width);
+      d.AddLine({8, at}, {120, at}, red, float(width));                     // along a row
+      d.AddLine({130 + at, 8}, {130 + at, 100}, half_red, float(width));    // along a column
+      d.AddLine({8, at + 4}, {110, at + 17.3f}, 0xFF203040, float(width));  // aslant
+    }
+    d.AddRect({150.5f, 60.5f}, {240.5f, 120.5f}, red, 0, 2.f);
+    d.AddRectFilled({10, 90}, {100, 120}, half_red);
+  });
+  CHECK(256 * 128 - count(fast, white) > 3000);
+  const Deviation d = difference(fast, general);
+  CAPTURE(d.pixels, d.most);
+  CHECK(d.most == 0);
+}
+
+TEST_CASE("a framebuffer of twice the size has twice the pixels each way") {
+  ui::Frame frame({64, 48});
+  frame.step([] {});
+  ImDrawData* data = frame.step([&] {
+    ImDrawList& d = *ImGui::GetBackgroundDrawList();
+    d.AddRectFilled({8, 16}, {24, 20}, red);
+    d.PushClipRect({30, 30}, {40, 36});
+    d.AddRectFilled({0, 0}, {64, 48}, half_red);
+    d.PopClipRect();
+  });
+  const raster::Image single = raster::rasterise(*data, white);
+  data->FramebufferScale = {2, 2};
+  const raster::Image doubled = raster::rasterise(*data, white);
+  CHECK(doubled.width == 128);
+  CHECK(doubled.height == 96);
+  CHECK(count(single, red) == 16 * 4);
+  for (int y = 0; y < doubled.height; ++y)
+    for (int x = 0; x < doubled.width; ++x)
+      if (doubled.at(x, y) != single.at(x / 2, y / 2)) FAIL("pixel " << x << ", " << y);
+}
+
+TEST_CASE("the same frame gives the same pixels") {
+  auto shot = [] {
+    gallery::Stage stage;
+    return raster::rasterise(*stage.frame.draw_data(), stage.ui.theme().bg.packed());
+  };
+  CHECK(shot() == shot());
+}
+
+TEST_CASE("only the tiles that changed are drawn, and give the picture that the whole would") {
+  gallery::Stage stage;
+  const uint32_t background = stage.ui.theme().bg.packed();
+  raster::Damage damage;
+  raster::Image kept = raster::rasterise(*stage.frame.draw_data(), ~background);
+  size_t all = 0, drawn = 0;
+  const auto compare = [&] {
+    const raster::Tiles& changed = damage.of(*stage.frame.draw_data(), background);
+    all += changed.chosen.size();
+    drawn += size_t(std::count(changed.chosen.begin(), changed.chosen.end(), 1));
+    raster::rasterise(*stage.frame.draw_data(), background, changed, kept);
+    if (kept != raster::rasterise(*stage.frame.draw_data(), background)) FAIL("after " << all << " tiles");
+  };
+  compare();
+  CHECK(drawn == all);  // nothing before it
+  const size_t first = drawn;
+  for (int x = 40; x < 1600; x += 90) {
+    stage.driver.move_to({float(x), float(60 + x * 7 % 900)});  // over widgets, plots and their cursors
+    compare();
+  }
+  INFO(drawn << " of " << all << " tiles");
+  CHECK(drawn > first);  // what lights up under the mouse
+  CHECK(drawn < all / 2);
+}
+
+TEST_CASE("a tile is drawn again after every change that could change its pixels") {
+  constexpr ImU32 shade = 0xFF336699;
+  ui::Frame frame({200, 40});
+  raster::Damage damage;
+  frame.step([] {});
+  const auto changed = [&](const std::function<void(ImDrawList&)>& draw, uint32_t background = white) {
+    return damage.of(*frame.step([&] { draw(*ImGui::GetBackgroundDrawList()); }), background).chosen;
+  };
+  using Chosen = std::vector<uint8_t>;  // four columns of 64 px, three rows of 16 px
+  const auto square = [&](ImDrawList& d) { d.AddRectFilled({70, 20}, {80, 28}, shade); };
+  changed(square);
+  CHECK(changed(square) == Chosen(12, 0));
+  CHECK(changed([&](ImDrawList& d) {
+          d.AddRectFilled({70, 20}, {80, 28}, shade + 1);
+        }) == Chosen{0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0});
+  changed(square);
+  CHECK(changed([&](ImDrawList& d) {  // the clip rectangle alone
+          d.PushClipRect({72, 0}, {200, 40});
+          square(d);
+          d.PopClipRect();
+        }) == Chosen{0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0});
+  const auto two = [&](ImDrawList& d, bool swapped) {  // their order alone
+    for (int i = 0; i < 2; ++i) d.AddRectFilled({10, 4}, {20, 12}, (i == 0) != swapped ? red : half_red);
+  };
+  changed([&](ImDrawList& d) { two(d, false); });
+  CHECK(changed([&](ImDrawList& d) { two(d, true); }) == Chosen{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  changed(square);
+  CHECK(changed([](ImDrawList&) {}) == Chosen{0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0});
+  CHECK(changed([](ImDrawList&) {}, red) == Chosen(12, 1));
+  frame.resize({200, 41});
+  CHECK(changed([](ImDrawList&) {}, red) == Chosen(12, 1));
+}
+
+TEST_CASE("a picture of 1600 x 1000 takes a few frames' time") {
+  gallery::Stage stage;
+  auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5; ++i) raster::rasterise(*stage.frame.draw_data(), white);
+  double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / 5;
+  std::printf("rasterise 1600 x 1000: %.1f ms, %d vertices\n", ms, stage.frame.draw_data()->TotalVtxCount);
+  CHECK(ms < 1000);  // 40 ms on an idle core; a loaded machine and a sanitizer get room
+}
+
+TEST_CASE("png files are written whole or not at all") {
+  raster::Image image{2, 1, {red, white}};
+  std::vector<uint8_t> bytes = raster::encode_png(image);
+  REQUIRE(bytes.size() > 40);
+  CHECK(std::string(bytes.begin() + 1, bytes.begin() + 4) == "PNG");
+  auto path = std::filesystem::temp_directory_path() / "normscope-test-raster.png";
+  raster::write_png(path.string(), image);
+  CHECK(std::filesystem::file_size(path) == bytes.size());
+  CHECK(!std::filesystem::exists(path.string() + ".part"));
+  std::filesystem::remove(path);
+  CHECK_THROWS_AS(raster::write_png("/no/such/folder/a.png", image), Error);
+}

@@ -1,0 +1,144 @@
+// The glossary: every term has two plain sentences and a source, and is shown where a title stands for it.
+#include "app/view/glossary.h"
+
+#include <algorithm>
+
+#include <set>
+
+#include "app/panels/panels.h"
+#include "app/settings/settings.h"
+#include "app/support/lab_driver.h"
+#include "app/support/lab_fixture.h"
+#include "app/support/program.h"
+#include "app/view/diagram_model.h"
+#include "catch.hpp"
+#include "training/data/identity/data_identity.h"
+
+using namespace normscope;
+using namespace normscope::shell;
+using fixture::LabDriver;
+
+TEST_CASE("a term has two sentences, a source and one id") {
+  std::set<std::string_view> ids;
+  for (const Term& term : glossary()) {
+    INFO(term.id);
+    CHECK(ids.insert(term.id).second);
+    CHECK_FALSE(term.source.empty());
+    int ends = 0;
+    for (size_t i = 0; i < term.text.size(); ++i)
+      if (term.text[i] == '.' && (i + 1 == term.text.size() || term.text[i + 1] == ' ')) ++ends;
+    CHECK(ends == 2);
+  }
+  CHECK(ids.size() >= 20);
+}
+
+TEST_CASE("a source is a source: which ones were read against their terms is said in the documentation") {
+  for (const char* id : {"admin", "deepnorm"}) CHECK(source_text(*find_term(id)) == find_term(id)->source);
+  for (const Term& term : glossary()) CHECK(source_text(term).find("not checked") == std::string::npos);
+  const std::string docs = test::read_all(NORMSCOPE_SOURCE_DIR "/docs/theory.md");
+  const size_t at = docs.find("## Sources of the glossary");
+  REQUIRE(at != std::string::npos);
+  for (const char* read :
+       {"Xiong et al. 2020", "Liu et al. 2020", "Xu et al. 2019", "Su 2022", "not checked"})
+    CHECK(docs.find(read, at) != std::string::npos);
+  for (const char* id : {"gradient", "norm", "stream", "step"})
+    CHECK(source_text(*find_term(id)).ends_with("; see lesson 0"));
+  CHECK(source_text(*find_term("gradient"), words::language("de")).ends_with("; siehe Lektion 0"));
+  // What the sources say otherwise, or what this program does otherwise.
+  for (const auto& [id, words] : {std::pair{"rezero", "one for each sub-layer"},
+                                  {"qk-norm", "learned gains can still make attention sharp"},
+                                  {"hybridnorm-star", "takes the place of the one on the stream"},
+                                  {"activation", "tanh form"},
+                                  {"init", "leaves the embedding at unit variance, unlike BERT"},
+                                  {"pre-ln", "lower layers have somewhat larger ones"}}) {
+    INFO(id);
+    CHECK(find_term(id)->text.find(words) != std::string_view::npos);
+  }
+}
+
+TEST_CASE("a panel's title shows its term on hover and keeps it on a click") {
+  LabDriver lab(fixture::lab_view());
+  lab.driver.move_to("term/nats");
+  lab.driver.frames(40);
+  const auto& texts = lab.ui.texts();
+  CHECK(std::any_of(texts.begin(), texts.end(), [](const ui::TextRecord& t) { return t.layer == 3; }));
+  lab.driver.click("term/nats");
+  lab.driver.frames(3);
+  CHECK(lab.ui.popup_open("app/glossary"));
+  CHECK(lab.driver.value("app/glossary/entry") == find_term("nats")->text);
+  lab.driver.key("Escape");
+  lab.driver.frames(3);
+  CHECK_FALSE(lab.ui.popup_open("app/glossary"));
+}
+
+TEST_CASE("a definition under the mouse has its source in smaller print below, without brackets") {
+  LabDriver lab(fixture::lab_view());
+  lab.driver.move_to("term/nats");
+  lab.driver.frames(40);
+  bool large = false, small = false;
+  for (const ui::TextRecord& t : lab.ui.texts()) {
+    if (t.layer != 3) continue;
+    large |= t.px == ui::type::body && t.text.starts_with("The unit of the loss");
+    small |= t.px == ui::type::tick && t.text.starts_with("Shannon 1948");
+    CHECK(t.text.find("not checked") == std::string::npos);
+    CHECK(t.text.find('(') == std::string::npos);
+  }
+  CHECK(large);
+  CHECK(small);
+}
+
+TEST_CASE("a title that can be changed says under the mouse what is measured") {
+  LabDriver lab(fixture::lab_view());
+  size_t titles = 0;
+  for (const lab::Panel& panel : lab::panels()) {
+    const ui::Control* title = lab.ui.registry().find(std::string(panel.id) + "/quantity");
+    if (!title || !panel.metric) continue;
+    ++titles;
+    CHECK(title->help.starts_with(lab::info(*panel.metric).help));
+  }
+  CHECK(titles >= 3);
+  CHECK(std::string_view(lab::info(lab::Metric::HiddenNorm).help).find("before the norm on the stream") !=
+        std::string_view::npos);
+}
+
+TEST_CASE("the line of letter frequencies has the name that the plots give it") {
+  CHECK(find_term("unigram")->title == frequencies_of("letter"));
+  CHECK(find_term("unigram")->words == "unigram entropy");
+}
+
+TEST_CASE("F1 asks for what is in focus, and the palette for any term") {
+  LabDriver lab(fixture::lab_view());
+  lab.ui.focus("settings/train.lr");
+  lab.driver.frames(2);
+  lab.driver.key("F1");
+  lab.driver.frames(3);
+  CHECK(lab.driver.value("app/glossary/entry") == find_term("learning-rate")->text);
+  lab.driver.key("Escape");
+  lab.driver.frames(3);
+  fixture::run_by_name(lab, "what is rezero");
+  CHECK(lab.driver.value("app/glossary/entry") == find_term("rezero")->text);
+}
+
+TEST_CASE("every setting, placement, kind of norm and metric has an entry") {
+  const auto known = [](const std::string& place) {
+    INFO(place);
+    CHECK(term_at(place));
+  };
+  for (const Field& field : spec_fields())
+    if (lab::listed(field)) known("settings/" + std::string(field.key));
+  known("settings/train.warmup/B");  // one run's value of it
+  known("settings/model.placement");
+  for (Placement placement : kPresets) {
+    known(std::string("diagram/preset/") + row_of(placement).short_label);
+    known(std::string("diagram/preset-more/") + row_of(placement).short_label);
+  }
+  for (NormKind kind : kNormKinds)
+    known(std::string("diagram/kind/") + (kind == NormKind::None ? "off" : short_name(kind)));
+  for (const lab::MetricInfo& metric : lab::metrics()) CHECK(find_term(metric.term));
+  for (const lab::Panel& panel : lab::panels())
+    if (!panel.metric) CHECK(find_term(panel.term));
+  for (const char* place : {"diagram/layer2/attn/trunk", "diagram/enc/layer1/cross/before", "diagram/final",
+                            "diagram/embedding", "diagram/layer2/ffn/skip-scale", "diagram/layers3-6"})
+    known(place);
+  CHECK_FALSE(term_at("app/theme"));
+}

@@ -1,0 +1,155 @@
+// normscope zoo as a user calls it: files, exit codes, Ctrl+C.
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "app/support/program.h"
+#include "app/support/stored_files.h"
+#include "catch.hpp"
+#include "training/support/tiny.h"
+
+using namespace normscope::test;
+using nlohmann::json;
+
+namespace {
+
+const std::string kTinyZoo = "zoo --depth 2 --seeds 2 --warmup 8" + tiny_options(0) + " ";
+
+size_t lines_of(const std::string& text) {
+  return static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+}
+
+}  // namespace
+
+TEST_CASE("zoo writes table, JSON, CSV, SVG and page, and trains nothing twice") {
+  const Folder folder;
+  const std::string out = folder.file("zoo");
+  const Outcome first = run_program(kTinyZoo + ("--steps 24 --only post,pre,remedies --out " + out));
+  INFO(first.out << first.err);
+  REQUIRE(first.code == 0);
+  CHECK(holds(first.out, "Placements"));
+  CHECK(holds(first.out, "sandwich") == false);
+  CHECK(holds(first.out, " 0 taken from "));
+
+  const json table = json::parse(read_all(out + "/zoo.json"));
+  CHECK(table["format"] == "normscope zoo table 1");
+  CHECK(table["complete"] == true);
+  CHECK(table["unigram"].get<double>() > 1);
+  CHECK(table["settings"][0]["layers"] == 2);
+  const size_t entries = table["entries"].size();
+  REQUIRE(entries > 3);
+  for (const json& entry : table["entries"]) {
+    INFO(entry.dump());
+    for (const char* key : {"name", "title", "group", "source", "set", "layers", "beta2", "arms"})
+      CHECK(entry.contains(key));
+    REQUIRE(entry["arms"].size() == 2);
+    CHECK(entry["arms"][0]["warmup"] == 0);
+    CHECK(entry["arms"][1]["warmup"] == 8);
+    for (const json& arm : entry["arms"]) {
+      REQUIRE(arm["runs"].size() == 2);
+      for (const json& run : arm["runs"]) {
+        CHECK(run["steps"] == 24);
+        CHECK(run["loss"].get<double>() > 0);
+        CHECK(run["gradient_first"].get<double>() > 0);
+        CHECK(run["verdict"].is_string());
+      }
+    }
+  }
+  const std::string csv = read_all(out + "/zoo.csv");
+  CHECK(lines_of(csv) == 1 + entries * 4);
+  CHECK(csv.starts_with("entry,group,layers,warmup,seed,verdict,"));
+  const std::string svg = read_all(out + "/zoo.svg");
+  CHECK(svg.starts_with("<?xml"));
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(holds(svg, "Post-LN"));
+  CHECK(holds(read_all(out + "/zoo.md"), "](zoo.svg)"));
+
+  const Outcome second = run_program(kTinyZoo + ("--steps 24 --only post,pre,remedies --out " + out));
+  CHECK(second.code == 0);
+  CHECK(holds(second.out, "\n0 runs trained"));
+  CHECK(json::parse(read_all(out + "/zoo.json")) == table);
+}
+
+TEST_CASE("zoo of other systems alone has no picture, and says so in one line") {
+  const Folder folder;
+  const std::string out = folder.file("zoo");
+  const Outcome outcome =
+      run_program(kTinyZoo + ("--steps 5 --set data.digits=60 --only image-ln --out " + out));
+  INFO(outcome.out << outcome.err);
+  CHECK(outcome.code == 0);
+  CHECK(is_one_error_line(outcome));
+  CHECK(holds(outcome.err, "zoo.svg is not written"));
+  CHECK_FALSE(std::filesystem::exists(out + "/zoo.svg"));
+  CHECK_FALSE(holds(read_all(out + "/zoo.md"), "zoo.svg"));
+}
+
+TEST_CASE("zoo --stored shows what there is and trains nothing") {
+  const Folder folder;
+  const std::string out = folder.file("zoo");
+  REQUIRE(run_program(kTinyZoo + ("--steps 24 --only post --out " + out)).code == 0);
+  const Outcome stored = run_program(kTinyZoo + ("--steps 24 --only post,pre --stored --out " + out));
+  INFO(stored.out << stored.err);
+  CHECK(stored.code == 0);
+  const json table = json::parse(read_all(out + "/zoo.json"));
+  REQUIRE(table["entries"].size() == 1);
+  CHECK(table["entries"][0]["name"] == "post");
+  CHECK(table["complete"] == false);
+}
+
+TEST_CASE("zoo: a store that fills up costs no row of the table") {
+  const Folder folder;
+  const std::string post = kTinyZoo + std::string("--steps 24 --only post --store ");
+  const Outcome whole = run_program(post + folder.file("st"));
+  REQUIRE(whole.code == 0);
+  make_full_store(folder.file("st"), folder.file("full"));
+  const Outcome unkept = run_program(post + folder.file("full"));
+  INFO(unkept.out << unkept.err);
+  CHECK(unkept.code == 5);
+  CHECK(holds(unkept.out, "\n4 runs trained"));
+  CHECK(holds(unkept.err, "No space left"));
+  const auto table = [](const std::string& out) {
+    const size_t at = out.find("Placements");
+    return out.substr(at, out.find("runs trained") - at);
+  };
+  CHECK(table(unkept.out) == table(whole.out));
+}
+
+TEST_CASE("Ctrl+C keeps what was trained") {
+  const Folder folder;
+  const std::string arguments = kTinyZoo + ("--only post,pre --steps 1000000 --out " + folder.file("zoo"));
+  const Outcome stopped = run_program(arguments, "timeout --foreground --preserve-status -s INT 2");
+  INFO(stopped.out << stopped.err);
+  CHECK(stopped.code == 130);
+  CHECK(is_one_error_line(stopped));
+  int states = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder.file("zoo/runs")))
+    states += file.path().extension() == ".safetensors";
+  CHECK(states > 0);
+}
+
+TEST_CASE("where nothing can be kept the zoo trains without a store and says so in one line") {
+  const Folder folder;
+  std::filesystem::create_directories(folder.file("cache/normscope"));
+  std::filesystem::create_directory_symlink("/proc/self", folder.file("cache/normscope/results"));
+  for (const std::string& cache : {std::string("/dev/null"), folder.file("cache")})
+    for (const char* stored : {"", " --stored"}) {
+      const Outcome outcome = run_program(std::string(kTinyZoo) + "--steps 24 --only post" + stored,
+                                          "env XDG_CACHE_HOME=" + cache);
+      INFO(cache << stored << " gave " << outcome.out << outcome.err);
+      CHECK(outcome.code == 0);
+      if (*stored && cache != "/dev/null") continue;  // what is there may be read
+      CHECK(holds(outcome.out, *stored ? "\n0 runs trained" : "\n4 runs trained"));
+      CHECK(is_one_error_line(outcome));
+      CHECK(holds(outcome.err, "; no run is kept"));
+    }
+}
+
+TEST_CASE("zoo --list names every entry, and a table that cannot be written exits with 5") {
+  const Outcome list = run_program("zoo --list");
+  CHECK(list.code == 0);
+  for (const char* name : {"post", "pre", "admin", "pre-rms", "post-sgd", "clip-1", "mix-alternate"})
+    CHECK(holds(list.out, std::string("\n  ") + name + " "));
+  const Outcome unwritable = run_program(std::string(kTinyZoo) + "--steps 5 --only post --json /dev/null/x",
+                                         "env XDG_CACHE_HOME=/nowhere/at/all");
+  CHECK(unwritable.code == 5);
+  CHECK(is_one_error_line(unwritable));
+}

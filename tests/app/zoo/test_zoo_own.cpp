@@ -1,0 +1,205 @@
+// Slots of a wiring as knobs of a lesson, and the learner's own wiring as an entry of the zoo.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "app/course/own/slots.h"
+#include "app/course/reader.h"
+#include "app/support/player_driver.h"
+#include "app/support/program.h"
+#include "app/zoo/own.h"
+#include "app/zoo/plan.h"
+#include "catch.hpp"
+#include "engine/core/error.h"
+
+namespace normscope::test_zoo_own {
+namespace {
+
+using namespace normscope::lessons;
+using fixture::PlayerDriver;
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+
+const Lesson& papers() {
+  const Lesson* lesson = fixture::shipped_course().find("after-the-papers");
+  REQUIRE(lesson);
+  return *lesson;
+}
+
+/// The lesson's text with one thing replaced: what it is refused with.
+std::string refusal(const std::string& from, const std::string& to) {
+  const std::string folder = NORMSCOPE_SOURCE_DIR "/lessons/13-after-the-papers";
+  const auto read = [](const std::string& path) {
+    std::ifstream in(path);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  std::string toml = read(folder + "/lesson.toml");
+  const size_t at = toml.find(from);
+  REQUIRE(at != toml.npos);
+  try {
+    parse_lesson(toml.replace(at, from.size(), to), folder, read);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string error_of(const std::string& json) {
+  try {
+    zoo::parse_own(json, "zoo.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the slots of a run say its wiring, and every choice is one", "[lesson]") {
+  const Lesson& lesson = papers();
+  CHECK(lesson.zoo == "D");
+  CHECK(wrong_slots(lesson, "D").empty());
+  const Knob& trunk = *lesson.knob("trunk");
+  CHECK(shown_value(trunk, first_value(lesson, trunk)) == "nothing");
+  CHECK(shown_value(trunk, 1) == "LayerNorm");
+  CHECK(first_value(lesson, *lesson.knob("warmup")) == 0);
+  // Post-LN out of the table of slots.
+  RunSpec spec = lesson.run("D")->spec;
+  const auto post = [&](const Knob& knob) {
+    return knob.id == "before" || knob.id == "after" || knob.id == "trunk" || knob.id == "last" ? 1.0 : 0.0;
+  };
+  for (const auto& [key, words] : wiring_of_slots(lesson, "D", post)) set_field(spec, key, words);
+  complete(spec);
+  for (const std::string& key : wiring_keys(spec))
+    CHECK(get_field(spec, key) == get_field(lesson.run("A")->spec, key));
+  CHECK(zoo_settings(spec) == std::vector<std::string>{"model.placement=none", "wiring.L*=trunk=ln"});
+
+  CHECK(has(refusal("slot = \"trunk\"", "slot = \"trunks\""), "[knob.slot]"));
+  CHECK(has(refusal("choices = [\"none\", \"ln\", \"rms\", \"dyt\"]",
+                    "choices = [\"ln\", \"none\", \"rms\", \"dyt\"]"),
+            "the slots begin with wiring."));
+  CHECK(has(refusal("names = [\"nothing\", \"LayerNorm\", \"RMSNorm\", \"DyT\"]", "names = [\"nothing\"]"),
+            "as many names"));
+  CHECK(has(refusal("zoo = \"D\"", "zoo = \"C\""), "'C' has no slots"));
+}
+
+TEST_CASE("an own entry is kept once, read again, and trained beside the others", "[zoo]") {
+  const test::Folder folder;
+  const std::string path = folder.file("deep/zoo.json");
+  CHECK(zoo::own_path(folder.file("deep/lessons.json")) == path);
+  CHECK(zoo::read_own(path).empty());
+  const std::vector<std::string> set{"model.placement=none", "wiring.L*=before=ln branch=scalar:0.2"};
+  CHECK(zoo::enter(path, set) == "own-1");
+  CHECK(zoo::enter(path, set) == "own-1");
+  CHECK(zoo::enter(path, {"model.placement=none", "wiring.L*=after=rms", "wiring.final=ln"}) == "own-2");
+  const std::vector<zoo::Entry> own = zoo::read_own(path);
+  REQUIRE(own.size() == 2);
+  CHECK(own[0].set == set);
+  CHECK(own[0].title == "L* before=ln branch=scalar:0.2");
+  CHECK(own[1].title == "L* after=rms, final=ln");
+  CHECK_THROWS_AS(zoo::enter("", set), Error);
+  CHECK_THROWS_AS(zoo::enter(path, {"wiring.L*=befor=ln"}), Error);
+
+  zoo::Plan plan;
+  plan.entries = zoo::entries_named("post,own", own);
+  REQUIRE(plan.entries.size() == 3);
+  CHECK(plan.entries[1].name == "own-1");
+  plan.seeds = 1;
+  const std::vector<zoo::Job> jobs = zoo::jobs_of(plan);
+  REQUIRE(jobs.size() == 6);  // without and with warm-up
+  CHECK(get_field(jobs[2].spec, "wiring.L*.ffn") == "before=ln branch=scalar:0.2");
+  CHECK(get_field(jobs[2].spec, "wiring.final") == "none");
+  CHECK(zoo::entries_named("", own).size() == zoo::entries().size() + 2);
+  CHECK_THROWS_AS(zoo::entries_named("own-1"), Error);  // the table has none
+
+  CHECK(
+      has(error_of("{\"entries\": [{\"name\": \"post\", \"set\": [\"train.lr=1\"]}]}"), "own- and a number"));
+  CHECK(has(error_of("{\"entries\": [{\"name\": \"own-1\", \"set\": [\"train.lrr=1\"]}]}"), "own-1: "));
+  CHECK(has(error_of("{\"entries\": [{\"name\": \"own-1\", \"set\": []}]}"), "entries[0].set"));
+  CHECK(has(error_of("[]"), "zoo.json"));
+}
+
+TEST_CASE("own entries with any numbers leave one for the next, which can be read again", "[zoo]") {
+  const test::Folder folder;
+  const auto entered_beside = [&](const std::string& name) {
+    const std::string path =
+        folder.write("zoo.json", "{\"entries\": [{\"name\": \"" + name + "\", \"set\": [\"train.lr=1\"]}]}");
+    const std::string entered = zoo::enter(path, {"model.placement=none", "wiring.L*=after=rms"});
+    const std::vector<zoo::Entry> own = zoo::read_own(path);
+    REQUIRE(own.size() == 2);
+    CHECK(own[1].name == entered);
+    return entered;
+  };
+  CHECK(entered_beside("own-1") == "own-2");
+  CHECK(entered_beside("own-99999") == "own-1");
+  for (const char* huge : {"own-100000", "own-99999999999999999999"})
+    CHECK_THROWS_WITH(entered_beside(huge), Catch::Contains("own- and a number of at most 5 digits"));
+}
+
+TEST_CASE("the command knows own entries, and says in one line what is wrong with their file", "[zoo]") {
+  const test::Folder folder;
+  zoo::enter(folder.file("normscope/zoo.json"), {"model.placement=none", "wiring.L*=after=rms"});
+  const std::string data = "env XDG_DATA_HOME=" + folder.file("");
+  const test::Outcome list = test::run_program("zoo --list --only own", data);
+  CHECK(list.code == 0);
+  CHECK(has(list.out, "own-1 "));
+  CHECK(has(list.out, "wiring.L*=after=rms"));
+  std::ofstream(folder.file("normscope/zoo.json")) << "{ not json";
+  const test::Outcome damaged = test::run_program("zoo --list", data);
+  CHECK(damaged.code == 3);
+  CHECK(test::is_one_error_line(damaged));
+}
+
+TEST_CASE("the learner wires a run, runs it again and enters it in the zoo", "[player]") {
+  const test::Folder folder;
+  const std::string path = folder.file("lessons.json");
+  int learned = 0;
+  Changes ran;
+  PlayerDriver p(path, {1600, 1000}, 1, [&](const Lesson&, MeasureState& state) {
+    learned += state.changes.contains("D");
+    ran = state.changes;
+  });
+  p.player().open("after-the-papers", StepKind::Explain);
+  p.driver.frames(3);
+  CHECK_FALSE(p.driver.control("lesson/zoo").enabled);
+  CHECK(p.driver.value("lesson/drag/trunk") == "nothing");
+  p.focus("lesson/drag/trunk");
+  p.driver.key("Right");
+  p.driver.frames(2);
+  CHECK(p.driver.value("lesson/drag/trunk") == "LayerNorm");
+  CHECK_FALSE(p.driver.control("lesson/zoo").enabled);  // not measured yet
+  p.driver.click("lesson/again");
+  p.driver.frames(2);
+  CHECK(learned == 1);
+  p.driver.click("lesson/zoo");
+  p.driver.frames(2);
+  const std::vector<zoo::Entry> own = zoo::read_own(folder.file("zoo.json"));
+  REQUIRE(own.size() == 1);
+  CHECK(own[0].set == std::vector<std::string>{"model.placement=none",
+                                               "wiring.L*=before=ln after=ln trunk=ln", "wiring.final=ln"});
+  CHECK(p.says("own-1"));
+  CHECK_FALSE(p.driver.control("lesson/zoo").enabled);
+  CHECK(p.ui.registry().find("lesson/entered"));
+  // Once it has a name the same wiring runs again.
+  const Changes entered = ran;
+  p.driver.click("lesson/again");
+  p.driver.frames(2);
+  CHECK(learned == 2);
+  CHECK(ran == entered);
+  CHECK(p.driver.value("lesson/drag/trunk") == "LayerNorm");
+}
+
+TEST_CASE("the button that enters a wiring keeps apart from the one that runs it again", "[player]") {
+  for (const ui::Vec size : {ui::Vec{1600, 1000}, {1280, 800}, {1024, 600}}) {
+    INFO(size.x);
+    PlayerDriver p("", size);
+    p.player().open("after-the-papers", StepKind::Explain);
+    p.driver.frames(3);
+    const ui::Rect zoo = p.driver.control("lesson/zoo").rect;
+    CHECK(p.driver.control("lesson/again").rect.y - zoo.bottom() >= 6);
+    CHECK(zoo.y - p.driver.control("lesson/puzzle").rect.bottom() >= 6);
+  }
+}
+
+}  // namespace normscope::test_zoo_own

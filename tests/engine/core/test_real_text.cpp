@@ -1,0 +1,98 @@
+// Numbers read from text: what stands in for std::from_chars where a standard library lacks it reads the same.
+#include <charconv>
+#include <clocale>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "engine/core/real_text.h"
+
+using namespace normscope;
+
+namespace {
+
+template <typename Real>
+void check_same(const std::string& text) {
+  INFO("'" << text << "'");
+  Real expected = 42, got = 42;
+  const char* const end = text.data() + text.size();
+  const auto by_standard = std::from_chars(text.data(), end, expected);
+  const auto by_c = read_real_by_c(text.data(), end, got);
+  CHECK(by_c.ec == by_standard.ec);
+  if (by_standard.ec != std::errc::invalid_argument) CHECK(by_c.ptr == by_standard.ptr);
+  if (std::isnan(expected))
+    CHECK(std::isnan(got));
+  else
+    CHECK(got == expected);
+}
+
+const std::vector<std::string> kTexts{
+    "0",
+    "-0",
+    "1",
+    "-1.5",
+    "1.",
+    ".5",
+    "-.5",
+    ".",
+    "-",
+    "",
+    "+1",
+    " 1",
+    "1 ",
+    "1e5",
+    "1e",
+    "1e+",
+    "1e+5",
+    "1E-3",
+    "1e-3x",
+    "0x1p3",
+    "1,5",
+    "1.2.3",
+    "inf",
+    "-inf",
+    "infinity",
+    "INF",
+    "nan",
+    "-nan",
+    "nanx",
+    "infx",
+    "1e400",
+    "-1e400",
+    "1e-400",
+    "1e39",
+    "1e-50",
+    "0e400",
+    "0.1",
+    "3e-3",
+    "0.30000001192092896",
+    "123456789012345678901234567890",
+    "4.9e-324",
+    "1.17549435e-38",
+    "3.4028235e38",
+    "e5",
+    "--1",
+    "1e5e5",
+};
+
+}  // namespace
+
+TEST_CASE("numbers in text: the C library's reading ends where std::from_chars ends, with the same value") {
+  for (const std::string& text : kTexts) {
+    check_same<float>(text);
+    check_same<double>(text);
+  }
+}
+
+TEST_CASE("numbers in text: a locale with a comma changes nothing") {
+  for (const char* locale : {"de_DE.UTF-8", "fr_FR.UTF-8", "C"}) {
+    if (!std::setlocale(LC_ALL, locale)) continue;  // not installed here; "C" always is
+    double value = 0;
+    const std::string text = "1.5";
+    const auto read = read_real_by_c(text.data(), text.data() + text.size(), value);
+    std::setlocale(LC_ALL, "C");
+    CHECK(read.ec == std::errc{});
+    CHECK(value == 1.5);
+  }
+}

@@ -1,0 +1,136 @@
+// The packed product at sizes where every way of cutting and packing occurs (blocks of k, packed rows, panels
+// packed once or per chunk, several chunks in both directions), against double sums, on every instruction set
+// and bitwise the same on one and three threads. Small and odd sizes stand in op_cases_matrix.cpp.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <vector>
+
+#include "catch.hpp"
+#include "engine/support/linear_products.h"
+#include "engine/support/op_harness.h"
+
+namespace normscope::test {
+namespace {
+
+double weight(const LinearCase& l, int64_t kk, int64_t j) {
+  return static_cast<double>(l.w[static_cast<size_t>(l.transposed ? j * l.k + kk : kk * l.n + j)]);
+}
+double at(const std::vector<float>& m, int64_t row, int64_t cols, int64_t col) {
+  return static_cast<double>(m[static_cast<size_t>(row * cols + col)]);
+}
+
+/// Largest error of about 300 elements, in units of eps * terms (the factors are below 1).
+template <class Expected>
+double worst(const std::vector<float>& got, const std::vector<float>& base, double terms, Expected expected) {
+  double worst = 0;
+  const size_t step = std::max<size_t>(1, got.size() / 300) | 1;
+  for (size_t i = 0; i < got.size(); i += step) {
+    const double error = std::abs(static_cast<double>(got[i]) - expected(static_cast<int64_t>(i)) -
+                                  static_cast<double>(base[i]));
+    worst = error <= worst ? worst : error;  // NaN is worst
+  }
+  return worst / (std::ldexp(1.0, -24) * terms);
+}
+
+void check(const LinearCase& l, Write write, const LinearResults& got) {
+  const bool add = write == Write::Add;
+  const auto base = [&](const std::vector<float>& before) {
+    return add ? before : std::vector<float>(before.size(), 0.0f);
+  };
+  CHECK(worst(got.out, std::vector<float>(got.out.size(), 0.0f), static_cast<double>(l.k), [&](int64_t e) {
+          double sum = static_cast<double>(l.b[static_cast<size_t>(e % l.n)]);
+          for (int64_t kk = 0; kk < l.k; ++kk) sum += at(l.x, e / l.n, l.k, kk) * weight(l, kk, e % l.n);
+          return sum;
+        }) < 1);
+  CHECK(worst(got.dx, base(l.before.dx), static_cast<double>(l.n), [&](int64_t e) {
+          double sum = 0;
+          for (int64_t j = 0; j < l.n; ++j) sum += at(l.dy, e / l.k, l.n, j) * weight(l, e % l.k, j);
+          return sum;
+        }) < 1);
+  CHECK(worst(got.dw, base(l.before.dw), static_cast<double>(l.r), [&](int64_t e) {
+          const int64_t kk = l.transposed ? e % l.k : e / l.n, j = l.transposed ? e / l.k : e % l.n;
+          double sum = 0;
+          for (int64_t i = 0; i < l.r; ++i) sum += at(l.x, i, l.k, kk) * at(l.dy, i, l.n, j);
+          return sum;
+        }) < 1);
+  CHECK(worst(got.db, base(l.before.db), static_cast<double>(l.r), [&](int64_t e) {
+          double sum = 0;
+          for (int64_t i = 0; i < l.r; ++i) sum += at(l.dy, i, l.n, e);
+          return sum;
+        }) < 1);
+}
+
+}  // namespace
+
+TEST_CASE("gemm: every way of cutting and packing", "[kernels]") {
+  for (const std::string& isa : instruction_sets()) {
+    use_instruction_set(isa);
+    for (const auto& [r, k, n] : {std::array<int64_t, 3>{1027, 67, 61},
+                                  {700, 515, 261},
+                                  {515, 261, 700},
+                                  {90, 1100, 300},
+                                  {2050, 40, 300},
+                                  {301, 1030, 515},
+                                  {64, 64, 64},
+                                  {1024, 64, 256}})
+      for (const bool transposed : {false, true})
+        for (const Write write : {Write::Assign, Write::Add}) {
+          INFO(fmt::format("{} r{} k{} n{} {} {}", isa, r, k, n, transposed ? "x W^T" : "x W",
+                           write == Write::Add ? "add" : ""));
+          LinearCase l{r, k, n, transposed};
+          const LinearResults one = run_linear(l, write, orders()[0]);
+          check(l, write, one);
+          for (size_t other = 2; other < orders().size(); ++other)
+            check_same(one, run_linear(l, write, orders()[other]));
+        }
+  }
+  use_instruction_set("");
+}
+
+TEST_CASE("attention: one tensor as queries and keys, in several blocks of queries", "[kernels]") {
+  // dq, dk and dv go to one buffer: the first assigns and the others add, also where a later block of queries
+  // follows.
+  const int64_t t = 300, d = 1040;  // a head wider than a packed panel is deep
+  std::vector<float> x = uniform_floats(t * d, 1), dout = uniform_floats(t * d, 2), out(x.size()),
+                     p(static_cast<size_t>(t * t));
+  for (float& e : x) e *= 0.1f;
+  for (const std::string& isa : instruction_sets()) {
+    use_instruction_set(isa);
+    INFO(isa);
+    Call call{};
+    call.op = OpKind::Attention;
+    call.attributes = AttentionSpec{.causal = true};
+    for (int i = 0; i < 3; ++i) call.in[i] = {x.data(), {1, t, d}};
+    call.out = {out.data(), {1, t, d}};
+    call.saved[0] = {p.data(), {1, 1, t, t}};
+    call.dout = {dout.data(), {1, t, d}};
+    const cpu::Kernels kernels = kernels_of(OpKind::Attention);
+    CHECK(run_stages(kernels.forward(call), call, {}, orders()[1]));
+    std::vector<float> separate[3], shared(x.size(), std::nanf(""));
+    for (int i = 0; i < 3; ++i) {
+      separate[i].assign(x.size(), std::nanf(""));
+      call.din[i] = {separate[i].data(), {1, t, d}};
+      call.write[i] = Write::Assign;
+    }
+    CHECK(run_stages(kernels.backward(call), call, {}, orders()[1]));
+    for (int i = 0; i < 3; ++i) {
+      call.din[i].p = shared.data();
+      call.write[i] = i == 0 ? Write::Assign : Write::Add;
+    }
+    CHECK(run_stages(kernels.backward(call), call, {}, orders()[1]));
+    double worst = 0, largest = 0;
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double sum = static_cast<double>(separate[0][i]) + static_cast<double>(separate[1][i]) +
+                         static_cast<double>(separate[2][i]);
+      const double error = std::abs(static_cast<double>(shared[i]) - sum);
+      worst = error <= worst ? worst : error;
+      largest = std::max(largest, std::abs(sum));
+    }
+    CHECK(largest > 0.1);
+    CHECK(worst < 1e-5 * largest);
+  }
+  use_instruction_set("");
+}
+
+}  // namespace normscope::test

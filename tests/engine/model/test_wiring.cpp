@@ -1,0 +1,183 @@
+// Wiring as data: presets, their text form, DeepNorm's constants, Admin's profile, the parameters that a model
+// has.
+#include <cmath>
+#include <set>
+
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "engine/model/wiring.h"
+#include "engine/support/helpers.h"
+#include "engine/support/model_fixture.h"
+
+namespace normscope::test {
+namespace {
+
+std::set<std::string> names_of(Placement p, NormKind norm = NormKind::LayerNorm) {
+  const Tiny tiny({.placement = p, .norm = norm, .layers = 1});
+  std::set<std::string> names;
+  for (const ParameterInfo& info : tiny.store->parameters()) names.insert(info.name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("wiring: each preset has the norms and scales of its paper", "[wiring]") {
+  const StackContext context{true, 6, 0};
+  const Wiring post = preset(Placement::Post, NormKind::LayerNorm, context);
+  CHECK(
+      (post.stream == NormKind::LayerNorm && post.before == NormKind::None && post.after == NormKind::None));
+  const Wiring pre = preset(Placement::Pre, NormKind::Rms, context);
+  CHECK((pre.before == NormKind::Rms && pre.stream == NormKind::None && pre.after == NormKind::None));
+  const Wiring sandwich = preset(Placement::Sandwich, NormKind::LayerNorm, context);
+  CHECK((sandwich.before == NormKind::LayerNorm && sandwich.after == NormKind::LayerNorm &&
+         sandwich.stream == NormKind::None));
+  const Wiring deepnorm = preset(Placement::DeepNorm, NormKind::LayerNorm, context);
+  CHECK(deepnorm.skip.kind == Scale::Kind::Constant);
+  CHECK(deepnorm.skip.value == Approx(std::pow(12.0, 0.25)));
+  const Wiring admin = preset(Placement::Admin, NormKind::LayerNorm, context);
+  CHECK((admin.stream == NormKind::LayerNorm && admin.skip.kind == Scale::Kind::LearnedVector));
+  const Wiring rezero = preset(Placement::ReZero, NormKind::LayerNorm, context);
+  CHECK((rezero.branch.kind == Scale::Kind::LearnedScalar && rezero.branch.value == 0.0f &&
+         rezero.stream == NormKind::None));
+  for (const Placement p : kPresets) {
+    const StackWiring stack = preset_stack(p, NormKind::LayerNorm, context);
+    CHECK(stack.layers.size() == 6);
+    // Where the last norm stands on the residual stream, or there is none, no norm follows the last layer.
+    const Wiring& last = stack.layers.back().feed_forward;
+    const bool free_stream = last.stream == NormKind::None && has_norms(p);
+    CHECK((stack.final != NormKind::None) == free_stream);
+    CHECK(placement_of(stack, context) == p);
+    CHECK(placement_from(to_string(p)) == p);
+  }
+}
+
+TEST_CASE("wiring: DeepNorm's constants (Wang et al. 2022, table 1)", "[wiring]") {
+  const auto decoder = deepnorm_constants({true, 6, 0}), encoder = deepnorm_constants({false, 12, 0});
+  CHECK(decoder.alpha == Approx(std::pow(12.0, 0.25)));
+  CHECK(decoder.beta == Approx(std::pow(48.0, -0.25)));
+  CHECK(encoder.alpha == Approx(std::pow(24.0, 0.25)));
+  CHECK(encoder.beta == Approx(std::pow(96.0, -0.25)));
+  const auto of_pair_encoder = deepnorm_constants({false, 18, 6}),
+             of_pair_decoder = deepnorm_constants({true, 6, 18});
+  CHECK(of_pair_encoder.alpha == Approx(0.81 * std::pow(std::pow(18.0, 4) * 6, 1.0 / 16)));
+  CHECK(of_pair_encoder.beta == Approx(0.87 * std::pow(std::pow(18.0, 4) * 6, -1.0 / 16)));
+  CHECK(of_pair_decoder.alpha == Approx(std::pow(18.0, 0.25)));
+  CHECK(of_pair_decoder.beta == Approx(std::pow(72.0, -0.25)));
+}
+
+TEST_CASE("wiring: DeepNorm scales the initial weights of value, output and feed-forward only", "[wiring]") {
+  // A larger model, so that standard deviations can be told apart.
+  TinyOptions o{.placement = Placement::Post, .layers = 2, .width = 48, .feed_forward = 96};
+  const Tiny post(o);
+  o.placement = Placement::DeepNorm;
+  const Tiny deep(o);
+  const float beta = static_cast<float>(deepnorm_constants({true, 2, 0}).beta);
+  for (const char* name :
+       {"L01.attn.wq", "L01.attn.wk", "L01.attn.wv", "L01.attn.wo", "L02.ffn.w1", "L02.ffn.w2"}) {
+    INFO(name);
+    const auto a = post.store->read(post.store->find(name)), b = deep.store->read(deep.store->find(name));
+    const bool scaled = std::string(name).find("wq") == std::string::npos &&
+                        std::string(name).find("wk") == std::string::npos;
+    for (size_t i = 0; i < a.size(); i += 97)
+      CHECK(b[i] == Approx(a[i] * (scaled ? beta : 1.0f)).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("wiring: as text and back", "[wiring]") {
+  for (const char* text : {"none", "trunk=ln", "before=ln after=ln", "before=rms", "trunk=ln skip=vector:1",
+                           "branch=scalar:0", "trunk=simple skip=1.86"}) {
+    INFO(text);
+    CHECK(to_string(wiring_from(text)) == text);
+  }
+  for (const Placement p : kPresets) {
+    const Wiring w = preset(p, NormKind::LayerNorm, {true, 6, 0});
+    CHECK(wiring_from(to_string(w)) == w);
+  }
+  for (const char* text :
+       {"trunk", "trunk=foo", "skip=", "skip=nan", "skip=1.5x", "middle=ln", "branch=scalar:"}) {
+    INFO(text);
+    CHECK_THROWS_AS(wiring_from(text), Error);
+  }
+}
+
+TEST_CASE("wiring: a model has exactly the parameters of its placement", "[wiring]") {
+  const std::set<std::string> post = names_of(Placement::Post), none = names_of(Placement::None);
+  CHECK(post.count("L01.attn.trunk.gain") == 1);
+  CHECK(post.count("L01.ffn.trunk.bias") == 1);
+  CHECK(post.count("final.gain") == 0);
+  CHECK(post.size() == none.size() + 4);
+  const auto pre = names_of(Placement::Pre), rms = names_of(Placement::Pre, NormKind::Rms);
+  CHECK(pre.count("final.gain") == 1);
+  CHECK(pre.size() == none.size() + 6);
+  CHECK(rms.size() == none.size() + 3);
+  CHECK(names_of(Placement::Pre, NormKind::Simple) == none);
+  CHECK(names_of(Placement::Sandwich).size() == none.size() + 10);
+  CHECK(names_of(Placement::DeepNorm) == post);
+  CHECK(names_of(Placement::Admin).count("L01.attn.skip") == 1);
+  CHECK(names_of(Placement::ReZero).count("L01.ffn.branch") == 1);
+}
+
+TEST_CASE("wiring: models that differ in placement start from the same weights", "[wiring]") {
+  const Tiny post({.placement = Placement::Post}), pre({.placement = Placement::Pre});
+  int shared = 0;
+  for (const ParameterInfo& info : post.store->parameters()) {
+    const int32_t other = pre.store->find(info.name);
+    if (other < 0) continue;
+    ++shared;
+    CHECK(post.store->read(post.store->find(info.name)) == pre.store->read(other));
+  }
+  CHECK(shared == 2 + 2 * 12);  // embeddings; eight and four a layer
+}
+
+TEST_CASE("wiring: Admin's profile obeys its rule", "[wiring]") {
+  TinyOptions o{.placement = Placement::Admin, .layers = 3, .batch = 4};
+  Tiny tiny(o);
+  tiny.fill(1);
+  const std::span<int32_t> batch = tiny.program->tokens("tokens");
+  const std::vector<int32_t> tokens(batch.begin(), batch.end());
+  const auto omega = profile_admin(*tiny.store, tiny_config(o), tokens, o.batch, o.sequence);
+  REQUIRE(omega.size() == 6);
+  CHECK(omega[0] == 1.0);
+  // With all of them in force: omega²_{i+1} = Var(omega_i x_{i-1}) + Var(a_i).
+  tiny.program->replay({});
+  const auto read = [&](ValueId v) {
+    return tiny.program->read(tiny.program->data().values[static_cast<size_t>(v)].name);
+  };
+  for (size_t i = 0; i < omega.size(); ++i) {
+    const SublayerValues& s = tiny.model.sublayers[i];
+    for (float v : tiny.store->read(tiny.store->find(s.name + ".skip")))
+      CHECK(v == static_cast<float>(omega[i]));
+    if (i + 1 < omega.size())
+      CHECK(omega[i + 1] * omega[i + 1] ==
+            Approx(omega[i] * omega[i] * variance(read(s.input)) + variance(read(s.branch))).epsilon(1e-4));
+    if (i > 0) CHECK(omega[i] > omega[i - 1]);
+  }
+  // Without a learned skip there is nothing to profile.
+  TinyOptions post = o;
+  post.placement = Placement::Post;
+  Tiny other(post);
+  CHECK(profile_admin(*other.store, tiny_config(post), tokens, o.batch, o.sequence).empty());
+}
+
+TEST_CASE("model: impossible configurations are refused", "[wiring]") {
+  const auto refused = [](const std::function<void(ModelConfig&)>& change) {
+    ModelConfig c = tiny_config({});
+    change(c);
+    try {
+      validate(c);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  CHECK(refused([](ModelConfig&) {}).empty());
+  CHECK(refused([](ModelConfig& c) { c.heads = 5; }).find("heads") != std::string::npos);
+  CHECK(refused([](ModelConfig& c) { c.layers = 0; }).find("layers") != std::string::npos);
+  CHECK(refused([](ModelConfig& c) { c.layers = 3; }).find("wiring") != std::string::npos);
+  CHECK(refused([](ModelConfig& c) { c.vocabulary = 0; }).find("vocabulary") != std::string::npos);
+  CHECK(refused([](ModelConfig& c) { c.dropout_residual = 1.0f; }).find("dropout") != std::string::npos);
+  CHECK(refused([](ModelConfig& c) { c.dropout_attention = std::nanf(""); }).find("dropout") !=
+        std::string::npos);
+}
+
+}  // namespace normscope::test

@@ -1,0 +1,93 @@
+// The CPU kernels of every op against the double reference and its derivative, for every case, write mode, instruction set
+// and order of chunks; then NaN. test_reference.cpp looks at the reference itself.
+#include <limits>
+
+#include "catch.hpp"
+#include "engine/support/op_cases.h"
+#include "engine/support/op_harness.h"
+
+namespace normscope::test {
+namespace {
+
+void check_orders(const OpCase& c, const Prepared& p, const std::vector<Write>& write) {
+  const Outcome first = run_case(c, write, p.in, p.dy, p.base, orders()[0]);
+  CHECK(first.saved.size() == c.saved.size());
+  check_outcome(c, p, write, first);
+  for (size_t o = 1; o < orders().size(); ++o) {
+    INFO(orders()[o].name);
+    const Outcome other = run_case(c, write, p.in, p.dy, p.base, orders()[o]);
+    CHECK(other.intact);
+    CHECK(same_bits(first, other));
+  }
+}
+
+void check_case(const OpCase& c) {
+  INFO(c.name);
+  const Prepared p = prepare(c);  // once: the reference takes longer than all kernels
+  on_each_instruction_set([&] {
+    for (const auto& write : write_patterns(c)) check_orders(c, p, write);
+  });
+}
+
+/// Each instruction set, which stays chosen.
+std::vector<OpRunner> cpu_runners(const OpCase& c) {
+  std::vector<OpRunner> runners;
+  for (const std::string& isa : instruction_sets())
+    runners.push_back({isa, [&c, isa](const auto& write, const auto& in, const auto& dy, const auto& base) {
+                         use_instruction_set(isa);
+                         return run_case(c, write, in, dy, base, orders()[0]);
+                       }});
+  return runners;
+}
+
+void check_cases(const std::vector<OpCase>& cases) {
+  for (const OpCase& c : cases) check_case(c);
+}
+
+}  // namespace
+
+TEST_CASE("kernels: embedding equals the reference", "[ops]") { check_cases(embedding_cases()); }
+TEST_CASE("kernels: linear equals the reference", "[ops]") { check_cases(linear_cases()); }
+TEST_CASE("kernels: attention equals the reference", "[ops]") { check_cases(attention_cases()); }
+TEST_CASE("kernels: relative attention equals the reference", "[ops]") {
+  check_cases(relative_attention_cases());
+}
+TEST_CASE("kernels: concatenation equals the reference", "[ops]") { check_cases(concat_cases()); }
+TEST_CASE("kernels: the norm family equals the reference", "[ops]") { check_cases(norm_cases()); }
+TEST_CASE("kernels: relu, gelu, dropout, add, affine and norms of heads equal the reference", "[ops]") {
+  check_cases(elementwise_cases());
+}
+TEST_CASE("kernels: softmax cross-entropy equals the reference", "[ops]") { check_cases(loss_cases()); }
+
+TEST_CASE("kernels: the mean over a row equals the reference", "[ops]") { check_cases(pool_cases()); }
+
+TEST_CASE("kernels: convolution and the largest under a window equal the reference", "[ops]") {
+  check_cases(image_cases());
+}
+
+TEST_CASE("kernels: every op hands NaN on", "[ops]") {
+  for (const OpCase& c : op_cases()) check_nan_case(c, cpu_runners(c), true);
+  use_instruction_set("");
+}
+
+TEST_CASE("kernels: the comparison fails on NaN, on a small change and on a wrong size", "[ops]") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  CHECK_FALSE(relative_error({1.0f, nan}, {1.0, 2.0}) <= bound(1));
+  CHECK_FALSE(relative_error({1.0f, 2.0f}, {1.0, std::numeric_limits<double>::quiet_NaN()}) <= bound(1));
+  CHECK_FALSE(relative_error({1.0f, 2.00001f}, {1.0, 2.0}) <= bound(1));
+  CHECK_FALSE(relative_error({1.0f}, {1.0, 2.0}) <= bound(1e6));
+  CHECK_FALSE(relative_error({1e-30f}, {0.0}) <= bound(1e6));
+  CHECK(relative_error({1.0f, 2.0f}, {1.0, 2.0}) <= bound(1));
+}
+
+TEST_CASE("kernels: the canaries notice a write before and behind a tensor", "[ops]") {
+  for (const int offset : {-1, 5}) {
+    Guarded memory(256);
+    float* p = memory.floats(5);
+    CHECK(memory.intact());
+    p[offset] = 0.0f;
+    CHECK_FALSE(memory.intact());
+  }
+}
+
+}  // namespace normscope::test

@@ -1,0 +1,167 @@
+// The reference itself: its gradients are the derivative of its own forward, which differences confirm; its forward has the
+// same values on numbers that remember as on plain ones; and every op has a case. test_op_cases.cpp compares the kernels
+// with it.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "catch.hpp"
+#include "engine/ops/ops.h"
+#include "engine/support/op_harness.h"
+
+namespace normscope::test {
+namespace {
+
+double dot(const Values& a, const Values& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+double distance(Values a, const Values& b) {
+  for (size_t i = 0; i < a.size(); ++i) a[i] -= b[i];
+  return norm_of(a) / norm_of(b);
+}
+
+/// Whether an input passes a corner of the function within `step`: there the difference is no derivative.
+bool has_corner(const OpCase& c, const Values& in, double step) {
+  return c.op == OpKind::MaxPool || (c.op == OpKind::Relu && std::any_of(in.begin(), in.end(), [&](double x) {
+                                       return std::abs(x) < 10 * step;
+                                     }));
+}
+
+/// Some kinds of norm hold a statistic constant on the way back: their gradient is no derivative of their forward.
+bool holds_a_statistic(const OpCase& c) {
+  return c.op == OpKind::LayerNorm && holds_constant(c.attributes.as<NormSpec>().kind);
+}
+
+}  // namespace
+
+// Central differences in double: an error of h² times a third derivative, and of 1e-16 / h, h = 1e-5.
+TEST_CASE("reference: gradients equal the differences of its forward", "[reference]") {
+  constexpr double kStep = 1e-5;
+  size_t compared = 0;
+  for (const OpCase& c : op_cases()) {
+    INFO(c.name);
+    if (static_cast<double>(c.out.size()) * c.terms > 3e5) continue;  // the same code as at smaller sizes
+    const Inputs<double> in = inputs_of(c);
+    const Values dy = cotangent_of(c, in);
+    const std::vector<Values> all = gradients_of(c, in, dy);
+    REQUIRE(all.size() == c.in.size());
+    for (size_t i = 0; i < c.in.size(); ++i) {
+      INFO("input " << i);
+      if (!c.in[i].present || !c.in[i].differentiable) continue;
+      REQUIRE(all[i].size() == c.in[i].values.size());
+      if (has_corner(c, in[i], kStep) || (i == 0 && holds_a_statistic(c))) continue;
+      Random random(7);
+      Values direction;
+      for (size_t k = 0; k < in[i].size(); ++k) direction.push_back(random.normal());
+      Inputs<double> up(in), down(in);
+      for (size_t k = 0; k < in[i].size(); ++k) {
+        up[i][k] += kStep * direction[k];
+        down[i][k] -= kStep * direction[k];
+      }
+      const double measured = (dot(dy, c.forward(up)[0]) - dot(dy, c.forward(down)[0])) / (2 * kStep);
+      const double size = norm_of(all[i]) * norm_of(direction);
+      CHECK(std::abs(measured - dot(direction, all[i])) <= 1e-6 * std::max(size, 1e-3));
+      ++compared;
+    }
+  }
+  CHECK(compared > 300);
+}
+
+// What is held constant, by its definition: the derivative with the held statistic put in as a number.
+TEST_CASE("reference: what a norm detaches is a number on the way back", "[reference]") {
+  for (const OpCase& c : norm_cases()) {
+    if (!holds_a_statistic(c)) continue;
+    INFO(c.name);
+    const NormSpec& spec = c.attributes.as<NormSpec>();
+    const Inputs<double> in = inputs_of(c);
+    const Values dy = cotangent_of(c, in);
+    const auto parts = c.forward(in);
+    const int64_t D = c.out.cols();
+    reference::Trace trace;
+    const Array<Var> x = reference::leaves(trace, in[0]);
+    Array<Var> out;
+    for (int64_t r = 0; r < c.out.size() / D; ++r) {
+      Var mean(0.0), variance(0.0);
+      const Var* row = &x[reference::at(r * D)];
+      for (int64_t j = 0; j < D; ++j) mean += row[j] / Var(static_cast<double>(D));
+      for (int64_t j = 0; j < D; ++j)
+        variance += (row[j] - mean) * (row[j] - mean) / Var(static_cast<double>(D));
+      Var inverse = Var(1.0) / sqrt(variance + Var(static_cast<double>(spec.eps)));
+      if (spec.kind == NormKind::Detach || spec.kind == NormKind::DetachMean)
+        mean = Var(parts[1][reference::at(r)]);
+      if (spec.kind == NormKind::Detach || spec.kind == NormKind::DetachVariance)
+        inverse = Var(parts[2][reference::at(r)]);
+      for (int64_t j = 0; j < D; ++j) {
+        const Var y = (row[j] - mean) * inverse;
+        out.push_back(spec.kind == NormKind::AdaNorm ? y * Var(1.5 * (1 - 0.125 * y.v)) : y);
+      }
+    }
+    trace.sweep(out, dy);
+    const Values held = reference::gradients(trace, x), right = gradients_of(c, in, dy)[0];
+    for (size_t i = 0; i < held.size(); ++i) CHECK(right[i] == Approx(held[i]).margin(1e-9));
+  }
+}
+
+TEST_CASE("reference: forward on numbers that remember has the same values as on doubles", "[reference]") {
+  for (const OpCase& c : op_cases()) {
+    INFO(c.name);
+    const Inputs<double> in = inputs_of(c);
+    Inputs<Var> vars;
+    for (const Values& v : in) vars.emplace_back(v.begin(), v.end());
+    const Values out = c.forward(in)[0], out_vars = reference::values_of(c.forward_var(vars));
+    REQUIRE(static_cast<int64_t>(out.size()) == c.out.size());
+    CHECK(out == out_vars);
+  }
+}
+
+// A norm's backward removes two directions; with a cotangent of ones or a plain sum, dropping either would go
+// unseen.
+TEST_CASE("reference: a gradient of the norm without one of its projections is another one", "[reference]") {
+  for (const OpCase& c : norm_cases()) {
+    const int64_t D = c.out.cols();
+    if (D < 15 || c.attributes.as<NormSpec>().kind == NormKind::DyT) continue;  // DyT projects nothing
+    INFO(c.name);
+    const Inputs<double> in = inputs_of(c);
+    const Values dy = cotangent_of(c, in);
+    const Values right = gradients_of(c, in, dy)[0];
+    const double eps = static_cast<double>(c.attributes.as<NormSpec>().eps);
+    const auto norm = reference::layer_norm<double>(c.attributes.as<NormSpec>().kind, in[0], {}, {}, D, eps);
+    Values without_mean(right), without_correlation(right);
+    for (size_t r = 0; r < norm.mean.size(); ++r) {
+      double mean_c = 0, mean_cy = 0;
+      for (size_t j = 0; j < static_cast<size_t>(D); ++j) {
+        const size_t i = r * static_cast<size_t>(D) + j;
+        const double cotangent = dy[i] * (in[1].empty() ? 1.0 : in[1][j]);
+        mean_c += cotangent / static_cast<double>(D);
+        mean_cy += cotangent * norm.out[i] / static_cast<double>(D);
+      }
+      for (size_t j = 0; j < static_cast<size_t>(D); ++j) {
+        const size_t i = r * static_cast<size_t>(D) + j;
+        without_mean[i] += mean_c * norm.inverse_sigma[r];
+        without_correlation[i] += norm.out[i] * mean_cy * norm.inverse_sigma[r];
+      }
+    }
+    const double worst_mean = distance(without_mean, right),
+                 worst_correlation = distance(without_correlation, right);
+    if (c.attributes.as<NormSpec>().kind != NormKind::Rms) CHECK(worst_mean > 1e-3);
+    CHECK(worst_correlation > 1e-3);
+  }
+}
+
+TEST_CASE("reference: every op of ops.def has a case", "[reference]") {
+  std::set<OpKind> covered;
+  for (const OpCase& c : op_cases()) covered.insert(c.op);
+  // Ops without a forward and backward of their own: their cases stand in test_update_ops.cpp.
+  const std::set<OpKind> elsewhere = {OpKind::Probe, OpKind::GradNorm, OpKind::Clip, OpKind::Adam,
+                                      OpKind::Sgd};
+  for (int i = 0; i < static_cast<int>(OpKind::Count); ++i) {
+    const OpKind op = static_cast<OpKind>(i);
+    INFO("op without a case in tests/engine/support/op_cases*.cpp: " << to_string(op));
+    CHECK(covered.count(op) + elsewhere.count(op) == 1);
+  }
+}
+
+}  // namespace normscope::test

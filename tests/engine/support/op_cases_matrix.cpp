@@ -1,0 +1,284 @@
+// Cases of linear, attention, relative attention, concatenation, the mean over a row and the loss: see op_cases.h. Sizes stand around the
+// register tiles (12, 32), the vector lengths and the blocks of the packed product, and include long sums in
+// each of the three directions (forward, dx, dW).
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "engine/core/philox.h"
+#include "engine/support/op_cases.h"
+#include "training/spec/update_rule.h"
+
+namespace normscope::test {
+
+using reference::at;
+
+namespace {
+
+OpCase linear_case(reference::LinearShape s, bool bias, Shape x, Shape out) {
+  Random random(static_cast<uint64_t>(s.M * 7 + s.K * 3 + s.N));
+  OpCase c;
+  c.op = OpKind::Linear;
+  c.name = fmt::format("linear {} M{} K{} N{}{}", s.transposed ? "x W^T" : "x W", s.M, s.K, s.N,
+                       bias ? " bias" : "");
+  c.attributes = LinearSpec{s.transposed};
+  c.in = {random.normal(x), random.normal(s.transposed ? Shape{s.N, s.K} : Shape{s.K, s.N}, 0.3),
+          bias ? random.normal({s.N}, -0.8) : absent()};
+  c.in[0].terms = static_cast<double>(s.N);
+  c.in[1].terms = c.in[2].terms = static_cast<double>(s.M);
+  c.out = out;
+  c.terms = static_cast<double>(s.K);
+  c.set_forward([=]<class S>(const Inputs<S>& in) {
+    return std::vector<Array<S>>{reference::linear<S>(in[0], in[1], in[2], s)};
+  });
+  return c;
+}
+
+OpCase attention_case(std::string name, reference::AttentionShape a, double dropout = 0) {
+  Random random(static_cast<uint64_t>(a.B * 1009 + a.Tq * 31 + a.Tk * 7 + a.D));
+  OpCase c;
+  c.op = OpKind::Attention;
+  c.name = fmt::format("attention {} B{} H{} Tq{} Tk{} D{}", name, a.B, a.H, a.Tq, a.Tk, a.D);
+  AttentionSpec spec{.heads = static_cast<int32_t>(a.H), .causal = a.causal};
+  c.in = {random.normal({a.B, a.Tq, a.D}, 0.3), random.normal({a.B, a.Tk, a.D}, -0.2),
+          random.normal({a.B, a.Tk, a.D}), absent()};
+  if (!a.key_lengths.empty()) {
+    c.in[3] = random.integers({a.B}, 0, 0);
+    c.in[3].ints = a.key_lengths;
+  }
+  if (dropout > 0) {
+    spec.dropout_site = site_of("L02.attn.probabilities.drop");
+    c.step.seed = 99;
+    c.step.step = 5;
+    c.step.dropout[static_cast<int>(DropoutKind::Attention)] = dropout_inputs(dropout);
+    a.keep = dropout_mask(a.B * a.H * a.Tq * a.Tk, c.step, DropoutKind::Attention, spec.dropout_site);
+    a.keep_scale = static_cast<double>(c.step.dropout[static_cast<int>(DropoutKind::Attention)].scale);
+  }
+  c.attributes = spec;
+  c.in[0].zero_gradient = c.in[1].zero_gradient = a.Tk == 1;
+  c.in[0].terms = c.in[1].terms = c.in[2].terms = static_cast<double>(a.Tq + a.Tk + a.width());
+  c.out = {a.B, a.Tq, a.D};
+  c.saved = {{a.B, a.H, a.Tq, a.Tk}};
+  c.terms = static_cast<double>(a.Tk + a.width());
+  c.set_forward([=]<class S>(const Inputs<S>& in) {
+    auto r = reference::attention<S>(in[0], in[1], in[2], a);
+    return std::vector<Array<S>>{r.out, r.probabilities};
+  });
+  return c;
+}
+
+/// `beyond`: rows of distances that no key is away.
+OpCase relative_case(std::string name, reference::RelativeShape a, int64_t beyond = 0, double dropout = 0) {
+  Random random(static_cast<uint64_t>(a.B * 1013 + a.Tq * 37 + a.Tk * 5 + a.D));
+  OpCase c;
+  c.op = OpKind::RelativeAttention;
+  c.name = fmt::format("relative_attention {} B{} H{} Tq{} Tk{} D{}", name, a.B, a.H, a.Tq, a.Tk, a.D);
+  RelativeAttentionSpec spec{.heads = static_cast<int32_t>(a.H)};
+  c.in = {random.normal({a.B, a.Tq, a.D}, 0.3), random.normal({a.B, a.Tk, a.D}, -0.2),
+          random.normal({a.B, a.Tk, a.D}),      random.normal({a.B, a.Tq, a.D}, -0.4),
+          random.normal({a.Tk + beyond, a.D}),  absent()};
+  if (!a.memory_lengths.empty()) {
+    c.in[5] = random.integers({a.B}, 0, 0);
+    c.in[5].ints = a.memory_lengths;
+  }
+  if (dropout > 0) {
+    spec.dropout_site = site_of("L02.attn.heads");
+    c.step.seed = 98;
+    c.step.step = 6;
+    c.step.dropout[static_cast<int>(DropoutKind::Attention)] = dropout_inputs(dropout);
+    a.keep = dropout_mask(a.B * a.H * a.Tq * a.Tk, c.step, DropoutKind::Attention, spec.dropout_site);
+    a.keep_scale = static_cast<double>(c.step.dropout[static_cast<int>(DropoutKind::Attention)].scale);
+  }
+  c.attributes = spec;
+  for (const size_t i : {0, 1, 3, 4}) c.in[i].zero_gradient = a.Tk == 1;
+  for (const size_t i : {0, 1, 2, 3}) c.in[i].terms = static_cast<double>(a.Tq + a.Tk + a.width());
+  c.in[4].terms = static_cast<double>(a.B * a.Tq + a.Tk + a.width());
+  c.out = {a.B, a.Tq, a.D};
+  c.saved = {{a.B, a.H, a.Tq, a.Tk}};
+  c.terms = static_cast<double>(a.Tk + 2 * a.width());
+  c.set_forward([=]<class S>(const Inputs<S>& in) {
+    auto r = reference::relative_attention<S>(in[0], in[1], in[2], in[3], in[4], a);
+    return std::vector<Array<S>>{r.out, r.probabilities};
+  });
+  return c;
+}
+
+}  // namespace
+
+std::vector<OpCase> relative_attention_cases() {
+  std::vector<OpCase> cases;
+  const auto shape = [](int64_t B, int64_t H, int64_t Tq, int64_t Tk, int64_t D,
+                        std::vector<int32_t> lengths = {}) {
+    return reference::RelativeShape{{B, H, Tq, Tk, D}, std::move(lengths)};
+  };
+  cases.push_back(relative_case("one key", shape(1, 1, 1, 1, 1)));
+  cases.push_back(relative_case("no memory", shape(2, 1, 3, 3, 3)));
+  cases.push_back(relative_case("no memory", shape(2, 3, 31, 31, 33), 2));
+  cases.push_back(relative_case("no memory", shape(1, 4, 64, 64, 64)));
+  cases.push_back(relative_case("memory", shape(2, 2, 5, 9, 8)));
+  cases.push_back(relative_case("memory", shape(3, 2, 33, 66, 34)));
+  cases.push_back(relative_case("memory", shape(1, 2, 65, 82, 16), 7));
+  cases.push_back(relative_case("memory longer than the segment", shape(2, 3, 7, 40, 21)));
+  cases.push_back(relative_case("lengths", shape(4, 2, 13, 30, 10, {0, 17, 5, 1})));
+  cases.push_back(relative_case("lengths", shape(2, 4, 32, 64, 64, {31, 32})));
+  cases.push_back(relative_case("lengths beyond the memory", shape(2, 1, 6, 11, 7, {9, -3}), 3));
+  // Several blocks of queries, and more keys than a packed panel holds.
+  cases.push_back(relative_case("blocks", shape(1, 1, 200, 220, 5)));
+  cases.push_back(relative_case("blocks of lengths", shape(2, 1, 130, 300, 3, {170, 40})));
+  cases.push_back(relative_case("long memory", shape(1, 2, 3, 1100, 6)));
+  cases.push_back(relative_case("dropout", shape(2, 2, 13, 26, 14), 0, 0.3));
+  cases.push_back(relative_case("dropout lengths", shape(3, 3, 9, 17, 15, {8, 0, 3}), 1, 0.2));
+  cases.push_back(relative_case("dropout blocks", shape(1, 1, 190, 201, 4), 0, 0.3));
+  return cases;
+}
+
+std::vector<OpCase> concat_cases() {
+  std::vector<OpCase> cases;
+  for (const auto& [B, Ta, Tb, D] :
+       {std::array<int64_t, 4>{1, 1, 1, 1}, {2, 3, 1, 31}, {3, 1, 33, 5}, {4, 17, 16, 16}, {2, 64, 65, 33}}) {
+    Random random(static_cast<uint64_t>(B * 19 + Ta * 7 + Tb * 3 + D));
+    OpCase c;
+    c.op = OpKind::Concat;
+    c.name = fmt::format("concat B{} Ta{} Tb{} D{}", B, Ta, Tb, D);
+    c.in = {random.normal({B, Ta, D}), random.normal({B, Tb, D}, -0.4)};
+    c.out = {B, Ta + Tb, D};
+    const int64_t rows = B;
+    c.set_forward([=]<class S>(const Inputs<S>& in) {
+      return std::vector<Array<S>>{reference::concat<S>(in[0], in[1], rows)};
+    });
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+std::vector<OpCase> linear_cases() {
+  std::vector<OpCase> cases;
+  for (const auto& [M, K, N] : {std::array<int64_t, 3>{1, 1, 1},
+                                {3, 31, 33},
+                                {31, 33, 3},
+                                {13, 12, 33},
+                                {11, 64, 31},
+                                {12, 32, 32},
+                                {33, 1, 65},
+                                {64, 64, 64},
+                                {65, 129, 31},
+                                {130, 70, 67},
+                                {5, 515, 7},
+                                {1030, 5, 7},
+                                {3, 5, 1030},
+                                {1, 300, 1},
+                                {37, 300, 131},
+                                {29, 515, 131},
+                                {70, 300, 140},
+                                {300, 70, 140},
+                                {260, 70, 67}})
+    for (const bool transposed : {false, true})
+      for (const bool bias : {false, true}) {
+        cases.push_back(linear_case({M, K, N, transposed}, bias, {M, K}, {M, N}));
+      }
+  cases.push_back(linear_case({6, 17, 9}, true, {2, 3, 17}, {2, 3, 9}));
+  return cases;
+}
+
+std::vector<OpCase> attention_cases() {
+  std::vector<OpCase> cases;
+  cases.push_back(attention_case("one key", {1, 1, 1, 1, 1, true}));
+  cases.push_back(attention_case("causal", {2, 1, 3, 3, 3, true}));
+  cases.push_back(attention_case("causal", {1, 3, 31, 31, 33, true}));
+  cases.push_back(attention_case("causal", {3, 2, 33, 33, 34, true}));
+  cases.push_back(attention_case("causal", {2, 4, 64, 64, 64, true}));
+  cases.push_back(attention_case("causal", {1, 2, 65, 65, 16, true}));
+  cases.push_back(attention_case("full", {2, 3, 17, 17, 15, false}));
+  cases.push_back(attention_case("full", {1, 1, 12, 12, 65, false}));
+  cases.push_back(attention_case("cross", {2, 2, 7, 31, 18, false}));
+  cases.push_back(attention_case("cross", {2, 2, 33, 5, 6, false}));
+  cases.push_back(attention_case("lengths", {3, 2, 13, 33, 10, false, {33, 1, 17}}));
+  cases.push_back(attention_case("causal lengths", {3, 3, 31, 31, 21, true, {31, 2, 16}}));
+  cases.push_back(attention_case("a row without keys", {2, 2, 5, 9, 8, false, {0, 9}}));
+  // Several blocks of queries, and more keys than a packed panel holds.
+  cases.push_back(attention_case("causal blocks", {1, 1, 200, 200, 5, true}));
+  cases.push_back(attention_case("long keys", {1, 2, 3, 1100, 6, false}));
+  cases.push_back(attention_case("long causal blocks", {1, 1, 61, 1100, 3, true}));
+  cases.push_back(attention_case("dropout blocks", {1, 1, 190, 201, 4, false}, 0.3));
+  cases.push_back(attention_case("dropout", {2, 2, 13, 13, 14, true}, 0.3));
+  cases.push_back(attention_case("dropout lengths", {2, 3, 9, 17, 15, false, {17, 4}}, 0.2));
+  return cases;
+}
+
+std::vector<OpCase> pool_cases() {
+  std::vector<OpCase> cases;
+  struct Size {
+    int64_t B, T, D;
+    std::vector<int32_t> lengths;
+  };
+  for (const Size& s : {Size{1, 1, 1, {}},
+                        {3, 5, 31, {}},
+                        {2, 33, 16, {33, 1}},
+                        {4, 7, 33, {0, 7, 3, 9}},  // an empty row, and a length beyond the row
+                        {5, 64, 65, {64, 2, 31, 17, 1}},
+                        {2, 130, 3, {}}}) {
+    Random random(static_cast<uint64_t>(s.B * 17 + s.T * 5 + s.D));
+    OpCase c;
+    c.op = OpKind::MeanPool;
+    c.name = fmt::format("mean_pool B{} T{} D{}{}", s.B, s.T, s.D, s.lengths.empty() ? "" : " lengths");
+    c.in = {random.normal({s.B, s.T, s.D}), absent()};
+    if (!s.lengths.empty()) {
+      c.in[1] = random.integers({s.B}, 0, 0);
+      c.in[1].ints = s.lengths;
+    }
+    c.out = {s.B, s.T, s.D};
+    c.terms = c.in[0].terms = static_cast<double>(s.T);
+    c.set_forward([s]<class S>(const Inputs<S>& in) {
+      return std::vector<Array<S>>{reference::mean_pool<S>(in[0], s.lengths, s.B, s.T, s.D)};
+    });
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+std::vector<OpCase> loss_cases() {
+  std::vector<OpCase> cases;
+  struct Size {
+    int64_t R, V;
+    bool weights;
+    double smoothing;
+  };
+  for (const Size s : {Size{1, 3, false, 0},
+                       {3, 31, false, 0},
+                       {31, 33, true, 0},
+                       {33, 17, true, 0.1},
+                       {7, 1, false, 0},
+                       {129, 65, false, 0.1},
+                       {5, 257, true, 0.3},
+                       {1001, 31, true, 0.1},
+                       {3, 3001, false, 0}}) {
+    Random random(static_cast<uint64_t>(s.R * 31 + s.V));
+    OpCase c;
+    c.op = OpKind::SoftmaxXent;
+    c.name =
+        fmt::format("softmax_xent {}x{}{} smoothing {}", s.R, s.V, s.weights ? " weights" : "", s.smoothing);
+    c.step.label_smoothing = static_cast<float>(s.smoothing);
+    c.in = {random.normal({s.R, s.V}, 0.5, 2.0), random.integers({s.R}, 0, static_cast<int32_t>(s.V - 1)),
+            s.weights ? random.normal({s.R}, 1.0, 0.3) : absent()};
+    c.in[2].differentiable = false;
+    for (float& w : c.in[2].values) w = std::abs(w);
+    for (int64_t r = 4; r < s.R; r += 5) c.in[1].ints[at(r)] = -1;  // ignored positions
+    c.in[0].terms = static_cast<double>(s.V);
+    c.in[0].zero_gradient = s.V == 1;
+    c.out = {1};
+    c.saved = {{s.R}, {s.R}};
+    c.terms = static_cast<double>(s.R + s.V);
+    const auto targets = c.in[1].ints;
+    const double smoothing = static_cast<double>(c.step.label_smoothing);
+    const Values weight = reference::row_weights(targets, {c.in[2].values.begin(), c.in[2].values.end()});
+    c.set_forward([=]<class S>(const Inputs<S>& in) {
+      auto r = reference::softmax_xent<S>(in[0], targets, weight, smoothing);
+      return std::vector<Array<S>>{{r.loss}, r.log_sum_exp, Array<S>(weight.begin(), weight.end())};
+    });
+    cases.push_back(std::move(c));
+  }
+  return cases;
+}
+
+}  // namespace normscope::test

@@ -1,0 +1,113 @@
+// Drives the CPU kernels of one op directly through Call and Stages, without tape or Program, in memory
+// that shows every mistake: outputs and workspace start as NaN, every tensor stands between canaries.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "engine/cpu/kernel.h"
+#include "engine/cpu/pool.h"
+#include "engine/support/helpers.h"
+#include "engine/support/op_cases.h"
+
+namespace normscope::test {
+
+/// Tensors on 64-byte lines with a canary before and right after each.
+class Guarded {
+ public:
+  explicit Guarded(size_t capacity_floats);
+  float* floats(size_t n);  ///< poisoned with NaN
+  float* copy(const std::vector<float>& values);
+  float* copy(const std::vector<int32_t>& values);
+  bool intact() const;
+
+ private:
+  std::vector<float> memory_;
+  size_t next_ = 0;
+  std::vector<size_t> canaries_;  // first float of each
+  float* begin();
+};
+
+/// Who runs the chunks of a stage: a pool of n threads, or the calling thread from the last chunk to the first.
+struct Order {
+  cpu::Pool* pool = nullptr;  ///< nullptr: reversed
+  std::string name;
+};
+/// Pools of 1, 2 and 3 threads, and the reversed order. Under the address sanitizer the first two: what a chunk touches
+/// does not depend on who runs it when, and that the bits do not either is shown without a sanitizer.
+const std::vector<Order>& orders();
+
+using cpu::kernels_of;
+
+/// Runs all stages with a poisoned workspace; false when a stage wrote outside it.
+bool run_stages(const cpu::Stages& stages, Call call, const StepInputs& step, const Order& order);
+
+struct Outcome {
+  std::vector<float> out;
+  std::vector<std::vector<float>> saved, din;
+  std::vector<double> stats;
+  bool intact = true;  ///< no canary touched, inputs unchanged
+  bool operator==(const Outcome&) const = delete;
+};
+/// A case with its cotangent, what the reference says of it, and gradients to be added to.
+struct Prepared {
+  Inputs<double> in;
+  Values dy;
+  std::vector<Values> forward, gradients, base;
+};
+Prepared prepare(const OpCase& c);
+
+/// Forward, then backward with the given write modes. Add starts from `base` (one array an input).
+Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
+                 const std::vector<Values>& base, const Order& order);
+
+bool same_bits(const Outcome& a, const Outcome& b);
+
+/// ‖a - b‖ / ‖b‖; NaN when anything is NaN, infinite when b is zero and a is not.
+double relative_error(const std::vector<float>& a, const Values& b);
+
+/// The bound on the relative error of a float32 computation behind whose elements stand sums of K terms:
+/// c eps sqrt(K), eps = 2^-24 (unit round-off), rounding errors adding up like a random walk. c = 4 covers the few
+/// roundings before and after each sum and the 1-3 ulp of exp and tanh; the largest error seen is 0.6 of it.
+double bound(double terms);
+
+double norm_of(const Values& v);
+
+/// All inputs that have a gradient at once, and where there are several each alone; assigned and added.
+std::vector<std::vector<Write>> write_patterns(const OpCase& c);
+
+/// Checks the output, what is saved and the gradients of any backend against the reference, within `slack` times bound().
+void check_outcome(const OpCase& c, const Prepared& p, const std::vector<Write>& write,
+                   const Outcome& outcome, double slack = 1);
+
+/// Runs one case on one backend, as run_case() does.
+struct OpRunner {
+  std::string name;
+  std::function<Outcome(const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
+                        const std::vector<Values>& base)>
+      run;
+};
+/// Checks that NaN in one input or in the gradient of the output arrives wherever the reference has it. With `nowhere_else`
+/// it arrives there alone; but attention may spread a NaN within its tensor: a masked key counts with probability zero,
+/// and zero times NaN is NaN.
+void check_nan_case(const OpCase& c, const std::vector<OpRunner>& runners, bool nowhere_else);
+
+/// The names of the instruction sets that this processor has, e.g. sse4, avx2, avx3; or the one of NORMSCOPE_ISA.
+std::vector<std::string> instruction_sets();
+/// Kernels that are looked up from now on use this one; empty: the default.
+void use_instruction_set(const std::string& name);
+
+template <class F>
+void on_each_instruction_set(F f) {
+  for (const std::string& isa : instruction_sets()) {
+    use_instruction_set(isa);
+    INFO(isa);
+    f();
+  }
+  use_instruction_set("");
+}
+
+}  // namespace normscope::test

@@ -1,0 +1,45 @@
+// A folder that goes with the test.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+
+namespace normscope::test {
+
+struct Folder {
+  Folder()
+      : path(std::filesystem::temp_directory_path() /
+             ("normscope-test-" + std::to_string(::getpid()) + "-" + std::to_string(made++))) {
+    std::filesystem::remove_all(path);  // of a process of that number that was killed
+    std::filesystem::create_directories(path);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::string file(const std::string& name) const { return (path / name).string(); }
+  std::string write(const std::string& name, const std::string& content) const {
+    std::ofstream(file(name), std::ios::binary) << content;
+    return file(name);
+  }
+  /// How many entries it has.
+  size_t files() const {
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path), {}));
+  }
+
+  const std::filesystem::path path;
+
+ private:
+  static inline std::atomic<int> made{0};
+};
+
+}  // namespace normscope::test

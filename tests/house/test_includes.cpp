@@ -1,0 +1,242 @@
+// Includes run one way: every room of engine/, training/ and app/ may include those that its row names, and no other. A
+// row may only name rooms above it, so that the table itself shows that there is no circle.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "test_paths.h"
+
+namespace {
+namespace fs = std::filesystem;
+
+/// Each knows the ones before it.
+constexpr const char* kFloors[] = {"engine", "training", "app"};
+
+struct Room {
+  const char* name;
+  const char* may_include;
+};
+
+// engine/ops holds four rooms: the registry, which knows names and traits alone; what records an op; and what
+// computes it on either backend. example.cpp is engine/'s only file of its own.
+constexpr Room kRooms[] = {
+    {"engine/core", ""},
+    {"registry", ""},
+    {"engine/tape", "engine/core registry"},
+    {"engine/ops", "engine/core engine/tape"},
+    {"engine/cpu", "engine/core registry engine/tape"},
+    {"engine/ops on cpu", "engine/core engine/ops engine/cpu"},
+    {"engine/cuda", "engine/core registry engine/tape engine/ops"},
+    {"engine/ops on cuda", "engine/ops engine/cuda"},
+    {"engine/model", "engine/core engine/tape engine/ops"},
+    {"engine", "engine/core engine/tape engine/ops engine/cpu"},
+
+    {"training/io", "engine/core"},
+    {"training/data", "engine/core training/io"},
+    {"training/text", "engine/core engine/tape engine/ops engine/model training/io training/data"},
+    {"training/spec",
+     "engine/core engine/tape engine/cpu engine/cuda engine/model training/io training/data"},
+    {"training/verify", "engine/core engine/tape engine/model training/io"},
+    {"training/measure",
+     "engine/core engine/tape engine/ops engine/cpu engine/model training/io training/data"},
+    {"training/run",
+     "engine/core engine/tape engine/cpu engine/model training/io training/data training/spec training/measure"},
+    {"training/session",
+     "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/measure training/run"},
+    {"training/files", "engine/core training/io training/data training/spec training/session"},
+    {"training/records",
+     "engine/core engine/model training/io training/data training/spec training/measure training/run training/files"},
+    {"training/experiments",
+     "engine/core engine/tape engine/cpu engine/model training/io training/data training/text training/spec training/measure training/run training/session training/files"},
+
+    {"app/words", "engine/core training/files"},
+    {"app/ui", "engine/core app/words"},
+    {"app/plot", "app/words app/ui"},
+    {"app/tex", "engine/core app/ui"},
+    {"app/headless", "engine/core training/io app/ui"},
+    {"app/bench",
+     "engine/core engine/tape engine/ops engine/cpu engine/model training/data training/spec training/measure training/run"},
+    {"app/view",
+     "engine/core engine/model training/spec training/measure training/session app/words app/ui app/plot"},
+    {"app/link", "engine/core training/io training/data training/spec training/files app/words app/view"},
+    {"app/settings", "engine/core training/spec training/session training/files app/words app/ui app/view"},
+    {"app/panels",
+     "engine/core training/io training/data training/spec training/measure training/files app/words app/ui app/plot app/headless app/view"},
+    {"app/diagram", "training/session app/words app/ui app/view app/panels"},
+    {"app/compare",
+     "engine/core engine/model training/io training/data training/spec training/measure training/session training/records app/words app/ui app/plot app/view app/panels"},
+    {"app/lab",
+     "training/spec training/session app/words app/ui app/plot app/view app/settings app/panels app/diagram"},
+    {"app/compare_screen",
+     "engine/core training/io training/files training/records app/words app/ui app/plot app/view app/panels app/compare app/lab"},
+    {"app/zoo",
+     "engine/core training/io training/data training/spec training/files training/experiments app/words app/ui"},
+    {"app/sweep",
+     "engine/core training/io training/data training/spec training/files training/experiments app/words app/ui app/plot app/view"},
+    {"app/course",
+     "engine/core training/io training/spec training/measure training/files training/experiments app/words app/ui app/plot app/tex app/view app/sweep"},
+    {"app/lessons",
+     "engine/core training/io training/spec training/files app/words app/ui app/plot app/view app/diagram app/zoo app/course"},
+    {"app/reproduce",
+     "engine/core engine/model training/io training/data training/measure training/files training/experiments app/words app/ui app/plot app/sweep app/course"},
+    {"app/tape", "training/measure"},
+    {"app/tape_screen",
+     "engine/core engine/ops training/measure training/run training/session app/words app/ui app/plot app/tex app/bench app/view app/tape"},
+    {"app/shell",
+     "engine/core engine/cpu engine/model training/io training/data training/spec training/session training/files training/experiments app/words app/ui app/view app/link app/settings app/panels app/lab app/compare_screen app/sweep app/lessons app/tape_screen"},
+    {"app/window",
+     "engine/core engine/cuda training/io training/spec training/session training/files app/ui app/headless app/link app/shell"},
+    {"app/web", "engine/core training/io app/words app/view app/link app/lessons app/shell app/window"},
+    {"app/cli",
+     "engine/core engine/cpu training/io training/data training/spec training/files training/experiments app/link"},
+    {"app/commands",
+     "engine/core engine/tape engine/ops engine/cpu training/io training/data training/text training/spec training/verify training/measure training/run training/session training/files training/records training/experiments app/words app/headless app/bench app/link app/compare app/zoo app/sweep app/course app/lessons app/reproduce app/tape app/tape_screen app/shell app/window app/cli"},
+    {"app", "app/commands"},
+};
+
+/// "engine/ops/linear/linear_cpu.cpp" -> "engine/ops on cpu".
+std::string room_of(const std::string& path) {
+  if (path == "engine/ops/ops.def" || path == "engine/ops/registry.h") return "registry";
+  if (path.starts_with("engine/ops/")) {
+    const std::string name = fs::path(path).stem().string();
+    const bool cuda = path.ends_with(".cu") || path.ends_with(".cuh") || name.find("_cuda") != name.npos;
+    const bool cpu = name.find("_cpu") != name.npos || name.find("_inl") != name.npos;
+    return cuda ? "engine/ops on cuda" : cpu ? "engine/ops on cpu" : "engine/ops";
+  }
+  const size_t first = path.find('/'), second = path.find('/', first + 1);
+  return path.substr(0, second == path.npos ? first : second);
+}
+
+struct Include {
+  std::string file, included;
+  int line;
+};
+
+bool is_source(const fs::path& path) {
+  static const std::set<std::string> kinds{".h", ".cpp", ".cu", ".cuh", ".def"};
+  return kinds.contains(path.extension().string());
+}
+
+std::vector<Include> includes_of(const fs::path& root) {
+  std::vector<Include> all;
+  for (const char* top : kFloors)
+    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+      if (!entry.is_regular_file() || !is_source(entry.path())) continue;
+      const std::string file = fs::relative(entry.path(), root).generic_string();
+      std::ifstream in(entry.path());
+      int line = 0;
+      for (std::string text; std::getline(in, text);) {
+        ++line;
+        const size_t open = text.find("#include \"");
+        if (open == text.npos) continue;
+        const size_t begin = open + 10;
+        all.push_back({file, text.substr(begin, text.find('"', begin) - begin), line});
+      }
+    }
+  return all;
+}
+
+std::map<std::string, std::set<std::string>> table() {
+  std::map<std::string, std::set<std::string>> rooms;
+  for (const Room& room : kRooms) {
+    std::string words = room.may_include;
+    std::string name;
+    // Two names hold a blank; no row names them.
+    for (std::istringstream in(words); in >> name;) rooms[room.name].insert(name);
+    rooms[room.name].insert(room.name);
+  }
+  return rooms;
+}
+
+/// What breaks the table, a line each: "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include
+/// app/lab".
+std::vector<std::string> broken(const std::vector<Include>& includes) {
+  const auto rooms = table();
+  std::vector<std::string> faults;
+  for (const Include& i : includes) {
+    const auto within = [&](const char* floor) { return i.included.starts_with(std::string(floor) + "/"); };
+    if (std::none_of(std::begin(kFloors), std::end(kFloors), within)) continue;
+    const std::string from = room_of(i.file), to = room_of(i.included);
+    const auto row = rooms.find(from);
+    if (row == rooms.end())
+      faults.push_back(i.file + ": the table of test_includes.cpp has no room " + from);
+    else if (!row->second.contains(to))
+      faults.push_back(i.file + ":" + std::to_string(i.line) + " includes " + i.included + ": " + from +
+                       " may not include " + to);
+  }
+  return faults;
+}
+
+}  // namespace
+
+TEST_CASE("includes: every room includes only those that its row allows") {
+  const std::vector<Include> includes = includes_of(NORMSCOPE_SOURCE_DIR);
+  REQUIRE(includes.size() > 1000);
+  for (const std::string& fault : broken(includes)) FAIL_CHECK(fault);
+}
+
+TEST_CASE("includes: the table has no circle, no room that is not there and no permission that nobody uses") {
+  std::set<std::string> known;
+  for (const Room& room : kRooms) {
+    std::string name;
+    for (std::istringstream in(room.may_include); in >> name;) {
+      INFO(room.name << " may include " << name);
+      CHECK(known.contains(name));
+    }
+    known.insert(room.name);
+  }
+  std::set<std::pair<std::string, std::string>> used;
+  std::set<std::string> rooms;
+  for (const Include& i : includes_of(NORMSCOPE_SOURCE_DIR)) {
+    used.insert({room_of(i.file), room_of(i.included)});
+    rooms.insert(room_of(i.file));
+  }
+  for (const Room& room : kRooms) {
+    std::string name;
+    CHECK(rooms.contains(room.name));
+    for (std::istringstream in(room.may_include); in >> name;) {
+      INFO(room.name << " may include " << name << ", but does not");
+      CHECK(used.contains({room.name, name}));
+    }
+  }
+}
+
+TEST_CASE("includes: the engine knows no run and no window, and what trains knows no window") {
+  for (const Include& i : includes_of(NORMSCOPE_SOURCE_DIR)) {
+    INFO(i.file << ":" << i.line << " includes " << i.included);
+    if (i.file.starts_with("engine/")) CHECK_FALSE(i.included.starts_with("training/"));
+    if (!i.file.starts_with("app/")) CHECK_FALSE(i.included.starts_with("app/"));
+  }
+}
+
+TEST_CASE("includes: a line that breaks the table is named with its file and number") {
+  const std::vector<std::string> faults = broken(
+      {{"app/ui/ui.h", "app/lab/lab_screen.h", 7}, {"training/run/run.h", "training/session/lab.h", 3}});
+  REQUIRE(faults.size() == 2);
+  CHECK(faults[0] == "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include app/lab");
+  CHECK(
+      faults[1] ==
+      "training/run/run.h:3 includes training/session/lab.h: training/run may not include training/session");
+}
+
+TEST_CASE("includes: no folder of engine, training, app or tests has more than 25 files") {
+  std::map<std::string, int> files;
+  for (const char* top : {"engine", "training", "app", "tests"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(NORMSCOPE_SOURCE_DIR) / top))
+      if (entry.is_regular_file()) ++files[entry.path().parent_path().string()];
+  std::erase_if(files, [](const auto& folder) {  // a corpus grows with every fault that fuzzing finds
+    return folder.first.find("/fuzz/corpus") != std::string::npos;
+  });
+  CHECK(files.size() > 100);
+  for (const auto& [folder, count] : files) {
+    INFO(folder);
+    CHECK(count <= 25);
+  }
+}

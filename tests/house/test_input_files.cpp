@@ -1,0 +1,417 @@
+// The app's files at the gate: each field of measured.json, progress, settings and sidecar below and above its
+// range, of a wrong type and missing; lessons and configurations nested beyond measure; one way in for all.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "app/course/check/check.h"
+#include "app/course/figures.h"
+#include "app/course/prose.h"
+#include "app/course/reader.h"
+#include "app/lessons/progress.h"
+#include "app/shell/app_state.h"
+#include "app/shell/session_sidecar.h"
+#include "app/shell/settings.h"
+#include "app/support/program.h"
+#include "app/tex/tex.h"
+#include "catch.hpp"
+#include "engine/support/helpers.h"
+#include "test_paths.h"
+#include "training/experiments/record.h"
+#include "training/files/config_file.h"
+#include "training/files/input_kinds.h"
+#include "training/files/toml.h"
+
+using namespace normscope;
+using test::contains, test::error_of;
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string read_text(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string repeated(std::string_view part, size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i) text += part;
+  return text;
+}
+
+/// Of the processor, not of the clock: the machine may be busy.
+double seconds(const auto& act) {
+  const std::clock_t begin = std::clock();
+  act();
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
+
+}  // namespace
+
+TEST_CASE("files: every field of measured.json", "[gate]") {
+  const lessons::Lesson lesson = lessons::read_lesson(kLessons + "/05-dependency");
+  const Json good = Json::parse(read_text(kLessons + "/05-dependency/measured.json"));
+  REQUIRE(lessons::parse_results(good.dump(), "m", lesson));
+  struct {
+    const char *pointer, *value, *says;
+  } const cases[] = {
+      {"/seeds", "0", "seeds is 0: expected a whole number from 1 to 1000"},
+      {"/seeds", "1001", "seeds is 1001: expected a whole number from 1 to 1000"},
+      {"/seeds", "\"5\"", "seeds is \"5\": expected a whole number from 1 to 1000"},
+      {"/level", "\"soon\"", "level is \"soon\": expected a number from -1e+300 to 1e+300"},
+      {"/level", "[]", "level is a list of 0: expected a number from -1e+300 to 1e+300"},
+      {"/measures", "[]", "measures is a list of 0: expected an object"},
+      {"/measures/rest", "7", "measures.rest is 7: expected an object with values"},
+      {"/measures/rest", "{\"values\": []}",
+       "measures.rest.values is a list of 0: expected a list of 1 to 1000"},
+      {"/curves/sum_pre/mean", "[1]", "curves.sum_pre.mean is a list of 1: expected a list of 8"},
+      {"/curves/sum_pre/x/3", "true",
+       "curves.sum_pre.x[3] is true: expected a number from -1e+300 to 1e+300"},
+      {"/texts/A", "7", "texts.A is 7: expected a text"},
+      {"/maps/B end", "[]", "maps.B end is a list of 0: expected a list of 1 to 1024"},
+      {"/maps/B end/0", "[1, 2, 3]", "maps.B end[0] is a list of 3: expected a list of 1 to 2"},
+      {"/maps/B end/11", "[]", "maps.B end[11] is a list of 0: expected a list of 1 to 13"},
+  };
+  for (const auto& one : cases) {
+    Json json = good;
+    json[Json::json_pointer(one.pointer)] = Json::parse(one.value);
+    CHECK(error_of([&] { lessons::parse_results(json.dump(), "measured.json", lesson); }) ==
+          fmt::format("[measured.json] {}", one.says));
+  }
+  for (const char* key : {"seeds", "level", "measures", "curves"}) {
+    Json json = good;
+    json.erase(key);
+    CHECK(error_of([&] { lessons::parse_results(json.dump(), "m", lesson); }) ==
+          fmt::format("[m] {} is missing", key));
+  }
+  CHECK(error_of([&] { lessons::parse_results("[]", "m", lesson); }) ==
+        "[m] the whole is a list of 0: expected an object with definition");
+  CHECK(contains(error_of([&] { lessons::parse_results("{\"a", "m", lesson); }), "[m] is damaged"));
+  Json wide = good;
+  wide["maps"]["B end"][11] = std::vector<double>(100'000, 1);
+  CHECK(contains(error_of([&] { lessons::parse_results(wide.dump(), "m", lesson); }),
+                 "maps.B end[11] is a list of 100000: expected a list of 1 to 13"));
+  // Whatever a map holds, its picture stays inside its cells.
+  lessons::Results results = *lessons::parse_results(good.dump(), "m", lesson);
+  for (auto& [name, map] : results.maps) map.back().resize(100'000, 1);
+  lessons::FigureData data;
+  data.reference = &results;
+  for (const lessons::Figure& figure : lesson.figures)
+    CHECK_NOTHROW(lessons::figure_plot(lesson, figure, data));
+}
+
+TEST_CASE("files: every field of the progress, which never prevents a start", "[gate]") {
+  const std::string lesson =
+      R"({"lessons": {"a": {"step": 2, "committed": true, "skipped": false, "done": false, "drawn": [1, 2.5],
+          "order": ["x", "y"], "value": 3, "said": "s", "measured": "m", "score": "r"}}})";
+  const auto read = lessons::parse_progress(lesson, "p");
+  CHECK(read.at("a").step == 2);
+  CHECK(read.at("a").drawn == std::vector<double>{1, 2.5});
+  CHECK(lessons::parse_progress(R"({"lessons": {"b": {}}})", "p").at("b") == lessons::LessonProgress{});
+  struct {
+    const char *key, *value, *says;
+  } const cases[] = {
+      {"step", "-1", "is -1: expected a whole number from 0 to 3"},
+      {"step", "4", "is 4: expected a whole number from 0 to 3"},
+      {"step", "true", "is true: expected a whole number from 0 to 3"},
+      {"committed", "1", "is 1: expected true or false"},
+      {"drawn", "{}", "is an object: expected a list of 0 to 100000"},
+      {"drawn", "[\"1\"]", "[0] is \"1\": expected a number from -1e+300 to 1e+300"},
+      {"order", "[7]", "[0] is 7: expected a text"},
+      {"value", "\"3\"", "is \"3\": expected a number from -1e+300 to 1e+300"},
+      {"said", "7", "is 7: expected a text"},
+  };
+  for (const auto& one : cases) {
+    Json json = Json::parse(lesson);
+    json["lessons"]["a"][one.key] = Json::parse(one.value);
+    const std::string path = fmt::format("lessons.a.{}", one.key);
+    CHECK(error_of([&] { lessons::parse_progress(json.dump(), "p"); }) ==
+          fmt::format("[p] {}{}{}", path, one.says[0] == '[' ? "" : " ", one.says));
+  }
+  for (const char* text : {"", "[]", "{}", "{\"lessons\": 7}", "\xff"})
+    CHECK_THROWS_AS(lessons::parse_progress(text, "p"), Error);
+
+  const test::Folder folder;
+  for (const char* kept : {"lessons.json.bad", "lessons.json.bad-2"}) {
+    const std::string path = folder.write("lessons.json", "[]");
+    lessons::Progress progress(path);
+    CHECK(progress.notice() ==
+          fmt::format("[{}] the whole is a list of 0: expected an object with lessons; kept as {}, and the "
+                      "course begins anew",
+                      path, folder.file(kept)));
+    progress.of("a").step = 1;
+    progress.save();
+    CHECK(fs::exists(path));
+    CHECK(test::read_all(folder.file(kept)) == "[]");
+  }
+}
+
+TEST_CASE("files: every field of the settings, which never prevent a start", "[gate]") {
+  struct {
+    const char *line, *says;
+  } const cases[] = {
+      {"theme = \"pink\"", "theme is \"pink\": expected \"light\" or \"dark\""},
+      {"theme = 7", "theme is 7: expected \"light\" or \"dark\""},
+      {"scale = 0.5", "scale is 0.5: expected a number from 0.75 to 2.5"},
+      {"scale = nan", "scale is nan: expected a number from 0.75 to 2.5"},
+      {"scale = \"1\"", "scale is \"1\": expected a number from 0.75 to 2.5"},
+      {"reduced_motion = \"no\"", "reduced_motion is \"no\": expected true, false or \"system\""},
+      {"width = 319", "width is 319: expected a number from 320 to 16384"},
+      {"width = 9223372036854775807", "width is 9223372036854775807: expected a number from 320 to 16384"},
+      {"height = [800]", "height is another kind of value: expected a number from 240 to 16384"},
+      {"backend = \"tpu\"", "backend is \"tpu\": expected \"cpu\" or \"cuda\""},
+      {"tf32 = 1", "tf32 is 1: expected true or false"},
+      {"opener_offered = \"yes\"", "opener_offered is \"yes\": expected true or false"},
+  };
+  for (const auto& one : cases) {
+    std::string complaint;
+    const Settings read = parse_settings(
+        std::string("\nheight = 900\n").substr(0, contains(one.line, "height") ? 1 : 14) + one.line, "s.toml",
+        complaint);
+    CHECK(complaint == fmt::format("s.toml:{}: {}", contains(one.line, "height") ? 2 : 3, one.says));
+    CHECK(read.height == (contains(one.line, "height") ? 1000 : 900));  // what is right holds
+    CHECK(read.scale == 1);
+  }
+  std::string complaint;
+  parse_settings("splits = [0, 0]\n", "s.toml", complaint);
+  CHECK(contains(complaint, "s.toml:1: splits is another kind of value: expected a list of"));
+
+  const test::Folder folder;
+  const std::string path = folder.file("settings.toml");
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  const ReadSettings pipe = read_settings(path);
+  CHECK(pipe.settings == Settings{});
+  CHECK(pipe.notice ==
+        fmt::format("{0}: is a pipe, not a regular file: expected settings in TOML; kept as {0}.bad, "
+                    "the default holds",
+                    path));
+  folder.write("settings.toml", repeated("# long\n", 200'000));
+  CHECK(contains(read_settings(path).notice,
+                 "is too large (1.4 MB): expected at most 1 MB; kept as " + path + ".bad-2"));
+}
+
+TEST_CASE("files: bookmarks and the undo log of a session", "[gate]") {
+  AppState state;
+  const auto bookmarks = [&](const std::string& text) {
+    apply_sidecar(state.screens, state.session, text);
+    return state.screens.lab.transport().bookmarks;
+  };
+  CHECK(bookmarks(R"({"bookmarks": [20, 10], "selected": "B", "undo": ""})") == std::vector<int>{10, 20});
+  CHECK(state.screens.lab.diagram().selected == 'B');
+  for (const char* wrong : {R"({"bookmarks": [-1], "selected": "A", "undo": ""})",
+                            R"({"bookmarks": [2147483647], "selected": "A", "undo": ""})",
+                            R"({"bookmarks": 7, "selected": "A", "undo": ""})", "[]", ""})
+    CHECK(bookmarks(wrong).empty());
+  apply_sidecar(state.screens, state.session, R"({"bookmarks": [], "selected": "z", "undo": ""})");
+  CHECK(state.screens.lab.diagram().selected == 'B');
+  shell::UndoLog log;
+  const auto entry = [&](const std::string& command) {
+    const Json json =
+        Json::parse(R"({"specs": [[["model.layers", "2"]]], "undone": [], "done": [{"undo": [)" + command +
+                    R"(], "redo": [], "before": "A", "after": "B"}]})");
+    log.restore(InputValue::parse(json.dump(), "log"));
+    const bool now = log.can_undo();
+    log.restore(InputValue::parse(Json(json.dump()).dump(), "log"));  // a text, as in sessions of before
+    CHECK(log.can_undo() == now);
+    return now;
+  };
+  for (const char* good : {R"(["edit", 0, "train.lr", "1"])", R"(["spec", 3, 0])", R"(["budget", 300])",
+                           R"(["text", "a.txt"])", R"(["remove fork"])", R"(["restore fork"])"})
+    CHECK(entry(good));
+  for (const char* wrong :
+       {R"(["edit", 4, "train.lr", "1"])", R"(["edit", 0])", R"(["spec", 0, 1])", R"(["spec", 0, -1])",
+        R"(["budget", 0])", R"(["budget", 2147483647])", R"(["text"])", R"(["format"])", "[]", "7"})
+    CHECK_FALSE(entry(wrong));
+}
+
+TEST_CASE("files: the record of a run", "[gate]") {
+  experiments::Record record;
+  record.steps = 300;
+  const Json good = to_json(record);
+  const auto says = [](const Json& json) {
+    return error_of([&] { experiments::record_from(InputValue::parse(json.dump(), "r")); });
+  };
+  CHECK(says(good) == "no error");
+  struct {
+    const char *key, *value, *message;
+  } const cases[] = {
+      {"verdict", "\"fine\"",
+       "verdict is \"fine\": expected one of learns, stuck, diverges, not finite, undecided, failed"},
+      {"steps", "-1", "steps is -1: expected a whole number from 0 to 10000000"},
+      {"since", "1e9", "since is 1000000000.0: expected a whole number from -1 to 10000000"},
+      {"loss", "\"low\"", "loss is \"low\": expected a number from -1e+300 to 1e+300"},
+      {"stride", "0", "stride is 0: expected a whole number from 1 to 10000000"},
+      {"curve", "[1, \"low\"]", "curve[1] is \"low\": expected a number from -1e+300 to 1e+300"}};
+  for (const auto& one : cases) {
+    Json json = good;
+    json[one.key] = Json::parse(one.value);
+    CHECK(says(json) == fmt::format("[r] {}", one.message));
+  }
+}
+
+TEST_CASE("files: formulas are limited in depth and length, not by the stack", "[gate]") {
+  const auto says = [](const std::string& tex) { return error_of([&] { tex::parse(tex); }); };
+  CHECK(says(repeated("\\hat ", 20) + "x") == "no error");
+  CHECK(says(repeated("{", 20) + "x" + repeated("}", 20)) == "no error");
+  for (const char* part : {"\\hat ", "{", "\\frac", "\\sqrt", "\\left(", "a_{", "\\sqrt[", "^{"}) {
+    const std::string message = says(repeated(part, 1000) + "x");
+    CHECK(contains(message, "nested too deeply: expected at most 64 levels"));
+    CHECK(message.size() < 400);
+  }
+  CHECK(
+      contains(says(repeated("\\hat ", 60'000) + "x"), "300001 bytes: expected a formula of at most 10000"));
+}
+
+TEST_CASE("files: prose is read in time that grows with its length", "[gate]") {
+  const auto time = [](const std::string& text) {
+    return seconds([&] { lessons::parse_prose(text, "p.md"); });
+  };
+  const std::string line = "word *and* $x$ more\n";
+  time(repeated(line, 1000));
+  const double once = time(repeated(line, 10'000)), more = time(repeated(line, 80'000));
+  CHECK(more < 24 * once + 0.05);  // eight times the text; quadratic time would be 64
+  CHECK(lessons::parse_prose("a\n\nb {A}\n", "p").blocks.size() == 2);
+  CHECK(error_of([] { lessons::parse_prose("a\n\nb {nothing}\n", "p.md"); }).starts_with("p.md:3: "));
+}
+
+TEST_CASE("files: TOML is limited in depth before it is parsed", "[gate]") {
+  const auto says = [](const std::string& text) { return error_of([&] { parse_toml(text, "t"); }); };
+  CHECK(says("a" + repeated(".a", 16) + " = 1\n") == "no error");
+  CHECK(says("a" + repeated(".a", 17) + " = 1\n") == "t:1: a key of more than 16 parts: expected fewer");
+  CHECK(says("x = 1\n[a" + repeated(".a", 200'000) + "]\n") ==
+        "t:2: a key of more than 16 parts: expected fewer");
+  CHECK(contains(says("a = " + repeated("[", 300'000)), "more than 20000 tables and lists"));
+  CHECK(contains(says("a = " + repeated("[", 1000)), "not valid TOML"));
+  // Dots in texts and comments are none of a key's.
+  const std::string dots(100, '.');
+  CHECK(says("a = \"" + dots + "\\\"" + dots + "\" # " + dots + "\nb = '" + dots + "'\nc = \"\"\"\n" + dots +
+             "\n" + dots + "\"\"\"\nd = '''" + dots + "'''\n") == "no error");
+  CHECK(says("a = \"\"\"\n\n\"\"\"\nb" + repeated(".b", 17) + " = 1\n") ==
+        "t:4: a key of more than 16 parts: expected fewer");
+  CHECK(says(repeated("x", 100'000) + "\n").size() < 400);
+  CHECK(error_of([&] {
+          parse_config("[run]\nname = [\"" + std::string(100'000, 'x') + "\"]\n", "c");
+        }).size() < 600);
+}
+
+TEST_CASE("files: a course survives what lies beside its lessons", "[gate]") {
+  const test::Folder folder;
+  const fs::path path = folder.file("lessons");
+  fs::copy(kLessons, path, fs::copy_options::recursive);
+  const size_t count = lessons::read_course(kLessons).lessons.size();
+  fs::create_symlink("09-circle", path / "09-circle");
+  fs::create_symlink("nowhere", path / "10-nowhere");
+  REQUIRE(::mkfifo((path / "11-pipe").c_str(), 0600) == 0);
+  lessons::Course course = lessons::read_course(path.string());
+  CHECK(course.lessons.size() == count);
+  REQUIRE_FALSE(course.broken.empty());
+  CHECK(course.broken[0].error == (path / "09-circle").string() + ": Too many levels of symbolic links");
+  for (const char* file : {"lesson.toml", "predict.md"}) {
+    const fs::path one = path / "01-warm-up" / file;
+    fs::rename(one, path / "kept");
+    for (const char* device : {"/dev/zero", "../11-pipe"}) {
+      fs::create_symlink(device, one);
+      course = lessons::read_course(path.string());
+      CHECK(course.lessons.size() + 1 == count);
+      CHECK(contains(course.broken.at(course.broken.size() - 1).error, "not a regular file"));
+      fs::remove(one);
+    }
+    fs::rename(path / "kept", one);
+  }
+  CHECK(lessons::read_course(folder.file("none")).broken.size() == 1);
+}
+
+TEST_CASE("files: a configuration of 256 layers comes back equal, and soon", "[gate]") {
+  std::vector<ConfigRun> runs;
+  for (const char letter : {'A', 'B'}) {
+    ConfigRun run;
+    run.letter = letter;
+    set_field(run.spec, "model.architecture", "encoder-decoder");
+    set_field(run.spec, "data.name", "translation");
+    set_field(run.spec, "model.layers", "256");
+    set_field(run.spec, "wiring.dec.L200.attn", letter == 'A' ? "before=ln" : "before=rms");
+    runs.push_back(run);
+  }
+  const double time = seconds([&] {
+    const auto again = parse_config(write_config(runs), "c.toml");
+    REQUIRE(again.size() == 2);
+    CHECK(again[0].spec == runs[0].spec);
+    CHECK(again[1].spec == runs[1].spec);
+  });
+  CHECK(time < 1.5);  // some tenths of a second; searching for each key it took several
+}
+
+TEST_CASE("files: the limits that are stated are those that hold", "[gate]") {
+  const std::string page = read_text(NORMSCOPE_SOURCE_DIR "/docs/files.md");
+  const auto limit = [](uint64_t bytes) {
+    return bytes % 1'000'000'000 == 0 ? fmt::format("{} GB", bytes / 1'000'000'000)
+                                      : fmt::format("{} MB", bytes / 1'000'000);
+  };
+  const std::pair<const char*, InputKind> rows[] = {{"text to learn", input::kText},
+                                                    {"pairs, labels, sentences", input::kTable},
+                                                    {"images and their labels", input::kIdx},
+                                                    {"treebank", input::kTable},
+                                                    {"tokenizer", input::kTokenizer},
+                                                    {"configuration", input::kConfig},
+                                                    {"`session.json`", input::kSession},
+                                                    {"`lesson.toml`", input::kLesson},
+                                                    {"a claim", input::kClaim},
+                                                    {"a lesson's Markdown", input::kProse},
+                                                    {"`measured.json`", input::kMeasured},
+                                                    {"`lessons.json`", input::kProgress},
+                                                    {"`zoo.json`", input::kOwnZoo},
+                                                    {"`settings.toml`", input::kSettings},
+                                                    {"`products.toml`", input::kProducts},
+                                                    {"settings of the desktop", input::kDesktop},
+                                                    {"script", input::kScript},
+                                                    {"stored result", input::kResult},
+                                                    {"names of tensors", input::kNames},
+                                                    {"page for the claim table", input::kPage}};
+  for (const auto& [what, kind] : rows) {
+    INFO(what);
+    const size_t row = page.find(fmt::format("\n| {}", what));
+    REQUIRE(row != page.npos);
+    const std::string line = page.substr(row + 1, page.find('\n', row + 1) - row - 1);
+    CHECK(contains(line, fmt::format("| {} |", limit(kind.limit))));
+  }
+}
+
+TEST_CASE("files: nothing but the gate opens a file to read", "[gate]") {
+  // What the system provides under /proc and /sys is no file that somebody gives.
+  const std::vector<std::string> own = {"training/io/input_file.cpp", "engine/core/machine.cpp",
+                                        "engine/cpu/isa.cpp",
+                                        // the lock of a temporary file of its own, nothing of its content
+                                        "training/io/atomic_file.cpp"};
+  const auto opens = [](std::string_view line) {
+    for (const char* word : {"ifstream", "std::fstream", "std::filebuf", "O_RDONLY"})
+      if (contains(line, word)) return true;
+    return contains(line, "fopen(") && contains(line, ", \"r");
+  };
+  size_t files = 0;
+  for (const char* room : {"engine", "app"})
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(NORMSCOPE_SOURCE_DIR) / room)) {
+      const std::string name = entry.path().lexically_relative(NORMSCOPE_SOURCE_DIR).generic_string();
+      if (!name.ends_with(".cpp") && !name.ends_with(".h")) continue;
+      ++files;
+      if (std::find(own.begin(), own.end(), name) != own.end()) continue;
+      std::istringstream lines(read_text(entry.path()));
+      int number = 0;
+      for (std::string line; std::getline(lines, line);) {
+        ++number;
+        if (line.starts_with("#include") || line.find("/dev/null") != line.npos ||
+            line.find("O_DIRECTORY") != line.npos)  // of a folder, to make a rename last
+          continue;
+        if (opens(line)) FAIL_CHECK(name << ":" << number << ": " << line);
+      }
+    }
+  CHECK(files > 200);
+}

@@ -1,0 +1,568 @@
+// The gate: what comes from a file is refused by name, value and range before anything is built from it. Each
+// format's table has its fields below and above their range, of a wrong type, and missing.
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <climits>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "catch.hpp"
+#include "engine/core/machine.h"
+#include "engine/support/helpers.h"
+#include "folder.h"
+#include "skip.h"
+#include "test_paths.h"
+#include "training/data/text_source.h"
+#include "training/data/tokenizer.h"
+#include "training/data/tsv.h"
+#include "training/io/input_file.h"
+#include "training/io/input_value.h"
+#include "training/io/safetensors.h"
+#include "training/run/keyframes.h"
+#include "training/run/saved_run.h"
+#include "training/session/lab_session.h"
+#include "training/session/lab_trainer.h"
+#include "training/support/small_runs.h"
+#include "training/verify/fixture.h"
+#include "training/verify/verify.h"
+
+using namespace normscope;
+using namespace normscope::test;
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr InputKind kSmall{"small", "a small file", 100};
+
+/// A safetensors file in memory, to be changed.
+struct Bytes {
+  explicit Bytes(const std::string& path) {
+    const SafetensorsFile file = SafetensorsFile::load(path);
+    metadata = file.metadata();
+    for (const std::string& name : file.names()) {
+      if (file.type(name) == TensorType::F32) floats[name] = file.floats(name);
+      if (file.type(name) == TensorType::F64) doubles[name] = file.doubles(name);
+      if (file.type(name) == TensorType::I32) integers[name] = file.int32s(name);
+      shapes[name] = file.shape(name);
+    }
+  }
+  /// As it is now; a tensor whose length was changed becomes a row.
+  SafetensorsFile file(const Folder& folder, const std::string& name) const {
+    SafetensorsWriter writer;
+    for (const auto& [key, value] : metadata) writer.set_metadata(key, value);
+    const auto add = [&](const auto& tensors) {
+      for (const auto& [tensor, values] : tensors) {
+        int64_t count = 1;
+        for (const int64_t dim : shapes.at(tensor)) count *= dim;
+        const auto length = static_cast<int64_t>(values.size());
+        writer.add(tensor, count == length ? shapes.at(tensor) : TensorShape{length}, std::span(values));
+      }
+    };
+    add(floats);
+    add(doubles);
+    add(integers);
+    writer.write(folder.file(name));
+    return SafetensorsFile::load(folder.file(name));
+  }
+  std::map<std::string, std::string> metadata;
+  std::map<std::string, std::vector<float>> floats;
+  std::map<std::string, std::vector<double>> doubles;
+  std::map<std::string, std::vector<int32_t>> integers;
+  std::map<std::string, TensorShape> shapes;
+};
+
+/// A change of a member in a metadata entry of JSON; `what` is the JSON of its new value, "" takes it out.
+std::function<void(Bytes&)> member(const std::string& key, const std::string& at, const std::string& what) {
+  return [=](Bytes& bytes) {
+    Json json = Json::parse(bytes.metadata.at(key));
+    if (what.empty())
+      json.erase(at);
+    else
+      json[at] = Json::parse(what);
+    bytes.metadata[key] = json.dump();
+  };
+}
+std::function<void(Bytes&)> entry(const std::string& key, const std::string& text) {
+  return [=](Bytes& bytes) { bytes.metadata[key] = text; };
+}
+std::function<void(Bytes&)> numbers(const std::string& tensor, std::vector<int32_t> values) {
+  return [=](Bytes& bytes) { bytes.integers[tensor] = values; };
+}
+
+struct Case {
+  std::function<void(Bytes&)> change;
+  std::string says;  ///< all that follows "[WHERE] "
+};
+
+void check_all(const Folder& folder, const Bytes& good, const std::string& where,
+               const std::vector<Case>& cases, const std::function<void(const SafetensorsFile&)>& read) {
+  const std::string name = "changed.safetensors";
+  CHECK(error_of([&] { read(good.file(folder, name)); }) == "no error");
+  for (const Case& one : cases) {
+    Bytes changed = good;
+    one.change(changed);
+    CHECK(error_of([&] { read(changed.file(folder, name)); }) ==
+          fmt::format("[{} {}] {}", where, folder.file(name), one.says));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("gate: only regular files are read, and none waits", "[gate]") {
+  const Folder folder;
+  const auto says = [](const std::string& path) { return error_of([&] { read_input_file(path, kSmall); }); };
+  const auto refused = [](const std::string& path, const char* what) {
+    return fmt::format("[small {}] is {}, not a regular file: expected a small file", path, what);
+  };
+  CHECK(says(folder.file("none")) ==
+        fmt::format("[small {}] no such file: check the path", folder.file("none")));
+  CHECK(says("") == "[small ] no such file: check the path");
+  CHECK(says(folder.path.string()) == refused(folder.path.string(), "a folder"));
+  CHECK(says("/dev/zero") == refused("/dev/zero", "a device"));
+  const std::string pipe = folder.file("pipe");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(says(pipe) == refused(pipe, "a pipe"));
+  fs::create_symlink(pipe, folder.path / "link");
+  CHECK(says(folder.file("link")) == refused(folder.file("link"), "a pipe"));
+  fs::create_symlink("circle", folder.path / "circle");
+  CHECK(contains(says(folder.file("circle")), "cannot be read (Too many levels of symbolic links)"));
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  folder.file("s").copy(address.sun_path, sizeof address.sun_path - 1);
+  REQUIRE(::bind(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
+  CHECK(says(folder.file("s")) == refused(folder.file("s"), "a socket"));
+  ::close(socket);
+  CHECK(read_input_file(folder.write("a", "words"), kSmall) == "words");
+  CHECK(read_input_file(folder.write("empty", ""), kSmall).empty());
+  CHECK_FALSE(read_input_file_if_there(folder.file("none"), kSmall));
+  CHECK(contains(error_of([&] { read_input_file_if_there(pipe, kSmall); }), "a pipe"));
+}
+
+TEST_CASE("gate: a file above its limit is refused, one that has no size is read to its end", "[gate]") {
+  const Folder folder;
+  CHECK(read_input_file(folder.write("full", std::string(100, 'x')), kSmall).size() == 100);
+  const std::string more = folder.write("more", std::string(101, 'x'));
+  CHECK(error_of([&] { read_input_file(more, kSmall); }) ==
+        fmt::format("[small {}] is too large (101 bytes): expected at most 100 bytes", more));
+  // A sparse file of a terabyte costs neither memory nor time.
+  fs::resize_file(more, uintmax_t{1} << 40);
+  CHECK(contains(error_of([&] { read_input_file(more, kSmall); }), "is too large (1099.5 GB)"));
+  CHECK(contains(error_of([&] { SafetensorsFile::load(more); }), "a header of 8680820740569200760 bytes"));
+  constexpr InputKind kAny{"", "anything", 1'000'000};
+  CHECK_FALSE(read_input_file("/proc/self/status", kAny).empty());  // st_size 0
+  CHECK(contains(error_of([&] { read_input_file("/proc/self/status", kSmall); }), "is too large"));
+  CHECK(error_of([&] { read_input_file("none", kAny); }) == "none: no such file: check the path");
+}
+
+TEST_CASE("gate: what cannot be used stays beside, and no older one is lost", "[gate]") {
+  const Folder folder;
+  for (const std::string to : {"x.bad", "x.bad-2", "x.bad-3"}) {
+    const std::string path = folder.write("x", to);
+    CHECK(stash(path) == folder.file(to));
+    CHECK_FALSE(fs::exists(path));
+  }
+  CHECK(read_input_file(folder.file("x.bad"), kSmall) == "x.bad");
+  fs::create_symlink("nowhere", folder.path / "y.bad");
+  CHECK(stash(folder.write("y", "")) == folder.file("y.bad-2"));
+  CHECK(stash(folder.file("none")) == folder.file("none"));
+}
+
+TEST_CASE("gate: values of JSON say where they stand, what they are and what was expected", "[gate]") {
+  const auto value = [](const std::string& json) { return InputValue::parse(json, "file", "a"); };
+  const auto says = [&](const std::string& json, const auto& read) {
+    return error_of([&] { read(value(json)); });
+  };
+  const auto whole = [](const InputValue& v) { v.whole(-3, 7); };
+  CHECK(says("7", whole) == "no error");
+  CHECK(says("-3", whole) == "no error");
+  for (const char* wrong :
+       {"8", "-4", "1.5", "7.0", "true", "null", "18446744073709551615", "-9223372036854775808", "1e300"})
+    CHECK(contains(says(wrong, whole), "expected a whole number from -3 to 7"));
+  CHECK(says("8", whole) == "[file] a is 8: expected a whole number from -3 to 7");
+  CHECK(says("[1]", whole) == "[file] a is a list of 1: expected a whole number from -3 to 7");
+  CHECK(says("{}", whole) == "[file] a is an object: expected a whole number from -3 to 7");
+  CHECK(says("\"x\\ny\"", whole) == "[file] a is \"x\\ny\": expected a whole number from -3 to 7");
+  CHECK(says("2", [](const InputValue& v) { v.number(0, 1); }) ==
+        "[file] a is 2: expected a number from 0 to 1");
+  CHECK(says("1e999", whole) == "[file] a is damaged: it holds a number that is too large");
+  CHECK(says("{", whole) == "[file] a is damaged: no JSON at byte 2");
+  CHECK(says("\"\xff\"", whole) == "[file] a is damaged: no JSON at byte 2");
+  CHECK(says(std::string(100'000, '['), whole) == "[file] a is damaged: no JSON at byte 100001");
+  CHECK(says(std::string(100'000, '[') + std::string(100'000, ']'), whole) ==
+        "[file] a is nested too deeply: expected at most 32 levels");
+  CHECK(says("{\"b\":[1,\"x\"]}", [](const InputValue& v) { v.at("b").list(2, 2)[1].flag(); }) ==
+        "[file] a.b[1] is \"x\": expected true or false");
+  CHECK(says("{}", [](const InputValue& v) { v.at("b"); }) == "[file] a.b is missing");
+  CHECK(says("[1,2]", [](const InputValue& v) { v.list(3, 4); }) ==
+        "[file] a is a list of 2: expected a list of 3 to 4");
+  CHECK(says("\"" + std::string(1000, 'x') + "\"", [](const InputValue& v) { v.text(10); }) ==
+        "[file] a has 1000 bytes: expected at most 10");
+  CHECK(says("\"" + std::string(1000, 'x') + "\"", whole).size() < 150);
+  constexpr std::string_view kWords[] = {"no", "yes"};
+  CHECK(value("\"yes\"").choice(kWords) == 1);
+  CHECK(says("\"maybe\"", [&](const InputValue& v) { v.choice(kWords); }) ==
+        "[file] a is \"maybe\": expected one of no, yes");
+}
+
+TEST_CASE("gate: every field of a checkpoint", "[gate]") {
+  const Folder folder;
+  const auto run = make_run(small_spec());
+  run->schedule_edits({{3, "train.lr", "0.001"}, {20, "train.clip", "0.5"}});
+  steps(*run, 6);
+  run->validation_loss();
+  run->save(folder.file("good.safetensors"));
+  const Bytes good(folder.file("good.safetensors"));
+  const std::string step_range = "expected a whole number from 0 to 10000000",
+                    plateau_range = "expected a whole number from 0 to 6";
+  const size_t frames = good.integers.at("frames/steps").size();
+  const std::vector<Case> cases = {
+      {entry("step", "-1"), "metadata step is -1: " + step_range},
+      {entry("step", "2147483647"), "metadata step is 2147483647: " + step_range},
+      {entry("step", "\"6\""), "metadata step is \"6\": " + step_range},
+      {entry("step", "six"), "metadata step is damaged: no JSON at byte 1"},
+      {entry("step", "5"), "losses has 6 numbers: expected 5"},
+      {entry("data_hash", std::string(100, 'f')),
+       "metadata data_hash is \"" + std::string(60, 'f') + "\"…: expected 16 hexadecimal digits"},
+      {member("plateau", "count", "-19"), "metadata plateau.count is -19: " + plateau_range},
+      {member("plateau", "count", "2147483647"), "metadata plateau.count is 2147483647: " + plateau_range},
+      {member("plateau", "count", "7"), "metadata plateau.count is 7: " + plateau_range},
+      {member("plateau", "count", "6.5"), "metadata plateau.count is 6.5: " + plateau_range},
+      {member("plateau", "count", ""), "metadata plateau.count is missing"},
+      {member("plateau", "learning_since", "-1"), "metadata plateau.learning_since is -1: " + plateau_range},
+      {member("plateau", "learning_since", "7"), "metadata plateau.learning_since is 7: " + plateau_range},
+      {member("plateau", "stuck", "0"), "metadata plateau.stuck is 0: expected true or false"},
+      {entry("plateau", "[]"), "metadata plateau is a list of 0: expected an object with count"},
+      {[](Bytes& b) { b.doubles["plateau/window"].pop_back(); },
+       "plateau/window has 19 numbers: expected 20"},
+      {entry("edits", "[[-1,\"train.lr\",\"1\"]]"),
+       "metadata edits[0][0] is -1: expected a whole number from 0 to 7"},
+      {entry("edits", "[[8,\"train.lr\",\"1\"]]"),
+       "metadata edits[0][0] is 8: expected a whole number from 0 to 7"},
+      {entry("edits", "[[4,\"train.lr\",\"1\"],[3,\"train.lr\",\"1\"]]"),
+       "metadata edits[1][0] is 3: expected a whole number from 4 to 7"},
+      {entry("edits", "[[4,\"train.lr\"]]"), "metadata edits[0] is a list of 2: expected a list of 3"},
+      {entry("edits", "[[4,\"train.lr\",\"many\"]]"), "[train.lr] 'many' is not a number: expected 0 to 100"},
+      {entry("edits", "{}"), "metadata edits is an object: expected a list of 0 to 100000"},
+      {entry("scheduled", "[[6,\"train.lr\",\"1\"]]"),
+       "metadata scheduled[0][0] is 6: expected a whole number from 7 to 100000000"},
+      {entry("scheduled", "[[7,\"nonsense\",\"1\"]]"), "[nonsense] no such setting: did you mean run.name?"},
+      {entry("events", "[[-1,0,\"\"]]"),
+       "metadata events[0][0] is -1: expected a whole number from 0 to 100000000"},
+      {entry("events", "[[1,10,\"\"]]"), "metadata events[0][1] is 10: expected a whole number from 0 to 9"},
+      {entry("events", "[[1,-1,\"\"]]"), "metadata events[0][1] is -1: expected a whole number from 0 to 9"},
+      {entry("events", "[[1,1,7]]"), "metadata events[0][2] is 7: expected a text"},
+      {entry("non_finite", "[0,\"loss\",7]"), "metadata non_finite[2] is 7: " + plateau_range},
+      {entry("non_finite", "[-1,\"loss\",1]"),
+       "metadata non_finite[0] is -1: expected a whole number from 0 to 1024"},
+      {entry("non_finite", "0"), "metadata non_finite is 0: expected a list of 3"},
+      {entry("origin", "[[\"model.layers\",\"257\"]]"),
+       "[model.layers] 257 is out of range: expected 1 to 256"},
+      {entry("origin", "[7]"), "metadata origin[0] is 7: expected a list of 2"},
+      {numbers("history/steps", {1, 2, 3, 3, 5, 6}),
+       "history/steps[3] is 3 after 3: expected ascending numbers"},
+      {numbers("history/steps", {0, 2, 3, 4, 5, 6}),
+       "history/steps[0] is 0: expected a whole number from 1 to 10000000"},
+      {numbers("history/steps", {1, 2, 3, 4, 5, INT_MAX}),
+       "history/steps[5] is 2147483647: expected a whole number from 1 to 10000000"},
+      {numbers("history/steps", {1, 2, 3}), "history/losses has 6 numbers: expected 3"},
+      {[](Bytes& b) { b.floats["history/rates"].push_back(0); }, "history/rates has 7 numbers: expected 6"},
+      {numbers("validation/steps", {-1}),
+       "validation/steps[0] is -1: expected a whole number from 0 to 10000000"},
+      {numbers("validation/steps", {}), "validation/losses has 1 numbers: expected 0"},
+      {[](Bytes& b) { b.floats["losses"].pop_back(); }, "losses has 5 numbers: expected 6"},
+      {[=](Bytes& b) { b.integers["frames/steps"] = std::vector<int32_t>(frames, INT_MIN); },
+       "frames/steps[0] is -2147483648: expected a whole number from 1 to 10000000"},
+      {[](Bytes& b) { b.floats["frames/stats"].pop_back(); },
+       fmt::format("frames/stats has {} numbers for 6 frames: expected as many each",
+                   good.floats.at("frames/stats").size() - 1)},
+      {numbers("frames/gone", {6}), "frames/gone[0] is 6: expected a whole number from 0 to 5"},
+      {numbers("frames/gone", {-1}), "frames/gone[0] is -1: expected a whole number from 0 to 5"},
+      {entry("stats", "[\"loss\",7]"), "metadata stats[1] is 7: expected a text"},
+      {entry("stats", "7"), "metadata stats is 7: expected a list of 0 to 1000000"},
+      {numbers("frames/gone", {1}), fmt::format("frames/gone_values has 0 numbers: expected {}",
+                                                2 * good.floats.at("frames/stats").size() / frames)},
+  };
+  check_all(folder, good, "checkpoint", cases, [](const SafetensorsFile& file) { read_saved_run(file); });
+  // And none of them becomes a run.
+  for (const Case& one : {cases[1], cases[7], cases[35]}) {
+    Bytes changed = good;
+    one.change(changed);
+    CHECK(contains(error_of([&] {
+                     changed.file(folder, "c.safetensors");
+                     Run::load(folder.file("c.safetensors"), small_task(), shared_backend());
+                   }),
+                   one.says));
+  }
+}
+
+TEST_CASE("a checkpoint with the keys of before is the same run", "[gate]") {
+  const Folder folder;
+  RunSpec spec = small_spec();
+  set_field(spec, "train.lr", "0.25");
+  const auto run = make_run(spec);
+  run->schedule_edits({{3, "train.lr", "0.001"}, {20, "train.lr", "0.5"}});
+  steps(*run, 6);
+  run->save(folder.file("now.safetensors"));
+  Bytes bytes(folder.file("now.safetensors"));
+  const SavedRun now = read_saved_run(bytes.file(folder, "same.safetensors"));
+  size_t changed = 0;
+  for (auto& [name, text] : bytes.metadata)
+    for (const auto& [key, former] :
+         {std::pair<std::string, std::string>{"train.lr", "train.rate"}, {"model.d_model", "model.width"}})
+      for (size_t at = text.find(key); at != text.npos; at = text.find(key, at + former.size()), ++changed)
+        text.replace(at, key.size(), former);
+  CHECK(changed >= 4);
+  const SavedRun before = read_saved_run(bytes.file(folder, "before.safetensors"));
+  CHECK(before.origin == now.origin);
+  CHECK(before.spec == now.spec);
+  CHECK(before.edits == now.edits);
+  CHECK(before.scheduled == now.scheduled);
+  CHECK(before.scheduled.at(0).key == "train.lr");
+}
+
+TEST_CASE("gate: a history of more steps than are kept is refused before it is thinned", "[gate]") {
+  const Folder folder;
+  const auto run = make_run(small_spec());
+  steps(*run, 2);
+  run->save(folder.file("good.safetensors"));
+  Bytes bytes(folder.file("good.safetensors"));
+  // Unsorted and of any sign, this doubled the stride of the thinning until it was zero.
+  auto& history = bytes.integers["history/steps"];
+  history.clear();
+  for (int32_t i = 0; i < static_cast<int32_t>(kDenseSteps) + 7; ++i)
+    history.push_back((i % 2 ? -1 : 1) * static_cast<int32_t>(i * 7919LL % 2147483647));
+  bytes.floats["history/losses"].assign(history.size(), 1);
+  bytes.floats["history/rates"].assign(history.size(), 1);
+  CHECK(contains(error_of([&] { read_saved_run(bytes.file(folder, "a")); }),
+                 "history/steps[0] is 0: expected a whole number from 1"));
+  for (size_t i = 0; i < history.size(); ++i) history[i] = static_cast<int32_t>(i) + 1;
+  CHECK(contains(error_of([&] { read_saved_run(bytes.file(folder, "b")); }),
+                 "history/steps has 131079 numbers: expected at most 131072"));
+}
+
+TEST_CASE("gate: every number of a keyframe", "[gate]") {
+  const Folder folder;
+  const auto run = make_run(small_spec());
+  steps(*run, 41);
+  const auto frames = run->lasting_keyframes();
+  REQUIRE_FALSE(frames.empty());
+  write_keyframe(*frames[0], folder.file("good.safetensors"));
+  const Bytes good(folder.file("good.safetensors"));
+  const auto number = [](size_t at, int32_t value) {
+    return [=](Bytes& bytes) { bytes.integers["numbers"][at] = value; };
+  };
+  const auto values = good.floats.at("values").size();
+  check_all(
+      folder, good, "keyframe",
+      {{number(0, 0), "numbers[0] (step) is 0: expected a whole number from 1 to 10000000"},
+       {number(0, INT_MAX), "numbers[0] (step) is 2147483647: expected a whole number from 1 to 10000000"},
+       {number(1, -1), "numbers[1] (edits) is -1: expected a whole number from 0 to 100000"},
+       {number(2, -19), "numbers[2] (plateau.count) is -19: expected a whole number from 0 to 20"},
+       {number(2, 21), "numbers[2] (plateau.count) is 21: expected a whole number from 0 to 20"},
+       {number(3, 2), "numbers[3] (plateau.stuck) is 2: expected a whole number from 0 to 1"},
+       {number(4, -1), "numbers[4] (plateau.learning_since) is -1: expected a whole number from 0 to 20"},
+       {[](Bytes& b) { b.integers["numbers"].pop_back(); }, "numbers has 4 numbers: expected 5"},
+       {[](Bytes& b) { b.doubles["plateau/window"].push_back(1); },
+        "plateau/window has 21 numbers: expected 20"},
+       {[](Bytes& b) { b.floats["m"].pop_back(); },
+        fmt::format("m has {} numbers: expected {}, as many as values", values - 1, values)},
+       {entry("format", "another"), "is none: expected metadata format = \"normscope keyframe 1\""}},
+      [](const SafetensorsFile& file) { read_keyframe(file); });
+}
+
+namespace {
+
+Json session_json() {
+  return Json::parse(R"({"format": "normscope session 1", "generation": 3, "step": 20, "budget": 300,
+    "companion": "", "aside": [{"place": "undo", "empty": true}],
+    "runs": [{"place": "run", "empty": false, "letter": "A", "file": "A-3.safetensors", "forked_from": -1,
+              "fork_step": 0, "fork_note": "", "hold": -1, "keyframes": ["A-step20-3.safetensors"]}]})");
+}
+
+}  // namespace
+
+TEST_CASE("gate: every field of a session", "[gate]") {
+  struct {
+    const char *pointer, *value, *says;
+  } const cases[] = {
+      {"/format", "\"other\"", "format is \"other\": expected one of normscope session 1"},
+      {"/step", "-1", "step is -1: expected a whole number from 0 to 10000000"},
+      {"/step", "2147483647", "step is 2147483647: expected a whole number from 0 to 10000000"},
+      {"/budget", "0", "budget is 0: expected a whole number from 1 to 10000000"},
+      {"/budget", "2147483647", "budget is 2147483647: expected a whole number from 1 to 10000000"},
+      {"/budget", "\"300\"", "budget is \"300\": expected a whole number from 1 to 10000000"},
+      {"/generation", "-1", "generation is -1: expected a whole number from 0 to 9007199254740992"},
+      {"/companion", "7", "companion is 7: expected a text"},
+      {"/sidecar", "7", "sidecar is 7: expected a text"},
+      {"/stash", "7", "stash is 7: expected a list of 0 to 64"},
+      {"/runs", "[]", "runs is a list of 0: expected a list of 1 to 4"},
+      {"/runs", "{}", "runs is an object: expected a list of 1 to 4"},
+      {"/runs/0/letter", "\"z\"", "runs[0].letter is \"z\": expected one of A, B, C, D"},
+      {"/runs/0/letter", "\"\"", "runs[0].letter is \"\": expected one of A, B, C, D"},
+      {"/runs/0/letter", "65", "runs[0].letter is 65: expected one of A, B, C, D"},
+      {"/runs/0/file", "\"../A.safetensors\"",
+       "runs[0].file is \"../A.safetensors\": expected the name of a safetensors file in the session's "
+       "folder"},
+      {"/runs/0/file", "\"..\"",
+       "runs[0].file is \"..\": expected the name of a safetensors file in the session's folder"},
+      {"/runs/0/forked_from", "-2", "runs[0].forked_from is -2: expected a whole number from -1 to 3"},
+      {"/runs/0/forked_from", "4", "runs[0].forked_from is 4: expected a whole number from -1 to 3"},
+      {"/runs/0/fork_step", "-1", "runs[0].fork_step is -1: expected a whole number from 0 to 10000000"},
+      {"/runs/0/hold", "-2", "runs[0].hold is -2: expected a whole number from -1 to 10000000"},
+      {"/runs/0/unscored", "1", "runs[0].unscored is 1: expected true or false"},
+      {"/runs/0/empty", "true", "runs[0].empty is true: expected false: a run that is shown"},
+      {"/runs/0/keyframes", "7", "runs[0].keyframes is 7: expected a list of 0 to 64"},
+      {"/runs/0/keyframes", "[\"/etc/x.safetensors\"]",
+       "runs[0].keyframes[0] is \"/etc/x.safetensors\": expected the name of a safetensors file in the session's "
+       "folder"},
+      {"/aside/0/place", "\"here\"", "aside[0].place is \"here\": expected one of run, undo, redo, parked"},
+      {"/aside", "7", "aside is 7: expected a list of 0 to 64"},
+  };
+  const SavedSession whole = parse_session(session_json().dump(), "s");
+  CHECK(whole.budget == 300);
+  CHECK(whole.runs.at(0).keyframes.size() == 1);
+  CHECK(whole.stash.at(0).empty);
+  CHECK_FALSE(whole.runs.at(0).unscored);  // as before it was said
+  for (const auto& one : cases) {
+    Json json = session_json();
+    json[Json::json_pointer(one.pointer)] = Json::parse(one.value);
+    CHECK(error_of([&] { parse_session(json.dump(), "dir/session.json"); }) ==
+          fmt::format("[session dir/session.json] {}", one.says));
+  }
+  Json twice = session_json();
+  twice["runs"].push_back(twice["runs"][0]);
+  CHECK(contains(error_of([&] { parse_session(twice.dump(), "s"); }),
+                 "runs[1].letter is \"A\": expected another letter than that of the runs before"));
+  for (const char* key : {"format", "step", "budget", "runs"}) {
+    Json json = session_json();
+    json.erase(key);
+    CHECK(error_of([&] { parse_session(json.dump(), "s"); }) ==
+          fmt::format("[session s] {} is missing", key));
+  }
+  CHECK(contains(error_of([&] { parse_session("", "s"); }), "[session s] is damaged"));
+}
+
+TEST_CASE("gate: a session that needs more memory than there is builds nothing", "[gate]") {
+  const size_t machine = machine_memory();
+  if (machine == 0) SKIP_CASE("this system does not tell how much memory it has");
+  const Folder folder;
+  const auto run = make_run(small_spec());
+  steps(*run, 1);
+  run->save(folder.file("good.safetensors"));
+  Bytes bytes(folder.file("good.safetensors"));
+  Json origin = Json::parse(bytes.metadata["origin"]);
+  for (Json& pair : origin) {
+    if (pair[0] == "train.batch") pair[1] = "4096";
+    if (pair[0] == "model.sequence") pair[1] = "4096";
+    if (pair[0] == "model.feed_forward") pair[1] = "65536";
+  }
+  bytes.metadata["origin"] = origin.dump();
+  bytes.file(folder, "A-3.safetensors");
+  folder.write("session.json", session_json().dump());
+  LabTrainer trainer({.threads = 1, .sample_text = false});
+  CHECK(contains(error_of([&] {
+                   trainer.carry_out(lab::RestoreSession{folder.path.string(), false});
+                 }),
+                 "a run of this size needs about"));
+  CHECK(contains(error_of([&] { Run::load(folder.file("A-3.safetensors"), small_task(), shared_backend()); }),
+                 "a run of this size needs about"));
+  CHECK(trainer.empty());
+}
+
+TEST_CASE("gate: every number of a fixture", "[gate]") {
+  const Folder folder;
+  const Bytes good(NORMSCOPE_FIXTURES "/decoder-post.safetensors");
+  const auto config = [](const char* key, const char* value) { return member("config", key, value); };
+  const std::string batch = "expected a whole number from 1 to 4096",
+                    length = "expected a whole number from 1 to 9";
+  const std::vector<Case> cases = {
+      {entry("batch", "0"), "batch is 0: " + batch},
+      {entry("batch", "-3"), "batch is -3: " + batch},
+      {entry("batch", "2147483647"), "batch is 2147483647: " + batch},
+      {entry("batch", "\"3\""), "batch is \"3\": " + batch},
+      {entry("length", "0"), "length is 0: " + length},
+      {entry("length", "-7"), "length is -7: " + length},
+      {entry("length", "10"), "length is 10: " + length},
+      {config("L", "0"), "config.L is 0: expected a whole number from 1 to 256"},
+      {config("L", "2147483647"), "config.L is 2147483647: expected a whole number from 1 to 256"},
+      {config("d", "1"), "config.d is 1: expected a whole number from 2 to 8192"},
+      {config("heads", "0"), "config.heads is 0: expected a whole number from 1 to 128"},
+      {config("dff", "65537"), "config.dff is 65537: expected a whole number from 1 to 65536"},
+      {config("vocab", "1"), "config.vocab is 1: expected a whole number from 2 to 1000000"},
+      {config("max_len", "4097"), "config.max_len is 4097: expected a whole number from 1 to 4096"},
+      {config("tie", "1"), "config.tie is 1: expected true or false"},
+      {config("arch", "\"x\""), "config.arch is \"x\": expected one of dec, enc, encdec, conv, parser"},
+      {config("norm", "\"x\""), "config.norm is \"x\": expected the name of a norm"},
+      {config("placement", "\"x\""), "config.placement is \"x\": expected the name of a placement"},
+      {config("placement", "[\"post\"]"), "config.placement is a list of 1: expected a list of 3"},
+      {config("pos", "\"x\""), "config.pos is \"x\": expected one of learned, sin, relative"},
+      {config("label_smoothing", "1.5"), "config.label_smoothing is 1.5: expected a number from 0 to 1"},
+      {config("L", ""), "config.L is missing"},
+      {member("adam", "steps", "0"), "adam.steps is 0: expected a whole number from 1 to 1000"},
+      {member("adam", "beta1", "2"), "adam.beta1 is 2: expected a number from 0 to 1"},
+      {member("adam", "lr", "null"), "adam.lr is null: expected a number from 0 to 1000"},
+      {entry("layer_norm_eps", "-1"), "layer_norm_eps is -1: expected a number from 0 to 1"},
+      {entry("emb_scale", "1.0"), "emb_scale is 1.0: expected sqrt(d) = 4"},
+  };
+  check_all(folder, good, "fixture", cases, [](const SafetensorsFile& file) { read_fixture(file); });
+  // A model that the file's tensors cannot fill is refused before it is allocated.
+  const auto verify = [&](const std::function<void(Bytes&)>& change) {
+    Bytes changed = good;
+    change(changed);
+    return error_of([&] { verify_fixture(changed.file(folder, "v"), shared_backend()); });
+  };
+  CHECK(contains(verify(entry("batch", "4096")),
+                 "tensor \"input/x\": shape (3,7) in the file, expected (4096,7)"));
+  CHECK(contains(verify(config("dff", "65536")), "in the file, expected (65536)"));
+  CHECK(contains(verify(config("L", "256")), "the file lacks the parameter L04.attn.wq"));
+}
+
+TEST_CASE("gate: tables have a limit of lines, tokenizers one of pieces", "[gate]") {
+  const Folder folder;
+  if (tokenizer_unavailable().empty()) {
+    const std::string path = folder.write("t.model", "nonsense");
+    CHECK(contains(error_of([&] { Tokenizer::load(path); }),
+                   "[tokenizer " + path + "] not a SentencePiece model"));
+  }
+  CHECK(contains(error_of([&] { Tokenizer::load("/dev/zero"); }), "is a device, not a regular file"));
+  CHECK(contains(error_of([&] { read_tsv("/dev/zero", "x"); }), "is a device, not a regular file"));
+  std::string many;
+  many.resize(kTsvMaxRows + 1, '\n');
+  CHECK(contains(error_of([&] { parse_tsv(many, "t.tsv", "a<TAB>b"); }), "has more than 20000000 lines"));
+}
+
+TEST_CASE("gate: the limits of a setting belong to it, and a wiring of 256 layers is quick", "[gate]") {
+  RunSpec spec;
+  for (const char* key : {"train.label_smoothing", "model.dropout_residual", "model.dropout_attention"}) {
+    CHECK_NOTHROW(set_field(spec, key, "0.99"));
+    CHECK(get_field(spec, key) == "0.99");
+    CHECK(contains(error_of([&] { set_field(spec, key, "0.991"); }),
+                   "0.991 is out of range: expected 0 to 0.99"));
+    CHECK(contains(error_of([&] { set_field(spec, key, "-0.01"); }), "expected 0 to 0.99"));
+  }
+  CHECK(contains(error_of([&] { set_field(spec, "run.name", std::string(5000, 'x')); }),
+                 "a value of 5000 bytes: expected at most 4096"));
+  CHECK(error_of([&] { set_field(spec, std::string(5000, 'x'), "1"); }).size() < 200);
+  // Keys of a wiring stand for places by themselves: nothing is searched for.
+  set_field(spec, "model.layers", "256");
+  set_field(spec, "wiring.L200.attn", "before=ln");
+  const auto values = field_values(spec);
+  CHECK(values.size() > 512);
+  CHECK(get_field(spec, "wiring.L200.attn") == "before=ln");
+  for (const char* wrong :
+       {"wiring.L0.attn", "wiring.L257.attn", "wiring.L2.attn", "wiring.L002.attn", "wiring.L", "wiring.L02",
+        "wiring.L02.cross", "wiring.", "wiring.L 2.ffn", "wiring.enc.L01.attn"})
+    CHECK(contains(error_of([&] { set_field(spec, wrong, "before=ln"); }), "no such place"));
+  set_field(spec, "model.architecture", "encoder-decoder");
+  CHECK_NOTHROW(set_field(spec, "wiring.dec.L02.cross", "before=ln"));
+  CHECK_NOTHROW(set_field(spec, "wiring.enc.L256.ffn", "before=ln"));
+}

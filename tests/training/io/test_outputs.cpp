@@ -1,0 +1,226 @@
+// The two writers that everything goes through: whole files (AtomicFile) and growing ones (LineFile).
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "folder.h"
+#include "training/io/atomic_file.h"
+#include "training/io/line_file.h"
+
+using namespace normscope;
+namespace fs = std::filesystem;
+
+using test::Folder;
+
+namespace {
+
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+void put(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+mode_t mode_of(const std::string& path) {
+  struct stat info {};
+  REQUIRE(stat(path.c_str(), &info) == 0);
+  return info.st_mode & 07777;
+}
+
+std::string refusal_of(const std::string& path) {
+  try {
+    write_file(path, "new", "test");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+// As AtomicFile names its own, `age` seconds old.
+std::string make_temporary(const Folder& folder, char digit, int age) {
+  const std::string path = folder.file(".normscope-" + std::string(32, digit) + ".tmp");
+  put(path, "half");
+  const timespec then{::time(nullptr) - age, 0}, times[] = {then, then};
+  REQUIRE(utimensat(AT_FDCWD, path.c_str(), times, 0) == 0);
+  return path;
+}
+
+}  // namespace
+
+TEST_CASE("a new file has the umask's mode, own text 0600; a replaced file keeps its own") {
+  const Folder folder;
+  const mode_t before = umask(022);
+  write_file(folder.file("shared"), "a", "test");
+  write_file(folder.file("own"), "a", "test", Access::Own);
+  CHECK(mode_of(folder.file("shared")) == 0644);
+  CHECK(mode_of(folder.file("own")) == 0600);
+  for (const mode_t mode : {0600, 0640, 0755}) {
+    chmod(folder.file("shared").c_str(), mode);
+    write_file(folder.file("shared"), "b", "test");
+    CHECK(mode_of(folder.file("shared")) == mode);
+    chmod(folder.file("own").c_str(), mode);
+    write_file(folder.file("own"), "b", "test", Access::Own);
+    CHECK(mode_of(folder.file("own")) == mode);
+  }
+  make_folder(folder.file("a/b"), Access::Own, "test");
+  CHECK(mode_of(folder.file("a")) == 0700);
+  CHECK(mode_of(folder.file("a/b")) == 0700);
+  umask(before);
+}
+
+TEST_CASE("links: one to a file stays, one to nothing and one to itself are refused") {
+  const Folder folder;
+  put(folder.file("target"), "old");
+  fs::create_symlink("target", folder.file("link"));
+  fs::create_symlink("nowhere", folder.file("dangling"));
+  fs::create_symlink("loop", folder.file("loop"));
+  CHECK(refusal_of(folder.file("link")).empty());
+  CHECK(fs::is_symlink(folder.file("link")));
+  CHECK(content(folder.file("target")) == "new");
+  CHECK(refusal_of(folder.file("dangling")).find("a link to nowhere, which is not there") !=
+        std::string::npos);
+  CHECK_FALSE(fs::exists(folder.file("nowhere")));
+  CHECK(refusal_of(folder.file("loop")).find("levels of symbolic links") != std::string::npos);
+  CHECK(refusal_of(folder.path).find("a folder") != std::string::npos);
+  CHECK(refusal_of("").find("empty") != std::string::npos);
+  CHECK(refusal_of(folder.file("target/x")).find("Not a directory") != std::string::npos);
+  CHECK(refusal_of("/proc/self/normscope").find("cannot be written") != std::string::npos);  // nor may root
+  CHECK(folder.files() == 4);
+}
+
+TEST_CASE("devices, pipes and open streams are written as they are") {
+  const Folder folder;
+  CHECK(refusal_of("/dev/full").find("No space left") != std::string::npos);
+  CHECK(refusal_of("/dev/null").empty());
+  fs::create_symlink("/dev/full", folder.file("full"));
+  CHECK(refusal_of(folder.file("full")).find("No space left") != std::string::npos);
+  CHECK(fs::is_symlink(folder.file("full")));
+
+  const std::string pipe = folder.file("pipe");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::string got;
+  std::thread reader([&] { got = content(pipe); });
+  CHECK(refusal_of(pipe).empty());
+  reader.join();
+  CHECK(got == "new");
+  CHECK(fs::is_fifo(pipe));
+
+  // A stream that leads to a file goes on where it stands: nothing of before is overwritten or replaced.
+  const int file = open(folder.file("stream").c_str(), O_WRONLY | O_CREAT, 0600);
+  REQUIRE(::write(file, "before ", 7) == 7);
+  CHECK(refusal_of("/dev/fd/" + std::to_string(file)).empty());
+  CHECK(refusal_of("/proc/self/fd/" + std::to_string(file)).empty());
+  close(file);
+  CHECK(content(folder.file("stream")) == "before newnew");
+  CHECK(refusal_of("/dev/fd/987").find("cannot be written") != std::string::npos);
+}
+
+TEST_CASE("what a killed process left is removed, what is young, held or another's stays") {
+  const Folder folder;
+  const std::string stale = make_temporary(folder, 'a', 3600), young = make_temporary(folder, 'b', 0),
+                    held = make_temporary(folder, 'c', 3600);
+  const int lock = open(held.c_str(), O_RDONLY);
+  REQUIRE(flock(lock, LOCK_EX) == 0);
+  const std::string others[] = {folder.file(".normscope-1.tmp"), folder.file("notes.tmp"),
+                                folder.file(".normscope-" + std::string(32, 'g') + ".tmp")};
+  for (const std::string& other : others) put(other, "mine");
+  fs::create_symlink(folder.file("notes.tmp"), folder.file(".normscope-" + std::string(32, 'd') + ".tmp"));
+  write_file(folder.file("new"), "x", "test");  // the first into this folder
+  CHECK_FALSE(fs::exists(stale));
+  CHECK(fs::exists(young));
+  CHECK(fs::exists(held));
+  for (const std::string& other : others) CHECK(fs::exists(other));
+  close(lock);
+  remove_stale_temporaries(folder.path);
+  CHECK_FALSE(fs::exists(held));
+  CHECK(folder.files() == 6);  // young, three others, the link, the new one
+}
+
+TEST_CASE("names: no two temporaries alike, and the longest name there can be") {
+  const Folder folder;
+  AtomicFile one(folder.file("a"), "test"), two(folder.file("a"), "test");
+  CHECK(folder.files() == 2);
+  const std::string longest(255, 'n');
+  CHECK(refusal_of(folder.file(longest)).empty());
+  CHECK(content(folder.file(longest)) == "new");
+  two.write("two", 3);
+  two.commit();
+  one.write("one", 3);
+  one.commit();
+  CHECK(content(folder.file("a")) == "one");
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("same_file sees through links, hard links and ways around, and takes no device for one") {
+  const Folder folder;
+  put(folder.file("a"), "x");
+  put(folder.file("b"), "x");
+  fs::create_symlink("a", folder.file("link"));
+  fs::create_hard_link(folder.file("a"), folder.file("hard"));
+  CHECK(same_file(folder.file("a"), folder.file("./a")));
+  CHECK(same_file(folder.file("a"), folder.file("link")));
+  CHECK(same_file(folder.file("a"), folder.file("hard")));
+  CHECK(same_file(folder.file("new"), folder.file("../" + folder.path.filename().string() + "/new")));
+  CHECK_FALSE(same_file(folder.file("a"), folder.file("b")));
+  CHECK_FALSE(same_file(folder.file("a"), folder.file("new")));
+  CHECK_FALSE(same_file("/dev/null", "/dev/null"));
+}
+
+TEST_CASE("a growing file: whole lines that can be read at once, begun anew or gone on with") {
+  const Folder folder;
+  const std::string path = folder.file("log");
+  {
+    LineFile log(path, "log");
+    log.line("one");
+    CHECK(content(path) == "one\n");
+    log.line("two");
+    CHECK(content(path) == "one\ntwo\n");
+    CHECK(log.error().empty());
+  }
+  put(path, "one\ntw");  // killed in the middle of a line by something else
+  {
+    LineFile log(path, "log", true);
+    log.line("three");
+  }
+  CHECK(content(path) == "one\ntw\nthree\n");
+  { LineFile log(path, "log"); }
+  CHECK(content(path).empty());
+  LineFile nothing;
+  nothing.line("x");
+  CHECK_FALSE(nothing);
+  CHECK_THROWS_AS(LineFile(folder.file("none/log"), "log"), Error);
+  fs::create_symlink("nowhere", folder.file("dangling"));
+  CHECK_THROWS_AS(LineFile(folder.file("dangling"), "log"), Error);
+}
+
+TEST_CASE("a growing file on a full disk says so, keeps whole lines and does not throw") {
+  LineFile full("/dev/full", "log");
+  full.line("one");
+  CHECK(full.error().find("No space left") != std::string::npos);
+  full.line("two");
+  const Folder folder;
+  const std::string path = folder.file("log");
+  LineFile log(path, "log");
+  log.line("whole");
+  // What the disk has no room for is stood in for by the largest size that a process may write to.
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small{10, before.rlim_max};
+  const auto ignored = signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  log.line("does not fit any more");
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, ignored);
+  CHECK_FALSE(log.error().empty());
+  CHECK(content(path) == "whole\n");
+}

@@ -1,0 +1,207 @@
+// Encoders and encoder-decoders: their specification as fields and their training as runs. (Padding:
+// test_padding.cpp.)
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "catch.hpp"
+#include "engine/core/error.h"
+#include "engine/core/philox.h"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/seal.h"
+#include "training/measure/step_metrics.h"
+#include "training/run/network.h"
+#include "training/support/small_runs.h"
+
+namespace normscope::test {
+namespace {
+
+RunSpec both_spec(const std::string& data = "translation") {
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "model.architecture", "encoder-decoder");
+  set_field(spec, "data.name", data);
+  return spec;
+}
+
+RunSpec encoder_spec() {
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "model.architecture", "encoder");
+  return spec;
+}
+
+RunSpec rebuilt(const RunSpec& spec) {
+  RunSpec copy;
+  for (const auto& [key, value] : field_values(spec)) set_field(copy, key, value);
+  return copy;
+}
+
+std::string validate_error(const RunSpec& spec) {
+  try {
+    validate(spec);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("architecture: a specification goes to text and back", "[architectures]") {
+  RunSpec spec = both_spec();
+  CHECK(rebuilt(spec) == spec);
+  CHECK(get_field(spec, "model.encoder_placement") == "same");
+  set_field(spec, "model.encoder_layers", "3");
+  set_field(spec, "model.encoder_placement", "post");
+  CHECK(spec.model.encoder.layers.size() == 3);
+  CHECK(spec.model.decoder.layers.size() == 2);
+  CHECK(get_field(spec, "model.placement") == "pre");
+  CHECK(get_field(spec, "model.encoder_placement") == "post");
+  CHECK(spec.model.encoder.final == NormKind::None);
+  CHECK(spec.model.decoder.final == NormKind::LayerNorm);
+  CHECK(rebuilt(spec) == spec);
+  CHECK(rebuilt(spec).model.encoder == spec.model.encoder);
+  set_field(spec, "wiring.dec.L02.cross", "before=ln after=ln");
+  set_field(spec, "wiring.enc.L03.ffn", "before=rms");
+  CHECK(get_field(spec, "model.placement") == "custom");
+  CHECK(rebuilt(spec) == spec);
+  CHECK(rebuilt(spec).model.decoder == spec.model.decoder);
+  CHECK(rebuilt(spec).model.encoder == spec.model.encoder);
+  RunSpec from = both_spec();
+  for (const Edit& edit : edits_between(from, spec, 1)) set_field(from, edit.key, edit.value);
+  CHECK(from == spec);
+  CHECK_THROWS_AS(set_field(spec, "wiring.L01.attn", "none"), Error);
+  CHECK_THROWS_AS(set_field(spec, "wiring.enc.L01.cross", "none"), Error);
+}
+
+TEST_CASE("architecture: a stack keeps its wiring when the architecture changes", "[architectures]") {
+  RunSpec spec = small_spec("sandwich");
+  set_field(spec, "model.architecture", "encoder");
+  CHECK(get_field(spec, "model.placement") == "sandwich");
+  CHECK(spec.data.form == TaskForm::Masked);
+  set_field(spec, "model.architecture", "encoder-decoder");
+  CHECK(get_field(spec, "model.placement") == "sandwich");
+  CHECK(get_field(spec, "model.encoder_placement") == "same");
+  CHECK(spec.data.form == TaskForm::Translate);
+  set_field(spec, "model.layers", "4");
+  CHECK(spec.model.encoder.layers.size() == 4);
+  set_field(spec, "model.norm", "rms");
+  CHECK(get_field(spec, "model.encoder_placement") == "same");
+  CHECK(spec.model.encoder.final == NormKind::Rms);
+}
+
+TEST_CASE("architecture: what does not fit together is refused with the way out", "[architectures]") {
+  CHECK(validate_error(both_spec("corpus")).find("an encoder-decoder cannot learn corpus") !=
+        std::string::npos);
+  RunSpec spec = encoder_spec();
+  CHECK(validate_error(spec) == "");
+  set_field(spec, "data.name", "copy");
+  CHECK(validate_error(spec).find("expected data.name corpus, text, labels") != std::string::npos);
+  spec = small_spec();
+  set_field(spec, "data.name", "translation");
+  CHECK(validate_error(spec).find("a decoder cannot learn translation") != std::string::npos);
+  spec = both_spec("pairs");
+  CHECK(validate_error(spec).find("no file is named") != std::string::npos);
+  spec = both_spec();
+  set_field(spec, "model.sequence", "18");
+  CHECK(validate_error(spec).find("multiple of 4") != std::string::npos);
+}
+
+TEST_CASE("architecture: encoder-decoders and encoders train, the same bits every time", "[architectures]") {
+  for (const char* data : {"translation", "copy", "reverse", "sort"}) {
+    INFO(data);
+    const RunSpec spec = both_spec(data);
+    const auto backend = make_cpu_backend(1);
+    const auto a = make_run(spec);
+    Run b(spec, small_task(spec.data), *backend);
+    steps(*a, 25);
+    steps(b, 25);
+    CHECK(same_bits(losses(*a), losses(b)));
+    CHECK(first_difference(a->store(), b.store()) == "");
+    CHECK(losses(*a)[24] < losses(*a)[0]);
+    CHECK(std::isfinite(a->validation_loss()));
+    CHECK(a->sample(40).find("\u2190") != std::string::npos);
+  }
+  const auto a = make_run(encoder_spec()), b = make_run(encoder_spec());
+  steps(*a, 25);
+  b->validation_loss();
+  b->sample(10);
+  steps(*b, 25);
+  CHECK(same_bits(losses(*a), losses(*b)));
+  CHECK_FALSE(a->sample(10).empty());
+}
+
+TEST_CASE("architecture: a killed run goes on bitwise, and hybrids fork", "[architectures]") {
+  RunSpec spec = both_spec();
+  set_field(spec, "model.encoder_placement", "post");
+  set_field(spec, "model.dropout_residual", "0.1");
+  const auto straight = make_run(spec), stopped = make_run(spec);
+  steps(*straight, 16);
+  steps(*stopped, 9);
+  const std::string path = "architectures.safetensors";
+  stopped->save(path);
+  const RunSpec saved = Run::saved_spec(path);
+  CHECK(saved == spec);
+  const auto resumed = Run::load(path, small_task(saved.data), shared_backend());
+  std::remove(path.c_str());
+  steps(*resumed, 7);
+  CHECK(same_bits(losses(*straight), losses(*resumed)));
+  CHECK(first_difference(straight->store(), resumed->store()) == "");
+  RunSpec moved = spec;
+  set_field(moved, "model.encoder_placement", "pre");
+  const auto fork = straight->fork(moved);
+  fork->step();
+  CHECK(std::isfinite(fork->last_loss()));
+  CHECK(fork->spec() == moved);
+  CHECK(fork->skip_scales().size() == 10);
+}
+
+TEST_CASE("architecture: a run starts from the weights of another", "[architectures]") {
+  RunSpec spec = encoder_spec();
+  const auto before = make_run(spec);
+  steps(*before, 10);
+  const std::string path = "pretrained.safetensors";
+  before->save(path);
+  set_field(spec, "train.init_from", path);
+  const auto after = make_run(spec);
+  for (const ParameterInfo& p : after->store().parameters()) {
+    INFO(p.name);
+    const int32_t i = after->store().find(p.name), j = before->store().find(p.name);
+    CHECK(same_bits(after->store().read(i), before->store().read(j)));
+    for (float m : after->store().read(i, Store::Block::M)) REQUIRE(m == 0.0f);
+  }
+  CHECK(after->history()->events().size() == 2);
+  // Rows of another length have positions of their own; another width is another model.
+  RunSpec longer = spec, wider = spec;
+  set_field(longer, "model.sequence", "24");
+  set_field(wider, "model.d_model", "24");
+  const auto stretched = make_run(longer);
+  const auto weights = [](Run& run, const char* name) { return run.store().read(run.store().find(name)); };
+  CHECK(same_bits(weights(*stretched, "L02.ffn.w1"), weights(*before, "L02.ffn.w1")));
+  CHECK(weights(*stretched, "emb.positions").size() == 24 * 16);
+  CHECK_THROWS_WITH(make_run(wider), Catch::Contains("another shape"));
+  // A resumed run needs the file no more.
+  after->step();
+  after->save("finetuned.safetensors");
+  std::remove(path.c_str());
+  CHECK_NOTHROW(Run::load("finetuned.safetensors", small_task(spec.data), shared_backend()));
+  std::remove("finetuned.safetensors");
+  CHECK_THROWS_AS(make_run(spec), Error);
+}
+
+TEST_CASE("architecture: what is watched for values that are not finite is named, in order",
+          "[architectures]") {
+  const auto run = make_run(small_spec("post"));
+  std::vector<std::string> tensors;
+  for (const FiniteCheck& check : finite_checks(run->program().data())) tensors.push_back(check.tensor);
+  const auto place = [&](const std::string& tensor) {
+    return std::find(tensors.begin(), tensors.end(), tensor) - tensors.begin();
+  };
+  const auto count = static_cast<std::ptrdiff_t>(tensors.size());
+  CHECK(place("L01.attn residual sum") < place("L01.attn output"));
+  CHECK(place("L01.attn output") < place("L01.ffn residual sum"));
+  CHECK(place("L02.ffn output") < place("loss"));
+  CHECK(place("loss") < count);
+}
+
+}  // namespace normscope::test

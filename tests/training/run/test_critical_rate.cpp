@@ -1,0 +1,378 @@
+// The critical rate: bisection on functions whose crossing is known; no bit of a run changes; a run's own number against
+// the double reference model along the very update, against the curvature there, and against the largest eigenvalue of
+// the Hessian where theory ties them.
+#include "training/run/edge/critical_rate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "catch.hpp"
+#include "engine/support/read_parameters.h"
+#include "reference/model.h"
+#include "training/support/small_runs.h"
+
+namespace normscope::test {
+namespace {
+
+using reference::Decoder;
+using reference::DecoderResult;
+using reference::DecoderSpec;
+using reference::Parameters;
+using reference::Values;
+
+/// The widest that bisection leaves: 16 octaves in 62 parts.
+const double kPart = std::exp2(16.0 / 62);
+
+double critical_of(const Run& run) {
+  const History& history = *run.history();
+  return static_cast<double>(history.series(history.find(kCriticalStat)).values.back());
+}
+
+RunSpec spec_with(const std::string& preset, const std::vector<std::pair<std::string, std::string>>& fields) {
+  RunSpec spec = small_spec(preset);
+  for (const auto& [key, value] : fields) set_field(spec, key, value);
+  return spec;
+}
+
+double dot(const Parameters& a, const Parameters& b) {
+  double sum = 0;
+  for (const auto& [name, values] : a)
+    for (size_t i = 0; i < values.size(); ++i) sum += values[i] * b.at(name)[i];
+  return sum;
+}
+
+/// a + c b.
+Parameters moved(Parameters a, double c, const Parameters& b) {
+  for (auto& [name, values] : a)
+    for (size_t i = 0; i < values.size(); ++i) values[i] += c * b.at(name)[i];
+  return a;
+}
+
+DecoderSpec reference_of(const RunSpec& spec, int32_t step) {
+  DecoderSpec s;
+  const ModelConfig& model = spec.model;
+  s.placement = placement_of(model.stack(), context_of(model, true));
+  s.norm = model.norm;
+  s.L = model.layers;
+  s.D = model.d_model;
+  s.heads = model.heads;
+  s.F = model.feed_forward;
+  s.V = model.vocabulary;
+  s.B = spec.train.batch;
+  s.T = model.sequence;
+  s.activation = model.activation;
+  s.eps = static_cast<double>(model.eps);
+  s.smoothing = static_cast<double>(spec.train.label_smoothing);
+  s.dropout_residual = static_cast<double>(model.dropout_residual);
+  s.dropout_attention = static_cast<double>(model.dropout_attention);
+  s.dropout_activation = static_cast<double>(model.dropout_activation);
+  s.seed = spec.seed;
+  s.step = static_cast<uint32_t>(step);
+  return s;
+}
+
+/// The loss of a step's batch in double along the update that the run made: phi(c) = L(from + c update).
+class Ray {
+ public:
+  /// Takes the run's next step.
+  explicit Ray(Run& run) : from_(parameters_of(run.store())) {
+    run.step();
+    update_ = moved(parameters_of(run.store()), -1, from_);
+    const auto tokens = run.program().tokens("tokens"), targets = run.program().tokens("targets");
+    tokens_.assign(tokens.begin(), tokens.end());
+    targets_.assign(targets.begin(), targets.end());
+    spec_ = reference_of(run.spec(), run.steps_done());
+    rate_ = learning_rate(run.spec().train.schedule, run.steps_done());
+    multiple_ = critical_of(run) / rate_;
+  }
+
+  double multiple() const { return multiple_; }  ///< what the run measured, over its rate
+  double rate() const { return rate_; }
+  const Parameters& update() const { return update_; }
+  DecoderResult result(const Parameters& at) const { return Decoder(spec_, at).run(tokens_, targets_, {}); }
+  Parameters gradient() const { return result(from_).gradients; }
+  double loss(double c) const { return result(moved(from_, c, update_)).loss; }
+  /// phi'(c), by the reference's gradient.
+  double slope(double c) const { return dot(result(moved(from_, c, update_)).gradients, update_); }
+  /// phi''(0): the Hessian between two updates, by central differences of gradients.
+  double curvature() const {
+    const double h = 1e-4 * multiple_;
+    return (slope(h) - slope(-h)) / (2 * h);
+  }
+  /// The largest |phi'''| of points spread over the way to the crossing.
+  double most_third() const {
+    constexpr int kPoints = 8;
+    const double h = 0.01 * multiple_;
+    double most = 0;
+    for (int i = 0; i <= kPoints; ++i) {
+      const double c = multiple_ * i / kPoints;
+      most = std::max(most, std::abs(slope(c + h) - 2 * slope(c) + slope(c - h)) / (h * h));
+    }
+    return most;
+  }
+  /// The crossing itself. What bisection leaves is narrower than the interval in which it is looked for.
+  double crossing() const {
+    const double start = loss(0);
+    double low = multiple_ / (1.05 * kPart), high = multiple_ * 1.05 * kPart;
+    REQUIRE(loss(low) <= start);
+    REQUIRE(loss(high) > start);
+    for (int i = 0; i < 24; ++i) {
+      const double middle = (low + high) / 2;
+      (loss(middle) <= start ? low : high) = middle;
+    }
+    return (low + high) / 2;
+  }
+  /// The largest eigenvalue of the Hessian at the weights before the update, its direction, and how far the Hessian turns
+  /// that direction away from itself, over the eigenvalue: 0 where it is an eigenvector.
+  struct Top {
+    double value = 0, residual = 0;
+    Parameters direction;
+  };
+  /// By power iteration; products of the Hessian with a vector are central differences of gradients in double.
+  Top top(int iterations = 60) const {
+    Top found{0, 0, update_};
+    for (int i = 0; i < iterations; ++i) {
+      const double norm = std::sqrt(dot(found.direction, found.direction)), h = 1e-4;
+      for (auto& [name, values] : found.direction)
+        for (double& x : values) x /= norm;
+      const Parameters after = result(moved(from_, h, found.direction)).gradients;
+      Parameters product = moved(after, -1, result(moved(from_, -h, found.direction)).gradients);
+      for (auto& [name, values] : product)
+        for (double& x : values) x /= 2 * h;
+      found.value = dot(found.direction, product);
+      const Parameters rest = moved(product, -found.value, found.direction);
+      found.residual = std::sqrt(dot(rest, rest)) / std::abs(found.value);
+      if (found.residual < 1e-4) break;
+      found.direction = std::move(product);
+    }
+    return found;
+  }
+  const Parameters& from() const { return from_; }
+
+ private:
+  DecoderSpec spec_;
+  Parameters from_, update_;
+  std::vector<int32_t> tokens_, targets_;
+  double rate_ = 0, multiple_ = 0;
+};
+
+/// The crossing c of phi(0) + c phi'(0) + c^2/2 phi''(0) is -2 phi'(0) / phi''(0). By Taylor's theorem the true one is
+/// away from it by c^2/3 |phi'''| / phi'' at some place before it; 3 % more for float arithmetic and the interpolation
+/// inside the last interval. Returns that bound as a share of c.
+double check_against_curvature(const Ray& ray) {
+  const double c = ray.multiple(), curvature = ray.curvature();
+  REQUIRE(curvature > 0);
+  const double quadratic = -2 * ray.slope(0) / curvature;
+  const double bound = c * ray.most_third() / (3 * curvature) + 0.03;
+  INFO("measured " << c << ", from the curvature " << quadratic << ", bound " << bound);
+  CHECK(std::abs(c - quadratic) <= bound * c);
+  return bound;
+}
+
+}  // namespace
+
+TEST_CASE("critical multiple: a quadratic's is exact, another's within a part, in six passes", "[critical]") {
+  for (const double crossing : {0.02, 0.3, 1.0, 1.7, 40.0, 900.0}) {
+    INFO(crossing);
+    int passes = 0;
+    const auto quadratic = [&](double c) {
+      ++passes;
+      return 3.0 - c + c * c / crossing;
+    };
+    CHECK(critical_multiple(3.0, quadratic) == Approx(crossing).epsilon(1e-9));
+    CHECK(passes <= kCriticalPasses);
+    const auto steep = [&](double c) { return 3.0 - c + std::pow(c, 9) / std::pow(crossing, 8); };
+    const double found = critical_multiple(3.0, steep);
+    CHECK(found > crossing / kPart);
+    CHECK(found < crossing * kPart);
+    for (const double beyond :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+      const double last = critical_multiple(3.0, [&](double c) { return c > crossing ? beyond : 3.0 - c; });
+      CHECK(last <= crossing);
+      CHECK(last > crossing / kPart);
+    }
+  }
+}
+
+TEST_CASE("critical multiple: at the ends of what is tried it is a bound", "[critical]") {
+  CHECK(critical_multiple(3.0, [](double c) { return 3.0 - c; }) == kMostMultiple);
+  CHECK(critical_multiple(3.0, [](double) { return 3.0; }) == kMostMultiple);  // not raised
+  CHECK(critical_multiple(3.0, [](double c) { return 3.0 + c; }) == kLeastMultiple);
+  const auto crossing_at = [](double at) { return [at](double c) { return 3.0 - c + c * c / at; }; };
+  CHECK(critical_multiple(3.0, crossing_at(0.9 * kLeastMultiple)) == kLeastMultiple);
+  CHECK(critical_multiple(3.0, crossing_at(1.1 * kMostMultiple)) == kMostMultiple);
+}
+
+TEST_CASE("critical rate: no bit of a run changes, and it is measured when it is due", "[critical]") {
+  const std::vector<RunSpec> specs = {
+      spec_with("post", {{"model.dropout_residual", "0.1"}, {"model.dropout_attention", "0.1"}}),
+      spec_with("pre",
+                {{"train.optimizer", "momentum"}, {"train.clip", "0.5"}, {"train.label_smoothing", "0.1"}}),
+      spec_with("admin", {{"train.optimizer", "adamw"}, {"train.weight_decay", "0.1"}}),
+      spec_with("pre", {{"model.memory", "8"}, {"train.reuse_gradients", "false"}}),
+      spec_with("post", {{"model.architecture", "encoder-decoder"}, {"data.name", "reverse"}}),
+      spec_with("convnet", {})};
+  for (const RunSpec& spec : specs) {
+    INFO(default_name(spec) << ", " << get_field(spec, "model.architecture"));
+    RunSpec watched = spec;
+    watched.train.critical_every = 5;
+    const auto plain = make_run(spec), run = make_run(watched), later = make_run(spec);
+    steps(*plain, 12);
+    steps(*run, 12);
+    steps(*later, 6);
+    later->edit("train.critical_every", "1");
+    steps(*later, 6);
+    for (const Run* other : {run.get(), later.get()}) {
+      CHECK(first_difference(plain->store(), const_cast<Run*>(other)->store()) == "");
+      CHECK(same_bits(plain->history()->loss().values, other->history()->loss().values));
+    }
+    const auto values = [](const Run& r) {
+      return r.history()->series(r.history()->find(kCriticalStat)).values;
+    };
+    REQUIRE(values(*run).size() == 12);
+    for (size_t i = 0; i < 12; ++i) {
+      INFO("step " << i + 1);
+      CHECK(std::isfinite(values(*run)[i]) == (i % 5 == 0));
+      CHECK(std::isfinite(values(*later)[i]) == (i >= 6));
+      CHECK(std::isnan(values(*plain)[i]));
+    }
+    CHECK(values(*run)[10] == values(*later)[10]);  // whatever was measured before
+  }
+}
+
+TEST_CASE("critical rate: switched off with the other measurements, and none without a rate", "[critical]") {
+  const RunSpec spec = spec_with("pre", {{"train.critical_every", "1"}});
+  const auto off = make_run(spec);
+  off->measure_live(false);
+  steps(*off, 2);
+  CHECK(std::isnan(critical_of(*off)));
+  const auto run = make_run(spec);
+  run->edit("train.lr", "0");
+  run->step();
+  CHECK(std::isnan(critical_of(*run)));
+}
+
+TEST_CASE("critical rate: where the loss in double crosses its start along the update", "[critical]") {
+  // Catches another batch, other dropout masks, weights before or behind the wrong step, half an update.
+  const std::vector<RunSpec> specs = {
+      spec_with("post", {{"train.optimizer", "sgd"}, {"train.lr", "0.1"}}),
+      spec_with("pre", {{"train.optimizer", "momentum"}, {"train.lr", "0.02"}}),
+      spec_with("pre", {{"train.lr", "0.02"}, {"train.warmup", "10"}, {"train.label_smoothing", "0.1"}}),
+      spec_with("post", {{"train.lr", "0.02"},
+                         {"train.warmup", "10"},
+                         {"model.dropout_residual", "0.2"},
+                         {"model.dropout_attention", "0.2"},
+                         {"model.dropout_activation", "0.2"}})};
+  for (RunSpec spec : specs) {
+    spec.model.activation = Activation::Gelu;
+    spec.train.critical_every = 1;
+    INFO(default_name(spec) << ", " << to_string(spec.train.optimizer));
+    const auto run = make_run(spec);
+    for (int32_t step = 1; step <= 3; ++step) {
+      INFO("step " << step);
+      const Ray ray(*run);
+      REQUIRE(ray.multiple() > kLeastMultiple);
+      REQUIRE(ray.multiple() < kMostMultiple);
+      CHECK(ray.multiple() == Approx(ray.crossing()).epsilon(0.02));
+    }
+  }
+}
+
+/// Nearly even targets, so that SGD comes close to a minimum, where the loss is nearly quadratic as far as the crossing.
+RunSpec near_a_minimum() {
+  return spec_with("pre", {{"model.activation", "gelu"},
+                           {"train.optimizer", "sgd"},
+                           {"train.lr", "0.3"},
+                           {"train.label_smoothing", "0.99"},
+                           {"train.steps", "200"},
+                           {"train.critical_every", "1"}});
+}
+
+TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") {
+  const RunSpec spec = near_a_minimum();
+  const auto run = make_run(spec);
+  check_against_curvature(Ray(*run));
+  steps(*run, 99);
+  const Ray sgd(*run);
+  // A factor of two, 1 / (ĝᵀHĝ) or 4 / (ĝᵀHĝ), would not pass.
+  CHECK(check_against_curvature(sgd) < 0.4);
+  // Of plain SGD the update is -rate g, and phi''(0) / (phi'(0) / -rate) is ĝᵀHĝ.
+  const double along = sgd.curvature() / (sgd.rate() * -sgd.slope(0));
+  CHECK(-sgd.slope(0) == Approx(dot(sgd.update(), sgd.update()) / sgd.rate()).epsilon(0.01));
+  CHECK(along == Approx(sgd.curvature() / dot(sgd.update(), sgd.update())).epsilon(0.01));
+  const Ray::Top top = sgd.top();
+  CHECK(top.residual < 0.01);  // an upper bound of `along` only where it is the largest
+  CHECK(along <= top.value * (1 + 1e-6));
+  // The same weights under Adam: its first update is -rate P^-1 g, P the size of each gradient plus ε, and 2 / η_c is the
+  // curvature of the preconditioned Hessian P^-1/2 H P^-1/2 along P^1/2 times the update.
+  RunSpec under_adam = run->spec();
+  set_field(under_adam, "train.optimizer", "adam");
+  set_field(under_adam, "train.lr", "0.001");
+  const auto fork = run->fork(under_adam);
+  const Ray adam(*fork);
+  const double bound = check_against_curvature(adam);
+  CHECK(bound < 0.4);
+  Parameters scaled = adam.gradient();  // P times the update
+  for (auto& [name, values] : scaled)
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] =
+          (std::abs(values[i]) + static_cast<double>(under_adam.train.eps)) * adam.update().at(name)[i];
+  const double length = dot(adam.update(), scaled);
+  CHECK(-adam.slope(0) == Approx(length / adam.rate()).epsilon(0.01));
+  CHECK(2 / (adam.multiple() * adam.rate()) == Approx(adam.curvature() / length).epsilon(bound + 0.02));
+  CHECK(std::abs(dot(adam.update(), sgd.update())) <
+        0.999 * std::sqrt(dot(adam.update(), adam.update()) * dot(sgd.update(), sgd.update())));
+}
+
+TEST_CASE("critical rate: along the top eigenvector of the Hessian it is 2 over the largest eigenvalue",
+          "[critical]") {
+  // Near a minimum the weights are pushed along the top eigenvector v, of eigenvalue λ: the gradient there is λ times the
+  // push along v plus what was left of it, so plain SGD steps along v, and no other rate than 2 / λ is critical. λ comes
+  // from power iteration on the reference model in double, the rate from the engine's own search.
+  const RunSpec spec = near_a_minimum();
+  const auto run = make_run(spec);
+  steps(*run, 120);
+  const auto plain = run->fork(run->spec()), pushed = run->fork(run->spec());
+  const Ray::Top below = Ray(*plain).top();
+  REQUIRE(below.residual < 0.01);
+  constexpr double kPush = 0.1;
+  for (size_t p = 0; p < pushed->store().parameters().size(); ++p) {
+    std::vector<float> weights = pushed->store().read(static_cast<int32_t>(p));
+    const Values& v = below.direction.at(pushed->store().parameters()[p].name);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] += static_cast<float>(kPush * v[i]);
+    pushed->store().write(static_cast<int32_t>(p), weights);
+  }
+  const Ray ray(*pushed);
+  const Ray::Top top = ray.top();
+  REQUIRE(top.residual < 0.01);
+  const double cosine = std::abs(dot(ray.update(), top.direction)) /
+                        std::sqrt(dot(ray.update(), ray.update()) * dot(top.direction, top.direction));
+  const double bound = check_against_curvature(ray), sharpness = 2 / (ray.multiple() * ray.rate());
+  INFO("2 over the critical rate " << sharpness << ", largest eigenvalue " << top.value << ", cosine "
+                                   << cosine << ", bound " << bound);
+  // What of the step is not along v, 1 - cosine², bends between nothing and as much as v; 3 % for float arithmetic.
+  const double aside = 1 - cosine * cosine;
+  CHECK(aside < 0.1);
+  CHECK(bound < 0.3);
+  CHECK(sharpness <= top.value * (1 + bound));
+  CHECK(sharpness >= top.value * (1 - aside) * (1 - bound));
+}
+
+TEST_CASE("critical rate: an edit that switches it on counts from the start", "[critical]") {
+  RunSpec spec = small_spec("pre");
+  CHECK(critical_every(spec, {}) == 0);
+  CHECK(critical_every(spec, {{9, "train.lr", "1e-3"}, {12, "train.critical_every", "0"}}) == 0);
+  CHECK(critical_every(spec, {{9, "train.critical_every", "10"}}) == 10);
+  CHECK(critical_every(spec, {{9, "train.critical_every", "10"}, {12, "train.critical_every", "4"}}) == 4);
+  spec.train.critical_every = 3;
+  CHECK(critical_every(spec, {{9, "train.critical_every", "0"}}) == 3);
+}
+
+TEST_CASE("critical rate: what it costs is said in passes and time", "[critical]") {
+  CHECK(critical_cost_text(1) == "6 forward passes every step: about 200 % more time");
+  CHECK(critical_cost_text(10) == "6 forward passes every 10 steps: about 20 % more time");
+  CHECK(critical_cost_text(500) == "6 forward passes every 500 steps: less than 1 % more time");
+}
+
+}  // namespace normscope::test

@@ -1,0 +1,417 @@
+// Runs: what two of them share, what an edit and a fork do, which states are recognised, and that looking changes
+// nothing.
+#include "catch.hpp"
+
+#include <cmath>
+
+#include "engine/core/error.h"
+#include "engine/cpu/backend_cpu.h"
+#include "engine/model/transformer.h"
+#include "engine/tape/seal.h"
+#include "training/support/small_runs.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+namespace {
+
+std::vector<float> weights(Run& run, const std::string& name, Store::Block block = Store::Block::Value) {
+  const int32_t index = run.store().find(name);
+  REQUIRE(index >= 0);
+  return run.store().read(index, block);
+}
+
+RunSpec moved(RunSpec spec, const std::string& key, const std::string& value) {
+  set_field(spec, key, value);
+  return spec;
+}
+
+}  // namespace
+
+TEST_CASE("the same run twice gives the same bits", "[run]") {
+  for (const std::string& preset : preset_names()) {
+    INFO(preset);
+    const auto a = make_run(small_spec(preset)), b = make_run(small_spec(preset));
+    steps(*a, 12);
+    steps(*b, 12);
+    CHECK(same_bits(losses(*a), losses(*b)));
+    CHECK(first_difference(a->store(), b->store()) == "");
+    CHECK(std::isfinite(a->last_loss()));
+    CHECK(a->steps_done() == 12);
+  }
+}
+
+TEST_CASE("any number of threads gives the same bits", "[run]") {
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "model.dropout_residual", "0.1");
+  set_field(spec, "model.dropout_attention", "0.1");
+  const auto one = make_cpu_backend(1), five = make_cpu_backend(5);
+  Run a(spec, small_task(), *one), b(spec, small_task(), *five);
+  steps(a, 8);
+  steps(b, 8);
+  CHECK(same_bits(losses(a), losses(b)));
+  CHECK(first_difference(a.store(), b.store()) == "");
+}
+
+TEST_CASE("runs of one seed share batches and the initial weights that both have", "[run]") {
+  const auto a = make_run(small_spec("post")), b = make_run(small_spec("post-warmup")),
+             c = make_run(small_spec("pre"));
+  CHECK(first_difference(a->store(), b->store()) == "");
+  int shared = 0;
+  for (const ParameterInfo& info : c->store().parameters())
+    if (a->store().find(info.name) >= 0) {
+      CHECK(same_bits(weights(*a, info.name), weights(*c, info.name)));
+      ++shared;
+    }
+  CHECK(shared >= 20);
+  steps(*a, 1);
+  steps(*c, 1);
+  const auto tokens_a = a->program().tokens("tokens"), tokens_c = c->program().tokens("tokens");
+  CHECK(std::equal(tokens_a.begin(), tokens_a.end(), tokens_c.begin(), tokens_c.end()));
+  const auto other = make_run(small_spec("post", 2));
+  CHECK(first_difference(make_run(small_spec("post"))->store(), other->store()) != "");
+}
+
+TEST_CASE("looking changes no bit: validation, text, forks, saved specs", "[run]") {
+  const auto watched = make_run(small_spec("admin")), alone = make_run(small_spec("admin"));
+  for (int i = 0; i < 10; ++i) {
+    watched->validation_loss();
+    watched->sample(12);
+    watched->write_some(5, 12);
+    watched->skip_scales();
+    watched->fork(moved(watched->spec(), "model.placement", "pre"))->step();
+    watched->step();
+    alone->step();
+  }
+  CHECK(same_bits(losses(*watched), losses(*alone)));
+  CHECK(first_difference(watched->store(), alone->store()) == "");
+}
+
+TEST_CASE("probes on or off: the same bits", "[run]") {
+  const RunSpec spec = small_spec("sandwich");
+  const auto task = small_task();
+  const auto train = [&](bool probes) {
+    auto store = std::make_unique<Store>(shared_backend());
+    ModelConfig model = spec.model;
+    model.vocabulary = task->vocabulary();
+    Tape tape(*store);
+    const ModelValues values =
+        record_transformer(tape, model, {.batch = 4, .sequence = 16, .training = true, .probes = probes});
+    store->materialize(spec.seed);
+    Program program = seal(tape, {.loss = values.loss, .update = OpKind::Adam, .clip = true});
+    CHECK((program.data().stats.size() > program.data().parameter_order.size() * 3 + 3) == probes);
+    for (uint32_t step = 1; step <= 10; ++step) {
+      task->batch(spec.seed, step, Split::Train, 4, 16, program.tokens("tokens"), program.tokens("targets"));
+      StepInputs inputs;
+      inputs.step = step;
+      inputs.lr = 3e-3f;
+      inputs.bias_correction1 = static_cast<float>(1 - std::pow(0.9, step));
+      inputs.bias_correction2 = static_cast<float>(1 - std::pow(0.98, step));
+      program.replay(inputs);
+    }
+    return store;
+  };
+  const auto with = train(true), without = train(false);
+  CHECK(first_difference(*with, *without) == "");
+}
+
+TEST_CASE("the rate of each step is the schedule's", "[run]") {
+  const auto run = make_run(small_spec("post-warmup"));
+  steps(*run, 15);
+  const Series rate = run->history()->rate();
+  for (size_t i = 0; i < 15; ++i)
+    CHECK(rate.values[i] ==
+          static_cast<float>(learning_rate(run->spec().train.schedule, static_cast<int64_t>(i) + 1)));
+}
+
+TEST_CASE("live edits act from the next step and replay bitwise", "[run]") {
+  const auto live = make_run(small_spec());
+  steps(*live, 5);
+  live->edit("train.lr", "1e-3");
+  steps(*live, 3);
+  live->edit("train.warmup", "20");
+  live->edit("train.clip", "0.5");
+  live->edit("train.label_smoothing", "0.1");
+  live->edit("train.clip", "0.5");  // no change, no event
+  steps(*live, 6);
+  REQUIRE(live->edits().size() == 4);
+  CHECK(live->edits()[0] == Edit{6, "train.lr", "0.001"});
+  CHECK(live->edits()[3] == Edit{9, "train.label_smoothing", "0.1"});
+
+  const auto replayed = make_run(live->origin());
+  replayed->schedule_edits(live->edits());
+  steps(*replayed, 14);
+  CHECK(replayed->edits() == live->edits());
+  CHECK(same_bits(losses(*live), losses(*replayed)));
+  CHECK(first_difference(live->store(), replayed->store()) == "");
+  CHECK(replayed->spec() == live->spec());
+
+  const auto plain = make_run(small_spec());
+  steps(*plain, 14);
+  CHECK(losses(*plain)[5] == losses(*live)[5]);  // the loss is computed before the update
+  CHECK(losses(*plain)[6] != losses(*live)[6]);
+}
+
+TEST_CASE("edits that cannot be are refused and change nothing", "[run]") {
+  const auto run = make_run(small_spec());
+  steps(*run, 2);
+  CHECK_THROWS_AS(run->edit("model.layers", "3"), Error);
+  CHECK_THROWS_AS(run->edit("train.lr", "fast"), Error);
+  CHECK_THROWS_AS(run->edit("train.speed", "1"), Error);
+  CHECK_THROWS_AS(run->schedule_edits({{2, "train.lr", "1"}}), Error);        // in the past
+  CHECK_THROWS_AS(run->schedule_edits({{9, "model.d_model", "15"}}), Error);  // not a multiple of the heads
+  CHECK_THROWS_AS(run->schedule_edits({{9, "data.name", "copy"}}), Error);
+  CHECK_THROWS_AS(run->schedule_edits({{9, "data.seed", "2"}, {11, "data.seed", "1"}}), Error);  // and back
+  CHECK(run->edits().empty());
+  CHECK(run->spec() == small_spec());
+  RunSpec broken = small_spec();
+  broken.train.schedule.kind = Schedule::Kind::LinearDecay;
+  broken.train.schedule.end = broken.train.schedule.warmup = 10;
+  CHECK_THROWS_AS(make_run(broken), Error);
+}
+
+TEST_CASE("a fork keeps by name; norms that moved take gains and moments along", "[run]") {
+  const auto source = make_run(small_spec("post"));
+  steps(*source, 7);
+  const auto before = make_run(small_spec("post"));
+  steps(*before, 7);
+  const auto fork = source->fork(moved(source->spec(), "model.placement", "pre"));
+  CHECK(first_difference(source->store(), before->store()) == "");  // the source is untouched
+  CHECK(fork->steps_done() == 7);
+  for (Store::Block block : {Store::Block::Value, Store::Block::M, Store::Block::V}) {
+    for (const ParameterInfo& info : fork->store().parameters()) {
+      INFO(info.name);
+      if (source->store().find(info.name) >= 0)
+        CHECK(same_bits(weights(*fork, info.name, block), weights(*source, info.name, block)));
+    }
+    for (std::string place : {"L01.attn", "L01.ffn", "L02.attn", "L02.ffn"})
+      for (std::string part : {".gain", ".bias"})
+        CHECK(same_bits(weights(*fork, place + ".before" + part, block),
+                        weights(*source, place + ".trunk" + part, block)));
+  }
+  CHECK(weights(*fork, "L01.attn.before.gain") != std::vector<float>(16, 1.0f));  // and these were trained
+  CHECK(weights(*fork, "final.gain") == std::vector<float>(16, 1.0f));            // new: as at the start
+  CHECK(fork->mean_loss(7) == source->mean_loss(7));
+  CHECK(fork->history()->loss().values.empty());
+  REQUIRE(fork->history()->events().size() == 1);
+  CHECK(fork->history()->events()[0].kind == RunEvent::Kind::Forked);
+}
+
+TEST_CASE("a fork is its source with edits, bit for bit", "[run]") {
+  for (std::string to : {"pre", "sandwich", "admin", "rezero"}) {
+    INFO(to);
+    const auto source = make_run(small_spec("post"));
+    steps(*source, 5);
+    source->edit("train.lr", "0.002");
+    const auto fork = source->fork(moved(source->spec(), "model.placement", to));
+    steps(*source, 3);  // trains on; the fork does not notice
+    steps(*fork, 6);
+    const auto replayed = make_run(fork->origin());
+    replayed->schedule_edits(fork->edits());
+    steps(*replayed, 11);
+    CHECK(first_difference(fork->store(), replayed->store()) == "");
+    const auto tail = losses(*replayed);
+    CHECK(tail.size() == 11);
+    CHECK(same_bits(losses(*fork), std::vector<float>(tail.begin() + 5, tail.end())));
+  }
+}
+
+TEST_CASE("several changes between two steps count as the last of them", "[run]") {
+  const auto source = make_run(small_spec("post"));
+  steps(*source, 5);
+  const auto bare = source->fork(moved(source->spec(), "model.placement", "rezero"));
+  const auto fork = bare->fork(moved(bare->spec(), "model.placement", "pre"));
+  const auto direct = source->fork(moved(source->spec(), "model.placement", "pre"));
+  CHECK(first_difference(fork->store(), direct->store()) == "");
+  steps(*fork, 3);
+  const auto replayed = make_run(fork->origin());
+  replayed->schedule_edits(fork->edits());
+  steps(*replayed, 8);
+  CHECK(first_difference(fork->store(), replayed->store()) == "");
+}
+
+TEST_CASE("forks of one sub-layer, another depth, width and optimizer", "[run]") {
+  const auto source = make_run(small_spec("post"));
+  steps(*source, 4);
+  const auto one = source->fork(moved(source->spec(), "wiring.L02.ffn", "before=ln"));
+  CHECK(same_bits(weights(*one, "L02.ffn.before.gain"), weights(*source, "L02.ffn.trunk.gain")));
+  CHECK(same_bits(weights(*one, "L02.attn.trunk.gain"), weights(*source, "L02.attn.trunk.gain")));
+  const auto deep = source->fork(moved(source->spec(), "model.layers", "3"));
+  CHECK(same_bits(weights(*deep, "L02.attn.wq"), weights(*source, "L02.attn.wq")));
+  CHECK(deep->store().find("L03.attn.wq") >= 0);
+  const auto wide = source->fork(moved(source->spec(), "model.feed_forward", "48"));
+  CHECK(same_bits(weights(*wide, "L01.attn.wq"), weights(*source, "L01.attn.wq")));
+  CHECK(weights(*wide, "L01.ffn.w1").size() == 16 * 48);
+  const auto sgd = source->fork(moved(source->spec(), "train.optimizer", "sgd"));
+  CHECK(same_bits(weights(*sgd, "L01.attn.wq"), weights(*source, "L01.attn.wq")));
+  CHECK(weights(*sgd, "L01.attn.wq", Store::Block::M) == std::vector<float>(16 * 16, 0.0f));
+  for (Run* run : {one.get(), deep.get(), wide.get(), sgd.get()}) {
+    run->step();
+    CHECK(std::isfinite(run->last_loss()));
+  }
+  RunSpec other = source->spec();
+  other.data.data_seed = 9;
+  CHECK_THROWS_AS(source->fork(other), Error);
+}
+
+TEST_CASE("Admin profiles its first batch, and again when a fork changes the wiring", "[run]") {
+  const auto admin = make_run(small_spec("admin"));
+  const std::vector<float> omegas = admin->skip_scales();
+  REQUIRE(omegas.size() == 4);
+  CHECK(omegas[0] == 1.0f);
+  CHECK(omegas[1] > 1.0f);
+  const auto source = make_run(small_spec("post"));
+  CHECK(source->skip_scales() == std::vector<float>(4, 1.0f));
+  steps(*source, 10);
+  const auto fork = source->fork(moved(source->spec(), "model.placement", "admin"));
+  CHECK(fork->skip_scales()[1] > 1.0f);
+  CHECK(fork->skip_scales() != omegas);  // of the present weights
+  const auto same = admin->fork(moved(admin->spec(), "train.lr", "0.001"));
+  CHECK(same->skip_scales() == omegas);  // nothing moved, nothing is measured anew
+  CHECK(make_run(small_spec("deepnorm"))->skip_scales()[0] == Approx(std::pow(4.0, 0.25)));
+}
+
+TEST_CASE("the history has every learned scale as each step began with it", "[run]") {
+  for (const char* preset : {"admin", "rezero"}) {
+    const bool skip = std::string(preset) == "admin";
+    const auto run = make_run(small_spec(preset));
+    std::vector<std::vector<float>> before;
+    for (int i = 0; i < 5; ++i) {
+      before.push_back(skip ? run->skip_scales() : run->branch_scales());
+      steps(*run, 1);
+    }
+    const History& history = *run->history();
+    const char *learned = skip ? ".skip.mean" : ".branch.mean",
+               *constant = skip ? ".branch.mean" : ".skip.mean";
+    const char* names[] = {"L01.attn", "L01.ffn", "L02.attn", "L02.ffn"};
+    for (size_t place = 0; place < 4; ++place) {
+      INFO(preset << " " << names[place]);
+      CHECK(history.find(std::string(names[place]) + constant) < 0);
+      const Series series = history.series(history.find(std::string(names[place]) + learned));
+      REQUIRE(series.values.size() == 5);
+      for (size_t i = 0; i < 5; ++i) CHECK(series.values[i] == Approx(before[i][place]).margin(1e-7));
+    }
+  }
+}
+
+TEST_CASE("a learned scale of the branch is reported as it stands now", "[run]") {
+  const auto run = make_run(small_spec("rezero"));
+  CHECK(run->branch_scales() == std::vector<float>(4, 0.0f));
+  steps(*run, 10);
+  for (float alpha : run->branch_scales()) {
+    CHECK(std::abs(alpha) > 1e-4f);
+    CHECK(std::abs(alpha) < 1.0f);
+  }
+  CHECK(run->branch_scales()[0] == weights(*run, "L01.attn.branch").at(0));
+  CHECK(run->skip_scales() == std::vector<float>(4, 1.0f));
+  CHECK(make_run(small_spec("post"))->branch_scales() == std::vector<float>(4, 1.0f));
+}
+
+TEST_CASE("states: warming up, learning, finished", "[run]") {
+  const auto run = make_run(small_spec("post-warmup"));
+  CHECK(run->state() == RunState::WarmingUp);
+  CHECK(std::isnan(run->last_loss()));
+  CHECK(std::isnan(run->mean_loss(20)));
+  steps(*run, 10);
+  CHECK(run->state() == RunState::Training);
+  steps(*run, 50);
+  CHECK((run->state() == RunState::Finished || run->state() == RunState::Stuck));
+  run->set_budget(100);
+  CHECK(run->state() != RunState::Finished);
+  CHECK(run->edits().empty());
+  CHECK(run->history()->events().back().kind == RunEvent::Kind::Finished);
+}
+
+TEST_CASE("a run that cannot learn is called stuck", "[run]") {
+  RunSpec spec = small_spec("pre");
+  set_field(spec, "train.lr", "0");
+  set_field(spec, "train.steps", "200");
+  const auto run = make_run(spec);
+  steps(*run, 150);
+  CHECK(run->state() == RunState::Training);
+  steps(*run, 1);
+  CHECK(run->state() == RunState::Stuck);
+  steps(*run, 49);
+  CHECK(run->state() == RunState::Stuck);  // the budget does not excuse it
+  CHECK(run->plateau_level() == Approx(small_task()->unigram_entropy()));
+  run->edit("train.label_smoothing", "0.1");
+  CHECK(run->plateau_level() > small_task()->unigram_entropy());
+}
+
+TEST_CASE("the first value that is not finite is named, and the run halts there", "[run]") {
+  RunSpec spec = small_spec("none");
+  set_field(spec, "train.optimizer", "sgd");
+  set_field(spec, "train.lr", "100");
+  const auto run = make_run(spec);
+  steps(*run, 60);
+  REQUIRE(run->state() == RunState::NonFinite);
+  const NonFiniteReport report = *run->non_finite();
+  CHECK(report.step == run->steps_done());
+  CHECK(report.step < 60);
+  CHECK(report.tensor != "");
+  CHECK(run->history()->events().back().kind == RunEvent::Kind::NonFinite);
+  CHECK_THROWS_AS(run->fork(spec), Error);
+
+  const auto poisoned = make_run(small_spec("post"));
+  poisoned->step();
+  const int32_t at = poisoned->store().find("L02.ffn.w1");
+  std::vector<float> values = poisoned->store().read(at);
+  values[3] = NAN;
+  poisoned->store().write(at, values);
+  poisoned->step();
+  REQUIRE(poisoned->non_finite());
+  CHECK(poisoned->non_finite()->layer == 2);
+  CHECK_THAT(poisoned->non_finite()->tensor, Catch::StartsWith("L02.ffn"));
+  CHECK(poisoned->non_finite()->step == 2);
+}
+
+TEST_CASE("text: as long as asked, the same for the same weights, in portions as in one go", "[run]") {
+  const auto run = make_run(small_spec("pre"));
+  steps(*run, 20);
+  const std::string line = run->sample(30);  // longer than the window of 16
+  CHECK(line.size() == 30);
+  CHECK(run->sample(30) == line);
+  CHECK(make_run(small_spec("pre"))->sample(30) != line);
+  int portions = 1;
+  while (!run->write_some(7, 30)) ++portions;
+  CHECK(portions == 5);
+  CHECK(run->written() == line);
+  RunSpec copy = small_spec("pre");
+  set_field(copy, "data.name", "copy");
+  const auto task = make_run(copy);
+  CHECK(task->sample(8).size() > 8);  // shows the question too
+}
+
+TEST_CASE("validation is fixed and finite", "[run]") {
+  const auto run = make_run(small_spec("pre"));
+  CHECK(std::isnan(run->last_validation_loss()));
+  const double first = run->validation_loss();
+  CHECK(run->validation_loss() == first);
+  CHECK(first == Approx(std::log(29.0)).margin(1.5));
+  steps(*run, 60);
+  CHECK(run->validation_loss() < first);
+  CHECK(run->history()->validation().values.size() == 3);
+}
+
+TEST_CASE("live measurements join the history by name and change no bit of the run", "[run]") {
+  for (const char* preset : {"post", "admin", "pre"}) {
+    const auto measured = make_run(small_spec(preset)), plain = make_run(small_spec(preset));
+    plain->measure_live(false);
+    steps(*measured, 12);
+    steps(*plain, 12);
+    CHECK(first_difference(measured->store(), plain->store()) == "");
+    const History &with = *measured->history(), &without = *plain->history();
+    CHECK(same_bits(with.loss().values, without.loss().values));
+    REQUIRE(with.layout().size() == without.layout().size());
+    for (const char* name :
+         {"beta2.4.sum", "beta2.1.0", "beta2.4.4", "L02.attn.token_cosine", "L02.ffn.layer_cosine",
+          "L01.attn.attention_entropy", "L02.attn.branch.variance", "L02.attn.input.variance"}) {
+      INFO(preset << " " << name);
+      const Series series = with.series(with.find(name));
+      REQUIRE(series.values.size() == 12);
+      for (float value : series.values) CHECK(std::isfinite(value));
+      CHECK(series.values.front() != series.values.back());
+      CHECK(std::isnan(without.series(without.find(name)).values.at(3)));
+    }
+  }
+}

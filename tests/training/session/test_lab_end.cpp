@@ -1,0 +1,326 @@
+// What comes after the first budget: forks that bring steps of their own, play at the end, resets that are
+// undone, and a history that is not relabelled.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "catch.hpp"
+#include "skip.h"
+#include "training/session/lab_trainer.h"
+#include "training/support/lab_runs.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+namespace {
+
+lab::ForkRequest dragged(const LabView& view, int32_t source, const std::string& placement,
+                         int32_t step = -1) {
+  lab::ForkRequest fork = request(view, source, placement);
+  fork.train = true;
+  fork.step = step;
+  return fork;
+}
+
+double mean(const std::vector<float>& values, size_t from, size_t count) {
+  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(from);
+  return std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0) / static_cast<double>(count);
+}
+
+std::vector<std::string> events(const RunView& run, RunEvent::Kind kind) {
+  std::vector<std::string> texts;
+  for (const RunEvent& event : run.history->events())
+    if (event.kind == kind) texts.push_back(event.text);
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("a fork at the end of the budget trains, as many steps again, and all runs go on", "[lab][end]") {
+  Lab lab(quiet());
+  lab.post(lab::ReplaceRuns{three(), {}, true});
+  REQUIRE(rest(lab)->step == 60);
+  lab.post(dragged(*lab.view(), 0, "pre"));
+  const auto view = rest(lab);
+  CHECK(view->message == "");
+  CHECK(view->budget == 120);
+  CHECK(view->step == 120);
+  REQUIRE(view->runs.size() == 4);
+  for (const RunView& run : view->runs) CHECK(run.step == 120);
+  const std::vector<float> own = losses(view->runs[3]);
+  REQUIRE(own.size() == 60);
+  CHECK(mean(own, 50, 10) < mean(own, 0, 10));  // it visibly learns
+  // Undone: what the others were trained meanwhile stays.
+  lab.post(lab::RemoveFork{});
+  CHECK(rest(lab)->runs.size() == 3);
+  CHECK(lab.view()->step == 120);
+  CHECK(lab.view()->budget == 120);
+}
+
+TEST_CASE("a fork brings no more than its own steps, and takes them along when it is undone at once",
+          "[lab][end]") {
+  Lab lab(quiet());
+  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(lab::PlayTo{40});
+  lab.wait_idle();
+  lab.post(dragged(*lab.view(), 0, "pre"));  // paused by hand: it trains all the same
+  auto view = rest(lab);
+  CHECK(view->budget == 100);
+  CHECK(view->step == 100);
+  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(lab::PlayTo{40});
+  lab.wait_idle();
+  lab::ForkRequest shy = request(*lab.view(), 0, "pre");
+  lab.post(shy);  // a script's: nothing starts
+  view = rest(lab);
+  CHECK(view->step == 40);
+  CHECK(view->budget == 60);
+  // From step 0 it has its steps within the budget.
+  lab::ForkRequest anew = dragged(*view, 0, "pre");
+  anew.from_start = true;
+  lab.post(anew);
+  view = rest(lab);
+  CHECK(view->budget == 60);
+  CHECK(view->runs[3].step == 60);
+  CHECK(losses(view->runs[3]).size() == 60);
+}
+
+TEST_CASE("a fork from an earlier step is that step's, trains alone and then with the others", "[lab][end]") {
+  Lab lab(quiet());
+  lab.post(lab::ReplaceRuns{three(), {}, true});
+  lab.wait_idle();
+  lab.post(lab::EditField{0, "train.lr", "0.0001"});  // of step 61 on: no part of what was
+  RunSpec then = *rest(lab)->runs[0].spec;
+  set_field(then, "train.lr", get_field(three()[0], "train.lr"));
+  lab::ForkRequest fork = dragged(*lab.view(), 0, "pre", 30);
+  fork.spec = then;
+  set_field(fork.spec, "model.placement", "pre");
+  lab.post(fork);
+  const auto view = rest(lab);
+  REQUIRE(view->message == "");
+  REQUIRE(view->runs.size() == 4);
+  const RunView& d = view->runs[3];
+  CHECK(d.fork_step == 30);
+  CHECK(d.fork_note == "norms moved");
+  CHECK(view->budget == 90);
+  CHECK(d.step == 90);
+  for (const Edit& edit : d.edits) CHECK(edit.step == 31);
+  const std::vector<float> whole = alone(small_spec("post"), 90, d.edits);
+  CHECK(losses(d) == std::vector<float>(whole.begin() + 30, whole.end()));
+}
+
+TEST_CASE("play at the end goes on for as many steps again, also after a session was restored",
+          "[lab][end]") {
+  const auto folder = std::filesystem::temp_directory_path() / "normscope-test-lab-end";
+  std::filesystem::remove_all(folder);
+  Lab lab(quiet());
+  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(lab::SetBudget{20});
+  lab.post(lab::Play{});
+  CHECK(rest(lab)->step == 20);
+  lab.post(lab::Play{});
+  CHECK(rest(lab)->step == 40);
+  CHECK(lab.view()->portion == 20);
+  lab.post(lab::StepOnce{});
+  CHECK(rest(lab)->step == 41);
+  CHECK(lab.view()->budget == 60);
+  lab.post(lab::Play{});
+  CHECK(rest(lab)->step == 60);
+  lab.post(lab::SaveSession{folder.string()});
+  lab.wait_idle();
+  Lab other(quiet());
+  other.post(lab::RestoreSession{folder.string(), false});
+  CHECK(rest(other)->message == "");
+  CHECK(other.view()->step == 60);
+  other.post(lab::Play{});
+  CHECK(rest(other)->step == 80);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it is not stuck at all",
+          "[lab][end]") {
+  RunSpec spec = small_spec("post");
+  set_field(spec, "train.lr", "0.000001");
+  const auto run = make_run(spec);
+  steps(*run, 170);
+  REQUIRE(run->state() == RunState::Stuck);
+  const auto stuck = [](const Run& of) {
+    std::string text;
+    for (const RunEvent& event : of.history()->events())
+      if (event.kind == RunEvent::Kind::Stuck) text = event.text;
+    return text;
+  };
+  CHECK_THAT(stuck(*run), Catch::Contains("stuck above"));
+  RunSpec moved = run->spec();
+  set_field(moved, "model.placement", "pre");
+  const auto fork = run->fork(moved);
+  CHECK(fork->state() != RunState::Stuck);
+  steps(*fork, 100);
+  CHECK(fork->state() != RunState::Stuck);
+  CHECK(stuck(*fork) == "");
+  steps(*fork, 60);
+  CHECK(fork->state() == RunState::Stuck);
+}
+
+TEST_CASE("a run is named by what it began as; what was changed is an event of its step", "[lab][end]") {
+  Lab lab(quiet());
+  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(lab::EditField{0, "train.warmup", "20"});  // before its first step: it was always so
+  CHECK(rest(lab)->runs[0].name == "Post-LN, warm-up 20");
+  CHECK(lab.view()->runs[0].spec->train.schedule.warmup == 20);
+  lab.post(lab::PlayTo{12});
+  lab.wait_idle();
+  lab.post(lab::EditField{1, "train.warmup", "99"});
+  const auto view = rest(lab);
+  CHECK(view->runs[1].name == "Post-LN, warm-up 10");
+  CHECK(view->runs[1].spec->train.schedule.warmup == 99);
+  CHECK(events(view->runs[1], RunEvent::Kind::Edited) == std::vector<std::string>{"warm-up 10 → 99"});
+}
+
+TEST_CASE("changes of one field between two steps are one, and none when it is back", "[lab][end]") {
+  Lab lab(quiet());
+  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(lab::PlayTo{10});
+  lab.wait_idle();
+  for (const char* rate : {"0.001", "0.002", "0.004"}) lab.post(lab::EditField{0, "train.lr", rate});
+  auto view = rest(lab);
+  REQUIRE(view->runs[0].edits.size() == 1);
+  CHECK(view->runs[0].edits[0].step == 11);
+  CHECK(view->runs[0].spec->train.schedule.peak == 0.004f);
+  CHECK(events(view->runs[0], RunEvent::Kind::Edited).size() == 1);
+  lab.post(lab::EditField{0, "train.clip", "1"});
+  lab.post(lab::EditField{0, "train.lr", get_field(*view->runs[1].spec, "train.lr")});
+  view = rest(lab);
+  REQUIRE(view->runs[0].edits.size() == 1);
+  CHECK(view->runs[0].edits[0].key == "train.clip");
+  CHECK(view->runs[0].spec->train.schedule.peak == view->runs[1].spec->train.schedule.peak);
+  CHECK(events(view->runs[0], RunEvent::Kind::Edited).size() == 1);
+  // What it computes is what its edits say.
+  lab.post(lab::PlayTo{20});
+  view = rest(lab);
+  CHECK(losses(view->runs[0]) == alone(small_spec("post"), 20, view->runs[0].edits));
+}
+
+TEST_CASE("a reset puts the runs aside and is undone, also one after the other", "[lab][end]") {
+  Lab lab(quiet());
+  lab.post(lab::ReplaceRuns{three(), {}, false});
+  std::vector<std::shared_ptr<const History>> first;
+  const auto trained = [&](int32_t to) {
+    lab.post(lab::PlayTo{to});
+    lab.wait_idle();
+    return lab.view()->runs[1].history;
+  };
+  const auto a = trained(20);
+  lab.post(lab::Reset{false});
+  CHECK(rest(lab)->step == 0);
+  const auto b = trained(7);
+  lab.post(lab::Reset{false});
+  const auto c = trained(3);
+  const auto shown = [&] { return rest(lab)->runs[1].history; };
+  lab.post(lab::ExchangeReset{true});
+  CHECK(shown() == b);
+  CHECK(lab.view()->step == 7);
+  lab.post(lab::ExchangeReset{true});
+  CHECK(shown() == a);
+  CHECK(lab.view()->step == 20);
+  lab.post(lab::ExchangeReset{true});  // there is none before
+  CHECK_THAT(rest(lab)->message, Catch::Contains("not kept"));
+  CHECK(shown() == a);
+  lab.post(lab::ExchangeReset{false});
+  CHECK(shown() == b);
+  lab.post(lab::ExchangeReset{false});
+  CHECK(shown() == c);
+  CHECK(lab.view()->step == 3);
+  lab.post(lab::PlayTo{5});
+  CHECK(rest(lab)->runs[1].step == 5);
+}
+
+TEST_CASE("what a run wrote is kept with its step", "[lab][end]") {
+  Lab lab(quiet());
+  lab.post(lab::ReplaceRuns{three(), {}, false});
+  for (int32_t step : {10, 20}) {
+    lab.post(lab::PlayTo{step});
+    lab.wait_idle();
+  }
+  const auto view = rest(lab);
+  REQUIRE(view->runs[0].samples);
+  const auto& samples = *view->runs[0].samples;
+  REQUIRE(samples.size() >= 2);
+  CHECK(samples[samples.size() - 2].step == 10);
+  CHECK(samples.back().step == 20);
+  CHECK(samples.back().text == view->runs[0].writes);
+}
+
+TEST_CASE("runs keep the letters that they are given, through a reset, a restart and a session",
+          "[lab][end]") {
+  const auto folder = std::filesystem::temp_directory_path() / "normscope-test-lab-letters";
+  std::filesystem::remove_all(folder);
+  const auto letters = [](Lab& lab) {
+    std::string letters;
+    for (const RunView& run : rest(lab)->runs) letters += run.letter;
+    return letters;
+  };
+  Lab lab(quiet());
+  lab.post(lab::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, "AC"});
+  CHECK(letters(lab) == "AC");
+  lab.post(lab::PlayTo{2});
+  CHECK(rest(lab)->step == 2);
+  lab.post(lab::Reset{false});
+  CHECK(letters(lab) == "AC");
+  lab.post(lab::ExchangeReset{true});
+  CHECK(letters(lab) == "AC");
+  CHECK(lab.view()->step == 2);
+  lab.post(lab::EditField{-1, "run.seed", "7"});
+  CHECK(letters(lab) == "AC");
+  lab.post(request(*lab.view(), 1, "post"));
+  CHECK(letters(lab) == "ACD");
+  lab.post(lab::Reset{true});
+  CHECK(letters(lab) == "ACD");
+  lab.post(lab::SaveSession{folder.string()});
+  lab.wait_idle();
+  Lab other(quiet());
+  other.post(lab::RestoreSession{folder.string(), false});
+  CHECK(letters(other) == "ACD");
+  other.post(lab::RemoveFork{});
+  other.post(request(*rest(other), 0, "pre"));
+  CHECK(letters(other) == "ACD");
+  lab.post(lab::ReplaceRuns{three(), {}, false});
+  CHECK(letters(lab) == "ABC");
+  for (const char* wrong : {"A", "BC", "CA", "AA", "AE", "ABC"}) {
+    INFO(wrong);
+    lab.post(lab::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, wrong});
+    CHECK(rest(lab)->message.find("expected as many, ascending from A to D") != std::string::npos);
+    CHECK(letters(lab) == "ABC");
+  }
+  std::filesystem::remove_all(folder);
+}
+
+#ifdef __linux__
+TEST_CASE("a restored session reads each of its checkpoints once", "[lab][end]") {
+  const auto read_so_far = [] {
+    std::ifstream io("/proc/self/io");
+    std::string name;
+    uint64_t bytes = 0;
+    io >> name >> bytes;
+    return name == "rchar:" ? bytes : 0;
+  };
+  if (read_so_far() == 0) SKIP_CASE("this system does not tell how much a program reads");
+  const auto folder = std::filesystem::temp_directory_path() / "normscope-test-lab-once";
+  std::filesystem::remove_all(folder);
+  Lab lab(quiet());
+  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(lab::PlayTo{3});
+  lab.wait_idle();
+  lab.post(lab::SaveSession{folder.string()});
+  lab.wait_idle();
+  uint64_t size = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder)) size += file.file_size();
+  LabTrainer trainer({.threads = 1, .sample_text = false});
+  const uint64_t before = read_so_far();
+  trainer.carry_out(lab::RestoreSession{folder.string(), false});
+  CHECK_FALSE(trainer.empty());
+  CHECK(read_so_far() - before < size * 3 / 2);
+  std::filesystem::remove_all(folder);
+}
+#endif

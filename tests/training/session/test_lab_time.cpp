@@ -1,0 +1,287 @@
+// The Lab and time: playing on from an earlier step as D, reruns with other seeds, and what all runs together
+// keep.
+#include "catch.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "training/run/keyframes.h"
+#include "training/session/lab_trainer.h"
+#include "training/support/lab_runs.h"
+
+using namespace normscope;
+using namespace normscope::test;
+
+namespace {
+
+LabOptions silent() {
+  LabOptions options = quiet();
+  options.sample_text = false;
+  return options;
+}
+
+std::vector<RunSpec> two() { return {small_spec("post"), small_spec("pre")}; }
+
+std::vector<float> after(const std::vector<float>& values, int32_t step) {
+  return {values.begin() + step, values.end()};
+}
+
+}  // namespace
+
+TEST_CASE("D plays on from an earlier step: it waits there, and play brings it to the others",
+          "[lab][time]") {
+  Lab lab(silent());
+  lab.post(lab::ReplaceRuns{two(), {}, false});
+  lab.post(lab::PlayTo{30});
+  lab.wait_idle();
+  lab.post(lab::EditField{0, "train.lr", "0.001"});
+  lab.post(lab::PlayTo{50});
+  lab.wait_idle();
+  lab.post(lab::ForkFrom{0, 34});
+  auto view = rest(lab);
+  REQUIRE(view->message == "");
+  REQUIRE(view->runs.size() == 3);
+  CHECK(view->runs[2].letter == 'D');
+  CHECK(view->runs[2].step == 34);
+  CHECK(view->runs[2].fork_step == 34);
+  CHECK(view->runs[2].forked_from == 0);
+  CHECK(view->runs[2].edits == view->runs[0].edits);
+  CHECK(view->runs[2].badge == "paused");
+  CHECK(view->step == 50);
+  CHECK_FALSE(view->busy);
+  CHECK(losses(view->runs[2]).empty());
+  lab.post(lab::Play{});
+  view = rest(lab);
+  CHECK(view->step == 60);
+  CHECK(view->runs[2].step == 60);
+  CHECK(same_bits(losses(view->runs[2]), after(losses(view->runs[0]), 34)));  // nothing was changed
+  CHECK(view->runs[2].history->validation().steps == std::vector<int32_t>{50, 60});
+
+  // The budget is spent: D alone goes on, with another rate; what the source did later is not a part of it.
+  RunSpec changed = *view->runs[0].spec;
+  set_field(changed, "train.lr", "0.0004");
+  lab.post(lab::ForkFrom{0, 25, changed});
+  view = rest(lab);
+  REQUIRE(view->message == "");
+  CHECK(view->runs[2].step == 25);
+  CHECK(get_field(*view->runs[2].spec, "train.lr") == get_field(changed, "train.lr"));
+  CHECK(view->runs[2].edits == std::vector<Edit>{{26, "train.lr", get_field(changed, "train.lr")}});
+  lab.post(lab::Play{});
+  view = rest(lab);
+  CHECK(view->message == "");
+  CHECK(view->runs[2].step == 60);
+  CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 60, view->runs[2].edits), 25)));
+
+  // Another wiring from the start, while playing: no waiting.
+  lab.post(lab::ReplaceRuns{two(), {}, false});
+  lab.post(lab::PlayTo{20});
+  lab.wait_idle();
+  changed = *lab.view()->runs[0].spec;
+  set_field(changed, "model.placement", "pre");
+  lab.post(lab::ForkFrom{0, 10, changed});
+  lab.post(lab::PlayTo{40});
+  view = rest(lab);
+  CHECK(view->runs[2].step == 40);
+  CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 40, view->runs[2].edits), 10)));
+  // Looked at there and then changed: it still waits.
+  lab.post(lab::ForkFrom{1, 22});
+  view = rest(lab);
+  lab::ForkRequest wider;
+  wider.source = 2;
+  wider.spec = *view->runs[2].spec;
+  set_field(wider.spec, "model.placement", "sandwich");
+  lab.post(wider);
+  view = rest(lab);
+  CHECK(view->runs[2].step == 22);
+  CHECK(view->runs[2].forked_from == 1);
+  lab.post(lab::StepOnce{});
+  CHECK(rest(lab)->runs[2].step == 40);
+  lab.post(lab::RemoveFork{});
+  lab.post(lab::RemoveFork{});
+  lab.post(lab::RemoveFork{});
+  CHECK(rest(lab)->runs.size() == 2);
+  lab.post(lab::RestoreFork{});
+  CHECK(rest(lab)->runs.size() == 3);
+}
+
+TEST_CASE("a change of all runs that one of them refuses costs no stashed run", "[lab][time]") {
+  std::vector<RunSpec> specs = two();
+  set_field(specs[1], "model.heads", "4");
+  Lab lab(silent());
+  lab.post(lab::ReplaceRuns{std::move(specs), {}, false});
+  const auto change = [&](int32_t run, const char* width) {
+    lab.post(lab::EditField{run, "model.d_model", width});
+    lab.wait_idle();
+  };
+  change(0, "18");
+  lab.post(lab::PlayTo{4});
+  lab.wait_idle();
+  const auto history = lab.view()->runs[0].history;
+  REQUIRE(lab.view()->runs[0].step == 4);
+  change(0, "16");   // the one with 18 waits
+  change(-1, "18");  // not with four heads
+  REQUIRE_FALSE(lab.view()->message.empty());
+  CHECK(lab.view()->runs[0].spec->model.d_model == 16);
+  change(0, "18");
+  CHECK(lab.view()->runs[0].history == history);  // as it was left, not trained again
+}
+
+TEST_CASE("a step that was not trained is refused", "[lab][time]") {
+  Lab lab(silent());
+  lab.post(lab::ReplaceRuns{two(), {}, false});
+  lab.post(lab::PlayTo{5});
+  lab.wait_idle();
+  for (int32_t step : {-1, 6}) {
+    lab.post(lab::ForkFrom{0, step});
+    CHECK_THAT(rest(lab)->message, Catch::Contains("was not trained"));
+  }
+  lab.post(lab::ForkFrom{7, 1});
+  CHECK_THAT(rest(lab)->message, Catch::Contains("there is no run 7"));
+  CHECK(lab.view()->runs.size() == 2);
+}
+
+TEST_CASE("seed variability: each card with four more seeds, edits included; no bit of a live run changes",
+          "[lab][time]") {
+  Lab lab(silent());
+  lab.post(lab::ReplaceRuns{two(), {}, false});
+  lab.post(lab::PlayTo{20});
+  lab.wait_idle();
+  lab.post(lab::EditField{0, "train.lr", "0.001"});
+  lab.post(lab::PlayTo{40});
+  lab.wait_idle();
+  CHECK(lab.view()->runs[0].spread == nullptr);
+  lab.post(lab::CheckSeeds{});
+  auto view = rest(lab);
+  REQUIRE(view->message == "");
+  CHECK(view->seed_check_steps == 0);
+  CHECK(view->step == 40);
+  const std::vector<Edit> edits = view->runs[0].edits;
+  REQUIRE(edits.size() == 1);
+  for (size_t card = 0; card < 2; ++card) {
+    REQUIRE(view->runs[card].spread);
+    const RunSpread& spread = *view->runs[card].spread;
+    CHECK(spread.seeds == 4);
+    REQUIRE(spread.mean.size() == 60);
+    std::vector<std::vector<float>> reruns;
+    for (uint64_t seed = 2; seed <= 5; ++seed)
+      reruns.push_back(
+          alone(small_spec(card ? "pre" : "post", seed), 60, card ? std::vector<Edit>{} : edits));
+    for (size_t i = 0; i < 60; ++i) {
+      double sum = 0;
+      float low = 1e9f, high = -1e9f;
+      for (const auto& rerun : reruns) {
+        sum += static_cast<double>(rerun[i]);
+        low = std::min(low, rerun[i]);
+        high = std::max(high, rerun[i]);
+      }
+      CHECK(spread.mean[i] == Approx(sum / 4).epsilon(1e-6));
+      CHECK(spread.low[i] == low);
+      CHECK(spread.high[i] == high);
+    }
+  }
+  // Asked again there is nothing left to train; another edit is another experiment.
+  const auto kept = view->runs[1].spread;
+  lab.post(lab::CheckSeeds{});
+  CHECK(rest(lab)->runs[1].spread == kept);
+  lab.post(lab::EditField{1, "train.lr", "0.002"});
+  CHECK(rest(lab)->runs[1].spread == nullptr);
+  CHECK(lab.view()->runs[0].spread != nullptr);
+  lab.post(lab::Play{});
+  view = rest(lab);
+  CHECK(same_bits(losses(view->runs[0]), alone(small_spec("post"), 60, edits)));
+}
+
+TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]") {
+  std::vector<RunSpec> specs = two();
+  for (RunSpec& spec : specs) set_field(spec, "train.steps", "400");
+  LabTrainer trainer(silent());
+  trainer.carry_out(lab::ReplaceRuns{specs, {}, true});
+  trainer.carry_out(lab::CheckSeeds{});
+  const int64_t asked = trainer.view().seed_check_steps;
+  CHECK(asked == 2 * 4 * 400);
+  for (int i = 0; i < 200; ++i) trainer.work();
+  const LabView halfway = trainer.view();
+  CHECK(halfway.step == 200);  // the live runs come first
+  // How many reruns' steps fit beside them is a matter of the clock; that there are some, and not all, is not.
+  CHECK(halfway.seed_check_done > 0);
+  CHECK(halfway.seed_check_done < asked);
+  trainer.carry_out(lab::EditField{
+      1, "train.lr", "0.001"});  // its reruns have lost their card: dropped at the next rerun's turn
+  while (trainer.view().seed_check_steps == asked && trainer.has_work()) trainer.work();
+  CHECK(trainer.view().seed_check_steps == asked / 2);
+  const auto kept = trainer.view().runs[0].spread;
+  trainer.carry_out(lab::CheckSeeds{false});
+  CHECK(trainer.view().seed_check_steps == 0);
+  while (trainer.has_work()) trainer.work();
+  const LabView end = trainer.view();
+  CHECK(end.step == 400);
+  CHECK(end.seed_check_done == 0);
+  CHECK(end.runs[0].spread == kept);  // stopped: no seed was finished after it
+  CHECK(same_bits(losses(end.runs[0]), alone(specs[0], 400)));
+}
+
+TEST_CASE("the time of a step is that of its runs, whether they are validated after it or not", "[time]") {
+  LabOptions options = silent();
+  options.validation_every = 1;
+  LabTrainer trainer(options);
+  trainer.carry_out(lab::ReplaceRuns{two(), {}, true});
+  for (int i = 0; i < 3; ++i) trainer.work();
+  const LabView view = trainer.view();
+  REQUIRE(view.step == 3);
+  CHECK(view.runs[0].validation_loss > 0);
+  CHECK(view.seconds_per_step == Approx(view.runs[0].seconds_per_step + view.runs[1].seconds_per_step));
+}
+
+TEST_CASE("the store of finished runs tells its keys apart and keeps what knows most", "[time]") {
+  RunSpec named = small_spec();
+  named.name = "mine";
+  CHECK(run_key(named, {}) == run_key(small_spec(), {}));
+  CHECK(run_key(small_spec("pre"), {}) != run_key(small_spec(), {}));
+  CHECK(run_key(small_spec(), {{3, "train.lr", "0.1"}}) != run_key(small_spec(), {}));
+  RunSpec completed = small_spec();
+  complete(completed);
+  CHECK(run_key(completed, {}) == run_key(small_spec(), {}));
+  // What knows more replaces what knows less, never the other way; the oldest go.
+  RunCache cache(10000);
+  FinishedRun losses_only;
+  losses_only.origin = named;
+  losses_only.losses = {3, 2, 1};
+  cache.put(losses_only);
+  REQUIRE(cache.find(run_key(small_spec(), {})));
+  CHECK_FALSE(cache.find(run_key(small_spec(), {}))->whole());
+  FinishedRun whole = losses_only;
+  whole.history = std::make_shared<History>(std::vector<StatInfo>{});
+  whole.end = std::make_shared<Keyframe>();
+  cache.put(whole);
+  CHECK(cache.put(losses_only)->whole());
+  CHECK(cache.count() == 1);
+  for (uint64_t seed = 2; seed < 40; ++seed) {
+    FinishedRun other;
+    other.origin = small_spec("post", seed);
+    other.losses.resize(100);
+    cache.put(std::move(other));
+  }
+  CHECK_FALSE(cache.find(run_key(small_spec(), {})));
+  CHECK(cache.find(run_key(small_spec("post", 39), {})));
+}
+
+TEST_CASE("all runs that are kept share one budget: with many stashed each keeps less", "[lab][time][slow]") {
+  std::vector<RunSpec> specs = two();
+  for (RunSpec& spec : specs) {
+    set_field(spec, "model.d_model", "128");
+    set_field(spec, "model.feed_forward", "512");
+    set_field(spec, "train.batch", "1");
+    set_field(spec, "train.steps", "300");
+  }
+  LabTrainer trainer(silent());
+  trainer.carry_out(lab::ReplaceRuns{specs, {}, false});
+  trainer.carry_out(lab::PlayTo{200});
+  while (trainer.has_work()) trainer.work();
+  const size_t alone_kept = trainer.kept_bytes();
+  CHECK(alone_kept > (size_t{40} << 20));
+  for (int i = 0; i < 12; ++i) trainer.carry_out(lab::ForkFrom{0, 200});
+  CHECK(trainer.kept_bytes() < alone_kept);
+  trainer.carry_out(lab::PlayTo{300});
+  while (trainer.has_work()) trainer.work();
+  CHECK(trainer.kept_bytes() < (size_t{256} << 20));
+}

@@ -1,0 +1,52 @@
+// What the tests of the Lab start and ask of its runs. Shared by test_lab, test_lab_threads, test_lab_time.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "training/session/lab.h"
+#include "training/support/small_runs.h"
+
+namespace normscope::test {
+
+// A Lab that does nothing but train.
+inline LabOptions quiet() {
+  LabOptions options;
+  options.threads = 2;
+  options.live_text = false;
+  options.line_length = 8;
+  options.validation_every = 25;
+  return options;
+}
+
+inline std::vector<RunSpec> three() {
+  return {small_spec("post"), small_spec("post-warmup"), small_spec("pre")};
+}
+
+inline lab::ForkRequest request(const LabView& view, int32_t source, const std::string& placement,
+                                bool from_start = false) {
+  lab::ForkRequest fork;
+  fork.source = source;
+  fork.spec = *view.runs[static_cast<size_t>(source)].spec;
+  set_field(fork.spec, "model.placement", placement);
+  fork.from_start = from_start;
+  fork.note = "norms moved";
+  return fork;
+}
+
+inline std::vector<float> losses(const RunView& run) { return run.history->loss().values; }
+
+// What the run computes by itself, with nobody looking.
+inline std::vector<float> alone(const RunSpec& spec, int32_t count, const std::vector<Edit>& edits = {}) {
+  const auto run = make_run(spec);
+  run->schedule_edits(edits);
+  steps(*run, count);
+  return run->history()->loss().values;
+}
+
+inline std::shared_ptr<const LabView> rest(Lab& lab) {
+  lab.wait_idle();
+  return lab.view();
+}
+
+}  // namespace normscope::test

@@ -1,0 +1,66 @@
+// Small runs that finish in milliseconds, and what "the same bits" means for two of them. Used by the tests
+// of Run, checkpoint and Lab.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/cpu/backend_cpu.h"
+#include "engine/support/helpers.h"
+#include "training/data/task.h"
+#include "training/run/run.h"
+#include "training/support/tiny.h"
+
+namespace normscope::test {
+
+inline RunSpec small_spec(const std::string& preset = "post", uint64_t seed = 1) {
+  RunSpec spec = tiny_spec(preset, 60);
+  if (preset == "convnet") set_field(spec, "data.digits", "240");
+  if (spec.train.schedule.warmup > 0) spec.train.schedule.warmup = 10;
+  spec.seed = seed;
+  return spec;
+}
+
+inline std::shared_ptr<const Task> small_task(const DataSpec& data = small_spec().data) {
+  static std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> known;
+  for (const auto& [spec, task] : known)
+    if (spec == data) return task;
+  known.emplace_back(data, make_task(data));
+  return known.back().second;
+}
+
+/// Under the thread sanitizer two threads, for it to watch. Elsewhere one: two tests run at a time, and a pool that
+/// waits for a core that another one has takes longer than both steps. The bits are the same.
+inline Backend& shared_backend() {
+#ifdef __SANITIZE_THREAD__
+  constexpr int kThreads = 2;
+#else
+  constexpr int kThreads = 1;
+#endif
+  static const std::unique_ptr<Backend> backend = make_cpu_backend(kThreads);
+  return *backend;
+}
+
+inline std::unique_ptr<Run> make_run(const RunSpec& spec) {
+  return std::make_unique<Run>(spec, small_task(spec.data), shared_backend());
+}
+
+inline void steps(Run& run, int32_t count) {
+  for (int32_t i = 0; i < count; ++i) run.step();
+}
+
+inline std::vector<float> losses(const Run& run) { return run.history()->loss().values; }
+
+/// Name of the first parameter whose value or moment differs in any bit, "" when all are the same.
+inline std::string first_difference(const Store& a, const Store& b) {
+  if (a.parameters().size() != b.parameters().size()) return "(number of parameters)";
+  for (const ParameterInfo& info : a.parameters()) {
+    const int32_t i = a.find(info.name), j = b.find(info.name);
+    if (j < 0) return info.name;
+    for (Store::Block block : {Store::Block::Value, Store::Block::M, Store::Block::V})
+      if (!same_bits(a.read(i, block), b.read(j, block))) return info.name;
+  }
+  return "";
+}
+
+}  // namespace normscope::test
