@@ -58,7 +58,7 @@ constexpr Room kRooms[] = {
 
     {"app/words", "engine/core training/files"},
     {"app/ui", "engine/core app/words"},
-    {"app/plot", "app/ui"},
+    {"app/plot", "training/io app/ui"},
     {"app/tex", "engine/core app/ui"},
     {"app/headless", "engine/core training/io app/ui"},
     {"app/bench",

@@ -61,6 +61,7 @@ class Session {
   bool is_known(size_t index, const std::string& measurement, Backend& backend);
   bool measure_kept(size_t index, const std::string& measurement, Backend& backend);
   std::unique_ptr<Run> begin(size_t index, Backend& backend, Measurement& measurement);
+  void validate(Run& run, int32_t steps) const;
   void train_one(size_t index, Backend& backend);
   void keep_for_later(size_t index, const Run& run, const Measurement& measurement);
   void finish(size_t index, Run& run, Measurement& measurement);
@@ -244,6 +245,12 @@ void Session::finish(size_t index, Run& run, Measurement& measurement) {
                                         plan_.experiments[index].spec.name);
 }
 
+/// As the plan asks between the steps; at the end of a run its measurement does.
+void Session::validate(Run& run, int32_t steps) const {
+  const int32_t every = plan_.validate_every, step = run.steps_done();
+  if (every > 0 && step % every == 0 && step < steps && !run.non_finite()) run.validation_loss();
+}
+
 void Session::train_one(size_t index, Backend& backend) {
   const int32_t steps = plan_.experiments[index].spec.train.steps;
   std::unique_ptr<Measurement> measurement = plan_.measure(index);
@@ -265,6 +272,7 @@ void Session::train_one(size_t index, Backend& backend) {
     run->step();
     ++done_;
     tell(run->steps_done());
+    validate(*run, steps);
     if (!measurement->after_step(*run)) stop_ = true;
     const auto now = std::chrono::steady_clock::now();
     if (now - kept < kKeepEvery || run->steps_done() >= steps) continue;

@@ -54,8 +54,9 @@ struct Plan {
   /// Another measurement under which states of finished runs are kept. A run whose state is there, or under this plan's own
   /// measurement, is measured and not trained.
   std::string states_of;
-  bool live = false;         ///< the run measures itself at every step too (Run::measure_live)
-  bool keep_results = true;  ///< in Outcome::results; false: they are told to the measurements alone
+  bool live = false;           ///< the run measures itself at every step too (Run::measure_live)
+  int32_t validate_every = 0;  ///< steps between the validation losses that join its history; 0: none does
+  bool keep_results = true;    ///< in Outcome::results; false: they are told to the measurements alone
 };
 
 struct RunnerOptions {
