@@ -2,11 +2,14 @@
 // and that a run which one of them trained is found by the others.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "app/program.h"
 #include "catch.hpp"
+#include "refusals/refusals.h"
 
 namespace normscope::test {
 namespace {
@@ -121,6 +124,52 @@ TEST_CASE("what a sweep trained alone has no history: compare trains it again, t
         Approx(sweep["cells"][1]["runs"][0]["loss"].get<double>()).epsilon(1e-6));
   CHECK(table["runs"][2]["loss"].get<double>() ==
         Approx(sweep["cells"][0]["runs"][1]["loss"].get<double>()).epsilon(1e-6));
+}
+
+TEST_CASE("the limits of lessons are a study: counted, kept line by line, shared out, found again") {
+  const Folder folder;
+  std::filesystem::create_directories(folder.file("lessons/99-small"));
+  std::string toml = refusal_base("lesson");
+  toml.replace(toml.find("minutes = 1"), 11, "minutes = 1\neffect = [\"a\"]");
+  folder.write("lessons/99-small/lesson.toml", toml);
+  for (const char* step : {"predict", "run", "compare", "explain"})
+    folder.write(fmt::format("lessons/99-small/{}.md", step), "Run {A}.");
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "a text of one's own. ";
+  const std::string line = fmt::format("lesson limits small --lessons {} --text {}", folder.file("lessons"),
+                                       folder.write("own.txt", text));
+  const auto called = [&](const std::string& options) { return run_program(line + options); };
+  const std::string store = " --store " + folder.file("runs");
+  // Two widths, two depths, more steps and another text, a run each.
+  const Outcome dry = called(" --dry-run" + store + " --out " + folder.file("out"));
+  INFO(dry.out << dry.err);
+  CHECK(holds(dry.out, "1 lesson, one seed a setting, 6 runs: 0 are in the store"));
+  CHECK(holds(called(" --print-command slurm --out " + folder.file("out")).out, "#SBATCH --array=0-5\n"));
+  CHECK(called(" --write --shard 0/2 --out " + folder.file("out") + store).code == 2);
+  const Outcome first = called(store + " --out " + folder.file("out"));
+  INFO(first.out << first.err);
+  REQUIRE(first.code == 0);
+  CHECK(holds(first.out, "| width 32 |"));
+  CHECK(holds(first.out, told(6, 0)));
+  const std::string json = read_all(folder.file("out/limits.json"));
+  CHECK(nlohmann::json::parse(json)["values"].size() == 6);
+  CHECK(
+      read_all(folder.file("out/limits.csv")).starts_with("lesson,setting,seed,measure,unit,value,holds\n"));
+  CHECK(read_all(folder.file("out/limits.md")).starts_with("# "));
+  CHECK(holds(called(store + " --out " + folder.file("out")).out, told(0, 0)));  // the lines are there
+  CHECK(holds(called(store + " --stored --out " + folder.file("other")).out, told(0, 6)));
+  CHECK(read_all(folder.file("other/limits.json")) == json);
+  CHECK(called(" --stored --store " + folder.file("none") + " --out " + folder.file("none")).code == 3);
+
+  for (const char* shard : {"0/2", "1/2"})
+    CHECK(called(fmt::format(" --shard {0} --store {1}/part{2} --out {1}/shard{2}", shard, folder.file("."),
+                             shard[0]))
+              .code == 0);
+  REQUIRE(run_program(fmt::format("merge {0}/part0 {0}/part1 --store {0}/all", folder.file("."))).code == 0);
+  const Outcome merged = called(fmt::format(" --store {0}/all --out {0}/merged", folder.file(".")));
+  INFO(merged.out << merged.err);
+  CHECK(holds(merged.out, told(0, 6)));
+  CHECK(read_all(folder.file("merged/limits.json")) == json);
 }
 
 }  // namespace normscope::test
