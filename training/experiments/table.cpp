@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "training/io/text_table.h"
@@ -12,6 +13,8 @@ namespace {
 using Json = nlohmann::json;
 using Words = std::vector<std::string>;
 
+bool is_shown(const Column& column) { return column.kind == Kind::Word || column.kind == Kind::Number; }
+
 bool is_heading(const Table& table, const TableRow& row) {
   return row.size() == 1 && table.columns.size() > 1;
 }
@@ -21,7 +24,7 @@ template <typename Of>
 Words of_shown(const Table& table, Of of) {
   Words words;
   for (size_t i = 0; i < table.columns.size(); ++i)
-    if (table.columns[i].kind != Kind::Data) words.push_back(of(i));
+    if (is_shown(table.columns[i])) words.push_back(of(i));
   return words;
 }
 
@@ -43,7 +46,7 @@ std::string csv_line(const Table& table, Of of) {
   std::string line;
   bool first = true;
   for (size_t i = 0; i < table.columns.size(); ++i) {
-    if (table.columns[i].key.empty()) continue;
+    if (table.columns[i].key.empty() || table.columns[i].kind == Kind::Note) continue;
     line += (first ? "" : ",") + of(i);
     first = false;
   }
@@ -52,14 +55,22 @@ std::string csv_line(const Table& table, Of of) {
 
 }  // namespace
 
+std::vector<Column> data_columns(std::initializer_list<const char*> keys) {
+  std::vector<Column> columns;
+  for (const char* key : keys) columns.push_back({key, "", Kind::Data});
+  return columns;
+}
+
 Cell::Cell(double number, std::string shown)
     : value(std::isfinite(number) ? Json(number) : Json()), text(std::move(shown)) {}
 
 std::string to_text(const Table& table) {
   std::string alignment;
   for (const Column& column : table.columns)
-    if (column.kind != Kind::Data) alignment += column.kind == Kind::Number ? 'r' : 'l';
+    if (is_shown(column)) alignment += column.kind == Kind::Number ? 'r' : 'l';
   std::vector<Words> rows{of_shown(table, [&](size_t i) { return table.columns[i].title; })};
+  if (std::all_of(rows[0].begin(), rows[0].end(), [](const std::string& title) { return title.empty(); }))
+    rows.clear();
   for (const TableRow& row : table.rows)
     rows.push_back(is_heading(table, row) ? Words{row[0].text}
                                           : of_shown(table, [&](size_t i) { return row[i].text; }));
@@ -69,7 +80,7 @@ std::string to_text(const Table& table) {
 std::string to_markdown(const Table& table) {
   std::string out = markdown_row(of_shown(table, [&](size_t i) { return table.columns[i].title; })) + "|";
   for (const Column& column : table.columns)
-    if (column.kind != Kind::Data) out += column.kind == Kind::Number ? "--:|" : "--|";
+    if (is_shown(column)) out += column.kind == Kind::Number ? "--:|" : "--|";
   out += "\n";
   for (const TableRow& row : table.rows)
     if (!is_heading(table, row))

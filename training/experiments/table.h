@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -11,14 +12,17 @@
 
 namespace normscope::experiments {
 
-/// Word and Number are shown, a number at the right of its column; Data stands in CSV and JSON alone.
-enum class Kind : uint8_t { Word, Number, Data };
+/// Word and Number are shown, a number at the right of its column; Data stands in CSV and JSON alone, Note in JSON.
+enum class Kind : uint8_t { Word, Number, Data, Note };
 
 struct Column {
   std::string key;    ///< in CSV and JSON; empty: it is shown alone
   std::string title;  ///< over what is shown
   Kind kind = Kind::Word;
 };
+
+/// Columns of CSV and JSON alone.
+std::vector<Column> data_columns(std::initializer_list<const char*> keys);
 
 /// A value and what a reader sees of it.
 struct Cell {
@@ -41,7 +45,8 @@ struct Table {
       rows{};  ///< a row of one cell, where there are more columns, is a heading of what is shown
 };
 
-std::string to_text(const Table& table);      ///< in columns, for a terminal
+/// In columns, for a terminal; without a head where no column has a title.
+std::string to_text(const Table& table);
 std::string to_markdown(const Table& table);  ///< without the headings
 std::string to_csv(const Table& table);       ///< a line of keys, and a line a row
 nlohmann::json to_json(const Table& table);   ///< a list of objects

@@ -14,6 +14,7 @@
 #include "app/course/reading/measure_rules.h"
 #include "engine/core/error.h"
 #include "training/experiments/store/numbers.h"
+#include "training/experiments/table.h"
 #include "training/files/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/io/line_file.h"
@@ -306,19 +307,17 @@ bool effect_holds(const Lesson& lesson, const std::string& measure, double value
 }
 
 std::string limits_table(const Lesson& lesson, const std::vector<LimitLine>& lines) {
-  std::string head = "| setting |", rule = "|--|";
-  for (const std::string& id : lesson.effect) {
-    const Check& check = *check_of(lesson, id);
-    head += fmt::format(" {} ({}) |", lesson.measure(id)->label, band_text(check));
-    rule += "--|";
-  }
-  std::string out = head + "\n" + rule + "\n";
+  experiments::Table table{{{"", "setting"}}};
+  for (const std::string& id : lesson.effect)
+    table.columns.push_back(
+        {"", fmt::format("{} ({})", lesson.measure(id)->label, band_text(*check_of(lesson, id)))});
   const auto row = [&](const std::string& name, const std::map<std::string, std::vector<double>>& values) {
-    out += "| " + name + " |";
+    experiments::TableRow& cells = table.rows.emplace_back();
+    cells.emplace_back(name);
     for (const std::string& id : lesson.effect) {
       const auto it = values.find(id);
       if (it == values.end() || it->second.empty()) {
-        out += " – |";
+        cells.emplace_back("–");
         continue;
       }
       const Measure& m = *lesson.measure(id);
@@ -329,9 +328,8 @@ std::string limits_table(const Lesson& lesson, const std::vector<LimitLine>& lin
       std::string cell = shown(s.mean, m);
       if (v.size() > 1)
         cell += fmt::format(", {} to {}, {} of {} hold", shown(s.low, m), shown(s.high, m), held, v.size());
-      out += held == static_cast<std::ptrdiff_t>(v.size()) ? " " + cell + " |" : " **" + cell + "** |";
+      cells.emplace_back(held == static_cast<std::ptrdiff_t>(v.size()) ? cell : "**" + cell + "**");
     }
-    out += "\n";
   };
   if (const std::optional<Results> kept = load_results(lesson)) {
     std::map<std::string, std::vector<double>> values;
@@ -347,7 +345,7 @@ std::string limits_table(const Lesson& lesson, const std::vector<LimitLine>& lin
     row(lines[i].setting, values);
     i = end;
   }
-  return out;
+  return experiments::to_markdown(table);
 }
 
 std::string licence_text(const std::string& folder) {
