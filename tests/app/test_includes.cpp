@@ -85,7 +85,7 @@ constexpr Room kRooms[] = {
     {"app/lessons",
      "engine/core training/io training/spec training/files app/words app/ui app/plot app/view app/diagram app/zoo app/course"},
     {"app/reproduce",
-     "engine/core engine/model training/io training/data training/measure training/files training/experiments app/ui app/plot app/sweep app/course"},
+     "engine/core engine/model training/io training/data training/spec training/measure training/files training/experiments app/ui app/plot app/sweep app/course"},
     {"app/tape", "training/measure"},
     {"app/tape_screen",
      "engine/core engine/ops training/measure training/run training/session app/words app/ui app/plot app/tex app/bench app/view app/tape"},
