@@ -6,10 +6,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "app/program.h"
 #include "catch.hpp"
 #include "refusals/refusals.h"
+#include "training/experiments/study.h"
+#include "training/run/run.h"
 
 namespace normscope::test {
 namespace {
@@ -124,6 +128,46 @@ TEST_CASE("what a sweep trained alone has no history: compare trains it again, t
         Approx(sweep["cells"][1]["runs"][0]["loss"].get<double>()).epsilon(1e-6));
   CHECK(table["runs"][2]["loss"].get<double>() ==
         Approx(sweep["cells"][0]["runs"][1]["loss"].get<double>()).epsilon(1e-6));
+}
+
+TEST_CASE("a study that looks at its runs keeps their states, and what others measured of them") {
+  using namespace experiments;
+  RunSpec spec = preset_run("pre");
+  for (const auto& [key, value] : {std::pair("model.layers", "1"),
+                                   {"model.d_model", "16"},
+                                   {"model.heads", "2"},
+                                   {"model.feed_forward", "32"},
+                                   {"model.sequence", "16"},
+                                   {"train.batch", "4"},
+                                   {"train.steps", "60"}})
+    set_field(spec, key, value);
+  const Folder folder;
+  ResultStore store(folder.file("runs"));
+  const auto carry_on = [](const Progress&) { return true; };
+  Study layers{.name = "layers", .runs = {{{spec, {}}}, {{spec, {}}}}, .parts = kAlways | kLayers};
+  CHECK(train(layers, store, {}, carry_on).trained == 1);
+
+  Study looks{.name = "looks", .runs = layers.runs, .parts = kAlways};
+  std::vector<Series> shown;
+  looks.on_run = [&](size_t place, Run& run) {
+    CHECK(place == 0);
+    CHECK(run.steps_done() == 60);
+    shown.push_back(run.history()->validation());
+  };
+  const Studied first = train(looks, store, {}, carry_on);
+  CHECK(first.trained == 1);  // nobody kept its state
+  CHECK(first.first == std::vector<size_t>{0, 0});
+  const Studied again = train(looks, store, {}, carry_on);
+  CHECK(again.trained == 0);
+  REQUIRE(again.runs[1]);
+  CHECK(again.runs[1]->record.steps == 60);
+  REQUIRE(shown.size() == 2);
+  CHECK(shown[0].steps == std::vector<int32_t>{50, 60});
+  CHECK(shown[1].steps == shown[0].steps);
+  CHECK(shown[1].values == shown[0].values);
+  const Studied layered = train(layers, store, {}, carry_on);
+  CHECK(layered.trained == 0);
+  CHECK(layered.runs[0]->has(kLayers));
 }
 
 TEST_CASE("the limits of lessons are a study: counted, kept line by line, shared out, found again") {

@@ -168,11 +168,13 @@ bool Session::usable(const std::string& damaged, const Read& read) {
 bool Session::is_known(size_t index, const std::string& measurement, Backend& backend) {
   std::optional<InputValue> result = store_.find(keys_[index], measurement);
   const std::string state = store_.state_path(keys_[index], measurement);
-  if (!result || (plan_.keep_state && !is_there(state))) return false;
-  return usable(state, [&] {
+  if (!result) return false;
+  const bool whole = !plan_.keep_state || is_there(state);
+  return usable(whole ? state : "", [&] {
     std::unique_ptr<Run> run;
-    if (plan_.keep_state) run = Run::load(state, task_of(index), backend);
-    if (!plan_.measure(index)->known(*result, run.get())) return false;
+    if (plan_.keep_state && whole) run = Run::load(state, task_of(index), backend);
+    // Without its state the measurement only sees what the run has, so that it is measured again.
+    if (!plan_.measure(index)->known(*result, run.get()) || !whole) return false;
     if (plan_.keep_results) results_[index] = std::move(result);
     return true;
   });

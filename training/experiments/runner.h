@@ -34,8 +34,8 @@ class Measurement {
   /// Of a run whose state was kept, at its end and after begin() of a fresh one: what after_step() would have seen, from
   /// the history. Throws Error where that is not there any more: the run is trained again.
   virtual void afterwards(Run&) { fail("result", "cannot be measured after the fact"); }
-  /// Of a run that the store has; `state` where the plan keeps it. False: that is not enough, and the run is measured
-  /// again. Throws Error for what is none.
+  /// Of a run that the store has; `state` where the plan keeps it, null where it is gone. False: that is not enough, and
+  /// the run is measured again, as it is without a state that the plan keeps. Throws Error for what is none.
   virtual bool known(const InputValue&, Run* state) {
     (void)state;
     return true;

@@ -329,10 +329,10 @@ class Taking final : public Measurement {
   }
   bool known(const InputValue& result, Run* state) override {
     Taken taken = taken_from(result);
-    if (hooks_.ended && (!state || state->steps_done() != taken.record.steps))
-      fail("result", "its state is that of another step");
     found_ |= taken.parts;
-    if (!taken.has(needed_)) return false;
+    if (!taken.has(needed_) || (hooks_.ended && !state)) return false;
+    if (hooks_.ended && state->steps_done() != taken.record.steps)
+      fail("result", "its state is that of another step");
     if (hooks_.ended) hooks_.ended(*state);
     if (hooks_.taken) hooks_.taken(std::move(taken));
     return true;
