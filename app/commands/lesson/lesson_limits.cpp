@@ -108,17 +108,29 @@ std::string limits_command_of(const LimitsOptions& options, std::string_view bet
   return line + backend_line(options.study.backend, between);
 }
 
+/// Another text; empty: there is none. Where the runs are only printed nothing is written.
+std::string text_of(const LimitsOptions& options) {
+  const std::string results = limits_file(options);
+  const bool prints = !options.study.print_command.empty();
+  if (!prints) make_folder(fs::path(results).parent_path().string(), Access::Shared, "limits");
+  if (!options.text.empty() || prints) return options.text.empty() ? licences_path(results) : options.text;
+  std::string text = licences_beside(results);
+  if (text.empty()) complain("no licence texts here: give another text with --text FILE");
+  return text;
+}
+
 /// The limits of the chosen lessons: one seed of each setting, then more where a verdict differs.
 class LimitsStudy {
  public:
-  LimitsStudy(const Course& course, const LimitsOptions& options, std::string text) : options_(options) {
+  LimitsStudy(const Course& course, const LimitsOptions& options) : options_(options) {
     if (options.write && shard_of(options.study.store).count > 1)
       throw CommandError(Exit::Usage,
                          "--write: expected no --shard with it (a part of the runs measures nothing)");
     const Lesson* one = options.id.empty() ? nullptr : &lesson_of(course, options.id);
     for (const Lesson& lesson : course.lessons)
       if (!lesson.effect.empty() && (!one || one == &lesson)) chosen_.push_back(&lesson);
-    to_ = {limits_file(options), std::move(text), kFullSeeds, backend_of(options.study.backend)};
+    const BackendChoice backend = backend_of(options.study.backend);
+    to_ = {limits_file(options), text_of(options), kFullSeeds, backend};
   }
   size_t lessons() const { return chosen_.size(); }
   const std::vector<Reached>& reached() const { return reached_; }
@@ -233,17 +245,6 @@ void check_limits(const Course& course, const LimitsOptions& options) {
     if (options.write) refuse_clashes({{"--write", table_path(lesson)}}, {{"--text", options.text}});
 }
 
-/// Another text; empty: there is none. Where the runs are only printed nothing is written.
-std::string text_of(const LimitsOptions& options) {
-  const std::string results = limits_file(options);
-  const bool prints = !options.study.print_command.empty();
-  if (!prints) make_folder(fs::path(results).parent_path().string(), Access::Shared, "limits");
-  if (!options.text.empty() || prints) return options.text.empty() ? licences_path(results) : options.text;
-  std::string text = licences_beside(results);
-  if (text.empty()) complain("no licence texts here: give another text with --text FILE");
-  return text;
-}
-
 std::string limits_page(const std::vector<Reached>& reached, const std::string& command) {
   std::string out = fmt::format("# How far the lessons' effects reach\n\nMade by `{}`.\n", command);
   for (const auto& [lesson, lines] : reached)
@@ -254,7 +255,7 @@ std::string limits_page(const std::vector<Reached>& reached, const std::string& 
 Exit lesson_limits(const LimitsOptions& options) {
   const Course course = course_of(options.folder);
   check_limits(course, options);
-  LimitsStudy limits(course, options, text_of(options));
+  LimitsStudy limits(course, options);
   StudyWork work{.name = "limits",
                  .file = "limits",
                  .of = fmt::format("{} lesson{}, one seed a setting", limits.lessons(),
