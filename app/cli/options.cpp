@@ -76,7 +76,7 @@ void add_store(CLI::App& app, StoreOptions& options) {
       ->type_name("I/N");
 }
 
-void add_main_options(CLI::App& app, MainOptions& options, const char* standard_backend) {
+void add_main_runs(CLI::App& app, MainOptions& options) {
   CLI::Option* text =
       app.add_option("--text", options.text, "a UTF-8 text of your own to learn")->type_name("FILE");
   CLI::Option* config =
@@ -90,8 +90,13 @@ void add_main_options(CLI::App& app, MainOptions& options, const char* standard_
   app.add_option("--seeds", options.seeds, "without a window: train with seeds 1 to N")
       ->check(CLI::Range(1, 1000))
       ->type_name("N");
+}
+
+void add_main_options(CLI::App& app, MainOptions& options, const char* standard_backend) {
+  add_main_runs(app, options);
   app.add_option("--out", options.out, "without a window: folder of the log and the screenshots")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->default_str("out");
   add_threads(app, options.threads);
   add_backend(app, options.backend, standard_backend);
 }

@@ -35,7 +35,7 @@ struct MainOptions {
   int32_t seeds = 1;    ///< headless: seeds 1..seeds
   int32_t threads = 0;  ///< 0: one per physical core
   BackendOptions backend;
-  std::string out = "out";
+  std::string out{};  ///< empty: "out"
 };
 
 /// Where the results of runs are kept, and which of the runs are trained here.
@@ -64,6 +64,8 @@ CLI::Option* add_link(CLI::App& app, std::string& link);
 void add_threads(CLI::App& app, int32_t& threads);
 /// --store and --shard.
 void add_store(CLI::App& app, StoreOptions& options);
+/// Those of them that say which runs.
+void add_main_runs(CLI::App& app, MainOptions& options);
 /// What the window and compare take alike.
 void add_main_options(CLI::App& app, MainOptions& options, const char* standard_backend = "cpu");
 

@@ -1,5 +1,5 @@
 // What the commands that train a study share: options, files, --dry-run, --print-command, shards, progress, and what is
-// said at the end. sweep, zoo, reproduce and lesson check fill in what differs.
+// said at the end. compare, sweep, zoo, reproduce, lesson check and lesson limits fill in what differs.
 #pragma once
 
 #include <cstdint>

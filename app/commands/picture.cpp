@@ -249,8 +249,10 @@ void parse_size(const std::string& text, int& width, int& height) {
     throw Error(fmt::format("size '{}': expected WxH in pixels from 64 to {}, as 1600x1000", text, kLargest));
 }
 
-void begin(Lab& lab, const std::vector<ConfigRun>& runs) {
-  lab.post(replacing(runs, false));
+void begin(Lab& lab, const std::vector<ConfigRun>& runs, bool known) {
+  lab::ReplaceRuns command = replacing(runs, false);
+  command.known = known;
+  lab.post(std::move(command));
   {
     const EndsAtOnce at_once("interrupted: nothing was trained");  // networks of any size are built
     lab.wait_idle();

@@ -31,8 +31,8 @@ struct PictureOptions {
 /// "1600x1000", from 64 to 16384 pixels a side. Throws Error.
 void parse_size(const std::string& text, int& width, int& height);
 
-/// The session becomes these runs, at step 0.
-void begin(Lab& lab, const std::vector<ConfigRun>& runs);
+/// The session becomes these runs, at step 0; `known`: at their end, those that its store of finished runs has.
+void begin(Lab& lab, const std::vector<ConfigRun>& runs, bool known = false);
 
 /// Shows how far a session that trains has come, until it rests; false when it was interrupted.
 bool watch(Lab& lab, Progress& progress);

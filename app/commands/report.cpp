@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "training/data/task.h"
-#include "training/io/text_table.h"
 #include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
 
@@ -80,25 +80,42 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
   return out;
 }
 
-std::string table(const std::vector<RunResult>& results) {
-  std::vector<std::vector<std::string>> rows = {{"run", "seed", "wiring", "warm-up", "verdict", "last steps",
-                                                 "loss", level_name(results), "difference", "validation",
-                                                 "ms/step"}};
+experiments::Table table(const std::vector<RunResult>& results, bool clock) {
+  using experiments::Kind;
+  experiments::Table table{{{"run", "run"},
+                            {"seed", "seed", Kind::Number},
+                            {"name", "", Kind::Data},
+                            {"wiring", "wiring"},
+                            {"warmup", "warm-up", Kind::Number},
+                            {"verdict", "verdict"},
+                            {"steps", "", Kind::Data},
+                            {"window", "", Kind::Data},
+                            {"", "last steps", Kind::Number},
+                            {"loss", "loss", Kind::Number},
+                            {"unigram", level_name(results), Kind::Number},
+                            {"difference", "difference", Kind::Number},
+                            {"validation", "validation", Kind::Number},
+                            {"", "ms/step", clock ? Kind::Number : Kind::Data}}};
   const bool parsed = std::any_of(results.begin(), results.end(),
                                   [](const RunResult& r) { return r.attachment.has_value(); });
-  if (parsed) rows.front().insert(rows.front().end(), {"UAS", "LAS"});
+  if (parsed)
+    for (const auto& [key, title] : {std::pair("uas", "UAS"), {"las", "LAS"}})
+      table.columns.push_back({key, title, Kind::Number});
   for (const RunResult& r : results) {
-    rows.push_back({std::string(1, r.label.letter), std::to_string(r.label.seed), r.wiring,
-                    std::to_string(r.spec.train.schedule.warmup), r.verdict,
-                    fmt::format("{}-{}", r.step - r.window + 1, r.step), number(r.loss, "{:.3f}"),
-                    number(r.unigram, "{:.3f}"), number(r.loss - r.unigram, "{:+.3f}"),
-                    number(r.validation, "{:.3f}"), number(r.milliseconds, "{:.1f}")});
+    const auto cell = [](double value, const char* format) {
+      return experiments::Cell(value, number(value, format));
+    };
+    table.rows.push_back({std::string(1, r.label.letter), r.label.seed, r.name, r.wiring,
+                          r.spec.train.schedule.warmup, r.verdict, r.step, r.window,
+                          fmt::format("{}-{}", r.step - r.window + 1, r.step), cell(r.loss, "{:.3f}"),
+                          cell(r.unigram, "{:.3f}"), cell(r.loss - r.unigram, "{:+.3f}"),
+                          cell(r.validation, "{:.3f}"), cell(r.milliseconds, "{:.1f}")});
     if (!parsed) continue;
     const Attachment score = r.attachment.value_or(Attachment{});
-    rows.back().push_back(number(score.unlabelled(), "{:.2f}"));
-    rows.back().push_back(number(score.labelled(), "{:.2f}"));
+    table.rows.back().push_back(cell(score.unlabelled(), "{:.2f}"));
+    table.rows.back().push_back(cell(score.labelled(), "{:.2f}"));
   }
-  return text_table(rows, parsed ? "lrlrlrrrrrrrr" : "lrlrlrrrrrr");
+  return table;
 }
 
 }  // namespace normscope::cli

@@ -10,6 +10,7 @@
 #include "training/data/identity/data_identity.h"
 #include "training/data/task.h"
 #include "training/data/treebank/attachment.h"
+#include "training/experiments/table.h"
 #include "training/measure/history.h"
 #include "training/run/run.h"
 #include "training/spec/spec.h"
@@ -47,7 +48,8 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
                     const History& history, const Task& task, double validation, double milliseconds,
                     double source_use = std::numeric_limits<double>::quiet_NaN());
 
-/// The table as text, a line a result, with a head; with columns for attachment scores where a result has them.
-std::string table(const std::vector<RunResult>& results);
+/// A row a result; with columns for attachment scores where a result has them.
+/// `clock`: with the time of a step, which no file of a study has.
+experiments::Table table(const std::vector<RunResult>& results, bool clock = true);
 
 }  // namespace normscope::cli

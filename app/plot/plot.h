@@ -9,6 +9,7 @@
 
 #include "app/plot/plot_spec.h"
 #include "app/ui/ui.h"
+#include "training/io/text_table.h"
 
 namespace normscope::plot {
 
@@ -51,7 +52,6 @@ std::string to_text(const PlotSpec&);
 // Long form: series,x,y,hi with the axes' words for x and y, bands with lo as y; heat maps: row, column,
 // value; stretched ones y, x, value at the middle of each cell. Full series, 9 digits.
 std::string to_csv(const PlotSpec&);
-// A text as a field of CSV: in quotes where it has to be.
-std::string csv_field(std::string_view text);
+using normscope::csv_field;
 
 }  // namespace normscope::plot

@@ -92,13 +92,6 @@ void put_cells(std::string& out, const PlotSpec& plot) {
 
 }  // namespace
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
-  return out + '"';
-}
-
 std::string to_text(const PlotSpec& plot) {
   std::string out = plot.title;
   for (const std::string* words : {&plot.question, &plot.note})

@@ -14,6 +14,7 @@
 #include "engine/core/error.h"
 #include "training/data/task.h"
 #include "training/experiments/workers.h"
+#include "training/spec/codec.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -25,6 +26,12 @@ using OnProgress = std::function<bool(const experiments::Progress&)>;
 /// Under which measurement the store keeps numbers of fresh models.
 constexpr const char* kFresh = "claim fresh 1";
 constexpr size_t kMostPointsOfFresh = 1000;
+
+/// A line of them, as it is kept.
+constexpr codec::Object kPoints{[](auto& io, auto& data) {
+  io("x", data.x, codec::List{0, kMostPointsOfFresh, codec::AnyNumber{}});
+  io("y", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
+}};
 
 /// Those that are not among `keys` yet join `runs`.
 void add_new(std::vector<Experiment> more, std::set<std::string>& keys, std::vector<Experiment>& runs) {
@@ -184,12 +191,7 @@ class FreshModels {
                             "\n" + definition_of(job.line->fresh);
     if (const auto known = store_.find(key, kFresh)) {
       try {
-        CurveData data;
-        for (const InputValue& x : known->at("x").list(0, kMostPointsOfFresh))
-          data.x.push_back(experiments::number_from(x));
-        for (const InputValue& y : known->at("y").list(data.x.size(), data.x.size()))
-          data.y.push_back(experiments::number_from(y));
-        job.data = std::move(data);
+        job.data = codec::read<CurveData>(*known, kPoints);
         return;
       } catch (const Error&) {  // measured again
       }
@@ -206,10 +208,7 @@ class FreshModels {
       job.failed = error.what();
       return;
     }
-    store_.attempt(key, [&] {
-      store_.put(key, kFresh,
-                 {{"x", experiments::list_json(job.data->x)}, {"y", experiments::list_json(job.data->y)}});
-    });
+    store_.attempt(key, [&] { store_.put(key, kFresh, codec::write(*job.data, kPoints)); });
   }
 
   const std::vector<const Claim*>& claims_;

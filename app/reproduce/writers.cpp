@@ -6,12 +6,10 @@
 #include <cmath>
 
 #include "app/course/check/check_writers.h"
-#include "app/plot/plot.h"
 #include "app/reproduce/recorded.h"
-#include "training/experiments/over_seeds.h"
 #include "training/experiments/store/result_store.h"
 #include "training/experiments/study.h"
-#include "training/io/text_table.h"
+#include "training/experiments/table.h"
 
 namespace normscope::reproduce {
 namespace {
@@ -126,35 +124,36 @@ std::string part_text(const Outcome& outcome, const Checked& checked) {
   return fmt::format("{} {}: *{}*", checked.check->says, measured, state_of(checked));
 }
 
-std::string page_row(const Outcome& outcome) {
+experiments::TableRow page_row(const Outcome& outcome) {
   const Claim& claim = *outcome.claim;
   std::string measured;
   for (const Checked& checked : outcome.checks)
-    measured += (measured.empty() ? "" : "<br>") + markdown_cell(part_text(outcome, checked));
+    measured += (measured.empty() ? "" : "<br>") + part_text(outcome, checked);
   const char* strong = outcome.finding == Finding::Reproduced ? "**" : "";
-  return fmt::format("| `{}` | {} | {} | {} | {}{}{}. {}<br>*Setting:* {} |\n", claim.id,
-                     markdown_cell(claim.source.item), markdown_cell(claim.says), measured, strong,
-                     verdict_of(outcome), strong, markdown_cell(outcome.sentence),
-                     markdown_cell(claim.setting));
+  return {"`" + claim.id + "`", claim.source.item, claim.says, measured,
+          fmt::format("{}{}{}. {}<br>*Setting:* {}", strong, verdict_of(outcome), strong, outcome.sentence,
+                      claim.setting)};
 }
 
 /// Everything of one paper: its claims as a table, then where to find each, with the paper's numbers.
 std::string page_section(const std::vector<Outcome>& outcomes, const std::string& paper) {
-  std::string rows, notes;
+  experiments::Table table{{{"", ""},
+                            {"", "where"},
+                            {"", "the paper's claim"},
+                            {"", "measured here: mean, range over the seeds"},
+                            {"", "verdict"}}};
+  std::string notes;
   for (const Outcome& outcome : outcomes) {
     const Claim& claim = *outcome.claim;
     if (claim.source.paper != paper) continue;
-    rows += page_row(outcome);
+    table.rows.push_back(page_row(outcome));
     notes += fmt::format("- `{}` ({}).", claim.id, claim.source.version);
     for (size_t i = 0; i < claim.numbers.size(); ++i)
       notes += fmt::format("{}{} {}", i == 0 ? " The paper: " : "; ", claim.numbers[i].what,
                            stated_text(claim.numbers[i]));
     notes += claim.numbers.empty() ? "\n" : ".\n";
   }
-  return fmt::format(
-      "\n## {}\n\n| | where | the paper's claim | measured here: mean, range over the seeds | verdict |\n"
-      "|--|--|--|--|--|\n{}\n{}",
-      paper, rows, notes);
+  return fmt::format("\n## {}\n\n{}\n{}", paper, experiments::to_markdown(table), notes);
 }
 
 }  // namespace
@@ -171,8 +170,14 @@ std::string measured_text(const Outcome& outcome, const std::string& id) {
 }
 
 std::string list_text(const std::vector<Outcome>& outcomes) {
-  std::vector<std::vector<std::string>> rows{
-      {"claim", "source", "where", "runs", "steps", "of a core", "state"}};
+  using experiments::Kind;
+  experiments::Table table{{{"", "claim"},
+                            {"", "source"},
+                            {"", "where"},
+                            {"", "runs", Kind::Number},
+                            {"", "steps", Kind::Number},
+                            {"", "of a core", Kind::Number},
+                            {"", "state"}}};
   const double speed = flop_a_second(outcomes);
   for (const Outcome& outcome : outcomes) {
     const Cost cost = cost_of(*outcome.claim, outcome.seeds);
@@ -180,10 +185,10 @@ std::string list_text(const std::vector<Outcome>& outcomes) {
                              : is_timed(outcome)
                                  ? experiments::duration_words(outcome.seconds)
                                  : "about " + experiments::duration_words(std::max(cost.flop / speed, 1.0));
-    rows.push_back({outcome.claim->id, outcome.claim->source.paper, outcome.claim->source.item,
-                    std::to_string(cost.runs), std::to_string(cost.steps), time, verdict_of(outcome)});
+    table.rows.push_back({outcome.claim->id, outcome.claim->source.paper, outcome.claim->source.item,
+                          cost.runs, cost.steps, time, verdict_of(outcome)});
   }
-  return text_table(rows, "lllrrrl");
+  return experiments::to_text(table);
 }
 
 std::string to_text(const Outcome& outcome) {
@@ -228,19 +233,19 @@ Json to_json(const std::vector<Outcome>& outcomes) {
 }
 
 std::string to_csv(const std::vector<Outcome>& outcomes) {
-  std::string out = "claim,paper,item,verdict,measure,unit,seed,value\n";
+  experiments::Table table{
+      experiments::data_columns({"claim", "paper", "item", "verdict", "measure", "unit", "seed", "value"})};
   for (const Outcome& outcome : outcomes) {
     const Claim& claim = *outcome.claim;
     for (const lessons::Measure& m : claim.language.measures) {
       const std::vector<double>& values = outcome.results.measures.at(m.id).values;
       const std::vector<int32_t> seeds = seeds_of(outcome, m.id);
       for (size_t i = 0; i < seeds.size(); ++i)
-        out += fmt::format("{},{},{},{},{},{},{},{}\n", claim.id, plot::csv_field(claim.source.paper),
-                           plot::csv_field(claim.source.item), plot::csv_field(verdict_of(outcome)), m.id,
-                           plot::csv_field(m.unit), seeds[i], experiments::number_cell(values[i]));
+        table.rows.push_back({claim.id, claim.source.paper, claim.source.item, verdict_of(outcome), m.id,
+                              m.unit, seeds[i], values[i]});
     }
   }
-  return out;
+  return experiments::to_csv(table);
 }
 
 std::string to_markdown(const std::vector<Outcome>& outcomes, const std::string& command) {

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <vector>
 
-#include "app/plot/plot.h"
 #include "app/sweep/border.h"
 #include "app/words/words.h"
 #include "training/data/identity/data_identity.h"
+#include "training/experiments/over_seeds.h"
 #include "training/experiments/store/result_store.h"
 #include "training/io/text_table.h"
 
@@ -17,8 +17,8 @@ namespace normscope::sweep {
 namespace {
 
 using Json = nlohmann::json;
+using experiments::Column, experiments::Table, experiments::TableRow;
 using experiments::number_json;
-using Words = std::vector<std::string>;
 
 constexpr size_t kMostColumns = 10;  ///< of a terminal's table
 
@@ -31,34 +31,34 @@ std::string cell_text(const Cell& cell, Metric metric) {
   return text;
 }
 
-/// A header and a row for every value of `down`; the last axis ends at the top, as in the picture.
-std::vector<Words> upright(const Grid& grid, Metric metric) {
+/// A row for every value of `down` and a foot; the last axis ends at the top, as in the picture.
+Table upright(const Grid& grid, Metric metric) {
   const Plan& plan = grid.plan;
-  std::vector<Words> table;
+  Table table{std::vector<Column>(plan.columns() + 1)};
   for (size_t row = plan.rows(); row-- > 0;) {
-    Words words{plan.axes.size() > 1 ? plan.axes[1].values[row] : ""};
+    TableRow cells{plan.axes.size() > 1 ? plan.axes[1].values[row] : ""};
     for (size_t column = 0; column < plan.columns(); ++column)
-      words.push_back(cell_text(grid.at(column, row), metric));
-    table.push_back(std::move(words));
+      cells.emplace_back(cell_text(grid.at(column, row), metric));
+    table.rows.push_back(std::move(cells));
   }
-  Words foot{""};
+  TableRow foot{""};
   foot.insert(foot.end(), plan.axes[0].values.begin(), plan.axes[0].values.end());
-  table.push_back(std::move(foot));
+  table.rows.push_back(std::move(foot));
   return table;
 }
 
-std::vector<Words> lying(const Grid& grid, Metric metric) {
+Table lying(const Grid& grid, Metric metric) {
   const Plan& plan = grid.plan;
-  Words head{""};
+  Table table{{Column{}}};
   if (plan.axes.size() > 1)
-    head.insert(head.end(), plan.axes[1].values.begin(), plan.axes[1].values.end());
+    for (const std::string& value : plan.axes[1].values) table.columns.push_back({"", value});
   else
-    head.emplace_back(info(metric).name);
-  std::vector<Words> table{std::move(head)};
+    table.columns.push_back({"", info(metric).name});
   for (size_t column = 0; column < plan.columns(); ++column) {
-    Words words{plan.axes[0].values[column]};
-    for (size_t row = 0; row < plan.rows(); ++row) words.push_back(cell_text(grid.at(column, row), metric));
-    table.push_back(std::move(words));
+    TableRow cells{plan.axes[0].values[column]};
+    for (size_t row = 0; row < plan.rows(); ++row)
+      cells.emplace_back(cell_text(grid.at(column, row), metric));
+    table.rows.push_back(std::move(cells));
   }
   return table;
 }
@@ -142,10 +142,7 @@ std::string to_text(const Grid& grid, Metric metric) {
   const bool lies = plan.columns() > kMostColumns && plan.rows() < plan.columns();
   std::string out =
       fmt::format("{}; {}\n{}\n\n", info(metric).title(), setting_text(grid), axes_text(plan, lies));
-  const std::vector<Words> table = lies ? lying(grid, metric) : upright(grid, metric);
-  size_t columns = 0;
-  for (const Words& row : table) columns = std::max(columns, row.size());
-  out += text_table(table, std::string(columns, 'l'));
+  out += experiments::to_text(lies ? lying(grid, metric) : upright(grid, metric));
   return out + "\n" + key_text(grid) + refusals_text(grid);
 }
 
@@ -173,30 +170,29 @@ Json to_json(const Grid& grid) {
 }
 
 std::string to_csv(const Grid& grid) {
-  std::string out;
-  for (const Axis& axis : grid.plan.axes) out += plot::csv_field(axis.key) + ",";
-  out += fmt::format("{},learned\n", experiments::kRunColumns);
+  using experiments::joined, experiments::run_columns, experiments::run_row;
+  Table table;
+  for (const Axis& axis : grid.plan.axes) table.columns.push_back({axis.key, "", experiments::Kind::Data});
+  table.columns = joined(joined(table.columns, run_columns()), experiments::data_columns({"learned"}));
   for (const Cell& cell : grid.cells)
     for (size_t i = 0; i < cell.runs.size(); ++i) {
       if (!cell.runs[i]) continue;
-      out += plot::csv_field(grid.plan.axes[0].values[cell.column]) + ",";
-      if (grid.plan.axes.size() > 1) out += plot::csv_field(grid.plan.axes[1].values[cell.row]) + ",";
-      out += fmt::format("{},{}\n", experiments::run_cells(i + 1, *cell.runs[i]),
-                         experiments::number_cell(share_learned(grid, *cell.runs[i])));
+      TableRow row{grid.plan.axes[0].values[cell.column]};
+      if (grid.plan.axes.size() > 1) row.emplace_back(grid.plan.axes[1].values[cell.row]);
+      row = joined(std::move(row), run_row(i + 1, *cell.runs[i]));
+      row.emplace_back(share_learned(grid, *cell.runs[i]));
+      table.rows.push_back(std::move(row));
     }
-  return out;
+  return experiments::to_csv(table);
 }
 
 std::string to_markdown(const Grid& grid, Metric metric, const std::string& picture,
                         const std::string& command) {
-  const auto row_text = [](const Words& row) { return fmt::format("| {} |\n", fmt::join(row, " | ")); };
   std::string out =
       fmt::format("# Sweep: {}\n\nMade by `{}`: {}.\n", info(metric).title(), command, setting_text(grid));
   if (!picture.empty()) out += fmt::format("\n![{}]({})\n", info(metric).title(), picture);
-  out += fmt::format("\n{}.\n\n", axes_text(grid.plan, true));
-  const std::vector<Words> table = lying(grid, metric);
-  out += row_text(table[0]) + row_text(Words(table[0].size(), "--"));
-  for (size_t i = 1; i < table.size(); ++i) out += row_text(table[i]);
+  out +=
+      fmt::format("\n{}.\n\n{}", axes_text(grid.plan, true), experiments::to_markdown(lying(grid, metric)));
   return out + "\n" + key_text(grid) + refusals_text(grid);
 }
 

@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "app/zoo/summary.h"
 #include "training/data/identity/data_identity.h"
@@ -10,6 +11,8 @@
 
 namespace normscope::zoo {
 namespace {
+
+using experiments::Column, experiments::Kind, experiments::Table, experiments::TableRow;
 
 std::string set_text(const Entry& entry) {
   std::string text;
@@ -24,39 +27,52 @@ std::string verdict_cell(const Arm& arm) {
   return arm.count(Verdict::Learns) > 0 ? "**" + verdict + "**" : verdict;
 }
 
+/// Entry and its title, Σβ² where `score` is empty, then verdict, loss, score and gradient of each arm.
+std::vector<Column> columns_of(const Row& row, const std::string& score, const char* gradient) {
+  std::vector<Column> columns{{"", ""}, {"", ""}};
+  if (score.empty()) columns.push_back({"", "Σβ²", Kind::Number});
+  for (const Arm& arm : row.arms) {
+    columns.push_back({"", &arm == &row.arms[0] ? "no warm-up" : fmt::format("warm-up {}", arm.warmup)});
+    columns.push_back({"", "loss", Kind::Number});
+    if (!score.empty()) columns.push_back({"", score, Kind::Number});
+    columns.push_back({"", gradient, Kind::Number});
+  }
+  return columns;
+}
+
+TableRow cells_of_page(const Row& row, bool scored) {
+  TableRow cells{"`" + row.entry.name + "`", row.entry.title};
+  if (!scored) cells.emplace_back(fixed(row.beta2, 2));
+  for (const Arm& arm : row.arms) {
+    cells.emplace_back(verdict_cell(arm));
+    cells.emplace_back(loss_text(arm));
+    if (scored) cells.emplace_back(score_text(arm));
+    cells.emplace_back(power(arm.gradient));
+  }
+  return cells;
+}
+
 std::string table_of(const Summary& summary, int32_t layers, Group group) {
-  std::string out;
+  Table table;
   for (const Row& row : summary.rows) {
     if (row.layers != layers || row.entry.group != group) continue;
-    const Arm &cold = row.arms[0], &warm = row.arms[1];
-    if (out.empty())
-      out = fmt::format(
-          "\n### {}\n\n| | | Σβ² | no warm-up | loss | ‖∂W₂‖ layer 1 | warm-up {} | loss | ‖∂W₂‖ layer 1 |\n"
-          "|--|--|--:|--|--:|--:|--|--:|--:|\n",
-          title(group), warm.warmup);
-    out += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.entry.name, row.entry.title,
-                       fixed(row.beta2, 2), verdict_cell(cold), loss_text(cold), power(cold.gradient),
-                       verdict_cell(warm), loss_text(warm), power(warm.gradient));
+    if (table.rows.empty()) table.columns = columns_of(row, "", "‖∂W₂‖ layer 1");
+    table.rows.push_back(cells_of_page(row, false));
   }
-  return out;
+  if (table.rows.empty()) return "";
+  return fmt::format("\n### {}\n\n{}", title(group), experiments::to_markdown(table));
 }
 
 std::string table_of(const Summary& summary, const System& system) {
-  std::string out;
+  Table table;
   for (const Row& row : summary.rows) {
     if (row.entry.group != system.group) continue;
-    const Arm &cold = row.arms[0], &warm = row.arms[1];
-    if (out.empty())
-      out = fmt::format(
-          "\n## {0}\n\n{1}.\n\n| | | no warm-up | loss | {2} | ‖∂W‖ layer 1 | warm-up {3} | loss | {2} | "
-          "‖∂W‖ layer 1 |\n|--|--|--|--:|--:|--:|--|--:|--:|--:|\n",
-          title(system.group), setting_text(summary.plan, system), system.score, warm.warmup);
-    out += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.entry.name,
-                       row.entry.title, verdict_cell(cold), loss_text(cold), score_text(cold),
-                       power(cold.gradient), verdict_cell(warm), loss_text(warm), score_text(warm),
-                       power(warm.gradient));
+    if (table.rows.empty()) table.columns = columns_of(row, system.score, "‖∂W‖ layer 1");
+    table.rows.push_back(cells_of_page(row, true));
   }
-  return out;
+  if (table.rows.empty()) return "";
+  return fmt::format("\n## {}\n\n{}.\n\n{}", title(system.group), setting_text(summary.plan, system),
+                     experiments::to_markdown(table));
 }
 
 const char* expectation(const Claim& claim) {

@@ -12,49 +12,46 @@ namespace normscope::zoo {
 namespace {
 
 using Json = nlohmann::json;
+using experiments::Column, experiments::Kind, experiments::Table, experiments::TableRow;
 using experiments::number_json;
-using Cells = std::vector<std::string>;
 
-/// Entry, Σβ², then verdict, loss and gradient of each arm; of another system no Σβ², but each arm's score.
-constexpr const char *kAlignment = "lrlrrlrr", *kSystemAlignment = "llrrrlrrr";
-
-Cells cells_of(const Row& row) {
+TableRow cells_of(const Row& row) {
   const bool system = row.layers == 0;
-  Cells cells = {row.entry.name};
-  if (!system) cells.push_back(fixed(row.beta2, 2));
+  TableRow cells = {row.entry.name};
+  if (!system) cells.emplace_back(fixed(row.beta2, 2));
   for (const Arm& arm : row.arms) {
-    cells.push_back(verdict_text(arm));
-    cells.push_back(loss_text(arm));
-    if (system) cells.push_back(score_text(arm));
-    cells.push_back(power(arm.gradient));
+    cells.emplace_back(verdict_text(arm));
+    cells.emplace_back(loss_text(arm));
+    if (system) cells.emplace_back(score_text(arm));
+    cells.emplace_back(power(arm.gradient));
   }
   return cells;
 }
 
-Cells head_of(const Row& row, const System* system) {
-  Cells cells = {""};
-  if (!system) cells.emplace_back("Σβ²");
+/// Entry, Σβ², then verdict, loss and gradient of each arm; of another system no Σβ², but each arm's score.
+std::vector<Column> head_of(const Row& row, const System* system) {
+  std::vector<Column> columns = {{"", ""}};
+  if (!system) columns.push_back({"", "Σβ²", Kind::Number});
   for (const Arm& arm : row.arms) {
-    cells.push_back(fmt::format("warm-up {}", arm.warmup));
-    cells.emplace_back("loss");
-    if (system) cells.emplace_back(system->score);
-    cells.emplace_back("grad L1");
+    columns.push_back({"", fmt::format("warm-up {}", arm.warmup)});
+    columns.push_back({"", "loss", Kind::Number});
+    if (system) columns.push_back({"", system->score, Kind::Number});
+    columns.push_back({"", "grad L1", Kind::Number});
   }
-  return cells;
+  return columns;
 }
 
 std::string system_tables(const Summary& summary) {
   std::string out;
   for (const System& system : systems()) {
-    std::vector<Cells> table;
+    Table table;
     for (const Row& row : summary.rows) {
       if (row.entry.group != system.group) continue;
-      if (table.empty()) table = {head_of(row, &system), {title(system.group)}};
-      table.push_back(cells_of(row));
+      if (table.rows.empty()) table = {head_of(row, &system), {{title(system.group)}}};
+      table.rows.push_back(cells_of(row));
     }
-    if (!table.empty())
-      out +=
-          fmt::format("\n{}\n\n{}", setting_text(summary.plan, system), text_table(table, kSystemAlignment));
+    if (!table.rows.empty())
+      out += fmt::format("\n{}\n\n{}", setting_text(summary.plan, system), experiments::to_text(table));
   }
   return out;
 }
@@ -70,18 +67,18 @@ Json arm_json(const Arm& arm) {
 std::string to_text(const Summary& summary) {
   std::string out;
   for (const int32_t layers : summary.plan.depths) {
-    std::vector<Cells> table;
+    Table table;
     const Group* group = nullptr;
     for (const Row& row : summary.rows) {
       if (row.layers != layers) continue;
-      if (table.empty()) table.push_back(head_of(row, nullptr));
-      if (!group || *group != row.entry.group) table.push_back({title(row.entry.group)});
+      if (table.rows.empty()) table.columns = head_of(row, nullptr);
+      if (!group || *group != row.entry.group) table.rows.push_back({title(row.entry.group)});
       group = &row.entry.group;
-      table.push_back(cells_of(row));
+      table.rows.push_back(cells_of(row));
     }
-    if (table.empty()) continue;
+    if (table.rows.empty()) continue;
     out += fmt::format("{}{}\n\n{}", out.empty() ? "" : "\n", setting_text(summary.plan, layers),
-                       text_table(table, kAlignment));
+                       experiments::to_text(table));
   }
   out += system_tables(summary);
   if (out.empty()) return "nothing was trained yet\n";
@@ -128,14 +125,16 @@ Json to_json(const Summary& summary) {
 }
 
 std::string to_csv(const Summary& summary) {
-  std::string out = fmt::format("entry,group,layers,warmup,{}\n", experiments::kRunColumns);
+  using namespace experiments;
+  experiments::Table table{joined(data_columns({"entry", "group", "layers", "warmup"}), run_columns())};
   for (const Row& row : summary.rows)
     for (const Arm& arm : row.arms)
       for (size_t i = 0; i < arm.runs.size(); ++i)
         if (arm.runs[i])
-          out += fmt::format("{},{},{},{},{}\n", row.entry.name, to_string(row.entry.group), row.layers,
-                             arm.warmup, experiments::run_cells(i + 1, *arm.runs[i]));
-  return out;
+          table.rows.push_back(
+              joined(TableRow{row.entry.name, to_string(row.entry.group), row.layers, arm.warmup},
+                     run_row(i + 1, *arm.runs[i])));
+  return experiments::to_csv(table);
 }
 
 }  // namespace normscope::zoo

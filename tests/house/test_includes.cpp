@@ -58,7 +58,7 @@ constexpr Room kRooms[] = {
 
     {"app/words", "engine/core training/files"},
     {"app/ui", "engine/core app/words"},
-    {"app/plot", "app/words app/ui"},
+    {"app/plot", "training/io app/words app/ui"},
     {"app/tex", "engine/core app/ui"},
     {"app/headless", "engine/core training/io app/ui"},
     {"app/bench",
@@ -85,7 +85,7 @@ constexpr Room kRooms[] = {
     {"app/lessons",
      "engine/core training/io training/spec training/files app/words app/ui app/plot app/view app/diagram app/zoo app/course"},
     {"app/reproduce",
-     "engine/core engine/model training/io training/data training/measure training/files training/experiments app/words app/ui app/plot app/sweep app/course"},
+     "engine/core engine/model training/io training/data training/spec training/measure training/files training/experiments app/words app/ui app/plot app/sweep app/course"},
     {"app/tape", "training/measure"},
     {"app/tape_screen",
      "engine/core engine/ops training/measure training/run training/session app/words app/ui app/plot app/tex app/bench app/view app/tape"},

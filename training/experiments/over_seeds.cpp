@@ -112,24 +112,36 @@ nlohmann::json to_json(const OverSeeds& arm) {
                          {"loss_deviation", number_json(arm.deviation)},
                          {"gradient_first", number_json(arm.gradient)},
                          {"gradient_ratio", number_json(arm.ratio)},
-                         {"beta2", number_json(arm.beta2)},
-                         {"runs", nlohmann::json::array()}};
+                         {"beta2", number_json(arm.beta2)}};
   if (std::isfinite(arm.score)) json["score"] = number_json(arm.score);
-  for (size_t i = 0; i < arm.runs.size(); ++i) {
-    if (!arm.runs[i]) continue;
-    nlohmann::json run = to_table_json(*arm.runs[i]);
-    run["seed"] = i + 1;
-    json["runs"].push_back(std::move(run));
-  }
+  Table runs{run_columns()};
+  for (size_t i = 0; i < arm.runs.size(); ++i)
+    if (arm.runs[i]) runs.rows.push_back(run_row(i + 1, *arm.runs[i]));
+  json["runs"] = to_json(runs);
   return json;
 }
 
-std::string number_cell(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+std::vector<Column> run_columns() {
+  std::vector<Column> columns = data_columns({"seed", "verdict", "steps", "since", "loss", "unigram", "beta2",
+                                              "gradient_first", "gradient_last", "score"});
+  for (const char* key : {"what", "beta2_reason"}) columns.push_back({key, "", Kind::Note});
+  return columns;
+}
 
-std::string run_cells(size_t seed, const Record& r) {
-  return fmt::format("{},{},{},{},{},{},{},{},{},{}", seed, to_string(r.verdict), r.steps, r.since,
-                     number_cell(r.loss), number_cell(r.level), number_cell(r.beta2),
-                     number_cell(r.gradient_first), number_cell(r.gradient_last), number_cell(r.score));
+TableRow run_row(size_t seed, const Record& r) {
+  const auto words = [](const std::string& text) { return text.empty() ? Cell() : Cell(text); };
+  return {seed,
+          to_string(r.verdict),
+          r.steps,
+          r.since,
+          r.loss,
+          r.level,
+          r.beta2,
+          r.gradient_first,
+          r.gradient_last,
+          std::isnan(r.score) ? Cell() : Cell(r.score),
+          words(r.what),
+          words(r.beta2_reason)};
 }
 
 std::string power(double value) { return std::isfinite(value) ? fmt::format("{:.1e}", value) : "–"; }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "training/experiments/record.h"
+#include "training/experiments/table.h"
 
 namespace normscope::experiments {
 
@@ -30,11 +31,15 @@ struct OverSeeds {
 
 /// Counts, means and, one a seed, the runs that there are, as a table's JSON has them.
 nlohmann::json to_json(const OverSeeds& arm);
-/// A line of CSV a run: what these name, and the runs by seed.
-inline constexpr const char* kRunColumns =
-    "seed,verdict,steps,since,loss,unigram,beta2,gradient_first,gradient_last,score";
-std::string run_cells(size_t seed, const Record& record);
-std::string number_cell(double value);  ///< empty where it is not finite
+/// A run as CSV and JSON have it.
+std::vector<Column> run_columns();
+TableRow run_row(size_t seed, const Record& record);
+/// The columns and cells of two tables side by side.
+template <typename List>
+List joined(List first, const List& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
 
 std::string power(double value);                 ///< "1.8e-04"
 std::string verdict_text(const OverSeeds& arm);  ///< "learns from 46", "stuck (1 seed)" of several

@@ -67,15 +67,6 @@ void io(Io& io, codec::Of<Io, Record>& r) {
 }
 
 inline nlohmann::json to_json(const Record& record) { return codec::write(record); }
-/// A line of a table: without the curve, and null for every number that is not finite.
-inline nlohmann::json to_table_json(const Record& record) {
-  nlohmann::json json = to_json(record);
-  json.erase("stride");
-  json.erase("curve");
-  for (nlohmann::json& value : json)
-    if (value == "inf" || value == "-inf") value = nullptr;
-  return json;
-}
 /// Throws Error for what is no record.
 inline Record record_from(const InputValue& json) { return codec::read<Record>(json); }
 

@@ -37,57 +37,6 @@ RunResult result_of(Run& end, const RunSpec& spec, const std::shared_ptr<const T
 
 }  // namespace
 
-/// Takes what a study takes, so that each finds the other's runs; keeps in memory what a run came to, and its state on
-/// disk.
-class RunStore::Finished final : public experiments::Measurement {
- public:
-  Finished(std::shared_ptr<Shared> shared, experiments::Experiment run, std::shared_ptr<const Task> task,
-           OnStep on_step)
-      : shared_(std::move(shared)),
-        run_(std::move(run)),
-        task_(std::move(task)),
-        on_step_(std::move(on_step)),
-        key_(key_of(run_.spec, run_.edits)),
-        taking_(experiments::make_taking(experiments::kAlways, found_)) {}
-
-  void begin(Run& run) override { taking_->begin(run); }
-  bool after_step(const Run& run) override {
-    taking_->after_step(run);
-    return !on_step_ ||
-           on_step_({key_, run.steps_done(), run_.spec.train.steps, run.history(), run.plateau_level()});
-  }
-  void afterwards(Run& run) override { taking_->afterwards(run); }
-  nlohmann::json end(Run& run) override {
-    keep(run);
-    return taking_->end(run);
-  }
-  nlohmann::json so_far() const override { return taking_->so_far(); }
-  bool go_on(const InputValue& so_far) override { return taking_->go_on(so_far); }
-  bool known(const InputValue& result, Run* state) override {
-    const int32_t steps = experiments::taken_from(result).record.steps;
-    if (!state || state->steps_done() != steps) fail("result", "its state is that of another step");
-    if (!taking_->known(result, state)) return false;
-    keep(*state);
-    return true;
-  }
-
- private:
-  void keep(Run& run) {
-    auto result = std::make_shared<RunResult>(result_of(run, run_.spec, task_, run.store().backend()));
-    result->history = shared_->finished->put(run.finished())->history;
-    const std::lock_guard lock(shared_->mutex);
-    shared_->results.emplace(key_, std::move(result));
-  }
-
-  std::shared_ptr<Shared> shared_;
-  experiments::Experiment run_;
-  std::shared_ptr<const Task> task_;
-  OnStep on_step_;
-  std::string key_;
-  experiments::Parts found_ = 0;
-  std::unique_ptr<experiments::Measurement> taking_;
-};
-
 RunStore::RunStore(int threads, std::shared_ptr<RunCache> finished, experiments::StorePlace place)
     : RunStore(experiments::ResultStore(std::move(place)), {.runs_at_a_time = threads}) {
   if (finished) shared_->finished = std::move(finished);
@@ -172,13 +121,33 @@ experiments::Plan RunStore::plan_of(std::vector<experiments::Experiment> runs, c
   plan.keep_state = true;
   plan.keep_results = false;
   plan.live = true;
+  plan.validate_every = kValidationEvery;
   plan.experiments = std::move(runs);
   std::vector<std::shared_ptr<const Task>> tasks;
   for (const experiments::Experiment& run : plan.experiments) tasks.push_back(task(run.spec.data));
-  plan.measure = [shared = shared_, all = plan.experiments, tasks, on_step](size_t i) {
-    return std::make_unique<Finished>(shared, all[i], tasks[i], on_step);
+  plan.measure = [this, all = plan.experiments, tasks, on_step,
+                  found =
+                      std::make_shared<std::vector<experiments::Parts>>(plan.experiments.size())](size_t i) {
+    const std::string key = key_of(all[i].spec, all[i].edits);
+    experiments::TakingHooks hooks;
+    if (on_step)
+      hooks.stepped = [on_step, key, steps = all[i].spec.train.steps](const Run& run) {
+        return on_step({key, run.steps_done(), steps, run.history(), run.plateau_level()});
+      };
+    hooks.ended = [this, key, spec = all[i].spec, task = tasks[i]](Run& run) { keep(run, key, spec, task); };
+    return experiments::make_taking(experiments::kAlways, (*found)[i], std::move(hooks));
   };
   return plan;
+}
+
+/// In memory what a run came to. The runs take what a study takes, so that each finds the other's, and their states stay
+/// on disk.
+void RunStore::keep(Run& run, const std::string& key, const RunSpec& spec,
+                    const std::shared_ptr<const Task>& task) {
+  auto result = std::make_shared<RunResult>(result_of(run, spec, task, run.store().backend()));
+  result->history = shared_->finished->put(run.finished())->history;
+  const std::lock_guard lock(shared_->mutex);
+  shared_->results.emplace(key, std::move(result));
 }
 
 std::shared_ptr<const RunResult> RunStore::make(const experiments::Experiment& run, const std::string& key,

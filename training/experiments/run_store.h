@@ -106,10 +106,10 @@ class RunStore {
     int32_t trained = 0;
   };
   RunStore(int threads, std::shared_ptr<Shared> shared);
-  class Finished;
   std::shared_ptr<const RunResult> make(const experiments::Experiment& run, const std::string& key,
                                         const OnStep& on_step);
   std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
+  void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
   experiments::Plan plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step);
   void count(const experiments::Outcome& outcome);  ///< what was trained; throws Error where a run failed
 

@@ -61,6 +61,7 @@ class Session {
   bool is_known(size_t index, const std::string& measurement, Backend& backend);
   bool measure_kept(size_t index, const std::string& measurement, Backend& backend);
   std::unique_ptr<Run> begin(size_t index, Backend& backend, Measurement& measurement);
+  void validate(Run& run, int32_t steps) const;
   void train_one(size_t index, Backend& backend);
   void keep_for_later(size_t index, const Run& run, const Measurement& measurement);
   void finish(size_t index, Run& run, Measurement& measurement);
@@ -167,11 +168,13 @@ bool Session::usable(const std::string& damaged, const Read& read) {
 bool Session::is_known(size_t index, const std::string& measurement, Backend& backend) {
   std::optional<InputValue> result = store_.find(keys_[index], measurement);
   const std::string state = store_.state_path(keys_[index], measurement);
-  if (!result || (plan_.keep_state && !is_there(state))) return false;
-  return usable(state, [&] {
+  if (!result) return false;
+  const bool whole = !plan_.keep_state || is_there(state);
+  return usable(whole ? state : "", [&] {
     std::unique_ptr<Run> run;
-    if (plan_.keep_state) run = Run::load(state, task_of(index), backend);
-    if (!plan_.measure(index)->known(*result, run.get())) return false;
+    if (plan_.keep_state && whole) run = Run::load(state, task_of(index), backend);
+    // Without its state the measurement only sees what the run has, so that it is measured again.
+    if (!plan_.measure(index)->known(*result, run.get()) || !whole) return false;
     if (plan_.keep_results) results_[index] = std::move(result);
     return true;
   });
@@ -244,6 +247,12 @@ void Session::finish(size_t index, Run& run, Measurement& measurement) {
                                         plan_.experiments[index].spec.name);
 }
 
+/// As the plan asks between the steps; at the end of a run its measurement does.
+void Session::validate(Run& run, int32_t steps) const {
+  const int32_t every = plan_.validate_every, step = run.steps_done();
+  if (every > 0 && step % every == 0 && step < steps && !run.non_finite()) run.validation_loss();
+}
+
 void Session::train_one(size_t index, Backend& backend) {
   const int32_t steps = plan_.experiments[index].spec.train.steps;
   std::unique_ptr<Measurement> measurement = plan_.measure(index);
@@ -265,6 +274,7 @@ void Session::train_one(size_t index, Backend& backend) {
     run->step();
     ++done_;
     tell(run->steps_done());
+    validate(*run, steps);
     if (!measurement->after_step(*run)) stop_ = true;
     const auto now = std::chrono::steady_clock::now();
     if (now - kept < kKeepEvery || run->steps_done() >= steps) continue;

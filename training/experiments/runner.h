@@ -34,8 +34,8 @@ class Measurement {
   /// Of a run whose state was kept, at its end and after begin() of a fresh one: what after_step() would have seen, from
   /// the history. Throws Error where that is not there any more: the run is trained again.
   virtual void afterwards(Run&) { fail("result", "cannot be measured after the fact"); }
-  /// Of a run that the store has; `state` where the plan keeps it. False: that is not enough, and the run is measured
-  /// again. Throws Error for what is none.
+  /// Of a run that the store has; `state` where the plan keeps it, null where it is gone. False: that is not enough, and
+  /// the run is measured again, as it is without a state that the plan keeps. Throws Error for what is none.
   virtual bool known(const InputValue&, Run* state) {
     (void)state;
     return true;
@@ -54,8 +54,9 @@ struct Plan {
   /// Another measurement under which states of finished runs are kept. A run whose state is there, or under this plan's own
   /// measurement, is measured and not trained.
   std::string states_of;
-  bool live = false;         ///< the run measures itself at every step too (Run::measure_live)
-  bool keep_results = true;  ///< in Outcome::results; false: they are told to the measurements alone
+  bool live = false;           ///< the run measures itself at every step too (Run::measure_live)
+  int32_t validate_every = 0;  ///< steps between the validation losses that join its history; 0: none does
+  bool keep_results = true;    ///< in Outcome::results; false: they are told to the measurements alone
 };
 
 struct RunnerOptions {

@@ -81,6 +81,7 @@ Studied train(const Study& study, ResultStore& store, const RunnerOptions& optio
               const std::function<bool(const Progress&)>& on_progress, const OnTaken& on_taken) {
   Studied studied;
   studied.runs.resize(study.runs.size());
+  for (size_t i = 0; i < study.runs.size(); ++i) studied.first.push_back(i);
   std::vector<size_t> places;
   Plan plan;
   for (size_t i = 0; i < study.runs.size(); ++i) {
@@ -99,16 +100,24 @@ Studied train(const Study& study, ResultStore& store, const RunnerOptions& optio
   plan.earlier.assign(std::begin(kEarlierTakings), std::end(kEarlierTakings));
   plan.states_of = kEarlierStates;
   plan.keep_results = false;
+  if (study.on_run) {
+    plan.keep_state = plan.live = true;
+    plan.validate_every = kValidationEvery;
+  }
   plan.measure = [&](size_t i) {
-    return make_taking(study.parts, gathering.found[i],
-                       [&gathering, i](Taken taken) { gathering.take(i, std::move(taken)); });
+    TakingHooks hooks{.taken = [&gathering, i](Taken taken) { gathering.take(i, std::move(taken)); }};
+    if (study.on_run) hooks.ended = [&study, place = places[i]](Run& run) { study.on_run(place, run); };
+    return make_taking(study.parts, gathering.found[i], std::move(hooks));
   };
   const auto by_place = [&](Progress at) {
     for (AtWork& run : at.at_work) run.index = places[run.index];
     return on_progress(at);
   };
   const Outcome outcome = train(plan, store, options, by_place);
-  for (size_t i = 0; i < places.size(); ++i) studied.runs[places[i]] = studied.runs[places[outcome.first[i]]];
+  for (size_t i = 0; i < places.size(); ++i) {
+    studied.first[places[i]] = places[outcome.first[i]];
+    studied.runs[places[i]] = studied.runs[places[outcome.first[i]]];
+  }
   for (const auto& [i, why] : outcome.failed) studied.runs[places[i]] = failed(why);
   for (const size_t i : outcome.missing) studied.missing.push_back(places[i]);
   studied.trained = outcome.trained;

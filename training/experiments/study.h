@@ -21,17 +21,24 @@ struct Planned {
   std::string refused{};
 };
 
+/// A run of a study at its end, by its place.
+using OnRun = std::function<void(size_t, Run&)>;
+
 struct Study {
   std::string name;  ///< for messages and for the mark of a shard: "sweep"
   /// Seed by seed where it can be, so that a study that ends early has something of every row.
   std::vector<Planned> runs{};
   Parts parts = kShares;  ///< that it needs of every run
+  /// Not empty: runs measure themselves at every step and validate every kValidationEvery steps, their states are kept, and
+  /// each is shown here, of equal runs the first, from the threads that train or look, several at once.
+  OnRun on_run{};
 };
 
 struct Studied {
   /// By run. None: not trained (yet). A run that is refused or could not be made has the verdict Failed.
   std::vector<std::optional<Taken>> runs;
   std::vector<size_t> missing;      ///< see Outcome
+  std::vector<size_t> first;        ///< by run, the first that is equal to it, or itself
   int32_t trained = 0, stored = 0;  ///< distinct runs
   bool complete = true;             ///< false: stopped
   std::vector<std::optional<Record>> records() const;

@@ -5,18 +5,25 @@
 #include <algorithm>
 #include <regex>
 
-#include "training/experiments/store/result_store.h"
 #include "training/io/input_value.h"
 #include "training/measure/history.h"
+#include "training/spec/codec.h"
 #include "training/spec/limits.h"
 
 namespace normscope::experiments {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr size_t kLongestName = 200, kMostNames = 100'000, kMostFrames = 1000, kMostStacks = 2;
 constexpr double kMostSeconds = 1e9;
+constexpr Parts kAll = kShares | kScores | kLayers | kLeftOut | kWritten;
+/// What was measured for claims when no file said it.
+constexpr Parts kOfClaims = kAll & ~kShares;
+constexpr codec::List kNames{0, kMostNames, codec::Text{kLongestName}};
+
+/// A number for each name.
+codec::List<codec::AnyNumber> as_many(const std::vector<std::string>& names) {
+  return {names.size(), names.size(), codec::AnyNumber{}};
+}
 
 // Sub-layers of either stack: "L01.attn", "dec.L12.cross". The matrices' norms and mean squares are of every step of
 // the ladder; the rest needs tensors side by side and is measured before training and after it.
@@ -35,53 +42,6 @@ bool kept_share(const std::string& name) {
   return column == "sum" || column == "0" || column == row;
 }
 
-std::vector<double> numbers_from(const InputValue& json, size_t least, size_t most) {
-  std::vector<double> values;
-  for (const InputValue& item : json.list(least, most)) values.push_back(number_from(item));
-  return values;
-}
-
-std::vector<std::string> names_from(const InputValue& json) {
-  std::vector<std::string> names;
-  for (const InputValue& item : json.list(0, kMostNames)) names.push_back(item.text(kLongestName));
-  return names;
-}
-
-Json numbers_json(const Numbers& numbers) {
-  return {{"names", numbers.names}, {"values", list_json(numbers.values)}};
-}
-
-Numbers read_numbers(const InputValue& json) {
-  Numbers numbers;
-  numbers.names = names_from(json.at("names"));
-  numbers.values = numbers_from(json.at("values"), numbers.names.size(), numbers.names.size());
-  return numbers;
-}
-
-Json frames_json(const Frames& frames) {
-  Json rows = Json::array();
-  for (const std::vector<double>& row : frames.rows) rows.push_back(list_json(row));
-  return {{"names", frames.names}, {"steps", frames.steps}, {"rows", std::move(rows)}};
-}
-
-Frames read_frames(const InputValue& json) {
-  Frames frames;
-  frames.names = names_from(json.at("names"));
-  for (const InputValue& step : json.at("steps").list(0, kMostFrames))
-    frames.steps.push_back(step.whole(1, kMostSteps));
-  for (const InputValue& row : json.at("rows").list(frames.steps.size(), frames.steps.size()))
-    frames.rows.push_back(numbers_from(row, frames.names.size(), frames.names.size()));
-  return frames;
-}
-
-std::vector<LeftOutRise> read_left_out(const InputValue& json) {
-  std::vector<LeftOutRise> all;
-  for (const InputValue& one : json.list(0, kMostStacks))
-    all.push_back({one.at("stack").text(kLongestName), numbers_from(one.at("layers"), 0, kMostFrames),
-                   numbers_from(one.at("top"), 0, kMostFrames)});
-  return all;
-}
-
 }  // namespace
 
 double Numbers::at(std::string_view name) const {
@@ -89,51 +49,51 @@ double Numbers::at(std::string_view name) const {
   return it == names.end() ? kUnknown : values[static_cast<size_t>(it - names.begin())];
 }
 
-Json to_json(const Taken& taken) {
-  Json json = {{"parts", taken.parts},
-               {"record", to_json(taken.record)},
-               {"validation", number_json(taken.validation)},
-               {"accuracy", number_json(taken.accuracy)},
-               {"attachment", number_json(taken.attachment)},
-               {"seconds", taken.seconds}};
-  if (taken.has(kLayers)) {
-    json["frames"] = frames_json(taken.frames);
-    json["start"] = numbers_json(taken.start);
-    json["end"] = numbers_json(taken.end);
-  }
-  if (taken.has(kWritten)) json["bleu"] = number_json(taken.bleu);
-  if (taken.has(kLeftOut)) {
-    json["left_out"] = Json::array();
-    for (const LeftOutRise& one : taken.left_out)
-      json["left_out"].push_back(
-          {{"stack", one.stack}, {"layers", list_json(one.layers)}, {"top", list_json(one.top)}});
-  }
-  return json;
+template <class Io>
+void io(Io& io, codec::Of<Io, Numbers>& numbers) {
+  io("names", numbers.names, kNames);
+  io("values", numbers.values, as_many(numbers.names));
 }
 
-Taken taken_from(const InputValue& json) {
-  constexpr Parts kAll = kShares | kScores | kLayers | kLeftOut | kWritten;
-  Taken taken;
-  const auto record = json.find("record");
-  if (!record) {  // a record alone
-    taken.parts = kShares;
-    taken.record = record_from(json);
-    return taken;
-  }
-  const auto parts = json.find("parts");
-  taken.parts = parts ? static_cast<Parts>(parts->whole(0, kAll)) : kAll & ~kShares;
-  taken.record = record_from(*record);
-  taken.validation = number_from(json.at("validation"));
-  taken.accuracy = number_from(json.at("accuracy"));
-  taken.attachment = number_from(json.at("attachment"));
+template <class Io>
+void io(Io& io, codec::Of<Io, Frames>& frames) {
+  io("names", frames.names, kNames);
+  io("steps", frames.steps, codec::List{0, kMostFrames, codec::Whole{1, kMostSteps}});
+  io("rows", frames.rows, codec::List{frames.steps.size(), frames.steps.size(), as_many(frames.names)});
+}
+
+template <class Io>
+void io(Io& io, codec::Of<Io, LeftOutRise>& rise) {
+  constexpr codec::List kLayersOfStack{0, kMostFrames, codec::AnyNumber{}};
+  io("stack", rise.stack, codec::Text{kLongestName});
+  io("layers", rise.layers, kLayersOfStack);
+  io("top", rise.top, kLayersOfStack);
+}
+
+template <class Io>
+void io(Io& io, codec::Of<Io, Taken>& taken) {
+  io.optional("parts", taken.parts, codec::Whole{0, kAll}, kOfClaims);
+  io("record", taken.record);
+  io("validation", taken.validation);
+  io("accuracy", taken.accuracy);
+  io("attachment", taken.attachment);
+  io("seconds", taken.seconds, codec::Number{0, kMostSeconds});
   if (taken.has(kLayers)) {
-    taken.frames = read_frames(json.at("frames"));
-    taken.start = read_numbers(json.at("start"));
-    taken.end = read_numbers(json.at("end"));
+    io("frames", taken.frames);
+    io("start", taken.start);
+    io("end", taken.end);
   }
-  if (taken.has(kWritten)) taken.bleu = number_from(json.at("bleu"));
-  if (taken.has(kLeftOut)) taken.left_out = read_left_out(json.at("left_out"));
-  taken.seconds = json.at("seconds").number(0, kMostSeconds);
+  if (taken.has(kWritten)) io("bleu", taken.bleu);
+  if (taken.has(kLeftOut)) io("left_out", taken.left_out, codec::List{0, kMostStacks, codec::Object{}});
+}
+
+nlohmann::json to_json(const Taken& taken) { return codec::write(taken); }
+
+Taken taken_from(const InputValue& json) {
+  if (json.find("record")) return codec::read<Taken>(json);
+  Taken taken;  // a record alone
+  taken.parts = kShares;
+  taken.record = record_from(json);
   return taken;
 }
 

@@ -268,8 +268,8 @@ void take_left_out(Run& run, Taken& taken) {
 
 class Taking final : public Measurement {
  public:
-  Taking(Parts needed, Parts& found, OnTaking on_taking)
-      : needed_(needed), found_(found), on_taking_(std::move(on_taking)) {
+  Taking(Parts needed, Parts& found, TakingHooks hooks)
+      : needed_(needed), found_(found), hooks_(std::move(hooks)) {
     taken_.parts = needed_ | found_ | kAlways;
   }
 
@@ -284,7 +284,7 @@ class Taking final : public Measurement {
     if (taken_.has(kLayers) &&
         (step == run.spec().train.steps || std::binary_search(kept.begin(), kept.end(), step)))
       take_frame(run, step, taken_.frames);
-    return true;
+    return !hooks_.stepped || hooks_.stepped(run);
   }
   void afterwards(Run& run) override {
     const auto gone = [](int32_t step) {
@@ -310,7 +310,8 @@ class Taking final : public Measurement {
     }
     taken_.seconds = seconds();
     nlohmann::json result = to_json(taken_);
-    if (on_taking_) on_taking_(std::move(taken_));
+    if (hooks_.ended) hooks_.ended(run);
+    if (hooks_.taken) hooks_.taken(std::move(taken_));
     return result;
   }
   nlohmann::json so_far() const override {
@@ -326,11 +327,14 @@ class Taking final : public Measurement {
     since_ = Clock::now();
     return true;
   }
-  bool known(const InputValue& result, Run*) override {
+  bool known(const InputValue& result, Run* state) override {
     Taken taken = taken_from(result);
     found_ |= taken.parts;
-    if (!taken.has(needed_)) return false;
-    if (on_taking_) on_taking_(std::move(taken));
+    if (!taken.has(needed_) || (hooks_.ended && !state)) return false;
+    if (hooks_.ended && state->steps_done() != taken.record.steps)
+      fail("result", "its state is that of another step");
+    if (hooks_.ended) hooks_.ended(*state);
+    if (hooks_.taken) hooks_.taken(std::move(taken));
     return true;
   }
 
@@ -342,15 +346,15 @@ class Taking final : public Measurement {
 
   Parts needed_;
   Parts& found_;
-  OnTaking on_taking_;
+  TakingHooks hooks_;
   Taken taken_;
   Clock::time_point since_ = Clock::now();
 };
 
 }  // namespace
 
-std::unique_ptr<Measurement> make_taking(Parts needed, Parts& found, OnTaking on_taking) {
-  return std::make_unique<Taking>(needed, found, std::move(on_taking));
+std::unique_ptr<Measurement> make_taking(Parts needed, Parts& found, TakingHooks hooks) {
+  return std::make_unique<Taking>(needed, found, std::move(hooks));
 }
 
 }  // namespace normscope::experiments

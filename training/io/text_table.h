@@ -16,6 +16,9 @@ size_t terminal_columns(std::string_view text);
 /// is a heading: it widens no column. No row has more cells than `alignment` letters.
 std::string text_table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment);
 
+/// A text as a field of CSV: in quotes where it has to be.
+std::string csv_field(std::string_view text);
+
 /// A text as a cell of a Markdown table has it.
 std::string markdown_cell(std::string text);
 

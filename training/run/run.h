@@ -56,6 +56,9 @@ class RunImage {
   std::unique_ptr<const Data> data_;
 };
 
+/// Steps between the validation losses of a run that is looked at: in the Lab, in lessons and in a comparison.
+inline constexpr int32_t kValidationEvery = 50;
+
 struct FinishedRun;
 class StepPlayer;
 

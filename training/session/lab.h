@@ -122,8 +122,8 @@ struct LabOptions {
   bool live_text = true;
   /// Bytes that all runs together may need, those kept for undo included; 0: what this machine has.
   int64_t memory = 0;
-  int32_t line_length = 40;       ///< symbols of a line
-  int32_t validation_every = 50;  ///< steps between validation losses; 0 = never
+  int32_t line_length = 40;                     ///< symbols of a line
+  int32_t validation_every = kValidationEvery;  ///< steps between validation losses; 0 = never
   /// A folder that always holds a recent state of the session, for RestoreSession; empty: none. Saved when
   /// something changed, at most every `autosave_every` seconds, and at the end. After a command it waits a moment
   /// for what the app keeps of it.

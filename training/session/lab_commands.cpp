@@ -171,6 +171,7 @@ void LabTrainer::open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>>
     const std::string name = entry->run->spec().name;
     entry->run = Run::resume(*known, task_for(known->origin.data), *backend_);
     entry->run->set_name(name);
+    entry->unscored = true;
     any = true;
   }
   if (!any) return;

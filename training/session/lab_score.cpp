@@ -10,7 +10,9 @@
 namespace normscope {
 namespace {
 
-std::string accuracy_of(const Run& run) {
+/// A run that was opened at its end has not been validated here.
+std::string accuracy_of(Run& run) {
+  if (run.spec().model.classes > 0 && std::isnan(run.validation_accuracy())) run.validation_loss();
   const double accuracy = run.validation_accuracy();
   return std::isfinite(accuracy) ? fmt::format("accuracy {:.1f} %", 100 * accuracy) : "";
 }

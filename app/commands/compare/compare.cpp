@@ -1,93 +1,39 @@
-// normscope compare: the headless main job. The three runs of the comparison (or those of a configuration) in
-// lockstep through the same Lab session as the window's, seed after seed: progress, result table, JSON-lines log,
-// screenshots. With files it compares these and trains nothing (compare_files.h).
+// normscope compare: the runs of the default comparison (or those of a configuration) over their seeds as a study: result
+// table, JSON-lines log, pictures of the Lab. With files it compares these and trains nothing (compare_files.h).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "app/cli/machine.h"
 #include "app/cli/options.h"
-#include "app/cli/products.h"
 #include "app/cli/specs.h"
+#include "app/cli/study.h"
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 #include "app/commands/compare/compare_files.h"
-#include "app/commands/picture.h"
+#include "app/commands/compare/compare_study.h"
 #include "app/commands/report.h"
-#include "app/commands/run_log.h"
 #include "training/data/identity/data_identity.h"
-#include "training/session/lab.h"
-#include "training/spec/backend_choice.h"
+#include "training/files/command_text.h"
 
 namespace normscope::cli {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+constexpr const char* kOutFolder = "out";
 
-/// Trains to the budget; false when interrupted. Throws Error when the session cannot go on.
-bool train_session(Lab& lab, const std::vector<ConfigRun>& runs, Progress& progress) {
-  begin(lab, runs);
-  lab.post(lab::Play{});
-  const bool complete = watch(lab, progress);
-  const std::shared_ptr<const LabView> view = lab.view();
-  for (const std::string& notice : view->notices) complain(notice);
-  const bool told = view->message.empty() || std::find(view->notices.begin(), view->notices.end(),
-                                                       view->message) != view->notices.end();
-  if (complete && !told) throw Error(view->message);
-  return complete;
-}
+std::string out_folder(const std::string& out) { return out.empty() ? kOutFolder : out; }
 
-void log_run(RunLog& log, const RunLabel& label, const History& history) {
-  const Series loss = history.loss(), rate = history.rate(), validation = history.validation();
-  std::vector<float> stats;
-  size_t next = 0;  // in the validation series
-  for (size_t i = 0; i < loss.steps.size(); ++i) {
-    const int32_t step = loss.steps[i];
-    int32_t found = -1;
-    if (!history.frame(step, stats, found) || found != step) stats.clear();
-    while (next < validation.steps.size() && validation.steps[next] < step) ++next;
-    const bool measured = next < validation.steps.size() && validation.steps[next] == step;
-    log.step(label, step, loss.values[i], rate.values[i], history.layout(), stats,
-             measured ? std::optional<double>(validation.values[next]) : std::nullopt);
-  }
-}
-
-std::vector<RunResult> results_of(const LabView& view, uint64_t seed, const DataSpec& data,
-                                  const std::shared_ptr<const Task>& task, double milliseconds) {
-  std::vector<RunResult> results;
-  for (const RunView& run : view.runs) {
-    const RunLabel label{run.letter, seed};
-    const std::shared_ptr<const Task> own = run.spec->data == data ? task : task_of(*run.spec);
-    results.push_back(result_of(label, *run.spec, run.edits, run.state, *run.history, *own,
-                                run.validation_loss, milliseconds / static_cast<double>(view.runs.size())));
-  }
-  return results;
-}
-
-void log_results(RunLog& log, const LabView& view, const std::vector<RunResult>& results) {
-  for (size_t i = 0; i < results.size(); ++i) {
-    log_run(log, results[i].label, *view.runs[i].history);
-    log.result(results[i]);
-  }
-}
-
-std::string picture_path(const std::string& folder, bool dark) {
-  return fmt::format("{}/lab-{}.png", folder, dark ? "dark" : "light");
-}
-
-void draw_pictures(Lab& lab, const std::string& folder, Closing& closing) {
-  for (const bool dark : {false, true})
-    closing.attempt([&] { draw_lab(lab, {.dark = dark}, picture_path(folder, dark)); });
-}
-
-/// "A stuck in 5 of 5 seeds": what the table says, run by run.
-void print_summary(const std::vector<RunResult>& results) {
+/// "A (Post-LN): stuck 5, learns 0 of 5 seeds": what the table says, run by run.
+std::vector<std::string> seeds_agree(const std::vector<RunResult>& results) {
+  std::vector<std::string> lines;
   for (char letter = 'A'; letter <= 'D'; ++letter) {
     int32_t stuck = 0, learns = 0, count = 0;
     double most = -INFINITY, least = INFINITY;
@@ -101,82 +47,148 @@ void print_summary(const std::vector<RunResult>& results) {
       most = std::max(most, r.loss - r.unigram);
       least = std::min(least, r.loss - r.unigram);
     }
-    if (count > 1) {
-      say("{} ({}): stuck {}, learns {} of {} seeds; loss minus {} {:+.3f} to {:+.3f} nats\n", letter,
-          any->name, stuck, learns, count, frequencies_of(any->data.unit), least, most);
-    }
+    if (count > 1)
+      lines.push_back(
+          fmt::format("{} ({}): stuck {}, learns {} of {} seeds; loss minus {} {:+.3f} to {:+.3f} nats",
+                      letter, any->name, stuck, learns, count, frequencies_of(any->data.unit), least, most));
   }
+  return lines;
+}
+
+/// The line that trains the same runs.
+std::string compare_command_of(const MainOptions& options, const BackendOptions& backend,
+                               std::string_view between) {
+  std::string line = "normscope compare";
+  const auto add = [&](const char* option, const std::string& value) {
+    if (!value.empty()) line.append(between).append(option).append(" ").append(shell_quoted(value));
+  };
+  add("--text", options.text);
+  add("--config", options.config);
+  add("--link", options.link);
+  for (const std::string& run : options.runs) add("--run", run);
+  for (const std::string& set : options.set) add("--set", set);
+  for (const std::string& edit : options.edits) add("--edit", edit);
+  if (options.steps > 0) add("--steps", std::to_string(options.steps));
+  if (options.seeds > 1) add("--seeds", std::to_string(options.seeds));
+  return line + backend_line(backend, between);
+}
+
+nlohmann::json compared_json(const CompareStudy& study, int32_t seeds) {
+  return {{"format", "normscope compare table 1"},
+          {"seeds", seeds},
+          {"complete", study.complete()},
+          {"runs", to_json(table(study.results()))}};
+}
+
+std::string compared_page(const CompareStudy& study, const std::string& command) {
+  std::string out =
+      fmt::format("# Comparison\n\nMade by `{}`.\n\n{}", command, to_markdown(table(study.results(), false)));
+  const char* before = "\n- ";
+  for (const std::string& line : seeds_agree(study.results())) {
+    out += before + line + "\n";
+    before = "- ";
+  }
+  return out;
+}
+
+void show_compared(const CompareStudy& study, int32_t seeds) {
+  say("{}", to_text(table(study.results())));
+  if (seeds == 1) say("One seed; --seeds 5 trains five and says how far they agree.\n");
+  for (const std::string& line : seeds_agree(study.results())) say("{}\n", line);
+  flush();
+}
+
+/// Log and pictures.
+Exit close_compared(const CompareStudy& study, const StudyOptions& options, const std::string& log_path,
+                    Closing& closing) {
+  closing.attempt([&] {
+    study.log(log_path);
+    say("wrote {}\n", log_path);
+  });
+  study.draw(options, out_folder(options.out), closing);
+  closing.attempt([&] { study.require_trained(); });
+  return Exit::Ok;
+}
+
+Exit train_compared(const MainOptions& options, const StudyOptions& study_options) {
+  auto [runs, link] = main_runs(options);
+  if (link)  // it says how far, and with which seed
+    override_runs(runs, "", options.steps > 0 ? 0 : link->step, -1);
+  backend_of(study_options.backend);
+  CompareStudy study(std::move(runs), options.seeds, link.has_value());
+  const std::string folder = out_folder(study_options.out), log_path = folder + "/runs.jsonl";
+  if (!study_options.dry_run && study_options.print_command.empty())
+    with_exit(Exit::Internal, [&] { make_folder(folder, Access::Shared, "--out"); });
+  StudyWork work{
+      .name = "compare",
+      .file = "compare",
+      .of = fmt::format("{} run{} with {} seed{}", study.letters().size(),
+                        study.letters().size() == 1 ? "" : "s", options.seeds, options.seeds == 1 ? "" : "s"),
+      .runs = study.runs(),
+      .inputs = {{"--config", options.config}},
+      .outputs = {{"--out", log_path},
+                  {"--out", lab_picture_path(folder, false)},
+                  {"--out", lab_picture_path(folder, true)}},
+      .files_of_a_part = false};
+  for (const ConfigRun& run : study.letters())
+    for (NamedFile& file : files_of(run.spec)) work.inputs.push_back(std::move(file));
+  work.command = [&](std::string_view between) {
+    return compare_command_of(options, study_options.backend, between);
+  };
+  work.train = [&](experiments::ResultStore& store, const experiments::RunnerOptions& runner,
+                   const OnProgress& on_progress) { return study.train(store, runner, on_progress); };
+  work.show = [&] {
+    show_compared(study, options.seeds);
+    return true;
+  };
+  work.json = [&] { return compared_json(study, options.seeds).dump(1) + "\n"; };
+  work.csv = [&] { return to_csv(table(study.results())); };
+  work.markdown = [&](const StudyFiles& files) {
+    return compared_page(study, page_command(work.command(" "), files));
+  };
+  work.close = [&](Closing& closing) { return close_compared(study, study_options, log_path, closing); };
+  return run_study(study_options, work);
+}
+
+/// What was asked for without a name (name_outputs()) goes into --out.
+StudyFiles files_to_write(const CompareOptions& asked, const std::string& folder) {
+  const auto place = [&](const std::string& path, std::string_view unnamed, const char* ending) {
+    return path == unnamed ? folder + "/compare" + ending : path;
+  };
+  return {place(asked.json, kStandardOutput, ".json"), place(asked.csv, folder, ".csv"), "",
+          place(asked.markdown, kStandardOutput, ".md")};
 }
 
 }  // namespace
 
 Exit compare(const MainOptions& options) {
-  auto [runs, link] = main_runs(options);
-  uint64_t first_seed = 1;
-  if (link) {  // it says how far, and with which seed
-    override_runs(runs, "", options.steps > 0 ? 0 : link->step, -1);
-    first_seed = runs[0].spec.seed;
-  }
-  const std::shared_ptr<const Task> task = task_of(runs[0].spec);
-  const BackendChoice backend = backend_of(options.backend);
-  const std::string log_path = options.out + "/runs.jsonl";
-  with_exit(Exit::Internal, [&] { make_folder(options.out, Access::Shared, "--out"); });
-  std::vector<NamedFile> inputs = {{"--config", options.config}};
-  for (const ConfigRun& run : runs)
-    for (const NamedFile& file : files_of(run.spec)) inputs.push_back(file);
-  check_outputs({{"--out", log_path},
-                 {"--out", picture_path(options.out, false)},
-                 {"--out", picture_path(options.out, true)}},
-                inputs);
-  RunLog log(log_path, identity_of(runs[0].spec.data, *task));
-
-  const InterruptGuard guard;
-  use_fastest_products();
-  Closing closing;
-  std::vector<RunResult> all;
-  bool complete = true;
-  for (int32_t turn = 1; complete && turn <= options.seeds; ++turn) {
-    const uint64_t seed = first_seed + static_cast<uint64_t>(turn) - 1;
-    if (turn > 1 || !link) override_runs(runs, "", 0, static_cast<int64_t>(seed));
-    Lab lab({.threads = options.threads, .backend = backend, .live_text = false});
-    Progress progress(fmt::format("seed {} of {}", turn, options.seeds), runs[0].spec.train.steps);
-    const auto start = std::chrono::steady_clock::now();
-    complete = train_session(lab, runs, progress);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    const std::shared_ptr<const LabView> view = lab.view();
-    const double milliseconds = complete && view->step > 0 ? seconds * 1e3 / view->step : kUnknown;
-    const std::vector<RunResult> results = results_of(*view, seed, runs[0].spec.data, task, milliseconds);
-    all.insert(all.end(), results.begin(), results.end());
-    if (turn == 1) say("{}", table(results));
-    if (options.seeds == 1) say("One seed; --seeds 5 trains five and says how far they agree.\n");
-    flush();
-    log_results(log, *view, results);
-    if (turn == 1 && complete) draw_pictures(lab, options.out, closing);
-  }
-  if (all.size() > runs.size()) say("{}", table(all));
-  if (!complete) all.resize(all.size() - runs.size());  // the last seed did not get to its end
-  print_summary(all);
-  flush();
-  closing.attempt([&] {
-    log.check();
-    say("wrote {}\n", log_path);
-  });
-  if (!complete) complain("interrupted");
-  return closing.code(complete ? Exit::Ok : Exit::Interrupted);
+  StudyOptions study;
+  study.out = options.out;
+  study.threads = options.threads;
+  study.backend = options.backend;
+  return train_compared(options, study);
 }
 
 void add_compare(CLI::App& app, Command& command) {
   const auto options = std::make_shared<MainOptions>();
+  const auto study = std::make_shared<StudyOptions>();
   const auto files = std::make_shared<CompareOptions>();
   CLI::App& sub = *app.add_subcommand(
       "compare",
       "Put saved runs and logs side by side; without files train the three runs and print their table");
   sub.footer(kFooter);
-  add_main_options(sub, *options);
+  add_main_runs(sub, *options);
+  add_study(sub, *study, {nullptr, nullptr, nullptr, nullptr});
+  sub.get_option("--out")->default_str(kOutFolder);
   add_compare_files(sub, *files);
-  sub.callback([&sub, options, files, &command] {
-    name_outputs(sub, *files, options->out);
-    command = [options, files] { return files->files.empty() ? compare(*options) : compare_files(*files); };
+  sub.callback([&sub, options, study, files, &command] {
+    name_outputs(sub, *files, out_folder(study->out));
+    command = [options, study, files] {
+      if (!files->files.empty()) return compare_files(*files);
+      check_named(*files);
+      study->files = files_to_write(*files, out_folder(study->out));
+      return train_compared(*options, *study);
+    };
   });
 }
 

@@ -25,8 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 using comparison::Comparison, comparison::Figure;
 
-constexpr const char* kStandardOutput = "-";
-
 /// "runs.jsonl:B" -> path and letter, unless there is a file of that name.
 struct Named {
   std::string path;
@@ -156,19 +154,7 @@ std::string page_of(const CompareOptions& options, const Comparison& all,
   return to_markdown(all, pictures);
 }
 
-/// Before anything is read: inputs that stand behind an option which takes a name would be overwritten.
-void check_named(const CompareOptions& options) {
-  for (const auto& [option, path] :
-       {std::pair("--json", options.json), std::pair("--markdown", options.markdown),
-        std::pair("--svg", options.svg)}) {
-    const std::string ending = fs::path(path).extension().string();
-    std::error_code unknown;
-    if (fs::is_regular_file(path, unknown) && (ending == ".jsonl" || ending == ".safetensors"))
-      throw CommandError(Exit::Usage,
-                         fmt::format("{} {}: is there and is named as a run: expected the files to "
-                                     "compare first, then the options",
-                                     option, path));
-  }
+void check_printed(const CompareOptions& options) {
   if (options.json == kStandardOutput && options.markdown == kStandardOutput)
     throw CommandError(Exit::Usage, "--json and --markdown to standard output: expected one of them");
 }
@@ -181,8 +167,23 @@ void make_folders(const CompareOptions& options) {
 
 }  // namespace
 
+void check_named(const CompareOptions& options) {
+  for (const auto& [option, path] :
+       {std::pair("--json", options.json), std::pair("--markdown", options.markdown),
+        std::pair("--svg", options.svg), std::pair("--csv", options.csv)}) {
+    const std::string ending = fs::path(path).extension().string();
+    std::error_code unknown;
+    if (fs::is_regular_file(path, unknown) && (ending == ".jsonl" || ending == ".safetensors"))
+      throw CommandError(Exit::Usage,
+                         fmt::format("{} {}: is there and is named as a run: expected the files to "
+                                     "compare first, then the options",
+                                     option, path));
+  }
+}
+
 Exit compare_files(const CompareOptions& options) {
   check_named(options);
+  check_printed(options);
   std::vector<comparison::Compared> runs = read_runs(options);
   const Comparison all = with_exit(Exit::Usage, [&] {
     const comparison::Choice choice = choice_of(options, runs);
@@ -236,8 +237,9 @@ void add_compare_files(CLI::App& app, CompareOptions& options) {
       app.add_option("files", options.files,
                      "saved runs and logs to compare instead of training; FILE:B is run B of a log")
           ->type_name("FILE");
-  for (const char* training : {"--text", "--config", "--run", "--set", "--edit", "--steps", "--seeds",
-                               "--threads", "--backend", "--tf32"})
+  for (const char* training :
+       {"--text", "--config", "--run", "--set", "--edit", "--steps", "--seeds", "--stored", "--dry-run",
+        "--print-command", "--tasks", "--store", "--shard", "--threads", "--backend", "--tf32"})
     files->excludes(app.get_option(training));
   std::vector<CLI::Option*> own = {
       app.add_option("--baseline", options.baseline, "files: the run that the others are held against")
@@ -263,14 +265,18 @@ void add_compare_files(CLI::App& app, CompareOptions& options) {
           ->type_name("TIMES"),
   };
   const auto output = [&](const char* option, std::string& path, const char* type, const char* help) {
-    own.push_back(app.add_option(option, path, help)->expected(0, 1)->type_name(type));
+    return app.add_option(option, path, help)->expected(0, 1)->type_name(type);
   };
-  output("--json", options.json, "[FILE]", "files: one JSON object (docs/log-format.md); no name: printed");
-  output("--markdown", options.markdown, "[FILE]", "files: a page; no name: printed");
-  output("--svg", options.svg, "[DIR]", "files: every figure; NAME.svg: all in one; no name: into --out");
-  output("--png", options.png, "[DIR]", "files: every figure; no name: into --out");
-  output("--csv", options.csv, "[DIR]",
-         "files: the numbers of every figure, and the tables; no name: into --out");
+  output("--json", options.json, "[FILE]",
+         "the table as JSON (docs/log-format.md), no name: into --out; files: one object, no name: printed");
+  output("--markdown,--page", options.markdown, "[FILE]",
+         "a page, no name: into --out; files: no name: printed");
+  output("--csv", options.csv, "[FILE]",
+         "the table, one line a run; files: a folder for the numbers of every figure, and the tables; no "
+         "name: into --out");
+  own.push_back(output("--svg", options.svg, "[DIR]",
+                       "files: every figure; NAME.svg: all in one; no name: into --out"));
+  own.push_back(output("--png", options.png, "[DIR]", "files: every figure; no name: into --out"));
   for (CLI::Option* option : own) option->needs(files);
 }
 

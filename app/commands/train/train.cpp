@@ -125,7 +125,7 @@ Exit train(const TrainOptions& options) {
   save_all(options, jobs, closing);
   std::vector<RunResult> results;
   for (Job& job : jobs) closing.attempt([&] { results.push_back(result_of(job)); });
-  say("{}", table(results));
+  say("{}", to_text(table(results)));
   flush();
   for (const RunResult& result : results) log.result(result);
   closing.attempt([&] { log.check(); });

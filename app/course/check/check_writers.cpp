@@ -7,9 +7,8 @@
 #include "app/course/report.h"
 #include "app/plot/plot.h"
 #include "app/ui/theme.h"
-#include "training/experiments/over_seeds.h"
 #include "training/experiments/store/result_store.h"
-#include "training/io/text_table.h"
+#include "training/experiments/table.h"
 
 namespace normscope::lessons {
 namespace {
@@ -51,28 +50,30 @@ Json to_json(const std::vector<LessonReport>& reports) {
 }
 
 std::string to_csv(const std::vector<LessonReport>& reports) {
-  std::string out = "lesson,measure,unit,seed,value\n";
+  experiments::Table table{experiments::data_columns({"lesson", "measure", "unit", "seed", "value"})};
   for (const LessonReport& report : reports)
     for (const Measure& m : report.lesson->measures) {
       const std::vector<double>& values = report.results.measures.at(m.id).values;
       for (size_t i = 0; i < values.size(); ++i)
-        out += fmt::format("{},{},{},{},{}\n", report.lesson->id, m.id, plot::csv_field(m.unit), i + 1,
-                           experiments::number_cell(values[i]));
+        table.rows.push_back({report.lesson->id, m.id, m.unit, i + 1, values[i]});
     }
-  return out;
+  return experiments::to_csv(table);
 }
 
 std::string to_markdown(const std::vector<LessonReport>& reports, const std::string& command) {
   std::string out = fmt::format("# What the lessons claim, measured\n\nMade by `{}`.\n", command);
   for (const LessonReport& report : reports) {
-    out += fmt::format(
-        "\n## {}. {}\n\n{}\n\n| claim | measured | value | range of seeds | must lie in | verdict |\n"
-        "|--|--|--|--|--|--|\n",
-        report.lesson->number, report.lesson->title, report.lesson->claim);
+    experiments::Table table{{{"", "claim"},
+                              {"", "measured"},
+                              {"", "value"},
+                              {"", "range of seeds"},
+                              {"", "must lie in"},
+                              {"", "verdict"}}};
     for (const ClaimRow& row : claim_rows(*report.lesson, report.results))
-      out +=
-          fmt::format("| {} | {} | {} | {} | {} | {} |\n", markdown_cell(row.says), markdown_cell(row.what),
-                      row.value, row.range, row.band, row.holds ? "holds" : "fails");
+      table.rows.push_back(
+          {row.says, row.what, row.value, row.range, row.band, row.holds ? "holds" : "fails"});
+    out += fmt::format("\n## {}. {}\n\n{}\n\n{}", report.lesson->number, report.lesson->title,
+                       report.lesson->claim, experiments::to_markdown(table));
   }
   return out;
 }

@@ -14,6 +14,7 @@
 #include "app/course/reading/measure_rules.h"
 #include "engine/core/error.h"
 #include "training/experiments/store/numbers.h"
+#include "training/experiments/table.h"
 #include "training/files/input_kinds.h"
 #include "training/io/input_value.h"
 #include "training/io/line_file.h"
@@ -170,10 +171,35 @@ const Check* check_of(const Lesson& lesson, const std::string& measure) {
 }
 
 bool all_hold(const Lesson& lesson, const std::map<std::string, double>& values) {
-  return std::all_of(values.begin(), values.end(), [&](const auto& v) {
-    const Check* check = check_of(lesson, v.first);
-    return !check || holds(*check, {{v.second}, {}});
+  return std::all_of(values.begin(), values.end(),
+                     [&](const auto& v) { return effect_holds(lesson, v.first, v.second); });
+}
+
+/// The line of a file that is of the same run of the same setting; nullptr without one.
+const LimitLine* same_line(const std::vector<LimitLine>& known, const LimitLine& line) {
+  const auto same = std::find_if(known.begin(), known.end(), [&](const LimitLine& k) {
+    return k.lesson == line.lesson && k.setting == line.setting && k.definition == line.definition &&
+           k.numbers == line.numbers && k.seed == line.seed;
   });
+  return same == known.end() ? nullptr : &*same;
+}
+
+/// Every line that a lesson has, for `each` to fill in: one seed a setting, and more behind a line whose verdict differs.
+void each_line(const Lesson& lesson, RunStore& store, const LimitOptions& options,
+               const std::function<void(const Lesson& changed, LimitLine&)>& each) {
+  const std::unique_ptr<Backend> backend = make_backend(options.backend, 1);
+  for (const LimitSetting& setting : limit_settings(lesson, options.text)) {
+    const Lesson changed = in_setting(lesson, setting);
+    LimitLine line{lesson.id, setting.name(), hash_text(definition(changed)), "", 1, {}};
+    line.numbers = fmt::format("{} data {:016x}", experiments::numbers_of(*backend),
+                               store.task(changed.runs.front().spec.data)->hash());
+    bool flips = false;
+    for (; line.seed == 1 || (flips && line.seed <= static_cast<uint64_t>(options.seeds)); ++line.seed) {
+      line.values.clear();
+      each(changed, line);
+      flips = flips || !all_hold(lesson, line.values);
+    }
+  }
 }
 
 std::map<std::string, double> one_seed(const Lesson& lesson, uint64_t seed, RunStore& store,
@@ -246,48 +272,52 @@ std::vector<LimitLine> measure_limits(const Lesson& lesson, RunStore& store, con
   const std::vector<LimitLine> known = read_limits(options.results);
   LineFile results(options.results, "limits", true);
   std::vector<LimitLine> lines;
-  for (const LimitSetting& setting : limit_settings(lesson, options.text)) {
-    const Lesson changed = in_setting(lesson, setting);
-    const std::string definition_hash = hash_text(definition(changed));
-    const std::string numbers = fmt::format("{} data {:016x}", experiments::numbers_of(store.backend()),
-                                            store.task(changed.runs.front().spec.data)->hash());
-    store.forget();  // of the setting before
-    bool flips = false;
-    for (uint64_t seed = 1; seed == 1 || (flips && seed <= kFullSeeds); ++seed) {
-      LimitLine line{lesson.id, setting.name(), definition_hash, numbers, seed, {}};
-      const auto same = std::find_if(known.begin(), known.end(), [&](const LimitLine& k) {
-        return k.lesson == line.lesson && k.setting == line.setting && k.definition == definition_hash &&
-               k.numbers == numbers && k.seed == seed;
-      });
-      if (same != known.end()) {
-        line.values = same->values;
-      } else {
-        line.values = one_seed(changed, seed, store, on_step);
-        results.line(codec::write(line).dump());
-        if (!results.error().empty()) throw Error(results.error());
-        if (told) told(line);
-      }
-      flips = flips || !all_hold(lesson, line.values);
-      lines.push_back(std::move(line));
+  each_line(lesson, store, options, [&](const Lesson& changed, LimitLine& line) {
+    if (line.seed == 1) store.forget();  // of the setting before
+    if (const LimitLine* same = same_line(known, line)) {
+      line.values = same->values;
+    } else {
+      line.values = one_seed(changed, line.seed, store, on_step);
+      results.line(codec::write(line).dump());
+      if (!results.error().empty()) throw Error(results.error());
+      if (told) told(line);
     }
-  }
+    lines.push_back(line);
+  });
   return lines;
 }
 
+std::vector<experiments::Experiment> limit_runs(const Lesson& lesson, RunStore& store,
+                                                const LimitOptions& options) {
+  std::vector<LimitLine> known;
+  if (!options.results.empty()) known = read_limits(options.results);
+  std::vector<experiments::Experiment> runs;
+  each_line(lesson, store, options, [&](const Lesson& changed, LimitLine& line) {
+    if (const LimitLine* same = same_line(known, line))
+      line.values = same->values;
+    else
+      for (experiments::Experiment& run : runs_of_seed(changed, line.seed)) runs.push_back(std::move(run));
+  });
+  return runs;
+}
+
+bool effect_holds(const Lesson& lesson, const std::string& measure, double value) {
+  const Check* check = check_of(lesson, measure);
+  return !check || holds(*check, {{value}, {}});
+}
+
 std::string limits_table(const Lesson& lesson, const std::vector<LimitLine>& lines) {
-  std::string head = "| setting |", rule = "|--|";
-  for (const std::string& id : lesson.effect) {
-    const Check& check = *check_of(lesson, id);
-    head += fmt::format(" {} ({}) |", lesson.measure(id)->label, band_text(check));
-    rule += "--|";
-  }
-  std::string out = head + "\n" + rule + "\n";
+  experiments::Table table{{{"", "setting"}}};
+  for (const std::string& id : lesson.effect)
+    table.columns.push_back(
+        {"", fmt::format("{} ({})", lesson.measure(id)->label, band_text(*check_of(lesson, id)))});
   const auto row = [&](const std::string& name, const std::map<std::string, std::vector<double>>& values) {
-    out += "| " + name + " |";
+    experiments::TableRow& cells = table.rows.emplace_back();
+    cells.emplace_back(name);
     for (const std::string& id : lesson.effect) {
       const auto it = values.find(id);
       if (it == values.end() || it->second.empty()) {
-        out += " – |";
+        cells.emplace_back("–");
         continue;
       }
       const Measure& m = *lesson.measure(id);
@@ -298,9 +328,8 @@ std::string limits_table(const Lesson& lesson, const std::vector<LimitLine>& lin
       std::string cell = shown(s.mean, m);
       if (v.size() > 1)
         cell += fmt::format(", {} to {}, {} of {} hold", shown(s.low, m), shown(s.high, m), held, v.size());
-      out += held == static_cast<std::ptrdiff_t>(v.size()) ? " " + cell + " |" : " **" + cell + "** |";
+      cells.emplace_back(held == static_cast<std::ptrdiff_t>(v.size()) ? cell : "**" + cell + "**");
     }
-    out += "\n";
   };
   if (const std::optional<Results> kept = load_results(lesson)) {
     std::map<std::string, std::vector<double>> values;
@@ -316,7 +345,7 @@ std::string limits_table(const Lesson& lesson, const std::vector<LimitLine>& lin
     row(lines[i].setting, values);
     i = end;
   }
-  return out;
+  return experiments::to_markdown(table);
 }
 
 std::string licence_text(const std::string& folder) {

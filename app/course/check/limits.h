@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/course/check/check.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope::lessons {
 
@@ -39,14 +40,23 @@ struct LimitLine {
 std::vector<LimitLine> read_limits(const std::string& path);
 
 struct LimitOptions {
-  std::string results;  ///< the file of lines
-  std::string text;     ///< another text; empty: that setting is left out
+  std::string results;         ///< the file of lines
+  std::string text;            ///< another text; empty: that setting is left out
+  int32_t seeds = kFullSeeds;  ///< at most
+  BackendChoice backend{};     ///< that the runs train on
 };
+/// The runs of the lines that the file lacks (all of them without a file), as measure_limits() takes them: of more seeds
+/// than one where those that it has say so. Throws Error.
+std::vector<experiments::Experiment> limit_runs(const Lesson& lesson, RunStore& store,
+                                                const LimitOptions& options);
 /// Measures what the file lacks: one seed a setting, five where a check's verdict differs from the lesson's
 /// own. `told` is called after every line. Throws Error and Cancelled; what was measured is in the file.
 std::vector<LimitLine> measure_limits(const Lesson& lesson, RunStore& store, const LimitOptions& options,
                                       const std::function<void(const LimitLine&)>& told,
                                       const OnStep& on_step = {});
+
+/// Whether a value of one of its effect's measures lies in the band of its check.
+bool effect_holds(const Lesson& lesson, const std::string& measure, double value);
 
 /// A Markdown table: a row a setting, a column a measure, values that break the check in bold; beside five
 /// seeds how many of them hold.

@@ -82,6 +82,10 @@ TEST_CASE("completion for bash offers commands, options, values, keys and files"
   CHECK(completed(folder, R"(lesson "")") == " list show check limits report worksheet \n");
   CHECK(holds(completed(folder, "lesson check --f"), " --full "));
   CHECK_FALSE(holds(completed(folder, "lesson list --"), " --full "));
+  for (const char* study : {"compare", "zoo", "sweep", "reproduce", "lesson check", "lesson limits"}) {
+    CHECK(completed(folder, std::string(study) + " --dry") == " --dry-run \n");
+    CHECK(completed(folder, std::string(study) + R"( --print-command "")") == " command slurm parallel \n");
+  }
   folder.write("my book.txt", "");
   CHECK(holds(completed(folder, "train --text " + folder.file("my")), folder.file("my book.txt")));
   CHECK(holds(completed(folder, "verify " + folder.file("ba")), folder.file("bash")));

@@ -1,0 +1,72 @@
+// The runs of `normscope compare` without files as a study: seed after seed, each with its history, from which results,
+// log and pictures come. Called by compare.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/study.h"
+#include "app/commands/report.h"
+#include "training/files/config_file.h"
+#include "training/session/run_cache.h"
+
+namespace normscope::cli {
+
+class CompareStudy {
+ public:
+  /// Seeds 1 to `seeds` of each run, with the budget of the first; `own_seed`: as many from the runs' own one on. Throws
+  /// CommandError for data that cannot be used.
+  CompareStudy(std::vector<ConfigRun> runs, int32_t seeds, bool own_seed);
+  CompareStudy(const CompareStudy&) = delete;
+  CompareStudy& operator=(const CompareStudy&) = delete;
+
+  int64_t runs() const { return static_cast<int64_t>(study_.runs.size()); }
+  const std::vector<ConfigRun>& letters() const { return runs_; }  ///< a run each, with the first seed
+
+  /// Throws CommandError for runs that cannot be built, before anything is trained.
+  StudyCount train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
+                   const OnProgress& on_progress);
+
+  /// Of the runs that are there, seed after seed.
+  const std::vector<RunResult>& results() const { return results_; }
+  bool complete() const { return results_.size() == study_.runs.size(); }
+  /// Throws CommandError where the file cannot be written.
+  void log(const std::string& path) const;
+  /// The Lab with the runs of the first seed, once all of them are there. It trains none: it takes what the study has.
+  void draw(const StudyOptions& options, const std::string& folder, Closing& closing) const;
+  /// Throws CommandError where a run could not be trained.
+  void require_trained() const;
+
+ private:
+  struct Ended {
+    RunSpec spec;
+    std::vector<Edit> edits;
+    RunState state;
+    double validation;
+    std::shared_ptr<const History> history;
+  };
+  void require_buildable() const;
+  void keep(size_t place, Run& run);
+  void collect(const experiments::Studied& studied);
+  size_t run_of(size_t place) const { return place % runs_.size(); }
+
+  std::vector<ConfigRun> runs_;
+  std::vector<std::shared_ptr<const Task>> tasks_;  ///< by run
+  experiments::Study study_;
+  std::mutex mutex_;
+  std::vector<std::optional<Ended>> ended_;             ///< by place
+  std::vector<std::optional<FinishedRun>> first_seed_;  ///< with weights, for the pictures
+  std::vector<RunResult> results_;
+  std::vector<std::shared_ptr<const History>> histories_;  ///< by result
+  std::vector<std::string> notices_;
+  std::string failed_;  ///< why a run could not be trained; empty: all could
+};
+
+/// One of the two pictures that draw() makes.
+std::string lab_picture_path(const std::string& folder, bool dark);
+
+}  // namespace normscope::cli

@@ -1,0 +1,219 @@
+// What the commands that train a study share, command by command: counting, going on, shards, the line that they print;
+// and that a run which one of them trained is found by the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/support/program.h"
+#include "catch.hpp"
+#include "refusals/refusals.h"
+#include "training/experiments/study.h"
+#include "training/run/run.h"
+
+namespace normscope::test {
+namespace {
+
+const std::string kSmall =
+    " --set model.layers=2 --set model.d_model=16 --set model.heads=2 --set model.feed_forward=32"
+    " --set model.sequence=16 --set train.batch=4";
+
+/// A study of `runs` distinct runs on a model that costs nothing.
+struct Small {
+  std::string name, line;
+  int runs;
+};
+const Small kStudies[] = {
+    {"sweep", "sweep --axis model.placement=post,pre --steps 12 --seeds 2" + kSmall, 4},
+    {"zoo", "zoo --only post,pre --depth 2 --steps 12 --warmup 4 --seeds 1" + kSmall, 4},
+    {"compare", "compare --run A=post --run B=post --set B:model.placement=pre --steps 12 --seeds 2" + kSmall,
+     4}};
+
+std::string told(int trained, int taken) {
+  return fmt::format("\n{} runs trained, {} taken from", trained, taken);
+}
+
+}  // namespace
+
+TEST_CASE("every study counts, trains what is missing, shows what is stored and prints itself") {
+  for (const Small& study : kStudies) {
+    INFO(study.name);
+    const Folder folder;
+    const std::string place = " --out " + folder.file("out") + " --store " + folder.file("runs");
+    const Outcome dry = run_program(study.line + " --dry-run" + place);
+    INFO(dry.out << dry.err);
+    CHECK(dry.code == 0);
+    CHECK(holds(dry.out, fmt::format("{} runs: 0 are in the store, 0 cannot be trained, {} are to be trained",
+                                     study.runs, study.runs)));
+    CHECK_FALSE(std::filesystem::exists(folder.file("out")));
+    const Outcome first = run_program(study.line + place);
+    INFO(first.out << first.err);
+    REQUIRE(first.code == 0);
+    CHECK(holds(first.out, told(study.runs, 0)));
+    const std::string file = folder.file("out/" + study.name);
+    const std::string json = read_all(file + ".json"), csv = read_all(file + ".csv");
+    CHECK(nlohmann::json::parse(json)["complete"] == true);
+    CHECK(std::count(csv.begin(), csv.end(), '\n') == study.runs + 1);
+    CHECK(read_all(file + ".md").starts_with("# "));
+    const Outcome stored = run_program(study.line + " --stored" + place);
+    INFO(stored.out << stored.err);
+    CHECK(stored.code == 0);
+    CHECK(holds(stored.out, told(0, study.runs)));
+    CHECK(read_all(file + ".json") == json);
+    CHECK(read_all(file + ".csv") == csv);
+    const std::string line = run_program(study.line + " --print-command command").out;
+    REQUIRE(line.starts_with("normscope "));
+    CHECK(run_program(line.substr(10, line.size() - 11) + " --print-command command").out == line);
+    CHECK(holds(run_program(study.line + " --print-command slurm").out,
+                fmt::format("#SBATCH --array=0-{}\n", study.runs - 1)));
+  }
+}
+
+TEST_CASE("shards of every study, merged, are the study to the byte") {
+  for (const Small& study : kStudies) {
+    INFO(study.name);
+    const Folder folder;
+    REQUIRE(run_program(fmt::format("{0} --store none --out {1}/out --json {1}/whole.json", study.line,
+                                    folder.file(".")))
+                .code == 0);
+    for (const char* shard : {"0/2", "1/2"})
+      CHECK(run_program(fmt::format("{0} --shard {1} --store {2}/part{3} --out {2}/out", study.line, shard,
+                                    folder.file("."), shard[0]))
+                .code == 0);
+    REQUIRE(run_program(fmt::format("merge {0}/part0 {0}/part1 --store {0}/all", folder.file("."))).code ==
+            0);
+    const Outcome merged = run_program(fmt::format("{0} --store {1}/all --out {1}/out --json {1}/merged.json",
+                                                   study.line, folder.file(".")));
+    INFO(merged.out << merged.err);
+    CHECK(holds(merged.out, told(0, study.runs)));
+    CHECK(read_all(folder.file("merged.json")) == read_all(folder.file("whole.json")));
+  }
+}
+
+TEST_CASE("what compare trained is found by a sweep, and its log and pictures come from what is stored") {
+  const Folder folder;
+  const std::string store = " --store " + folder.file("runs");
+  const auto compare = [&](const std::string& out) {
+    return run_program(kStudies[2].line + store + " --out " + folder.file(out));
+  };
+  REQUIRE(compare("first").code == 0);
+  CHECK(holds(run_program(kStudies[0].line + store).out, told(0, 4)));
+  const Outcome again = compare("second");
+  INFO(again.out << again.err);
+  CHECK(holds(again.out, told(0, 4)));
+  for (const char* name : {"runs.jsonl", "lab-light.png", "lab-dark.png", "compare.json", "compare.csv"}) {
+    INFO(name);
+    const std::string file = read_all(folder.file(std::string("first/") + name));
+    CHECK(file.size() > 100);
+    CHECK(read_all(folder.file(std::string("second/") + name)) == file);
+  }
+}
+
+TEST_CASE("what a sweep trained alone has no history: compare trains it again, to the same losses") {
+  const Folder folder;
+  const std::string store = " --store " + folder.file("runs");
+  REQUIRE(run_program(kStudies[0].line + store + " --json " + folder.file("sweep.json")).code == 0);
+  const Outcome compared = run_program(kStudies[2].line + store + " --out " + folder.file("out"));
+  INFO(compared.out << compared.err);
+  CHECK(holds(compared.out, told(4, 0)));
+  const auto sweep = nlohmann::json::parse(read_all(folder.file("sweep.json")));
+  const auto table = nlohmann::json::parse(read_all(folder.file("out/compare.json")));
+  REQUIRE(table["runs"].size() == 4);
+  // Seed after seed here, cell after cell there.
+  CHECK(table["runs"][1]["loss"].get<double>() ==
+        Approx(sweep["cells"][1]["runs"][0]["loss"].get<double>()).epsilon(1e-6));
+  CHECK(table["runs"][2]["loss"].get<double>() ==
+        Approx(sweep["cells"][0]["runs"][1]["loss"].get<double>()).epsilon(1e-6));
+}
+
+TEST_CASE("a study that looks at its runs keeps their states, and what others measured of them") {
+  using namespace experiments;
+  RunSpec spec = preset_run("pre");
+  for (const auto& [key, value] : {std::pair("model.layers", "1"),
+                                   {"model.d_model", "16"},
+                                   {"model.heads", "2"},
+                                   {"model.feed_forward", "32"},
+                                   {"model.sequence", "16"},
+                                   {"train.batch", "4"},
+                                   {"train.steps", "60"}})
+    set_field(spec, key, value);
+  const Folder folder;
+  ResultStore store(folder.file("runs"));
+  const auto carry_on = [](const Progress&) { return true; };
+  Study layers{.name = "layers", .runs = {{{spec, {}}}, {{spec, {}}}}, .parts = kAlways | kLayers};
+  CHECK(train(layers, store, {}, carry_on).trained == 1);
+
+  Study looks{.name = "looks", .runs = layers.runs, .parts = kAlways};
+  std::vector<Series> shown;
+  looks.on_run = [&](size_t place, Run& run) {
+    CHECK(place == 0);
+    CHECK(run.steps_done() == 60);
+    shown.push_back(run.history()->validation());
+  };
+  const Studied first = train(looks, store, {}, carry_on);
+  CHECK(first.trained == 1);  // nobody kept its state
+  CHECK(first.first == std::vector<size_t>{0, 0});
+  const Studied again = train(looks, store, {}, carry_on);
+  CHECK(again.trained == 0);
+  REQUIRE(again.runs[1]);
+  CHECK(again.runs[1]->record.steps == 60);
+  REQUIRE(shown.size() == 2);
+  CHECK(shown[0].steps == std::vector<int32_t>{50, 60});
+  CHECK(shown[1].steps == shown[0].steps);
+  CHECK(shown[1].values == shown[0].values);
+  const Studied layered = train(layers, store, {}, carry_on);
+  CHECK(layered.trained == 0);
+  CHECK(layered.runs[0]->has(kLayers));
+}
+
+TEST_CASE("the limits of lessons are a study: counted, kept line by line, shared out, found again") {
+  const Folder folder;
+  std::filesystem::create_directories(folder.file("lessons/99-small"));
+  std::string toml = refusal_base("lesson");
+  toml.replace(toml.find("minutes = 1"), 11, "minutes = 1\neffect = [\"a\"]");
+  folder.write("lessons/99-small/lesson.toml", toml);
+  for (const char* step : {"predict", "run", "compare", "explain"})
+    folder.write(fmt::format("lessons/99-small/{}.md", step), "Run {A}.");
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "a text of one's own. ";
+  const std::string line = fmt::format("lesson limits small --lessons {} --text {}", folder.file("lessons"),
+                                       folder.write("own.txt", text));
+  const auto called = [&](const std::string& options) { return run_program(line + options); };
+  const std::string store = " --store " + folder.file("runs");
+  // Two widths, two depths, more steps and another text, a run each.
+  const Outcome dry = called(" --dry-run" + store + " --out " + folder.file("out"));
+  INFO(dry.out << dry.err);
+  CHECK(holds(dry.out, "1 lesson, one seed a setting, 6 runs: 0 are in the store"));
+  CHECK(holds(called(" --print-command slurm --out " + folder.file("out")).out, "#SBATCH --array=0-5\n"));
+  CHECK(called(" --write --shard 0/2 --out " + folder.file("out") + store).code == 2);
+  const Outcome first = called(store + " --out " + folder.file("out"));
+  INFO(first.out << first.err);
+  REQUIRE(first.code == 0);
+  CHECK(holds(first.out, "| width 32 |"));
+  CHECK(holds(first.out, told(6, 0)));
+  const std::string json = read_all(folder.file("out/limits.json"));
+  CHECK(nlohmann::json::parse(json)["values"].size() == 6);
+  CHECK(
+      read_all(folder.file("out/limits.csv")).starts_with("lesson,setting,seed,measure,unit,value,holds\n"));
+  CHECK(read_all(folder.file("out/limits.md")).starts_with("# "));
+  CHECK(holds(called(store + " --out " + folder.file("out")).out, told(0, 0)));  // the lines are there
+  CHECK(holds(called(store + " --stored --out " + folder.file("other")).out, told(0, 6)));
+  CHECK(read_all(folder.file("other/limits.json")) == json);
+  CHECK(called(" --stored --store " + folder.file("none") + " --out " + folder.file("none")).code == 3);
+
+  for (const char* shard : {"0/2", "1/2"})
+    CHECK(called(fmt::format(" --shard {0} --store {1}/part{2} --out {1}/shard{2}", shard, folder.file("."),
+                             shard[0]))
+              .code == 0);
+  REQUIRE(run_program(fmt::format("merge {0}/part0 {0}/part1 --store {0}/all", folder.file("."))).code == 0);
+  const Outcome merged = called(fmt::format(" --store {0}/all --out {0}/merged", folder.file(".")));
+  INFO(merged.out << merged.err);
+  CHECK(holds(merged.out, told(0, 6)));
+  CHECK(read_all(folder.file("merged/limits.json")) == json);
+}
+
+}  // namespace normscope::test
