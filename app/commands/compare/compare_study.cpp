@@ -11,7 +11,7 @@
 #include "app/cli/specs.h"
 #include "app/commands/picture.h"
 #include "app/commands/run_log.h"
-#include "engine/core/machine_memory.h"
+#include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
 #include "training/data/identity/data_identity.h"
 #include "training/session/lab.h"
@@ -74,7 +74,7 @@ void CompareStudy::require_buildable() const {
   with_exit(Exit::Usage, [&] {
     int64_t bytes = 0;
     for (const ConfigRun& run : runs_) bytes += estimated_bytes(run.spec);
-    require_memory("compare", bytes);
+    require_bytes("compare", bytes);
     const std::unique_ptr<Backend> backend = make_cpu_backend(1);
     for (size_t i = 0; i < runs_.size(); ++i)
       Run(runs_[i].spec, tasks_[i], *backend).schedule_edits(runs_[i].edits);
