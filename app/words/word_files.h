@@ -1,4 +1,4 @@
-// The files of assets/words as the build put them into the program.
+// `word_files` gives the files of assets/words, which the build put into the program.
 #pragma once
 
 #include <span>

@@ -1,9 +1,11 @@
-// What the window, the lessons and the worksheets say, as data. assets/words/ROOM.toml holds the English texts of a room or
-// a screen, assets/words/de/ROOM.toml those of another language, as far as it has them; CMake puts both into the program. A
-// key is room, tables and name: "course.done". A text has named places, "{done} of {all} done", a brace that is meant is
-// written twice, and what depends on a number is a table of plural forms, chosen by the place `count`:
+// This file holds what the window, the lessons and the worksheets say, as data. What the command line prints and what
+// files hold is not here.
+// assets/words/ROOM.toml has the English texts of a room or a screen, assets/words/de/ROOM.toml the German ones that
+// have been written; CMake puts both into the program. A key is made of room, tables and name: "course.done". A text
+// has named places, "{done} of {all} done"; a literal brace is written twice. A text that depends on a number is a
+// table of plural forms, and the place `count` chooses among them:
 //   runs = { one = "{count} run", other = "{count} runs" }
-// A text is parsed once; to look one up costs a hash. What the command line prints and what files hold is not here.
+// A text is parsed once, so a look-up costs one hash.
 #pragma once
 
 #include <concepts>
@@ -18,7 +20,7 @@
 
 namespace normscope::words {
 
-/// What stands in a place of a text: {"done", 3}. A number that is to be rounded is given as a text (ui::number).
+/// `Place` says what stands in a place of a text: {"done", 3}. A number to be rounded is given as text (ui::number).
 struct Place {
   Place(std::string_view place, std::string_view value) : name(place), text(value) {}
   Place(std::string_view place, char letter) : name(place), text(1, letter) {}
@@ -29,46 +31,48 @@ struct Place {
 
   std::string_view name;
   std::string text;
-  std::optional<long long> number{};  ///< of `count`: chooses the plural form
+  std::optional<long long> number{};  ///< of `count`: it chooses the plural form
 };
 using Places = std::initializer_list<Place>;
 
-/// Text, place, text, place, …: each piece is a text with the place that follows it; empty: none does.
+/// `Template` is a parsed text: each piece is some text and the place after it. The place of the last piece may be
+/// empty.
 struct Template {
   struct Piece {
     std::string text, place;
   };
-  std::string plain;  ///< as it is said without places
+  std::string plain;  ///< the text as it is said without places
   std::vector<Piece> pieces;
 };
 
 enum class Form { One, Few, Many, Other };
 
-/// The form that a language ("de") counts `n` with.
+/// `form_of` returns the plural form that a language ("de") uses for `n`.
 Form form_of(std::string_view language, long long n);
 
 class Language {
  public:
   struct Entry {
     std::string key;
-    std::vector<std::pair<Form, Template>> forms;  ///< Other is the first
+    std::vector<std::pair<Form, Template>> forms;  ///< Form::Other comes first
   };
 
-  /// Adds what a file of this language says. Throws Error for what is no text, "FILE:LINE: …".
+  /// `read` adds the texts of a file in this language. It throws Error, "FILE:LINE: …", for a value that is not a
+  /// text.
   void read(std::string_view text, const std::string& file, const std::string& room);
 
-  /// What the key stands for, of texts without places; in English where this language does not have it. A key that no
-  /// file has is said itself.
+  /// `say` returns the text of a key, in English where this language lacks it. A key without a text is returned
+  /// itself, so that a gap is seen.
   const std::string& say(std::string_view key) const;
-  /// The same with its places. One that is not given stays as it is written: "{done}".
+  /// This `say` fills in the places. A place without a value stays as it is written: "{done}".
   std::string say(std::string_view key, Places places) const;
-  /// nullptr where no file has it.
+  /// `find` returns nullptr where no file has the key.
   const std::string* find(std::string_view key) const;
-  /// The names below a key, in the order of its file: of "glossary" every term's.
+  /// `below` returns the names below a key, in the order of its file: for "glossary" the names of all terms.
   std::vector<std::string_view> below(std::string_view key) const;
 
   const std::string& name() const { return name_; }
-  /// Of this language alone, in the order of its files.
+  /// `entries` returns this language's own texts, in the order of its files.
   const std::vector<Entry>& entries() const { return entries_; }
 
   explicit Language(std::string name, const Language* english = nullptr)
@@ -81,21 +85,23 @@ class Language {
   };
   const Entry* entry(std::string_view key) const;
 
-  std::string name_;         ///< "de"; of English "en"
-  const Language* english_;  ///< nullptr: this is it
+  std::string name_;         ///< "de"; "en" for English
+  const Language* english_;  ///< nullptr: this is English
   std::vector<Entry> entries_;
   std::unordered_map<std::string, size_t, Hash, std::equal_to<>> index_;  ///< into entries_, by key
 };
 
-/// The texts of a language; of English where none has been written ("" and "en" are English). They stay for good.
+/// `language` returns the texts of a language, or the English ones where it has none ("" and "en" are English). They
+/// live as long as the program.
 const Language& language(std::string_view name);
-/// Those that have texts beside the English ones.
+/// `languages` returns the names of the languages that have texts beside the English ones.
 std::vector<std::string> languages();
 
-/// The language of the window, English at first. Chosen once, before anything is drawn: what a table said stays.
+/// `use` chooses the language of the window, which is English at first. It must be called before anything is drawn:
+/// tables keep the texts that they have read.
 void use(std::string_view name);
 const Language& of_window();
-/// In the language of the window.
+/// `say` returns the text in the language of the window.
 const std::string& say(std::string_view key);
 std::string say(std::string_view key, Places places);
 
