@@ -1,5 +1,5 @@
-// Cuts a line into dashes. Used by Painter and by the plot layout (the phase is carried along the whole line,
-// so a curve that grows does not make its dashes crawl).
+// `cut_dashes` cuts a line into dashes, for Painter and for the plot layout. The phase is carried along the whole
+// line, so that the dashes of a growing curve do not crawl.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace normscope::ui {
 
-// Polylines one after another: piece i is points[ends[i-1] .. ends[i]).
+// `Pieces` holds polylines one after another: piece i is points[ends[i-1] .. ends[i]).
 struct Pieces {
   std::vector<Vec> points;
   std::vector<uint32_t> ends;
@@ -23,14 +23,15 @@ struct Pieces {
   }
 };
 
-// What a dash is measured along. A curve that swings up and down in every pixel is a fog of specks along its
-// path; along x its dashes stay as long as those of a smooth one.
+// `DashAlong` says what a dash is measured along. The path of a curve that swings up and down in every pixel would be
+// a fog of specks; along x its dashes stay as long as those of a smooth curve.
 enum class DashAlong { Path, X };
 
-// How far a pen gets from a to b, as the dashes count it.
+// `dash_length` returns the distance from a to b as the dashes count it.
 float dash_length(Vec a, Vec b, DashAlong along);
 
-// phase: how far into the pattern the line begins. Returns the phase at its end.
+// `cut_dashes` adds the dashes of `line` to `out`. `phase` says how far into the pattern the line begins; the phase at
+// its end is returned.
 float cut_dashes(std::span<const Vec> line, Dash dash, float phase, Pieces& out,
                  DashAlong along = DashAlong::Path);
 

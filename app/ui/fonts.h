@@ -1,7 +1,7 @@
-// The four faces: Inter Regular and SemiBold (DejaVu Sans merged for mathematics and Greek), JetBrains Mono
-// Regular and Medium (DejaVu Sans Mono merged). Looked up in the usual font folders; what is missing falls back to
-// the next best, at last to the built-in font of Dear ImGui, with a one-line notice. Called once per ImGui
-// context.
+// `load_fonts` loads the four faces: Inter Regular and SemiBold (with DejaVu Sans for mathematics and Greek),
+// JetBrains Mono Regular and Medium (with DejaVu Sans Mono). It searches the usual font folders. A missing face falls
+// back to the next best one, and at last to Dear ImGui's built-in font, with a notice of one line. It is called once
+// per ImGui context.
 #pragma once
 
 #include <array>
@@ -30,9 +30,10 @@ struct Fonts {
   const Entry& operator[](Face f) const { return faces[static_cast<int>(f)]; }
 };
 
-// Folders that are searched (NORMSCOPE_FONT_DIR first when set).
+// `default_font_folders` returns the folders to search, NORMSCOPE_FONT_DIR first where it is set.
 std::vector<std::string> default_font_folders();
-// Adds the faces to the current context's atlas. Never fails: an empty list of folders gives the built-in font.
+// `load_fonts` adds the faces to the current context's atlas. It never fails: without folders it takes the built-in
+// font.
 Fonts load_fonts(const std::vector<std::string>& folders = default_font_folders());
 
 }  // namespace normscope::ui

@@ -1,5 +1,5 @@
-// Points and rectangles in logical pixels (100 % scale), the unit of the whole ui layer.
-// Screens lay themselves out with Rect::take_*; only Painter turns logical into device pixels.
+// `Vec` and `Rect` are points and rectangles in logical pixels (100 % scale), the unit of the whole ui layer. Screens
+// lay themselves out with Rect::take_*; only Painter turns logical into device pixels.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct Rect {
             std::max(0.f, std::min(bottom(), r.bottom()) - t)};
   }
 
-  // Cut a strip off one side and return it; `gap` is left free between the strip and the rest.
+  // The take_ functions cut a strip off one side and return it; `gap` is left free between strip and rest.
   Rect take_top(float size, float gap = 0) {
     Rect strip{x, y, w, size};
     y += size + gap;
@@ -69,7 +69,8 @@ struct Rect {
 
 inline Rect centred(Vec c, float w, float h) { return {c.x - w / 2, c.y - h / 2, w, h}; }
 
-// Layouts of a screen by the window's logical size; a smaller window takes the next one and never squeezes.
+// `Size` names the layouts of a screen. A window too small for one layout gets the next smaller one, so that nothing
+// is squeezed.
 enum class Size : uint8_t { Full, Medium, Compact };
 Size layout_for(Vec size);  // theme.cpp
 

@@ -1,5 +1,5 @@
-// Key chords as text ("Ctrl+Shift+Z", "Space", "?"): the one notation of shortcuts, the shortcut sheet and
-// the UI driver.
+// `parse_chord` reads a key chord written as text ("Ctrl+Shift+Z", "Space", "?"). Shortcuts, the shortcut sheet and
+// the UI driver all use this notation.
 #pragma once
 
 #include <string_view>
@@ -14,12 +14,13 @@ struct Chord {
   bool ctrl = false, shift = false, alt = false;
 };
 
-// Throws Error for an unknown key name.
+// `parse_chord` throws Error for an unknown key name.
 Chord parse_chord(std::string_view text);
 
-// ImGui::NewFrame for a hand that is quicker than a frame: a modifier that is let go after the key waits for
-// the next frame, or Ctrl+K would come as K. Called by the window's loop and by Frame. A window that shows a part of what
-// is drawn says where that begins and how far it has just moved (Ui::pan, Ui::panned): its mouse is told in window px.
+// `new_frame` calls ImGui::NewFrame for a hand that is quicker than a frame: a modifier released after its key waits
+// for the next frame, or Ctrl+K would arrive as K. The window's loop and Frame call it. A window that shows only part
+// of the drawing passes where that part begins and how far it has just moved (Ui::pan, Ui::panned), because its mouse
+// is reported in window px.
 void new_frame(Vec pan = {}, Vec panned = {});
 
 }  // namespace normscope::ui

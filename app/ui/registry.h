@@ -1,4 +1,4 @@
-// The registry of named controls: each frame every widget records its stable name, rectangle, value and help.
+// `Registry` holds the named controls: in each frame every widget records its stable name, rectangle, value and help.
 // Tests click by name, lessons spotlight by name, a test demands help for every name, and a text dump lists the
 // screen.
 #pragma once
@@ -25,12 +25,13 @@ struct Control {
 class Registry {
  public:
   void clear();
-  // A name recorded twice in one frame is an error of the screen: it is kept in duplicates() for a test to find.
+  // `add` records a control. A name recorded twice in one frame is an error of the screen; duplicates() keeps it for a
+  // test to find.
   void add(Control);
   const Control* find(std::string_view name) const;
   std::span<const Control> all() const { return controls_; }
   std::span<const std::string> duplicates() const { return duplicates_; }
-  // "name = value" a line, in drawing order.
+  // `to_text` writes one line "name = value" per control, in drawing order.
   std::string to_text() const;
 
  private:

@@ -1,5 +1,5 @@
-// ImGuiStyle from the theme's numbers, rebuilt at each scale (ScaleAllSizes would cut 1 px borders to nothing
-// below 100 %). Called by Ui when theme or scale change.
+// `apply_style` builds the ImGuiStyle from the theme's numbers, anew at each scale: ScaleAllSizes would cut borders of
+// 1 px to nothing below 100 %. Ui calls it when theme or scale change.
 #pragma once
 
 #include "app/ui/theme.h"

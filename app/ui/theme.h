@@ -1,6 +1,6 @@
-// The look of the app as one table: colours by role for both themes, run colours, depth ramp, heat map, type
-// scale, spacing, radii, line widths. Every widget, plot and exporter reads these numbers and no others.
-// Contrast and colour-blind distances of the table are computed in a test. No graphics header is needed here.
+// `Theme` is the look of the app as one table: colours by role for both themes, run colours, depth ramp, heat map,
+// type scale, spacing, radii, line widths. Every widget, plot and exporter reads its numbers here. A test computes the
+// contrast and colour-blind distances of the table. No graphics header is needed here.
 #pragma once
 
 #include <array>
@@ -15,9 +15,9 @@ namespace normscope::ui {
 struct Colour {
   uint8_t r = 0, g = 0, b = 0, a = 255;
 
-  // Same colour with its opacity multiplied by k in 0..1.
+  // `alpha` returns the colour with its opacity multiplied by k in 0..1.
   constexpr Colour alpha(float k) const { return {r, g, b, static_cast<uint8_t>(a * k + 0.5f)}; }
-  // 0xAABBGGRR, the packing of the draw list and of Image.
+  // `packed` returns 0xAABBGGRR, the packing of the draw list and of Image.
   constexpr uint32_t packed() const {
     return uint32_t(r) | uint32_t(g) << 8 | uint32_t(b) << 16 | uint32_t(a) << 24;
   }
@@ -27,9 +27,9 @@ struct Colour {
 constexpr Colour rgb(uint32_t hex) {
   return {static_cast<uint8_t>(hex >> 16), static_cast<uint8_t>(hex >> 8), static_cast<uint8_t>(hex), 255};
 }
-// a at t = 0, b at t = 1; straight in sRGB, as the ramps of the style guide are drawn.
+// `mix` returns a at t = 0 and b at t = 1. It mixes straight in sRGB, as the style guide draws its ramps.
 Colour mix(Colour a, Colour b, float t);
-std::string to_hex(Colour);  // "#0072b2" (opacity is not part of it)
+std::string to_hex(Colour);  // "#0072b2", without the opacity
 
 enum class Marker : uint8_t { None, Square, Triangle, Circle, Diamond };
 
@@ -45,7 +45,8 @@ struct RunLook {
   Dash dash;
 };
 
-/// A to D are a session's runs, E to H those that somebody opened beside them: no two share a letter or a colour.
+/// `max_runs` counts the letters: A to D are a session's runs, E to H runs opened beside them. No two share a letter
+/// or a colour.
 inline constexpr int max_runs = 8;
 
 struct Theme {
@@ -55,35 +56,35 @@ struct Theme {
   Colour ink, ink2, ink3, slot, wire;
   Colour accent, accent_soft;
   Colour on_accent;       // text and icons on yellow
-  Colour accent_outline;  // 1.2 px outline of every yellow shape (in the dark theme: transparent)
+  Colour accent_outline;  // 1.2 px outline of every yellow shape (transparent in the dark theme)
   Colour inverse, on_inverse, error;
   Colour cursor;  // the step cursor of the plots
   std::array<RunLook, max_runs> runs;
   std::array<Colour, 6> depth;
   std::array<Colour, 11> heat;
-  Colour signed_low, signed_high;  // signed data; panel colour stands at 0
+  Colour signed_low, signed_high;  // the ends of signed data; 0 has the panel's colour
   float band_alpha;                // measured bands; theory bands use theory_alpha
-  float halo_gain, shadow_gain;    // alpha factors of halo and shadow
+  float halo_gain, shadow_gain;    // factors on the alpha of halo and shadow
 };
 
 const Theme& theme(bool dark);
 
-// Layer 1 first; other depths than six are interpolated along the ramp. layer in 0..layers-1.
+// `depth_colour` returns the colour of `layer` in 0..layers-1. Other depths than six are interpolated along the ramp.
 Colour depth_colour(const Theme&, int layer, int layers);
-// share in 0..1, clamped, interpolated between the eleven stops.
+// `heat_colour` clamps `share` to 0..1 and interpolates between the eleven stops.
 Colour heat_colour(const Theme&, float share);
-// value in -1..1: signed_low .. panel .. signed_high.
+// `signed_colour` maps a value in -1..1 to signed_low .. panel .. signed_high.
 Colour signed_colour(const Theme&, float value);
 
-// WCAG relative luminance and contrast ratio (1..21) of two opaque colours.
+// `luminance` and `contrast` are the WCAG's relative luminance and contrast ratio (1..21) of opaque colours.
 double luminance(Colour);
 double contrast(Colour a, Colour b);
-// Black or white, whichever is read better on it: text on a cell of data.
+// `ink_on` returns black or white, whichever is easier to read on `fill`: text on a cell of data.
 Colour ink_on(Colour fill);
 
 inline constexpr float theory_alpha = 0.12f;
 
-// Type scale, px of the em.
+// The type scale, in px of the em.
 namespace type {
 inline constexpr float tick = 11, body = 12, title = 13, run_name = 15, prose = 16, figure = 17, counter = 20,
                        run_loss = 22, lesson = 28;
@@ -106,11 +107,11 @@ inline constexpr float border = 1, run = 2.2f, depth = 1.7f, reference = 1.2f, c
                        reference_off = 3;
 }
 
-// The effective scale: the asked one, or the largest at which the least logical size (1024 x 600)
-// fits the window, but never below `least`.
+// `effective_scale` returns the requested scale, or the largest at which the least logical size (1024 x 600) fits the
+// window, but never less than `least`.
 float effective_scale(float asked, float least, float width_px, float height_px);
-// What is drawn at that scale, in logical px: as much as the window shows, and where a least scale was asked for at least
-// 1024 x 600, of which the window may show a part.
+// `whole_size` returns the size of everything drawn at that scale, in logical px. It is the window's size; where a
+// least scale was requested it is at least 1024 x 600, and the window may show only a part.
 Vec whole_size(float scale, float least, float width_px, float height_px);
 
 }  // namespace normscope::ui

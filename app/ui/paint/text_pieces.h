@@ -1,4 +1,5 @@
-// The pieces of a text: the matrices of a model are written "W_Q" and drawn with a subscript. Private to app/ui.
+// `for_pieces` splits a text at its subscripts: a matrix is written "W_Q" and drawn with a subscript. Private to
+// app/ui.
 #pragma once
 
 #include <string_view>
@@ -8,7 +9,8 @@ namespace normscope::ui {
 inline constexpr float kSubscriptSize = 0.74f,
                        kSubscriptDrop = 0.22f;  // smaller, and lower: shares of the em
 
-// Where the "_" of such a name stands at or after `from`; npos: nowhere. A path keeps its underscores.
+// `subscript_at` returns the place of the "_" of such a name at or after `from`, else npos. A path keeps its
+// underscores.
 inline size_t subscript_at(std::string_view s, size_t from) {
   const auto is_letter = [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
@@ -22,7 +24,7 @@ inline size_t subscript_at(std::string_view s, size_t from) {
   return s.npos;
 }
 
-// Calls piece(text, lowered) from left to right.
+// `for_pieces` calls piece(text, lowered) from left to right.
 template <class Piece>
 void for_pieces(std::string_view s, const Piece& piece) {
   size_t from = 0;

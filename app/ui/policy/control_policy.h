@@ -1,9 +1,9 @@
-// Which controls a person may reach, by name: a teacher locks or hides some for a lesson (app/shell/classroom sets
-// the rules, Ui obeys them in its hit test, so no control knows of them).
+// `ControlPolicy` says by name which controls a person may reach: a teacher locks or hides some for a lesson.
+// app/shell/classroom sets the rules; Ui obeys them in its hit test, so no control knows of them.
 //
-// A rule is for a control and all whose names go on with '/' or '.': "settings/train" is for "settings/train.lr"
-// and "settings/train.lr/A". The longest rule decides, so that one of a hidden group can be shown. What says why
-// something does not answer, the palette and the teacher's own controls are never held.
+// A rule is for a control and all whose names go on with '/' or '.': "settings/train" covers "settings/train.lr" and
+// "settings/train.lr/A". The longest rule decides, so that one control of a hidden group can be shown. Whatever
+// explains why a control does not answer, the palette and the teacher's own controls are never held.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +27,12 @@ inline constexpr size_t kMostRules = 500, kLongestRule = 200;
 
 class ControlPolicy {
  public:
-  // Without a value the rule goes. A name that is empty, too long or never held is left out, and so is one rule too
-  // many.
+  // `set` sets a rule, or removes it when there is no value. It ignores a name that is empty, too long or never held,
+  // and any rule beyond kMostRules.
   void set(std::string_view name, std::optional<Hold>);
-  // The rule of exactly this name.
+  // `rule` returns the rule of exactly this name.
   std::optional<Hold> rule(std::string_view name) const;
-  // What the longest rule says about a control; nothing where there is none.
+  // `decides` returns what the longest rule says about a control, or nothing without a rule.
   std::optional<Hold> decides(std::string_view control) const;
   const std::map<std::string, Hold, std::less<>>& rules() const { return rules_; }
   bool empty() const { return rules_.empty(); }
@@ -42,9 +42,9 @@ class ControlPolicy {
   std::map<std::string, Hold, std::less<>> rules_;
 };
 
-// Whether a rule of this name is for the control.
+// `is_for` tells whether a rule of this name covers the control.
 bool is_for(std::string_view rule, std::string_view control);
-// The control and the groups that it is in, from it upwards: "plot/loss/menu", "plot/loss", "plot".
+// `control_and_groups` returns the control and its groups, upwards: "plot/loss/menu", "plot/loss", "plot".
 std::vector<std::string> control_and_groups(std::string_view control);
 
 }  // namespace normscope::ui
