@@ -1,5 +1,5 @@
-// The renderers of a PlotSpec. Screen: draw_plot (axes transforms, zoom and pan). Picture of its own: draw_still, onto a
-// screen or into a file. Files and text: to_svg, to_text, to_csv, without any window.
+// The renderers of a PlotSpec: draw_plot draws on the screen (zoom and pan), draw_still draws a picture of its own,
+// onto a screen or into a file, and to_svg, to_text and to_csv write files and text without a window.
 #pragma once
 
 #include <optional>
@@ -15,42 +15,45 @@ namespace normscope::plot {
 
 struct PlotHit {
   bool hovered = false;         // mouse over the plot area
-  double x = 0, y = 0;          // data under the mouse, beyond the ends too; of square cells column and row
-  bool pressed = false;         // the left button went down on it, on no handle
-  bool on_cursor = false;       // within a few px of the step cursor: there a press holds it and does not pan
+  double x = 0, y = 0;          // data under the mouse, also beyond the ends; column and row of square cells
+  bool pressed = false;         // the left button went down in the plot area, on no handle
+  bool on_cursor = false;       // within a few px of the step cursor, where a press holds it and does not pan
   bool clicked = false;         // a click without drag (to set the step cursor)
   std::optional<int> nearest;   // series within 12 px of the mouse
   std::optional<size_t> point;  // its point
-  std::optional<int> handle;    // handle being dragged; its new data position:
+  std::optional<int> handle;    // the handle being dragged; its new data position:
   double handle_x = 0, handle_y = 0;
   bool handle_done = false;   // let go this frame
   bool view_changed = false;  // zoomed, panned or reset this frame
 };
 
-// Draws the plot's plot area with ticks and labels into `rect` (title and sentence are the panel's, see
-// draw_panel). Registers `name` as a region and NAME/HANDLE for each handle. Wheel zooms (Shift: y), drag pans
-// when zoomed, double click resets. `highlight`: id of a series to emphasise (others fade), from hover elsewhere.
+// `draw_plot` draws the plot area with ticks and labels into `rect`; title and sentence are left to draw_plot_panel.
+// It registers `name` as a region and NAME/HANDLE for each handle. The wheel zooms (with Shift along y), a drag pans
+// when zoomed, a double click resets. `highlight` is the id of a series to emphasise while others fade, from a hover
+// elsewhere.
 PlotHit draw_plot(ui::Ui&, std::string_view name, const ui::Rect&, const PlotSpec&, View&,
                   std::string_view help, std::string_view highlight = {});
-// Panel with the plot's title, note and sentence, the plot inside. `right`: px kept free in the title row.
+// `draw_plot_panel` draws a panel with the plot's title, note and sentence, and the plot inside. `right` px stay free
+// in the title row.
 PlotHit draw_plot_panel(ui::Ui&, std::string_view name, const ui::Rect&, const PlotSpec&, View&,
                         std::string_view help, float right = 0, std::string_view highlight = {});
 
-// pad_right that the direct labels need with the line ending where it does now (16 when they fit inside).
-// Plots that share an axis take the largest of theirs, so that their cursors stay aligned.
+// `needed_pad_right` returns the pad_right that the direct labels need with the line ending where it does now (16 when
+// they fit inside). Plots that share an axis take the largest of theirs, so that their cursors stay aligned.
 float needed_pad_right(ui::Ui&, const PlotSpec&, float width);
 
 struct ExportSize {
   float width = 640, height = 400;
 };
-// The plot with title, question or note, sentence and what its axes are: as a file shows it.
+// `draw_still` draws the plot as a file shows it: title, question or note, sentence and what its axes are.
 void draw_still(ui::Painter&, const ui::Theme&, const PlotSpec&, const ui::Rect&, const View& = {});
-// That as an SVG document; light or dark.
+// `to_svg` writes what draw_still() draws as an SVG document in the given theme.
 std::string to_svg(const PlotSpec&, const ui::Theme&, ExportSize = {}, const View& = {});
-// Several lines: title, sentence, axes, per series first, last, min, max and the value at the cursor.
+// `to_text` writes several lines: title, sentence, axes, and for each series first, last, min, max and the value at
+// the cursor.
 std::string to_text(const PlotSpec&);
-// Long form: series,x,y,hi with the axes' words for x and y, bands with lo as y; heat maps: row, column,
-// value; stretched ones y, x, value at the middle of each cell. Full series, 9 digits.
+// `to_csv` writes full series in 9 digits: series,x,y,hi with the axes' words for x and y, and bands with lo as y.
+// Heat maps have row, column, value; stretched ones y, x, value at the middle of each cell.
 std::string to_csv(const PlotSpec&);
 using normscope::csv_field;
 

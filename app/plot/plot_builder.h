@@ -1,4 +1,4 @@
-// What the parts of the plot layout share while a Drawing is built. Private to app/plot.
+// `Builder` is what the parts of the plot layout share while they build a Drawing. Private to app/plot.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace normscope::plot {
 
-// Where curves run, in cells of two pixels, so that many places for a text are tried at little cost.
+// `CurveMap` marks where curves run, in cells of two pixels, so that trying many places for a text costs little.
 class CurveMap {
  public:
   explicit CurveMap(const ui::Rect& area)
@@ -30,7 +30,7 @@ class CurveMap {
  private:
   static constexpr float cell = 2;
 
-  // Words of the cells under a rectangle, until one answers true.
+  // `visit` passes `each` the words of the cells under a rectangle until one call returns true.
   template <typename Each>
   bool visit(const ui::Rect& r, const Each& each) const {
     const auto at = [](float v, size_t n) { return long(std::clamp(v / cell, -1.f, float(n))); };
@@ -61,10 +61,10 @@ struct Builder {
   const LayoutOptions& options;
   ui::Rect rect;
   Drawing& out;
-  std::vector<ui::Rect> taken{};  // boxes of texts and of what texts must not cover
+  std::vector<ui::Rect> taken{};  // boxes of texts, and of what texts must not cover
   float cursor_x = -1e9f;         // where the step cursor stands
-  CurveMap curves{out.map.area};  // which texts cover only where there is no other place
-  std::vector<float> levels{};    // of grid and reference lines, which notes do not lie on
+  CurveMap curves{out.map.area};  // texts cover these only where no other place is left
+  std::vector<float> levels{};    // of grid and reference lines; notes avoid them
 
   template <typename T>
   void add(T item) {
@@ -87,7 +87,7 @@ struct Builder {
       if (y > r.y && y < r.bottom()) return true;
     return false;
   }
-  // Boxes of about 12 px along a curve.
+  // `keep_clear_of` marks boxes of about 12 px along a curve.
   void keep_clear_of(const std::vector<ui::Vec>& points) {
     ui::Rect last;
     for (size_t i = 1; i < points.size(); ++i) {
@@ -108,7 +108,7 @@ struct Builder {
     taken.push_back(box(baseline, style, s, align));
     add(TextItem{baseline, style, colour, std::move(s), align});
   }
-  // Only where nothing stands yet (2 px of air on each side); says whether it was placed.
+  // `text_if_free` places a text only where nothing stands yet (with air around it), and tells whether it did.
   bool text_if_free(ui::Vec baseline, ui::TextStyle style, ui::Colour colour, const std::string& s,
                     ui::Align align = ui::Align::Left) {
     if (s.empty() || !is_free(box(baseline, style, s, align).inset(-3, -1))) return false;
@@ -117,8 +117,8 @@ struct Builder {
   }
 };
 
-// Names of reference lines, direct labels at the line ends, labels of bands, notes: in this order, each only
-// where it covers nothing.
+// `add_labels` adds names of reference lines, direct labels at the line ends, labels of bands, and notes, in this
+// order. It places each only where it covers nothing.
 void add_labels(Builder&);
 
 }  // namespace normscope::plot

@@ -1,5 +1,5 @@
-// Turns a PlotSpec into a Drawing: every line, area, marker and text of the plot in logical px, in drawing
-// order, which paint() paints. No window and no font is needed: text is measured through a function.
+// `layout_plot` turns a PlotSpec into a Drawing: every line, area, marker and text of the plot in logical px, in
+// drawing order. paint() paints it. Neither a window nor a font is needed, as text is measured through a function.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ struct FillItem {
   float radius = 0;
   bool accent = false;  // with the outline of a yellow shape
 };
-struct RuleItem {  // level or upright line on whole pixels
+struct RuleItem {  // horizontal or vertical line on whole pixels
   ui::Vec a, b;
   ui::Colour colour;
   float width = 1;
@@ -66,33 +66,34 @@ struct Drawing {
 };
 
 struct LayoutOptions {
-  float column = 1;            // width of the pixel columns that lines are thinned by
+  float column = 1;            // width of the pixel columns by which lines are thinned
   std::string_view highlight;  // id of the series to emphasise
 };
 
-// `rect` holds plot area, ticks and labels (not the title).
+// `layout_plot` puts plot area, ticks and labels into `rect`, but not the title.
 Drawing layout_plot(const PlotSpec&, const View&, const ui::Rect& rect, const ui::Theme&, const Measure&,
                     const LayoutOptions& = {});
 
-// Paints what the layout of that plot came to.
+// `paint` paints the drawing that layout_plot() made of this plot.
 void paint(ui::Painter&, const ui::Theme&, const PlotSpec&, const Drawing&);
 
-// The plot area inside `rect`.
+// `plot_area` returns the plot area inside `rect`.
 ui::Rect plot_area(const PlotSpec&, const ui::Rect& rect);
-// What the square cells of a heat map take of it.
+// `heat_area` returns the part of `area` that the square cells of a heat map take.
 ui::Rect heat_area(const HeatMap&, const ui::Rect& area);
 
-// Width of the widest direct label of the plot (letter, value and name).
+// `label_width` returns the width of the widest direct label of the plot (letter, value and name).
 float label_width(const PlotSpec&, const Measure&);
-// pad_right that the direct labels need in a plot of this width with the line ending where it does now.
+// `pad_for_labels` returns the pad_right that the direct labels need in a plot of this width, its line ending where it
+// does now.
 float pad_for_labels(const PlotSpec&, const Measure&, float width);
-// The plot as a picture of its own, of this width: no handles, what the cells of the screen leave to their
-// neighbours (ticks, names of lines) on it.
+// `still` returns the plot as a picture of its own, `width` px wide. It has no handles, but the ticks and the names of
+// lines that a cell on the screen leaves to its neighbours.
 PlotSpec still(const PlotSpec&, const Measure&, float width);
-// What its axes are, in words, for under such a picture: "across: layer; up: norm of the gradient of W₂ at step
-// 200".
+// `caption` says in words what the axes are, for the foot of such a picture: "across: layer; up: norm of the gradient
+// of W₂ at step 200".
 std::string caption(const PlotSpec&);
-// Where the longest line ends, as data x (the cursor where there is one).
+// `end_of_lines` returns the x in data where the longest line ends, or that of the cursor where there is one.
 double end_of_lines(const PlotSpec&);
 
 inline constexpr float label_gap = 16;     // least distance between direct labels

@@ -1,4 +1,5 @@
-// Lines of a plot: thinning that keeps every extreme, places for markers, and direct labels pushed apart.
+// This file has what the lines of a plot need: thinning that keeps every extreme, places for markers, and direct
+// labels pushed apart.
 #pragma once
 
 #include <vector>
@@ -15,28 +16,30 @@ struct Line {
   bool dense = false;  // points less than three pixels apart
 };
 
-// Indices [first, last) of the points in [lo, hi], with one more on each side so that lines reach the border.
+// `visible` returns the indices [first, last) of the points in [lo, hi], with one more on each side, so that lines
+// reach the border.
 std::pair<size_t, size_t> visible(const Series&, double lo, double hi);
 
-// At most four points a column of `column` pixels: first, lowest, highest, last, in their order. A series
-// with fewer points is drawn in full.
+// `thin` keeps at most four points per `column` pixels, in their order: first, lowest, highest, last. A series with
+// fewer points is drawn in full.
 Line thin(const Series&, const PlotMap&, float column);
 
-// Indices of the points that carry a marker, 30 to 50 px apart and fixed to the data (they do not wander
-// while the series grows). Runs start at different places so that their markers do not hide each other.
+// `marker_points` returns the indices of the points with a marker, 30 to 50 px apart. They are fixed to the data, so
+// that they do not wander while the series grows. Runs start at different places, so that markers do not hide each
+// other.
 std::vector<size_t> marker_points(const Series&, const PlotMap&);
 
-// Index of the point nearest to x (the series' x ascend), or size() when it is empty.
+// `nearest_index` returns the index of the point nearest to x in a series with ascending x; 0 when it is empty.
 size_t nearest_index(const Series&, double x);
 
-// Something that wants a place along a line: it takes `half` px to each side. Heavy ones stay where they are.
+// `Slot` wants a place along a line and takes `half` px to each side. A heavy slot stays where it is.
 struct Slot {
   float wanted;
   float half = 8;
   float weight = 1;
 };
-// Positions for all slots inside [lo, hi] without overlap, with the least squared change and in the order of
-// the wanted positions. Without enough room they come closer, but stay inside.
+// `spread` returns positions inside [lo, hi] without overlap, in the order of the wanted positions and with the least
+// squared change. Without enough room the slots come closer, but stay inside.
 std::vector<float> spread(std::span<const Slot> slots, float lo, float hi);
 
 }  // namespace normscope::plot

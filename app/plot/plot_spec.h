@@ -1,7 +1,7 @@
-// PlotSpec: a plot as a value. It says what is to be seen (axes, series by reference, bands, heat map,
-// reference lines, cursor, sentence); the renderers decide pixels: plot_imgui (screen), plot_still (files), plot_text,
-// plot_csv. Series are full length and never copied; renderers decimate and keep extremes. View ranges (zoom,
-// pan) live in the app's state.
+// `PlotSpec` is a plot as a value. It says what is to be seen (axes, series by reference, bands, heat map, reference
+// lines, cursor, sentence); the renderers decide about pixels: plot_imgui (screen), plot_still (files), plot_text
+// (text and CSV). Series have their full length and are never copied; renderers thin them and keep extremes. View
+// ranges (zoom, pan) live in the app's state.
 #pragma once
 
 #include <limits>
@@ -16,7 +16,7 @@
 
 namespace normscope::plot {
 
-// Numbers by reference; `owner` keeps them alive as long as the plot (empty: the caller does).
+// `Column` refers to numbers. `owner` keeps them alive as long as the plot; where it is empty, the caller does.
 struct Column {
   std::span<const float> values;
   std::shared_ptr<const void> owner;
@@ -24,7 +24,7 @@ struct Column {
   Column() = default;
   Column(std::span<const float> v) : values(v) {}
   Column(std::shared_ptr<const std::vector<float>> v) : values(*v), owner(std::move(v)) {}
-  // Takes the numbers over.
+  // `of` takes the numbers over.
   static Column of(std::vector<float> v) {
     return Column(std::make_shared<const std::vector<float>>(std::move(v)));
   }
@@ -33,7 +33,7 @@ struct Column {
   float operator[](size_t i) const { return values[i]; }
 };
 
-// Colour by meaning; the theme gives the actual one.
+// `Ink` is a colour by meaning; the theme gives the actual colour.
 struct Ink {
   enum class Role { Ink, Ink2, Ink3, Run, Depth, Prediction };
   Role role = Role::Ink;
@@ -71,7 +71,7 @@ struct Series {
   std::string name{};    // after the value at the line's end: "no warm-up"
   std::string letter{};  // run letter before the value, SemiBold in the run's text colour; empty: none
   std::string value{};   // number at the line's end as text, mono: "2.93"; empty: none
-  Column x{}, y{};       // x empty: x = x0 + i * dx. Non-finite y: a gap, marked in the error colour
+  Column x{}, y{};       // x empty: x = x0 + i * dx; y not finite: a gap, marked in the error colour
   double x0 = 0, dx = 1;
   Ink ink;
   std::optional<ui::Dash> dash;      // default: the run's; solid for others
@@ -79,12 +79,12 @@ struct Series {
   Markers markers = Markers::None;
   float width = ui::line::run;
   float alpha = 1;
-  float nudge = 0;         // px up, so that equal lines of two runs are both seen
+  float nudge = 0;         // px up, so that equal lines of two runs are both visible
   bool end_label = true;   // direct label (letter value name) right of the line's end
   bool end_marker = true;  // marker on the last point
   std::optional<float>
       end_y{};  // where marker and label of the end stand, if not on the line: a mean of its last points
-  bool ring = false;  // markers are hollow: what lies below stays in sight
+  bool ring = false;  // hollow markers, so that what lies below stays visible
   double x_at(size_t i) const { return x.empty() ? x0 + dx * double(i) : double(x[i]); }
 };
 
@@ -94,10 +94,10 @@ struct Band {
   Ink ink;
   bool theory = false;                                // theory: alpha .12; measured: .20 (dark .28)
   std::string label{};                                // which mean, which range, or which theory
-  std::optional<std::pair<double, double>> label_at;  // data point the label's leader goes to
+  std::optional<std::pair<double, double>> label_at;  // data point that the label's leader points to
 };
 
-// A level with its name on it ("letter frequencies 2.95"): dotted, named on the line with its value.
+// `RefLine` is a dotted level with its name and value on it ("letter frequencies 2.95").
 struct RefLine {
   double value = 0;
   std::string label{};
@@ -105,27 +105,27 @@ struct RefLine {
   bool horizontal = true;
   bool label_left = false;   // where on the line
   bool label_below = false;  // label under the line instead of above
-  bool fill_below = false;   // area between the line and the axis in `sunk` (nothing can get there)
+  bool fill_below = false;   // paint the area between line and axis in `sunk` (nothing can get there)
 };
 
-// Lower-triangular (or full) matrix of shares 0..1, row-major, `columns` wide; NaN cells are not drawn. Squares with
-// labels of their own; or, `stretched`, cells that fill the plot area: the columns divide the home range of the x
-// axis, which is drawn, and the rows that of the y axis.
+// `HeatMap` is a lower-triangular (or full) matrix of shares 0..1, row-major, `columns` wide; NaN cells are not drawn.
+// Its cells are squares with labels of their own. `stretched` cells fill the plot area: columns divide the home range
+// of the x axis, which is drawn, and rows divide the home range of the y axis.
 struct HeatMap {
   int rows = 0, columns = 0;
   Column cells{};
   std::string column_first{}, column_last{};  // labels below: "input", "branch 12"
   std::string row_first{}, row_last{};        // labels left: "1", "12"
-  std::string column_last_short{};            // where that has no room: "12"
+  std::string column_last_short{};            // used where column_last has no room: "12"
   std::string below{}, below_short{};         // "Σ rows 0.61–0.96", "Σ 0.61–0.96"
   int marked_row = -1, marked_rows = 2;       // outlined: a layer's sub-layers
   bool signed_data = false;                   // -1..1 in blue to red
   bool stretched = false;
   bool ticked = false;  // stretched, below lines: the rows are values of the y axis, which shows its ticks
-  float full = 1;       // the value that has the whole colour
+  float full = 1;       // the value with the full colour
   std::string label{};  // stretched: what a cell says, in words
   bool upward = false;  // the first row is the lowest, as in a diagram that flows up
-  // The place of a row, counted from the top; and the row at a place.
+  // `place` returns the place of a row, counted from the top; or the row at a place.
   int place(int row) const { return upward ? rows - 1 - row : row; }
 };
 
@@ -134,7 +134,7 @@ struct Cursor {
   std::string flag{};  // step in the flag on the topmost plot; empty: no flag
 };
 
-// A label at a data point, e.g. "layer 1 gets 16 000× less than layer 6", with the run's letter before it.
+// `Note` is a label at a data point, e.g. "layer 1 gets 16 000× less than layer 6", after the run's letter.
 struct Note {
   double x = 0, y = 0;
   std::string letter{}, text{};
@@ -143,12 +143,12 @@ struct Note {
   bool leader = false;    // thin line from the point to the text
 };
 
-// Something yellow to grab (warm-up end, peak rate).
+// `Handle` is something yellow to grab (warm-up end, peak rate).
 struct Handle {
   std::string name{};  // control name: PLOT/NAME
   double x = 0, y = 0;
   bool move_x = true, move_y = false;
-  double step = 0;  // of one press of an arrow key along x; 0: one pixel
+  double step = 0;  // of one arrow key along x; 0: one pixel
   std::string help{};
   std::string value{};
 };
@@ -156,7 +156,7 @@ struct Handle {
 struct PlotSpec {
   std::string id{};  // file name of exports: "loss"
   std::string title{}, note{}, sentence{};
-  std::string question{}, brief{};  // after the title: the same in plain words, and with few of them
+  std::string question{}, brief{};  // after the title: the same in plain words, and in few of them
   Axis x, y;
   std::vector<Band> bands{};
   std::vector<RefLine> lines{};
@@ -168,12 +168,12 @@ struct PlotSpec {
   std::optional<double> hover;  // where the hand is in another plot of the same axis: a faint upright line
   std::optional<int> tile;      // run letter tile in the upper right corner (one small plot per run)
   float pad_left = 50, pad_bottom = 26, pad_right = 16, pad_top = 8;
-  // x right of which labels may stand ("the empty part right of the cursor"); default: the line's end.
+  // `labels_inside` lets labels stand in the plot area, right of the cursor or of the line's end.
   bool labels_inside =
       true;  // false: labels right of the plot area (plots by layer), pad_right must hold them
 };
 
-// What part of the axes is shown. Unset: the home ranges of the plot.
+// `View` says which part of the axes is shown. Unset: the home ranges of the plot.
 struct View {
   std::optional<std::pair<double, double>> x, y;
   bool holds_cursor = false;  // the hand took the step cursor: a drag moves it and does not pan
