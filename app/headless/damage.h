@@ -1,5 +1,6 @@
-// What of a frame differs from the frame before. Every tile of the picture has a hash of the triangles that touch it, in
-// their order, with clip rectangle and texture; where it is as before, so are the pixels (but for one chance in 2^64).
+// `Damage` finds what changed since the frame before. Every tile of the picture has a hash of the triangles that touch
+// it, in their order, with clip rectangle and texture; where the hash is as before, so are the pixels (but for one
+// chance in 2^64).
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ namespace normscope::raster {
 
 class Damage {
  public:
-  /// The tiles that changed: all after a change of size, of the background, or of a texture's pixels. To be asked before
-  /// textures are served (frame.h), once for every frame.
+  /// `of` returns the tiles that changed: all of them after a change of size, of the background, or of a texture's
+  /// pixels. It must be called once per frame, before textures are served (frame.h).
   const Tiles& of(const ImDrawData&, uint32_t background);
 
  private:

@@ -1,6 +1,6 @@
-// Frame: an ImGui context without window, GL or backend. Time advances by a fixed step, textures
-// are served in memory, no ini file is read or written: the same input gives the same draw data and, through
-// the rasteriser, the same pixels. Used by tests, the screenshot command and the text dump.
+// `Frame` is an ImGui context without window, GL or backend. Time advances by a fixed step, textures are served in
+// memory, and no ini file is read or written: the same input gives the same draw data and, through the rasteriser, the
+// same pixels. Tests, the screenshot command and the text dump use it.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@ class Frame {
   Frame& operator=(const Frame&) = delete;
 
   void resize(Vec size_px);
-  // NewFrame, draw(), Render, serve textures. Returns the draw data, valid until the next step.
+  // `step` calls NewFrame, draw() and Render, and serves textures. The draw data is valid until the next step.
   ImDrawData* step(const std::function<void()>& draw);
   ImDrawData* draw_data() const { return data_; }
   int frames() const { return frames_; }
@@ -32,9 +32,9 @@ class Frame {
   int frames_ = 0;
 };
 
-// Marks every pending texture request as done, keeping pixels where ImGui holds them (for in-memory rendering).
+// `serve_textures` marks every pending texture request as done, for rendering in memory; ImGui holds the pixels.
 void serve_textures();
-// The end of what serve_textures() did, before the context goes.
+// `release_textures` undoes serve_textures() before the context goes.
 void release_textures();
 
 }  // namespace normscope::ui

@@ -1,5 +1,5 @@
-// Software rasteriser of Dear ImGui's draw data: no display, no GL, the same pixels every time. Used by
-// `normscope screenshot`, `make screenshots`, the tests, and the window where OpenGL has no hardware.
+// `rasterise` draws Dear ImGui's draw data in software: no display, no GL, the same pixels every time. `normscope
+// screenshot`, `make screenshots`, the tests, and the window where OpenGL has no hardware use it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Image {
   friend bool operator==(const Image&, const Image&) = default;
 };
 
-/// A picture in tiles, row by row from the top, and which of them are meant.
+/// `Tiles` cuts a picture into tiles, row by row from the top, and says which of them are chosen.
 struct Tiles {
   static constexpr int kWidth = 64, kHeight = 16;  ///< px
   int columns = 0, rows = 0;
@@ -30,13 +30,15 @@ struct Size {
 };
 Size size_of(const ImDrawData&);
 
-// Draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory (ui::Frame does that).
+// `rasterise` draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory, which ui::Frame
+// sees to.
 Image rasterise(const ImDrawData&, uint32_t background);
-/// The chosen tiles of an image that has the data's size; every pixel as in the whole.
+/// This `rasterise` draws only the chosen tiles of an image of the data's size. Every pixel is as in the whole
+/// picture.
 void rasterise(const ImDrawData&, uint32_t background, const Tiles&, Image&);
 
 std::vector<uint8_t> encode_png(const Image&);
-// Whole or not at all (AtomicFile). Throws Error with the path.
+// `write_png` writes the whole file or none (AtomicFile). It throws Error with the path.
 void write_png(const std::string& path, const Image&);
 void write_png(const std::string& path, const std::vector<uint8_t>& encoded);
 

@@ -1,6 +1,6 @@
-// The window where OpenGL is drawn by the processor: our own rasteriser makes the picture (a third of the
-// time that Mesa's takes for the same triangles, and that time is taken from training), and of that only the tiles
-// that changed; OpenGL shows it.
+// `SoftwareScreen` shows the window where OpenGL is drawn by the processor. Our own rasteriser takes a third of the
+// time that Mesa takes for the same triangles, and that time is taken from training. It draws only the tiles that
+// changed; OpenGL only shows the picture.
 #pragma once
 
 #include "app/headless/damage.h"
@@ -17,8 +17,8 @@ class SoftwareScreen {
   SoftwareScreen(const SoftwareScreen&) = delete;
   SoftwareScreen& operator=(const SoftwareScreen&) = delete;
 
-  // Needs the current OpenGL 3 context, as the destructor does. False when it lacks what this takes: nothing
-  // was drawn then, nor will be.
+  // `show` needs the current OpenGL 3 context, as the destructor does. It returns false when the context lacks what it
+  // takes: nothing was drawn then, and nothing will be.
   bool show(const ImDrawData&, uint32_t background);
 
  private:

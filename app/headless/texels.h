@@ -1,4 +1,5 @@
-// Colours as 0xAABBGGRR: what lies between texels, and one laid over another. For raster.cpp.
+// `sample` interpolates between texels and `blend` lays one colour over another; colours are 0xAABBGGRR. For
+// raster.cpp.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@ struct Texture {
   int width = 0, height = 0, bytes = 4;
   bool coloured = false;
 
-  // Texel as 0xAABBGGRR; the edge is repeated.
+  // `texel` returns a texel as 0xAABBGGRR and repeats the edge.
   uint32_t texel(int x, int y) const {
     x = std::clamp(x, 0, width - 1);
     y = std::clamp(y, 0, height - 1);
@@ -51,20 +52,20 @@ inline uint32_t modulate(uint32_t colour, uint32_t texel) {
   return out;
 }
 
-// What lies between four texels, weights wx and wy in 1/256.
+// `between` interpolates four texels with the weights wx and wy in 1/256.
 inline uint32_t between(uint32_t a, uint32_t right, uint32_t below, uint32_t across, uint32_t wx,
                         uint32_t wy) {
   const uint32_t top = a * (256 - wx) + right * wx, low = below * (256 - wx) + across * wx;
   return (top * (256 - wy) + low * wy + 32768) >> 16;
 }
 
-// Bilinear sample at texel coordinates (texel centres at one half).
+// `sample` takes a bilinear sample at texel coordinates (texel centres at one half).
 inline uint32_t sample(const Texture& t, float u, float v) {
   float fx = u - 0.5f, fy = v - 0.5f;
   int x = int(std::floor(fx)), y = int(std::floor(fy));
   const uint32_t wx = uint32_t((fx - float(x)) * 256), wy = uint32_t((fy - float(y)) * 256);
   if (!t.coloured) {
-    if (x >= 0 && y >= 0 && x + 1 < t.width && y + 1 < t.height) {  // as below, without its clamps
+    if (x >= 0 && y >= 0 && x + 1 < t.width && y + 1 < t.height) {  // as below, without the clamps
       const size_t pixel = size_t(t.bytes), line = pixel * size_t(t.width);
       const uint8_t* p = t.pixels + size_t(y) * line + size_t(x) * pixel + (pixel - 1);
       return between(p[0], p[pixel], p[line], p[line + pixel], wx, wy) << 24 | 0xFFFFFF;

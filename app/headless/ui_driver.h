@@ -1,6 +1,6 @@
-// UiDriver: synthetic mouse and keyboard input for tests and for `screenshot --script`. It finds controls by name
-// in the registry, sends mouse and key events, and runs frames in between, as a person would (move, wait, press,
-// wait, release).
+// `UiDriver` is a synthetic mouse and keyboard for tests and for `screenshot --script`. It finds controls by name in
+// the registry, sends mouse and key events, and runs frames in between, as a person would (move, wait, press, wait,
+// release).
 #pragma once
 
 #include <functional>
@@ -18,39 +18,40 @@ class UiDriver {
   UiDriver(Frame& loop, Ui& ui, std::function<void()> frame);
 
   void frames(int n = 1);
-  // A control by name; waits up to 30 frames for it. Throws Error naming the control and the nearest names.
+  // `control` returns a control by name and waits up to 30 frames for it. It throws Error with the control's name and
+  // the nearest names.
   Control control(std::string_view name);
   std::string value(std::string_view name) { return control(name).value; }
 
-  // Where in the rectangle, as fractions; the middle by default.
+  // `move_to` goes to a place in the rectangle, given as fractions; the middle by default.
   void move_to(std::string_view name, Vec fraction = {0.5f, 0.5f});
   void move_to(Vec point);  // logical px
   void press(int button = 0);
   void release(int button = 0);
   void click(std::string_view name, Vec fraction = {0.5f, 0.5f}, int button = 0);
   void double_click(std::string_view name, Vec fraction = {0.5f, 0.5f});
-  // From one control to another (or by an offset), in `steps` frames. `modifiers`: "Alt", "Shift", "Ctrl+Shift",
-  // "".
+  // `drag` goes from one control to another, `drag_by` by an offset, in `steps` frames. `modifiers`: "Alt", "Shift",
+  // "Ctrl+Shift", "".
   void drag(std::string_view from, std::string_view to, std::string_view modifiers = "", int steps = 6);
   void drag_by(std::string_view from, Vec offset, std::string_view modifiers = "", int steps = 6,
                Vec fraction = {0.5f, 0.5f});
   void wheel(float dy);
   void type(std::string_view utf8);
-  // "Enter", "Tab", "Shift+Tab", "Ctrl+Z", "Space", "Left", "?" ...
+  // `key` presses a chord: "Enter", "Tab", "Shift+Tab", "Ctrl+Z", "Space", "Left", "?" ...
   void key(std::string_view chord);
   void hold(std::string_view modifiers, bool down);
 
-  // Lines of a script: hover NAME | click NAME | double NAME | right NAME | drag FROM TO [MODIFIERS] | grab
-  // FROM TO [MODIFIERS] (drag without letting go) | drop | at NAME X Y (hover at these fractions of it) |
-  // press | wheel N | hold MODIFIERS | leave (the mouse is nowhere) | type TEXT | key CHORD | frames N. Blank
-  // lines and # comments are skipped. Throws Error "script line N: ..." on anything else.
+  // `script` obeys lines: hover NAME | click NAME | double NAME | right NAME | drag FROM TO [MODIFIERS] | grab FROM TO
+  // [MODIFIERS] (drag without letting go) | drop | at NAME X Y (hover at these fractions of it) | press | wheel N |
+  // hold MODIFIERS | leave (the mouse is nowhere) | type TEXT | key CHORD | frames N. It skips blank lines and #
+  // comments, and throws Error "script line N: ..." for anything else.
   void script(std::string_view text);
 
  private:
   struct Line;
   void obey(const Line& line);
   void grab(const Line& line);
-  // The name, of a control that answers: a script that presses a greyed one has a mistake.
+  // `usable` returns the name of a control that answers: a script that presses a greyed control has a mistake.
   const std::string& usable(const std::string& name);
 
   Frame& loop_;
