@@ -1,5 +1,5 @@
-// The parts of normscope bench. Each measures, prints its table as it goes (unless `quiet`), and returns its
-// rows for --json. Called by commands/bench.cpp.
+// The parts of normscope bench. Each one measures, prints its table as it goes (unless `quiet`), and returns its rows
+// for --json. Called by commands/bench.cpp.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,13 @@ struct Settings {
   int threads = 2;
   double budget = 0.25;  ///< seconds a timing
   bool quiet = false;
-  std::string model;                  ///< only this one
-  std::vector<int64_t> shape;         ///< of the only product: rows, columns, sum; empty: the listed ones
-  std::vector<cpu::GemmChoice> cuts;  ///< of the products, beside each other; none: the process's choice
+  std::string model;           ///< the only one measured; empty: as each part chooses
+  std::vector<int64_t> shape;  ///< of the only product: rows, columns, sum; empty: the listed products
+  std::vector<cpu::GemmChoice>
+      cuts;  ///< of the products, measured beside each other; empty: the process's choice
 };
 
-/// The roofs: FMA peak and bandwidth, measured with all threads.
+/// `Machine` has the roofs: FMA peak and bandwidth, measured with all threads.
 struct Machine {
   std::string processor, isa;
   int threads = 0;
@@ -33,36 +34,39 @@ struct Machine {
 };
 Machine measure_machine(const Settings& settings);
 
-/// Seconds that a stage of the pool costs beyond its chunks, with one of 5 us for each thread.
+/// `stage_seconds` returns what a stage of the pool costs beyond its chunks, with one chunk of 5 us for each thread.
 double stage_seconds(int threads, double budget);
 
-/// What a part found: its rows, and whether every result was right.
+/// `Part` is what a part found: its rows, and whether every result was right.
 struct Part {
   nlohmann::json rows = nlohmann::json::array();
   bool right = true;
 };
 
 Part bench_gemm(const Settings& settings, const Machine& machine);
-/// The largest median of a library over the listed shapes, GFLOP/s; from `gemm` rows where there are some, otherwise
-/// measured. 0 where none is installed.
+/// `best_sgemm` returns the largest median of a library over the listed shapes, GFLOP/s. It reads the rows of `gemm`
+/// where there are some, and measures otherwise. 0: no library is installed.
 double best_sgemm(const Settings& settings, const nlohmann::json& gemm);
 
 Part bench_ops(const Settings& settings, const Machine& machine);
 Part bench_models(const Settings& settings, const Machine& machine, double best_sgemm);
-/// How fast a model's steps were: the part of a row that bench_models() and bench_turns() have in common.
+/// `step_row` says how fast a model's steps were: the part of a row that bench_models() and bench_turns() share.
 nlohmann::json step_row(const Model& model, const Timing& step);
 Part bench_sweep(const Settings& settings);
-/// Steps of plain_models() beside plain loops of ours, both on one thread; and what the pool costs.
+/// `bench_micro` times steps of plain_models() beside our own plain loops, both on one thread, and the cost of the
+/// pool.
 Part bench_micro(const Settings& settings, const Machine& machine);
-/// What 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that there are.
+/// `bench_scaling` shows what 1 to 16 threads do, simulated from the chunks of a step, and measured on the cores that
+/// there are.
 Part bench_scaling(const Settings& settings, const Machine& machine);
-/// The time of a step with a thread more than --threads, and beside a busy process, over its time alone.
+/// `bench_crowded` compares the time of a step with a thread more than --threads, and beside a busy process, with its
+/// time alone.
 Part bench_crowded(const Settings& settings);
 
-/// The name under which bench_turns() measures the libraries' best product.
+/// `kSgemmTurn` is the name under which bench_turns() measures the libraries' best product.
 inline constexpr const char* kSgemmTurn = "sgemm";
-/// For each line of `names`, a model's name or kSgemmTurn, measures it once and gives its row to `answer`. The first name
-/// that is neither ends it and is returned; empty at the end of `names`.
+/// `bench_turns` measures once for each line of `names`, a model's name or kSgemmTurn, and gives the row to `answer`.
+/// It stops at the first other line and returns it; it returns "" at the end of `names`.
 std::string bench_turns(const Settings& settings, std::istream& names,
                         const std::function<void(const nlohmann::json&)>& answer);
 

@@ -1,5 +1,6 @@
-// The time that each instruction of a Program takes, beside its cost (training/measure/step/cost.h): the numbers behind
-// normscope train --profile, normscope tape --fold and the rooflines of normscope bench.
+// `profile` finds the time of each instruction of a Program and puts it beside its cost
+// (training/measure/step/cost.h): the numbers behind normscope train --profile, normscope tape --fold and the
+// rooflines of normscope bench.
 #pragma once
 
 #include <string>
@@ -18,11 +19,12 @@ struct InstructionProfile {
   double share = 0;    ///< of the sum over all instructions
   Cost cost;
 };
-/// Times every instruction alone, step after step in order of execution. The program's inputs must have been
-/// filled; `repeats` updates are made.
+/// `profile` times every instruction alone, step after step in order of execution. The program's inputs must have been
+/// filled; the profile makes `repeats` updates.
 std::vector<InstructionProfile> profile(Program& program, const StepInputs& inputs, int repeats);
 
-/// The whole profile as a table: a line a node with forward and backward side by side, then update and sums.
+/// `profile_table` prints the whole profile: a line per node with forward and backward side by side, then update and
+/// sums.
 std::string profile_table(const std::vector<InstructionProfile>& rows);
 
 }  // namespace normscope::bench

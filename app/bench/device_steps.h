@@ -1,5 +1,6 @@
-// Whole training steps on a CUDA device: what normscope bench --backend cuda and normscope_cuda_bench
-// (tests/cuda) print, with the keys of tests/bench/peers/torch_cuda.py. Needs the engine alone.
+// `measure_on_device` times whole training steps on a CUDA device. normscope bench --backend cuda and
+// normscope_cuda_bench (tests/cuda) print its rows, with the keys of tests/bench/peers/torch_cuda.py. It needs the
+// engine alone.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,10 +11,11 @@
 
 namespace normscope::bench {
 
-/// The listed ones of bench/stepper.h that tests/bench/peers/torch_cuda.py has too: no memory, no other systems.
+/// `device_models` returns the listed models of bench/stepper.h that tests/bench/peers/torch_cuda.py has too: no
+/// memory, no other systems.
 std::vector<std::string> device_models();
 
-/// One row: median of many steps with all probes on and all norms read back.
+/// `measure_on_device` returns one row: the median of many steps with all probes on and all norms read back.
 nlohmann::json measure_on_device(Backend& backend, const std::string& model, double seconds, bool tf32,
                                  bool graph);
 

@@ -1,5 +1,6 @@
-// The parameters of app/bench/plain.h: the store's values, copied, with gradients and moments of zeros. Apart from it
-// because nothing of the standard library may be compiled for one instruction set alone.
+// `PlainParameters` holds the parameters of app/bench/plain.h: the store's values, copied, with gradients and moments
+// of zeros. It has a file of its own because nothing of the standard library may be compiled for one instruction set
+// alone.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +17,14 @@ struct Parameter {
   size_t size;
 };
 
-/// Hands out the parameters in the order of the model.
+/// `Cursor` hands out the parameters in the order of the model.
 struct Cursor {
   const Parameter* next;
   Parameter take() { return *next++; }
 };
 
-/// In the decoder's order: embedding, layer by layer, final norm, output; out.w with columns of zeros up to a whole
-/// vector of sixteen.
+/// `PlainParameters` keeps the decoder's order: embedding, layer by layer, final norm, output. It pads out.w with
+/// columns of zeros up to a whole vector of sixteen.
 class PlainParameters {
  public:
   PlainParameters(const Model& model, const Store& store);

@@ -1,5 +1,5 @@
-// sgemm of oneDNN and OpenBLAS as the benchmark's anchors: looked for when the program runs, never linked, so
-// that nothing depends on them. Called by bench/gemm.cpp.
+// `SgemmAnchor` is the sgemm of oneDNN or OpenBLAS, against which the benchmark measures ours. The libraries are
+// looked for when the program runs and never linked, so that nothing depends on them. Called by bench/gemm.cpp.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace normscope::bench {
 
-/// Row-major C(m,n) = op(A) op(B); a transposed A is stored (k,m), a transposed B (n,k).
+/// `SgemmProblem` is row-major C(m,n) = op(A) op(B); a transposed A is stored (k,m), a transposed B (n,k).
 struct SgemmProblem {
   int64_t m = 0, n = 0, k = 0;
   bool transpose_a = false, transpose_b = false;
@@ -26,7 +26,7 @@ class SgemmAnchor {
   virtual void run(const SgemmProblem& problem) const = 0;
 };
 
-/// Both, where this machine has them; a null pointer where not.
+/// The find_ functions return nullptr where this machine lacks the library.
 const SgemmAnchor* find_onednn(int threads);
 const SgemmAnchor* find_openblas(int threads);
 

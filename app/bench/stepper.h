@@ -1,5 +1,5 @@
-// The models of the benchmark, and one of them ready to step on a backend of its own. Needs the engine alone.
-// Called by bench/steps.cpp, bench/micro.cpp, bench/sweep.cpp, bench/scaling.cpp and bench/device_steps.cpp.
+// `Stepper` is one of the benchmark's models, ready to step on a backend of its own. It needs the engine alone. Called
+// by bench/steps.cpp, bench/micro.cpp, bench/sweep.cpp, bench/scaling.cpp and bench/device_steps.cpp.
 #pragma once
 
 #include <memory>
@@ -19,25 +19,26 @@ namespace normscope::bench {
 struct Model {
   const char* name;
   int32_t layers, width, heads, feed_forward, sequence, batch, vocabulary;
-  bool listed = true;  ///< false: only when named
+  bool listed = true;  ///< false: measured only when named
   bool tied = false;
   Placement placement = Placement::Pre;
   Architecture architecture = Architecture::Decoder;
   int32_t memory = 0;  ///< positions of the segment before, with relative positions
 };
-/// lesson and deep first. encdec is what the sources train (Xiong et al. 2020, section 3): 6-6, d=512,
-/// f=1024, 4096 tokens, 10,000 pieces. The last three listed are the other systems of Xu et al. (2019): `memory`, lesson
-/// over a full memory; `convnet`, their network on images of 28 x 28 in ten classes, LayerNorm before the activation; and
-/// `parser`, theirs of two layers over 48 features, the 37 relations of Universal Dependencies either way, and shift.
+/// `models` lists lesson and deep first. encdec is what the sources train (Xiong et al. 2020, section 3): 6-6, d=512,
+/// f=1024, 4096 tokens, 10,000 pieces. The last three listed are the other systems of Xu et al. (2019): `memory` is
+/// lesson over a full memory; `convnet` is their network on images of 28 x 28 in ten classes, LayerNorm before the
+/// activation; `parser` is theirs of two layers over 48 features, with the 37 relations of Universal Dependencies
+/// either way, and shift.
 std::span<const Model> models();
-std::vector<std::string> model_names();  ///< that --model takes
+std::vector<std::string> model_names();  ///< the names that --model takes
 const Model& model_of(std::string_view name);
 
 ModelConfig config_of(const Model& model);
 BatchShape shape_of(const Model& model);
-/// Outcomes that a step learns from: symbols, images or transitions.
+/// `targets_of` returns how many outcomes a step learns from: symbols, images or transitions.
 int64_t targets_of(const Model& model);
-/// FLOP of a step, in units of 1e9: see step_flop().
+/// `gflop_of` returns the FLOP of a step in units of 1e9: see step_flop().
 double gflop_of(const Model& model);
 
 struct Stepper {

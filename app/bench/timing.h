@@ -1,4 +1,4 @@
-// Timing within a budget of work: what every row of the benchmark is measured with.
+// `time_call` measures every row of the benchmark within a budget of time.
 #pragma once
 
 #include <functional>
@@ -9,8 +9,8 @@ struct Timing {
   double minimum = 0, median = 0;  ///< seconds a call
 };
 
-/// Times `call` in batches until about `budget` seconds are spent, after one call to warm up. The process
-/// sleeps first for a moment, so that spinning threads of another library have gone to sleep.
+/// `time_call` times `call` in batches until about `budget` seconds are spent, after one call to warm up. The process
+/// first sleeps for a moment, so that spinning threads of another library have gone to sleep.
 Timing time_call(const std::function<void()>& call, double budget = 0.25);
 
 }  // namespace normscope::bench
