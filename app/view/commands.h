@@ -1,6 +1,6 @@
-// What the hand asked for, as values: the Lab screen only returns commands, so it runs the same on a real Lab
-// and on a fixed view, and tests can read what a click meant. What is for the trainer is lab::Command
-// (training/session/command.h), which draw_app posts; what is the app's own stands here.
+// `SavePlot` is what a hand asked of the app itself; what it asked of the trainer is lab::Command
+// (training/session/command.h). The Lab screen only returns such values, so it runs the same on a real Lab and on a
+// fixed view, and tests can read what a click meant.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 namespace normscope::lab {
 
 enum class PlotFormat { Svg, Png, Csv };
-// A plot as a file.
+// `SavePlot` saves a plot as a file.
 struct SavePlot {
   std::shared_ptr<const std::vector<plot::PlotSpec>> plots;
   plot::View view;

@@ -1,4 +1,4 @@
-// A Desk is where a screen lays what it asks of the rest of the app within a frame: the one way from a screen to the
+// `Desk` is where a screen lays what it asks of the rest of the app within a frame: the one way from a screen to the
 // trainer, the disk, the clipboard and another screen. draw_app carries out what lies there, so a screen knows none of
 // these, and a test reads what a click meant.
 #pragma once
@@ -13,12 +13,12 @@
 namespace normscope {
 
 struct Desk {
-  /// An export, saved under a free name in the pictures folder.
+  /// `File` is an export, saved under a free name in the pictures folder.
   struct File {
     std::string name, text;
   };
-  /// Runs in the place of all that the Lab has. The hand is asked first where those could not come back: in a popup beside
-  /// the control that asked for them.
+  /// `Replacing` puts runs in the place of all that the Lab has. Where the old runs could not come back, a popup
+  /// beside the control asks first.
   struct Replacing {
     lab::ReplaceRuns runs;
     const char *popup = "", *control = "", *whose = "";

@@ -1,6 +1,6 @@
-// Edits that were requested and that the runs do not have yet: building a network takes a while, and a setting
-// that was just typed must not look ignored meanwhile. Owned by the Lab screen: an edit noted in one frame is
-// shown in the next, until the trainer has answered it.
+// `PendingEdits` holds edits that were requested and that the runs do not have yet: building a network takes a while,
+// and a setting that was just typed must not look ignored meanwhile. The Lab screen owns it; an edit noted in one
+// frame is shown from the next until the trainer has answered it.
 #pragma once
 
 #include <span>
@@ -14,17 +14,17 @@ namespace normscope::lab {
 
 class PendingEdits {
  public:
-  // Of the commands of this frame those that change a specification.
+  // `note` takes the commands of this frame that change a specification.
   void note(const LabView& view, std::span<const Command> made);
-  // They were posted; the last of them has this ticket.
+  // `posted` says that the noted edits were posted; the last of them has this ticket.
   void posted(Ticket ticket);
-  // Lets go what was answered: the view has it, or it was refused.
+  // `settle` lets go of edits that were answered: the view has them, or they were refused.
   void settle(const LabView& view);
   bool empty() const { return asked_.empty(); }
-  // The view with the values that were asked for.
+  // `applied` returns the view with the requested values.
   LabView applied(const LabView& view) const;
   bool has(char letter, std::string_view key) const;
-  // Whether the run is being built anew for one of them.
+  // `building` tells whether the run is being built anew for a pending edit.
   bool building(char letter) const;
 
  private:

@@ -1,4 +1,4 @@
-// The screens, and their names in what is kept or sent: a session, a link.
+// `Screen` names the screens; `kScreenNames` are their names in what is kept or sent: a session, a link.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The one table of shortcuts: what handles a key, the sheet of shortcuts and the palette all read it. A
+// `shortcuts` gives the one table of shortcuts, which key handling, the sheet of shortcuts and the palette all read. A
 // screen asks pressed(ui, Act::Play) and names no key itself.
 #pragma once
 
@@ -44,7 +44,7 @@ enum class Act {
   CopyPlot,
   Theme,
   Present,
-  // Without a key: the palette has them.
+  // Without a key; the palette has them.
   Teacher,
   ReducedMotion,
   Restore,
@@ -57,24 +57,26 @@ struct Shortcut {
   Act act;
   std::string_view id;                 // of its words: assets/words/shortcuts.toml
   std::string_view chord{}, second{};  // "Ctrl+Z"; empty: none
-  bool command = false;      // the palette runs it; the others belong to a control that has a name itself
-  std::string_view shown{};  // on the sheet, where the chord alone would not say it
-  std::string_view title{};  // "Undo"
-  std::string_view help{};   // one sentence
-  std::string_view words{};  // other names that the palette finds it by
+  bool command = false;                // the palette runs it; the others belong to a named control
+  std::string_view shown{};            // on the sheet, where the chord alone would not say it
+  std::string_view title{};            // "Undo"
+  std::string_view help{};             // one sentence
+  std::string_view words{};            // other names that the palette finds it by
 };
 
 std::span<const Shortcut> shortcuts();
 const Shortcut& shortcut_of(Act act);
-// The control that an act stands for, so that a key or the palette reaches no more than a hand does; what has none
-// is called "command/...". Empty for what only acts on the control in focus.
+// `control_of` returns the control that an act stands for, so that a key or the palette reaches no more than a hand
+// does. An act without a control is called "command/...". The name is empty for what only acts on the control in
+// focus.
 std::string_view control_of(Act act);
-// Pressed this frame, nothing is being typed, and its control is not held.
+// `pressed` is true when the key was pressed in this frame, nothing is being typed, and the act's control is not held.
 bool pressed(ui::Ui&, Act);
-// How the sheet writes the keys: "Ctrl Z".
+// `keys_text` writes the keys as the sheet does: "Ctrl Z".
 std::string keys_text(const Shortcut&);
 
-// The sheet as the popup "app/help"; open it with ui.open_popup. `foot`: a line below the keys; empty: none.
+// `draw_sheet` draws the sheet as the popup "app/help", which ui.open_popup opens. `foot` is a line below the keys;
+// empty: none.
 void draw_sheet(ui::Ui&, ui::Vec top_right, const std::string& foot = "");
 
 }  // namespace normscope::shell

@@ -1,5 +1,5 @@
-// The wiring in miniature: a branch over the residual stream, the norm where it sits. On the run cards of the Lab and
-// beside a cell of a sweep.
+// `draw_wiring_glyph` draws the wiring in miniature: a branch over the residual stream, with the norm where it sits.
+// The run cards of the Lab and the cells of a sweep show it.
 #pragma once
 
 #include "app/ui/ui.h"
@@ -8,7 +8,7 @@
 
 namespace normscope::lab {
 
-/// 79 x 42 px from `at`; `line`: of the stream. `side`: which of two stacks.
+/// `draw_wiring_glyph` takes 79 x 42 px from `at`. `line` colours the stream; `side` chooses one of two stacks.
 void draw_wiring_glyph(ui::Ui& ui, ui::Vec at, const ModelConfig& model, ui::Colour line,
                        Side side = Side::Main);
 
