@@ -1,11 +1,12 @@
-// A session as the fragment of an address: whoever opens it trains the same runs to the same step and looks at the same
-// place. docs/links.md has the format.
+// `LinkedView` is a session as the fragment of an address: whoever opens it trains the same runs to the same step and
+// looks at the same place. docs/links.md has the format.
 //
 //   1&run=A=post&run=B=pre&set=B:train.warmup=200&edit=A:214:train.lr=0.001&step=300&cursor=214&theme=dark&end
 //   1.AUgZ...    the same lines packed (packing.h), where they would be longer than kLongestFragment
 //
-// Promises: what link_fragment writes, read_link reads back; a text from outside gives a LinkedView whose every value was
-// checked, runs and edits too, or one line of Error, in bounded time and memory. A link names no file that is read.
+// Promises: read_link reads back what link_fragment writes. A text from outside gives a LinkedView whose every value
+// was checked, runs and edits too, or one line of Error, in bounded time and memory. A link names no file that is
+// read.
 #pragma once
 
 #include <cstddef>
@@ -23,30 +24,30 @@ namespace normscope {
 
 struct LinkedView {
   std::vector<ConfigRun> runs;      ///< one to four, ascending from A
-  int32_t step = 0;                 ///< that all are trained to, within their budget
-  std::optional<int32_t> cursor{};  ///< an earlier step that is looked at; none: the newest
+  int32_t step = 0;                 ///< to which all are trained, within their budget
+  std::optional<int32_t> cursor{};  ///< an earlier step to look at; none: the newest
   Screen screen = Screen::Lab;
   std::string lesson{};  ///< on the Lessons screen, with its step: "warm-up:compare"; empty: none is open
   bool dark = false;
   char shown = 'A';              ///< the run whose wiring and settings are shown
   std::vector<int> bookmarks{};  ///< steps, ascending
-  /// Files of one's own that the runs learn from, which no link carries: field and name, {"data.text", "book.txt"}. In
-  /// `runs` the field is empty.
+  /// `needs` are files of one's own that the runs learn from, which no link carries: field and name, {"data.text",
+  /// "book.txt"}. In `runs` the field is empty.
   std::vector<std::pair<std::string, std::string>> needs{};
 };
 
 inline constexpr size_t kLongestFragment = 2000;  ///< characters that link_fragment writes at most
-inline constexpr size_t kLongestRead = 8192;  ///< and that read_link takes, with all that stands before a '#'
+inline constexpr size_t kLongestRead = 8192;      ///< characters that read_link takes, also before the '#'
 
-/// Without '#'. The files in `runs` become `needs`. Throws Error, which says what takes most of it, for a session that does
-/// not fit.
+/// `link_fragment` writes the fragment without '#'. The files in `runs` become `needs`. For a session that does not
+/// fit it throws Error, which says what takes most of the room.
 std::string link_fragment(const LinkedView& view);
-/// A fragment or a whole address with one. Throws Error.
+/// `read_link` takes a fragment or a whole address with one. It throws Error.
 LinkedView read_link(std::string_view text);
 
-/// "it needs your text book.txt, which it does not carry"; empty where it needs nothing.
+/// `needed_words` says "it needs your text book.txt, which it does not carry"; empty where it needs nothing.
 std::string needed_words(const LinkedView& view);
-/// Throws Error for a file in `needs` that no run has got meanwhile, with the option that names it.
+/// `require_needed` throws Error for a file in `needs` that no run has got meanwhile, with the option that names it.
 void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs);
 
 }  // namespace normscope

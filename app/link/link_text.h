@@ -1,4 +1,4 @@
-// What writer and reader of links share.
+// This file has what writer and reader of links share.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +6,15 @@
 
 namespace normscope::link {
 
-/// The version stands first: '&' behind it for lines in plain text, '.' for packed ones.
+/// `kVersion` stands first; '&' after it announces lines in plain text, '.' packed ones.
 inline constexpr char kVersion = '1';
 inline constexpr char kPlainMark = '&', kPackedMark = '.';
-/// The last line: without it the link was cut off.
+/// `kEnd` is the last line: without it the link was cut off.
 inline constexpr std::string_view kEnd = "end";
 
 inline constexpr size_t kMostBookmarks = 1000, kLongestName = 255;
 
-/// Fields that name a file. What a person calls it stands in assets/words/link.toml.
+/// `FileField` is a field that names a file. assets/words/link.toml has what a person calls it.
 struct FileField {
   std::string_view key, option;
 };
@@ -27,7 +27,7 @@ inline constexpr FileField kFileFields[] = {
     {"data.treebank", "--set data.treebank=FILE"},
     {"data.valid", "--set data.valid=FILE"},
     {"data.tokenizer", "--set data.tokenizer=FILE"},
-    {"train.init_from", "--set train.init_from=FILE"}};  // all that there are: what a run reads
+    {"train.init_from", "--set train.init_from=FILE"}};  // every field with a file that a run reads
 const FileField* file_field(std::string_view key);       ///< nullptr: no file
 
 }  // namespace normscope::link

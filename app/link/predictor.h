@@ -1,6 +1,7 @@
-// How likely the next bit of a link's text is, learned from the text before it. Integers alone, so that every machine
-// predicts the same. A link that was packed is read for ever: what is learned here, and from what, is part of the
-// link's version and never changes under the same number (tests/app/link/test_link_packing.cpp has one that was packed).
+// `Predictor` says how likely the next bit of a link's text is, learned from the text before it. It computes in
+// integers, so that every machine predicts the same. A packed link must be readable for ever: what is learned here,
+// and from what, is part of the link's version and never changes under the same number
+// (tests/app/link/test_link_packing.cpp keeps an old link).
 #pragma once
 
 #include <array>
@@ -10,8 +11,8 @@
 
 namespace normscope::link {
 
-/// Where the text stands in a line such as "set=B:wiring.L03.attn=before=ln": as hashes, without the run's letter, so
-/// that what was said of one run predicts what is said of the next.
+/// `LinePlace` says where the text stands in a line such as "set=B:wiring.L03.attn=before=ln". Its hashes leave out
+/// the run's letter, so that what was said of one run predicts what is said of the next.
 struct LinePlace {
   uint32_t text = 0;   ///< of the line so far
   uint32_t key = 0;    ///< "wiring.L03.attn"
@@ -30,11 +31,11 @@ struct LinePlace {
 
 class Predictor {
  public:
-  /// Knows the words of the format.
+  /// `Predictor` knows the words of the format from the start.
   Predictor();
-  /// That the next bit is 1: of 65,536, and never certain.
+  /// `chance` returns the chance that the next bit is 1, of 65,536, and never certain.
   uint32_t chance();
-  /// What it was.
+  /// `learn` is told what the bit was.
   void learn(uint32_t bit);
 
  private:
@@ -45,7 +46,7 @@ class Predictor {
 
   void begin_byte();
 
-  std::vector<Slot> slots_;  // a table a model
+  std::vector<Slot> slots_;  // a table per model
   std::array<uint32_t, kModels> context_{};
   std::array<size_t, kModels> slot_{};
   std::array<int32_t, kModels> vote_{};
