@@ -1,6 +1,6 @@
-// The switch of the top bar: where the runs train, CPU or CUDA, and TF32 beside it while CUDA is on. Where
-// there is no CUDA its half is grey, with the reason on hover and in the palette. Controls: app/backend,
-// app/backend/CPU, app/backend/CUDA, app/tf32.
+// `draw_backend_switch` draws the switch of the top bar: whether the runs train on CPU or CUDA, and TF32 beside it
+// while CUDA is on. Where there is no CUDA its half is grey, with the reason on hover and in the palette. Controls:
+// app/backend, app/backend/CPU, app/backend/CUDA, app/tf32.
 #pragma once
 
 #include <optional>
@@ -18,13 +18,13 @@ struct BackendSwitch {
   std::string note;    // why the runs are no longer where they were asked to be
 };
 
-// "Not here: there is no NVIDIA GPU."
+// `not_here` returns "Not here: there is no NVIDIA GPU."
 std::string not_here(const std::string& reason);
 
 inline constexpr float kBackendWidth = 104, kTf32Width = 50;
 
-// Right-aligned in `room`, with what is to be said of a lost device in `words` px to the left. Returns the
-// left end, and what was chosen in `choice`.
+// `draw_backend_switch` stands at the right of `room`; what is to be said of a lost device takes `words` px to its
+// left. It returns its left end, and what was chosen in `choice`.
 float draw_backend_switch(ui::Ui&, const BackendSwitch&, const ui::Rect& room, float words,
                           std::optional<BackendChoice>& choice);
 

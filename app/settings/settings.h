@@ -1,7 +1,7 @@
-// The settings panel: what differs between the runs first, then what they share. Everything comes from the
-// table of specification fields; a change is a command, live fields act at once, structural ones restart and
-// say so before. Controls: settings/KEY (shared), settings/KEY/A (one run's value of a field that differs),
-// settings/edits/A, settings/scroll.
+// `draw_settings` draws the settings panel: first what differs between the runs, then what they share. Everything
+// comes from the table of specification fields. A change is a command; live fields act at once, structural ones
+// restart and say so before. Controls: settings/KEY (shared), settings/KEY/A (one run's value of a field that
+// differs), settings/edits/A, settings/scroll.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,41 @@
 namespace normscope::lab {
 
 struct SettingsState {
-  unsigned edits = 0xF;  // bit per letter: which runs a change is for
+  unsigned edits = 0xF;  // one bit per letter: the runs that a change is for
   float scroll = 0;
-  std::string reveal;   // key of a row that is to be scrolled into sight
+  std::string reveal;   // key of a row to scroll into sight
   std::string path;     // typed into the list of data
-  std::string typed;    // into the open box of a text
-  std::string refusal;  // why it was not taken; shown below the box
+  std::string typed;    // typed into the open box of a text
+  std::string refusal;  // why the typed text was not taken; shown below the box
   std::string
       restart_hint;  // set while a structural field is under the hand: shown instead of the panel's note
 };
 
-// A field has a row of its own, settings/KEY, unless another place is named for it.
+// `listed` tells whether a field has a row of its own, settings/KEY; the others have another place.
 bool listed(const Field& field);
-// Whether it has one now: where no run is a transformer, what their architecture reads and nothing else.
+// `has_row` tells whether it has one now: where no run is a transformer, only fields that its architecture reads do.
 bool has_row(const Field& field, const LabView& view);
-// Where a field without a row is changed: "transport/budget"; empty for those that have one.
+// `place_of` says where a field without a row is changed: "transport/budget"; empty for a field with a row.
 std::string_view place_of(const Field& field);
-// Rows of fields that differ between the runs, in table order (name and budget are not settings).
+// `differing_fields` returns fields that differ between the runs, in table order (name and budget are no settings).
 std::vector<const Field*> differing_fields(const LabView& view);
-// "restarts: about 62 ms a step, 41 MB", from the measured time of a step and the arithmetic now and then;
-// "heavy: ..." where a step would take more than half a second or 2 GiB, "too large: ..." where the machine
-// has less memory (0: not known). All runs together.
+// `cost_text` returns "restarts: about 62 ms a step, 41 MB", from the measured time of a step and the arithmetic now
+// and then, for all runs together. It returns "heavy: ..." where a step would take more than half a second or 2 GiB,
+// and "too large: ..." where the machine has less memory (0: not known).
 std::string cost_text(double seconds_now, double flop_now, double flop_then, int64_t bytes,
                       int64_t machine_bytes = 0);
-// What a live field with this value costs, "6 forward passes every 10 steps: about 20 % more time"; empty for what is
-// free.
+// `live_cost_text` says what a live field with this value costs, "6 forward passes every 10 steps: about 20 % more
+// time"; empty for what is free.
 std::string live_cost_text(const Field& field, const std::string& value);
 std::string settings_note(const SettingsState& state, const LabView& view);
 
-// The tiles "edits A B C" of the panel's head; returns their width.
+// `draw_edit_tiles` draws the tiles "edits A B C" of the panel's head and returns their width.
 float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_centre);
-// "Is it luck?" (seed variability), and the share that is done while the reruns go on; lab/luck.
+// `draw_seeds_button` draws "Is it luck?" (seed variability), and the share that is done while the reruns go on;
+// lab/luck.
 void draw_seeds_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, std::vector<Command>&);
-// The rows; columns: 2 in the full layout, 1 where it is narrow. The view has the values that were asked for;
-// those of `pending` are marked: settings/pending/KEY.
+// `draw_settings` draws the rows in 2 `columns` in the full layout, in 1 where it is narrow. The view has the
+// requested values, and those of `pending` are marked: settings/pending/KEY.
 void draw_settings(ui::Ui&, SettingsState&, const LabView&, const PendingEdits&, const ui::Rect&, int columns,
                    std::vector<Command>&);
 

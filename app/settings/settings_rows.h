@@ -1,5 +1,5 @@
-// The rows of the settings panel: one shared setting, one that differs between the runs, the data, what is
-// typed as text. Internal to app/lab: settings.cpp lays them out.
+// `Rows` draws the rows of the settings panel: one shared setting, one that differs between the runs, the data, what
+// is typed as text. Internal to app/settings: settings.cpp lays them out.
 #pragma once
 
 #include <string>
@@ -11,24 +11,25 @@
 
 namespace normscope::lab {
 
-// How a field is named and dragged here.
+// `Shown` says how a field is named and dragged here.
 struct Shown {
   const char *key, *label, *unit;
   double lo = 0, hi = 0, step = 1;
   bool log = false;
 };
 Shown shown_as(const Field& field);
-// The fields that are touched most, in the order of their rows; the others follow in table order.
+// `first_fields` returns the fields that are touched most, in the order of their rows; the others follow in table
+// order.
 std::vector<const Field*> first_fields();
 
 bool differs(const Field& field, const LabView& view);
 std::string unit_of(const Shown& shown, const LabView& view);  // what stands after the number
-// "post" -> "Post-LN", "adam" -> "Adam": names as the rest of the screen writes them.
+// `display` writes names as the rest of the screen does: "post" -> "Post-LN", "adam" -> "Adam".
 std::string display(const Field& field, const std::string& value);
-// Why a text cannot be the value of a field in one of the runs (only: in that one), as one line without the
-// field's key; empty where it can.
+// `refusal_of` says in one line why a text cannot be the value of a field in one of the runs, or in run `only`; empty
+// where it can. The line leaves out the field's key.
 std::string refusal_of(const Field& field, const std::string& text, const LabView& view, int only);
-// Why no run reads the field now: "schedule is constant, not step"; empty where one does.
+// `idle_because` says why no run reads the field now: "schedule is constant, not step"; empty where one does.
 std::string idle_because(const Field& field, const LabView& view);
 
 struct Rows {
@@ -43,25 +44,25 @@ struct Rows {
   void differing(const Field& field, const ui::Rect& rect);
   void data(const ui::Rect& rect);  // settings/data.name
 
-  // A change for the runs that are to be edited: one command for all, or one each.
+  // `edit` makes a change for the runs that are to be edited: one command for all, or one each.
   void edit(const Field& field, const std::string& value, int only = -1);
-  // Where a run is still being built for the value that stands here.
+  // `mark_pending` marks a run that is still being built for the value shown here.
   void mark_pending(const Field& field, const ui::Rect& rect);
-  // Says before a change that it restarts: under the mouse or in focus.
+  // `hint` says before a change that it restarts, while the row is under the mouse or in focus.
   void hint(const Field& field, const ui::Rect& rect);
-  // What a step would cost with this value: a hint; nothing is refused for it.
+  // `predict` hints at what a step would cost with this value; nothing is refused for it.
   void predict(const Field& field, const std::string& value, int only);
   std::string help(const Field& field) const;
   ui::FieldOptions options_of(const Field& field, const Shown& shown) const;
   void number_field(const Field& field, const std::string& name, const ui::Rect& rect, std::string_view words,
                     int only);
   void choice_field(const Field& field, const std::string& name, const ui::Rect& rect);
-  // The list of a choice or a switch, open below its row; only: of one run.
+  // `choice_list` opens the list of a choice or a switch below its row, for run `only` where it is one.
   void choice_list(const Field& field, const std::string& name, const ui::Rect& row, int only);
-  // Whether a choice stands for other runs: comparison_of() that architecture.
+  // `replaces` tells whether a choice stands for other runs: comparison_of() that architecture.
   bool replaces(const Field& field, const std::string& value) const;
   void text_row(const Field& field, const std::string& name, const ui::Rect& rect);
-  // The box to type into, open below its row, with the line that says what is wrong with what was typed.
+  // `text_box` opens the box to type into below its row, with a line that says what is wrong with the text.
   void text_box(const Field& field, const std::string& name, const ui::Rect& row, int only);
   void take_text(const Field& field, const std::string& control, const std::string& popup, int only);
   void open_text(const Field& field, const std::string& name, int only);
