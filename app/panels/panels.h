@@ -1,6 +1,7 @@
-// The plots of the Lab, a row each: what a panel shows, where it stands and what its file is called; what it is called and
-// what the palette knows of it stands in assets/words/plots.toml. LabScreen draws the rows, elsewhere() lists their controls, the
-// palette names them. A new panel is a row of panels.cpp and the function that makes its PlotSpec.
+// `panels` gives the plots of the Lab, a row each: what a panel shows, where it stands, and the names of its controls
+// and file. Its title, its question and its words for the palette are in assets/words/plots.toml. LabScreen draws the
+// rows, elsewhere() lists their controls, the palette names them. A new panel is a row of panels.cpp and the function
+// that makes its PlotSpec.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +20,28 @@ namespace normscope::lab {
 
 using ui::Size;
 
-// How a panel is drawn and what a hand on it does.
+// `Form` says how a panel is drawn and what a hand on it does.
 enum class Form : uint8_t {
   Steps,     // one plot over the steps: the hand sets the cursor and drags handles
-  Strips,    // a strip a run over the steps, a line a layer
+  Strips,    // a strip per run over the steps, with a line per layer
   Layers,    // one plot by layer
-  Triangles  // a heat map a run
+  Triangles  // a heat map per run
 };
 
 enum class PanelColumn : uint8_t { None, Time, Depth };
 
 struct Place {
-  PanelColumn column = PanelColumn::None;  // of the full and the medium layout
-  int row = 0;                             // in it, from the top
+  PanelColumn column = PanelColumn::None;  // in the full and the medium layout
+  int row = 0;                             // in the column, from the top
   bool medium = true;                      // false: the medium layout has no room for it
-  float least = 0;                         // logical px of height
-  float share = 0;                         // of what the column has left for its rows ...
+  float least = 0;                         // height in logical px
+  float share = 0;                         // of the height that the column has left for its rows ...
   bool first = false;                      // ... or, before that, of the whole column
   const char* tab = "";                    // name of its tab in the compact layout; empty: no tab
-  bool above_tabs = false;                 // of the compact layout
+  bool above_tabs = false;                 // stands above the tabs in the compact layout
 };
 
-// A control that only this panel has.
+// `PanelControl` is a control that only this panel has.
 struct PanelControl {
   std::string_view name;  // after the panel's id: "/peak"
   std::string_view title, help, words;
@@ -49,10 +50,10 @@ struct PanelControl {
 using PlotsOf = std::vector<plot::PlotSpec> (*)(const LabView&, LabData&, const PlotOptions&, Metric);
 
 struct Panel {
-  const char* id;  // of its controls: "plot/loss", "plot/loss/menu"
+  const char* id;  // begins the names of its controls: "plot/loss", "plot/loss/menu"
   Form form;
   Place place;
-  const char* title = "";          // the field's term; empty: the metric's, and its question and axis too
+  const char* title = "";          // the field's term; empty: the metric's, with its question and axis
   const char* question = "";       // the same in plain words, after the title
   const char* brief = "";          // the question where there is little room
   const char* term = "";           // entry of the glossary; empty: none
@@ -60,31 +61,31 @@ struct Panel {
   const char* help = "";           // after the metric's, where there is one
   const char* file = "";           // normscope-FILE.svg, normscope-FILE-A.svg; empty: named by the metric
   const char* words = "";          // what else the palette finds it by
-  std::optional<Metric> metric{};  // at first; the title chooses another
+  std::optional<Metric> metric{};  // the one shown first; the title chooses another
   const char* lists = "";          // ends the names of its lists: plot/matrix-below, plot/stack-over-time
-  bool one_stack = false;          // of an encoder-decoder: chosen by a list; else both stand in it
+  bool one_stack = false;          // a list chooses one stack of an encoder-decoder; else both are shown
   bool at_cursor = true;           // the runs as they stood at the cursor's step; else as they are now
   bool speaks_on_lines = false;    // no sentence below the title: its lines are labelled with it
-  const char* control = "";        // that only this panel has: "/peak"
+  const char* control = "";        // a control that only this panel has: "/peak"
   std::span<const PanelControl> controls{};
   PlotsOf plots;
 };
 
-// In the order of the compact layout's tabs.
+// `panels` are in the order of the compact layout's tabs.
 std::span<const Panel> panels();
-// By id; nullptr when there is none.
+// `find_panel` looks a panel up by its id; nullptr when there is none.
 const Panel* find_panel(std::string_view id);
-// The panel that a control belongs to: "plot/loss/menu/svg" -> plot/loss.
+// `panel_of` returns the panel that a control belongs to: "plot/loss/menu/svg" -> plot/loss.
 const Panel* panel_of(std::string_view control);
 const PanelControl* panel_control(std::string_view control);
 bool stands_in(const Panel&, Size);
-// The panels of a column, from the top.
+// `panels_of` returns the panels of a column, from the top.
 std::vector<const Panel*> panels_of(PanelColumn, Size);
-// Those of the compact layout's tabs, and the one above them.
+// `tab_panels` are the panels of the compact layout's tabs, `panel_above_tabs` is the one above them.
 std::vector<const Panel*> tab_panels();
 const Panel& panel_above_tabs();
 
-// What the panel shows, one plot or one a run, with the row's words in it.
+// `plots_of` returns what the panel shows, one plot or one per run, with the words of its row.
 std::vector<plot::PlotSpec> plots_of(const Panel&, const LabView&, LabData&, const PlotOptions&, Metric);
 std::string help_of(const Panel&, Metric);
 

@@ -1,5 +1,5 @@
-// One plot cell of the Lab: panel, title with the list of metrics behind it, plot, and the menu that saves
-// it (SVG, PNG, CSV), copies it as text and changes its axis. Drawn by lab_plots.cpp and lab_depth_plots.cpp.
+// `draw_cell` draws one plot cell of the Lab: panel, title with the list of metrics behind it, plot, and the menu that
+// saves it (SVG, PNG, CSV), copies it as text and changes its axis. lab_plots.cpp and lab_depth_plots.cpp call it.
 // Controls: NAME, NAME/quantity (the title), NAME/menu with NAME/menu/{svg,png,csv,text,log,reset}.
 #pragma once
 
@@ -15,10 +15,10 @@
 
 namespace normscope::lab {
 
-// What the cells keep between frames.
+// `CellState` is what the cells keep between frames.
 struct CellState {
   std::map<std::string, plot::View> views;
-  std::map<std::string, bool> turned;  // the axis is the other one: log for linear, linear for log
+  std::map<std::string, bool> turned;  // the axis has the other scale: log for linear, linear for log
   std::string scrubbing;               // cell whose cursor is held
   std::string open_menu;               // cell whose menu is to open
   std::vector<SavePlot> saves;         // requested and not written yet
@@ -27,30 +27,30 @@ struct CellState {
 struct CellOptions {
   std::string help{};
   float right = 0;           // px of the title row that are taken
-  Metric* metric = nullptr;  // the title chooses it
-  bool stream = true;        // of all metrics; else of those that need no residual stream
+  Metric* metric = nullptr;  // chosen by the title
+  bool stream = true;        // list all metrics; else only those that need no residual stream
   std::string term{};        // glossary entry of the title
   std::string highlight{};   // id of a series, hovered elsewhere
 };
 
-// What the menu of a cell holds, in its order.
+// `MenuEntry` is an entry in the menu of a cell; menu_entries() has them in order.
 struct MenuEntry {
   std::string_view id, label, help, keys = "";
 };
 std::span<const MenuEntry> menu_entries(bool heat);
 
-// Title row with the list of metrics behind the title; what is left for the plot.
+// `cell_panel` draws the title row with the list of metrics behind the title, and returns what is left for the plot.
 ui::Rect cell_panel(ui::Ui&, const std::string& name, const ui::Rect&, const plot::PlotSpec&,
                     const CellOptions&);
-// Where there is no title: a chevron with the same list, NAME/quantity.
+// `metric_button` draws a chevron with the same list where there is no title, NAME/quantity.
 void metric_button(ui::Ui&, const std::string& name, const ui::Rect&, Metric&, bool stream = true);
-// The three dots in the upper right corner of `panel`, and Ctrl+T while the mouse is over it.
+// `cell_menu` draws the three dots in the upper right corner of `panel` and handles Ctrl+T while the mouse is over it.
 void cell_menu(ui::Ui&, const std::string& name, const ui::Rect& panel, const std::vector<plot::PlotSpec>&,
                CellState&);
-// Panel, plot and menu of one plot. Changes the plot's axis first, if its menu requested that.
+// `draw_cell` draws panel, plot and menu of one plot. It first changes the plot's axis, if the menu asked for that.
 plot::PlotHit draw_cell(ui::Ui&, const std::string& name, const ui::Rect&, plot::PlotSpec&, CellState&,
                         const CellOptions&);
-// Gives the vertical axis the other scale, with a range that holds the finite values.
+// `turn_axis` gives the vertical axis the other scale, with a range that holds the finite values.
 void turn_axis(plot::PlotSpec&);
 
 }  // namespace normscope::lab
