@@ -1,15 +1,14 @@
-// The architecture diagram as a picture and as a control: flow goes up, the residual stream is one thick line in
-// the run's colour, norm tokens are dragged between the slots of a branch, painted over layers, locked or moved
-// from the keyboard, and the result is a fork. An encoder-decoder stands as two stacks. Drawn by the Lab screen;
-// diagram_model says what a drop does, diagram_layout where things stand.
+// `draw_diagram` draws the architecture diagram, which is a picture and a control: flow goes up, the residual stream
+// is one thick line in the run's colour, norm tokens are dragged between the slots of a branch, painted over layers,
+// locked or moved from the keyboard, and the result is a fork. An encoder-decoder stands as two stacks. The Lab screen
+// calls it; diagram_model says what a drop does, diagram_layout where things stand.
 //
-// Controls: diagram/run/A, diagram/preset/Post, diagram/stack (which stack presets change; compact: which is
-// shown), diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse,
-// diagram/layer2/attn/{before,after,trunk} (slots, also cross and ffn; value: the norm's kind),
-// diagram/final, diagram/embedding, the same of an encoder beside a decoder with enc/ before layer;
-// diagram/layer2/attn/{skip,branch}-scale (pills); diagram/kind/{lock,ln,rms,...} (the menu);
-// diagram/layer2/skip and diagram/layer2/attn/skip (click away). Of a model without a residual stream:
-// diagram/layer1/conv/after and the like (diagram_chain.cpp).
+// Controls: diagram/run/A, diagram/preset/Post, diagram/stack (which stack presets change; compact: which is shown),
+// diagram/layer2 and diagram/layers3-6 (open a row), diagram/collapse, diagram/layer2/attn/{before,after,trunk}
+// (slots, also cross and ffn; value: the norm's kind), diagram/final, diagram/embedding; the encoder beside a decoder
+// has the same names with enc/ before layer; diagram/layer2/attn/{skip,branch}-scale (pills);
+// diagram/kind/{lock,ln,rms,...} (the menu); diagram/layer2/skip and diagram/layer2/attn/skip (click away). A model
+// without a residual stream has diagram/layer1/conv/after and the like (diagram_chain.cpp).
 #pragma once
 
 #include <optional>
@@ -25,18 +24,19 @@ namespace normscope::lab {
 
 struct DiagramState {
   char selected = 'A';  // run that is shown and edited
-  // 0-based; -1: all collapsed; kUnset: nobody has opened or closed one yet.
+  // `open_layer` and `open_encoder` are 0-based; -1: all layers are collapsed; kUnset: nobody has opened or closed one
+  // yet.
   static constexpr int kUnset = -2;
   int open_layer = kUnset, open_encoder = kUnset;
   int& open(Side side) { return side == Side::Encoder ? open_encoder : open_layer; }
   Side shown = Side::Main;  // compact: the one stack that has room
-  int preset_stack = 0;     // what a preset changes of an encoder-decoder: both stacks, encoder, decoder
-  std::optional<Placement> preset_asked;  // from elsewhere, as if it had been pressed here
+  int preset_stack = 0;     // the stacks of an encoder-decoder that a preset changes: both, encoder, decoder
+  std::optional<Placement> preset_asked;  // asked for elsewhere, as if it had been pressed here
   float scroll = 0;
 
-  // The hand.
+  // The members below are the hand's.
   std::optional<SlotId> dragging;    // token that is held
-  ui::Vec grip;                      // from its slot to where it is held now
+  ui::Vec grip;                      // from its slot to where it is now
   std::optional<Slot> target;        // legal slot under the hand
   std::optional<SlotId> hovered;     // token under the mouse
   std::optional<int> hovered_layer;  // 0-based; row under the mouse
@@ -44,64 +44,68 @@ struct DiagramState {
   std::optional<SlotId> menu;        // slot whose kind is being chosen
   bool only_this = false;            // Alt
   bool from_start = false;           // Shift
-  bool brush = false;                // Ctrl: the layers passed, and no others
-  std::vector<int> painted;          // by the brush so far
-  bool cancelled = false;            // Escape during a drag: what follows until release is no drop
+  bool brush = false;                // Ctrl: only the layers that the hand passed
+  std::vector<int> painted;          // layers painted by the brush so far
+  bool cancelled = false;            // Escape during a drag, so that the release is no drop
   std::optional<WiringChange> preview;
   std::vector<SlotId> locked;  // norms that stay whatever the others do
-  // Clicked away to see the loss without them: "L03", "dec.L02.cross"; of the run with this letter.
+  // `left_out` are layers clicked away to see the loss without them, "L03", "dec.L02.cross", in run `left_out_of`.
   std::vector<std::string> left_out;
   char left_out_of = 0;
 
-  // A fork that was requested and has not appeared yet: shown at once, so that a drop stays where it fell.
+  // `Pending` is a fork that was requested and has not appeared yet. It is shown at once, so that a drop stays where
+  // it fell.
   struct Pending {
     Stacks stacks;
     std::string note;
     Ticket ticket = 0;  // of the fork; 0: not posted yet
   };
   std::optional<Pending> pending;
-  char source = 'A';  // run of the last fork: where an undo returns to
+  char source = 'A';  // run of the last fork, to which an undo returns
 };
 
 struct DiagramInput {
   const LabView& view;
   LabData& data;
-  int step = 0;  // of the cursor, for the micro-bars
+  int step = 0;  // the cursor's step, for the micro-bars
   bool compact = false;
   std::optional<int> hover_layer{};  // 0-based; under the hand in a plot
 };
 
-// The run whose diagram is shown: the selected one, or the source while D is still being built. -1 without runs.
+// `shown_run` returns the run whose diagram is shown: the selected one, or the source while D is still being built.
+// -1: there are no runs.
 int shown_run(const DiagramState& state, const LabView& view);
-// Its wiring as it is to be drawn.
+// `shown_stacks` returns the run's wiring as it is to be drawn.
 Stacks shown_stacks(const DiagramState& state, const LabView& view, int run);
-// "Fork of A" / "12 norms moved" while something is held over a target; empty otherwise.
+// `fork_title` says "Fork of A" / "12 norms moved" while something is held over a target; empty otherwise.
 std::string fork_title(const DiagramState& state, const LabView& view);
 
-// Whether a teacher holds it, under either of its names.
+// `preset_held` tells whether a teacher holds the preset, under either of its names.
 bool preset_held(const ui::Ui&, Placement);
-// Row of presets (or, given a small rectangle, a list) and the run tiles, for the panel's head.
+// `draw_presets` draws the row of presets for the panel's head (or, in a small rectangle, a list), `draw_run_tiles`
+// the tiles of the runs.
 void draw_presets(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect&, bool as_list,
                   std::vector<Command>&);
 void draw_run_tiles(ui::Ui&, DiagramState&, const DiagramInput&, ui::Vec right_centre);
-// The picture with its hands in `area`, the footer in `footer`.
+// `draw_diagram` draws and handles the picture in `area` and the footer in `footer`.
 void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& area, const ui::Rect& footer,
                   std::vector<Command>&);
 
-// Posts the change as a fork of the shown run. The diagram then shows run D.
+// `commit_change` posts the change as a fork of the shown run. The diagram then shows run D.
 void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const WiringChange&,
                    bool from_start, std::vector<Command>&);
 
-// diagram_input.cpp: registers every slot and row, moves tokens, and leaves in `state` what to draw.
+// `handle_diagram` (diagram_input.cpp) registers every slot and row, moves tokens, and leaves in `state` what to draw.
 void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
                     const ui::Rect& clip, std::vector<Command>&);
-// diagram_menu.cpp: the list of kinds while it is open. Returns what was chosen.
+// `KindChoice` is what was chosen in kind_menu() (diagram_menu.cpp), the list of kinds while it is open.
 struct KindChoice {
   std::optional<NormKind> kind;
   bool lock = false;
 };
 KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked, bool may_lock = true);
-// diagram_leave_out.cpp: layers and sub-layers clicked away. Names are those of lab/ablation.h.
+// These functions (diagram_leave_out.cpp) handle layers and sub-layers clicked away. Names are those of
+// lab/ablation.h.
 std::string place_name(const ModelConfig&, Side, int layer, std::optional<Sub> sub = {});
 bool is_left_out(const DiagramState&, const std::string& name);
 void toggle_left_out(DiagramState&, int run, const std::string& name, std::vector<Command>&);
@@ -111,13 +115,13 @@ struct LeftOutWords {
   std::string lead, text;
 };
 LeftOutWords left_out_words(const DiagramState&, const RunView&, bool compact);
-// diagram_scales.cpp: the pills of an open layer tell what they are.
+// `tell_scales` (diagram_scales.cpp) has the pills of an open layer say what they are.
 void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackLayout&, const Stacks&,
                  const ui::Rect& clip);
-// diagram_chain.cpp: a model without a residual stream, drawn and handled.
+// `draw_chain` (diagram_chain.cpp) draws and handles a model without a residual stream.
 void draw_chain(ui::Ui&, DiagramState&, const DiagramInput&, int run, const Stacks&, const ui::Rect& area,
                 std::vector<Command>&);
-// diagram_picture.cpp: draws what is there.
+// `paint_diagram` (diagram_picture.cpp) draws what handle_diagram() left in `state`.
 void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
                    int run);
 

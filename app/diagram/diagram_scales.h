@@ -1,5 +1,5 @@
-// The learned and constant scales of a sub-layer in words: what its pills say and what their help says. Used where
-// the diagram is drawn and where it handles input.
+// `skip_words` and `branch_words` put the learned and constant scales of a sub-layer into words: the text and the help
+// of its pills. The drawing and the input of the diagram use them.
 #pragma once
 
 #include <optional>
@@ -11,17 +11,18 @@
 
 namespace normscope::lab {
 
-// Empty where a sub-layer has no such scale.
+// `ScaleWords` are empty where a sub-layer has no such scale.
 struct ScaleWords {
   std::string text, help;  // "α 0.034"
 };
-// What a sub-layer's learned scales are, as far as that is known: of a fork that is being built only
-// how they start.
+// `ScalesNow` are a sub-layer's learned scales as far as they are known: of a fork that is being built, only how they
+// start.
 struct ScalesNow {
   std::optional<float> skip, branch;
-  int step = -1;  // that they are of; -1: now
+  int step = -1;  // the step of the values; -1: now
 };
-// At a step: the newest as they are, and an earlier one as its frame in the history has them.
+// `scales_at` returns the scales at a step: at the newest step as they are, at an earlier one as its frame in the
+// history has them.
 ScalesNow scales_at(LabData&, const RunView&, Side, int layer, Sub, int step);
 ScaleWords skip_words(const Wiring&, const ScalesNow&);
 ScaleWords branch_words(const Wiring&, const ScalesNow&);

@@ -1,5 +1,5 @@
-// The tokens of the architecture diagram in each of their states (rest, hover, drag, origin, legal slot,
-// target, locked), large and small. Used by diagram_picture.cpp only.
+// `TokenPainter` draws the tokens of the architecture diagram in each of their states (rest, hover, drag, origin,
+// legal slot, target, locked), large and small. SublayerPainter is built on it.
 #pragma once
 
 #include <string>
@@ -22,31 +22,32 @@ struct TokenPainter {
   const Stacks& stacks;
   Stack stack;
 
-  // The open layer lies deeper than the panel: lighter on white, darker in the dark.
+  // `ground` and `solid` let the open layer lie deeper than the panel: lighter on white, darker in the dark theme.
   ui::Colour ground() const { return t.dark ? t.sunk : t.raised; }
   ui::Colour solid() const { return t.dark ? t.field : t.sunk; }
 
-  bool ghost(SlotId at) const;   // a norm leaves it
-  bool target(SlotId at) const;  // a norm arrives
+  bool ghost(SlotId at) const;   // a norm leaves this slot
+  bool target(SlotId at) const;  // a norm arrives in this slot
   bool legal(SlotId at) const;   // the held norm may go there
-  bool lit(SlotId at) const;     // hovered, or one that would follow the hovered one
+  bool lit(SlotId at) const;     // hovered, or it would follow the hovered norm
 
   void token(const ui::Rect&, NormKind, bool halo);
   void locked_token(const ui::Rect&, NormKind);
-  // A norm of a collapsed row that cannot be moved.
+  // `small_fixed` draws a norm of a collapsed row that cannot be moved.
   void small_fixed(const ui::Rect&);
-  // Everything of a slot but the break of the residual stream.
+  // `slot` draws everything of a slot but the break of the residual stream.
   void slot(const ui::Rect&, SlotId at, ui::Colour behind);
   void small_slot(const ui::Rect&, SlotId at);
-  // The norm in the hand.
+  // `held_token` draws the norm in the hand.
   void held_token(const DiagramLayout&);
-  // Keys and values on their way from the encoder into the decoder's cross-attention.
+  // `memory_line` leads keys and values from the encoder into the decoder's cross-attention.
   void memory_line(const DiagramLayout&);
 };
 
-// Norms and scales inside a function, as words on small tokens: "q", "k", "v", "out", "×h", "+b".
+// `inner_words` puts norms and scales inside a function into words for small tokens: "q", "k", "v", "out", "×h", "+b".
 std::vector<std::string> inner_words(const Inner& inner);
-// The same for a collapsed row, the longest first: the first that fits is used. Empty where nothing stands inside.
+// `inner_brief` puts them into words for a collapsed row, the longest first: the first that fits is used. It is empty
+// where nothing stands inside.
 std::vector<std::string> inner_brief(const Inner& inner);
 
 }  // namespace normscope::lab
