@@ -1,12 +1,12 @@
-// What one LabScreen::draw() passes between its parts. Included by lab_screen.cpp, lab_plots.cpp and
-// lab_depth_plots.cpp only.
+// `LabScreen::Frame` is what one LabScreen::draw() passes between its parts. Only .cpp files of
+// app/lab include it.
 #pragma once
 
 #include "app/lab/lab_screen.h"
 
 namespace normscope::lab {
 
-inline constexpr float kStackWidth = 88;  // of the list "decoder, encoder"
+inline constexpr float kStackWidth = 88;  // width of the list "decoder, encoder"
 
 struct LabScreen::Frame {
   ui::Ui& ui;
@@ -14,7 +14,7 @@ struct LabScreen::Frame {
   const LabView& shown;  // as it stood at the cursor: cards, diagram, labels and sentences
   std::vector<Command>& commands;
   Size size;
-  float pad_right = 16;  // of the plots over time, so that their cursors stand in one line
+  float pad_right = 16;  // of all plots over time, so that their cursors stand in one line
   bool compact() const { return size == Size::Compact; }
 };
 

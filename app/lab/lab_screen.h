@@ -1,5 +1,6 @@
-// The Lab: run cards, architecture diagram, settings, plots, transport. State plus draw(), window-less: it
-// reads a LabView, returns a Desk and knows no trainer, so window, screenshot and tests run the same code.
+// `LabScreen` is the Lab: run cards, architecture diagram, settings, plots, transport. It is state plus draw() without
+// a window: it reads a LabView, returns a Desk and knows no trainer, so window, screenshot and tests run the same
+// code.
 #pragma once
 
 #include <array>
@@ -22,17 +23,17 @@
 
 namespace normscope::lab {
 
-// A control that exists and is not drawn now: in another tab, in a menu.
+// `Elsewhere` is a control that exists and is not drawn now: in another tab, in a menu.
 struct Elsewhere {
   std::string name, help;
 };
 
 class LabScreen {
  public:
-  // `area`: the window below the top bar. Clock figures print as a dash when `clock` is false.
+  // `draw` fills `area`, the window below the top bar. Clock figures print as a dash when `clock` is false.
   Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock);
 
-  // What was asked for in this frame was posted; the last command of it has this ticket.
+  // `posted` says that this frame's commands were posted; the last of them has this ticket.
   void posted(Ticket ticket);
 
   DiagramState& diagram() { return diagram_; }
@@ -40,14 +41,14 @@ class LabScreen {
   TransportState& transport() { return transport_; }
   const TransportState& transport() const { return transport_; }
   std::vector<Elsewhere> elsewhere(const ui::Registry&, const LabView&);
-  // Brings a control into sight that stands in another tab, in a menu or below the end of a panel.
+  // `reveal` brings a control into sight that stands in another tab, in a menu or below the end of a panel.
   void reveal(std::string_view control, const ui::Registry&);
-  // What all plots and the diagram show: the step, and the layer and step under the hand.
+  // `shown` is what all plots and the diagram show: the step, and the layer and step under the hand.
   const PlotOptions& shown() const { return plot_; }
-  // Where the gaps between the panels stand.
+  // `splits` says where the gaps between the panels stand.
   Splits& splits() { return splits_; }
   const Splits& splits() const { return splits_; }
-  // Nats a letter of the person who guessed, a line on the loss plot; none: not played.
+  // `set_person` draws a line on the loss plot: nats per letter of the person who guessed; none: nobody played.
   void set_person(std::optional<double> nats) { plot_.person = nats; }
 
  private:
@@ -60,7 +61,7 @@ class LabScreen {
   void draw_architecture(Frame&, const ui::Rect&, bool switched);
   void draw_settings_panel(Frame&, const ui::Rect&, bool switched);
   void draw_switch(Frame&, const ui::Rect& head);
-  // The panels of a column, one below the other, by their places in the table.
+  // `draw_column` draws the panels of a column, one below the other, in the order of their places in the table.
   void draw_column(Frame&, ui::Rect, PanelColumn);
   void draw_panel(Frame&, const Panel&, const ui::Rect&);
   void draw_steps(Frame&, const Panel&, const ui::Rect&);
@@ -70,7 +71,7 @@ class LabScreen {
   void compact_head(Frame&, const ui::Rect&);
   std::vector<plot::PlotSpec> compact_plot(Frame&, const ui::Rect&, const Panel&);
   void draw_compact(Frame&, ui::Rect);
-  // What a panel shows now, and of which metric.
+  // `plots` returns what a panel shows now, `metric_of` the metric that it shows.
   std::vector<plot::PlotSpec> plots(Frame&, const Panel&);
   Metric& metric_of(const Panel&);
   CellOptions cell_options(const Frame&, const Panel&);
@@ -94,14 +95,14 @@ class LabScreen {
   PlotOptions plot_;
   CellState cells_;
   Splits splits_{};
-  std::map<std::string, Metric> metrics_;  // what was chosen, by the panel's id
-  std::optional<int> hover_layer_;         // seen this frame, shown in the next
+  std::map<std::string, Metric> metrics_;  // as chosen, by the panel's id
+  std::optional<int> hover_layer_;         // set in this frame, shown in the next
   std::optional<double> hover_step_;
-  float over_time_pad_ = 0;   // what the labels of the plots over time needed right of them in the last frame
-  int measured_step_ = -1;    // of the whole batch that was seen last
+  float over_time_pad_ = 0;   // room that the labels right of the plots over time needed in the last frame
+  int measured_step_ = -1;    // the last step seen at which the whole batch was measured
   int left_tab_ = 0;          // medium, compact: diagram or settings
   Size layout_ = Size::Full;  // of the last frame
-  std::vector<Elsewhere> diagram_controls_;  // as they were when its tab was left
+  std::vector<Elsewhere> diagram_controls_;  // as they were when the diagram's tab was left
   int plot_tab_ = 0;                         // compact: which plot stands below the loss
 };
 

@@ -1,6 +1,6 @@
-// The bar at the bottom: first, play, step, reset, speed, budget, clock figures and the timeline with events
-// and playhead. Controls: transport/{first,play,step,reset,speed,budget}, timeline, timeline/event...,
-// timeline/bookmark/STEP (B), timeline/fork while the cursor stands behind the newest step. Where there is no
+// `draw_transport` draws the bar at the bottom: first, play, step, reset, speed, budget, clock figures and the
+// timeline with events and playhead. Controls: transport/{first,play,step,reset,speed,budget}, timeline,
+// timeline/event..., timeline/bookmark/STEP (B), timeline/fork while the cursor stands behind the newest step. Without
 // room for speed and budget they stand in a list behind the step counter, transport/pace.
 #pragma once
 
@@ -15,31 +15,32 @@ namespace normscope::lab {
 
 struct TransportState {
   int speed = 2;                   // slow, 1x, max
-  double budget = 0;               // being edited; 0 = as the view says
+  double budget = 0;               // as it is being edited; 0: as the view says
   bool open_pace = false;          // the list behind the step counter is to open
-  std::vector<int> bookmarks;      // steps, in order
+  std::vector<int> bookmarks;      // steps, ascending
   int fork_source = 0;             // index of the run that "play on from here" forks
-  std::optional<int> pinned_step;  // the step cursor when set by hand; otherwise it is the newest step
+  std::optional<int> pinned_step;  // the step cursor where a hand has set it; none: the newest step
 };
 
-// Steps per second of the speed choices; 0 = as fast as possible.
+// `kSpeeds` are the steps per second of the speed choices; 0: as fast as possible.
 inline constexpr double kSpeeds[] = {4, 20, 0};
 
-// Sets a bookmark at the cursor, or takes the one that is there away.
+// `toggle_bookmark` sets a bookmark at the step, or removes the one that is there.
 void toggle_bookmark(TransportState&, int step);
 
-// The step at which the depth plots and the flags stand.
+// `cursor_step` returns the step at which the depth plots and the flags stand.
 int cursor_step(const TransportState&, const LabView&);
 
-// Puts the cursor at a step that was trained; at the newest it follows the training.
+// `pin_cursor` puts the cursor at a step that was trained; at the newest it follows the training.
 void pin_cursor(TransportState&, const LabView&, int step);
 void step_cursor(TransportState&, const LabView&, int by);
 
-// `clock` false: figures that depend on the machine's speed print as a dash (reproducible pictures). `found`: places
-// of the runs that a screen has to show beside their events.
+// `draw_transport` prints a dash for figures that depend on the machine's speed when `clock` is false (reproducible
+// pictures). `found` are marks that a screen shows beside the runs' events.
 void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, Size, bool clock,
                     std::vector<Command>&, const std::vector<TimelineMark>& found = {});
-// Space, Left, Right, End and the like, while nothing is being typed. Without `bookmarks` B is somebody else's.
+// `transport_keys` handles Space, Left, Right, End and the like, while nothing is being typed. Without `bookmarks` it
+// leaves B to others.
 void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<Command>&, bool bookmarks = true);
 
 }  // namespace normscope::lab
