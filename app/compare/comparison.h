@@ -1,9 +1,10 @@
-// Two to four runs side by side, as a value: what differs in their settings, their losses, the difference to one of
-// them (the baseline) with the band of its other seeds, maps of a metric over the baseline's, the first place where
-// they part, and what they came to. Every figure, table and sentence of Compare comes from here.
+// `Comparison` is two to four runs side by side, as a value: what differs in their settings, their losses, the
+// difference to one of them (the baseline) with the band of its other seeds, maps of a metric over the baseline's, the
+// first place where they part, and what they came to. Every figure, table and sentence of Compare comes from here.
 //
-// Promises: a function of the histories and the choice alone, no window and no training; what a run does not have is
-// left out and said (`lacks`, `missing`), never made up. Called by `normscope compare FILE...`.
+// Promises: it is a function of the histories and the choice alone, without window or training. What a run does not
+// have is left out and said (`lacks`, `missing`), never made up. Called by `normscope compare FILE...` and the Compare
+// screen.
 #pragma once
 
 #include <cmath>
@@ -25,14 +26,14 @@ namespace normscope::comparison {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 inline constexpr size_t kLeast = 2, kMost = 4;  ///< runs of a comparison
-inline constexpr int32_t kSmooth = 9;           ///< steps that the drawn difference is a mean over, centred
+inline constexpr int32_t kSmooth = 9;           ///< steps in the centred mean of the drawn difference
 
-/// What stands on the shared axis: steps, tokens read (padding included), or seconds of training.
+/// `Alignment` says what stands on the shared axis: steps, tokens read (padding included), or seconds of training.
 enum class Alignment : uint8_t { Step, Tokens, Time };
 const char* to_string(Alignment align);           ///< "step", "tokens", "time"
 Alignment alignment_from(std::string_view name);  ///< throws Error
 
-/// One training of a run.
+/// `OneSeed` is one training of a run.
 struct OneSeed {
   uint64_t seed = 0;  ///< 0: not said
   std::shared_ptr<const History> history;
@@ -41,52 +42,52 @@ struct OneSeed {
   double tokens_per_step = kUnknown, seconds_per_step = kUnknown;
 };
 
-/// A run to compare: live, saved or recorded elsewhere.
+/// `Compared` is a run to compare: live, saved or recorded elsewhere.
 struct Compared {
   std::string name;      ///< "Post-LN, warm-up 200"
-  std::string source{};  ///< the file that it was read from; empty: live
+  std::string source{};  ///< the file it was read from; empty: live
   std::string maker{};   ///< "normscope", "PyTorch 2.4"; empty: not said
   std::vector<std::pair<std::string, std::string>> settings{};  ///< key and value; empty: not said
   std::optional<RunSpec>
-      spec{};  ///< as it trains now, edits applied; where the settings are ours and complete
+      spec{};  ///< as it trains now, with its edits; only where the settings are ours and complete
   std::optional<RunSpec> origin{};  ///< as it stood before its edits; empty: not said
   std::vector<Edit> edits{};
-  DataIdentity data{};                 ///< that it reads, as far as it is said
+  DataIdentity data{};                 ///< what it reads, as far as that is said
   std::vector<OneSeed> seeds;          ///< at least one; the first is shown
   std::vector<std::string> missing{};  ///< what its file cannot show, a sentence each
-  char letter = 0;                     ///< the one that it has on screen; 0: by its place, A to D
+  char letter = 0;                     ///< its letter on screen; 0: by its place, A to D
 };
 
 struct Choice {
   int32_t baseline = 0;
   Alignment align = Alignment::Step;
-  std::optional<std::pair<int32_t, int32_t>> range{};  ///< first and last step, of the baseline
+  std::optional<std::pair<int32_t, int32_t>> range{};  ///< first and last step of the baseline
   lab::Metric metric = lab::Metric::Gradient;          ///< of the maps
   int32_t matrix = 0;                                  ///< index in lab::kMatrices
   double factor = 4;  ///< runs part where a gradient norm differs by more than this many times
 };
 
-/// The metric of the maps as a command line names it, "gradient" or "update-ratio:attn.wk": its id, and the matrix
-/// where it is of one. Throws Error.
+/// `set_metric` takes the metric of the maps as a command line names it, "gradient" or "update-ratio:attn.wk": its id,
+/// and the matrix where it needs one. It throws Error.
 void set_metric(Choice& choice, std::string_view text);
 std::vector<std::string_view> metric_names();
 
-/// A setting in which runs differ, or who trained them and with which seeds.
+/// `Setting` is a setting in which runs differ, or who trained them and with which seeds.
 struct Setting {
   std::string key, label;                           ///< "train.warmup", "warm-up (steps)"
   std::vector<std::optional<std::string>> values;   ///< by run; none: not said
-  bool differs(size_t run, size_t baseline) const;  ///< both said and not equal
+  bool differs(size_t run, size_t baseline) const;  ///< both are said and not equal
   bool differs() const;                             ///< two of them are said and not equal
 };
 
-/// Points on the shared axis; `steps` are the run's own.
+/// `Track` has points on the shared axis; `steps` are the run's own.
 struct Track {
   std::vector<int32_t> steps;
-  std::vector<double> x, y;  ///< y NaN: measured, and not finite
+  std::vector<double> x, y;  ///< y NaN: measured, but not finite
   bool empty() const { return x.empty(); }
 };
 
-/// Over several seeds, at the steps that all of them have.
+/// `Spread` covers several seeds, at the steps that all of them have.
 struct Spread {
   std::vector<int32_t> steps;
   std::vector<double> x, mean, low, high;
@@ -98,14 +99,14 @@ struct Loss {
   std::string lacks{};  ///< why there is no line: "tokens a step: not in its log"
 };
 
-/// What a run is held against.
+/// `Against` says what a run is held against.
 enum class Against : uint8_t {
-  SameSeed,  ///< both read the same batches with the same seed: seed by seed
-  Seeds,     ///< the baseline's seeds together: their mean, or their range
-  Itself     ///< the baseline: each of its seeds against their mean
+  SameSeed,  ///< seed by seed, as both read the same batches with the same seed
+  Seeds,     ///< all seeds of the baseline: their mean, or their range
+  Itself     ///< the baseline itself: each of its seeds against their mean
 };
 
-/// How the difference at the end is to be taken.
+/// `Luck` says what the difference at the end may be taken for.
 enum class Luck : uint8_t {
   Unknown,  ///< nothing to compare
   Same,     ///< equal to the bit
@@ -114,45 +115,46 @@ enum class Luck : uint8_t {
   Outside
 };
 
-/// The loss of a run minus the baseline's, nats.
+/// `Difference` is the loss of a run minus the baseline's, in nats.
 struct Difference {
   Against against = Against::Seeds;
   Spread smooth;               ///< mean over kSmooth steps; ends with the shorter run
-  std::vector<double> at_end;  ///< a seed: mean over the loss window, of the last steps that both have
-  double end = kUnknown;       ///< mean of these
+  std::vector<double> at_end;  ///< per seed: mean over the loss window, up to the last step that both have
+  double end = kUnknown;       ///< mean of at_end
   double band_low = kUnknown, band_high = kUnknown;  ///< of the baseline's own seeds over the same steps
-  int32_t agree = 0;                                 ///< seeds on the side of `end`
+  int32_t agree = 0;                                 ///< seeds whose difference has the sign of `end`
   int32_t step = 0,
-          window = 0;  ///< of the run: the last step that both have, and of how many losses `end` is there
-  bool early = false;  ///< one of the two has a later end, or is a mean of more there: its loss is another
+          window = 0;  ///< of the run: the last step that both have, and the number of losses in `end` there
+  bool early =
+      false;  ///< the loss at the end of one of the two is another: a later step, or a mean of more losses
   Luck luck = Luck::Unknown;
   SameData data = SameData::Same;  ///< whether both read the same data
   std::string
       data_words{};  ///< "other data: corpus.txt, 138 symbols", "data: not in its log"; empty: the same
-  /// "better, 5 of 5", "inside the band: may be luck", "one seed: luck cannot be told"; on other data these would
-  /// mean nothing, and it says so.
+  /// `words` says "better, 5 of 5", "inside the band: may be luck", "one seed: luck cannot be told". On other data
+  /// these would mean nothing, so it names the other data instead.
   std::string words() const;
   std::string short_words() const;  ///< where there is little room
-  std::string luck_words() const;   ///< the same of any data
-  std::string when() const;  ///< "at step 60, mean of 20"; empty where both losses are those of the ends
+  std::string luck_words() const;   ///< as if both read the same data
+  std::string when() const;  ///< "at step 60, mean of 20"; empty where both losses are those at the ends
 };
 
-/// log10 of a metric over the baseline's, by layer and step. Against seeds: over the geometric mean of theirs.
+/// `RatioMap` is log10 of a metric over the baseline's, by layer and step; against seeds, over their geometric mean.
 struct RatioMap {
   Against against = Against::Seeds;
   int32_t layers = 0;
   std::vector<int32_t> steps;
   std::vector<double> x;
   std::vector<float>
-      cells;            ///< a row a layer, layer 1 first; NaN: not there, or one of the two is not positive
+      cells;            ///< a row per layer, layer 1 first; NaN: no value, or one of the two is not positive
   std::string lacks{};  ///< why it is empty
   float at(int32_t layer, size_t column) const {  ///< layer from 1
     return cells[static_cast<size_t>(layer - 1) * steps.size() + column];
   }
 };
 
-/// The first step at which the gradient norm of a weight matrix of a layer differs by more than Choice::factor;
-/// of several matrices at that step the one that differs most.
+/// `FirstPlace` is the first step at which the gradient norm of a layer's weight matrix differs by more than
+/// Choice::factor. Of several matrices at that step it is the one that differs most.
 struct FirstPlace {
   Against against = Against::Seeds;
   bool parts = false;
@@ -160,65 +162,69 @@ struct FirstPlace {
   double x = 0;               ///< of the step, on the shared axis
   std::string stack, matrix;  ///< "", "encoder", "decoder"; "W_K"
   std::string stat;           ///< "L06.attn.wk.grad_norm"
-  double ratio = kUnknown;    ///< its norm over the baseline's (over the nearer end of their range)
-  int32_t first_step = 0;     ///< that was compared
-  int32_t equal_until = 0;    ///< every norm is equal to the bit up to this step; 0: not even at the first
-  bool equal = false;         ///< every norm at every step
-  double most = 1;            ///< the largest factor anywhere, and its step
+  double ratio = kUnknown;  ///< the norm over the baseline's (over the nearer end of the range of its seeds)
+  int32_t first_step = 0;   ///< the first step compared
+  int32_t equal_until =
+      0;               ///< the last step up to which every norm is equal to the bit; 0: not even the first
+  bool equal = false;  ///< every norm is equal at every step
+  double most = 1;     ///< the largest factor anywhere, and its step
   int32_t most_step = 0;
   std::string lacks{};  ///< why nothing could be compared
 };
 
-/// What a run came to.
+/// `EndRow` is what a run came to.
 struct EndRow {
   size_t run = 0;
   int32_t last_step = 0;
   double loss = kUnknown,
-         deviation = kUnknown;  ///< mean over the seeds, nats; of a sample, unknown with one seed
+         deviation = kUnknown;  ///< mean over the seeds, nats; deviation of a sample, unknown with one seed
   std::string verdict;          ///< "learns 5 of 5", "stuck, 1 seed"; empty: not said
-  std::string fate;  ///< its first word, as files have it: "learns", "stuck", "not finite", "not decided"
-  /// Median of the seeds that leave the level of the unigram entropy; 0: none does; empty: not known.
+  std::string
+      fate;  ///< first word of its verdict, as in files: "learns", "stuck", "not finite", "not decided"
+  /// `leaves` is the median step at which seeds leave the level of the unigram entropy; 0: none does; empty: not
+  /// known.
   std::optional<int32_t> leaves;
   double update_ratio = kUnknown;  ///< ‖ΔW‖ / ‖W‖ of layer 1 in the last step, median of the seeds
   double tokens_per_second = kUnknown;  ///< mean over the seeds
-  std::vector<std::string> missing;     ///< what is not known of it: "update ÷ weight"
+  std::vector<std::string> missing;     ///< what is not known of the run: "update ÷ weight"
 };
 
 struct Comparison {
   std::vector<Compared> runs;
   Choice choice;
-  std::vector<Setting> settings;  ///< those that differ
+  std::vector<Setting> settings;  ///< only settings that differ
   int32_t shared = 0;             ///< settings that all runs name and agree on
-  double unigram = kUnknown;      ///< of the baseline, or of the first run on its data that says it
-  std::string level_unit;         ///< what a symbol of the baseline's data is: `unigram` is of these
-  std::string unit;               ///< the same where no run reads other data, else empty
+  double unigram = kUnknown;      ///< of the baseline, or of the first run on its data that has it
+  std::string level_unit;         ///< a symbol of the baseline's data, the unit of `unigram`
+  std::string unit;               ///< the same; empty where a run reads other data
   bool same = false;              ///< all runs are equal to the bit
-  std::vector<Loss> losses;       ///< by run, as all below; the baseline has its own place in each
+  std::vector<Loss> losses;       ///< by run, as all below; the baseline has its place in each
   std::vector<Difference> differences;
   std::vector<RatioMap> maps;
   std::vector<FirstPlace> places;
   std::vector<EndRow>
-      rows;  ///< the lowest first, by the steps that runs share with the baseline; unknown ones last
+      rows;  ///< the lowest loss first, at the steps that runs share with the baseline; unknown ones last
 
   size_t baseline() const { return static_cast<size_t>(choice.baseline); }
   char letter(size_t run) const { return runs[run].letter ? runs[run].letter : static_cast<char>('A' + run); }
-  /// Its place among the colours.
+  /// `colour` is the run's place among the colours.
   int colour(size_t run) const { return letter(run) - 'A'; }
 };
 
-/// Throws Error for another number of runs than two to four, a run without a history, a baseline that is none of them,
-/// an empty range, or an alignment for which the baseline does not say what it needs.
+/// `compare` throws Error for fewer than two runs or more than four, a run without a history, a baseline that is none
+/// of them, an empty range, or an alignment for which the baseline lacks a number.
 Comparison compare(std::vector<Compared> runs, const Choice& choice = {});
 
-/// What each part of Compare says in a sentence; empty where there is nothing to say.
+/// Each of these functions says a part of Compare in a sentence; empty where there is nothing to say.
 std::string settings_sentence(const Comparison&);
-/// Which runs read other data than the baseline, or do not say which: "E: other data: corpus.txt, 138 symbols."
+/// `data_sentence` names runs that read other data than the baseline, or do not say which: "E: other data: corpus.txt,
+/// 138 symbols."
 std::string data_sentence(const Comparison&);
 std::string loss_sentence(const Comparison&);
 std::string difference_sentence(const Comparison&);
 std::string map_sentence(const Comparison&, size_t run);
 std::string place_sentence(const Comparison&, size_t run);
-/// Why cells of the table are empty.
+/// `missing_sentence` says why cells of the table are empty.
 std::string missing_sentence(const Comparison&);
 
 }  // namespace normscope::comparison

@@ -1,4 +1,4 @@
-// Recorded runs as runs to compare: what one file has of a run with several seeds is one run.
+// `compared_from` makes runs to compare of recorded runs. A run that a file has with several seeds becomes one run.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace normscope::comparison {
 
-/// In order of first appearance. Runs of one file with the same letter, name and settings and with different seeds are
-/// seeds of one run.
+/// `compared_from` keeps the order of first appearance. Runs of one file with the same letter, name and settings but
+/// different seeds are seeds of one run.
 std::vector<Compared> compared_from(std::span<const records::RecordedRun> runs);
 
 }  // namespace normscope::comparison

@@ -1,6 +1,6 @@
-// Runs of a session as runs to compare: what stands in a LabView now, with the reruns of "Is it luck?" as further
-// seeds. Called by the Compare screen when something changed; a history is shared and not copied, so what it gains
-// later is seen by a comparison that is made later.
+// `LiveRuns` makes runs to compare of a session's runs: what stands in a LabView now, with the reruns of "Is it luck?"
+// as further seeds. The Compare screen calls it when something changed. It shares a history and copies none, so a
+// later comparison sees what the history gained.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,20 @@ namespace normscope::comparison {
 
 class LiveRuns {
  public:
-  /// The run with this letter; none where the view has no such run, or it has no history. `clock` false: without what
-  /// depends on the machine's speed (reproducible pictures).
+  /// `take` returns the run with this letter, or nothing where the view has no such run or the run has no history.
+  /// With `clock` false it leaves out what depends on the machine's speed (reproducible pictures).
   std::optional<Compared> take(const LabView& view, char letter, bool clock = true);
 
  private:
   std::shared_ptr<const History> history_of(const std::shared_ptr<const std::vector<float>>& losses);
 
-  /// The losses of a rerun as a history, made once. The losses keep their address while they are held here.
+  /// `reruns_` has the losses of each rerun as a history, made once. The losses keep their address while they are held
+  /// here.
   std::map<std::shared_ptr<const std::vector<float>>, std::shared_ptr<const History>> reruns_;
 };
 
-/// Changes when a comparison with this run would: its history, its reruns, its settings. Empty where there is none.
+/// `live_key` changes when a comparison with this run would: with its history, its reruns, its settings. It is empty
+/// where there is no such run.
 std::string live_key(const LabView& view, char letter);
 
 }  // namespace normscope::comparison

@@ -1,5 +1,5 @@
-// Numbers of Compare in words, the same in every sentence, table and figure. Read by app/compare and its
-// screen alone.
+// This file puts numbers of Compare into words, the same in every sentence, table and figure; each comment shows what
+// a function returns. Only app/compare and its screen read it.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@ namespace normscope::comparison {
 std::string signed_decimals(double value, int digits = 2);
 /// "7.7×", "12 000×".
 std::string times(double factor);
-/// "7.7× smaller", "within 2×" up to that.
+/// "7.7× smaller"; "within 2×" for a smaller factor.
 std::string ratio_words(double ratio);
 /// "7.7× smaller than B's", "zero, unlike B's".
 std::string held_against(double ratio, const std::string& other);
 /// "layer 6", "decoder layer 6".
 std::string layer_words(const std::string& stack, int32_t layer);
-/// "B's", as it stands behind "smaller than".
+/// "B's", as it stands after "smaller than".
 std::string owned_by(char letter);
 /// "layer 6, W_K", "decoder layer 6, W_K".
 std::string tensor_words(const FirstPlace& place);
 /// "gradient norm of W₂", "hidden-state norm".
 std::string metric_words(const Choice& choice);
-/// Those of which more than losses is known.
+/// `measuring_seeds` counts the seeds of which more than losses is known.
 size_t measuring_seeds(const Compared& run);
-/// "of B's 5 seeds", "of B" of one: those that measure, for what is no loss.
+/// "of B's 5 seeds", or "of B" for one. It counts measuring_seeds(), so it is for anything but losses.
 std::string seeds_of_baseline(const Comparison& all);
-/// "seed 1" of the shown one; "" where it is not said.
+/// "seed 1"; "" where the seed is not said.
 std::string seed_words(const OneSeed& seed);
 /// "0.96 ± 0.01", "0.96".
 std::string loss_words(const EndRow& row);
@@ -38,23 +38,24 @@ std::string loss_words(const EndRow& row);
 std::string update_words(const EndRow& row);
 /// "22", "not yet", "–".
 std::string leaves_words(const EndRow& row);
-/// A setting's value, or that it is not said: "not in its log".
+/// A setting's value, or "not in its log".
 std::string value_words(const Comparison& all, const Setting& setting, size_t run);
-/// The file of a run that is followed held another run before.
+/// `was_replaced` tells whether the file of a followed run held another run before.
 bool was_replaced(const Compared& run);
-/// Why the losses of a run and the baseline's do not compare: "other data: corpus.txt, 138 symbols", "data: not in its
-/// log"; empty where they read the same.
+/// `data_words` says why the losses of a run and the baseline's do not compare: "other data: corpus.txt, 138 symbols",
+/// "data: not in its log"; empty where both read the same data.
 std::string data_words(const Comparison& all, size_t run);
-/// The edits of a run in words: "12 norms moved at 300; learning rate 0.001 at 400"; "none".
+/// The edits of a run: "12 norms moved at 300; learning rate 0.001 at 400"; "none".
 std::string edits_words(const Compared& run);
-/// "better, 5 of 5"; "at step 60, mean of 20; better, 5 of 5" where the difference is not of the two ends.
+/// "better, 5 of 5"; "at step 60, mean of 20; better, 5 of 5" where the difference is not between the two ends.
 std::string against_words(const Difference& difference);
 /// "mean of up to the last 25 steps, 5 seeds each".
 std::string window_words(const Comparison& all);
 
-/// The table at the end as text: a head, then a row a run in the order of all.rows.
+/// `end_table` is the table at the end as text: a head, then a row per run in the order of all.rows.
 std::vector<std::vector<std::string>> end_table(const Comparison& all);
-/// The settings that differ: a head, then a row a setting; `mark` begins what differs from the baseline.
+/// `settings_table` has the settings that differ: a head, then a row per setting. `mark` precedes a value that differs
+/// from the baseline's.
 std::vector<std::vector<std::string>> settings_table(const Comparison& all, const std::string& mark);
 
 }  // namespace normscope::comparison
