@@ -1,4 +1,5 @@
-// What one CompareScreen::draw() passes between its parts. Included by the .cpp files of this folder only.
+// `CompareScreen::Frame` is what one CompareScreen::draw() passes between its parts. Only the .cpp files of this
+// folder include it.
 #pragma once
 
 #include <algorithm>
@@ -23,16 +24,16 @@ struct CompareScreen::Frame {
   lab::TransportState& transport;
   lab::Size size;
   std::array<SideBySide::Place, kMost> places;
-  std::shared_ptr<const Shown> shown;  // null or with an error: there is no comparison
-  int step = 0;                        // of the cursor
-  float pad_right = 16;                // of the plots over time, so that their cursors stand in one line
+  std::shared_ptr<const Shown> shown;  // null or with an error: no comparison
+  int step = 0;                        // the cursor's step
+  float pad_right = 16;                // of all plots over time, so that their cursors stand in one line
 
   bool compact() const { return size == lab::Size::Compact; }
   bool has() const { return shown && shown->error.empty(); }
   const Comparison& all() const { return shown->all; }
-  /// The cursor on the shared axis.
+  /// `x` is the cursor on the shared axis.
   double x() const { return step * shown->per_step; }
-  /// The loss of a run at one of its points, as everywhere: the mean over the loss window.
+  /// `loss_at` is the loss of a run at one of its points, as everywhere the mean over the loss window.
   double loss_at(size_t run, size_t point) const {
     const Track& loss = all().losses[run].shown;
     return mean_at_end({{}, {}, {loss.y.begin(), loss.y.begin() + static_cast<std::ptrdiff_t>(point) + 1}},
@@ -43,15 +44,16 @@ struct CompareScreen::Frame {
     return std::min(comparison::window_at(all().runs[run], loss.steps[point]),
                     static_cast<int32_t>(point) + 1);
   }
-  /// The run that stands in a place; none where it is not compared.
+  /// `run_of` returns the run with this letter; none where it is not compared.
   std::optional<size_t> run_of(char letter) const {
     if (!has()) return {};
     for (size_t run = 0; run < all().runs.size(); ++run)
       if (all().letter(run) == letter) return run;
     return {};
   }
-  /// The last of a run's points at or before the cursor; none before the first, and none past the run's last step,
-  /// which it never reached. A run that went on since it was compared keeps its last point.
+  /// `point_of` returns the last of a run's points at or before the cursor. There is none before the first point, and
+  /// none past the run's last step, which it never reached. A run that trained on since it was compared keeps its last
+  /// point.
   std::optional<size_t> point_of(size_t run, const std::vector<double>& points) const {
     const Track& loss = all().losses[run].shown;
     if (!loss.empty() && x() > loss.x.back() &&
@@ -67,7 +69,7 @@ using ui::fitting;
 
 inline constexpr const char* kSettings = "compare/settings/all";  ///< the list of all settings that differ
 
-/// "warm-up 200" where several runs are "Post-LN, ...", else "Pre-LN".
+/// `short_name` returns "warm-up 200" where several runs are "Post-LN, ...", else "Pre-LN".
 inline std::string short_name(const Comparison& all, size_t run) {
   const auto head = [&](size_t i) { return all.runs[i].name.substr(0, all.runs[i].name.find(", ")); };
   const std::string mine = head(run);

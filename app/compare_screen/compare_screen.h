@@ -1,10 +1,11 @@
-// The Compare screen: two to four runs side by side, live, saved and recorded elsewhere; one is the baseline. State
-// plus draw(), window-less: it reads a LabView, returns a Desk, and shares the step cursor with the Lab. What it
-// shows is computed by Comparing, off the thread that draws. Drawn by draw_app.
+// `CompareScreen` shows two to four runs side by side, live, saved or recorded elsewhere; one of them is the baseline.
+// It is state plus draw() without a window: it reads a LabView, returns a Desk, and shares the step cursor with the
+// Lab. Comparing computes what it shows, off the thread that draws. draw_app draws it.
 //
-// Controls: compare/run/A ... H (baseline) with compare/run/A/replace, compare/where/1 ... 4, compare/settings, compare/seeds, compare/align,
-// compare/range, compare/maps/quantity, compare/matrix, compare/factor, compare/place/A ..., compare/loss, compare/difference,
-// compare/map/A ..., compare/end, each figure with /menu; compare/tab where panels share a cell.
+// Controls: compare/run/A ... H (baseline) with compare/run/A/replace, compare/where/1 ... 4, compare/settings,
+// compare/seeds, compare/align, compare/range, compare/maps/quantity, compare/matrix, compare/factor, compare/place/A
+// ..., compare/loss, compare/difference, compare/map/A ..., compare/end, each figure with /menu; compare/tab where
+// panels share a cell.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@
 
 namespace normscope::comparison {
 
-/// What is kept with a session.
+/// `KeptChoice` is kept with a session.
 struct KeptChoice {
   char baseline = 'B';
   int align = 0, matrix = 0;
@@ -38,11 +39,11 @@ class CompareScreen {
   /// `wake`: see SideBySide.
   explicit CompareScreen(std::function<void()> wake);
 
-  /// `area`: the window below the top bar. `transport` is the Lab's: one cursor for both.
+  /// `draw` fills `area`, the window below the top bar. `transport` is the Lab's: both screens have one cursor.
   Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock, lab::TransportState& transport);
 
-  /// A log or a saved run, into the place whose "open" was pressed, else where there is room; where there is none the
-  /// next frame asks who makes room.
+  /// `open` opens a log or a saved run in the place whose "open" was pressed, else where there is room. Without room,
+  /// the next frame asks which place to clear.
   void open(const std::string& path, const LabView& view);
 
   KeptChoice kept() const;
@@ -87,19 +88,19 @@ class CompareScreen {
   Comparing comparing_;
   std::shared_ptr<const Shown> shown_;
   lab::CellState cells_;
-  plot::View across_;  // what all plots over time show of the steps
+  plot::View across_;  // the steps that all plots over time show
   char baseline_ = 'B', loupe_ = 0;
   int align_ = 0, matrix_ = 0, tab_ = 0;
   lab::Metric metric_ = lab::Metric::Gradient;  // of the maps
   double factor_ = 4;
   std::optional<std::pair<int32_t, int32_t>> range_;
   std::optional<double> hover_x_, hover_next_;
-  std::optional<int> beyond_;  // the cursor where only recorded runs have come
+  std::optional<int> beyond_;  // the cursor beyond the live runs, where only recorded runs have come
   std::optional<size_t> open_into_;
-  std::vector<std::string> unplaced_;  // files that wait for a place, the first is asked for
+  std::vector<std::string> unplaced_;  // files that wait for a place; the frame asks about the first
   bool asking_ = false;
   std::string search_;   // letters of a run's name, in the list of a place
-  std::string refusal_;  // why the axis that was asked for is not there
+  std::string refusal_;  // why the chosen axis is not available
 };
 
 }  // namespace normscope::comparison

@@ -1,6 +1,6 @@
-// Comparisons made off the thread that draws: it asks every frame and gets the newest one that is ready, with its
-// plots, so that a frame in which nothing changed computes nothing. While runs train, comparisons take at most a
-// quarter of one thread's time; a choice of the hand does not wait for that.
+// `Comparing` makes comparisons off the thread that draws. That thread asks in every frame and gets the newest
+// comparison that is ready, with its plots, so a frame in which nothing changed computes nothing. While runs train,
+// comparisons take at most a quarter of one thread's time; a choice of the hand does not wait for that.
 #pragma once
 
 #include <functional>
@@ -15,18 +15,18 @@
 
 namespace normscope::comparison {
 
-/// A comparison and what is drawn of it.
+/// `Shown` is a comparison and what is drawn of it.
 struct Shown {
   Comparison all;
   plot::PlotSpec loss, difference, end;
-  std::vector<plot::PlotSpec> maps;   ///< by run; without a heat map where there is none
+  std::vector<plot::PlotSpec> maps;   ///< by run; no heat map where there is nothing to show
   std::vector<Loupe> loupes;          ///< by run
   std::vector<plot::PlotSpec> grids;  ///< the loupes as plots, for files
-  double per_step = 1;                ///< of the shared axis in one step of the baseline
+  double per_step = 1;                ///< how much of the shared axis one step of the baseline takes
   std::string error;                  ///< why there is no comparison, one line
 };
 
-/// Comparison and plots. Throws nothing: what is wrong stands in `error`.
+/// `show` makes comparison and plots. It throws nothing: `error` says what is wrong.
 Shown show(std::vector<Compared> runs, const Choice& choice) noexcept;
 
 class Comparing {
@@ -36,9 +36,9 @@ class Comparing {
   Comparing(const Comparing&) = delete;
   Comparing& operator=(const Comparing&) = delete;
 
-  /// The newest that is ready, null before the first; asks for another where the keys are not its own. `data` is the
-  /// key of what was measured and `chosen` of the rest; `runs` is called when a comparison is begun. Without `wake`
-  /// it is made at once.
+  /// `newest` returns the newest comparison that is ready, null before the first, and asks for another where the keys
+  /// differ. `data` is the key of what was measured, `chosen` that of the rest. `runs` is called when a comparison
+  /// begins. Without `wake` the comparison is made at once.
   std::shared_ptr<const Shown> newest(const std::string& data, const std::string& chosen,
                                       const Choice& choice,
                                       const std::function<std::vector<Compared>()>& runs);
@@ -47,13 +47,13 @@ class Comparing {
   struct Pause;
   struct Made {
     std::shared_ptr<const Shown> shown;
-    double seconds = 0;  ///< that it took
+    double seconds = 0;  ///< seconds it took
   };
   std::function<void()> wake_;
   std::shared_ptr<Pause> pause_;
   Background<Made> background_;
   Made made_;
-  std::string asked_, asked_choice_;  ///< under way: keys; empty: nothing is
+  std::string asked_, asked_choice_;  ///< keys of the comparison under way; empty: none is
   std::string made_key_, made_choice_;
 };
 

@@ -1,5 +1,6 @@
-// Which runs stand side by side: the session's own, each under its letter, and recorded ones, E to H, in the places
-// that are left or that somebody gave them. Files are read on threads of their own and followed while they grow.
+// `SideBySide` says which runs stand side by side: the session's own under their letters, and recorded ones, E to H,
+// in the places that are free or that somebody gave them. Files are read on threads of their own and followed while
+// they grow.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@
 
 namespace normscope::comparison {
 
-/// A run of a file at its place.
+/// `KeptFile` is a run of a file at its place.
 struct KeptFile {
   std::string path;  ///< empty: none is open
   size_t run = 0;
@@ -26,44 +27,45 @@ struct KeptFile {
 
 class SideBySide {
  public:
-  /// `wake`: rung when a file has news, from its thread; empty: files are read by update().
+  /// `wake` is called from a file's thread when the file has news; empty: update() reads the files.
   explicit SideBySide(std::function<void()> wake) : wake_(std::move(wake)) {}
 
-  /// What stands in a place, 0 to 3.
+  /// `Place` says what stands in a place, 0 to 3.
   struct Place {
     size_t number = 0;
     char letter = 'A';                    ///< of the live run that belongs here, or of the recorded one
-    bool live = false, recorded = false;  ///< neither: nobody
+    bool live = false, recorded = false;  ///< neither: the place is empty
     std::string path{};                   ///< of a recorded run
     std::string fault{};                  ///< why its file cannot be read, one line
-    bool reading = false;                 ///< nothing is known of it yet
+    bool reading = false;                 ///< nothing is known of the run yet
   };
 
-  /// Opens a log or a saved run: into `place` (0 to 3), else into the first that is free. False where none is: then
-  /// nothing was opened, and somebody has to say who makes room. Further runs of the file take further free places.
+  /// `open` opens a log or a saved run in `place` (0 to 3), else in the first free place. It returns false and opens
+  /// nothing where there is none: then somebody has to say who makes room. Further runs of the file take further free
+  /// places.
   bool open(const std::string& path, const LabView& view, std::optional<size_t> place = {});
-  /// Nobody stands there any more; a recorded run makes room for the live one.
+  /// `leave_out` clears a place; a recorded run makes room for the live one.
   void leave_out(size_t place);
-  /// The live run of this letter stands there again.
+  /// `bring_back` puts the live run of this place there again.
   void bring_back(size_t place);
-  /// A run of a file, under `letter`; 0: under the one that the place has, or the first that is free.
+  /// `put` puts a run of a file in a place, under `letter`; 0: under the place's letter, or the first that is free.
   void put(size_t place, const std::string& path, size_t run, char letter = 0);
 
-  /// Once a frame: what the files have gained.
+  /// `update` takes in what the files have gained, once per frame.
   void update(const LabView& view);
   std::array<Place, kMost> places(const LabView& view) const;
-  /// Those that can be compared, in the order of their places. `clock` as for LiveRuns::take.
+  /// `runs` returns the runs that can be compared, in the order of their places. `clock` is as for LiveRuns::take.
   std::vector<Compared> runs(const LabView& view, bool clock = true);
-  /// Changes whenever runs() would.
+  /// `key` changes whenever runs() would.
   std::string key(const LabView& view) const;
 
   struct Choice {
     std::string path, name;
     size_t run = 0;
   };
-  /// Every run of every open file.
+  /// `choices` lists every run of every open file.
   std::vector<Choice> choices() const;
-  /// By place, to be opened again.
+  /// `kept` lists the files by place, to be opened again.
   std::vector<KeptFile> kept() const;
 
  private:
@@ -71,7 +73,7 @@ class SideBySide {
     std::unique_ptr<records::FollowedFile> source;
     std::shared_ptr<const records::FollowedNow> now;
     std::vector<Compared> runs;
-    bool handed_out = false;  ///< its further runs have taken their places
+    bool handed_out = false;  ///< its further runs have their places
   };
   struct Slot {
     std::shared_ptr<File> file;
