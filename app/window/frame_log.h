@@ -1,4 +1,5 @@
-// What the window's frames cost, a line of CSV each: for tests/bench/window.py and for finding slow frames.
+// `FrameLog` writes what the window's frames cost, one line of CSV each: for tests/bench/window.py and for finding
+// slow frames.
 #pragma once
 
 #include <string>
@@ -11,16 +12,16 @@ struct FrameCost {
   double build_ms = 0;  // wall time from the views to ImGui's vertices
   double draw_ms = 0;   // wall time of OpenGL and the buffer swap
   int vertices = 0;
-  int step = 0;  // of the lockstep that the frame shows
+  int step = 0;  // the step of the lockstep that the frame shows
 };
 
 class FrameLog {
  public:
-  // An empty path logs nothing. Throws Error when the file cannot be written.
+  // `FrameLog` logs nothing with an empty path. It throws Error when the file cannot be written.
   explicit FrameLog(const std::string& path);
-  // Each line is complete on the disk when this returns, so none is lost when the window is ended.
+  // `write` returns when the line is complete on the disk, so none is lost when the window is ended.
   void write(const FrameCost& cost);
-  // Empty while all is well.
+  // `error` is empty while all is well.
   const std::string& error() const { return file_.error(); }
 
  private:

@@ -1,5 +1,5 @@
-// What the window is drawn with: GLFW's window, an OpenGL context, Dear ImGui and its back ends for both. In a browser
-// the window is the page's canvas and OpenGL is WebGL 2. Called by the session that draws in it.
+// `GlWindow` is what the window is drawn with: GLFW's window, an OpenGL context, Dear ImGui and its back ends for
+// both. In a browser the window is the page's canvas and OpenGL is WebGL 2. The session that draws in it calls it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@ struct GLFWwindow;
 
 namespace normscope {
 
-// Undone in reverse, however far it came.
+// `GlWindow` undoes in reverse whatever open() has done, however far it came.
 class GlWindow {
  public:
   GlWindow() = default;
@@ -16,18 +16,20 @@ class GlWindow {
   GlWindow(const GlWindow&) = delete;
   GlWindow& operator=(const GlWindow&) = delete;
 
-  // Logical pixels; the monitor limits them. kWindowClosed (it is open), kWindowNoDisplay or kWindowNoOpenGl.
+  // `open` takes logical pixels, limited by the monitor. It returns kWindowClosed when the window is open, else
+  // kWindowNoDisplay or kWindowNoOpenGl.
   int open(const std::string& title, int width, int height);
 
   GLFWwindow* handle() const { return handle_; }
 
-  // Of the monitor that the window's middle is on; asked again when it has moved there. 0: not known.
+  // `monitor_width_px` and `monitor_width_mm` describe the monitor under the window's middle, looked up again once a
+  // second at most. 0: not known.
   int monitor_width_px();
   int monitor_width_mm();
 
-  // Drawn by the processor: every frame takes time from the training.
+  // `software_gl` tells whether the processor draws: then every frame takes time from the training.
   bool software_gl() const;
-  // Ends a wait for events; from any thread.
+  // `wake` ends a wait for events; any thread may call it.
   void wake();
 
  private:

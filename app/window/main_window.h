@@ -1,6 +1,6 @@
-// The window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (a hand, a new view of the
-// trainer) and sleeps otherwise; training goes on in the Lab's own threads. Called by main; everything it
-// shows is draw_app.
+// `run_window` is the window: GLFW, OpenGL 3.3, the event loop. It draws when something happened (a hand, a new view
+// of the trainer) and sleeps otherwise; training goes on in the Lab's own threads. main calls it; draw_app draws all
+// that it shows.
 #pragma once
 
 #include <functional>
@@ -16,13 +16,13 @@
 namespace normscope {
 
 struct WindowOptions {
-  std::vector<ConfigRun> runs;  // what starts at once; empty: the default comparison
+  std::vector<ConfigRun> runs;  // the runs to start at once; empty: the default comparison
   LabOptions lab;
   std::vector<std::string> files{};  // logs and saved runs that Compare opens
   bool play = true;
   std::optional<LinkedView> link{};      // its runs are trained to its step and shown as it says
   std::optional<bool> dark;              // otherwise as remembered
-  std::optional<float> scale;            // asked; 1 = 100 % of the display's
+  std::optional<float> scale;            // as requested; 1 = 100 % of the display's
   std::optional<BackendChoice> backend;  // otherwise as remembered
   std::string language{};                // of the lessons; empty: as remembered
   bool safe_mode = false;                // neither settings nor autosave
@@ -31,15 +31,17 @@ struct WindowOptions {
   std::function<bool()> interrupted{};  // true: a signal asks the window to end; the session is kept
 };
 
-// What run_window returns. Without a display or OpenGL 3.3 nothing was started: the caller says so and goes
-// headless.
-// The display server went away under the window: the process ends with this code, and the autosave is complete.
+// These are what run_window returns. kWindowNoDisplay, kWindowNoOpenGl: nothing was started; the caller says so and
+// goes headless.
+// kDisplayLost: the display server went away under the window; the process ends with this code, and the autosave is
+// complete.
 inline constexpr int kDisplayLost = 6;
 inline constexpr int kWindowClosed = 0, kWindowNoDisplay = -1, kWindowNoOpenGl = -2, kWindowInterrupted = -3;
 
 int run_window(const WindowOptions& options);
 
-// When to draw: separate from the window so that a test can drive it with a clock of its own. Times are seconds.
+// `FramePacer` says when to draw. It is separate from the window so that a test can drive it with a clock of its own.
+// Times are seconds.
 class FramePacer {
  public:
   explicit FramePacer(bool software_gl) : software_(software_gl) {}
@@ -47,15 +49,16 @@ class FramePacer {
   void hand(double now) { hand_ = now; }         // an input event came in
   void changed(double) { changed_ = true; }      // the trainer has a new view
   void animating(double) { animating_ = true; }  // the last frame ended in the middle of a motion
-  void drawn(double now);                        // a frame that began then is on the screen
-  // Seconds until the next frame is due: 0 = now, negative = nothing to draw until something happens.
+  void drawn(double now);                        // a frame that began at `now` is on the screen
+  // `wait` returns the seconds until the next frame is due: 0 = now, negative = nothing to draw until something
+  // happens.
   double wait(double now) const;
 
  private:
   double period(double now) const;
 
   bool software_, changed_ = true, animating_ = false, settled_ = true;
-  bool echo_ = false;  // the frame after one that a hand moved: what it was over lights up elsewhere
+  bool echo_ = false;  // one more frame after a hand's, in which other places light up for what it hovers
   double last_ = -1e9, hand_ = -1e9;
 };
 

@@ -1,11 +1,12 @@
-// The icon of the window, where the window system shows one.
+// `set_window_icon` sets the icon of the window, where the window system shows one.
 #pragma once
 
 struct GLFWwindow;
 
 namespace normscope {
 
-/// In the sizes that window systems ask for, from the PNG files that the build put into the program.
+/// `set_window_icon` has the sizes that window systems ask for, from the PNG files that the build put into the
+/// program.
 void set_window_icon(GLFWwindow* window);
 
 }  // namespace normscope

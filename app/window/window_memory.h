@@ -1,5 +1,5 @@
-// What one window remembers from start to end: settings, its autosave folder, the session before. Called by the
-// window; --safe-mode makes one that reads nothing and leaves nothing behind.
+// `WindowMemory` is what one window remembers from start to end: settings, its autosave folder, the session before.
+// The window calls it; with --safe-mode it reads nothing and leaves nothing behind.
 #pragma once
 
 #include <future>
@@ -12,8 +12,8 @@
 
 namespace normscope {
 
-// A folder among the system's temporary ones, readable by its user alone and gone with this object. Without a place
-// for it the path is empty.
+// `TemporaryFolder` is a folder among the system's temporary ones, readable by its user alone and gone with this
+// object. The path is empty where none could be made.
 class TemporaryFolder {
  public:
   TemporaryFolder();
@@ -32,12 +32,12 @@ class WindowMemory {
 
   const Settings& settings() const { return settings_; }
   std::string autosave() const { return folder_ ? folder_->path() : ""; }  // empty: none
-  // Looks, offers and notices into the state of a new window.
+  // `put` sets looks, offers and notices in the state of a new window.
   void put(AppState& state) const;
-  // Writes what changed; called after frames. Window size in logical px; now in seconds.
+  // `keep` writes what changed; it is called after frames. Window size in logical px; now in seconds.
   void keep(AppState& state, int width, int height, double now);
-  // The window was closed and its Lab is gone. `by_hand`: not by a signal, after which the session is offered
-  // at the next start.
+  // `close` is called when the window was closed and its Lab is gone. Without `by_hand` a signal closed it, and the
+  // session is offered at the next start.
   void close(std::string& notice, bool by_hand = true);
 
  private:
@@ -45,14 +45,14 @@ class WindowMemory {
   void follow_desktop(Appearance& look);
 
   bool safe_mode_;
-  bool system_motion_ = false;              // reduced, as the desktop said at the start
-  std::future<std::optional<bool>> gnome_;  // invalid: not asked, or answered
+  bool system_motion_ = false;              // what the desktop said at the start
+  std::future<std::optional<bool>> gnome_;  // invalid: not asked, or already answered
   std::string file_;                        // empty: nothing is remembered
   Settings settings_, written_;
   std::string notice_;
   std::optional<AutosaveFolder> folder_;
   std::optional<TemporaryFolder>
-      temporary_;  // without the other: what undo needs of sessions that were replaced
+      temporary_;  // only without the other: what undo needs of sessions that were replaced
   std::vector<EndedSession> ended_;
   double changed_at_ = -1;
 };

@@ -1,5 +1,5 @@
-// One window with its Lab: what is between the events of a window and draw_app. Who owns the loop calls turn() after
-// each wait; run_window here, the browser's frames in app/web.
+// `WindowSession` is one window with its Lab: what happens between the events of a window and draw_app. Whoever owns
+// the loop calls turn() after each wait: run_window here, the browser's frames in app/web.
 #pragma once
 
 #include <imgui.h>
@@ -18,7 +18,7 @@ namespace normscope {
 
 class SoftwareScreen;
 
-// The trainer's callback only rings the bell; everything else happens on the thread that calls.
+// `WindowSession` has the trainer's callback only ring the bell; everything else happens on the calling thread.
 class WindowSession {
  public:
   WindowSession(GlWindow& window, const WindowOptions& options, WindowMemory& memory);
@@ -26,26 +26,27 @@ class WindowSession {
   WindowSession(const WindowSession&) = delete;
   WindowSession& operator=(const WindowSession&) = delete;
 
-  // Until an event, a new view or the time of the next frame. While a frame is due anyway, new views ring no bell.
+  // `sleep` waits for an event, a new view or the time of the next frame. While a frame is due anyway, new views ring
+  // no bell.
   void sleep();
-  // What came in since the last turn, and a frame if one is due within so many seconds.
+  // `turn` takes what came in since the last turn, and draws a frame if one is due within `soon` seconds.
   void turn(double soon = 1e-3);
-  // The last autosave is complete when this returns. Throws Error where the frame log could not be written.
+  // `close` returns when the last autosave is complete. It throws Error where the frame log could not be written.
   void close(bool by_hand);
 
-  // A file that was dropped on the window, or chosen outside of it.
+  // `open_file` opens a file that was dropped on the window, or chosen outside of it.
   void open_file(const std::string& path);
-  // The session that the last window left, where there is one, in place of the runs that were asked for.
+  // `restore_last` replaces the requested runs with the session that the last window left, where there is one.
   void restore_last();
   AppState& state() { return state_; }
   const ui::Ui& ui() const { return ui_; }
   int frames_drawn() const { return drawn_; }
-  // Of the frame drawn last.
+  // `frame_cost` is that of the frame drawn last.
   const FrameCost& frame_cost() const { return cost_; }
 
  private:
   void draw();
-  // What failed outside of the parts of a frame, in the title bar.
+  // `say` shows in the title bar what failed outside of the parts of a frame.
   void say(const std::string& error);
   void show(ImDrawData* data);
   void remember(float content_scale, double now);
@@ -60,7 +61,7 @@ class WindowSession {
   FrameLog frames_;
   FrameCost cost_;
   int drawn_ = 0;
-  bool scale_asked_ = false;                  // on the command line
+  bool scale_asked_ = false;                  // the command line set the scale
   std::unique_ptr<SoftwareScreen> software_;  // where OpenGL has no hardware
   std::atomic<bool> news_{true}, asleep_{false};
   std::unique_ptr<Lab> lab_;
