@@ -1,27 +1,28 @@
-// What the program asks of the page around it and tells it: see docs/web.md. On the browser's main thread, but for
-// hand_over.
+// These functions ask things of the page around the program and tell it things: see docs/web.md. They run on the
+// browser's main thread, but for hand_over.
 #pragma once
 
 #include <string>
 
 namespace normscope::web {
 
-/// True in a page, false under node.
+/// `in_page` is true in a page, false under node.
 bool in_page();
-/// The page's address without its fragment and what was asked of it; and the fragment, without '#'.
+/// `address` is the page's address without its query and fragment; `fragment` is the fragment without '#'.
 std::string address();
 std::string fragment();
-/// The program's chords are its own, with Command in place of Control on a Mac; all others stay the browser's.
+/// `join_keys` keeps the program's chords from the browser, with Command in place of Control on a Mac; all others stay
+/// the browser's.
 void join_keys();
-/// Copying and pasting by the page's own events: a program may not read the clipboard unasked.
+/// `join_clipboard` copies and pastes by the page's own events: a program may not read the clipboard unasked.
 void join_clipboard();
-/// A file that was written outside of the program's home becomes a download. From any thread.
+/// `hand_over` turns a file outside of the program's home into a download. Any thread may call it.
 void hand_over(const std::string& path);
-/// The home folder as it is now, without waiting for the next write.
+/// `store_now` stores the home folder as it is now, without waiting for the next write.
 void store_now();
-/// Why nothing is kept in this browser; empty: all is.
+/// `storage_refusal` says why this browser keeps nothing; empty: it keeps everything.
 std::string storage_refusal();
-/// The program ends with this line.
+/// `fatal` ends the program with this line.
 void fatal(const std::string& line);
 
 }  // namespace normscope::web

@@ -1,4 +1,5 @@
-// What the page and the tests ask of the running program, as JSON. On the browser's main thread.
+// These functions tell the page and the tests about the running program, as JSON. They run on the browser's main
+// thread.
 #pragma once
 
 #include <string>
@@ -7,12 +8,13 @@
 
 namespace normscope::web {
 
-/// {"step", "training", "runs": [{"letter", "name", "loss", "step"}], "screen", "lesson", "checksum", "threads", "heap",
-///  "frames", "frame_ms", "tokens_per_second", "theme", "message", "storage"}; docs/web.md tells of each.
-/// The checksum is empty until the sheet of keys has found it (shell/parts/about.h).
+/// `status_of` returns {"step", "training", "runs": [{"letter", "name", "loss", "step"}], "screen", "lesson",
+/// "checksum", "threads", "heap", "frames", "frame_ms", "tokens_per_second", "theme", "message", "storage"};
+/// docs/web.md explains each. The checksum is empty until the sheet of keys has found it (shell/parts/about.h).
 std::string status_of(WindowSession&);
 
-/// [{"name", "value", "enabled", "x", "y", "w", "h"}] of the controls of the last frame whose names begin so, in CSS pixels.
+/// `places_of` returns [{"name", "value", "enabled", "x", "y", "w", "h"}] of the controls in the last frame whose
+/// names begin with `prefix`, in CSS pixels.
 std::string places_of(const WindowSession&, const std::string& prefix);
 
 }  // namespace normscope::web
