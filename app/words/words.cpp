@@ -12,7 +12,7 @@
 namespace normscope::words {
 namespace {
 
-/// A key that no file has, kept so that it can be said like a text.
+/// `unknown` keeps a key that no file has, so that it can be returned like a text.
 const std::string& unknown(std::string_view key) {
   static std::mutex guard;
   static std::set<std::string, std::less<>> all;
@@ -23,7 +23,7 @@ const std::string& unknown(std::string_view key) {
 
 using Languages = std::map<std::string, Language, std::less<>>;
 
-/// "de/lessons.toml" -> "de", "lessons"; of English "en".
+/// `place_of` splits a path: "de/lessons.toml" -> "de", "lessons"; a path without a folder is English, "en".
 std::pair<std::string, std::string> place_of(std::string_view path) {
   const size_t slash = path.find('/'), from = slash == path.npos ? 0 : slash + 1;
   return {slash == path.npos ? "en" : std::string(path.substr(0, slash)),
