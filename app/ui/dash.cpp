@@ -1,4 +1,3 @@
-// See dash.h.
 #include "app/ui/dash.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// What can be typed into or chosen from: number field, text field, choice, row. See widgets.h.
+// Controls that can be typed into or chosen from: number field, text field, choice, row.
 #include <imgui.h>
 #include <imgui_internal.h>
 #include <misc/cpp/imgui_stdlib.h>
@@ -13,8 +13,8 @@ namespace {
 
 enum class Typing { GoingOn, Done, Cancelled };
 
-// The text box of the control that is being edited, over `r`. Enter, Tab and a click elsewhere commit, Escape
-// cancels.
+// `edit_text` draws the text box of the control that is being edited, over `r`. Enter, Tab and a click elsewhere
+// commit, Escape cancels.
 Typing edit_text(Ui& ui, const Rect& r, TextStyle style) {
   Ui::Edit& edit = ui.edit();
   const float scale = ui.scale();
@@ -27,7 +27,7 @@ Typing edit_text(Ui& ui, const Rect& r, TextStyle style) {
   ImGui::PushStyleColor(ImGuiCol_FrameBg, ImU32(0));
   ImGui::SetCursorScreenPos({r.x * scale, r.y * scale});
   ImGui::SetNextItemWidth(r.w * scale);
-  // Not under a button that is down: it would be taken from what it presses.
+  // While a button is down the box must wait: it would take the keyboard from what that button presses.
   const bool waits = edit.fresh && ImGui::IsMouseDown(ImGuiMouseButton_Left);
   if (edit.fresh && !waits) ImGui::SetKeyboardFocusHere();
   const ImGuiID id = ImGui::GetID("##edit");
@@ -54,7 +54,7 @@ void begin_edit(Ui& ui, std::string_view name, std::string text) {
 
 std::string field_text(const FieldOptions& o, double v) { return o.format ? o.format(v) : number(v, 4); }
 
-// Share of the track, 0..1.
+// `to_track` returns the share of the track, 0..1.
 double to_track(const FieldOptions& o, double v) {
   double t =
       o.log ? (std::log(v) - std::log(o.lo)) / (std::log(o.hi) - std::log(o.lo)) : (v - o.lo) / (o.hi - o.lo);
@@ -71,14 +71,14 @@ double limited(const FieldOptions& o, double v, bool soft_ends) {
   return o.integer ? std::round(v) : v;
 }
 
-// Round values while dragging: whole steps, or two digits on a logarithmic track.
+// `rounded_drag` gives round values while dragging: whole steps, or two digits on a logarithmic track.
 double rounded_drag(const FieldOptions& o, double v) {
   if (!o.log) return o.step > 0 ? o.lo + std::round((v - o.lo) / o.step) * o.step : v;
   double unit = std::pow(10, std::floor(std::log10(v)) - 1);
   return std::round(v / unit) * unit;
 }
 
-// Next of 1, 2, 5, 10 ... above or below v.
+// `log_step` returns the next of 1, 2, 5, 10 ... above or below v.
 double log_step(double v, int direction) {
   double decade = std::pow(10, std::floor(std::log10(v) + 1e-9));
   double m = v / decade;
@@ -114,8 +114,9 @@ bool parse_number(std::string text, double& value) {
 
 namespace {
 
-// Draws box, label and note at the left and unit at the right; returns the place of the value between them.
-// The value always fits: in a narrow field the note goes first, then the unit, then the end of the label.
+// `field_frame` draws box, label and note at the left and unit at the right, and returns the place of the value
+// between them. The value always fits: in a narrow field the note goes first, then the unit, then the end of the
+// label.
 Rect field_frame(Ui& ui, const Rect& r, std::string_view label, std::string_view note, std::string_view unit,
                  float value_width, bool strong_border, bool enabled) {
   const Theme& t = ui.theme();

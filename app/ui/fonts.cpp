@@ -1,4 +1,3 @@
-// Looks the faces up and adds them to the atlas; see fonts.h.
 #include "app/ui/fonts.h"
 
 #include <imgui.h>
@@ -11,13 +10,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// ImGui's font size is ascent + descent; these factors turn an em into it (measured on the faces themselves).
+// ImGui's font size is ascent + descent; these factors, measured on the faces, turn an em into it.
 constexpr float inter_factor = 1.21f, mono_factor = 1.32f, dejavu_factor = 1.164f, builtin_factor = 1.0f;
 
 struct Source {
   const char* name;                // for the notice
   std::vector<const char*> files;  // alternatives, best first
-  std::vector<const char*> other;  // used where none of these exists
+  std::vector<const char*> other;  // used where none of `files` exists
   const char* merge;               // symbols
   float factor;
 };
@@ -56,7 +55,7 @@ std::string find(const std::vector<std::string>& folders, const std::vector<cons
   return {};
 }
 
-// Under PixelSnapH advances would be rounded to whole pixels and the type set too wide or too tight.
+// PixelSnapH would round advances to whole pixels and set the type too wide or too tight.
 ImFontConfig config(bool merge) {
   ImFontConfig c;
   c.MergeMode = merge;

@@ -1,4 +1,3 @@
-// See keys.h.
 #include "app/ui/keys.h"
 
 #include <imgui.h>

@@ -1,5 +1,5 @@
-// Numbers as people read them: groups of three, powers with superscripts; point and gap are those of the window's language.
-// Declared in widgets.h.
+// Numbers as people read them: groups of three, powers with superscripts, point and gap of the window's language.
+// widgets.h declares them.
 #include <fmt/format.h>
 
 #include <cmath>

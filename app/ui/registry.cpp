@@ -1,4 +1,3 @@
-// See registry.h.
 #include "app/ui/registry.h"
 
 namespace normscope::ui {

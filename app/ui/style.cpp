@@ -1,4 +1,3 @@
-// See style.h.
 #include "app/ui/style.h"
 
 #include <imgui.h>
@@ -42,7 +41,7 @@ void apply_style(const Theme& t, float scale) {
   s.SeparatorSize = border;
   s.DisabledAlpha = 0.5f;
   s.HoverDelayNormal = 0.35f;
-  // Curves within a quarter of a pixel of the true arc at any scale.
+  // Curves stay within a quarter of a pixel of the true arc at any scale.
   s.CircleTessellationMaxError = 0.2f;
   ImVec4* c = s.Colors;
   c[ImGuiCol_Text] = vec(t.ink);

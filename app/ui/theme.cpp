@@ -1,4 +1,4 @@
-// The table of the style guide. See theme.h.
+// The table of the style guide.
 #include "app/ui/theme.h"
 
 #include <algorithm>
@@ -12,7 +12,8 @@ namespace {
 
 constexpr Colour white = rgb(0xFFFFFF), black = rgb(0x000000);
 
-// Logical px. Below the least window everything is drawn smaller than was asked for, and said to be. A screen of 1600 x 1000 keeps the full layout behind a title bar and a task bar.
+// These sizes are in logical px. Below the least window everything is drawn smaller than was requested, and a notice
+// says so. A screen of 1600 x 1000 keeps the full layout behind a title bar and a task bar.
 constexpr Vec least_window{1024, 600}, least_full{1560, 930}, least_medium{1400, 840};
 
 constexpr Dash solid{}, dashed{7, 3.5f}, dotted{2, 3.5f};
@@ -103,7 +104,7 @@ constexpr Theme dark_theme{
     .shadow_gain = 2.2f,
 };
 
-// Position t in 0..1 along evenly spaced stops.
+// `along` returns the colour at t in 0..1 along evenly spaced stops.
 Colour along(std::span<const Colour> stops, double t) {
   double at = std::clamp(t, 0.0, 1.0) * double(stops.size() - 1);
   size_t i = std::min(size_t(at), stops.size() - 2);

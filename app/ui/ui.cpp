@@ -1,4 +1,4 @@
-// Frames, hit tests and focus of Ui; popups, shortcuts and tooltips are in ui_popup.cpp. See ui.h.
+// Frames, hit tests and focus of Ui. Popups, shortcuts and tooltips are in ui_popup.cpp.
 #include "app/ui/ui.h"
 
 #include <imgui.h>
@@ -19,7 +19,7 @@ constexpr ImGuiWindowFlags plain_window = ImGuiWindowFlags_NoDecoration | ImGuiW
                                           ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav |
                                           ImGuiWindowFlags_NoScrollWithMouse;
 
-// The part of what is drawn that ImGui clips to and the renderers show.
+// `see` sets the part of the drawing that ImGui clips to and the renderers show.
 void see(ImVec2 begin, ImVec2 size) {
   ImGuiViewport& view = *ImGui::GetMainViewport();
   view.Pos = view.WorkPos = begin;
@@ -29,7 +29,7 @@ void see(ImVec2 begin, ImVec2 size) {
 }  // namespace
 
 Ui::Ui(Fonts fonts) : fonts_(std::move(fonts)), theme_(&ui::theme(false)) {
-  ImGui::GetIO().ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;  // own focus ring, see the header
+  ImGui::GetIO().ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;  // our own focus ring, see the header
 }
 
 void Ui::begin_frame(const FrameOptions& options) {
@@ -80,14 +80,14 @@ void Ui::end_frame() {
   draw_held();
   draw_tooltip();
   ImGui::End();
-  // A control that is gone cannot keep the focus or the keys.
+  // A control that is gone can keep neither the focus nor the keys.
   if (!focus_.empty() && !registry_.find(focus_)) focus_.clear();
   if (!edit_.name.empty() && !registry_.find(edit_.name)) edit_ = {};
   follow_hand();
 }
 
-// A window that shows a part of what is drawn keeps the mouse a little way from its edges: the nearer the mouse is to
-// one, the faster the part moves. A control that Tab comes to is brought into it.
+// `follow_hand` moves the shown part when the mouse comes near an edge, faster the nearer it is. It also brings a
+// control that Tab reaches into the shown part.
 void Ui::follow_hand() {
   const ImGuiIO& io = ImGui::GetIO();
   const Vec window{io.DisplaySize.x, io.DisplaySize.y}, whole{size_.x * scale_, size_.y * scale_};
@@ -117,7 +117,7 @@ void Ui::follow_hand() {
   see({pan_.x, pan_.y}, io.DisplaySize);
 }
 
-// Along the window's lower and right edge: which part of all that is drawn it shows.
+// `draw_part` shows along the lower and right edge which part of the drawing the window shows.
 void Ui::draw_part(Vec window_px, Vec whole_px) {
   constexpr float thick = 4;
   const Vec from{pan_.x / scale_, pan_.y / scale_}, window{window_px.x / scale_, window_px.y / scale_};
@@ -147,7 +147,7 @@ bool Ui::typing() const { return !edit_.name.empty() || ImGui::GetIO().WantTextI
 
 void Ui::focus(std::string_view name) { focus_ = name; }
 
-// Tab and Shift+Tab along the order in which the last frame drew its controls.
+// `move_focus` follows Tab and Shift+Tab through the controls in the order of the last frame.
 void Ui::move_focus() {
   if (ImGui::IsKeyPressed(ImGuiKey_Escape, false) && edit_.name.empty() && popup_.empty()) {
     focus_.clear();
@@ -163,7 +163,7 @@ void Ui::move_focus() {
   focus_visible_ = true;
 }
 
-// Whether a control of the last frame, and no surface under `beside`, is drawn where the mouse is.
+// `drawn_under_mouse` tells whether a control of the last frame, other than a surface under `beside`, is at the mouse.
 bool Ui::drawn_under_mouse(const Rect& beside) const {
   const auto all = last_registry_.all();
   return std::any_of(all.begin(), all.end(), [&](const Control& c) {
@@ -181,7 +181,7 @@ Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value
   h.alt = alt();
   h.ctrl = ctrl();
   if (rect.empty()) return h;
-  // At least 24 x 24 to hit, whatever is drawn; but the margin yields to what is drawn in it.
+  // A control is at least 24 x 24 to hit, however small it is drawn, but the margin yields to what is drawn in it.
   Rect area = centred(rect.centre(), std::max(rect.w, space::hit_min), std::max(rect.h, space::hit_min));
   if (area.contains(mouse()) && !rect.contains(mouse()) && drawn_under_mouse(rect)) area = rect;
   ImGui::SetCursorScreenPos({area.x * scale_, area.y * scale_});
@@ -189,7 +189,7 @@ Hit Ui::hit(std::string_view name_view, const Rect& rect, std::string_view value
   ImGui::BeginDisabled(!options.enabled);
   h.clicked = ImGui::InvisibleButton(("##" + name).c_str(), {area.w * scale_, area.h * scale_});
   ImGui::EndDisabled();
-  // The focus ring is ours: a text field that took the keys does not blind the mouse.
+  // The focus ring is ours, so the mouse still works while a text field has the keys.
   h.hovered = ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled | ImGuiHoveredFlags_NoNavOverride);
   h.held = ImGui::IsItemActive();
   h.pressed = ImGui::IsItemActivated();
@@ -238,7 +238,7 @@ void Ui::keyboard(Hit& h, const std::string& name, const HitOptions& options) {
   if (h.arrow_x || h.arrow_y) focus_visible_ = true;
 }
 
-// The help appears after the mouse rested on the control for a moment.
+// The help appears after the mouse has rested on the control for a moment.
 void Ui::hover(const std::string& name, std::string_view help, const Hit& h) {
   if (!h.hovered || help.empty()) return;
   hovered_ = name;

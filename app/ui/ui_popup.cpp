@@ -1,4 +1,4 @@
-// Popups, shortcuts and tooltips of Ui. See ui.h.
+// Popups, shortcuts and tooltips of Ui.
 #include <imgui.h>
 
 #include <algorithm>
@@ -99,7 +99,7 @@ void Ui::draw_tooltip() {
   ScreenPainter layer(fonts_, ImGui::GetForegroundDrawList(), scale_, 3,
                       options_.record_text ? &texts_ : nullptr);
   Painter& paint = layer;
-  // What stands behind a line break is small print: a source, for instance.
+  // Text after a line break is small print, such as a source.
   const size_t end = std::min(tooltip_.find('\n'), tooltip_.size());
   const std::string text = tooltip_.substr(0, end),
                     print = tooltip_.substr(std::min(end + 1, tooltip_.size()));

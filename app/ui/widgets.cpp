@@ -1,4 +1,4 @@
-// Buttons, tabs, segments, badges, tiles and panels; what can be typed into is in fields.cpp. See widgets.h.
+// Buttons, tabs, segments, badges, tiles and panels. fields.cpp has what can be typed into.
 #include "app/ui/widgets.h"
 
 #include <fmt/format.h>
@@ -133,7 +133,7 @@ bool segmented(Ui& ui, std::string_view name, const Rect& r, std::span<const std
   };
   int move = box.arrow_x - box.arrow_y;
   if (move && count) {
-    const int by = move > 0 ? 1 : -1;  // past what is refused
+    const int by = move > 0 ? 1 : -1;  // past refused segments
     for (int next = selected < 0 ? 0 : selected + by; next >= 0 && next < count; next += by)
       if (refusal(next).empty() && !ui.held(std::string(name) + "/" + labels[next])) {
         selected = next;
@@ -202,7 +202,7 @@ float badge(Ui& ui, Vec at, std::string_view text, BadgeKind kind, Icon icon, bo
 void tile(Painter& p, const Theme& t, const Rect& r, int run, bool dashed) {
   const RunLook& look = t.runs[run];
   const std::string letter(1, look.letter);
-  // Proportions of the pictures, 16 px letter on 30 px and 11 px on 16 px, in sizes of the table.
+  // The pictures have a 16 px letter on 30 px and 11 px on 16 px; the size is the nearest below in the table.
   TextStyle style{Face::Bold, type::tick};
   for (const float px : type::sizes)
     if (px <= 7.f + r.h * 0.3f) style.px = px;

@@ -1,4 +1,4 @@
-// Shapes of Painter that are made of others; text is in paint_text.cpp. See paint.h.
+// Shapes of Painter that are made of others. Text is in paint_text.cpp.
 #include "app/ui/paint.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 namespace normscope::ui {
 namespace {
 
-// Corners of a rounded rectangle as a closed line, clockwise from the upper left.
+// `rounded` returns the corners of a rounded rectangle as a closed line, clockwise from the upper left.
 std::vector<Vec> rounded(const Rect& r, float radius) {
   radius = std::min({radius, r.w / 2, r.h / 2});
   if (radius <= 0)
@@ -46,7 +46,7 @@ void Painter::dashed_outline(const Rect& r, Colour c, float width, Dash dash, fl
   float length = 0;
   for (size_t i = 1; i < path.size(); ++i)
     length += std::hypot(path[i].x - path[i - 1].x, path[i].y - path[i - 1].y);
-  // Whole periods around the shape, so that no cut dash shows where it closes.
+  // Whole periods go around the shape, so that no cut dash shows where it closes.
   float periods = std::max(1.f, std::round(length / (dash.on + dash.off)));
   float k = length / (periods * (dash.on + dash.off));
   dashed(path, c, width, {dash.on * k, dash.off * k});

@@ -1,4 +1,4 @@
-// ScreenPainter: the shapes and texts of Painter as triangles of a draw list. See paint.h.
+// `ScreenPainter` turns the shapes and texts of Painter into triangles of a draw list.
 #include <imgui.h>
 #include <imgui_internal.h>  // the draw list's white texel
 
@@ -17,7 +17,7 @@ struct Box {
   ImVec2 lo, hi;
 };
 
-// Edges on whole device pixels: fills meet their neighbours without seams and borders stay sharp at any scale.
+// `snapped` puts edges on whole device pixels, so that fills meet without seams and borders stay sharp at any scale.
 Box snapped(const Rect& r, float scale) {
   return {{std::round(r.x * scale), std::round(r.y * scale)},
           {std::round(r.right() * scale), std::round(r.bottom() * scale)}};
@@ -127,7 +127,7 @@ float ScreenPainter::text(Vec at, TextStyle style, Colour colour, std::string_vi
   float x = at.x - (align == Align::Left ? 0 : align == Align::Centre ? width / 2 : width);
   ImFontBaked* baked = face.font->GetFontBaked(size);
   float ascent = baked->Ascent * (size / baked->Size);
-  // Whole device pixels: text that is dragged or scaled does not shimmer.
+  // Text starts on whole device pixels, so that it does not shimmer when it is dragged or scaled.
   const ImVec2 place{std::round(x * scale_), std::round(at.y * scale_ - ascent)};
   float right = place.x;
   for_pieces(s, [&](std::string_view piece, bool lowered) {

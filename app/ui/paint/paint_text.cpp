@@ -1,4 +1,4 @@
-// Text of Painter: centring, cutting and wrapping. See paint.h.
+// Text of Painter: centring, cutting and wrapping.
 #include "app/ui/paint.h"
 
 namespace normscope::ui {
@@ -45,7 +45,7 @@ std::string Painter::fit_words(TextStyle style, std::string_view s, float width)
     const std::string_view word = s.substr(0, s.find(' '));
     if (text_width(style, word) <= width) {
       all += word;
-    } else {  // what it ends with tells more than what it begins with
+    } else {  // the end of a path tells more than its beginning
       const float room = width - text_width(style, "…");
       const std::string_view head = word.substr(0, longest_prefix(style, word, room / 3));
       const float left = room - text_width(style, head);
@@ -78,7 +78,7 @@ std::vector<std::string> Painter::wrap(float width, TextStyle style, std::string
       lines.back() = std::move(longer);
     else
       lines.emplace_back(word);
-    // A word that is wider goes on in the next line, where there is room for words at all.
+    // A word wider than the line goes on in the next line, where there is room for words at all.
     constexpr size_t kShortest = 8;
     if (lines.back().size() == word.size() && word.size() > kShortest && text_width(style, word) > width) {
       const size_t part = longest_prefix(style, word, width);

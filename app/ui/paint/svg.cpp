@@ -1,4 +1,4 @@
-// SvgPainter: the shapes and texts of Painter as elements of an SVG document. See svg.h.
+// `SvgPainter` writes the shapes and texts of Painter as elements of an SVG document.
 #include "app/ui/svg.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,7 @@
 namespace normscope::ui {
 namespace {
 
-/// Of Inter Regular, from the blank to the tilde, in hundredths of the em.
+/// `kAdvances` are Inter Regular's advances from the blank to the tilde, in hundredths of the em.
 constexpr uint8_t kAdvances[] = {28, 28, 40, 63, 64, 81, 64, 22, 36, 36, 50, 66, 28, 46, 28, 36, 62, 46, 61,
                                  64, 64, 61, 62, 57, 62, 62, 28, 28, 66, 66, 66, 51, 94, 68, 65, 73, 72, 60,
                                  59, 74, 74, 26, 54, 65, 56, 89, 75, 76, 63, 76, 64, 64, 64, 74, 68, 95, 64,
@@ -27,7 +27,7 @@ constexpr float kMonoAdvance = 0.6f, kOtherAdvance = 0.66f, kBoldFactor = 1.035f
 
 bool is_mono(TextStyle style) { return style.face == Face::Mono || style.face == Face::MonoMedium; }
 
-/// "12.5": to a hundredth of a pixel.
+/// `px` rounds to a hundredth of a pixel: "12.5".
 std::string px(float v) { return fmt::format("{:g}", std::round(v * 100.f) / 100.f + 0.f); }
 
 std::string points(std::span<const Vec> list) {
@@ -99,7 +99,7 @@ class SvgPainter final : public Painter {
   float text(Vec at, TextStyle style, Colour c, std::string_view s, Align align) override {
     if (s.empty()) return 0;
     std::string inside;
-    float down = 0;  // of the last piece
+    float down = 0;  // drop of the last piece
     for_pieces(s, [&](std::string_view piece, bool lowered) {
       const float drop = lowered ? kSubscriptDrop * style.px : 0;
       inside += drop == down ? svg_escaped(piece)
@@ -120,7 +120,7 @@ class SvgPainter final : public Painter {
     float em = 0;
     for_pieces(s, [&](std::string_view piece, bool lowered) {
       for (const unsigned char c : piece) {
-        if ((c & 0xC0) == 0x80) continue;  // of a character that is counted already
+        if ((c & 0xC0) == 0x80) continue;  // a later byte of a character already counted
         const float advance = is_mono(style)       ? kMonoAdvance
                               : c >= 32 && c < 127 ? 0.01f * kAdvances[c - 32]
                                                    : kOtherAdvance;
@@ -129,7 +129,7 @@ class SvgPainter final : public Painter {
     });
     return em * style.px * (style.face == Face::Bold ? kBoldFactor : 1);
   }
-  /// An id holds what it cuts: two of one page that are called the same cut the same.
+  /// The id of a clip says what it cuts, so that two equal ids on one page cut the same.
   void push_clip(const Rect& r) override {
     const std::string id = fmt::format("clip-{}-{}-{}-{}", px(r.x), px(r.y), px(r.w), px(r.h));
     if (defined_.insert(id).second) put("<clipPath id=\"{}\"><rect{}/></clipPath>\n", id, place(r, 0));
@@ -139,7 +139,7 @@ class SvgPainter final : public Painter {
   void begin_group(std::string_view title) override { put("<g><title>{}</title>\n", svg_escaped(title)); }
   void end_group() override { put("</g>\n"); }
 
-  /// Elements up to where a colour stands, and that colour; `what` is "fill" or "stroke".
+  /// `Part` is the elements up to where a colour stands, and that colour; `what` is "fill" or "stroke".
   struct Part {
     std::string before;
     const char* what;
@@ -179,7 +179,7 @@ class SvgPainter final : public Painter {
   std::set<std::string> defined_;
 };
 
-/// A pair of colours, one a theme, is a class; a colour of one theme alone stands with its shape.
+/// A pair of colours, one for each theme, becomes a class; in a document of one theme a colour stands with its shape.
 std::string document(std::string_view title, const Picture& picture, const Theme& theme, const Theme* other) {
   SvgPainter page(theme.panel), second(other ? other->panel : Colour{});
   const Vec size = picture(page, theme);

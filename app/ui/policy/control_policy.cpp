@@ -1,4 +1,3 @@
-// See control_policy.h.
 #include "app/ui/policy/control_policy.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What Ui does about locked and hidden controls: their part of a hit test, and of the drawing. A control draws
-// itself as always; at the end of the frame what lies in a hidden one is made transparent, what lies in a locked
+// This file is what Ui does about locked and hidden controls in a hit test and in the drawing. A control draws itself
+// as always. At the end of the frame whatever lies in a hidden control becomes transparent, whatever lies in a locked
 // one pale, triangle by triangle, each as the smallest control around it says.
 #include <imgui.h>
 
@@ -29,7 +29,7 @@ struct Place {
   float opacity;
 };
 
-// `places` from the smallest on; `all`: around those that are not opaque.
+// `fade` takes `places` from the smallest on; `all` is the rectangle around the places that are not opaque.
 void fade(ImDrawList& list, const std::vector<Place>& places, const Rect& all) {
   std::vector<float> opacity(static_cast<size_t>(list.VtxBuffer.Size), 1);
   for (const ImDrawCmd& cmd : list.CmdBuffer)
@@ -40,7 +40,7 @@ void fade(ImDrawList& list, const std::vector<Place>& places, const Rect& all) {
       const ImVector<ImDrawVert>& v = list.VtxBuffer;
       const Rect triangle = around(v[at[0]].pos, v[at[1]].pos, v[at[2]].pos);
       if (!all.contains(triangle)) continue;
-      // Few are dim: most triangles are in none of them, and done with.
+      // Few places are dim, and most triangles lie in none of them, so this search ends most cases.
       const auto around_it = [&](const Place& place) { return place.rect.contains(triangle); };
       const auto dim = std::find_if(places.begin(), places.end(), [&](const Place& place) {
         return place.opacity < 1 && around_it(place);
@@ -66,7 +66,7 @@ Hold Ui::hold_of(std::string_view control) const {
   return options_.policy ? options_.policy->decides(control).value_or(Hold::Shown) : Hold::Shown;
 }
 
-// What stands in a hidden control is hidden with it, unless a rule of its own shows it.
+// A control inside a hidden control is hidden too, unless a rule of its own shows it.
 Hold Ui::note_place(std::string_view name, const Rect& rect, bool interactive) {
   if (!options_.policy || options_.policy->empty()) return Hold::Shown;
   ImDrawList* const list = paint_->list();
@@ -76,12 +76,12 @@ Hold Ui::note_place(std::string_view name, const Rect& rect, bool interactive) {
     return area.hold == Hold::Hidden && area.list == list && area.rect.contains(rect);
   });
   if (!rule && inside) hold = Hold::Hidden;
-  // A region without interaction has nothing to lock: what a locked plot shows stays as it is.
+  // A region without interaction cannot be locked: what a locked plot shows stays as it is.
   if (interactive || hold == Hold::Hidden) areas_.push_back({list, rect, clip_of(list, scale_), hold});
   return hold;
 }
 
-// A hit that the control gets no say in: nothing where it is free.
+// `stopped_hit` answers for a control that has no say in the hit; it returns nothing where the control is free.
 std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, std::string_view value,
                                    std::string_view help, const HitOptions& options) {
   const Hold hold = note_place(name, rect, true);
@@ -110,7 +110,7 @@ std::optional<Hit> Ui::stopped_hit(const std::string& name, const Rect& rect, st
   return Hit{};
 }
 
-// Pointing: the hand, or Tab and Enter, only names the control.
+// While pointing, the hand, or Tab and Enter, only names the control.
 Hit Ui::pointed_hit(const std::string& name, const Rect& rect, HitOptions options, Hit h) {
   options.enabled = true;
   keyboard(h, name, options);
@@ -120,7 +120,7 @@ Hit Ui::pointed_hit(const std::string& name, const Rect& rect, HitOptions option
   return Hit{};
 }
 
-// The texts of hidden controls are no texts of the screen.
+// `forget_hidden_texts` drops the texts of hidden controls, as nobody sees them.
 void Ui::forget_hidden_texts() {
   std::erase_if(texts_, [&](const TextRecord& text) {
     const auto holder = std::find_if(areas_.begin(), areas_.end(), [&](const HeldArea& area) {
