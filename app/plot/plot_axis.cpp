@@ -1,4 +1,3 @@
-// See plot_axis.h.
 #include "app/plot/plot_axis.h"
 
 #include <fmt/format.h>
@@ -77,7 +76,7 @@ std::string label_linear(double v, double step) {
 }
 
 std::vector<Tick> linear_ticks(double lo, double hi, int most, bool integer) {
-  // Both ends may carry a tick, or none: the step follows from the ticks that really fall inside.
+  // Both ends may carry a tick, or neither: the step follows from the ticks that really fall inside.
   double step = round_step(hi - lo, most + 1, integer);
   for (int tries = 0; tries < 4; ++tries) {
     double first = std::ceil(lo / step - 1e-9), last = std::floor(hi / step + 1e-9);
@@ -95,7 +94,7 @@ std::vector<Tick> log_ticks(double lo, double hi, int most) {
   if (last - first < 1) return linear_ticks(lo, hi, most, false);
   int stride = 1;
   while ((last - first) / stride + 1 > most) ++stride;
-  // Count from 1 (exponent 0) where it is inside, so that 1 keeps its label.
+  // Ticks count from 1 (exponent 0) where it is inside, so that 1 keeps its label.
   int anchor = first <= 0 && last >= 0 ? 0 : last;
   std::vector<Tick> ticks;
   for (int e = first; e <= last; ++e) {

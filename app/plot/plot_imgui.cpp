@@ -1,4 +1,4 @@
-// A plot under the hand: wheel, drag, box and handles. See plot.h.
+// A plot under the hand: wheel, drag, box and handles.
 #include <imgui.h>
 
 #include <cmath>
@@ -19,14 +19,14 @@ constexpr float cursor_reach = 7;       // px within which a press takes the ste
 constexpr float handle_radius = 6.5f;   // the 13 px disc
 constexpr float box_at_least = 2;       // px a side: a smaller box was a click
 
-// What a hand asks of both ranges: each is empty where it asks nothing.
+// `Asked` is the range that a hand asks for along an axis; empty where it asks for none.
 using Asked = std::optional<std::pair<double, double>>;
 
-// The wheel zooms about the mouse, which stays where it is: x, or y with Shift.
+// `wheel` zooms about the mouse, which stays where it is: along x, or along y with Shift.
 void wheel(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
   const float turns = ImGui::GetIO().MouseWheel;
   if (turns == 0) return;
-  // As far in as out again: a tenth of the area at each end and for each notch.
+  // A notch out undoes a notch in: each changes the area by a tenth at each end.
   const float rate = turns > 0 ? -0.1f / 1.2f : 0.1f;
   const ui::Vec m = ui.mouse();
   const ui::Rect& area = map.area;
@@ -38,7 +38,7 @@ void wheel(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
          map.x.inverse(area.right() + rate * (area.right() - m.x))};
 }
 
-// A drag takes what is under the mouse along.
+// `pan` takes what is under the mouse along with a drag.
 void pan(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
   const ImVec2 d = ImGui::GetIO().MouseDelta;
   const float dx = d.x / ui.scale(), dy = d.y / ui.scale();
@@ -47,7 +47,7 @@ void pan(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
   if (dy != 0) y = {map.y.inverse(area.bottom() - dy), map.y.inverse(area.y - dy)};
 }
 
-// The right button draws a box; what lies in it fills the plot when the button is let go.
+// `box` is drawn with the right button; what lies in it fills the plot when the button is released.
 void box(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
   const ImVec2 pressed = ImGui::GetIO().MouseClickedPos[ImGuiMouseButton_Right];
   const ui::Rect& area = map.area;
@@ -64,7 +64,7 @@ void box(ui::Ui& ui, const PlotMap& map, Asked& x, Asked& y) {
   y = {map.y.inverse(r.bottom()), map.y.inverse(r.y)};
 }
 
-// The mouse on the axes. Ranges live in `view`; plot_view.h says how far a hand may move them.
+// `steer` handles the mouse on the axes. Ranges live in `view`; plot_view.h says how far a hand may move them.
 void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Rect& area, View& view,
            PlotHit& hit) {
   if (ui.pointing() || ui.held(name)) return;
@@ -76,7 +76,7 @@ void steer(ui::Ui& ui, std::string_view name, const PlotSpec& plot, const ui::Re
   const ui::Vec m = ui.mouse();
   if (plot.cursor)
     hit.on_cursor = area.inset(-2).contains(m) && std::fabs(map.x(plot.cursor->x) - m.x) <= cursor_reach;
-  // A hand that took the cursor goes on holding it, wherever it goes.
+  // A hand that took the cursor holds it wherever it goes.
   if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) view.holds_cursor = hit.on_cursor;
 
   const float k = ui.scale();
@@ -123,7 +123,7 @@ void find_nearest(const PlotSpec& plot, const PlotMap& map, ui::Vec mouse, PlotH
     size_t i = nearest_index(s, hit.x);
     if (i >= s.y.size() || !std::isfinite(s.y[i])) continue;
     ui::Vec p = map(s.x_at(i), s.y[i]);
-    // Between sparse points the line counts, not the point.
+    // Between sparse points the distance to the line counts, not that to the point.
     float py = p.y;
     size_t j = s.x_at(i) > hit.x ? (i ? i - 1 : i) : std::min(i + 1, s.y.size() - 1);
     if (j != i && std::isfinite(s.y[j])) {
@@ -140,7 +140,7 @@ void find_nearest(const PlotSpec& plot, const PlotMap& map, ui::Vec mouse, PlotH
   }
 }
 
-// The cell under the mouse, and what it holds.
+// `hover_heat` finds the cell under the mouse and what it holds.
 void hover_heat(ui::Ui& ui, const HeatMap& heat, const ui::Rect& area, PlotHit& hit) {
   const float cell = std::min(area.w / float(heat.columns), area.h / float(heat.rows));
   const ui::Vec at{(ui.mouse().x - area.x) / cell, (ui.mouse().y - area.y) / cell};
@@ -204,7 +204,7 @@ PlotHit draw_plot_panel(ui::Ui& ui, std::string_view name, const ui::Rect& rect,
                         View& view, std::string_view help, float right, std::string_view highlight) {
   ui::Rect content =
       ui::panel(ui, rect, {plot.title, plot.note, plot.sentence, right, false, plot.question, plot.brief});
-  // The plot's own padding reaches into the panel's: ticks stand under the title.
+  // The plot's own padding reaches into the panel's, so that ticks stand under the title.
   content.x = rect.x + 4;
   content.w = rect.w - 8;
   content.h = rect.bottom() - content.y - 4;

@@ -1,5 +1,5 @@
-// Texts that have to find a place in a plot. Nothing is ever written over another text: labels are pushed
-// apart, notes try other places, and what finds none is left out.
+// Texts that have to find a place in a plot. No text is ever written over another: labels are pushed apart, notes try
+// other places, and a text without a place is left out.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -20,7 +20,7 @@ struct Label {
   float baseline;  // wanted, then placed
 };
 
-// How much of a label is written: everything, letter and value, the letter alone.
+// `Detail` says how much of a label is written: everything, letter and value, the letter alone.
 enum class Detail { Full, Value, Letter };
 
 float width_of(const Series& s, Detail detail, const Measure& measure) {
@@ -58,7 +58,7 @@ std::vector<Label> wanted_labels(Builder& b) {
     ui::Vec end = b.out.map(s.x_at(i - 1), s.end_y.value_or(s.y[i - 1]));
     labels.push_back({&s, {std::min(end.x, a.right()), end.y}, std::clamp(end.y, a.y, a.bottom()) + 4.5f});
   }
-  // More labels than lines of text: the middle ones go, the outermost tell the spread.
+  // With more labels than lines of text the middle ones go, because the outermost tell the spread.
   size_t room = std::max<size_t>(1, size_t(a.h / 14));
   std::stable_sort(labels.begin(), labels.end(),
                    [](const Label& p, const Label& q) { return p.baseline < q.baseline; });
@@ -66,8 +66,8 @@ std::vector<Label> wanted_labels(Builder& b) {
   return labels;
 }
 
-// What does not move in the label column: texts, the flag, reference lines. As slots for baselines; those
-// with no room for a label between them are one obstacle.
+// `obstacles` are what does not move in the label column (texts, the flag, reference lines), as slots for baselines.
+// Obstacles with no room for a label between them become one.
 std::vector<Slot> obstacles(const Builder& b, const ui::Rect& column) {
   const ui::Rect& a = b.out.map.area;
   std::vector<std::pair<float, float>> spans;
@@ -118,7 +118,7 @@ void label_ends(Builder& b) {
   std::vector<float> placed = spread(slots, a.y + 9, a.bottom() - 2);
   for (size_t i = 0; i < labels.size(); ++i) {
     const float w = width_of(*labels[i].series, detail, b.measure);
-    // The place that was computed, or the next free one: a run's label is never lost while there is room at all.
+    // A label takes the computed place or the next free one: it is never lost while there is any room.
     for (float d = 0; d < a.h; d = d <= 0 ? 4 - d : -d) {
       float y = placed[i] + d;
       if (y < a.y + 8 || y > a.bottom() - 1 || !b.is_free({x - 1, y - 10, w + 2, 12.5f})) continue;
@@ -130,7 +130,7 @@ void label_ends(Builder& b) {
 
 ui::Rect text_box(ui::Vec at, float width) { return {at.x, at.y - 9.4f, width, 12.4f}; }
 
-// The free place of the whole area whose middle is nearest to a point.
+// `nearest_free` finds the free place of the whole area whose middle is nearest to a point.
 bool nearest_free(const ui::Rect& inside, ui::Vec p, float width, const std::function<bool(ui::Vec)>& fits,
                   ui::Vec& found) {
   constexpr float across = 10, down = 7;
@@ -146,8 +146,9 @@ bool nearest_free(const ui::Rect& inside, ui::Vec p, float width, const std::fun
   return best < 1e9f;
 }
 
-// A text near a point: the wanted place first, then around the point, then wherever it crosses nothing. A place on
-// a grid line or reference line moves beside it. What finds no place is left out: a text over a line says neither.
+// `place_near` finds a place for a text near a point: the wanted place first, then around the point, then wherever it
+// crosses nothing. A place on a grid line or reference line moves beside it. A text without a place is left out,
+// because a text over a line makes both unreadable.
 bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& found) {
   const ui::Rect inside = b.out.map.area;
   std::vector<ui::Vec> tries{
@@ -171,9 +172,9 @@ bool place_near(Builder& b, ui::Vec p, ui::Vec offset, float width, ui::Vec& fou
   return nearest_free(inside, p, width, between, found) || nearest_free(inside, p, width, fits, found);
 }
 
-// Names of the levels. They stand above their line at the right, or where the plot wants them; where a curve
-// or another text is in the way, on the other side of the line, at its other end, or anywhere along it; then
-// beside it with a thin line to it. Over a curve only where all of that is taken.
+// `LevelName` is the name of a level. It stands above its line at the right, or where the plot wants it. Where a curve
+// or another text is in the way, it goes to the other side of the line, to the other end, or anywhere along it; then
+// beside it, with a thin line to it. It stands over a curve only where all of these places are taken.
 class LevelName {
  public:
   LevelName(Builder& b, const RefLine& line) : b_(b), line_(line), p_(b.out.map.y(line.value)) {
@@ -192,7 +193,7 @@ class LevelName {
   }
 
  private:
-  // How near the curves may come to a name: not at all, up to its letters, or through it.
+  // `Air` says how near the curves may come to a name: not at all, up to its letters, or through it.
   enum class Air { Clear, Touching, Over };
 
   bool crosses(const ui::Rect& box, Air air) const {

@@ -1,4 +1,4 @@
-// Frame, areas, reference lines and series of a plot; texts that have to find a place are in plot_labels.cpp.
+// Frame, areas, reference lines and series of a plot. Texts that have to find a place are in plot_labels.cpp.
 #include "app/plot/plot_layout.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ void add_axes(Builder& b) {
   const Axis &x = b.plot.x, &y = b.plot.y;
   if (b.plot.heat && !b.plot.heat->stretched) return;
   int rows = std::min(y.max_ticks, std::max(2, int(a.h / 22)));
-  if (!b.plot.heat || b.plot.heat->ticked)  // the rows of other maps are named by them
+  if (!b.plot.heat || b.plot.heat->ticked)  // the rows of other maps have names of their own
     for (const Tick& tick : ticks_of(y, b.out.map.y.lo(), b.out.map.y.hi(), rows)) {
       float py = b.out.map.y(tick.value);
       if (py < a.y - 0.5f || py > a.bottom() + 0.5f) continue;
@@ -74,17 +74,17 @@ void add_axes(Builder& b) {
     }
   b.add(RuleItem{{a.x, a.bottom()}, {a.right(), a.bottom()}, t.axis, 1, {}});
   if (!x.show_labels) return;
-  // The corner's word comes first: the tick labels keep clear of it.
+  // The word at the corner comes first, and tick labels keep clear of it.
   if (!x.short_label.empty())
     b.text({a.x - 9, a.bottom() + 18}, {ui::Face::Sans, ui::type::tick}, t.ink3, x.short_label,
            ui::Align::Right);
-  // Layers are counted one by one; steps and the like get a tick every 64 px or more.
+  // Every layer has a tick; steps and the like get one every 64 px or more.
   const bool few = x.integer && b.out.map.x.hi() - b.out.map.x.lo() <= 30;
   const int most = std::max(2, int(a.w / (few ? 34 : 64)));
   for (const Tick& tick : ticks_of(x, b.out.map.x.lo(), b.out.map.x.hi(), most)) {
     float px = b.out.map.x(tick.value);
     b.add(RuleItem{{px, a.bottom()}, {px, a.bottom() + 4}, t.axis, 1, {}});
-    // The last one's label stays within the plot's rectangle, also where that ends with the area.
+    // The last label stays within the plot's rectangle, even where that ends with the area.
     const float half = b.measure(tick_style, tick.label) / 2;
     const float at = std::max(b.rect.x + half, std::min(px, b.rect.right() - half - 1));
     b.text_if_free({at, a.bottom() + 18}, tick_style, t.ink3, tick.label, ui::Align::Centre);
@@ -102,7 +102,7 @@ void add_bands(Builder& b) {
       if (!std::isfinite(band.lo[i]) || !std::isfinite(band.hi[i])) continue;
       float px = b.out.map.x(band.x[i]);
       if (px < a.x - 1 || px > a.right() + 1) continue;
-      // One point a column suffices: a band has no spikes of its own.
+      // One point per column suffices, as a band has no spikes of its own.
       if (!strip.upper.empty() && px - strip.upper.back().x < b.options.column && i + 1 < n) continue;
       strip.upper.push_back({px, inside(b.out.map.y(band.hi[i]))});
       strip.lower.push_back({px, inside(b.out.map.y(band.lo[i]))});
@@ -223,8 +223,8 @@ void add_hover(Builder& b) {
   b.add(RuleItem{{px, a.y}, {px, a.bottom()}, b.theme.strong, 1, {}});
 }
 
-// Cells that fill the area. Neighbours of one colour are one piece, which reaches a little under the next one, so that
-// no seam is seen between them.
+// `add_stretched` draws cells that fill the area. Neighbours of one colour become one piece, which reaches a little
+// under the next, so that no seam shows between them.
 void add_stretched(Builder& b) {
   const HeatMap& h = *b.plot.heat;
   const ui::Rect& a = b.out.map.area;

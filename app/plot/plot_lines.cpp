@@ -1,4 +1,3 @@
-// See plot_lines.h.
 #include "app/plot/plot_lines.h"
 
 #include <algorithm>
@@ -8,7 +7,7 @@
 namespace normscope::plot {
 namespace {
 
-// First index whose x is not below v.
+// `lower` returns the first index whose x is not below v.
 size_t lower(const Series& s, double v) {
   size_t n = s.y.size();
   if (s.x.empty()) return size_t(std::clamp(std::ceil((v - s.x0) / s.dx), 0.0, double(n)));
@@ -18,8 +17,8 @@ size_t lower(const Series& s, double v) {
 
 size_t length(const Series& s) { return s.x.empty() ? s.y.size() : std::min(s.x.size(), s.y.size()); }
 
-// Neighbours so close that a noisy line is all slopes. Asked of the axis, not of the number of points so far:
-// the answer does not change while a series grows on it.
+// `close_together` tells whether neighbours are so close that a noisy line is all slopes. It asks the axis and not the
+// number of points so far, so the answer stays the same while a series grows.
 bool close_together(const Series& s, size_t first, size_t last, const PlotMap& map) {
   constexpr float near = 3;  // px
   if (last - first < 2) return false;
@@ -27,13 +26,14 @@ bool close_together(const Series& s, size_t first, size_t last, const PlotMap& m
   return width < near * float(last - 1 - first);
 }
 
-// Goes through the points of a series and hands on the telling ones of each pixel column. Pixels are computed
-// for these alone: a long line is mostly comparing numbers.
+// `Columns` goes through the points of a series and passes on the telling points of each pixel column. It computes
+// pixels for these alone, because most of the work on a long line is comparing numbers.
 class Columns {
  public:
   Columns(const Series& s, const PlotMap& map, float width, std::vector<ui::Vec>& out)
       : s_(s), map_(map), width_(width), out_(out) {}
-  // Point i, and those after it, up to `end`, that surely share its column and are finite. Returns the last one.
+  // `add` takes point i and the points up to `end` that surely share its column and are finite. It returns the last
+  // one.
   size_t add(size_t i, size_t end) {
     if (first_ == none || s_.x_at(i) >= sure_) enter(i, s_.x_at(i));
     const float* y = s_.y.values.data();
@@ -64,7 +64,7 @@ class Columns {
  private:
   static constexpr size_t none = size_t(-1);
 
-  // Point i lies in the current column only if its pixel says so.
+  // `enter` starts a new column only if the pixel of point i says so.
   void enter(size_t i, double x) {
     constexpr float doubt = 0.02f;  // px before the next column, where rounding decides
     const long column = long(std::floor(map_.x(x) / width_));
@@ -83,7 +83,7 @@ class Columns {
   std::vector<ui::Vec>& out_;
   size_t first_ = none, low_ = 0, high_ = 0, last_ = 0;
   long column_ = 0;
-  double sure_ = 0;  // smaller x are in the current column
+  double sure_ = 0;  // a smaller x is in the current column
 };
 
 }  // namespace
@@ -105,7 +105,7 @@ Line thin(const Series& s, const PlotMap& map, float column) {
     columns.flush();
     size_t begin = line.pieces.ends.empty() ? 0 : line.pieces.ends.back();
     if (out.size() == begin) return;
-    if (out.size() - begin == 1) out.push_back(out.back());  // a lone point still shows as a dot's width
+    if (out.size() - begin == 1) out.push_back(out.back());  // lets a lone point show as a dot
     line.pieces.ends.push_back(uint32_t(out.size()));
   };
   bool in_gap = false;
@@ -171,13 +171,13 @@ std::vector<float> spread(std::span<const Slot> slots, float lo, float hi) {
   std::iota(order.begin(), order.end(), size_t(0));
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return slots[a].wanted < slots[b].wanted; });
-  // Distance of each slot from the first one when all stand shoulder to shoulder.
+  // `offset` is the distance of each slot from the first when all stand shoulder to shoulder.
   std::vector<double> offset(n, 0);
   for (size_t k = 1; k < n; ++k) offset[k] = offset[k - 1] + slots[order[k - 1]].half + slots[order[k]].half;
   const double room = std::max(0.0, double(hi) - lo), needed = n ? offset[n - 1] : 0;
   if (needed > room)
     for (double& o : offset) o *= room / needed;
-  // Isotonic regression of wanted - offset: neighbours that would come too close move as one block.
+  // An isotonic regression of wanted - offset: neighbours that would come too close move as one block.
   struct Block {
     double sum, weight;
     size_t count;

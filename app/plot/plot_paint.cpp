@@ -1,11 +1,11 @@
-// What the layout of a plot came to, painted: the same shapes and texts on the screen and in a file. See plot_layout.h.
+// `paint` paints the layout of a plot: the same shapes and texts on the screen and in a file.
 #include "app/plot/plot_layout.h"
 #include "app/ui/widgets.h"
 
 namespace normscope::plot {
 namespace {
 
-// Paints an item; series and bands are cut off at the plot area.
+// `ItemPainter` paints an item; series and bands are cut off at the plot area.
 class ItemPainter {
  public:
   ItemPainter(ui::Painter& painter, const ui::Theme& theme, const ui::Rect& area)

@@ -1,4 +1,4 @@
-// A plot as a picture of its own, outside the window and its neighbours: what the file writers draw. See plot.h.
+// A plot as a picture of its own, outside the window and without neighbours: what the file writers draw.
 #include <algorithm>
 #include <cmath>
 
@@ -13,11 +13,11 @@ namespace normscope::plot {
 float pad_for_labels(const PlotSpec& plot, const Measure& measure, float width) {
   const float label = label_width(plot, measure);
   if (label <= 0) return plot.pad_right;
-  // The line ends at a share t of the area's width w; the label must end where the rectangle ends.
+  // The line ends at a share t of the area's width w; the label must end where the rectangle ends: w(1-t) + (total-w)
+  // >= need.
   const float t = AxisMap(plot.x.scale, plot.x.lo, plot.x.hi, 0, 1)(end_of_lines(plot));
   const float need = label + label_offset + 4;
   const float total = width - plot.pad_left;
-  // w(1-t) + (total-w) >= need
   const float w = t > 1e-6f ? (total - need) / t : total;
   return std::clamp(total - w, plot.pad_right, std::max(plot.pad_right, total * 0.45f));
 }

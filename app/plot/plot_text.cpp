@@ -1,4 +1,4 @@
-// A plot in words, for terminals, screen readers and tests; and as numbers (CSV). See plot.h.
+// A plot in words, for terminals, screen readers and tests, and as numbers (CSV).
 #include <fmt/format.h>
 
 #include <cmath>
@@ -62,7 +62,7 @@ void describe(std::string& out, const Series& s, const std::optional<Cursor>& cu
   out += values + '\n';
 }
 
-// "learning rate, nats", or the plain word where the axis has none.
+// `csv_name` returns "learning rate, nats", or the plain word where the axis has no label.
 std::string csv_name(const Axis& axis, const char* plain) {
   return csv_field(axis.label.empty()  ? plain
                    : axis.unit.empty() ? axis.label

@@ -1,4 +1,3 @@
-// See plot_view.h.
 #include "app/plot/plot_view.h"
 
 #include <algorithm>
@@ -13,7 +12,7 @@ constexpr double air = 0.05;      // of the home range, around data that lie bey
 constexpr double closest = 1e-4;  // of the widest range
 constexpr double counted = 2;     // steps or layers that are always seen together
 
-// On a log axis ranges are compared in decades.
+// `Ruler` compares ranges of a log axis in decades.
 struct Ruler {
   bool log;
   double to(double v) const { return log ? std::log10(v) : v; }
