@@ -1,5 +1,4 @@
-// Layout and drawing of tex.h. Every function returns a box with its baseline at y = 0; boxes are moved and
-// joined.
+// Layout and drawing of tex.h. Every function returns a box with its baseline at y = 0; boxes are moved and joined.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +9,7 @@ namespace {
 
 using ui::Vec;
 
-// Shares of the em, as in the fonts of the app (Inter's capitals and x-height).
+// These are shares of the em, as in the fonts of the app (Inter's capitals and x-height).
 constexpr float kAxis = 0.27f, kAscent = 0.76f, kDescent = 0.20f, kScript = 0.72f, kSmallest = 9.f;
 
 class Setter {
@@ -76,7 +75,7 @@ class Setter {
     return box;
   }
 
-  /// Adds `part` moved by `by`; the box grows to hold it.
+  /// `put` adds `part` moved by `by`; the box grows to hold it.
   static void put(Layout& box, const Layout& part, Vec by) {
     for (Piece p : part.pieces) {
       p.at = p.at + by;
@@ -164,7 +163,8 @@ class Setter {
     return box;
   }
 
-  /// Straight delimiters are lines, round and square ones are drawn from strokes, so that they take any height.
+  /// `delimiter` draws straight delimiters as lines and round and square ones as strokes, so that they take any
+  /// height.
   void delimiter(Layout& box, const std::string& kind, float x, float top, float foot, float px,
                  bool opening) const {
     const float line = rule(px), w = 0.16f * px, near = opening ? x + w : x, far = opening ? x : x + w;

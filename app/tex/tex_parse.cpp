@@ -1,4 +1,4 @@
-// The parser of tex.h: recursive descent over the source, one function a construct.
+// The parser of tex.h is a recursive descent over the source, with one function per construct.
 #include <array>
 #include <map>
 
@@ -73,7 +73,8 @@ class Parser {
                             s_.size() > kShown ? "..." : "", at + 1, what));
   }
 
-  // The parser, the layout and the end of a formula recurse as deeply as it is nested.
+  // `Level` limits the nesting, because the parser, the layout and the end of a formula recurse as deeply as it is
+  // nested.
   class Level {
    public:
     explicit Level(Parser& parser) : depth_(parser.depth_) {
@@ -97,7 +98,7 @@ class Parser {
     at_ += text.size();
     return true;
   }
-  /// A letter command must end where the name ends.
+  /// `at_command` requires that a command of letters ends where the name ends.
   bool at_command(std::string_view name) const {
     if (s_.substr(at_, name.size() + 1) != "\\" + std::string(name)) return false;
     const size_t after = at_ + name.size() + 1;
@@ -135,7 +136,7 @@ class Parser {
     return over(NodeKind::Scripts, {std::move(base), std::move(sub), std::move(super)});
   }
 
-  /// {...} or a single atom.
+  /// `argument` reads {...} or a single atom.
   NodePtr argument(std::string_view what) {
     skip_blanks();
     if (at_ >= s_.size() || s_[at_] == '}')
@@ -180,7 +181,7 @@ class Parser {
     return over(NodeKind::Fence, {std::move(inside)}, open, delimiter());
   }
 
-  /// \| ... \| is a norm.
+  /// `norm` reads \| ... \|.
   NodePtr norm(size_t where) {
     NodePtr inside = sequence("\\|");
     if (!take("\\|")) refuse(where, "this norm is not closed: expected \\|");
@@ -205,7 +206,7 @@ class Parser {
     return over(NodeKind::Root, {std::move(inside), std::move(index)});
   }
 
-  /// "mean x": a thin space before what it is of, none before a bracket or a script.
+  /// `operator_name` puts a thin space before the argument in "mean x", but none before a bracket or a script.
   NodePtr operator_name() {
     NodePtr name = leaf(NodeKind::Symbol, words("operatorname"));
     skip_blanks();
