@@ -1,4 +1,3 @@
-// See damage.h.
 #include "app/headless/damage.h"
 
 #include <imgui.h>
@@ -11,7 +10,7 @@
 namespace normscope::raster {
 namespace {
 
-// Both halves of the product of two words that are not small: every bit of either changes about half of the result's.
+// `mix` combines both halves of the product of two large words: each bit of either changes about half of the result's.
 uint64_t mix(uint64_t a, uint64_t b) {
   __extension__ using Wide = unsigned __int128;
   const Wide product = Wide(a ^ 0x9E3779B97F4A7C15) * (b ^ 0xD1B54A32D192ED03);
@@ -78,7 +77,7 @@ void Damage::hash(const ImDrawData& data) {
       for (unsigned i = 0; i + 3 <= command.ElemCount; i += 3) {
         const ImDrawIdx a = index[i], b = index[i + 1], c = index[i + 2];
         const ImVec2 p = vertex[a].pos, q = vertex[b].pos, s = vertex[c].pos;
-        // A pixel more on every side: the rasteriser rounds.
+        // The box is a pixel larger on every side, because the rasteriser rounds.
         add(mix(here ^ hashes[a], std::rotl(hashes[b], 21) ^ std::rotl(hashes[c], 42)),
             {std::max(x(std::min({p.x, q.x, s.x})) - 1, clip.x0),
              std::max(y(std::min({p.y, q.y, s.y})) - 1, clip.y0),

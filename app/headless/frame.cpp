@@ -1,4 +1,3 @@
-// See frame.h.
 #include "app/headless/frame.h"
 
 #include <imgui.h>
@@ -11,7 +10,7 @@ void serve_textures() {
   for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {
     switch (texture->Status) {
       case ImTextureStatus_WantCreate:
-        // The id is never looked at: the rasteriser reads the pixels from the texture itself.
+        // Nobody looks at the id: the rasteriser reads the pixels from the texture itself.
         texture->SetTexID(static_cast<ImTextureID>(texture->UniqueID + 1));
         texture->SetStatus(ImTextureStatus_OK);
         break;

@@ -1,4 +1,4 @@
-// PNG files from an Image, by stb_image_write.
+// PNG files of an Image, by stb_image_write.
 #include "app/headless/raster.h"
 #include "engine/core/error.h"
 #include "training/io/atomic_file.h"

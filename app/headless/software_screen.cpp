@@ -11,7 +11,7 @@
 namespace normscope {
 namespace {
 
-// What OpenGL 3 has beyond the 1.1 that its library exports.
+// These are what OpenGL 3 has beyond OpenGL 1.1, which is all that its library exports.
 constexpr GLenum kReadFramebuffer = 0x8CA8, kColourAttachment = 0x8CE0, kBgra = 0x80E1;
 
 struct Framebuffers {
@@ -64,14 +64,15 @@ void SoftwareScreen::resize(int width, int height) {
   image_.pixels.assign(size_t(width) * height, 0);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, GL_NEAREST);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, GL_NEAREST);
-  // Mesa gives the texture the order of colours asked for here, that of its windows: then it copies where it would draw.
+  // Mesa gives the texture the requested order of colours, which is that of its windows, so it can copy instead of
+  // draw.
   glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, width, height, 0, kBgra, GL_UNSIGNED_BYTE, nullptr);
   framebuffers().bind(kReadFramebuffer, framebuffer_);
   framebuffers().attach(kReadFramebuffer, kColourAttachment, GL_TEXTURE_2D, texture_, 0);
   framebuffers().bind(kReadFramebuffer, 0);
 }
 
-// Every row of tiles from the first to the last that changed.
+// `upload` sends, for every row of tiles, the tiles from the first to the last that changed.
 void SoftwareScreen::upload(const raster::Tiles& changed) {
   glPixelStorei(GL_UNPACK_ROW_LENGTH, image_.width);
   for (int row = 0; row < changed.rows; ++row) {

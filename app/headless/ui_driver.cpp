@@ -1,4 +1,3 @@
-// See ui_driver.h.
 #include "app/headless/ui_driver.h"
 
 #include <fmt/format.h>
@@ -16,9 +15,9 @@ namespace normscope::ui {
 namespace {
 
 constexpr int patience = 30;                               // frames to wait for a control to appear
-constexpr float kMostFrames = 100'000, kMostWheel = 1000;  // of one line of a script
+constexpr float kMostFrames = 100'000, kMostWheel = 1000;  // in one line of a script
 
-// Names that share the beginning of `name`, for the error message.
+// `similar` lists names that share the beginning of `name`, for the error message.
 std::string similar(const Registry& registry, std::string_view name) {
   std::string list;
   std::string_view head = name.substr(0, name.find('/'));
@@ -148,11 +147,11 @@ void UiDriver::key(std::string_view text) {
   hold(modifiers, false);
 }
 
-// A line of a script, cut into words.
+// `Line` is a line of a script, cut into words.
 struct UiDriver::Line {
   std::string verb, a, b, c;
-  std::string rest;  // all behind the verb
-  std::string name;  // of one control: it may hold spaces
+  std::string rest;  // all after the verb
+  std::string name;  // a control's name, which may hold spaces
 
   explicit Line(const std::string& text) {
     std::istringstream words(text);
@@ -165,7 +164,7 @@ struct UiDriver::Line {
     name.erase(name.find_last_not_of(" \t\r") + 1);
   }
   bool empty() const { return verb.empty() || verb[0] == '#'; }
-  /// The word, which has to be there.
+  /// `must` requires the word.
   const std::string& must(const std::string& word) const {
     if (word.empty()) throw Error("'" + verb + "' lacks an argument");
     return word;
