@@ -22,7 +22,7 @@ void hand_over(const std::string& path);
 void store_now();
 /// `storage_refusal` says why this browser keeps nothing; empty: it keeps everything.
 std::string storage_refusal();
-/// `fatal` ends the program with this line.
+/// `fatal` tells the page that the program ends, with this line.
 void fatal(const std::string& line);
 
 }  // namespace normscope::web
