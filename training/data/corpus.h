@@ -1,7 +1,7 @@
-// The built-in corpus: simple English-like sentences drawn from a small phrase grammar made for it.
+// The built-in corpus consists of simple English-like sentences drawn from a small phrase grammar made for it.
 //
-// Promises: the text is a pure function of (seed, length); the grammar is unambiguous (tested by parsing), so that
-// Grammar::entropy_rate() is the true entropy rate of the text, the loss that no model can beat on average, and
+// Promises: the text is a pure function of (seed, length). The grammar is unambiguous (tested by parsing), so that
+// Grammar::entropy_rate() is the true entropy rate of the text, the loss that no model can beat on average.
 // Grammar::unigram_entropy() is the loss of a model that knows letter frequencies only. Called by make_task.
 #pragma once
 
@@ -13,12 +13,13 @@
 
 namespace normscope {
 
-// 29 letters (a-z, space, comma, full stop), 102 words, prepositional phrases nested at most two deep.
+// `corpus_grammar` has 29 letters (a-z, space, comma, full stop), 102 words, and prepositional phrases nested at most
+// two deep.
 const Grammar& corpus_grammar();
 
-// The first `length` letters of the endless text of `seed`.
+// `corpus_text` is the first `length` letters of the endless text of `seed`.
 std::string corpus_text(uint64_t seed, size_t length);
-// What the tasks on the built-in text take of it.
+// `kCorpusLetters` is how much of it the tasks on the built-in text take.
 inline constexpr size_t kCorpusLetters = 2'000'000;
 
 }  // namespace normscope

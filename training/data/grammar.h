@@ -1,8 +1,7 @@
-// A probabilistic context-free grammar whose expected values are computed exactly.
+// `Grammar` is a probabilistic context-free grammar whose expected values are computed exactly.
 //
-// Promises: expected sentence length, letter frequencies and derivation entropy are solutions of linear
-// equations, not estimates; a sentence is a pure function of (seed, index). Called by the built-in corpus and
-// by its tests.
+// Promises: expected sentence length, letter frequencies and derivation entropy are solutions of linear equations,
+// not estimates. A sentence is a pure function of (seed, index). Called by the built-in corpus and by its tests.
 //
 // For a rule A with productions r of probability p_r, each a sequence of literal text and of rules B:
 //
@@ -10,11 +9,10 @@
 //     count_c(A) = sum_r p_r (c's in r     + sum_{B in r} count_c(B))           letters c
 //     entropy(A) = sum_r p_r (-ln p_r      + sum_{B in r} entropy(B))           nats
 //
-// that is (I - M) x = b with M_AB = sum_r p_r (number of B in r), one matrix and several right-hand sides.
-// entropy(A) is the entropy of the *derivation*; it is that of the *string* if and only if each string has
-// one derivation. Text is a row of independent sentences, so (renewal theorem, sentences ending in a mark
-// that occurs nowhere else) letter c has the stationary frequency count_c / length and the entropy rate is
-// entropy / length.
+// That is (I - M) x = b with M_AB = sum_r p_r (number of B in r), one matrix and several right-hand sides. entropy(A)
+// is the entropy of the *derivation*; it is that of the *string* if and only if each string has one derivation. A
+// text is a row of independent sentences that end in a mark which occurs nowhere else, so by renewal theory letter c
+// has the stationary frequency count_c / length, and the entropy rate is entropy / length.
 #pragma once
 
 #include <array>
@@ -26,13 +24,13 @@
 
 namespace normscope {
 
-// One alternative of a phrase, as written: `<name>` refers to a rule, everything else is literal.
+// `Alternative` is an alternative of a phrase, as written: `<name>` refers to a rule, everything else is literal.
 struct Alternative {
   double weight;
   std::string_view body;
 };
 
-// A rule of the grammar, as written. Exactly one of the two forms is filled.
+// `RuleText` is a rule of the grammar, as written. Exactly one of the two forms is filled.
 struct RuleText {
   std::string_view name;
   std::vector<Alternative> phrases;  // "<determiner> <noun>"
@@ -55,19 +53,19 @@ class Grammar {
     std::vector<Production> productions;
   };
 
-  // The first rule is the sentence. Throws Error for an unknown or doubled name, a weight that is not
-  // positive, a letter outside ASCII, or a grammar whose sentences have no finite expected length.
+  // The first rule is the sentence. Throws Error for an unknown or repeated name, a weight that is not positive, a
+  // letter outside ASCII, or a grammar whose sentences have no finite expected length.
   explicit Grammar(std::span<const RuleText> rules);
 
   const std::vector<Rule>& rules() const { return rules_; }
   double sentence_length() const { return length_; }          // letters, expected
   double sentence_entropy() const { return entropy_; }        // nats, of the derivation
   double entropy_rate() const { return entropy_ / length_; }  // nats per letter
-  // Stationary probability of each letter; letters that never occur have 0.
+  // `letter_frequencies` has the stationary probability of each letter; letters that never occur have 0.
   const std::array<double, 128>& letter_frequencies() const { return frequencies_; }
   double unigram_entropy() const;  // nats per letter, of letter_frequencies()
 
-  // Appends sentence number `index` of the text of `seed`.
+  // `append_sentence` appends sentence number `index` of the text of `seed`.
   void append_sentence(uint64_t seed, uint64_t index, std::string& out) const;
 
  private:

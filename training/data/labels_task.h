@@ -1,13 +1,15 @@
-// Sentence classification for encoders: from a labelled file, label<TAB>text, one a line, or from a made-up set.
+// `LabelsTask` is sentence classification for encoders: from a labelled file, with a line label<TAB>text for each
+// sentence, or from a made-up set.
 //
-// Made-up sets are of sentences of the built-in phrase grammar of at most 62 letters, other ones than the corpus of the
-// same seed has: 5,000 to learn and 1,000 to validate. "word-order": right, or swapped, where two neighbouring words,
-// drawn at random, have changed places and marks have not. "mood": of five classes, equally many of each, by how many
-// more adjectives of praise than of blame a sentence has, from two less to two more.
+// Made-up sets consist of sentences of the built-in phrase grammar of at most 62 letters, which the corpus of the
+// same seed does not have: 5,000 to learn and 1,000 to validate. "word-order" has two classes: right, or swapped,
+// where two neighbouring words, drawn at random, have changed places and marks have not. "mood" has five classes of
+// equal size: a sentence has from two fewer to two more adjectives of praise than of blame.
 //
-// A row is FIRST and the text's bytes (masked_task.h says why bytes), cut at T. The class is predicted at the
-// first position only, from the state of FIRST, as BERT predicts from [CLS]. Labels are numbered in alphabetical
-// order. Training lines are drawn at random, validation lines come in the order of the file; texts shorter than T
+// A row is FIRST and the text's bytes (masked_task.h says why bytes), cut at T. The class is predicted at the first
+// position only, from the state of FIRST, as BERT predicts from [CLS]. Labels are numbered in alphabetical order.
+// Training lines are drawn at random; validation lines come in the order of the file. Texts shorter than T are
+// padded, and no position attends to padding.
 // are padded, and no position attends to padding.
 #pragma once
 
@@ -22,8 +24,8 @@ namespace normscope {
 
 class LabelsTask final : public Task {
  public:
-  /// Validation: `valid`, or without any the last fifth of `train`. Throws Error for fewer than two labels
-  /// and for one that occurs in validation only.
+  /// Validation: `valid`; without it, the last fifth of `train`. Throws Error for fewer than two labels and for a
+  /// label that occurs in validation only.
   LabelsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, std::string name, int32_t context);
 
   int32_t vocabulary() const override;
@@ -54,7 +56,7 @@ class LabelsTask final : public Task {
   std::vector<Line> train_, valid_;
 };
 
-/// Of spec.labels_path, or the made-up set that spec.name says. Throws Error.
+/// `make_labels_task` reads spec.labels_path, or makes the set that spec.name says. Throws Error.
 std::shared_ptr<const Task> make_labels_task(const DataSpec& spec);
 
 }  // namespace normscope

@@ -1,10 +1,10 @@
-// Translation from a file of sentence pairs, source<TAB>target, in rows of their own length.
+// `PairsTask` is translation from a file of sentence pairs, source<TAB>target, in rows of their own length.
 //
-// A source row is its pieces and END; the decoder reads BEGIN y1 .. yn and predicts y1 .. yn END. A pair
-// belongs to the smallest of a few bucket lengths that holds both rows; a batch comes from one bucket and
-// holds about B*T positions, so there are as many shapes (and programs) as buckets. Every pair occurs once an
-// epoch; order and grouping are a pure function of (seed, epoch). Pairs longer than T are left out and
-// counted. Rows that fill up a last batch have length 0.
+// A source row is its pieces and END; the decoder reads BEGIN y1 .. yn and predicts y1 .. yn END. A pair belongs to
+// the smallest of a few bucket lengths that holds both rows. A batch comes from one bucket and holds about B*T
+// positions, so there are as many shapes (and programs) as buckets. Every pair occurs once an epoch; order and
+// grouping are a pure function of (seed, epoch). Pairs longer than T are left out and counted. Rows that fill up a
+// last batch have length 0.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace normscope {
 
 class PairsTask final : public Task {
  public:
-  /// Validation pairs: `valid`, or without any the last twentieth (at most 2000) of `train`.
+  /// Validation pairs: `valid`; without it, the last twentieth (at most 2000) of `train`.
   PairsTask(std::vector<TsvRow> train, std::vector<TsvRow> valid, Tokenizer tokenizer, std::string name,
             int32_t context);
 
@@ -40,7 +40,7 @@ class PairsTask final : public Task {
   const std::vector<TsvRow>& validation() const { return validation_; }  ///< as text, for BLEU
   size_t pairs() const { return train_.size(); }
   size_t left_out() const { return left_out_; }  ///< training pairs longer than the context
-  /// Batches of one pass over the training pairs.
+  /// `epoch_batches` is the number of batches of one pass over the training pairs.
   int32_t epoch_batches(int32_t B, int32_t T) const;
 
  private:
@@ -82,11 +82,11 @@ class PairsTask final : public Task {
   mutable std::shared_ptr<const Plan> plans_[2];  // the last of each split
 };
 
-/// The bucket lengths for rows of at most T: 8, 12, 16, 24, 32, 48, ... and T.
+/// `bucket_lengths` lists the bucket lengths for rows of at most T: 8, 12, 16, 24, 32, 48, ... and T.
 std::vector<int32_t> bucket_lengths(int32_t T);
 
-/// Reads spec.pairs_path and spec.valid_path, and the pieces from spec.tokenizer_path; where there is no such
-/// file they are learned, and nothing is written: who may, keeps tokenizer().
+/// `make_pairs_task` reads spec.pairs_path and spec.valid_path, and the pieces from spec.tokenizer_path. Where there
+/// is no such file it learns the pieces and writes nothing: a caller that may write keeps tokenizer().
 std::shared_ptr<const Task> make_pairs_task(const DataSpec& spec);
 
 }  // namespace normscope

@@ -1,8 +1,9 @@
-// The sequence tasks copy, reverse and sort as language modelling, and the random draws that all tasks share.
+// The sequence tasks are copy, reverse and sort as language modelling. The random draws that all tasks share are here
+// too.
 //
-// A row is  x1 .. xn SEP y1 .. yn  with n = T/2 symbols drawn uniformly from 32 and y = x copied, reversed or
-// sorted. The model reads the row shifted by one; targets on the input part are -1, so the loss is on y
-// alone. An odd T leaves one position at the end, which is ignored too.
+// A row is  x1 .. xn SEP y1 .. yn  with n = T/2 symbols drawn uniformly from 32 and y = x copied, reversed or sorted.
+// The model reads the row shifted by one; targets on the input part are -1, so the loss is on y alone. An odd T
+// leaves one position at the end, which is ignored too.
 #pragma once
 
 #include <array>
@@ -27,11 +28,12 @@ enum class SequenceRule : uint8_t { Copy, Reverse, Sort };
 std::optional<SequenceRule> sequence_rule(std::string_view name);
 std::shared_ptr<const Task> make_sequence_task(SequenceRule rule, int32_t context);
 
-// The random numbers of one row of one batch: a Philox stream with counter (draw, row and split, step, Batch).
+// `BatchDraws` draws the random numbers of one row of one batch: a Philox stream with counter (draw, row and split,
+// step, Batch).
 class BatchDraws {
  public:
   BatchDraws(uint64_t seed, uint64_t step, Split split, int32_t row);
-  // Uniform in [0, range), 0 < range < 2^32, from 64 random bits (the bias is below range / 2^64).
+  // `below` is uniform in [0, range), 0 < range < 2^32, from 64 random bits (the bias is below range / 2^64).
   uint64_t below(uint64_t range);
 
  private:
@@ -41,13 +43,13 @@ class BatchDraws {
   std::array<uint32_t, 4> block_{};
 };
 
-// Which of so many examples the row of a batch is: any of them to learn, and the next one in order to validate, which may
-// lie behind the last: then the row is empty.
+// `example_of` says which of so many examples the row of a batch is: any of them in training, the next one in
+// validation. That may lie behind the last example: then the row is empty.
 size_t example_of(uint64_t seed, uint64_t step, Split split, int32_t B, size_t row, size_t examples);
-// How many batches of B rows all of them take, in order.
+// `batches_of` is the number of batches of B rows that take all examples, in order.
 int32_t batches_of(size_t examples, int32_t B);
 
-// Takes the last `count` away from what there is to learn, to validate with.
+// `held_out` takes the last `count` training examples away, for validation.
 template <typename T>
 std::vector<T> held_out(std::vector<T>& train, size_t count) {
   const auto first = train.end() - static_cast<std::ptrdiff_t>(count);
@@ -56,7 +58,7 @@ std::vector<T> held_out(std::vector<T>& train, size_t count) {
   return held;
 }
 
-// Throws Error unless B and T are positive and both spans hold B*T numbers.
+// `check_batch` throws Error unless B and T are positive and both spans hold B*T numbers.
 void check_batch(int32_t B, int32_t T, std::span<const int32_t> tokens, std::span<const int32_t> targets);
 
 }  // namespace normscope

@@ -1,8 +1,8 @@
-// What a run learns: batches of tokens and targets, and the lines that belong under its loss curve.
+// `Task` is what a run learns: batches of tokens and targets, and the lines that belong under its loss curve.
 //
-// Promises: a batch is a pure function of (seed, step, split, B, T), consecutive ones too, so runs that share a seed
-// see the same data whatever else differs, and any step can be replayed; batch() allocates nothing. Called by the trainer,
-// by the sampled text and by the plots.
+// Promises: a batch is a pure function of (seed, step, split, B, T), consecutive batches too. So runs that share a
+// seed see the same data whatever else differs, and any step can be replayed. batch() allocates nothing. Called by
+// the trainer, by the sampled text and by the plots.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace normscope {
 
-// What a network learns to write from what. It follows from architecture and data (spec/spec.h).
+// `TaskForm` is what a network learns to write from what. It follows from architecture and data (spec/spec.h).
 enum class TaskForm : uint8_t {
   NextSymbol,  // decoder: the row shifted by one
   Masked,      // encoder: the symbols that were hidden (masked language model)
@@ -28,28 +28,29 @@ enum class TaskForm : uint8_t {
   Parse,       // parser: the next transition, a class a row, from the features of a state
 };
 
-// Which program a batch needs: one is sealed for each shape that occurs.
+// `BatchShape` says which program a batch needs: one program is sealed for each shape that occurs.
 struct BatchShape {
   int32_t rows = 0, length = 0;
   int32_t source_length = 0;  // Translate: positions of the source rows; Image: pixels
-  bool padded = false;        // rows have lengths of their own: key_lengths (and target_lengths) count
-  bool one_target = false;    // Parse: targets are (rows), one a row
+  bool padded = false;        // rows differ in length: key_lengths (and target_lengths) count
+  bool one_target = false;    // Parse: targets are (rows), one for each row
   auto operator<=>(const BatchShape&) const = default;
 };
 
-// Where a batch goes: the inputs of a program, or a Batch. What a shape does not have is empty.
+// `BatchView` is where a batch goes: the inputs of a program, or a Batch. Spans that a shape lacks are empty.
 struct BatchView {
   std::span<int32_t> tokens, targets;  // (rows, length), or targets (rows); a target of -1 counts for nothing
   std::span<int32_t> source;           // (rows, source_length)
   std::span<int32_t> key_lengths;      // (rows): visible positions of the source, or of a single stack's row
-  std::span<int32_t> target_lengths;   // (rows): positions of the target row that are not padding
+  std::span<int32_t> target_lengths;   // (rows): unpadded positions of the target row
 };
 
-// Tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
+// `Batch` has the tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for
+// nothing.
 struct Batch {
   int32_t B = 0, T = 0;
   std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths;
-  std::vector<float> x;  // (B,T,D): what a model with a Gaussian input reads in place of tokens
+  std::vector<float> x;  // (B,T,D): what a model with a Gaussian input reads instead of tokens
 
   Batch() = default;
   Batch(int32_t rows, int32_t positions);
@@ -71,7 +72,7 @@ struct DataSpec {
   std::string images_path;               // for name == "idx": images as of MNIST
   std::string image_labels_path;         // and their labels
   int32_t digits = 6000;                 // for name == "digits": images, those that validate among them
-  TaskForm form = TaskForm::NextSymbol;  // what the architecture asks for
+  TaskForm form = TaskForm::NextSymbol;  // what the architecture requires
   uint64_t data_seed = 1;   // of the generated corpus and labels, the drawn digits, the made-up trees
   bool punctuation = true;  // treebank: whether it counts in attachment scores
   bool consecutive =
@@ -81,7 +82,8 @@ struct DataSpec {
   bool operator==(const DataSpec&) const = default;
 };
 
-// Whether each row of that data has a class: labels of a file, and the made-up sets of labels_task.h.
+// `is_labelled` says whether each row of that data has a class: labels of a file, and the made-up sets of
+// labels_task.h.
 bool is_labelled(std::string_view name);
 
 struct ImageSize {
@@ -95,7 +97,7 @@ class Task {
  public:
   virtual ~Task() = default;
 
-  // The same task, where it is of sentence pairs or of a treebank; otherwise null.
+  // These return the same task where it has sentence pairs or a treebank, otherwise null.
   virtual const PairsTask* sentence_pairs() const { return nullptr; }
   virtual const ParsingTask* treebank() const { return nullptr; }
 
@@ -104,43 +106,45 @@ class Task {
   virtual int32_t classes() const { return 0; }  // Classify, Image, Parse: how many
   virtual std::string class_name(int32_t) const { return {}; }
   virtual ImageSize images() const { return {}; }  // Image
-  // Fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
+  // `batch` fills B*T tokens and targets, for forms that have nothing else. Throws Error only if the data cannot give
   // windows of T + 1 symbols, or if the spans have another size than B*T.
   virtual void batch(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                      std::span<int32_t> tokens, std::span<int32_t> targets) const;
-  // The shape of a batch of about B*T tokens in rows of at most T, and its contents.
+  // `shape` and `fill` give the shape and the contents of a batch of about B*T tokens in rows of at most T.
   virtual BatchShape shape(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
   virtual void fill(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T,
                     const BatchView& to) const;
-  // The same as a batch of its own.
+  // `draw` returns such a batch.
   Batch draw(uint64_t seed, uint64_t step, Split split, int32_t B, int32_t T) const;
-  // Whether the rows of a step's batch begin where those of the step before ended; otherwise nothing that was read
-  // before belongs to them. False for step 1.
+  // `goes_on` says whether the rows of a step's batch begin where those of the step before ended; otherwise nothing
+  // that was read before belongs to them. False for step 1.
   virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }
-  // The most rows that can go on so over segments of T symbols; 0 where nothing goes on.
+  // `consecutive_rows` is the most rows that can go on in this way over segments of T symbols; 0 where nothing goes
+  // on.
   virtual int32_t consecutive_rows(Split, int32_t) const { return 0; }
-  // How many validation batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there are.
+  // `validation_batches` is how many batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there
+  // are.
   virtual int32_t validation_batches(int32_t, int32_t) const { return 2; }
-  // Translate: the symbol that a target row starts with, and the one that ends it (-1: all rows are full).
+  // `begin` and `end` are, for Translate, the symbols that begin and end a target row (-1: all rows are full).
   virtual int32_t begin() const { return -1; }
   virtual int32_t end() const { return -1; }
-  // Throws Error if the data is too short to be split and drawn from in windows of T + 1 symbols.
+  // `require_context` throws Error if the data is too short to be split and drawn from in windows of T + 1 symbols.
   virtual void require_context(int32_t T) const = 0;
-  // The same, and where rows go on from batch to batch: unless each split is long enough for B of them; the message
-  // names the split.
+  // `require_batch` checks the same. Where rows go on from batch to batch, it also throws, naming the split, unless
+  // each split is long enough for B rows.
   virtual void require_batch(int32_t, int32_t T) const { require_context(T); }
 
-  // Probability of each symbol among the targets, and its entropy: nats per symbol, the loss of a model that
-  // knows frequencies only.
+  // `unigram` has the probability of each symbol among the targets. Its entropy, in nats per symbol, is the loss of a
+  // model that knows frequencies only.
   std::span<const double> unigram() const { return unigram_; }
   double unigram_entropy() const;
-  // Nats per symbol that no model can go below on average; nothing where it is not known.
+  // `entropy_rate` is nats per symbol that no model can go below on average; nothing where that is unknown.
   std::optional<double> entropy_rate() const { return entropy_rate_; }
 
   virtual std::string decode(std::span<const int32_t> tokens) const = 0;
-  uint64_t hash() const { return hash_; }            // of the data: another hash, another text
+  uint64_t hash() const { return hash_; }            // the data's: another hash means other data
   const std::string& unit() const { return unit_; }  // what one token is: "letter", "character", "symbol"
-  // Whether bits a token are bits per character.
+  // `of_characters` says whether bits a token are bits per character.
   bool of_characters() const { return unit() == "letter" || unit() == "character"; }
 
  protected:
@@ -154,19 +158,20 @@ class Task {
   uint64_t hash_ = 0;
 };
 
-// Throws Error for an unknown name and for a text that cannot be used.
+// `make_task` throws Error for an unknown name and for a text that cannot be used.
 std::shared_ptr<const Task> make_task(const DataSpec& spec);
 
-// The same from a text in memory (a file that was dropped on the window, a test).
+// `make_text_task` makes the task of a text in memory (a file that was dropped on the window, a test).
 std::shared_ptr<const Task> make_text_task(TextSource source, int32_t context, bool consecutive = false);
 
-// Mean of -ln p(target) under the task's unigram distribution over exactly the training targets of the steps
-// first_step <= step < last_step, in nats: what a run that is stuck at letter frequencies must show on them.
+// `unigram_cross_entropy` is the mean of -ln p(target) under the task's unigram distribution over exactly the
+// training targets of the steps first_step <= step < last_step, in nats: what a run stuck at letter frequencies must
+// show on them.
 double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step, uint64_t last_step,
                              int32_t B, int32_t T);
-// The same in the loss of a run with label smoothing s: the frequencies become (1 - s) p + s / V, the best that a model
-// which knows nothing else can say then, and each target counts as the loss counts it, 1 - s for itself and s / V for
-// every symbol.
+// `smoothed_unigram_cross_entropy` is the same in the loss of a run with label smoothing s. The frequencies become (1
+// - s) p + s / V, the best answer of a model that knows nothing else. Each target counts as in the loss: 1 - s for
+// itself and s / V for every symbol.
 double smoothed_unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step,
                                       uint64_t last_step, int32_t B, int32_t T, double smoothing);
 

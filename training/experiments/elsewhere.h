@@ -1,6 +1,6 @@
-// A study as text to be run elsewhere: as the command, as a job array for Slurm, as lines for GNU parallel. All three
-// train the very same runs. Called by the commands (--print-command), the screen of sweeps (Copy) and the tests, which
-// execute them.
+// Elsewhere writes a study as text that runs on another machine: as the command, as a job array for Slurm or as lines
+// for GNU parallel. All three forms train the very same runs. The commands (--print-command), the screen of sweeps
+// (Copy) and the tests, which execute the texts, call it.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +12,26 @@
 
 namespace normscope::experiments {
 
-/// " --backend cuda --tf32", with `between` before each option; of the CPU nothing.
+/// `backend_text` writes " --backend cuda --tf32" with `between` before each option, and nothing for the CPU.
 std::string backend_text(const BackendChoice& backend, std::string_view between);
 
 struct Elsewhere {
-  std::string name;  ///< of the study, and of its folders: "sweep"
-  /// The command that trains it; `between` stands before each of its options.
+  std::string name;  ///< the study's, which its folders have too: "sweep"
+  /// Returns the command that trains the study, with `between` before each of its options.
   std::function<std::string(std::string_view between)> command;
   std::string shows;  ///< options of the command that shows it when all is merged: " --csv sweep.csv"
   int64_t runs = 1;
-  int32_t tasks = 0;  ///< shards; 0: one a run, at most kMostTasks
+  int32_t tasks = 0;  ///< shards; 0: one for each run, at most kMostTasks
   bool cuda = false;
 };
 
-/// Slurm's usual limit of an array is 1001.
+/// `kMostTasks` stays below Slurm's usual limit of an array, which is 1001.
 inline constexpr int32_t kMostTasks = 1000;
 int32_t tasks_of(const Elsewhere& where);
 
-/// By the name of the form: "command"; "slurm", a script for sbatch of which every task keeps its runs in a store of its own
-/// and whose last lines say how they are merged; or "parallel", three lines for a shell: train, merge, show. Throws Error.
+/// `text_for` writes the form of that name. "command" is the command. "slurm" is a script for sbatch: each task keeps
+/// its runs in a store of its own, and the last lines say how the stores are merged. "parallel" is three lines for a
+/// shell: train, merge, show. Throws Error.
 std::string text_for(std::string_view form, const Elsewhere& where);
 inline constexpr const char* kForms[] = {"command", "slurm", "parallel"};
 

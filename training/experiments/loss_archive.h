@@ -1,5 +1,5 @@
-// The reruns of the Lab's "Is it luck?" among the results of experiments: what one window trained the next one,
-// or another process, finds.
+// This archive keeps the reruns of the Lab's "Is it luck?" among the results of experiments, so that another window
+// or process finds what one window has trained.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace normscope::experiments {
 
-/// Over a store there; null where there can be none.
+/// `open_loss_archive` opens the archive over the store at that place; null where there can be no store.
 std::shared_ptr<LossArchive> open_loss_archive(StorePlace place) noexcept;
 
 }  // namespace normscope::experiments

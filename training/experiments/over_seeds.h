@@ -1,5 +1,5 @@
-// One setting over its seeds: how many learn, since when, how well. What a cell of a sweep and an arm of the zoo
-// show, and the words and numbers that both write. Called by zoo/, sweep/ and compare.
+// OverSeeds summarises one setting over its seeds: how many runs learn, since when and how well. A cell of a sweep
+// and an arm of the zoo show it. Called by zoo/, sweep/ and compare.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,27 @@ namespace normscope::experiments {
 
 struct OverSeeds {
   std::vector<std::optional<Record>> runs;  ///< by seed
-  int32_t known = 0;                        ///< runs there are
+  int32_t known = 0;                        ///< runs that exist
   int32_t count(Verdict verdict) const;
-  int32_t since() const;        ///< median first step off the plateau of those that learn; 0: none does
+  int32_t since() const;        ///< median first step off the plateau of the runs that learn; 0: none does
   std::string verdict() const;  ///< "learns", "learns 2 of 3", "stuck", "–" without runs
-  /// Of the finite ones, nats: mean, range and standard deviation (of a sample); NaN without.
+  /// Over the runs with a finite loss, in nats: mean, range and standard deviation (of a sample). NaN without such a
+  /// run.
   double mean = kUnknown, low = kUnknown, high = kUnknown, deviation = kUnknown;
-  /// Geometric means over the seeds; zero where one of them is.
+  /// Geometric means over the seeds; zero where one seed's number is zero.
   double gradient = kUnknown, ratio = kUnknown;         ///< layer 1; layer 1 over the last one
   double beta2 = kUnknown;                              ///< mean over the seeds
   double score = kUnknown, score_deviation = kUnknown;  ///< mean and standard deviation of Record::score
-  /// Fills in everything above from `runs`.
+  /// `summarise` fills in everything above from `runs`.
   void summarise();
 };
 
-/// Counts, means and, one a seed, the runs that there are, as a table's JSON has them.
+/// `to_json` writes counts, means and the list of runs, one for each seed, as a table's JSON has them.
 nlohmann::json to_json(const OverSeeds& arm);
-/// A run as CSV and JSON have it.
+/// `run_columns` and `run_row` describe a run as CSV and JSON have it.
 std::vector<Column> run_columns();
 TableRow run_row(size_t seed, const Record& record);
-/// The columns and cells of two tables side by side.
+/// `joined` puts the columns or cells of two tables side by side.
 template <typename List>
 List joined(List first, const List& second) {
   first.insert(first.end(), second.begin(), second.end());
@@ -42,7 +43,7 @@ List joined(List first, const List& second) {
 }
 
 std::string power(double value);                 ///< "1.8e-04"
-std::string verdict_text(const OverSeeds& arm);  ///< "learns from 46", "stuck (1 seed)" of several
+std::string verdict_text(const OverSeeds& arm);  ///< "learns from 46"; of several seeds "stuck (1 seed)"
 std::string loss_text(const OverSeeds& arm);     ///< "0.914 ± 0.012", "–"
 std::string score_text(const OverSeeds& arm);    ///< "97.4 ± 0.3", "2.31 ± 0.02", "–"
 

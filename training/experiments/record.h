@@ -1,5 +1,5 @@
-// What one run came to: verdict, losses, gradients. A Record is the head of a Taken (taken.h), and all that the tables of
-// many runs show. Shown by zoo/ and sweep/.
+// `Record` says what one run came to: verdict, losses, gradients. It is the head of a Taken (taken.h), and the tables
+// of many runs, in zoo/ and sweep/, show nothing else.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace normscope::experiments {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Diverges: finite, and at the end worse than guessing every symbol alike. Undecided: too few steps for a
-/// verdict (measure/plateau.h).
+/// Diverges: the loss is finite, but at the end worse than guessing every symbol alike. Undecided: there were too few
+/// steps for a verdict (measure/plateau.h).
 enum class Verdict : uint8_t { Learns, Stuck, Diverges, NotFinite, Undecided, Failed };
 inline constexpr std::string_view kVerdicts[] = {"learns",     "stuck",     "diverges",
                                                  "not finite", "undecided", "failed"};
@@ -34,13 +34,13 @@ struct Record {
   double level = kUnknown;   ///< unigram entropy: the loss of a model that knows letter frequencies only
   double beta2 = kUnknown;   ///< sum over sub-layers of beta^2_ii at initialisation (Liu et al. 2020)
   std::string beta2_reason;  ///< why there is none
-  /// Norm of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
+  /// Norms of dL/dW2 in layer 1 and in the last layer at step kGradientStep.
   double gradient_first = kUnknown, gradient_last = kUnknown;
-  /// Of the validation at the end: accuracy of a classifier and UAS of a parser, in percent; bits per character of a
-  /// model with a memory. Others have none.
+  /// From the validation at the end: a classifier's accuracy or a parser's UAS, in percent; bits per character of a
+  /// model with a memory. Unknown for other models.
   double score = kUnknown;
-  /// The losses for a small plot, nats: means of `stride` steps each, one after the other (the last of what is
-  /// left), to four digits. At most kCurve of them.
+  /// The losses for a small plot, in nats to four digits: each is the mean of the next `stride` steps, and the last
+  /// one the mean of what is left. At most kCurve of them.
   std::vector<double> curve;
   int32_t stride = 1;
 
@@ -67,7 +67,7 @@ void io(Io& io, codec::Of<Io, Record>& r) {
 }
 
 inline nlohmann::json to_json(const Record& record) { return codec::write(record); }
-/// Throws Error for what is no record.
+/// Throws Error unless `json` is a record.
 inline Record record_from(const InputValue& json) { return codec::read<Record>(json); }
 
 }  // namespace normscope::experiments

@@ -1,8 +1,8 @@
-// Runs for lessons. A run that is among the finished ones in memory (lab/run_cache.h, shared with the Lab) or
-// in the store on disk is not trained again; another is trained by the runner of experiments, measured and
-// kept in both. What a lesson wants to know of a finished run beside its history (shares of branches, what
-// the model writes) is worked out once and kept here. Any number of threads may ask at once, each through a
-// RunStore of its own (`beside`): they share all results, and each measures on its own backend.
+// `RunStore` finds or trains the runs of lessons. It never trains a run again that is among the finished ones in
+// memory (session/run_cache.h, shared with the Lab) or in the store on disk. The runner of experiments trains and
+// measures any other run, and both keep it. RunStore works out once what a lesson wants to know beside the history
+// (shares of branches, what the model writes). Any number of threads may ask at once, each through its own RunStore
+// (`beside`), which shares all results and has a backend of its own.
 #pragma once
 
 #include <condition_variable>
@@ -27,7 +27,7 @@ namespace normscope::lessons {
 using ShareMap =
     std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
 
-/// A finished run as lessons see it.
+/// `RunResult` is a finished run as lessons see it.
 struct RunResult {
   double level = 0;  ///< loss of a model that knows letter frequencies only
   std::string text;  ///< what the model writes at the end
@@ -35,14 +35,14 @@ struct RunResult {
   ShareMap shares_start, shares_end;  ///< empty unless the model is one stack of layers
 };
 
-/// Where a training stands, told after every step, from the thread that trains.
+/// `RunProgress` says where a training stands; the thread that trains reports it after every step.
 struct RunProgress {
   std::string key;  ///< of the run
   int32_t step = 0, steps = 0;
-  std::shared_ptr<const History> history;  ///< grows on; safe to read from any thread
+  std::shared_ptr<const History> history;  ///< grows on; any thread may read it
   double level = 0;
 };
-/// Returns false to stop: Cancelled is thrown then.
+/// Returns false to stop; Cancelled is thrown then.
 using OnStep = std::function<bool(const RunProgress&)>;
 struct Cancelled : Error {
   Cancelled() : Error("stopped") {}
@@ -50,47 +50,48 @@ struct Cancelled : Error {
 
 class RunStore {
  public:
-  /// threads 0 = one per physical core. `finished`: the runs in memory that are shared; null: its own.
-  /// `place`: of the store on disk; without a folder there is none.
+  /// `threads`: 0 means one for each physical core. `finished`: the shared runs in memory; null: a cache of its own.
+  /// `place`: the folder of the store on disk; without a folder there is no store.
   explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr,
                     experiments::StorePlace place = {});
-  /// The same on a store that is there, with `runner` for whatever is trained; runs_at_a_time takes the place of threads.
+  /// Uses a store that is open already, and trains with `runner`, whose runs_at_a_time takes the place of `threads`.
   RunStore(experiments::ResultStore kept, const experiments::RunnerOptions& runner);
   ~RunStore();
-  /// Another one for another thread, with the same results.
+  /// `beside` returns a RunStore for another thread, with the same results.
   std::unique_ptr<RunStore> beside(int threads) const;
   int threads() const { return threads_; }
 
-  /// The finished run, trained now when it is not there. Throws Error, and Cancelled.
+  /// `get` returns the finished run and trains it first where it is missing. Throws Error, and Cancelled.
   std::shared_ptr<const RunResult> get(const RunSpec& spec, const std::vector<Edit>& edits,
                                        const OnStep& on_step);
-  /// Rise of the finished run's validation loss, nats, without each layer of its only stack; `top`: without the
-  /// last 1, 2, ... of them (training/session/ablation.h). Trained as in get(). Throws Error for any other model.
+  /// `left_out` returns by how many nats the finished run's validation loss rises without each layer of its only
+  /// stack; with `top`, without the last 1, 2, ... layers (training/session/ablation.h). It trains the run as get()
+  /// does. Throws Error unless the model is a single stack.
   std::vector<double> left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
                                const OnStep& on_step);
-  /// Those that nobody has trained yet, several at once, one thread each. `on_step` is called from
-  /// those threads. Throws Error, and Cancelled.
+  /// `train_ahead` trains the runs that nobody has trained yet, several at once on one thread each. It calls
+  /// `on_step` from those threads. Throws Error, and Cancelled.
   void train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step);
-  /// The same for a study, as `runner` has it: all `runs` count, in memory or not, so that a shard is the same part of them
-  /// whatever is there. Throws Error where one could not be trained.
+  /// `train` does the same for a study, as `runner` says. All `runs` count, in memory or not, so that a shard is the
+  /// same part of them whatever the store has. Throws Error where a run could not be trained.
   experiments::Outcome train(std::vector<experiments::Experiment> runs, const OnStep& on_step,
                              const std::function<bool(const experiments::Progress&)>& on_progress);
-  /// Results in memory; what was kept elsewhere is found again.
+  /// `forget` drops the results in memory; results that were kept elsewhere are found again.
   void forget();
-  /// nullptr when no get() asked for it yet.
+  /// `find` returns nullptr for a run that no get() has asked for.
   std::shared_ptr<const RunResult> find(const std::string& key) const;
   static std::string key_of(const RunSpec& spec, const std::vector<Edit>& edits);
 
-  /// Asked before each model that a curve builds afresh, which are many and train nothing.
+  /// `stop_when` sets what look() asks before each model that a curve builds: these are many, and none is trained.
   void stop_when(std::function<bool()> stop) { stop_ = std::move(stop); }
-  /// Throws Cancelled where it is to stop.
+  /// `look` throws Cancelled where the work is to stop.
   void look() const {
     if (stop_ && stop_()) throw Cancelled();
   }
 
   Backend& backend() { return *backend_; }
   std::shared_ptr<const Task> task(const DataSpec& data);
-  int32_t trained() const;  ///< how many runs were really trained
+  int32_t trained() const;  ///< number of runs that were trained and not found
   const experiments::ResultStore& on_disk() const { return shared_->kept; }
 
  private:
@@ -111,7 +112,8 @@ class RunStore {
   std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
   void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
   experiments::Plan plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step);
-  void count(const experiments::Outcome& outcome);  ///< what was trained; throws Error where a run failed
+  void count(const experiments::Outcome& outcome);  ///< adds up what was trained; throws Error where a run
+                                                    ///< failed
 
   int threads_;
   std::function<bool()> stop_;

@@ -1,7 +1,8 @@
-// The one service that trains runs to measure something of them: the lessons' checks, the zoo, and what compares
-// or reproduces. Runs are independent: several train at a time, each on a backend of its own, to the same bits
-// whatever their number. What the store has is not trained; an interrupted run is kept with its state and goes on
-// from its step next time, to the same bits; so does one that was killed, from where it was a minute before.
+// The runner is the one service that trains runs to measure something of them: for the lessons' checks, for the zoo,
+// and for whatever compares or reproduces. Runs are independent: several train at a time, each on a backend of its
+// own, and their number changes no bit. A run that the store has is not trained. An interrupted run is kept with its
+// state and goes on from its step next time, to the same bits; a run that was killed goes on from its state of at
+// most a minute before.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@
 
 namespace normscope::experiments {
 
-/// What is measured of one run; made for it, and called from the thread that trains it.
+/// `Measurement` measures one run. It is made for that run, and called from the thread that trains it.
 class Measurement {
  public:
   virtual ~Measurement() = default;
@@ -29,13 +30,16 @@ class Measurement {
   virtual bool after_step(const Run&) { return true; }  ///< false: stop
   virtual nlohmann::json end(Run&) = 0;                 ///< the result
   virtual nlohmann::json so_far() const { return nlohmann::json::object(); }  ///< of an interrupted run
-  /// From so_far(). False: that is not enough, and the run begins again. Throws Error for what is none.
+  /// `go_on` takes up what so_far() returned. False: that is not enough, and the run begins again. Throws Error for
+  /// values that so_far() cannot have written.
   virtual bool go_on(const InputValue&) { return true; }
-  /// Of a run whose state was kept, at its end and after begin() of a fresh one: what after_step() would have seen, from
-  /// the history. Throws Error where that is not there any more: the run is trained again.
+  /// `afterwards` measures a finished run from the state that was kept, after begin() has seen a fresh one: it takes
+  /// from the history what after_step() would have seen. Throws Error where the history no longer has that; the run
+  /// is then trained again.
   virtual void afterwards(Run&) { fail("result", "cannot be measured after the fact"); }
-  /// Of a run that the store has; `state` where the plan keeps it, null where it is gone. False: that is not enough, and
-  /// the run is measured again, as it is without a state that the plan keeps. Throws Error for what is none.
+  /// `known` sees the result of a run that the store has. `state` is the state that the plan keeps, null where it is
+  /// gone. False: the result is not enough, and the run is measured again, as it is when a state that the plan keeps
+  /// is gone. Throws Error where the value is no result.
   virtual bool known(const InputValue&, Run* state) {
     (void)state;
     return true;
@@ -46,65 +50,67 @@ struct Plan {
   std::string name;         ///< for messages: "a lesson's runs"
   std::string measurement;  ///< its name and version, "run 1": raised when it measures something else
   std::vector<Experiment>
-      experiments;  ///< what one of them starts from (Experiment::from) is one of them too
-  std::function<std::unique_ptr<Measurement>(size_t)> measure;  ///< of an experiment, by its index
-  bool keep_state = false;  ///< of finished runs, their whole history too, so that more can be asked of them
-  /// Other names of the measurement, as earlier versions had them.
+      experiments;  ///< the run that one starts from (Experiment::from) is one of them too
+  std::function<std::unique_ptr<Measurement>(size_t)> measure;  ///< for the experiment at an index
+  bool keep_state = false;  ///< of finished runs, with their whole history, for later measurements
+  /// Names that the measurement had in earlier versions.
   std::vector<std::string> earlier;
-  /// Another measurement under which states of finished runs are kept. A run whose state is there, or under this plan's own
-  /// measurement, is measured and not trained.
+  /// Another measurement under which states of finished runs are kept. A run whose state is kept there, or under this
+  /// plan's own measurement, is measured and not trained.
   std::string states_of;
   bool live = false;           ///< the run measures itself at every step too (Run::measure_live)
   int32_t validate_every = 0;  ///< steps between the validation losses that join its history; 0: none does
-  bool keep_results = true;    ///< in Outcome::results; false: they are told to the measurements alone
+  bool keep_results = true;    ///< in Outcome::results; false: only the measurements are told them
 };
 
 struct RunnerOptions {
   int32_t runs_at_a_time = 0;  ///< 0: see runs_at_a_time()
-  /// Of a run's backend. 0: whole runs side by side as long as there are as many as `runs_at_a_time`, because threads
-  /// inside a small run wait for each other; where there are fewer runs, each gets its share of the threads.
+  /// Threads of a run's backend. 0: one thread for each run as long as there are `runs_at_a_time` runs, because
+  /// threads within a small run wait for each other; where there are fewer runs, each gets its share of the threads.
   int32_t threads_each = 1;
-  bool stored_only = false;  ///< trains nothing: what the store lacks stays empty
+  bool stored_only = false;  ///< trains nothing; results that the store lacks stay empty
   Shard shard{};
   BackendChoice backend{};
 };
 
-/// A run that is being trained.
+/// `AtWork` is a run that is being trained.
 struct AtWork {
   size_t index = 0;             ///< of its experiment
   int32_t done = 0, total = 1;  ///< steps
 };
 
 struct Progress {
-  bool looking = false;           ///< in the store, run by run
-  int64_t done = 0, total = 0;    ///< steps; runs while looking
+  bool looking = false;           ///< for results in the store, run by run
+  int64_t done = 0, total = 0;    ///< steps; while looking, runs
   std::string note;               ///< what is being trained
-  std::vector<AtWork> at_work{};  ///< the same by experiment, with the steps of each
+  std::vector<AtWork> at_work{};  ///< the runs of `note`, each with its steps
   std::string unkept{};           ///< why the store could not keep something; empty: it keeps everything
 };
 
 struct Outcome {
-  /// By experiment; none: not trained (yet), of another shard, or failed. Empty where the plan keeps none.
+  /// By experiment. None where the run is not trained (yet), belongs to another shard, or failed; empty where the
+  /// plan keeps no results.
   std::vector<std::optional<InputValue>> results;
   std::vector<size_t> first;             ///< by experiment, the first that is equal to it
   std::map<size_t, std::string> failed;  ///< why a run could not be trained
-  /// Different ones that the store lacks and this shard trains, with what they start from where that lacks too.
+  /// Distinct experiments that the store lacks and this shard trains, together with the missing runs they start from.
   std::vector<size_t> missing;
-  int32_t trained = 0, stored = 0;  ///< different runs; none that is stored is missing too
+  int32_t trained = 0, stored = 0;  ///< distinct runs; a stored run is not among `missing`
   bool complete = true;             ///< false: stopped
 };
 
-/// `on_progress` is called some ten times a second from the calling thread and returns false to stop: the runs at
-/// hand are kept with their state then. Equal experiments are trained once. Those that others start from come first and
-/// are kept with their state, which takes a store with a folder; a shard trains them too where it needs them. What the
-/// store cannot keep is in the outcome all the same (ResultStore::unkept). Throws Error when a shard cannot be marked
-/// there, before anything is trained, and DeviceError when the device is lost or too small: no run is judged by it.
+/// `train` trains the plan's experiments, equal ones once. A run that another experiment starts from is trained first
+/// and kept with its state, which requires a store with a folder; every shard that needs such a run trains it. The
+/// calling thread calls `on_progress` about ten times a second. When `on_progress` returns false, `train` stops and
+/// keeps the unfinished runs with their states. A result that the store cannot keep is in the outcome all the same
+/// (ResultStore::unkept). Throws Error before any training where the shard cannot be marked in the store. Throws
+/// DeviceError when the device is lost or too small, which is no verdict on any run.
 Outcome train(const Plan& plan, ResultStore& store, const RunnerOptions& options,
               const std::function<bool(const Progress&)>& on_progress);
 
-/// One per physical core.
+/// `default_runs_at_a_time` is one for each physical core.
 int32_t default_runs_at_a_time();
-/// As the options say, else one per physical core, on a device one alone.
+/// `runs_at_a_time` is what the options say, else one for each physical core, and on a device a single run.
 int32_t runs_at_a_time(const RunnerOptions& options);
 
 }  // namespace normscope::experiments

@@ -1,5 +1,5 @@
-// Measures a Taken of a run while it trains, or after the fact from a state that was kept. Called by study.cpp and by
-// run_store.cpp.
+// A taking measures a Taken of a run while it trains, or afterwards from a state that was kept. Called by study.cpp
+// and by run_store.cpp.
 #pragma once
 
 #include <functional>
@@ -10,16 +10,18 @@
 
 namespace normscope::experiments {
 
-/// What a Taking tells of its run, from the thread that trains it or finds it; each may be empty.
+/// `TakingHooks` are told about the run by the thread that trains or finds it; each may be empty.
 struct TakingHooks {
-  std::function<bool(const Run&)> stepped{};  ///< behind every step; false: stop
-  /// The run at its end, with its history. Of a run that is stored it is the state that the plan keeps (Plan::keep_state).
+  std::function<bool(const Run&)> stepped{};  ///< after every step; false: stop
+  /// Gets the run at its end, with its history. Of a stored run this is the state that the plan keeps
+  /// (Plan::keep_state).
   std::function<void(Run&)> ended{};
-  std::function<void(Taken)> taken{};  ///< behind `ended`
+  std::function<void(Taken)> taken{};  ///< after `ended`
 };
 
-/// Measures kAlways and the parts that are `needed`. A result that lacks one of these is not enough: what it has is noted
-/// in `found` and measured again with them, so that nothing is lost. `found` outlives the measurement.
+/// `make_taking` measures kAlways and the `needed` parts. A stored result that lacks one of these is not enough: its
+/// parts are added to `found` and measured again with the others, so that nothing is lost. `found` must outlive the
+/// measurement.
 std::unique_ptr<Measurement> make_taking(Parts needed, Parts& found, TakingHooks hooks = {});
 
 }  // namespace normscope::experiments

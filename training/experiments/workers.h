@@ -1,5 +1,5 @@
-// Jobs of equal rank on several threads while the calling one tells the progress: runs that train side by side, fresh
-// models, curves of lessons. Called by runner.cpp, by app/reproduce and by app/course.
+// Workers do jobs of equal rank on several threads while the calling thread reports progress: runs that train side by
+// side, fresh models, curves of lessons. Called by runner.cpp, by app/reproduce and by app/course.
 #pragma once
 
 #include <atomic>
@@ -10,13 +10,14 @@
 
 namespace normscope::experiments {
 
-/// What one thread does with the job at a place; made on that thread.
+/// `WorkOn` does the job at a place; it is made on the thread that calls it.
 using WorkOn = std::function<void(size_t)>;
 
-/// Every place below `count` once, in their order, on `threads` threads of their own (no more than there are jobs);
-/// `make` is called on each of them. While they work, `tick` is called some ten times a second from the calling thread.
-/// `stop` ends the work behind the jobs at hand; the first exception of a job sets it, and is thrown when all have ended
-/// (exception_for_others(what) of core/boundary.h). What `tick` throws ends the work in the same way.
+/// `work_off` does each job below `count` once, in order, on `threads` new threads (no more than there are jobs),
+/// each of which calls `make`. Meanwhile the calling thread calls `tick` about ten times a second. Setting `stop`
+/// ends the work once the current jobs are done. The first exception of a job sets `stop`, and `work_off` throws it
+/// when all threads have ended (exception_for_others(what) of core/boundary.h). An exception of `tick` ends the work
+/// in the same way.
 void work_off(const std::string& what, size_t count, int32_t threads, std::atomic<bool>& stop,
               const std::function<WorkOn()>& make, const std::function<void()>& tick);
 

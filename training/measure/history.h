@@ -1,9 +1,9 @@
-// The recorded history of a run, written by the trainer itself and only read by others, so a slow or minimised
-// window loses nothing. Two kinds of record: dense series (loss and rate of every step, those of long ago at the
-// steps where they were extreme; validation) and frames (the whole stats block as floats, every step at first,
-// thinned with age to a memory budget). A frame that stays remembers the lowest and the highest value of each stat
-// among those that went before it, and their steps: no spike is ever lost, and a run of any length takes a bounded
-// memory. One writer, any number of readers.
+// `History` is the recorded history of a run. The trainer itself writes it and others only read it, so a slow or
+// minimised window loses nothing. It has dense series (loss and rate of every step, for older steps only where they
+// were extreme; validation) and frames: the whole stats block as floats, every step at first, thinned with age to a
+// memory budget. A frame that stays remembers the lowest and highest value of each stat among the frames dropped
+// before it, with their steps: no spike is lost, and a run of any length takes bounded memory. One writer, any number
+// of readers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace normscope {
 
-/// Something that happened to a run at a step, for timeline and log.
+/// `RunEvent` is something that happened to a run at a step, for timeline and log.
 struct RunEvent {
   enum class Kind : uint8_t {
     Started,
@@ -40,82 +40,85 @@ struct RunEvent {
 };
 const char* to_string(RunEvent::Kind kind);
 
-/// A thinned series: values[i] was measured at steps[i].
+/// `Series` is a thinned series: values[i] was measured at steps[i].
 struct Series {
   std::vector<int32_t> steps;
   std::vector<float> values;
 };
 
-/// The critical rate (train/edge/critical_rate.h) among the numbers of a run: NaN at the steps between its measurements.
+/// `kCriticalStat` names the critical rate (run/edge/critical_rate.h), which is NaN at steps that do not measure it.
 inline constexpr const char* kCriticalStat = "critical.rate";
 
-/// Frames of one run, unless it has to share (see LabTrainer::share_budgets).
+/// `kHistoryBudget` is the bytes of one run's frames, unless it has to share (see LabTrainer::share_budgets).
 inline constexpr size_t kHistoryBudget = size_t{12} << 20;
-/// Steps whose loss and rate are kept; the newest half of them are without a gap.
+/// `kDenseSteps` is the number of steps whose loss and rate are kept; the newest half are without a gap.
 inline constexpr size_t kDenseSteps = size_t{1} << 17;
 
-/// Frames as a file holds them: `stats` has as many numbers a frame as the layout. What a frame stands for of
-/// those that went before it is in `gone`: the frame's place, then low, high and their steps of every stat.
+/// `FrameBlock` holds frames as a file does: `stats` has one number a frame for each entry of the layout. The `gone`
+/// lists say what a frame stands for: its place, then low, high and their steps of every stat among the dropped
+/// frames.
 struct FrameBlock {
   std::vector<int32_t> steps;
   std::vector<float> stats;
   std::vector<int32_t> gone, gone_steps;  ///< places; low step, high step of each stat
   std::vector<float> gone_values;         ///< low, high of each stat
 };
-/// The same frames in a layout of `width` numbers: number i of a frame becomes number `places[i]`, and what no number
-/// comes to was not measured.
+/// `spread` puts the frames into a layout of `width` numbers: number i of a frame becomes number `places[i]`. Numbers
+/// without such an i were not measured.
 FrameBlock spread(const FrameBlock& block, std::span<const int32_t> places, size_t width);
 
-/// "a / b", how a quotient of two stats is asked for, into a and b; b empty for a single name.
+/// `two_names` splits "a / b", which asks for a quotient of two stats, into a and b; b is empty for a single name.
 std::pair<std::string, std::string> two_names(const std::string& y);
 
 class History {
  public:
-  /// The budget holds for the frames; the dense series (12 bytes a kept step) come on top.
+  /// The budget holds for the frames; the dense series take 12 bytes for each kept step on top.
   explicit History(std::vector<StatInfo> layout, size_t budget_bytes = kHistoryBudget);
   void set_budget(size_t bytes);  ///< thins at once
   std::shared_ptr<History> copy() const;
 
   // Written by the trainer.
   void append(int32_t step, double loss, double rate, std::span<const double> stats);
-  /// The dense series alone, as a checkpoint has them.
+  /// `append_dense` adds to the dense series only, as a checkpoint has them.
   void append_dense(std::span<const int32_t> steps, std::span<const float> losses,
                     std::span<const float> rates);
   void append_validation(int32_t step, double loss);
-  /// Frames out of a file, before any of its own. Throws Error when they do not fit together or this layout.
+  /// `restore_frames` adds frames from a file, before any other. Throws Error unless they fit together and this
+  /// layout.
   void restore_frames(const FrameBlock& block);
   void add_event(RunEvent event);
-  void take_back(const RunEvent& event);  ///< the newest that is the same; none is no fault
-  /// Forgets what lies after `step` (a run that was set back).
+  void take_back(const RunEvent& event);  ///< removes the newest equal event, if there is one
+  /// `truncate` forgets what lies after `step`, for a run that was set back.
   void truncate(int32_t step);
 
   // Read by anyone; each call copies under a short lock.
   const std::vector<StatInfo>& layout() const { return layout_; }  ///< immutable
   int32_t find(std::string_view stat) const;                       ///< index in layout, -1 when absent
   int32_t last_step() const;
-  uint64_t version() const;  ///< grows with every change: redraw when it moved
+  uint64_t version() const;  ///< grows with every change, which a plot has to redraw
   Series loss() const;       ///< see kDenseSteps
   Series rate() const;
   Series validation() const;
-  /// One stat over time: the frames that are kept and, between them, the extremes of those that went. Every
-  /// point is a number that was measured at its step.
+  /// `series` is one stat over time: the kept frames and, between them, the extremes of the dropped ones. Every point
+  /// was measured at its step.
   Series series(int32_t stat) const;
-  /// The frame at or just before a step (all stats in layout order); false when there is none.
+  /// `frame` finds the frame at or just before a step (all stats in layout order); false when there is none.
   bool frame(int32_t step, std::vector<float>& stats, int32_t& found_step) const;
   std::vector<RunEvent> events() const;
-  /// The frames up to a step, thinned to a size. Copied in portions: the writer waits for none of it.
+  /// `frames` copies the frames up to a step, thinned to a size. It copies in portions, so that the writer never
+  /// waits.
   FrameBlock frames(int32_t last_step, size_t budget_bytes) const;
   size_t bytes() const;
 
  private:
-  struct Extremes {  ///< of one stat among frames that went; step 0 = none
+  struct Extremes {  ///< of one stat among dropped frames; step 0: none
     float low, high;
     int32_t low_step, high_step;
   };
   struct Frame {
     int32_t step;
     std::vector<float> stats;
-    std::vector<Extremes> gone;  ///< empty when no frame before this one went
+    std::vector<Extremes> gone;  ///< empty when no frame before this one was dropped
   };
   void thin();
   void thin_dense();
@@ -126,8 +129,8 @@ class History {
   size_t budget_;
   mutable std::mutex mutex_;
   uint64_t version_ = 0;
-  int32_t stride_ = 1;        ///< frames older than the newest part are kept at multiples of it
-  int32_t dense_stride_ = 8;  ///< the older dense steps: up to four of as many
+  int32_t stride_ = 1;        ///< older frames are kept at multiples of it
+  int32_t dense_stride_ = 8;  ///< up to four of so many older dense steps are kept
   std::vector<int32_t> steps_;
   std::vector<float> losses_, rates_;
   Series validation_;

@@ -1,5 +1,5 @@
-// What stands on a tape and in the program sealed from it, as names and numbers that can be printed: no ids,
-// no addresses. Called by normscope tape, which prints it as text (to_string) or as JSON.
+// `Listing` says what is on a tape and in the program sealed from it, as names and numbers that can be printed: no
+// ids, no addresses. Called by normscope tape, which prints it as text (to_string) or as JSON.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace normscope {
 
-/// Where a tensor lies: so many floats into a block of the memory plan.
+/// `Place` is where a tensor lies: an offset in floats into a block of the memory plan.
 struct Place {
-  std::string block;  ///< batch, store, activations, gradients; empty: it has no memory of its own
+  std::string block;  ///< batch, store, activations, gradients; empty: no memory of its own
   size_t offset = 0;
   bool reused = false;  ///< a later tensor lies there too
 };
-/// "activations+4096"; "nowhere". A "~" behind it: reused.
+/// `to_string` writes "activations+4096", with "~" behind it where reused, or "nowhere".
 std::string to_string(const Place& place);
 
 struct ListedParameter {
@@ -37,11 +37,11 @@ struct ListedValue {
 struct ListedNode {
   std::string op, name;
   int32_t layer = 0;
-  std::vector<std::string> inputs, saved;  ///< names of values; "-" for an input that is left out
+  std::vector<std::string> inputs, saved;  ///< names of values; "-" for an omitted input
   Shape shape;                             ///< of its output, which has the node's name
 };
 
-/// A tensor that a kernel is given.
+/// `ListedOperand` is a tensor that a kernel is given.
 struct ListedOperand {
   std::string use;  ///< in, out, saved; of gradients: d_in, d_out
   std::string value;
@@ -51,10 +51,10 @@ struct ListedOperand {
 
 struct ListedInstruction {
   std::string phase, op, name;   ///< phase: forward, backward, update
-  int32_t layer = 0, node = -1;  ///< -1: it is no node's
+  int32_t layer = 0, node = -1;  ///< -1: it belongs to no node
   std::vector<ListedOperand> operands;
-  size_t parameters = 0;  ///< of the update: on how many parameters, with gradient and moments, it works
-  std::string stat;       ///< the number of the stats block that it writes; empty: none of its own
+  size_t parameters = 0;  ///< of the update: parameters that it works on, with gradient and moments
+  std::string stat;       ///< the number of the stats block that it writes; empty: none
 };
 
 struct Listing {
@@ -66,13 +66,13 @@ struct Listing {
   // Totals.
   size_t numbers = 0;                            ///< of all parameters
   size_t forward = 0, backward = 0, update = 0;  ///< instructions
-  /// Blocks in floats; `store` once for the values and once for each moment.
+  /// Blocks in floats; `store` counts once for the values and once for each moment.
   size_t batch = 0, store = 0, activations = 0, gradients = 0, workspace = 0;
 };
 
 Listing list(const ProgramData& program);
 
-/// Parameters, values, nodes, instructions, stats, totals: a section each, a line a thing.
+/// `to_string` writes a section each of parameters, values, nodes, instructions, stats and totals, one line for each.
 std::string to_string(const Listing& listing);
 
 }  // namespace normscope

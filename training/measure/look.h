@@ -1,7 +1,7 @@
-// Run a model forward once over a batch and look: every tensor of the program can be read, and the measurements of
-// step_metrics.h can be taken. A look reads the weights of a Store as they stand, without dropout and without a memory of
-// earlier segments, and changes no bit of a run. Used by runs (on one fixed sequence before every step, on whole batches
-// on request), by the analyses of a run and of a start, and by what experiments measure.
+// `Look` runs a model forward once over a batch: then every tensor of the program can be read, and the measurements
+// of step_metrics.h can be taken. It reads the weights of a Store as they are, without dropout and without a memory
+// of earlier segments, and changes no bit of a run. Used by runs (on one fixed sequence before every step, on whole
+// batches on request), by the analyses of a run and of a start, and by what experiments measure.
 #pragma once
 
 #include <optional>
@@ -17,19 +17,19 @@
 
 namespace normscope {
 
-/// How a batch of that shape is recorded. `memory`: positions before the segment, RecordOptions::memory.
+/// `record_options` says how a batch of that shape is recorded. `memory`: positions before the segment.
 RecordOptions record_options(const BatchShape& shape, bool training, int32_t memory = 0);
 BatchShape shape_of(const Batch& batch);
-/// Where a program takes a batch of that shape.
+/// `inputs_of` is the place where a program takes a batch of that shape.
 BatchView inputs_of(Program& program, const BatchShape& shape);
-/// Copies a batch into the inputs of a program of its shape.
+/// `put` copies a batch into the inputs of a program of its shape.
 void put(const Batch& batch, Program& program);
 
 class Look {
  public:
-  /// At batches of that shape: put() brings them. `backward`: gradients can be read too.
+  /// For batches of that shape, which put() brings. `backward`: gradients can be read too.
   Look(Store& store, const ModelConfig& model, const BatchShape& shape, bool backward = false);
-  /// At that batch.
+  /// For that batch.
   Look(Store& store, const ModelConfig& model, const Batch& batch);
   Look(const Look&) = delete;
   Look& operator=(const Look&) = delete;
@@ -42,9 +42,10 @@ class Look {
   const Shape& shape(ValueId value) const;
   std::vector<float> read(ValueId value) const;  ///< as the last replay left it
 
-  /// The measurements of a transformer over all rows. Throws Error for a model without sub-layers.
+  /// `layout` lists the measurements of a transformer over all rows. Throws Error for a model without sub-layers.
   const std::vector<StatInfo>& layout() { return live().layout(); }
-  /// Replays, then fills one number a layout entry. Once layout() was asked for, it allocates nothing.
+  /// `measure` replays, then fills one number for each entry of the layout. It allocates nothing once layout() was
+  /// called.
   void measure(std::span<double> out);
   std::vector<double> measure();
   /// See LiveMeasurements.
@@ -58,7 +59,7 @@ class Look {
   int32_t rows_;
   ModelValues values_;
   Program program_;
-  std::optional<LiveMeasurements> live_;  ///< once it is asked for: it needs room of its own
+  std::optional<LiveMeasurements> live_;  ///< made on request, as it needs room of its own
 };
 
 }  // namespace normscope

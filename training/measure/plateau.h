@@ -1,22 +1,21 @@
-// Recognises the plateau at the unigram entropy: a model that has learned how often each symbol occurs, and
-// nothing about their order, shows the unigram entropy as its loss. Pure: a function of the losses it was given.
+// `Plateau` recognises the plateau at the unigram entropy: a model that has learned how often each symbol occurs, and
+// nothing about their order, has the unigram entropy as its loss. It is a pure function of the losses it was given.
 // Called by Run once a step.
 //
-// Every curve starts above that level (at about ln V, the loss of knowing nothing), falls to it within tens
-// of steps, and either stays there or leaves below it. With m(t) the mean of the last 20 losses (of all,
-// before step 20) and the line at level - 0.1 nats:
+// Every curve starts above that level (at about ln V, the loss of knowing nothing), falls to it within tens of steps,
+// and either stays there or leaves it downward. Let m(t) be the mean of the last 20 losses (of all losses before step
+// 20), and the line lie at level - 0.1 nats:
 //   learning  m(t) is below the line and 20 losses are known; learning_since() is the first step of the
-//             present stretch. A window, not a single loss, so that one easy batch does not count; a run
-//             that crosses downward at step s is reported at s. The verdict is withdrawn (0) when m(t) is no
-//             longer below level - 0.02: a mean that wavers at the line (its noise is about 0.02 nats) changes
-//             nothing.
-//   stuck     not learning after 150 losses of its own and the end of the warm-up, and not on the way down:
-//             m(t) is no more than kFall below the mean of about a hundred steps before. By step 150 every
-//             configuration that was tried and learns at all has left or is falling. Withdrawn as soon as
-//             m(t) falls below the line.
-// Stuck need not be at the level: a run may stay above it (at_level()).
-// A fork begins anew: its own losses alone decide, and until 20 of them are known there is no verdict.
-// NaN is not below any line: such a run is not learning.
+//             present stretch. A window is used, not a single loss, so that one easy batch does not count; a
+//             run that crosses downward at step s is reported at s. The verdict is withdrawn (0) when m(t) is
+//             no longer below level - 0.02: a mean that wavers at the line (its noise is about 0.02 nats)
+//             changes nothing.
+//   stuck     not learning after 150 losses of its own and the end of the warm-up, and not falling: m(t) is
+//             no more than kFall below the mean of about a hundred steps before. By step 150 every tried
+//             configuration that learns at all has left or is falling. Withdrawn as soon as m(t) falls below
+//             the line.
+// A stuck run need not be at the level: it may stay above it (at_level()). A fork begins anew: only its own losses
+// count, and there is no verdict until 20 of them are known. NaN is below no line: such a run is not learning.
 #pragma once
 
 #include <array>
@@ -27,37 +26,37 @@ namespace normscope {
 class Plateau {
  public:
   static constexpr int32_t kWindow = 20;
-  static constexpr int32_t kPatience = 150;  ///< losses of its own before a run can be called stuck
-  static constexpr int32_t kBlocks = 5;      ///< windows, one after the other, whose means are remembered
-  /// Nats that m(t) falls in those hundred steps while a run is on its way. Means of twenty losses of a run that
-  /// is stuck differ by 0.006 (default comparison); plain SGD at rate 0.003 still falls by 0.06 at step 300.
+  static constexpr int32_t kPatience = 150;  ///< losses of its own before a run can be stuck
+  static constexpr int32_t kBlocks = 5;      ///< consecutive windows whose means are remembered
+  /// Nats that m(t) falls in those hundred steps while a run is falling. Means of twenty losses of a stuck run differ
+  /// by 0.006 (default comparison); plain SGD at rate 0.003 still falls by 0.06 at step 300.
   static constexpr double kFall = 0.03;
-  static constexpr double kMargin = 0.1;   ///< nats below the level that count as having left it
-  static constexpr double kReturn = 0.02;  ///< nats below the level that a run which left it may come back to
+  static constexpr double kMargin = 0.1;   ///< nats below the level that count as leaving it
+  static constexpr double kReturn = 0.02;  ///< nats below the level to which a run that left it may rise
 
   enum class Change : uint8_t { None, LeftPlateau, Returned, Stuck, Unstuck };
 
-  /// The loss of step `step` (1, 2, ...), with the level (nats) and warm-up in force. Says what changed.
-  /// Unstuck implies that the plateau was left.
+  /// `update` takes the loss of step `step` (1, 2, ...), with the level (nats) and warm-up in force, and says what
+  /// changed. Unstuck implies that the plateau was left.
   Change update(int32_t step, double loss, double level, int32_t warmup);
 
-  /// The network was changed by a fork: what was learned stays so until losses of its own say otherwise.
+  /// `begin_anew` is for a network that a fork changed: the former verdict stays until the fork's own losses decide.
   void begin_anew();
-  bool decided() const { return count_ >= kWindow; }  ///< enough is known for a word
+  bool decided() const { return count_ >= kWindow; }  ///< enough losses for a verdict
   bool stuck() const { return stuck_; }
-  /// A run that is not below the line, and no more than the margin above the level.
+  /// `at_level` says whether a mean is no more than the margin above the level.
   static bool at_level(double mean, double level) { return mean < level + kMargin; }
   int32_t learning_since() const { return learning_since_; }  ///< 0 = not (yet)
   double mean() const;                                        ///< m(t); NaN before the first loss
 
-  /// Everything it knows, for a checkpoint.
+  /// `State` is everything it knows, for a checkpoint.
   struct State {
     std::array<double, kWindow> window{};
     int32_t count = 0;  ///< losses given so far
     bool stuck = false;
     int32_t learning_since = 0;
-    /// Means of the windows that ended at losses 20, 40, ...: number n at place n mod kBlocks. 0: not known,
-    /// as in files of before.
+    /// Means of the windows that ended at losses 20, 40, ...: number n at place n mod kBlocks. 0: unknown, as in
+    /// older files.
     std::array<double, kBlocks> blocks{};
     bool operator==(const State&) const = default;
   };

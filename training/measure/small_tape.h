@@ -1,6 +1,6 @@
-// A computation small enough to be followed by hand: a few named numbers and instructions over the engine's own ops,
-// recorded, sealed and replayed as a model is, forward and backward, on one thread. Called by the tapes of lessons
-// (app/course/tapes) and tests.
+// `SmallTape` is a computation small enough to follow by hand: a few named numbers and instructions over the engine's
+// own ops. It is recorded, sealed and replayed as a model is, forward and backward, on one thread. Called by the
+// tapes of lessons (app/course/tapes) and tests.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace normscope {
 inline constexpr size_t kMostSmallNumbers = 64, kMostSmallNames = 24;
 
 struct SmallTape {
-  /// What is given, row by row.
+  /// `Number` is a given value, row by row.
   struct Number {
     std::string name;
     std::vector<float> values;
@@ -24,8 +24,9 @@ struct SmallTape {
     friend bool operator==(const Number&, const Number&) = default;
   };
   enum class Op : uint8_t { Multiply, Add, Relu, Norm, CrossEntropy };
-  /// Multiply: x W, the columns of x as many as the rows of W. Add: x + f. Norm: each row, without gain, bias and eps.
-  /// CrossEntropy: of one row, minus the logarithm of the share that softmax gives to its number `target`, from 1.
+  /// Multiply: x W, where x has as many columns as W has rows. Add: x + f. Norm: each row, without gain, bias and
+  /// eps. CrossEntropy: of one row, minus the logarithm of the share that softmax gives to the number `target`, from
+  /// 1.
   struct Instruction {
     std::string name;
     Op op = Op::Add;
@@ -35,21 +36,21 @@ struct SmallTape {
     friend bool operator==(const Instruction&, const Instruction&) = default;
   };
   std::vector<Number> numbers;
-  std::vector<Instruction> instructions;  ///< the last one gives one number, the loss
+  std::vector<Instruction> instructions;  ///< the last one gives a single number, the loss
   friend bool operator==(const SmallTape&, const SmallTape&) = default;
 };
 
 const char* to_string(SmallTape::Op op);  ///< "multiply"
 size_t inputs_of(SmallTape::Op op);
 
-/// Row by row, as a SmallTape::Number.
+/// `SmallValue` is a value row by row, as a SmallTape::Number.
 struct SmallValue {
   std::vector<float> values;
   int64_t columns = 1;
 };
 
-/// What one replay left. `lines`: its instructions in the order in which they ran, forward, then backward, each with
-/// what it wrote; a gradient that a later line adds to stands there as it was then.
+/// `SmallReplay` is what one replay left. `lines` are its instructions in the order in which they ran, forward, then
+/// backward, each with what it wrote; a gradient that a later line adds to is shown as it was then.
 struct SmallReplay {
   struct Write {
     std::string name;
@@ -63,13 +64,13 @@ struct SmallReplay {
   };
   std::vector<Line> lines;
   std::map<std::string, SmallValue> values,
-      gradients;  ///< of all numbers and instructions; gradients of the loss
+      gradients;  ///< of all numbers and instructions; the gradients are of the loss
 };
 
-/// Throws Error naming the instruction whose inputs do not fit, or the value that is not finite.
+/// `replay_small_tape` throws Error naming the instruction whose inputs do not fit, or the value that is not finite.
 SmallReplay replay_small_tape(const SmallTape& tape);
 
-/// The same tape with the trained numbers as they are after `steps` of plain gradient descent.
+/// `train_small_tape` returns the tape with its trained numbers after `steps` of plain gradient descent.
 SmallTape train_small_tape(SmallTape tape, float rate, int32_t steps);
 
 }  // namespace normscope

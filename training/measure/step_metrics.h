@@ -1,6 +1,6 @@
-// Measurements that need more than one tensor at a time, read from the tensors of a program after a replay:
-// at every step on one fixed sequence (measured_row of run/evaluate.h), where they join the stats in the run's
-// History, and on a whole batch on request. Of a padded sequence only the positions that are not padding count.
+// `LiveMeasurements` need more than one tensor at a time. They read the tensors of a program after a replay: at every
+// step on one fixed sequence (measured_row of run/evaluate.h), where they join the stats in the run's History, and on
+// a whole batch on request. Of a padded sequence only the unpadded positions count.
 #pragma once
 
 #include <span>
@@ -13,42 +13,43 @@
 
 namespace normscope {
 
-/// What is measured, each number with its name in layout():
-///
-/// "beta2.I.J", J = 0..I: residual dependency (Liu et al. 2020, section 4.1): the share of component J in the
-/// state
-///   x_I after sub-layer I, Var(c_IJ) / Var(x_I), dimensionless. J = 0 is the embedding, J >= 1 the branch of
-///   sub-layer J. The components are carried through every later norm with that norm's own statistics, gains
-///   and skip scales, so that sum_J c_IJ + c_Ibias = x_I exactly (see Decomposition). Variances over all
-///   tokens and features measured. Of ResiDual's two streams the normalised one is the state.
+/// `LiveMeasurements` measures these numbers, each with its name in layout():
+/// "beta2.I.J", J = 0..I: residual dependency (Liu et al. 2020, section 4.1), the share of component J in the state
+/// x_I after sub-layer I, dimensionless:
+///   Var(c_IJ) / Var(x_I)
+/// J = 0 is the embedding, J >= 1 the branch of sub-layer J. Every later norm carries the components with its own
+/// statistics, gains and skip scales, so that exactly (see Decomposition)
+///   sum_J c_IJ + c_Ibias = x_I
+/// Variances are over all tokens and features measured. Of ResiDual's two streams the normalised one is the state.
 /// "beta2.I.sum": sum over J >= 0 (the bias left out). One when branches are uncorrelated, as at initialisation.
-/// "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME (Noci et al. 2022): 1 =
-///   all tokens point the same way.
+/// "NAME.token_cosine": mean cosine between different tokens' states after sub-layer NAME (Noci et al. 2022); 1: all
+/// tokens point the same way.
 /// "NAME.layer_cosine": mean over tokens of the cosine between the sub-layer's input and output.
 /// "NAME.attention_entropy": mean over heads and queries of -sum_k p log p, nats (attention sub-layers only).
-/// "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch (as added, scale
-///   included) and of the skip path (scale included): v_i and the denominator of Liu et al., section 4.
-/// "NAME.skip.mean", "NAME.branch.mean": mean over features of a learned scale of the residual stream (Admin's ω,
-///   NormFormer's λ) or of the branch (ReZero's α, FixUp's s), where there is one.
+/// "NAME.branch.variance", "NAME.input.variance": variance over tokens and features of the branch as added and of the
+/// skip path, scales included: v_i and the denominator of Liu et al., section 4.
+/// "NAME.skip.mean", "NAME.branch.mean": mean over features of a learned scale, if any: of the residual stream
+/// (Admin's ω, NormFormer's λ) or of the branch (ReZero's α, FixUp's s).
 class LiveMeasurements {
  public:
-  /// `sequences`: how many sequences of the batch are measured, from the first.
+  /// `sequences` is how many sequences of the batch are measured, from the first.
   LiveMeasurements(const Program& program, const ModelValues& model, const ModelConfig& config,
                    int32_t sequences = 1);
   const std::vector<StatInfo>& layout() const { return layout_; }
-  /// Fills one number a layout entry from the last replay. Allocates nothing.
+  /// `measure` fills one number for each entry of the layout from the last replay. It allocates nothing.
   void measure(std::span<double> out);
-  /// Largest |sum of components - state| of the last measure(), over its standard deviation (the identity of A.5).
+  /// `residual` is the largest |sum of components - state| of the last measure(), over its standard deviation (the
+  /// identity of A.5).
   double residual() const { return residual_; }
 
  private:
-  /// A norm on the stream, which components are carried through.
+  /// `Norm` is a norm on the stream, through which components are carried.
   struct Norm {
     NormKind kind = NormKind::None;
     ValueId input = kNone, gain = kNone, bias = kNone, mean = kNone, inverse_sigma = kNone, alpha = kNone;
     float scale = 1, slope = 0;  // AdaNorm
   };
-  /// One sub-layer's tensors in the program: kNone where the wiring has none.
+  /// `Sublayer` has one sub-layer's tensors in the program: kNone where the wiring has none.
   struct Sublayer {
     std::string name;
     ValueId input = kNone, entered = kNone, branch = kNone, output = kNone, probabilities = kNone;
@@ -56,10 +57,10 @@ class LiveMeasurements {
     bool adds_bottom = false;  ///< the layer's input joins the sum (B2T)
     bool starts_layer = false;
     ValueId skip = kNone, branch_scale = kNone;
-    ValueId lengths = kNone;  ///< input with the number of positions that are no padding
+    ValueId lengths = kNone;  ///< input with the number of unpadded positions
     float skip_constant = 1, branch_constant = 1;
     bool scales_skip = false, scales_branch = false;
-    int32_t first_number = 0;  ///< of its plain numbers in layout()
+    int32_t first_number = 0;  ///< place of its plain numbers in layout()
     bool starts_stack = false;
     int32_t index_in_stack = 0;
   };
@@ -82,10 +83,10 @@ class LiveMeasurements {
   size_t rows_ = 0, width_ = 0, tokens_per_sequence_ = 0;
   std::vector<Sublayer> sublayers_;
   std::vector<StatInfo> layout_;
-  std::vector<std::vector<float>> components_;        ///< of the current stack: embedding, branches so far
-  std::vector<std::vector<float>> layer_components_;  ///< where a sum takes in the layer's input: those of
-                                                      ///< it, its bias component last
-  std::vector<cpu::Moments> shares_;                  ///< of each component, as carried so far
+  std::vector<std::vector<float>> components_;        ///< of the current stack: embedding, then branches
+  std::vector<std::vector<float>> layer_components_;  ///< where a sum adds the layer's input: the components
+                                                      ///< of that input, its bias component last
+  std::vector<cpu::Moments> shares_;                  ///< of each component carried so far
   std::vector<float> total_;                          ///< sum of all components
   std::vector<float> bias_component_, x_, branch_, y_, gain_, bias_, mean_, inverse_sigma_, skip_,
       branch_scale_, p_;

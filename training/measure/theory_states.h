@@ -1,5 +1,5 @@
-// The mean-field theory of states on text behind theory.h: mean squares and covariances of token states at
-// initialisation, from layer to layer. Derived in docs/theory.md. Internal to measure/theory*.cpp.
+// `States` is the mean-field theory of states on text behind theory.h: mean squares and covariances of token states
+// at initialisation, from layer to layer. Derived in docs/theory.md. Internal to measure/theory*.cpp.
 #pragma once
 
 #include <array>
@@ -9,22 +9,23 @@
 
 namespace normscope::theory {
 
-/// Two places of a batch: of one sequence, at one place of two sequences, or at two places of two sequences.
+/// `PairPlace` tells two places of a batch: of one sequence, at one place of two sequences, at two places of two
+/// sequences.
 enum PairPlace : size_t { kSequence, kColumn, kApart, kPairPlaces };
-/// By place, and then of one symbol (0) or of two (1).
+/// `Pairs` has a number by place, and then for one symbol (0) or two (1).
 template <typename T>
 using Pairs = std::array<std::array<T, 2>, kPairPlaces>;
 
 Placement placement_of_stack(const ModelConfig& config, bool decoder);
-/// The states of a Post-LN or Pre-LN stack at a depth: mean square, covariances by kind of pair, and the part
+/// `States` are those of a Post-LN or Pre-LN stack at a depth: mean square, covariances by kind of pair, and the part
 /// that is the token's own symbol.
 class States {
  public:
-  /// same_token: how often two places hold the same symbol; a Gaussian input has no symbols.
+  /// `same_token` is how often two places hold the same symbol; a Gaussian input has no symbols.
   States(const ModelConfig& config, bool decoder, double same_token);
-  /// Even attention over the positions that a query sees: no position weighs more by its distance.
+  /// `attend` averages over the positions that a query sees: no position weighs more by its distance.
   void attend();
-  /// `hidden`: correlation of the hidden units.
+  /// `hidden` becomes the correlation of the hidden units.
   void feed_forward(Pairs<double>& hidden);
 
   double cosine(size_t place, size_t other) const;

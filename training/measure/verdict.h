@@ -1,6 +1,6 @@
-// The verdict on a run from its events: the one rule behind the word in a table, in a log and on the card of a run
-// that is seen at an earlier step. A function of the events alone, so that a saved history gives the same verdict
-// as the run that wrote it.
+// `Verdict` is the verdict on a run from its events: the one rule behind the word in a table, in a log and on the
+// card of a run seen at an earlier step. It is a function of the events alone, so that a saved history gives the same
+// verdict as the run that wrote it.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,19 @@ namespace normscope {
 
 struct Verdict {
   enum class Kind : uint8_t {
-    Undecided,  ///< neither of the others yet
+    Undecided,  ///< none of the others yet
     Learns,     ///< its mean loss left the level of symbol frequencies downward (measure/plateau.h)
     Stuck,      ///< it stayed there
     NotFinite
   };
   Kind kind = Kind::Undecided;
-  int32_t since = 0;   ///< the step at which that began; Undecided: of its return to the level, or 0
+  int32_t since = 0;   ///< the step at which that began; for Undecided, of its return to the level, or 0
   std::string what{};  ///< as the event words it: "stuck at letter frequencies"
 };
 
-/// After `step`; without one, at the end. A run that was called stuck and then left the plateau learns from
-/// that step on (Unstuck); one that came back to it is undecided again; what is not finite stays so.
+/// `verdict_of` is the verdict after `step`; without one, at the end. A run that was stuck and then left the plateau
+/// learns from that step on (Unstuck); a run that came back to it is undecided again; a run that is not finite stays
+/// so.
 Verdict verdict_of(std::span<const RunEvent> events, int32_t step = std::numeric_limits<int32_t>::max());
 
 /// "learns since step 46", "stuck", "not finite at step 23", "not decided".

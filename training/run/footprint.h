@@ -1,6 +1,6 @@
-// How much memory a run needs, from the same plan that its program would get, before anything is allocated.
-// Called by normscope train (--plan, and always before it starts), normscope bench, and
-// before a step is copied.
+// `Footprint` says how much memory a run needs, from the plan that its program would get, before anything is
+// allocated. Called by normscope train (--plan, and always before it starts), normscope bench, and before a step is
+// copied.
 #pragma once
 
 #include <cstdint>
@@ -21,22 +21,23 @@ struct TensorBytes {
 struct Footprint {
   size_t parameters = 0, optimizer = 0, activations = 0, gradients = 0;
   size_t workspace = 0;         ///< batch, packed panels and partial sums
-  size_t evaluation = 0;        ///< the programs that validate and that measure one sequence: forward only
-  size_t reused_gradients = 0;  ///< what `gradients` is, or would be, with train.reuse_gradients
+  size_t evaluation = 0;        ///< forward programs: of validation and of the measured sequence
+  size_t reused_gradients = 0;  ///< what `gradients` takes, or would take, with train.reuse_gradients
   size_t parameter_count = 0;
   std::vector<TensorBytes> largest;  ///< at most ten, largest first
   size_t peak() const { return parameters + optimizer + activations + gradients + workspace + evaluation; }
 };
 
-/// Of a model in training on batches of that shape, on the CPU. Allocates no tensor. Throws Error for a model
-/// that cannot be recorded.
+/// `footprint_of` is the need of a model in training on batches of that shape, on the CPU. It allocates no tensor.
+/// Throws Error for a model that cannot be recorded.
 Footprint footprint_of(const ModelConfig& model, const BatchShape& shape, Backend& backend,
                        bool reuse_gradients = true);
-/// Of a run. The critical rate's memory is that on `backend`: programs on a device have no memory in common.
+/// The same for a run. The critical rate's memory is that on `backend`: programs on a device share no memory.
 Footprint footprint_of(const RunSpec& spec, const Task& task, Backend& backend);
 
-/// Bytes that a step on a copy takes at its most: Run::play_next() with its two stores and each tensor in a place of
-/// its own, and beside it one more program of the step with a store (the run that is copied, or the one that is timed).
+/// `played_bytes` is the most that a step on a copy takes: Run::play_next() with its two stores and each tensor in a
+/// place of its own, and beside it one more program of the step with a store (the copied run, or the one that is
+/// timed).
 size_t played_bytes(const RunSpec& spec, const Task& task, Backend& backend);
 
 std::string footprint_table(const Footprint& need);

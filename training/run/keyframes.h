@@ -1,5 +1,5 @@
-// Keyframes of a run: weights and optimizer state at some of its steps, dense near the present and sparser
-// with age, so that any step can be reached by replaying few. Owned by a Run; the trainer's thread only.
+// `Keyframes` keeps weights and optimizer state of a run at some of its steps, dense near the present and sparser
+// with age, so that replaying few steps reaches any step. Owned by a Run; used by the trainer's thread only.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ namespace normscope {
 
 class SafetensorsFile;
 
-/// What a parameter is while it is trained: its value and Adam's moments.
+/// `kTrainedBlocks` are what a parameter is while it is trained: its value and Adam's moments.
 inline constexpr std::array kTrainedBlocks{Store::Block::Value, Store::Block::M, Store::Block::V};
 
 struct Keyframe {
   int32_t step = 0;
-  size_t edits = 0;  ///< how many of the run's edits were in force
+  size_t edits = 0;  ///< number of the run's edits that were in force
   std::array<std::vector<float>, kTrainedBlocks.size()> blocks;  ///< of the Store: kTrainedBlocks
   Plateau::State plateau;
   MemoryState memory;  ///< what a decoder remembers of the segment of `step`
@@ -31,39 +31,40 @@ struct Keyframe {
   }
 };
 
-/// One of the present state. Throws DeviceError where the device was lost.
+/// `take_keyframe` copies the present state. Throws DeviceError where the device was lost.
 std::shared_ptr<const Keyframe> take_keyframe(int32_t step, size_t edits, const Store& store,
                                               const Plateau::State& plateau, const MemoryState& memory);
 
-/// Keyframes of one run, unless it has to share (see LabTrainer::share_budgets).
+/// `kKeyframeBudget` is the bytes of one run's keyframes, unless it has to share (see LabTrainer::share_budgets).
 inline constexpr size_t kKeyframeBudget = size_t{36} << 20;
 
 class Keyframes {
  public:
-  /// Takes one when it is time to and a keyframe of this size fits.
+  /// `after_step` takes a keyframe when it is time and one of this size fits.
   void after_step(int32_t step, size_t edits, const Store& store, const Plateau::State& plateau,
                   const MemoryState& memory = {});
   void set_budget(size_t bytes);
-  /// The newest at or before a step; nullptr when there is none.
+  /// `before` is the newest keyframe at or before a step; nullptr when there is none.
   const Keyframe* before(int32_t step) const;
   std::vector<int32_t> steps() const;
   size_t bytes() const;
-  /// Those that are worth a place in a file: spread over the run and not so young that they soon go.
+  /// `lasting` returns the keyframes worth a place in a file: spread over the run, and not so young that they soon
+  /// go.
   std::vector<std::shared_ptr<const Keyframe>> lasting() const;
-  /// One out of a file, in the order of the steps. Throws Error for one that is not newer than the others.
+  /// `restore` adds a keyframe from a file. Throws Error unless it is newer than the others.
   void restore(std::shared_ptr<const Keyframe> frame);
 
  private:
   void drop_one();
 
   size_t budget_ = kKeyframeBudget;
-  std::vector<std::shared_ptr<const Keyframe>> frames_;  ///< by step; never changed once they are here
+  std::vector<std::shared_ptr<const Keyframe>> frames_;  ///< by step; a keyframe here never changes
 };
 
-/// Writes a keyframe's numbers into a Store of the same layout. Throws Error when it is another one.
+/// `restore` writes a keyframe's numbers into a Store of the same layout. Throws Error for another layout.
 void restore(const Keyframe& frame, Store& store);
 
-/// As a safetensors file, written once and for all.
+/// These write and read a keyframe as a safetensors file, which is written once.
 void write_keyframe(const Keyframe& frame, const std::string& path);
 std::shared_ptr<const Keyframe> read_keyframe(const std::string& path);  ///< throws Error
 std::shared_ptr<const Keyframe> read_keyframe(const SafetensorsFile& file);

@@ -1,6 +1,6 @@
-// A model as a run holds it: its Store and the training Program sealed over it; and how a network with a changed
-// specification takes over what the older one has learned. Used by Run, and by
-// what evaluates, measures or benchmarks a run with a program of its own.
+// `Network` is a model as a run holds it: its Store and the training Program sealed over it. It takes over what an
+// older network with another specification has learned. Used by Run, and by whatever evaluates, measures or
+// benchmarks a run with a program of its own.
 #pragma once
 
 #include <map>
@@ -17,23 +17,23 @@
 
 namespace normscope {
 
-/// One number of the stats block and what it says of which tensor.
+/// `FiniteCheck` names one number of the stats block and the tensor that it measures.
 struct FiniteCheck {
   int32_t stat = 0;
   int32_t layer = 0;
   std::string tensor;  ///< "L03.attn output", "L02.attn.wq gradient"
 };
 
-/// The program of a step on batches of that shape: forward, backward, clip and the optimizer's update. A Store that has
-/// no weights yet gets those of the seed. `values`: what was recorded goes there too.
+/// `training_program` is the program of a step on batches of that shape: forward, backward, clip and the optimizer's
+/// update. It gives a Store without weights those of the seed, and writes what was recorded to `values` too.
 Program training_program(Store& store, const RunSpec& spec, const BatchShape& shape,
                          ModelValues* values = nullptr);
 
-/// StepProgram is that of a specification on a store of its own: for its memory plan, its times and what becomes of it
-/// when the wiring changes. Called by the Tape screen's worker.
+/// `StepProgram` is the step's program of a specification, on a store of its own. It shows memory plan, times and
+/// what becomes of them when the wiring changes. Called by the Tape screen's worker.
 class StepProgram {
  public:
-  /// `spec` completed for its data. Throws Error as recording and sealing do.
+  /// `spec` is completed for its data. Throws Error as recording and sealing do.
   StepProgram(const RunSpec& spec, const BatchShape& shape, bool reuse_gradients, Backend& backend);
   StepProgram(const StepProgram&) = delete;
   StepProgram& operator=(const StepProgram&) = delete;
@@ -53,34 +53,35 @@ struct Network {
 
   Store store;
   ModelValues values;
-  std::optional<Program> program;  ///< training: the shape of the first batch, clip and optimizer appended
+  std::optional<Program> program;  ///< training program for the shape of the first batch
   BatchShape shape;                ///< of `program`
   std::map<BatchShape, Program>
       others;                    ///< the same for the other shapes that occurred: one Store, one stats layout
-  Program* newest = nullptr;     ///< that of the last step; nullptr before the first
-  std::optional<Look> measured;  ///< at measured_row(), of a transformer: others have no sub-layers
-  /// The training program for a shape; sealed at its first use.
+  Program* newest = nullptr;     ///< program of the last step; nullptr before the first
+  std::optional<Look> measured;  ///< at measured_row(); only a transformer has sub-layers to measure
+  /// `program_for` is the training program for a shape, sealed at its first use.
   Program& program_for(const BatchShape& wanted, const RunSpec& spec);
   std::vector<FiniteCheck> checks;  ///< in execution order
 };
 
-/// A new network with seeded initial weights; with `older`, what it has by the same name and shape is taken
-/// over first (see transfer_weights). Admin's constants are profiled on `step`'s batch: for a new network,
-/// and where the wiring differs.
+/// `build_network` makes a new network with seeded initial weights. With `older`, it first takes over what that has
+/// by the same name and shape (see transfer_weights). Admin's constants are profiled on the batch of `step`, for a
+/// new network and where the wiring differs.
 std::unique_ptr<Network> build_network(const RunSpec& spec, const Task& task, Backend& backend, int32_t step,
                                        const Store* older = nullptr, const RunSpec* older_spec = nullptr);
 
-/// Copies weights and moments by name where the shape is the same. Then, within each sub-layer, a norm whose slot
-/// is new takes gain and bias (and their moments) of one whose slot vanished, in the order before, after, trunk.
-/// Moments are left at zero when `moments` is false (another optimizer: they mean something else there).
+/// `transfer_weights` copies weights and moments by name where the shape is the same. Then, within each sub-layer, a
+/// norm whose slot is new takes gain and bias (and their moments) of a norm whose slot vanished, in the order before,
+/// after, trunk. Without `moments` they stay at zero: another optimizer gives them another meaning.
 void transfer_weights(const Store& from, Store& to, bool moments = true);
 
-/// Weights of a saved run by name; moments start at zero. A head for other classes and positions for another
-/// length start afresh. Returns how many tensors fitted. Throws Error when none does, or one has another shape.
+/// `load_weights` loads the weights of a saved run by name; moments start at zero. A head for other classes and
+/// positions for another length start afresh. Returns how many tensors fitted. Throws Error when none fits, or one
+/// has another shape.
 int32_t load_weights(const std::string& path, Store& store);
 
-/// Every number that a replay measures, in the order in which its tensor came to be: forward probes, loss,
-/// gradients from the last layer down, updates, weights.
+/// `finite_checks` lists every number that a replay measures, in the order in which its tensor came to be: forward
+/// probes, loss, gradients from the last layer down, updates, weights.
 std::vector<FiniteCheck> finite_checks(const ProgramData& program);
 
 }  // namespace normscope

@@ -1,4 +1,4 @@
-// What a Run holds. Internal to run*.cpp and checkpoint.cpp.
+// `Run::Impl` is what a Run holds. Internal to run*.cpp and checkpoint.cpp.
 #pragma once
 
 #include <functional>
@@ -19,14 +19,14 @@
 
 namespace normscope {
 
-/// A number that is not known yet.
+/// `kUnknown` is a number that is not known yet.
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Throws where a run of `from` cannot learn on with the data of `to`.
+/// `require_same_data` throws where a run of `from` cannot learn on with the data of `to`.
 void require_same_data(const RunSpec& from, const RunSpec& to);
 
-/// The numbers of a step in the order in which the history keeps them, each section under its name. All are unknown (NaN)
-/// until they are filled.
+/// `Frame` holds the numbers of a step in the order of the history, each section under its name. All are unknown
+/// (NaN) until they are filled.
 class Frame {
  public:
   explicit Frame(Network& network) : replayed_(network.program->data().stats.size()) {
@@ -40,7 +40,8 @@ class Frame {
   const std::vector<double>& numbers() const { return numbers_; }
 
   std::span<double> replayed() { return std::span(numbers_).first(replayed_); }  ///< the program's stats
-  /// Of the measured sequence at the weights that the step begins with; empty without sub-layers.
+  /// `measured` are the numbers of the measured sequence at the weights that the step begins with; empty without
+  /// sub-layers.
   std::span<double> measured() {
     return std::span(numbers_).subspan(replayed_, numbers_.size() - 1 - replayed_);
   }
@@ -58,7 +59,8 @@ struct Run::Impl {
   // Edits.
   void apply_due_edits();
   bool any_structural_since(size_t edit) const;  ///< among the edits from that one on
-  void apply(const Edit& edit);                  ///< one edit to the spec and the records, not to the network
+  void apply(const Edit& edit);                  ///< applies it to the spec and the records, not to the
+                                                 ///< network
   void rebuild();                                ///< the network as the spec now says
   void note_edit(const Edit& edit, const std::string& before);
   bool noting(const Edit& edit) const;  ///< whether the history records it
@@ -70,16 +72,16 @@ struct Run::Impl {
   StepInputs inputs(int64_t step) const;
   int64_t moments_begin() const;
   void require_backend() const;  ///< throws DeviceError when it is lost
-  /// A run that stands where `frame` was taken, or at step 0: `made` are the edits in force there. It has no history yet,
-  /// and no losses. Throws Error for a keyframe of another network.
+  /// `standing_at` is a run that stands where `frame` was taken, or at step 0: `made` are the edits in force there.
+  /// It has no history and no losses yet. Throws Error for a keyframe of another network.
   static std::unique_ptr<Impl> standing_at(const Keyframe* frame, const RunSpec& origin,
                                            std::vector<Edit> made, std::vector<Edit> to_come,
                                            std::shared_ptr<const Task> task, Backend& backend);
-  std::shared_ptr<const Keyframe> keyframe() const;  ///< one of the present state
+  std::shared_ptr<const Keyframe> keyframe() const;  ///< of the present state
   const Keyframe* newest_snapshot() const;
   void keep_snapshot();
   void take_network(Backend& to, std::shared_ptr<Network> made);
-  void drop_programs();  ///< those over a network that goes
+  void drop_programs();  ///< drops the programs over a network that goes
   void record(Program& program, int64_t step, double rate);
   void measure_live(int64_t step);
   bool critical_due(int64_t step) const;
@@ -103,17 +105,17 @@ struct Run::Impl {
   uint64_t revision = 0;
 
   std::shared_ptr<Network> network;
-  // Note [changes between two steps]: several structural changes may fall between two steps (drag, look, drag
-  // again). Each is built from the weights as the last step left it and not from the one before, so that the
-  // result is that of the final specification alone, which is what a replay of the edits builds.
+  // Note [changes between two steps]: several structural changes may fall between two steps (drag, look, drag again).
+  // Each is built from the weights as the last step left them, not from the change before. So the result is that of
+  // the final specification alone, which is what a replay of the edits builds.
   std::shared_ptr<const Store> base;
   RunSpec base_spec;
 
   SegmentMemory memory;  ///< of the last step's segment; a change of the network empties it: see fork()
 
   std::unique_ptr<Validator> validator;
-  std::unique_ptr<CriticalRate> critical;  ///< once it was due; of this network
-  bool critical_left_out = false;          ///< there was no room for it; tried anew where there may be some
+  std::unique_ptr<CriticalRate> critical;  ///< exists once it was due; for this network
+  bool critical_left_out = false;          ///< there was no room for it; tried anew where there may be room
   std::string notice;                      ///< see take_notice()
   std::unique_ptr<Writer> line_writer;
   std::string line;
@@ -121,11 +123,11 @@ struct Run::Impl {
 
   std::shared_ptr<History> history;
   size_t frames_budget = kHistoryBudget;
-  int32_t silent_until = 0;  ///< steps up to here are a replay: they are not written into the history
-  size_t noted = 0;          ///< edits that the history knows already: they are being made again
+  int32_t silent_until = 0;  ///< steps up to here are a replay, which the history does not record
+  size_t noted = 0;          ///< edits that the history knows already and that are being made again
   Keyframes keyframes;
   std::shared_ptr<const Keyframe> snapshot;  ///< of a run on a device, see keep_snapshot()
-  std::optional<Frame> frame;                ///< of a step; from the first one of a network on
+  std::optional<Frame> frame;                ///< of a step; exists from the first step of a network on
   bool live = true;
   Plateau plateau;
   double level = 0;

@@ -1,8 +1,9 @@
-// The contents of a saved run as one value: the gate that every checkpoint passes before a network is built.
+// `SavedRun` is the contents of a saved run as one value: the gate that every checkpoint passes before a network is
+// built.
 //
-// Promises: each number is in its range, each list has its length, the specification is one that can be built, and
-// nothing in it can send an index out of range or a loop astray. Throws Error that names file, field, value and
-// what was expected. Called by Run::load and Run::saved_spec.
+// Promises: each number is in its range, each list has its length, the specification can be built, and nothing in it
+// can send an index out of range or a loop astray. Throws Error that names file, field, value and what was expected.
+// Called by Run::load and Run::saved_spec.
 #pragma once
 
 #include <cstdint>
@@ -30,22 +31,24 @@ struct SavedRun {
   std::string data_hash;
   std::vector<int32_t> loss_steps, validation_steps;
   std::vector<float> history_losses, history_rates, validation_losses;
-  FrameBlock frames;               ///< empty where there are none
-  std::vector<std::string> stats;  ///< names of a frame's numbers; empty in files of before
+  FrameBlock frames;               ///< empty: the file has none
+  std::vector<std::string> stats;  ///< names of a frame's numbers; empty in older files
   std::vector<float> losses;
   std::vector<RunEvent> events;
   Plateau::State plateau;
   MemoryState memory;
   std::optional<NonFiniteReport> broken;
   int64_t bytes =
-      0;  ///< estimated, of the largest network on the way from `origin` to the last scheduled edit
+      0;  ///< estimate for the largest network on the way from `origin` to the last scheduled edit
 };
 
-/// What the header alone says: specification, edits, step, data and memory; of SafetensorsFile::load_header() too.
+/// `read_saved_header` reads what the header says: specification, edits, step, data and memory.
+/// SafetensorsFile::load_header() is enough for it.
 SavedRun read_saved_header(const SafetensorsFile& file);
-/// Everything but the weights, whose shapes only the network knows.
+/// `read_saved_run` reads everything but the weights, whose shapes only the network knows.
 SavedRun read_saved_run(const SafetensorsFile& file);
-/// A plateau's means and losses, which checkpoints and keyframes have as tensors; the rest is left at 0.
+/// `plateau_from` reads a plateau's means and losses, which checkpoints and keyframes have as tensors; the rest stays
+/// 0.
 Plateau::State plateau_from(std::string_view where, const SafetensorsFile& file);
 
 inline constexpr const char* kSavedRunFormat = "normscope run 1";
@@ -62,7 +65,7 @@ inline constexpr auto kEvent = codec::row(3, [](auto& io, auto& event) {
 });
 inline constexpr codec::List kEvents{0, 1'000'000, kEvent};
 
-/// In the order of their steps, which lie between `low` and `high`.
+/// `EditRows` are edits in the order of their steps, which lie between `low` and `high`.
 struct EditRows {
   int32_t low = 0, high = kLastEdit;
   static auto edit(int32_t low, int32_t high) {
@@ -82,7 +85,7 @@ struct EditRows {
   }
 };
 
-/// Of a run after `step` steps, as the next one.
+/// `report_rule` and `plateau_rule` are for a run after `step` steps.
 inline auto report_rule(int32_t step = kMostSteps) {
   return codec::Maybe{codec::row(3, [=](auto& io, auto& report) {
     io("layer", report.layer, codec::Whole{0, 1024});

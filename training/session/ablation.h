@@ -1,8 +1,8 @@
-// How much each layer of a trained model contributes: the loss on the fixed validation batches with a sub-layer
-// or a layer left out. "Left out" passes the input on unchanged, so the norms and scales of that place go too
-// (Su 2020, depth dilution: Pre-LN without the branch, Post-LN without the layer norm either). Evaluation
-// programs over the run's own weights: no bit of the run changes, and there is nothing to restore. Called by the
-// Lab, by `normscope measure` and by tests.
+// `layer_ablation` measures how much each layer of a trained model contributes: the loss on the fixed validation
+// batches with a sub-layer or a layer left out. "Left out" passes the input on unchanged, so the norms and scales of
+// that place go too (Su 2020, depth dilution: Pre-LN without the branch, Post-LN without the layer norm either). It
+// uses evaluation programs over the run's own weights, which change no bit of the run. Called by the Lab, by
+// `normscope measure` and by tests.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,30 @@
 
 namespace normscope {
 
-/// Losses in nats for each target, without label smoothing.
+/// `Ablation` holds losses in nats for each target, without label smoothing.
 struct Ablation {
   struct LeftOut {
     std::string name;  ///< "L03", "L03.attn", "dec.L02.cross"; in from_top "L10-L12"
     int32_t layer = 0;
-    int32_t count = 1;  ///< layers that are missing (sub-layers: 1)
+    int32_t count = 1;  ///< missing layers; 1 for a sub-layer
     double loss = 0;
   };
-  int32_t step = 0;  ///< of the run when it was measured
-  double whole = 0;  ///< nothing left out
+  int32_t step = 0;  ///< the run's step when it was measured
+  double whole = 0;  ///< with nothing left out
   std::vector<LeftOut> sublayers, layers;
   std::vector<LeftOut> from_top;    ///< the last k layers of a stack, k = 1 to all of them
   std::vector<std::string> chosen;  ///< as requested
   double chosen_loss = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// Names that can be left out: layers, then sub-layers, in the order of the model.
+/// `ablation_names` lists what can be left out: layers, then sub-layers, in the order of the model.
 std::vector<std::string> ablation_names(const ModelConfig& model);
 
-/// Each alone, the top of each stack together, and `chosen` together. Throws Error for an unknown name and
-/// for a model that is no transformer, which has no branches.
+/// `layer_ablation` leaves out each layer and sub-layer alone, the top of each stack together, and `chosen` together.
+/// Throws Error for an unknown name and for a model that is no transformer, which has no branches.
 Ablation layer_ablation(Run& run, std::vector<std::string> chosen = {});
 
-/// The loss with all of them left out; none: the whole model.
+/// `loss_without` is the loss with all `names` left out together; without names, that of the whole model.
 double loss_without(Run& run, const std::vector<std::string>& names);
 
 }  // namespace normscope

@@ -1,5 +1,5 @@
-// What the Lab's thread does: the runs, their lockstep and the commands. Knows nothing of threads: Lab::Impl
-// calls it from one. Internal to training/session.
+// `LabTrainer` is what the Lab's thread does: the runs, their lockstep and the commands. It knows nothing of threads:
+// Lab::Impl calls it from one. Internal to training/session.
 #pragma once
 
 #include <chrono>
@@ -21,29 +21,29 @@
 namespace normscope {
 
 inline constexpr size_t kMostRuns = 4;     ///< A to D
-inline constexpr size_t kMostParked = 12;  ///< runs, and forks, kept for undo: a network each
+inline constexpr size_t kMostParked = 12;  ///< runs and forks kept for undo; each has a network
 
-/// A run of the Lab and what is shown of it beside its own state.
+/// `LabEntry` is a run of the Lab and what is shown of it beside its own state.
 struct LabEntry : KeptEntry {
   std::unique_ptr<Run> run;
   std::string text;                              ///< what it writes, as shown
   std::optional<Parsing> parsing;                ///< how far its score has come
   int32_t text_step = -1;                        ///< the step at which `text` is complete and current
   std::shared_ptr<std::vector<Sample>> samples;  ///< what it wrote so far, thinned with age
-  uint64_t born = 0;                             ///< the later a run was made, the larger
-  double seconds_per_step = 0;                   ///< smoothed; 0: none was taken here
+  uint64_t born = 0;                             ///< larger for runs that were made later
+  double seconds_per_step = 0;                   ///< smoothed; 0: no step was taken here
   // Copies for the views, renewed when the run's revision changed.
   std::shared_ptr<const RunSpec> published, published_origin;
   std::shared_ptr<const DataIdentity> published_data;
   std::string published_name;
   uint64_t published_revision = 0;
-  std::string key;  ///< of its reruns, see LabTrainer::variability_key
+  std::string key;  ///< the key of its reruns, see variability_key
   uint64_t key_revision = 0;
-  std::shared_ptr<const BatchMeasurement> batch;  ///< the last whole batch requested
+  std::shared_ptr<const BatchMeasurement> batch;  ///< the last one requested, of a whole batch
   std::shared_ptr<const Ablation> ablation;       ///< the last requested
-  std::string file;         ///< in the autosave's folder, written when the run had this stamp
-  uint64_t file_stamp = 0;  ///< see LabTrainer::stamp_of; 0 = none
-  bool from_start = false;  ///< its history is that of the whole run
+  std::string file;                               ///< in the autosave's folder, written at this stamp
+  uint64_t file_stamp = 0;                        ///< see LabTrainer::stamp_of; 0 = none
+  bool from_start = false;                        ///< its history is that of the whole run
 
   bool broken() const { return run->state() == RunState::NonFinite; }
 };
@@ -53,39 +53,41 @@ class LabTrainer {
   using Clock = std::chrono::steady_clock;
 
   explicit LabTrainer(LabOptions options);
-  /// Where the options ask for a device: takes a while. Where there is none, the view says why.
+  /// `open_device` opens the device that the options ask for, which takes a while. Where there is none, the view says
+  /// why.
   void open_device();
   ~LabTrainer();
 
-  /// Throws Error and leaves everything as it was. What takes it back is kept under its ticket.
+  /// `carry_out` throws Error and then leaves everything as it was. It keeps under the ticket what takes the command
+  /// back.
   void carry_out(const lab::Command& command, lab::Ticket ticket = 0);
   void refuse(lab::Ticket ticket, const std::string& why);
   void pause();
 
   bool has_work() const;
-  bool replays() const { return replayed_ >= 0; }  ///< what it does next is for a copy of a step
-  /// A speed limit may hold the next step back until then.
+  bool replays() const { return replayed_ >= 0; }  ///< its next work is for a copy of a step
+  /// `next_step_at` is the time until which a speed limit holds the next step back.
   Clock::time_point next_step_at() const { return next_step_; }
-  /// One portion: a step of a run that catches up, one of all runs, one line of text, or one step of a rerun
-  /// with another seed. Throws Error.
+  /// `work` does one portion: a step of a run that catches up, a step of all runs, a line of text, or a step of a
+  /// rerun with another seed. Throws Error.
   void work();
-  /// After a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are there
-  /// already.
+  /// `fall_back` serves a DeviceError: all runs go on on the CPU from their newest snapshots. False when they are
+  /// there already.
   bool fall_back(const std::string& why);
 
-  /// The session as it stands. Files of the last image are referred to where nothing changed, unless `whole`.
+  /// `image` is the session as it stands. It refers to files of the last image where nothing changed, unless `whole`.
   SessionImage image(int64_t generation, bool whole);
   bool empty() const { return runs_.empty(); }
 
   LabView view() const;
-  size_t kept_bytes() const;       ///< histories and keyframes of all runs, those stashed included
+  size_t kept_bytes() const;       ///< bytes of the histories and keyframes of all runs, stashed ones too
   std::string message;             ///< of the last command, empty when it went well
   lab::Ticket answered = 0;        ///< the last command that was carried out or refused
-  std::string own_sidecar;         ///< what Lab::keep() was given, for a session that is saved
+  std::string own_sidecar;         ///< the text of Lab::keep(), for saved sessions
   std::function<bool()> called{};  ///< whether a command waits
 
  private:
-  // A command each; see command.h. They throw Error and leave everything as it was.
+  // One function for each command, see command.h. Each throws Error and then leaves everything as it was.
   struct Carrier;
   void start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits = {},
              std::string letters = {});
@@ -117,7 +119,7 @@ class LabTrainer {
   void restore(const std::string& folder, bool play, lab::Ticket ticket);
   void take_back(const lab::TakeBack& command);
 
-  /// The session as a command found it.
+  /// `Found` is the session as a command found it.
   struct Found {
     std::string letters;
     std::vector<std::shared_ptr<const RunSpec>> specs;
@@ -128,16 +130,17 @@ class LabTrainer {
   lab::Change change_by(const lab::Command& command, const Found& before) const;
   void keep_answer(lab::Answer answer);
 
-  // Note [D]: runs_ are A to C; fork_ is D or nothing. D's predecessors wait in undo_ (the newest last), what
-  // an undo stashed in redo_; a null entry stands for "there was no D".
+  // Note [D]: runs_ are A to C; fork_ is D or nothing. undo_ holds D's predecessors (the newest last), redo_ what an
+  // undo stashed; a null entry stands for "there was no D".
   std::vector<LabEntry*> entries() const;
-  std::vector<LabEntry*> kept() const;  ///< entries, and those stashed
+  std::vector<LabEntry*> kept() const;  ///< entries, and the stashed ones
   LabEntry& entry(int32_t index) const;
   std::shared_ptr<const Task> task_for(const DataSpec& data);
   std::unique_ptr<LabEntry> make_entry(RunSpec spec, char letter);
   void make_room(const std::vector<RunSpec>& more);
-  // What becomes of the runs that other ones replace: nothing is left of them; they are stashed; they are stashed,
-  // and one that waits there under its letter with this very specification comes back as it was left.
+  // `Replaced` says what becomes of runs that others replace. Forgotten: nothing is kept of them. Stashed: they are
+  // stashed. Exchanged: they are stashed, and a stashed run with the same letter and specification returns as it was
+  // left.
   enum class Replaced : uint8_t { Forgotten, Stashed, Exchanged };
   std::vector<std::unique_ptr<LabEntry>> make_entries(std::vector<RunSpec> specs, const std::string& letters,
                                                       Replaced old);
@@ -188,7 +191,7 @@ class LabTrainer {
     RunSpec spec;
     std::vector<Edit> edits;
   };
-  /// The reruns that were asked for of one card: which seeds are there, and what they come to.
+  /// `SeedVariability` holds the reruns of one card: the seeds that are there, and their spread.
   struct SeedVariability {
     std::string key;
     std::map<uint64_t, std::shared_ptr<const FinishedRun>> by_seed;
@@ -208,14 +211,14 @@ class LabTrainer {
   void leave_rerun();
 
   LabOptions options_;
-  const int threads_;                      ///< of the CPU backend, as views say it
+  const int threads_;                      ///< threads of the CPU backend, as views say it
   std::unique_ptr<Backend> cpu_, device_;  ///< they outlive the runs
-  Backend* backend_ = nullptr;             ///< the one of both that the runs are on
+  Backend* backend_ = nullptr;             ///< cpu_ or device_, whichever the runs are on
   BackendChoice choice_;
   std::string backend_note_;
   std::vector<std::string> notices_;
   std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
-  mutable std::optional<std::pair<uint64_t, theory::Agreement>> agreement_;  ///< of the data with this hash
+  mutable std::optional<std::pair<uint64_t, theory::Agreement>> agreement_;  ///< for the data with this hash
   std::vector<std::unique_ptr<LabEntry>> runs_;
   std::unique_ptr<LabEntry> fork_;
   std::vector<std::unique_ptr<LabEntry>> undo_, redo_;
@@ -223,8 +226,8 @@ class LabTrainer {
 
   bool playing_ = false;
   int32_t step_ = 0, budget_ = 300;
-  int32_t portion_ = 300;  ///< the budget as requested: this many steps are added at its end
-  uint64_t made_ = 0;      ///< runs so far, see LabEntry::born
+  int32_t portion_ = 300;  ///< the requested budget: steps that playing on at its end adds
+  uint64_t made_ = 0;      ///< runs made so far, see LabEntry::born
   int32_t target_ = 0;     ///< steps are taken while step_ < min(target_, budget_)
   double limit_ = 0;       ///< steps a second, 0 = none
   Clock::time_point next_step_{};
@@ -232,25 +235,25 @@ class LabTrainer {
 
   std::shared_ptr<RunCache> finished_;
   std::vector<SeedVariability> variability_;  ///< in the order of their first rerun
-  std::vector<Rerun> reruns_;                 ///< to do, the one under way first
-  std::unique_ptr<Run> rerun_;                ///< under way
+  std::vector<Rerun> reruns_;                 ///< reruns to do, beginning with the one under way
+  std::unique_ptr<Run> rerun_;                ///< the rerun under way
   double seed_check_credit_ = 0;              ///< seconds that reruns may still take beside the live runs
   int64_t seed_check_done_ = 0, seed_check_steps_ = 0;
 
   lab::Answers answers_;                ///< the newest thousand
-  std::shared_ptr<PlayedStep> played_;  ///< the last that was asked for
-  lab::Ticket step_ticket_ = 0;         ///< of the PlayStep that came last
+  std::shared_ptr<PlayedStep> played_;  ///< the last one requested
+  lab::Ticket step_ticket_ = 0;         ///< ticket of the newest PlayStep
   uint64_t generation_ = 0;             ///< PlayedStep::generation
-  int32_t replayed_ = -1;               ///< a broken run that is trained again for its copy, or -1
-  std::unique_ptr<Run> earlier_;        ///< what it was before it broke, as far as that is
-  std::string earlier_key_;             ///< whose that is
+  int32_t replayed_ = -1;               ///< index of a broken run that is trained again for its copy, or -1
+  std::unique_ptr<Run> earlier_;        ///< that run before it broke, as far as it is trained
+  std::string earlier_key_;             ///< which run `earlier_` is of
 
-  std::shared_ptr<const std::string> sidecar_;  ///< of the session that was restored last
-  lab::Ticket restored_ = 0;                    ///< of the command that did it
+  std::shared_ptr<const std::string> sidecar_;  ///< of the session restored last
+  lab::Ticket restored_ = 0;                    ///< the command that restored it
 
   double text_credit_ = 0;     ///< seconds that writing may still take
   size_t writing_ = 0;         ///< the entry whose line is being written in this round
-  Clock::time_point round_{};  ///< no new round of lines begins before
+  Clock::time_point round_{};  ///< no new round of lines begins earlier
 };
 
 }  // namespace normscope

@@ -1,5 +1,5 @@
-// One step of a run of the Lab on a copy of its own: memory, kernels and thread are not those of the training, so that
-// the run never notices and nobody waits. Made by lab::PlayStep; played by the Tape screen's worker.
+// `PlayedStep` is one step of a run of the Lab, on a copy with its own memory, kernels and thread, so that the run
+// never notices and nobody waits. Made by lab::PlayStep; played by the Tape screen's worker.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 namespace normscope {
 
 struct PlayedStep {
-  lab::Ticket ticket = 0;   ///< of the PlayStep that asked for it
-  uint64_t generation = 0;  ///< of the runs: grows with ReplaceRuns and RestoreSession
-  char letter = 'A';        ///< of the run
-  int32_t step = 1;         ///< which step of the run: the copy stands as the run stood after the one before
+  lab::Ticket ticket = 0;   ///< the PlayStep that asked for it
+  uint64_t generation = 0;  ///< grows with ReplaceRuns and RestoreSession
+  char letter = 'A';        ///< the run's
+  int32_t step = 1;         ///< the step that is played: the copy stands before it
   std::shared_ptr<const RunSpec> spec;
-  /// Of a fork, the run that it came from, as far as that is still there: its letter and specification.
+  /// Of a fork, the letter and specification of its source, as far as that is still there.
   char source = '\0';
   std::shared_ptr<const RunSpec> source_spec;
   BatchShape shape;                    ///< of the step's batch
-  std::unique_ptr<Backend> backend;    ///< the CPU, one thread: that of whoever plays
-  std::unique_ptr<StepPlayer> player;  ///< of one user at a time
+  std::unique_ptr<Backend> backend;    ///< the CPU with one thread: that of the player
+  std::unique_ptr<StepPlayer> player;  ///< for one user at a time
 };
 
 }  // namespace normscope

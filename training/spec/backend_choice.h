@@ -1,4 +1,5 @@
-// Where runs train. No part of a run's specification: it changes results within the tolerances of arithmetic only.
+// `BackendChoice` says where runs train. It is no part of a run's specification: it changes results only within the
+// tolerances of arithmetic.
 #pragma once
 
 #include <memory>
@@ -10,11 +11,11 @@ namespace normscope {
 
 struct BackendChoice {
   bool cuda = false;
-  bool tf32 = false;  ///< of CUDA's matrix products
+  bool tf32 = false;  ///< for CUDA's matrix products
   friend bool operator==(const BackendChoice&, const BackendChoice&) = default;
 };
-/// `threads` of the processor as make_cpu_backend() takes them. Throws Error with the text of cuda_unavailable()
-/// where CUDA is asked for.
+/// `make_backend` opens the chosen backend; `threads` are as make_cpu_backend() takes them. Throws Error with the
+/// text of cuda_unavailable() where CUDA is requested and missing.
 inline std::unique_ptr<Backend> make_backend(BackendChoice choice, int threads = 0) {
   return choice.cuda ? make_cuda_backend({.tf32 = choice.tf32}) : make_cpu_backend(threads);
 }

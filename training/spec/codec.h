@@ -1,5 +1,5 @@
-// One function reads and writes a struct that is kept as JSON. The function names each field once: its key, what the
-// field may be, and what it is where the key is absent.
+// The codec lets one function read and write a struct that is kept as JSON. The function names each field once: its
+// key, what the field may be, and its value where the key is absent.
 //
 //   struct Try { std::string set; double loss = 0; bool by_hand = false; };
 //
@@ -13,10 +13,10 @@
 //   const nlohmann::json json = codec::write(one);
 //   const Try again = codec::read<Try>(InputValue::parse(text, "progress lessons.json"));
 //
-// io() stands in the namespace of its struct, or in codec where the struct belongs to another room. A rule is any type
-// with write(value), which returns the JSON, and read(json, value), which throws Error as InputValue does. A field that
-// none of codec_rules.h describes has a rule of its own beside its io(). What an older version wrote stays readable: a
-// new field is optional(), and a renamed one has two keys.
+// io() is in the namespace of its struct, or in codec where the struct belongs to another room. A rule is any type
+// with write(value), which returns the JSON, and read(json, value), which throws Error as InputValue does. A field
+// that no rule of codec_rules.h describes has a rule of its own beside its io(). What an older version wrote stays
+// readable: a new field is optional(), and a renamed field has two keys.
 #pragma once
 
 #include <cmath>
@@ -33,22 +33,22 @@
 
 namespace normscope::codec {
 
-/// A struct as its io() takes it: const where it is written.
+/// `Of` is a struct as its io() takes it: const where it is written.
 template <class Io, class T>
 using Of = std::conditional_t<Io::kReads, T, const T>;
 
-/// Calls the io() of a struct.
+/// `OwnFields` calls the io() of a struct.
 struct OwnFields {
   void operator()(auto& io_of, auto& value) const { io(io_of, value); }
 };
 template <class Fields = OwnFields>
 struct Object;
-/// The rule of a field whose io() names none.
+/// `RuleOf` is the rule of a field whose io() names none.
 template <class T>
 using RuleOf = std::conditional_t<std::is_same_v<T, bool>, Flag,
                                   std::conditional_t<std::is_same_v<T, double>, AnyNumber, Object<>>>;
 
-/// The key of a field, and what files of an older version called it.
+/// `Key` is the key of a field, and its name in files of an older version.
 struct Key {
   Key(const char* key, const char* older = nullptr) : name(key), before(older) {}
   const char *name, *before;
@@ -62,27 +62,27 @@ class Writer {
   void operator()(Key key, const T& value, const Rule& rule = {}) {
     (into_.is_array() ? into_.emplace_back() : into_[key.name]) = rule.write(value);
   }
-  /// Leaves it out where it is what its absence means.
+  /// `optional` leaves the field out where its value is what absence means.
   template <class T, class Rule = RuleOf<T>>
   void optional(Key key, const T& value, const Rule& rule = {}, const std::type_identity_t<T>& absent = {}) {
     if constexpr (std::is_same_v<T, double>)
       if (std::isnan(value) && std::isnan(absent)) return;
     if (!(value == absent)) (*this)(key, value, rule);
   }
-  /// What people read in the file, and no reader.
+  /// `note` writes what people read in the file and no reader does.
   void note(const char* key, Json value) { into_[key] = std::move(value); }
-  /// Refuses the field with this key unless the condition holds.
+  /// `require` has the Reader refuse the field with this key unless the condition holds.
   void require(bool, const char*, std::string_view) {}
 
  private:
   Json& into_;
 };
 
-/// The same calls as Writer's.
+/// `Reader` has the same calls as Writer.
 class Reader {
  public:
   static constexpr bool kReads = true;
-  /// Of a list where `row` is more than 0, which has so many; from the item `first` on.
+  /// Where `row` is more than 0, it reads a list of that many items, beginning with item `first`.
   explicit Reader(const InputValue& from, size_t row = 0, size_t first = 0) : from_(from), next_(first) {
     if (row > 0) row_ = from.list(row, row);
   }
@@ -109,15 +109,16 @@ class Reader {
   }
 
   const InputValue& from_;
-  std::vector<InputValue> row_;  ///< where it reads a list
+  std::vector<InputValue> row_;  ///< the items, where it reads a list
   size_t next_ = 0;
 };
 
-/// A struct as an object. `fields` is its io(), or a function that does the same and knows more than the struct.
+/// `Object` keeps a struct as an object. `fields` is its io(), or a function that does the same and knows more than
+/// the struct.
 template <class Fields>
 struct Object {
   Fields fields{};
-  size_t row = 0;  ///< more than 0: a list of so many fields without their keys
+  size_t row = 0;  ///< more than 0: a list of that many fields without their keys
   Json write(const auto& value) const {
     Json json = row > 0 ? Json::array() : Json::object();
     Writer writer(json);
@@ -133,7 +134,7 @@ Object()->Object<>;
 template <class Fields>
 Object(Fields) -> Object<Fields>;
 
-/// A struct as a list of its `count` fields without their keys.
+/// `row` keeps a struct as a list of its `count` fields without their keys.
 template <class Fields = OwnFields>
 constexpr Object<Fields> row(size_t count, Fields fields = {}) {
   return {fields, count};
@@ -143,7 +144,7 @@ template <class T, class Rule = RuleOf<T>>
 Json write(const T& value, const Rule& rule = {}) {
   return rule.write(value);
 }
-/// Throws Error for what is none.
+/// `read` throws Error for JSON that the rule does not allow.
 template <class T, class Rule = RuleOf<T>>
 T read(const InputValue& json, const Rule& rule = {}) {
   T value{};
@@ -151,7 +152,7 @@ T read(const InputValue& json, const Rule& rule = {}) {
   return value;
 }
 
-/// Bytes that are no UTF-8, which JSON cannot hold, are replaced.
+/// `text_of` replaces bytes that are no UTF-8, which JSON cannot hold.
 inline std::string text_of(const Json& json, int indent = -1) {
   return json.dump(indent, ' ', false, Json::error_handler_t::replace);
 }

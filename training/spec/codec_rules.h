@@ -1,5 +1,5 @@
-// Rules of kept fields, see codec.h: what a number, a text, a word or a list of them may be, and how it stands in JSON.
-// There is one coding of numbers that are not finite.
+// Rules of kept fields (see codec.h) say what a number, a text, a word or a list of them may be, and how JSON holds
+// it. All numbers that are not finite are written in the same way.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,18 +19,18 @@ namespace normscope::codec {
 
 using Json = nlohmann::json;
 
-inline constexpr double kLargest = 1e300;  ///< of the finite numbers in a file
+inline constexpr double kLargest = 1e300;  ///< the largest finite number in a file
 
-/// A number that is finite.
+/// `Number` is a finite number.
 struct Number {
   double low = -kLargest, high = kLargest;
   Json write(double value) const { return value; }
   void read(const InputValue& json, double& value) const { value = json.number(low, high); }
 };
 
-/// A number that need not be finite. Older files wrote infinity as "never", or as null.
+/// `AnyNumber` need not be finite. Older files wrote infinity as "never", or as null.
 struct AnyNumber {
-  int digits = 17;                                         ///< significant ones that are written
+  int digits = 17;                                         ///< significant digits that are written
   double null = std::numeric_limits<double>::quiet_NaN();  ///< what null means
   Json write(double value) const {
     if (std::isnan(value)) return nullptr;
@@ -48,7 +48,7 @@ struct AnyNumber {
   }
 };
 
-/// A whole number, or the place of an enumerator.
+/// `Whole` is a whole number, or the place of an enumerator.
 struct Whole {
   int64_t low, high;
   Json write(auto value) const { return static_cast<int64_t>(value); }
@@ -69,7 +69,7 @@ struct Text {
   void read(const InputValue& json, std::string& value) const { value = json.text(most); }
 };
 
-/// One of some words: an enumerator stands at the place of its word; a letter, or a text, is the word.
+/// `Words` is one of some words. An enumerator has the place of its word; a letter, or a text, is the word itself.
 struct Words {
   std::span<const std::string_view> words;
   template <class T>
@@ -91,7 +91,7 @@ struct Words {
   }
 };
 
-/// A list of `least` to `most`, each of which keeps the rule.
+/// `List` is a list of `least` to `most` items, which all follow the rule.
 template <class Rule>
 struct List {
   size_t least, most;
@@ -107,7 +107,7 @@ struct List {
   }
 };
 
-/// An object of at most `most` members, each of which keeps the rule, as a map from their keys.
+/// `Map` is an object of at most `most` members, which all follow the rule, as a map from their keys.
 template <class Rule>
 struct Map {
   size_t most;
@@ -123,7 +123,7 @@ struct Map {
   }
 };
 
-/// A std::optional; none is null.
+/// `Maybe` is a std::optional; an empty one is null.
 template <class Rule>
 struct Maybe {
   Rule rule;

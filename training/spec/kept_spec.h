@@ -1,4 +1,4 @@
-// Rules of kept specifications and edits, see training/spec/codec.h: checkpoints and the undo log of a session hold them.
+// Rules of kept specifications and edits, see training/spec/codec.h: checkpoints and a session's undo log hold them.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@
 
 namespace normscope {
 
-inline constexpr size_t kMostFields = 4096;  ///< the table's, and three wirings a layer of two stacks
+inline constexpr size_t kMostFields = 4096;  ///< the table's, and three wirings for each layer of two stacks
 
-/// The key of a setting; one of an older version is read as that of today.
+/// `SettingKey` is the key of a setting; the key of an older version is read as today's.
 struct SettingKey {
   codec::Json write(const std::string& key) const { return key; }
   void read(const InputValue& json, std::string& key) const { key = current_key(json.text(kLongestText)); }
 };
 
-/// A setting and its value, as [key, value].
+/// `kSetting` keeps a setting and its value as [key, value].
 inline constexpr auto kSetting = codec::row(2, [](auto& io, auto& setting) {
   io("key", setting.first, codec::Text{kLongestText});
   io("value", setting.second, codec::Text{kLongestText});
 });
 
-/// A specification as the list of its settings.
+/// `WholeSpec` keeps a specification as the list of its settings.
 struct WholeSpec {
   static constexpr codec::List kSettings{0, kMostFields, kSetting};
   codec::Json write(const RunSpec& spec) const { return kSettings.write(field_values(spec)); }

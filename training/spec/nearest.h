@@ -1,4 +1,4 @@
-// What a person may have meant: the name nearest to a word that is none.
+// `nearest` guesses what a person may have meant: the name nearest to an unknown word.
 #pragma once
 
 #include <span>
@@ -7,15 +7,16 @@
 
 namespace normscope {
 
-/// The first of the names with the fewest letters to change, add or leave out (Levenshtein), in any case of letters;
-/// empty where there are no names.
+/// `nearest` is the first name with the fewest letters to change, add or leave out (Levenshtein), in any case of
+/// letters; empty where there are no names.
 std::string_view nearest(std::string_view word, std::span<const std::string_view> names);
 
-/// The same, but empty where more than a third of the word would have to change: a guess that only confuses.
+/// `likely` is the same, but empty where more than a third of the word would have to change: such a guess only
+/// confuses.
 std::string_view likely(std::string_view word, std::span<const std::string_view> names);
 
-/// "did you mean post? expected post, pre": what to say after "'psot' is unknown: "; without the question where no name
-/// is likely.
+/// `expected` says "did you mean post? expected post, pre" after "'psot' is unknown: "; without the question where no
+/// name is likely.
 std::string expected(std::string_view word, std::span<const std::string_view> names);
 
 }  // namespace normscope

@@ -1,4 +1,4 @@
-// Learning rate as a pure function of the step.
+// `Schedule` is the learning rate as a pure function of the step.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,11 @@
 namespace normscope {
 
 /// rate(t), t = 1, 2, ...: linear warm-up lr t/W while t <= W, then by kind:
-/// Constant: lr. InverseSqrt: lr sqrt(R/t) beyond R = max(reference, W). LinearDecay: to 0 at `end`.
-/// StepDecay: times `factor` at each step of `milestones`. Cosine: half a cosine down to 0 at `end`.
+/// Constant: lr.
+/// InverseSqrt: lr sqrt(R/t) beyond R = max(reference, W).
+/// LinearDecay: down to 0 at `end`.
+/// StepDecay: times `factor` at each step of `milestones`.
+/// Cosine: half a cosine down to 0 at `end`.
 struct Schedule {
   enum class Kind : uint8_t {
 #define SCHEDULE(Name, ...) Name,
@@ -19,7 +22,7 @@ struct Schedule {
   } kind = Kind::Constant;
   float peak = 3e-3f;
   int32_t warmup = 0;
-  int32_t reference = 100;  ///< InverseSqrt: kept apart from warm-up so that both arms decay alike
+  int32_t reference = 100;  ///< InverseSqrt: separate from warm-up so that both arms decay alike
   int32_t end = 300;        ///< LinearDecay, Cosine
   float factor = 0.1f;      ///< StepDecay
   std::vector<int32_t> milestones;
@@ -32,10 +35,10 @@ inline constexpr Schedule::Kind kSchedules[] = {
 #undef SCHEDULE
 };
 
-/// A row of schedules.def.
+/// `ScheduleRow` is a row of schedules.def.
 struct ScheduleRow {
   const char* name = "";   ///< "inverse-sqrt": on the command line and in files
-  const char* words = "";  ///< "1/√step": what the Lab says of the rate after warm-up; empty: it stays
+  const char* words = "";  ///< "1/√step": the rate after warm-up, as the Lab calls it; empty: constant
   bool reads_reference = false;                                   ///< Schedule::reference
   bool has_end = false;                                           ///< reaches zero at Schedule::end
   bool reads_milestones = false;                                  ///< Schedule::milestones and factor

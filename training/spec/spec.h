@@ -1,6 +1,6 @@
-// A run is specification + seed + events. RunSpec is the whole specification as one value, and the table of
-// its fields gives every one a key, a unit and a help text: the TOML file, --set key=value, --edit, the
-// settings of the Lab and the session file all go through the same table.
+// A run is specification + seed + events. `RunSpec` is the whole specification as one value. The table of its fields
+// gives each field a key, a unit and a help text: the TOML file, --set key=value, --edit, the settings of the Lab and
+// the session file all use this table.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ struct TrainConfig {
   std::string init_from;  ///< a saved run whose weights are taken over by name at the start; empty: none
 };
 
-/// Defaults are the default model: decoder, L=6, d=64, 4 heads, F=4D, ReLU, T=64, B=16, tied output, Adam (0.9,
-/// 0.98), rate 3e-3, constant after warm-up, 300 steps, Post-LN.
+/// The defaults of `RunSpec` are the default model: decoder, L=6, d=64, 4 heads, F=4D, ReLU, T=64, B=16, tied output,
+/// Adam (0.9, 0.98), rate 3e-3, constant after warm-up, 300 steps, Post-LN.
 struct RunSpec {
   RunSpec();
   std::string name;  ///< "Post-LN, no warm-up"; empty: default_name()
@@ -41,7 +41,7 @@ struct RunSpec {
   uint64_t seed = 1;
 };
 
-/// One edit of a running experiment: at the start of step `step` (before its update), key takes value.
+/// `Edit` changes a running experiment: at the start of step `step` (before its update), key takes value.
 struct Edit {
   int32_t step = 0;
   std::string key, value;
@@ -56,69 +56,69 @@ struct Field {
   std::string_view unit;   ///< "features", "" when it has none
   std::string_view help;   ///< one or two sentences
   FieldType type = FieldType::Real;
-  bool live = false;         ///< can change while the run goes on; otherwise a change restarts or forks
-  double low = 0, high = 0;  ///< Integer, Real: what is possible (inclusive)
+  bool live = false;         ///< can change while the run goes on; another field restarts or forks it
+  double low = 0, high = 0;  ///< Integer, Real: the possible range (inclusive)
   std::vector<std::string_view> choices;  ///< Choice
   std::string (*get)(const RunSpec&) = nullptr;
   void (*set)(RunSpec&, std::string_view value) = nullptr;  ///< for set_field, which checks the text first
 };
 
-/// In the order in which they must be set: model.layers, model.d_model, model.heads, model.feed_forward,
-/// model.sequence, model.norm, model.placement, model.init, model.activation, model.tied, model.dropout_*,
-/// train.batch, train.steps, train.lr, train.warmup, train.schedule, train.optimizer, train.beta1 ...,
-/// data.text, data.name, run.name, run.seed. Beside these: wiring.final, wiring.embedding, wiring.second,
-/// wiring.L03.attn, wiring.L03.ffn, wiring.L*.attn for all of them (custom wirings; always structural).
+/// `spec_fields` are in the order in which they must be set: model.layers, model.d_model, model.heads,
+/// model.feed_forward, model.sequence, model.norm, model.placement, model.init, model.activation, model.tied,
+/// model.dropout_*, train.batch, train.steps, train.lr, train.warmup, train.schedule, train.optimizer, train.beta1
+/// ..., data.text, data.name, run.name, run.seed. Custom wirings have further keys, always structural: wiring.final,
+/// wiring.embedding, wiring.second, wiring.L03.attn, wiring.L03.ffn, and wiring.L*.attn for all layers.
 const std::vector<Field>& spec_fields();
 const Field* find_field(std::string_view key);  ///< nullptr when unknown, and for wiring.*
-/// What a key is called today: "train.lr" for "train.rate"; itself where it never had another name.
+/// `current_key` is what a key is called today: "train.lr" for "train.rate"; other keys are returned as they are.
 std::string_view current_key(std::string_view key);
-/// True when the key can change while the run goes on. Throws Error for an unknown key.
+/// `is_live` says whether the key can change while the run goes on. Throws Error for an unknown key.
 bool is_live(std::string_view key);
-/// Sets one field by key, wiring.* included. Throws Error naming key, value and what was expected:
-/// "[train.warmup] 'abc' is not a whole number: expected 0 to 100000"; the spec is unchanged then.
+/// `set_field` sets one field by key, wiring.* included. Throws Error naming key, value and what was expected, and
+/// then leaves the spec unchanged: "[train.warmup] 'abc' is not a whole number: expected 0 to 100000".
 void set_field(RunSpec& spec, std::string_view key, std::string_view value);
 std::string get_field(const RunSpec& spec, std::string_view key);
-/// wiring.* keys of a spec at its depth.
+/// `wiring_keys` lists the wiring.* keys of a spec at its depth.
 std::vector<std::string> wiring_keys(const RunSpec& spec);
-/// The whole spec as text: every field in table order, and the wiring.* keys when no preset describes the
-/// wiring. Set in this order on any RunSpec they give the same spec.
+/// `field_values` is the whole spec as text: every field in table order, and the wiring.* keys when no preset
+/// describes the wiring. Set in this order on any RunSpec, they give the same spec.
 std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec);
 bool operator==(const RunSpec& a, const RunSpec& b);
-/// The edits that turn one spec into another, all at one step; empty when they are equal.
+/// `edits_between` lists the edits that turn one spec into another, all at one step; empty when they are equal.
 std::vector<Edit> edits_between(const RunSpec& from, const RunSpec& to, int32_t step);
-/// Throws Error for a field of the data: no run goes on with other data.
+/// `require_editable` throws Error for a field of the data: no run goes on with other data.
 void require_editable(std::string_view key);
-/// "214:train.lr=1e-3", as on the command line. Throws Error, for a field of the data too.
+/// `edit_from` reads "214:train.lr=1e-3", as on the command line. Throws Error, for a field of the data too.
 Edit edit_from(std::string_view text);
 std::string to_string(const Edit& edit);
-/// Fills in what follows from the rest: where there is no cross-attention it is wired as attention is, as the
-/// presets have it, so that equal models are equal values; the form of the data follows the architecture, and a
-/// parser's rows are as long as its features are many.
+/// `complete` fills in what follows from the rest. Without cross-attention, its wiring equals that of attention, as
+/// in the presets, so that equal models are equal values. The form of the data follows the architecture, and the rows
+/// of a parser are as long as it has features.
 void complete(RunSpec& spec);
-/// What the model takes from its data: vocabulary, classes, size of images; then as complete().
+/// `fit_to_data` takes over from the data vocabulary, classes and size of images, then completes the spec.
 void fit_to_data(RunSpec& spec, const Task& task);
-/// Checks the whole: combinations that no single field can see. Throws Error.
+/// `validate` checks combinations that no single field can see. Throws Error.
 void validate(const RunSpec& spec);
 std::string default_name(const RunSpec& spec);  ///< "Post-LN, warm-up 200"
-/// What a step reads: symbols of a transformer's rows, images, states of a parse.
+/// `units_of_step` is what a step reads: symbols of a transformer's rows, images, states of a parse.
 double units_of_step(const RunSpec& spec);
 
-/// Forward passes that a measurement of the critical rate takes at most (train/edge/critical_rate.h).
+/// `kCriticalPasses` is the most forward passes of a measurement of the critical rate (run/edge/critical_rate.h).
 inline constexpr int32_t kCriticalPasses = 6;
-/// "6 forward passes every 10 steps: about 20 % more time", of train.critical_every > 0: a forward pass is a third of a
-/// step's arithmetic.
+/// `critical_cost_text` says "6 forward passes every 10 steps: about 20 % more time", for train.critical_every > 0. A
+/// forward pass is a third of a step's arithmetic.
 std::string critical_cost_text(int32_t every);
-/// The fewest steps between two of them, as the run is or after one of its edits; 0: it is never measured.
+/// `critical_every` is the fewest steps between two such measurements, in the run as it is or after one of its edits;
+/// 0: it is never measured.
 int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits);
 
-/// The three runs of the default comparison: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN
-/// without.
+/// `default_comparison` has three runs: A Post-LN without warm-up, B Post-LN with warm-up 200, C Pre-LN without.
 std::vector<RunSpec> default_comparison(const DataSpec& data = {}, uint64_t seed = 1);
-/// Three runs of an architecture, "convolutional", "parser", "decoder", on its own data: the default comparison; the
-/// network of Xu et al. (2019) with its norms in one place, in the other, and without; their parser with two kinds, and
-/// without.
+/// `comparison_of` has three runs of an architecture on its own data. "decoder": the default comparison.
+/// "convolutional": the network of Xu et al. (2019) with its norms in one place, in the other, and without. "parser":
+/// their parser with two kinds of norm, and without.
 std::vector<RunSpec> comparison_of(std::string_view architecture);
-/// Named single presets for `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
+/// `preset_names` lists the single presets of `normscope train --preset`: "post", "post-warmup", "pre", "admin", ...
 std::vector<std::string> preset_names();
 RunSpec preset_run(std::string_view name);
 

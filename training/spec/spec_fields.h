@@ -1,4 +1,4 @@
-// The rows of the field table, in two files; spec.cpp joins them. Internal to training/spec.
+// The rows of the field table are in two files; spec.cpp joins them. Internal to training/spec.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ void add_model_fields(std::vector<Field>& fields);
 void add_train_fields(std::vector<Field>& fields);
 void add_data_fields(std::vector<Field>& fields);
 
-/// What every row says of itself.
+/// `FieldWords` is what every row says of itself.
 struct FieldWords {
   std::string_view key, label, unit, help;
   bool live = false;
@@ -31,7 +31,7 @@ inline Field field_of(FieldType type, const FieldWords& words, double low = 0, d
   return field;
 }
 
-// At is a captureless accessor RunSpec& -> T&; reading goes through the same one.
+// At is a captureless accessor RunSpec& -> T&, which serves reading too.
 template <auto At>
 const auto& peek(const RunSpec& spec) {
   return At(const_cast<RunSpec&>(spec));  // the accessors only name a member

@@ -1,4 +1,4 @@
-// Text to value and back for the fields of a RunSpec: the only place that parses what a user wrote in a
+// These turn text into values and back for the fields of a RunSpec. No other code parses what a user wrote in a
 // setting. Called by the field table and by set_field.
 #pragma once
 
@@ -15,26 +15,27 @@ namespace normscope {
 struct Field;
 
 std::string_view trimmed(std::string_view text);
-/// Whole text or nothing: false for trailing letters, an empty text, NaN and overflow.
+/// These parse the whole text or nothing: false for trailing letters, an empty text, NaN and overflow.
 bool parse_integer(std::string_view text, int64_t& value);
 bool parse_real(std::string_view text, float& value);
 bool parse_flag(std::string_view text, bool& value);
-/// "100, 200": whole numbers >= 1, ascending; an empty text is an empty list.
+/// `parse_steps` reads "100, 200": whole numbers >= 1, ascending; an empty text is an empty list.
 bool parse_steps(std::string_view text, std::vector<int32_t>& steps);
 std::string steps_text(const std::vector<int32_t>& steps);
-/// The shortest decimal text that reads back as the same float.
+/// `real_text` is the shortest decimal text that reads back as the same float.
 std::string real_text(float value);
 
-/// "relu or gelu", "a, b or c".
+/// `one_of` says "relu or gelu", "a, b or c".
 inline std::string one_of(const std::vector<std::string_view>& names) { return in_words(names, "or"); }
-/// The names of all kinds of a table, in its order.
+/// `names_of` lists the names of all kinds of a table, in its order.
 template <typename Kind, size_t N>
 std::vector<std::string_view> names_of(const Kind (&kinds)[N]) {
   std::vector<std::string_view> names;
   for (const Kind kind : kinds) names.push_back(to_string(kind));
   return names;
 }
-/// The kind of that name. Throws Error listing the names: "[schedule] 'sine' is unknown: expected constant, ...".
+/// `choice_from` finds the kind of that name. Throws Error listing the names: "[schedule] 'sine' is unknown: expected
+/// constant, ...".
 template <typename Kind, size_t N>
 Kind choice_from(std::string_view place, const Kind (&kinds)[N], std::string_view name) {
   for (const Kind kind : kinds)
@@ -42,7 +43,8 @@ Kind choice_from(std::string_view place, const Kind (&kinds)[N], std::string_vie
   fail(place, "'{}' is unknown: expected {}", name, one_of(names_of(kinds)));
 }
 
-/// Throws Error when the text is no value of the field: "[key] 'abc' is not a whole number: expected 0 to 100000".
+/// `check_value` throws Error when the text is no value of the field: "[key] 'abc' is not a whole number: expected 0
+/// to 100000".
 void check_value(const Field& field, std::string_view text);
 
 }  // namespace normscope

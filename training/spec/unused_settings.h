@@ -1,5 +1,5 @@
-// Unused settings, those that a run does not read: a momentum under Adam, an encoder's depth in a decoder. Used by
-// the command line, which refuses them, and by the code that writes a command line for a run.
+// Unused settings are settings that a run does not read: a momentum under Adam, an encoder's depth in a decoder. Used
+// by the command line, which refuses them, and by the code that writes a command line for a run.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace normscope {
 
-/// Why this run does not read the field, as "train.optimizer is adam: expected momentum"; empty
-/// where it does, and for wiring.*. An edit or another data set may make it read later.
+/// `unused_reason` says why this run does not read the field, as "train.optimizer is adam: expected momentum". It is
+/// empty where the run does, and for wiring.*. An edit or another data set may make the run read it later.
 std::string unused_reason(const RunSpec& spec, std::string_view key);
 
 }  // namespace normscope

@@ -1,4 +1,4 @@
-// The optimizers by name and the numbers of a step: the values of a rule at step t are in StepInputs, so that one
+// These are the optimizers by name and the numbers of a step. StepInputs holds a rule's values at step t, so that one
 // program (and one captured graph) serves all steps. Called by Run once a step, and by tests.
 #pragma once
 
@@ -13,13 +13,15 @@ namespace normscope {
 struct ModelConfig;
 struct TrainConfig;
 
-/// What a step does with the gradients: the rules of spec/optimizers.def. Two kernels serve them all, what differs
-/// from rule to rule stands in StepInputs (set_update_rule).
-/// sgd: w -= lr g. momentum: m = mu m + g, w -= lr m. adam: Kingma and Ba 2015; weight decay joins the gradient.
-/// adamw: Loshchilov and Hutter 2019, weight decay apart from the gradient (so too for sgd, momentum, radam).
-/// radam: Liu et al. 2020, algorithm 2: with rho_t > 4 an Adam step times r_t, below it momentum without
-/// adaptation. radam-code: the authors' program: rho_t >= 5, below it no update and no weight decay at all, and
-/// epsilon added before the second moment's correction: (sqrt(v) + eps) / sqrt(1 - beta2^t).
+/// `Optimizer` says what a step does with the gradients: the rules of spec/optimizers.def. Two kernels serve them
+/// all; StepInputs holds what differs from rule to rule (set_update_rule).
+/// sgd: w -= lr g.
+/// momentum: m = mu m + g, w -= lr m.
+/// adam: Kingma and Ba 2015; weight decay joins the gradient.
+/// adamw: Loshchilov and Hutter 2019; weight decay apart from the gradient, as for sgd, momentum and radam.
+/// radam: Liu et al. 2020, algorithm 2. With rho_t > 4 an Adam step times r_t, below it momentum without adaptation.
+/// radam-code: the authors' program. With rho_t >= 5 as radam, but epsilon is added before the second moment's
+/// correction: (sqrt(v) + eps) / sqrt(1 - beta2^t). Below it neither update nor weight decay.
 enum class Optimizer : uint8_t {
   None,
 #define OPTIMIZER(Name, ...) Name,
@@ -32,37 +34,40 @@ inline constexpr Optimizer kOptimizers[] = {
 #undef OPTIMIZER
 };
 
-/// RAdam's factor and its warm-up, by the paper or by its authors' program.
+/// `Rectified` chooses RAdam's factor and its warm-up: by the paper or by its authors' program.
 enum class Rectified : uint8_t { No, ByPaper, ByCode };
 
-/// A row of optimizers.def.
+/// `UpdateRule` is a row of optimizers.def.
 struct UpdateRule {
   const char* name = "";            ///< "radam-code": on the command line and in files
   const char* label = "";           ///< "RAdam (code)": in the Lab
   OpKind op = kNoOp;                ///< ends the step
-  bool decays_in_gradient = false;  ///< weight decay joins the gradient instead of standing apart from it
+  bool decays_in_gradient = false;  ///< weight decay joins the gradient; otherwise it is apart
   bool reads_momentum = false;
   Rectified rectified = Rectified::No;
 };
 const UpdateRule& rule_of(Optimizer optimizer);
-/// The op that it ends a step with; kNoOp for None.
+/// `update_op` is the op that ends the optimizer's step; kNoOp for None.
 OpKind update_op(Optimizer optimizer);
-/// Whether the moments of one go on to mean the same under the other.
+/// `shares_moments` says whether the moments of one optimizer mean the same under the other.
 bool shares_moments(Optimizer a, Optimizer b);
 const char* to_string(Optimizer optimizer);       ///< "adam", "radam-code"
 Optimizer optimizer_from(std::string_view name);  ///< throws Error listing the names
 
-/// RAdam's length of the approximated average: rho_t = rho_inf - 2 t b^t / (1 - b^t), rho_inf = 2/(1-b) - 1.
+/// `radam_length` is RAdam's length of the approximated average:
+///   rho_t   = rho_inf - 2 t b^t / (1 - b^t)
+///   rho_inf = 2 / (1 - b) - 1
 double radam_length(double beta2, int64_t t);
-/// r_t = sqrt((rho_t-4)(rho_t-2) rho_inf / ((rho_inf-4)(rho_inf-2) rho_t)); needs rho_t > 4.
+/// `radam_rectification` needs rho_t > 4:
+///   r_t = sqrt((rho_t - 4) (rho_t - 2) rho_inf / ((rho_inf - 4) (rho_inf - 2) rho_t))
 double radam_rectification(double beta2, int64_t t);
 
-/// Fills in what the optimizer reads at its t-th step, t = 1, 2, ... since its moments began; inputs.lr is not
-/// touched.
+/// `set_update_rule` fills in what the optimizer reads at its t-th step, t = 1, 2, ... since its moments began. It
+/// leaves inputs.lr alone.
 void set_update_rule(StepInputs& inputs, const TrainConfig& train, int64_t t);
 
 DropoutInputs dropout_inputs(double probability);
-/// Fills in the model's three probabilities of dropout.
+/// `set_dropout` fills in the model's three probabilities of dropout.
 void set_dropout(StepInputs& inputs, const ModelConfig& model);
 
 }  // namespace normscope

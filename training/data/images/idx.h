@@ -1,4 +1,4 @@
-// IDX files, as MNIST's are: images and their labels in two files of unsigned bytes.
+// The IDX reader reads files such as MNIST's: images and their labels in two files of unsigned bytes.
 //
 // Format (LeCun, yann.lecun.com/exdb/mnist): big-endian 32-bit words magic, count and, for images, rows and columns;
 // magic 2051 for images, 2049 for labels; then the bytes. Every number is checked against the bytes that there are
@@ -15,11 +15,11 @@ namespace normscope {
 inline constexpr uint32_t kMostImages = 10'000'000;
 inline constexpr uint32_t kLongestSide = 1024;  ///< pixels
 
-/// Throws Error as "[idx PATH] ..." for a file that is compressed, of another kind or cut off, for none or too many
-/// images, and where the two files do not have the same number.
+/// `read_idx` throws Error as "[idx PATH] ..." for a file that is compressed, of another kind or cut off, for no
+/// images or too many, and where the two files do not have the same number.
 ImageSet read_idx(const std::string& images_path, const std::string& labels_path);
 
-/// The same from memory; the names begin the messages.
+/// `parse_idx` reads the same from memory; the names begin the messages.
 ImageSet parse_idx(std::string_view images, const std::string& images_name, std::string_view labels,
                    const std::string& labels_name);
 

@@ -1,4 +1,4 @@
-// Grey images with a class each, as they lie in memory: what the IDX reader and the drawn digits give to the task.
+// `ImageSet` is grey images with a class each, in memory. The IDX reader and the drawn digits give it to the task.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace normscope {
 
-/// 0 is paper, 255 ink; image after image, row by row.
+/// In `pixels` 0 is paper and 255 ink; image after image, row by row.
 struct ImageSet {
   int32_t height = 0, width = 0;
   std::vector<uint8_t> pixels;
-  std::vector<uint8_t> labels;  ///< one an image, from 0
+  std::vector<uint8_t> labels;  ///< one for each image, from 0
 
   size_t size() const { return labels.size(); }
   size_t pixels_of_image() const { return static_cast<size_t>(height) * static_cast<size_t>(width); }

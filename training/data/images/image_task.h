@@ -1,8 +1,8 @@
-// The class of a grey image: what a convolutional network learns, from drawn digits or from IDX files.
+// `ImageTask` is the class of a grey image: what a convolutional network learns, from drawn digits or from IDX files.
 //
-// A batch's `source` holds the pixels, 0 to 255, and `targets` one class a row; there are no tokens. The last twelfth of
-// the images validates, in their order, as 5,000 of MNIST's 60,000 do in Xu et al. (2019); training images are drawn at
-// random from the others. Called by make_task.
+// A batch's `source` holds the pixels, 0 to 255, and `targets` one class for each row; there are no tokens. The last
+// twelfth of the images validates, in their order, as 5,000 of MNIST's 60,000 do in Xu et al. (2019); training images
+// are drawn at random from the others. Called by make_task.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ class ImageTask final : public Task {
  private:
   ImageSet set_;
   std::string name_;
-  size_t train_ = 0;  ///< so many from the first
+  size_t train_ = 0;  ///< images that train, from the first
 };
 
 std::shared_ptr<const Task> make_digits_task(const DataSpec& spec);

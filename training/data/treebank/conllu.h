@@ -1,10 +1,11 @@
-// Sentences and their dependency trees in CoNLL-U (https://universaldependencies.org/format): read, checked, written.
+// CoNLL-U (https://universaldependencies.org/format) holds sentences and their dependency trees: they are read,
+// checked and written here.
 //
-// Promises: every fault is reported in one line with file and line, and with the column where one is at fault, counted
-// from 1 (not UTF-8, not ten columns, an empty one, an ID out of order, a HEAD outside the sentence, no root or several,
-// a circle); what is read and written again is the same, but for what is left out: multiword tokens (ID 1-2), empty
-// nodes (ID 8.1) and the enhanced graph (DEPS), which are no part of the tree of words. Called by the parsing task and
-// by normscope parse.
+// Promises: every fault is reported in one line with file and line, and with the column where one is at fault,
+// counted from 1 (not UTF-8, not ten columns, an empty column, an ID out of order, a HEAD outside the sentence, no
+// root or several, a circle). Reading and writing again changes nothing but what is left out: multiword tokens (ID
+// 1-2), empty nodes (ID 8.1) and the enhanced graph (DEPS), which are no part of the tree of words. Called by the
+// parsing task and by normscope parse.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace normscope {
 
-inline constexpr int32_t kNoHead = -1;  ///< HEAD is _: a sentence that is still to be parsed
+inline constexpr int32_t kNoHead = -1;  ///< HEAD is _: the sentence is not parsed yet
 inline constexpr size_t kMostWords = 10'000;
 
 struct TreeWord {
@@ -32,22 +33,23 @@ struct DependencyTree {
   bool operator==(const DependencyTree&) const = default;
 };
 
-/// What a file must say of each word: Unparsed accepts _ as HEAD and DEPREL, in all words of a sentence or in none.
+/// `TreeColumns` is what a file must say of each word: Unparsed accepts _ as HEAD and DEPREL, in all words of a
+/// sentence or in none.
 enum class TreeColumns : uint8_t { Required, Unparsed };
 
-/// Throws Error; a file without a sentence is one.
+/// `read_conllu` throws Error; a file without a sentence is a fault.
 std::vector<DependencyTree> read_conllu(const std::string& path, TreeColumns columns = TreeColumns::Required);
-/// The same from memory; `name` begins the messages.
+/// `parse_conllu` reads the same from memory; `name` begins the messages.
 std::vector<DependencyTree> parse_conllu(std::string_view text, const std::string& name,
                                          TreeColumns columns = TreeColumns::Required);
 
-/// Ten columns a word, DEPS always _; a blank line after each sentence.
+/// `conllu_text` writes ten columns for each word, DEPS always _, and a blank line after each sentence.
 std::string conllu_text(std::span<const DependencyTree> trees);
 
-/// heads()[w - 1] is the head of word w.
+/// `heads_of` has the head of word w at place w - 1.
 std::vector<int32_t> heads_of(const DependencyTree& tree);
-/// Whether the words below every word, itself included, stand side by side: then no two arcs cross, those from a root
-/// in front of the first word included. In time linear in the words. `heads` is a tree.
+/// `is_projective` says whether the words below every word, itself included, are adjacent: then no two arcs cross,
+/// including those from a root in front of the first word. It takes time linear in the words. `heads` is a tree.
 bool is_projective(std::span<const int32_t> heads);
 
 }  // namespace normscope

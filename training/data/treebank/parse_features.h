@@ -1,12 +1,11 @@
-// What the parser reads of a state and what it answers: the 48 features of Chen and Manning (2014, section 3.1) as
-// rows of one table, and the transitions as classes.
+// Parse features are what the parser reads of a state: the 48 features of Chen and Manning (2014, section 3.1) as
+// rows of one table. Its answers, the transitions, are classes.
 //
-// The 18 words are s1, s2, s3, b1, b2, b3 (stack and buffer from the top); of s1 and then of s2 the outermost left and
-// right child, the ones inside them, the outermost left child of the outermost left child and the same on the right.
-// Then the 18 tags of these, then the 12 labels of the children. Words, tags and labels have disjoint rows of one
-// table, which is the same as a table each of one width. A word that occurs once in the training trees counts as
-// unknown, so that the unknown word is trained.
-// Called by the parsing task and by the parser.
+// The 18 words are s1, s2, s3, b1, b2, b3 (stack and buffer from the top); then, of s1 and of s2, the outermost left
+// and right child, the children inside them, the outermost left child of the outermost left child and the same on the
+// right. Then come the 18 tags of these words and the 12 labels of the children. Words, tags and labels have disjoint
+// rows of one table, which is the same as three tables of one width. A word that occurs once in the training trees
+// counts as unknown, so that the unknown word is trained. Called by the parsing task and by the parser.
 #pragma once
 
 #include <array>
@@ -25,19 +24,19 @@ inline constexpr int32_t kParseWords = 18, kParseLabels = 12;
 inline constexpr int32_t kParseFeatures = 2 * kParseWords + kParseLabels;
 using ParseFeatures = std::array<int32_t, kParseFeatures>;
 
-/// A sentence in the rows of the table; place 0 is the root.
+/// `EncodedSentence` is a sentence in the rows of the table; place 0 is the root.
 struct EncodedSentence {
   std::vector<int32_t> words, tags;
 };
 
-/// The tag that is read: UPOS, or XPOS where that is _ (the Penn Treebank's).
+/// `tag_of` is the tag that is read: UPOS, or XPOS where UPOS is _ (the Penn Treebank's).
 const std::string& tag_of(const TreeWord& word);
 
 class ParseVocabulary {
  public:
   static constexpr size_t kMostLabels = 500;
 
-  /// Throws Error where the trees have more labels than that, or none.
+  /// Throws Error where the trees have more than kMostLabels labels, or none.
   ParseVocabulary(std::span<const DependencyTree> training, const std::string& name);
 
   int32_t size() const { return static_cast<int32_t>(names_.size()); }  ///< rows of the table
@@ -58,8 +57,8 @@ class ParseVocabulary {
   }
   static int32_t label_of(int32_t transition) { return transition == 0 ? -1 : (transition - 1) / 2; }
   std::string transition_name(int32_t transition) const;  ///< "shift", "left nsubj", "right obj"
-  /// Whether the move is possible and its label was seen in training with such a head: the root, or a word. In every
-  /// state that is not finished one is.
+  /// `allowed` says whether the move is possible and its label was seen in training with such a head: the root, or a
+  /// word. Every unfinished state has an allowed transition.
   bool allowed(const ParseState& state, int32_t transition) const;
 
   ParseFeatures features(const ParseState& state, const EncodedSentence& sentence) const;

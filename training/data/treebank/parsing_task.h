@@ -1,9 +1,11 @@
-// Dependency parsing by transitions: a row is the 48 features of a state, its target the oracle's next transition.
+// `ParsingTask` is dependency parsing by transitions: a row is the 48 features of a state, its target the oracle's
+// next transition.
 //
-// Training rows are drawn at random from all states of the oracle on the training trees, validation rows come in
-// their order. Trees that are not projective have no such states: they are left out of both, counted, and scored like
-// the others when validation() is parsed (text/dependency_parser.h). A label of a validation tree that no training tree
-// has is no class: its rows count for nothing in the loss, and its words as wrong in the labelled score.
+// Training rows are drawn at random from all states of the oracle on the training trees; validation rows come in
+// their order. Trees that are not projective have no such states: both splits leave them out and count them, and they
+// are scored like the others when validation() is parsed (text/dependency_parser.h). A validation label that no
+// training tree has is no class: its rows count for nothing in the loss, and its words as wrong in the labelled
+// score.
 #pragma once
 
 #include <memory>
@@ -18,8 +20,8 @@ namespace normscope {
 
 class ParsingTask final : public Task {
  public:
-  /// Validation: `valid`, or without any the last tenth of `train`. Throws Error where either has no tree that is
-  /// projective. `punctuation`: whether it counts in scores.
+  /// Validation: `valid`; without it, the last tenth of `train`. Throws Error where either has no projective tree.
+  /// `punctuation`: whether it counts in scores.
   ParsingTask(std::vector<DependencyTree> train, std::vector<DependencyTree> valid, std::string name,
               bool punctuation = true);
 
@@ -35,7 +37,7 @@ class ParsingTask final : public Task {
             const BatchView& to) const override;
   int32_t validation_batches(int32_t B, int32_t T) const override;
   void require_context(int32_t T) const override;
-  /// The words of stack and buffer: "… open the | door . -".
+  /// `decode` shows the words of stack and buffer: "… open the | door . -".
   std::string decode(std::span<const int32_t> tokens) const override;
 
   const ParseVocabulary& parse_vocabulary() const { return vocabulary_; }
@@ -46,7 +48,7 @@ class ParsingTask final : public Task {
   size_t left_out(Split split) const { return states_of(split).left_out; }  ///< trees that are not projective
 
  private:
-  /// The oracle's states, a row each.
+  /// `States` are the oracle's states, a row each.
   struct States {
     std::vector<ParseFeatures> features;
     std::vector<int32_t> targets;  // -1: a label that is no class
@@ -63,7 +65,7 @@ class ParsingTask final : public Task {
   States train_, valid_;
 };
 
-/// Reads spec.treebank_path and spec.valid_path, or makes the trees of spec.data_seed.
+/// `make_parsing_task` reads spec.treebank_path and spec.valid_path, or makes the trees of spec.data_seed.
 std::shared_ptr<const Task> make_parsing_task(const DataSpec& spec);
 
 }  // namespace normscope

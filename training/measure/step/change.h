@@ -1,5 +1,5 @@
-// What becomes of a program when its wiring changes: which instructions came, which went, and which now work on other
-// tensors. Called by normscope tape --against.
+// `change_of` says what becomes of a program when its wiring changes: which instructions came, which went, and which
+// now work on other tensors. Called by normscope tape --against.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace normscope {
 enum class ChangeKind : uint8_t { Came, Went, Rewired };
 const char* to_string(ChangeKind kind);  ///< "came", "went", "rewired"
 
-/// An instruction of one program that the other has not, or has otherwise.
+/// `InstructionChange` is an instruction that the other program lacks, or has in another form.
 struct InstructionChange {
   ChangeKind kind = ChangeKind::Came;
   Phase phase = Phase::Forward;
@@ -28,15 +28,15 @@ struct InstructionChange {
 
 struct ProgramChange {
   std::vector<InstructionChange>
-      all;  ///< in the order of the later program; what went stands behind what it came after
+      all;  ///< in the order of the later program; an instruction that went follows the one before it
   size_t came = 0, went = 0, rewired = 0, same = 0;
 };
 
-/// Instructions are the same when phase, op, name, constants, names and shapes of what they read and write, and how
-/// they write gradients agree; where they lie in memory does not count.
+/// Instructions are the same when these agree: phase, op, name, constants, names and shapes of what they read and
+/// write, and how they write gradients. Their places in memory do not count.
 ProgramChange change_of(const ProgramData& before, const ProgramData& after);
 
-/// A line a change, then the counts.
+/// `to_string` writes a line for each change, then the counts.
 std::string to_string(const ProgramChange& change);
 
 }  // namespace normscope

@@ -1,5 +1,5 @@
-// What an instruction of a Program has to do, by its shapes, and how long the machine's peak would take for it: the
-// rooflines of normscope bench, train --profile and tape --fold.
+// `Cost` is what an instruction of a Program has to do, by its shapes; `least_seconds` is how long the machine's peak
+// would take for it. They are the rooflines of normscope bench, train --profile and tape --fold.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace normscope {
 
-/// Arithmetic is counted for products, convolutions and attention (dense, the masked half too); the other ops are counted
+/// Arithmetic is counted for products, convolutions and attention (dense, the masked half too). Other ops are counted
 /// by the bytes that they have to read and write once.
 struct Cost {
   double flop = 0, bytes = 0;
@@ -20,12 +20,12 @@ struct Cost {
 };
 Cost cost_of(const ProgramData& program, const Instruction& instruction);
 
-/// What the machine can do a second: fused multiply-adds in registers, and main memory. 0: not measured.
+/// `Roof` is what the machine can do per second: fused multiply-adds in registers, and main memory. 0: not measured.
 struct Roof {
   double flops = 0, bytes = 0;
 };
-/// Seconds at the roof: what arithmetic or bytes take at least, whichever is longer. Tensors that stay in a cache are
-/// moved faster than main memory can: an instruction on them can take less.
+/// `least_seconds` is the longer of the times that arithmetic and bytes take at the roof. Caches move tensors faster
+/// than main memory: an instruction on cached tensors can take less.
 double least_seconds(const Cost& cost, const Roof& roof);
 
 /// "312 GFLOP/s" or "41 GB/s".

@@ -1,5 +1,5 @@
-// One training step folded at its loss: forward instructions down, backward ones up, so that an op and its gradient
-// stand on one line; layers and sub-layers that fold, with sums. Called by normscope tape --fold.
+// `Fold` is one training step folded at its loss: forward instructions down, backward instructions up, so that an op
+// and its gradient stand on one line. Layers and sub-layers fold too, with sums. Called by normscope tape --fold.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,27 @@
 
 namespace normscope {
 
-/// What one direction of a line, or of several, takes.
+/// `FoldSide` is what one direction of a line, or of several, takes.
 struct FoldSide {
-  int32_t instruction = -1;  ///< index in the program; -1: there is none, or a sum
+  int32_t instruction = -1;  ///< index in the program; -1: none, or a sum
   Cost cost;
   double seconds = 0;  ///< 0: not measured
 };
 
-/// A node with its forward and its backward instruction.
+/// `FoldLine` is a node with its forward and its backward instruction.
 struct FoldLine {
   int32_t node = -1;
   OpKind op = OpKind::Count;
   std::string name;   ///< "L06.ffn.trunk"
-  std::string label;  ///< the same within the group that it stands in: "trunk"
+  std::string label;  ///< its name within its group: "trunk"
   int32_t layer = 0;  ///< 0: outside the layers
   Shape shape;        ///< of the result and of its gradient
-  size_t bytes = 0;   ///< of the result
+  size_t bytes = 0;   ///< bytes of the result
   FoldSide forward, backward;
   double gradient = 0;  ///< norm of the result's gradient; 0: not measured
 };
 
-/// Consecutive lines that fold into one: a layer ("L06", "enc.L06"), or a sub-layer within one ("L06.ffn").
+/// `FoldGroup` is consecutive lines that fold into one: a layer ("L06", "enc.L06"), or a sub-layer in it ("L06.ffn").
 struct FoldGroup {
   std::string name;
   int depth = 0;  ///< 0: layer, 1: sub-layer
@@ -44,7 +44,7 @@ struct FoldGroup {
   FoldSide forward, backward;
 };
 
-/// An instruction of the update, which belongs to no line.
+/// `FoldUpdate` is an instruction of the update, which belongs to no line.
 struct FoldUpdate {
   OpKind op = OpKind::Count;
   FoldSide side;
@@ -54,19 +54,19 @@ struct Fold {
   std::vector<FoldLine> lines;    ///< in the order of recording: downwards
   std::vector<FoldGroup> groups;  ///< a layer stands before its sub-layers
   std::vector<FoldUpdate> update;
-  size_t probes = 0;  ///< measurements that no line shows
+  size_t probes = 0;  ///< measurements, which no line shows
   FoldSide forward, backward, updates, probed;
 };
 
-/// `seconds`: one number an instruction of the program, or empty: not measured.
-/// Throws Error when there are some, and not as many as instructions.
+/// `fold` takes one number of `seconds` for each instruction, or none: not measured. Throws Error for another count.
 Fold fold(const ProgramData& program, std::span<const double> seconds = {});
 
-/// Plays the step to its end and notes the norm of each result's gradient. The fold is of the same program.
+/// `measure_gradients` plays the step to its end and notes the norm of each result's gradient. The fold must be of
+/// the same program.
 void measure_gradients(Fold& fold, StepPlayer& player);
 
-/// A table, a line a node, layers and sub-layers as headings with their sums; rates over the roof where one is known.
-/// `open`: with the lines of a group; else layers and what lies outside them alone.
+/// `to_string` writes a table with a line for each node, layers and sub-layers as headings with their sums, and rates
+/// over the roof where it is known. Unless `open`, it omits the lines within layers.
 std::string to_string(const Fold& fold, const Roof& roof, bool open);
 
 }  // namespace normscope

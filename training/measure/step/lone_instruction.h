@@ -1,5 +1,5 @@
-// One node of a tape alone: its kernels on buffers of their own, for as many inputs as somebody wants to try. Called by
-// numeric_check.
+// `LoneInstruction` is one node of a tape alone: its kernels on buffers of their own, for as many inputs as the
+// caller wants to try. Called by numeric_check.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace normscope {
 
-/// The CPU's kernels of a node, on the calling thread. Add the inputs in order, then prepare().
+/// It runs the CPU's kernels of a node on the calling thread. Add the inputs in order, then prepare().
 class LoneInstruction {
  public:
   LoneInstruction(const Node& node, const StepInputs& step) : node_(node), step_(step) {}
@@ -23,15 +23,15 @@ class LoneInstruction {
   void add_integers(Shape shape, std::vector<int32_t> values) {
     inputs_.push_back({shape, {}, std::move(values)});
   }
-  /// Shapes of what it writes, and the gradient that arrives at its output.
+  /// `prepare` takes the shapes of what it writes, and the gradient that arrives at its output.
   void prepare(Shape out, const std::vector<Shape>& saved, std::vector<float> output_gradient);
 
-  std::vector<float>& input(size_t k) { return inputs_[k].numbers; }  ///< may be changed between two passes
+  std::vector<float>& input(size_t k) { return inputs_[k].numbers; }  ///< may be changed between passes
   const std::vector<float>& output_gradient() const { return dy_; }
   std::vector<DoubleInput> in_double() const;
 
   std::vector<float> forward();
-  /// Of input k alone, by forward and backward; nothing is added to it.
+  /// `gradient` is that of input k alone, by forward and backward; nothing is added to it.
   std::vector<float> gradient(size_t k);
 
  private:

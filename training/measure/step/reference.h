@@ -1,7 +1,7 @@
-// Every op of the engine, written a second time as plainly as possible: scalar loops, templated on the number
-// type. double: what SIMD and CUDA kernels are compared with in the tests, and what measure/step/numeric_check takes
-// differences of. Var (tests/reference/var.h): the exact derivative of each formula, which the kernels' backward is
-// compared with. Formulas: rules.def. No kernel knows this file.
+// The reference is every op of the engine, written a second time as plainly as possible: scalar loops, templated on
+// the number type. In double, the tests compare SIMD and CUDA kernels with it, and measure/step/numeric_check takes
+// its differences. With Var (tests/reference/var.h) it gives the exact derivative of each formula, which the kernels'
+// backward is compared with. Formulas: rules.def. No kernel knows this file.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using std::tanh;
 template <class S>
 using Array = std::vector<S>;
 
-/// The plain number: what branches and maxima are decided on, and what is detached. Var has its own.
+/// `value_of` is the plain number, which decides branches and maxima and is what is detached. Var has its own.
 inline double value_of(double x) { return x; }
 
 inline size_t at(int64_t i) { return static_cast<size_t>(i); }
@@ -193,7 +193,7 @@ struct NormResult {
   Array<S> out, mean, inverse_sigma;
 };
 
-/// AdaNorm's C and k.
+/// `AdaNumbers` are AdaNorm's C and k.
 struct AdaNumbers {
   double scale = 1, slope = 0.1;
 };
@@ -313,7 +313,7 @@ Array<S> dropout(const Array<S>& x, const std::vector<uint8_t>& keep, double kee
   return y;
 }
 
-/// Positions of row b that count.
+/// `counted` is the number of positions of row b that count.
 inline int64_t counted(const std::vector<int32_t>& lengths, int64_t b, int64_t T) {
   return lengths.empty() ? T : std::clamp<int64_t>(lengths[at(b)], 0, T);
 }

@@ -1,4 +1,4 @@
-// The ops on images in plain loops: see reference.h.
+// The reference's ops on images, in plain loops: see reference.h.
 #pragma once
 
 #include "engine/ops/images/image_window.h"

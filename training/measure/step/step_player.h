@@ -1,6 +1,6 @@
-// One training step of a run, executed one instruction at a time on a copy: a Store of its own and a program of its
-// own, so that the run never notices. Every tensor keeps its memory, whatever the run's plan. Called by normscope tape
-// --values and --check; made by Run::play_next.
+// `StepPlayer` executes one training step of a run one instruction at a time on a copy, with a Store and a program of
+// its own, so that the run never notices. Every tensor keeps its memory, whatever the run's plan. Called by normscope
+// tape --values and --check; made by Run::play_next.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,15 @@
 
 namespace normscope {
 
-/// A tensor of the step: a value or its gradient.
+/// `TensorId` names a tensor of the step: a value or its gradient.
 struct TensorId {
   ValueId value = kNone;
   bool gradient = false;
   friend bool operator==(const TensorId&, const TensorId&) = default;
 };
 
-/// Something that is not a finite number, and who wrote it; or whose square is none, and who measured that.
+/// `NotFinite` is a number that is not finite and the instruction that wrote it, or a number whose square is not
+/// finite and the instruction that measured it.
 struct NotFinite {
   size_t instruction = 0;
   TensorId tensor;
@@ -35,9 +36,9 @@ class StepPlayer {
  public:
   using Recorder = std::function<ValueId(Tape&)>;  ///< records the model, returns the loss
 
-  /// `store` as it stands before the step, for the player alone; `inputs` are those of the step. The batch is zero
-  /// until program() is filled. `options`: update and clip as the run's; loss and memory are set here. Throws Error as
-  /// seal does.
+  /// `store` is in its state before the step, for the player alone; `inputs` are those of the step. The batch is zero
+  /// until program() is filled. `options` has the run's update and clip; loss and memory are set here. Throws Error
+  /// as seal does.
   StepPlayer(Store store, const Recorder& record, SealOptions options, const StepInputs& inputs);
   StepPlayer(const StepPlayer&) = delete;
   StepPlayer& operator=(const StepPlayer&) = delete;
@@ -47,26 +48,27 @@ class StepPlayer {
   const StepInputs& inputs() const { return inputs_; }
 
   size_t size() const { return data().instructions.size(); }
-  size_t position() const { return position_; }  ///< instructions that were executed
-  /// Executes up to there, or begins anew when it lies behind: the state is that of a step played so far and no
-  /// further, to the bit. Throws Error beyond size().
+  size_t position() const { return position_; }  ///< number of executed instructions
+  /// `seek` executes up to that position, or begins anew when it lies behind: the state is that of a step played
+  /// exactly so far, to the bit. Throws Error beyond size().
   void seek(size_t position);
 
-  /// What an instruction looks at (see backward_reads) and writes, in the order of its listing.
+  /// These list what an instruction reads (see backward_reads) and writes, in the order of its listing.
   std::vector<TensorId> reads(size_t instruction) const;
   std::vector<TensorId> writes(size_t instruction) const;
   std::string name(TensorId tensor) const;  ///< "L01.ffn.sum", "gradient of L01.ffn.sum"
   Shape shape(TensorId tensor) const;
-  /// Whether it holds something of this step by now: parameters and batch always, others once they were written.
+  /// `is_there` says whether it holds something of this step by now: parameters and batch always, others once
+  /// written.
   bool is_there(TensorId tensor) const;
 
-  /// Copies. Throw Error for a tensor without memory, or one of the other type.
+  /// These copy. They throw Error for a tensor without memory, or of the other type.
   std::vector<float> read(TensorId tensor) const;
   std::vector<int32_t> read_integers(ValueId value) const;
   TensorSummary summary(TensorId tensor) const { return summarise(read(tensor)); }
 
-  /// Plays from the beginning and stops behind the first instruction that writes a number which is not finite; plays to
-  /// the end when there is none.
+  /// `seek_not_finite` plays from the beginning and stops behind the first instruction that writes a number which is
+  /// not finite; it plays to the end when there is none.
   std::optional<NotFinite> seek_not_finite();
 
  private:
@@ -80,9 +82,9 @@ class StepPlayer {
   std::optional<Program> program_;
   Executable* executable_ = nullptr;  ///< of program_
   std::vector<size_t> value_from_,
-      gradient_from_;  ///< by ValueId: there once so many instructions were executed
+      gradient_from_;  ///< by ValueId: the number of executed instructions from which it exists
   size_t position_ = 0;
-  bool updated_ = false;  ///< the parameters are no longer those of before_
+  bool updated_ = false;  ///< the parameters differ from before_
 };
 
 }  // namespace normscope

@@ -1,5 +1,6 @@
-// A tensor as the few numbers and the small picture that say what is in it: moments, extremes, histogram, the first
-// number that is not finite, a heat map that keeps extremes. Called by StepPlayer and what shows its tensors.
+// `TensorSummary` is the few numbers and the small picture that say what is in a tensor: moments, extremes,
+// histogram, the first number that is not finite, and a heat map that keeps extremes. Called by StepPlayer and what
+// shows its tensors.
 #pragma once
 
 #include <array>
@@ -12,26 +13,27 @@ namespace normscope {
 
 inline constexpr size_t kHistogramBins = 48;
 
-/// Of the finite numbers alone; those that are not are counted apart. All zero when there are none.
+/// It covers the finite numbers and counts the others apart. All are zero when no number is finite.
 struct TensorSummary {
   size_t count = 0, not_finite = 0;
-  int64_t first_not_finite = -1;   ///< index of the element; -1: there is none
+  int64_t first_not_finite = -1;   ///< index of the element; -1: none
   double mean = 0, deviation = 0;  ///< of the population: divided by the count
   double norm = 0, low = 0, high = 0;
-  /// |v| up to which 99.5 % of the numbers lie: the limit of a picture's colours.
+  /// v| that 99.5 % of the numbers do not exceed: the limit of a picture's colours.
   double limit = 0;
-  /// Numbers in equal parts of [low, high], both ends included; all in the first where low = high.
+  /// Counts in equal parts of [low, high], both ends included; all in the first where low = high.
   std::array<uint32_t, kHistogramBins> histogram{};
 };
 TensorSummary summarise(std::span<const float> values);
 
-/// Where the tensor is larger than the picture, a cell holds the number of its part with the largest magnitude; a
-/// number that is not finite goes before all others.
+/// `HeatMap` is the tensor as a picture. Where the tensor is larger than the picture, a cell holds the number of
+/// largest magnitude in its part; a number that is not finite comes before all others.
 struct HeatMap {
   size_t rows = 0, columns = 0;
   std::vector<float> cells;  ///< row by row
 };
-/// Of `values` seen as so many columns (values.size() is a multiple of it), in at most `most_rows` x `most_columns`.
+/// `heat_map` pictures `values` in so many columns (values.size() is a multiple), in at most `most_rows` x
+/// `most_columns`.
 HeatMap heat_map(std::span<const float> values, size_t columns, size_t most_rows, size_t most_columns);
 
 }  // namespace normscope

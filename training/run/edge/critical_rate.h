@@ -1,12 +1,14 @@
-// The critical rate of a step: the learning rate at which its update would neither lower nor raise the loss of its own
-// batch, found by trying other multiples of that very update. Two over it is the critical sharpness of Kalra et al.
-// (2026, A Scalable Measure of Loss Landscape Curvature; the abstract was read). Where the loss along the update is
-// quadratic the rate is 2 |g·d| / dᵀHd, d the update at a rate of one: of plain SGD 2 / (ĝᵀHĝ), ĝ the direction of the
-// gradient, and then never below 2 over the largest eigenvalue of H.
+// `CriticalRate` measures the critical rate of a step: the learning rate at which its update would neither lower nor
+// raise the loss of its own batch. It tries other multiples of that very update. Two over the critical rate is the
+// critical sharpness of Kalra et al. (2026, A Scalable Measure of Loss Landscape Curvature; the abstract was read).
+// Where the loss along the update is quadratic, the critical rate is
+//   2 |g·d| / dᵀHd,  with d the update at a rate of one;
+//   2 / (ĝᵀHĝ),      for plain SGD, with ĝ the direction of the gradient.
+// The rate of plain SGD is never below 2 over the largest eigenvalue of H.
 //
-// Promises: the run is only read. What is tried lies in a Store and programs of its own, so that no bit of the run
-// changes. Same batch, same dropout masks, same label smoothing as the step, so that the update alone makes the
-// difference. Called by Run at every n-th step (train.critical_every).
+// Promises: the run is only read. Trials use a Store and programs of their own, so no bit of the run changes. They
+// have the batch, dropout masks and label smoothing of the step, so that the update alone makes the difference.
+// Called by Run at every n-th step (train.critical_every).
 #pragma once
 
 #include <functional>
@@ -23,36 +25,36 @@ namespace normscope {
 /// Multiples of the update that are tried lie between these, evenly by their logarithm.
 inline constexpr double kLeastMultiple = 1.0 / 64, kMostMultiple = 1024;
 
-/// The multiple c > 0 of an update at which loss_at(c) crosses `start`, the loss before it: bisection by log c in
-/// kCriticalPasses calls at most, down to a factor of 1.2, between the neighbouring multiples of which the lower did
-/// not raise the loss and the higher did; inside, the root of the straight line through (loss - start) / c at both ends,
-/// which is exact where the loss is quadratic. Where even kLeastMultiple raises the loss it is that, an upper bound;
-/// where kMostMultiple does not, that, a lower bound. A loss that is not finite counts as raised. Of a loss that crosses
-/// several times it is one of the crossings upwards.
+/// `critical_multiple` finds the multiple c > 0 of an update at which loss_at(c) crosses `start`, the loss before it.
+/// It bisects by log c, in at most kCriticalPasses calls, down to neighbours a factor of 1.2 apart, of which the
+/// lower did not raise the loss and the higher did. Between them it takes the root of the straight line through (loss
+/// - start) / c at both ends, which is exact where the loss is quadratic. Where even kLeastMultiple raises the loss,
+/// it returns that as an upper bound; where kMostMultiple does not, that as a lower bound. A loss that is not finite
+/// counts as raised. Where the loss crosses several times, it finds one of the upward crossings.
 double critical_multiple(double start, const std::function<double(double)>& loss_at);
 
 class CriticalRate {
  public:
-  /// `run`: the Store of the run, whose weights at a time are handed over by before() and after().
+  /// `run` is the run's Store; before() and after() are given its weights of the moment.
   CriticalRate(const Store& run, const ModelConfig& model, bool reuse_bytes);
   CriticalRate(const CriticalRate&) = delete;
   CriticalRate& operator=(const CriticalRate&) = delete;
 
-  /// Ahead of the replay of a step: keeps the weights that its update starts from.
+  /// `before` keeps the weights that the update of the next replay starts from.
   void before(const Store& run);
-  /// Behind it: the critical rate of the step that `step` has just replayed on a batch of that shape; in units of the
-  /// learning rate. NaN without an update, or where the step's own loss is not finite.
+  /// `after` is the critical rate, in units of the learning rate, of the step that `step` has just replayed on a
+  /// batch of that shape. NaN without an update, or where the step's own loss is not finite.
   double after(const Store& run, Program& step, const BatchShape& shape, const StepInputs& inputs);
 
  private:
   Program& program_for(const BatchShape& shape);
 
-  Store store_;  ///< of what is tried
+  Store store_;  ///< the weights that are tried
   ModelConfig model_;
   bool reuse_bytes_;
-  std::map<BatchShape, Program> programs_;  ///< forward alone, with the dropout of training
+  std::map<BatchShape, Program> programs_;  ///< forward only, with the dropout of training
   std::vector<float> from_, to_,
-      tried_;  ///< a whole block of values each: before the update, behind it, at a multiple
+      tried_;  ///< all values: before the update, after it, at a multiple
 };
 
 }  // namespace normscope

@@ -1,6 +1,6 @@
-// What a decoder with relative positions remembers of the segments before: the last M states of each layer's input, row
-// by row (Transformer-XL, Dai et al. 2019, section 3.2: the concatenation of memory and segment, its last M positions).
-// It lies on the host and belongs to whoever replays: a run, a validation, an evaluation.
+// `SegmentMemory` is what a decoder with relative positions remembers of earlier segments: row by row, the last M
+// states of each layer's input (Transformer-XL, Dai et al. 2019, section 3.2: the last M positions of memory and
+// segment together). It lies on the host and belongs to whoever replays: a run, a validation, an evaluation.
 //
 // Promises: without a memory (M = 0) nothing is touched; the same replays give the same bits; equal states are equal
 // values, which checkpoints and keyframes keep. Called by Run, Validator and play_next.
@@ -18,10 +18,10 @@
 
 namespace normscope {
 
-/// A memory as plain numbers, to be kept: lengths (B), and for each layer of the program (B,M,D). Empty: nothing is
-/// remembered.
+/// `MemoryState` is a memory as plain numbers, to be kept: lengths (B), and for each layer of the program (B,M,D).
+/// Empty: nothing is remembered.
 struct MemoryState {
-  std::vector<int32_t> lengths;  ///< positions of each row that count, the last ones
+  std::vector<int32_t> lengths;  ///< the number of last positions of each row that count
   std::vector<float> states;
   bool operator==(const MemoryState&) const = default;
   size_t bytes() const { return lengths.size() * sizeof(int32_t) + states.size() * sizeof(float); }
@@ -29,10 +29,10 @@ struct MemoryState {
 
 class SegmentMemory {
  public:
-  /// Before a replay: into the program's inputs, or nothing of it where its rows do not go on from the last
-  /// segment. Of a program without a memory nothing is filled.
+  /// `fill` writes the memory into the program's inputs before a replay, or an empty one where its rows do not go on
+  /// from the last segment. It does nothing for a program without a memory.
   void fill(Program& program, std::span<const LayerMemory> layers, bool goes_on);
-  /// After that replay: what comes next. Reads the layers' inputs, which the program must have kept.
+  /// `take` remembers the segment after that replay. It reads the layers' inputs, which the program must have kept.
   void take(const Program& program, std::span<const LayerMemory> layers);
 
   const MemoryState& state() const { return state_; }
@@ -44,16 +44,16 @@ class SegmentMemory {
   std::vector<float> segment_;  ///< (B,T,D) of one layer
 };
 
-/// Numbers that a memory of a specification has in a run of `batch` rows: lengths, states.
+/// `MemorySize` counts the numbers that a specification's memory has in a run of `batch` rows.
 struct MemorySize {
   size_t lengths = 0, states = 0;
 };
 MemorySize memory_size(const ModelConfig& model, int32_t batch);
-/// In files: tensors memory/lengths and memory/states, none of an empty memory, which must outlive the writing.
+/// In files: tensors memory/lengths and memory/states, none for an empty memory. `state` must outlive the writing.
 void add_memory(SafetensorsWriter& file, const MemoryState& state);
 MemoryState memory_from(const SafetensorsFile& file);
-/// Throws Error, which begins with `where`, for a memory that is neither empty nor one of such a model: other counts
-/// of numbers, or lengths beyond M.
+/// `require_memory_of` throws Error, which begins with `where`, unless the memory is empty or one of such a model:
+/// with its counts of numbers, and lengths of at most M.
 void require_memory_of(const std::string& where, const MemoryState& state, const ModelConfig& model,
                        int32_t batch);
 

@@ -1,5 +1,6 @@
-// How well a decoder predicts consecutive text, with any memory: longer than in training too, because the table of
-// distances is no weight and W_R, u, v serve every distance (Dai et al. 2019, section 3.3). Called by normscope evaluate.
+// `text_loss` says how well a decoder predicts consecutive text, with any memory. The memory may be longer than in
+// training, because the table of distances is no weight and W_R, u, v serve every distance (Dai et al. 2019, section
+// 3.3). Called by normscope evaluate.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,14 @@ namespace normscope {
 struct TextLoss {
   double loss = 0;  ///< nats a target, mean over all
   int64_t targets = 0;
-  int32_t batches = 0;  ///< fewer than asked for where a pass over the validation split has no more
+  int32_t batches = 0;  ///< fewer than requested where the validation split has no more
   double bits() const;  ///< the same in bits a symbol
 };
 
-/// Over consecutive batches of the validation split, from an empty memory on: of the specification's rows, or of as many
-/// as a short text has. `task` gives consecutive batches and `weights` are those of a run of `spec`; they are copied.
-/// `go_on` is asked before each batch with the number done. Throws Error for a memory that the model cannot have, and
-/// for one where no row has a second segment.
+/// `text_loss` measures over consecutive batches of the validation split, starting from an empty memory. A batch has
+/// the specification's rows, or fewer for a short text. `task` gives consecutive batches. `weights` belong to a run
+/// of `spec` and are copied. `go_on` is asked before each batch with the number done. Throws Error for a memory that
+/// the model cannot have, and where no row has a second segment.
 TextLoss text_loss(const Store& weights, const RunSpec& spec, const Task& task, int32_t memory,
                    int32_t most_batches, const std::function<bool(int32_t)>& go_on = {});
 
