@@ -98,11 +98,11 @@ class Player {
   std::string not_ready() const;
   std::string prediction_missing() const;
   bool all_said() const;
-  /// `locked` says that the prediction is committed or skipped, and that no second one is being made.
+  /// `can_skip` says whether the learner may go on without an answer; a lesson left that way is not done.
   bool can_skip() const;
   void skip();
   void leave();
-  /// `locked` says that a prediction is committed, and no second one is being made.
+  /// `locked` says that the prediction is committed or skipped, and that no second one is being made.
   bool locked();
   void predict_again();
   /// `shown_changes` is what the learner's shown run was measured with, or before the first measurement what it will
@@ -260,13 +260,13 @@ class Player {
   bool touched_ = false;                         ///< the user has moved the prediction
   bool again_ = false;                           ///< a second prediction is being made
   bool solved_ = false;
-  std::string zoo_path_;            ///< of tape_of_ (figure, instructions done) with tape_changes_
+  std::string zoo_path_;            ///< the file of the learner's own entries; empty: none is kept
   std::optional<Changes> entered_;  ///< the changes of the run that was entered last
   std::string entered_as_, entering_failed_;
   std::array<int, 4> figure_{};
   std::map<std::string, plot::View> views_;
   std::map<std::string, size_t> tape_done_;  ///< by figure: instructions of its tape that were run
-  std::optional<TapeTable> tape_;            ///< that of tape_of_, a figure and as many, with tape_changes_
+  std::optional<TapeTable> tape_;            ///< of tape_of_ (figure, instructions), with tape_changes_
   std::pair<std::string, size_t> tape_of_;
   Changes tape_changes_;
   std::string tape_error_;

@@ -30,9 +30,9 @@ std::vector<LimitSetting> limit_settings(const Lesson& lesson, const std::string
 /// and windows at the end of training move along. Throws Error where the setting cannot be built.
 Lesson in_setting(const Lesson& lesson, const LimitSetting& setting);
 
-/// definition(in_setting(...)); another text is another experiment
+/// `LimitLine` is one seed of one setting.
 struct LimitLine {
-  std::string lesson, setting, definition;  ///< definition(in_setting(...)): another one, another experiment
+  std::string lesson, setting, definition;  ///< definition(in_setting(...)); a new text is a new experiment
   std::string numbers;                      ///< numbers_of() and the hash of the data
   uint64_t seed = 1;
   std::map<std::string, double> values;
