@@ -26,7 +26,8 @@ struct ShownSession {
   std::vector<lab::Command> asked;   // between two frames, by a dropped file
   std::vector<lab::SavePlot> saves;  // plots of the last frame that became files
   shell::UndoLog undo;
-  std::vector<ComingBack> coming_back;  // `undo` goes on with these, and the log kept with them is ignored
+  std::vector<ComingBack>
+      coming_back;  // `undo` goes on with these sessions, and the log that was kept with them is left out
 };
 
 }  // namespace normscope
