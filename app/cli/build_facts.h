@@ -1,15 +1,15 @@
-// What this program was built from and with: what --version prints.
+// The build facts are what this program was built from and with; --version prints them.
 #pragma once
 
 #include <string>
 
 namespace normscope::cli {
 
-/// "g++ 12.2.0".
+/// `compiler` is "g++ 12.2.0".
 std::string compiler();
 
-/// "normscope 0.1.0", then a line each for commit, compiler and build type, the kernels' instruction sets, CUDA
-/// backend and SentencePiece.
+/// `build_facts` is "normscope 0.1.0", then one line each for commit, compiler and build type, the kernels' instruction
+/// sets, CUDA backend and SentencePiece.
 std::string build_facts();
 
 }  // namespace normscope::cli

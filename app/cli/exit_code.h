@@ -1,5 +1,5 @@
-// The program's exit codes, and the error that carries one. Documented in docs/command-line.md and printed by
-// --help.
+// The exit codes of the program, and the error that carries one. docs/command-line.md documents them and --help prints
+// them.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace normscope::cli {
 
 enum class Exit : int {
   Ok = 0,
-  CheckFailed = 1,  ///< a check that was asked for did not hold (verify, lesson check, bench)
+  CheckFailed = 1,  ///< a requested check did not hold (verify, lesson check, bench)
   Usage = 2,        ///< command line or configuration
   Input = 3,        ///< a text, checkpoint, fixture or lesson that cannot be used
   Display = 4,      ///< --window without a display or OpenGL
-  Internal = 5,     ///< anything else, also output that cannot be written
+  Internal = 5,     ///< anything else, including output that cannot be written
   DisplayLost = 6,  ///< the display server ended under the window; the session is kept
   Memory = 7,       ///< train: the runs need more memory than the machine has
   Device =
@@ -28,7 +28,7 @@ struct CommandError : Error {
   Exit code;
 };
 
-/// Runs `action`; an Error that leaves it without a code of its own gets this one.
+/// `with_exit` runs `action`; an Error without an exit code of its own gets `code`.
 template <typename Action>
 auto with_exit(Exit code, Action&& action) -> decltype(action()) {
   try {

@@ -1,5 +1,5 @@
-// Another program that is fed through its standard input. What it makes goes into a file without a name, so that
-// nothing is left behind, however either of the two ends. Called by normscope film.
+// A fed program is another program that reads from this one through its standard input. Its output goes into a file
+// without a name, so that nothing is left behind, however either program ends. normscope film calls it.
 #pragma once
 
 #include <sys/types.h>
@@ -16,23 +16,24 @@ namespace normscope::cli {
 
 class FedProgram {
  public:
-  /// The name under which the program finds the file for what it makes; it can be gone through at will there.
+  /// `kMade` is the name under which the program finds the file for its output; it can seek there.
   static constexpr const char* kMade = "/dev/fd/3";
 
-  /// The first of the words is looked for on PATH. Throws Error where it cannot be started.
+  /// `FedProgram` looks for the first word on PATH. Throws Error where it cannot be started.
   explicit FedProgram(const std::vector<std::string>& words);
-  /// One that was not finished is ended.
+  /// `~FedProgram` ends a program that was not finished.
   ~FedProgram();
   FedProgram(const FedProgram&) = delete;
   FedProgram& operator=(const FedProgram&) = delete;
 
-  /// All bytes, in order; waits while the program has enough. False when it reads no more, which finish() explains,
-  /// or when InterruptGuard was told to stop. A program that went away is no signal here: prepare_streams().
+  /// `feed` writes all bytes, in order, and waits while the program has enough. It returns false when the program reads
+  /// no more, which finish() explains, or when InterruptGuard was told to stop. A program that went away is no signal
+  /// here: see prepare_streams().
   bool feed(const void* bytes, size_t size);
-  /// No more is to come: waits for the program's end. Throws Error with the last line that it said unless it ended
-  /// well; ends it when InterruptGuard is told to stop meanwhile.
+  /// `finish` closes the input and waits for the program's end. Unless the program succeeds, it throws an Error with
+  /// the last line that the program said. It ends the program when InterruptGuard is told to stop meanwhile.
   void finish();
-  /// Afterwards: what it made. Throws Error.
+  /// `copy_to` copies the output, after finish(). Throws Error.
   void copy_to(AtomicFile& file);
 
  private:
@@ -43,7 +44,7 @@ class FedProgram {
 
   void start(std::vector<char*> arguments, int input);
   void close_input();
-  /// Its wait status.
+  /// `wait_for_end` returns the program's wait status.
   int wait_for_end();
   std::string last_line();
 

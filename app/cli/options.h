@@ -1,5 +1,5 @@
-// Options that several commands share, as plain values, and the flags that fill them in. What one command
-// alone takes stands in its own file (app/commands).
+// The options are those that several commands share, as plain values, and the flags that fill them in. Options of a
+// single command are in its own file (app/commands).
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,19 @@ class Option;
 
 namespace normscope::cli {
 
-/// Where runs train; changes no run's identity.
+/// `BackendOptions` say where runs train; they change no run's identity.
 struct BackendOptions {
   std::string backend;  ///< cpu, cuda; empty: cpu, or as the window remembers
   bool tf32 = false;
 };
 
-/// normscope without a command, and normscope compare: the three runs of the default comparison.
+/// `MainOptions` are those of normscope without a command, and of normscope compare: the three runs of the default
+/// comparison.
 struct MainOptions {
-  bool window = false;     ///< demand the window: no headless job in its place
+  bool window = false;     ///< require the window: no headless job instead
   std::string text;        ///< the path of a text; empty: the built-in corpus
-  std::string config;      ///< the runs of a configuration file instead
-  std::string link{};      ///< or those of a link
+  std::string config;      ///< show the runs of this configuration file instead
+  std::string link{};      ///< or the runs of a link
   std::string theme;       ///< light, dark; empty: as remembered
   double scale = 0;        ///< 0: as remembered
   std::string language{};  ///< of the lessons; empty: as remembered
@@ -38,35 +39,35 @@ struct MainOptions {
   std::string out{};  ///< empty: "out"
 };
 
-/// Where the results of runs are kept, and which of the runs are trained here.
+/// `StoreOptions` say where the results of runs are kept, and which of the runs are trained here.
 struct StoreOptions {
   std::string folder;  ///< see results_folder()
   std::string shard;   ///< "0/8" to "7/8"; empty: all
 };
 
-/// Stands below every --help; as docs/command-line.md has it.
+/// `kFooter` is printed at the end of every --help, as docs/command-line.md has it.
 inline constexpr const char* kFooter =
     "Exit codes: 0 done; 1 a check failed (verify, lesson check, bench); 2 command line or configuration;\n"
     "3 a text, checkpoint, fixture or lesson that cannot be used; 4 --window without a display or OpenGL;\n"
     "5 anything else; 6 the display went away under the window; 7 more memory than the machine has (train, tape);\n"
     "8 --backend cuda without a CUDA device; 130 interrupted.";
 
-/// `standard` is what --help tells of --backend when it is not given.
+/// `add_backend` adds --backend; `standard` is the default that --help names.
 void add_backend(CLI::App& app, BackendOptions& options, const char* standard = "cpu");
-/// `both`: two pictures are a choice too.
+/// `add_look` adds --theme and --scale; with `both`, two pictures are a choice too.
 void add_look(CLI::App& app, std::string& theme, double& scale, bool both = false);
 void add_steps(CLI::App& app, int32_t& steps, const char* help);
 void add_seed(CLI::App& app, int64_t& seed);
-/// --run, --set and --edit, the three of the line that the window copies.
+/// `add_runs` adds --run, --set and --edit, which the command copied from the window uses.
 void add_runs(CLI::App& app, std::vector<std::string>& runs, std::vector<std::string>& sets,
               std::vector<std::string>& edits);
 CLI::Option* add_link(CLI::App& app, std::string& link);
 void add_threads(CLI::App& app, int32_t& threads);
-/// --store and --shard.
+/// `add_store` adds --store and --shard.
 void add_store(CLI::App& app, StoreOptions& options);
-/// Those of them that say which runs.
+/// `add_main_runs` adds the options that say which runs.
 void add_main_runs(CLI::App& app, MainOptions& options);
-/// What the window and compare take alike.
+/// `add_main_options` adds the options that the window and compare share.
 void add_main_options(CLI::App& app, MainOptions& options, const char* standard_backend = "cpu");
 
 }  // namespace normscope::cli

@@ -1,5 +1,5 @@
-// What the commands that run experiments share: where results are kept, and the bars that tell how far they
-// are.
+// The results are what the commands that run experiments share: where results are kept, and the bars that show
+// progress.
 #pragma once
 
 #include <optional>
@@ -11,27 +11,29 @@
 
 namespace normscope::cli {
 
-/// The folder of --store: `asked`, of "none" no folder, of "" one in the user's cache, which alone has a limit. Where
-/// nothing can be kept there, that is said and the runs are trained all the same. What only reads makes no folder.
+/// `results_folder` is the folder of --store: `asked`, no folder for "none", and for "" a folder in the user's cache,
+/// which is the only one with a size limit. Where nothing can be kept there, it says so and the runs are trained all
+/// the same. With `reads_only` it makes no folder.
 experiments::StorePlace results_folder(const std::string& asked, bool reads_only = false);
 
-/// All of them without --shard. Throws CommandError(usage).
+/// `shard_of` is the whole without --shard. Throws CommandError(usage).
 experiments::Shard shard_of(const StoreOptions& options);
 
-/// Throws CommandError(internal) where a folder that was asked for lacks what was trained. The cache was not: there
-/// the line that Bars says is all.
+/// `require_kept` throws CommandError(internal) where a requested folder lacks what was trained. Nobody asked for the
+/// cache, so there the line that Bars prints is enough.
 void require_kept(const experiments::ResultStore& store);
 
-/// What an interrupted command says, by what the store kept of it.
+/// `interrupted_text` is what an interrupted command says, by what the store kept of it.
 std::string interrupted_text(const experiments::ResultStore& store);
 
-/// Both phases of experiments::train as progress bars; false: interrupted. That the store cannot keep something is said
-/// at once, one time: whoever trains for days can make room.
+/// `Bars` show both phases of experiments::train as progress bars; false: interrupted. They say at once, and only once,
+/// that the store cannot keep something, so that whoever trains for days can make room.
 class Bars {
  public:
   bool operator()(const experiments::Progress& at);
-  void clear();  ///< the bar
-  /// The same, and says what became of the store: a line a damaged file, and how many results made room.
+  void clear();  ///< clears the bar
+  /// `finish` clears the bar too, and says what became of the store: a line per damaged file, and how many results were
+  /// removed to make room.
   void finish(const experiments::ResultStore& store);
 
  private:

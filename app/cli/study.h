@@ -1,5 +1,6 @@
-// What the commands that train a study share: options, files, --dry-run, --print-command, shards, progress, and what is
-// said at the end. compare, sweep, zoo, reproduce, lesson check and lesson limits fill in what differs.
+// The study of a command is what the commands that train a study share: options, files, --dry-run, --print-command,
+// shards, progress, and the summary at the end. compare, sweep, zoo, reproduce, lesson check and lesson limits fill in
+// what differs.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,16 @@
 
 namespace normscope::cli {
 
-/// Files that a study writes; an empty path is none.
+/// `StudyFiles` are the files that a study writes; an empty path means none.
 struct StudyFiles {
   std::string json, csv, svg, markdown;
 };
 
 struct StudyOptions {
-  bool stored = false;        ///< shows what is there and trains nothing
-  bool dry_run = false;       ///< counts and guesses
+  bool stored = false;        ///< shows what the store has and trains nothing
+  bool dry_run = false;       ///< counts and estimates
   std::string print_command;  ///< command, slurm, parallel; empty: train
-  int32_t tasks = 0;          ///< of the printed array; 0: one a run
+  int32_t tasks = 0;          ///< of the printed array; 0: one per run
   StudyFiles files;
   std::string out;  ///< a folder for all files and for the runs
   StoreOptions store{};
@@ -32,22 +33,23 @@ struct StudyOptions {
   int32_t threads = 0;
 };
 
-/// Help of the files; null: the study has no such file.
+/// `FileHelp` is the help of the files; null: the study has no such file.
 struct FileHelp {
   const char *json, *csv, *svg, *markdown;
 };
 void add_study(CLI::App& sub, StudyOptions& options, const FileHelp& help);
-/// --backend and --tf32 as the line of a command repeats them: "" or " --backend cuda".
+/// `backend_line` repeats --backend and --tf32 as a command line: "" or " --backend cuda".
 std::string backend_line(const BackendOptions& options, std::string_view between);
 
-/// The picture as seen from the page; empty: there is none.
+/// `picture_beside` is the picture as seen from the page; empty: there is none.
 std::string picture_beside(const StudyFiles& files);
-/// The command that makes the same page: with its files where they do not name places of this machine.
+/// `page_command` is the command that makes the same page, including its files where they do not name places of this
+/// machine.
 std::string page_command(std::string line, const StudyFiles& files);
 
-/// What became of the runs of a study.
+/// `StudyCount` is what became of the runs of a study.
 struct StudyCount {
-  std::vector<RunSpec> missing;  ///< the store lacked them, and this shard trains them
+  std::vector<RunSpec> missing;  ///< runs that the store lacked and this shard trains
   int32_t refused = 0, trained = 0, stored = 0;
   bool complete = true;  ///< false: stopped
 };
@@ -55,23 +57,23 @@ StudyCount count_of(const experiments::Study& study, const experiments::Studied&
 
 using OnProgress = std::function<bool(const experiments::Progress&)>;
 
-/// A study as its command fills it in. The functions are called in this order.
+/// `StudyWork` is a study as its command fills it in. The functions are called in this order.
 struct StudyWork {
   std::string name;                  ///< "sweep"
-  std::string file;                  ///< of the files in --out, without their endings: "sweep"
-  std::string of;                    ///< what the runs are of, for --dry-run: "35 cells"
+  std::string file;                  ///< name of the files in --out, without their endings: "sweep"
+  std::string of;                    ///< what the runs belong to, for --dry-run: "35 cells"
   int64_t runs = 0;                  ///< for --print-command
   std::vector<NamedFile> inputs{};   ///< files that it reads
-  std::vector<NamedFile> outputs{};  ///< that it writes beside those of StudyFiles
-  /// The command that trains it; `between` stands before each option.
+  std::vector<NamedFile> outputs{};  ///< files that it writes beside StudyFiles
+  /// `command` is the command line that trains the study; `between` goes before each option.
   std::function<std::string(std::string_view between)> command{};
   std::function<StudyCount(experiments::ResultStore&, const experiments::RunnerOptions&, const OnProgress&)>
       train{};
-  std::function<bool()> show{};  ///< the table on the terminal, not of a shard; false: interrupted
+  std::function<bool()> show{};  ///< prints the table, not for a shard; false: interrupted
   std::function<std::string()> json{}, csv{}, svg{};
   std::function<std::string(const StudyFiles&)> markdown{};
   std::string without_svg{};    ///< why there is no picture, where one was asked for
-  bool files_of_a_part = true;  ///< files are written of what was stopped and of a shard, too
+  bool files_of_a_part = true;  ///< files are also written for a shard and after a stop
   std::function<Exit(Closing&)> close = [](Closing&) { return Exit::Ok; };  ///< further files; the exit code
 };
 Exit run_study(const StudyOptions& options, StudyWork work);

@@ -1,5 +1,5 @@
-// What the commands need of a terminal: Ctrl+C as a flag, printing that never ends the program, and a progress bar
-// that becomes plain lines where the output is not a terminal.
+// The terminal is what the commands need of one: Ctrl+C as a flag, printing that never ends the program, and a progress
+// bar that becomes plain lines where the output is not a terminal.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,15 +15,15 @@
 
 namespace normscope::cli {
 
-/// Before anything is opened: standard streams that the caller closed become /dev/null, so that no file gets
-/// their numbers and with them what is printed; a closed pipe, and a file that the system lets grow no further, become
-/// errors instead of the end.
+/// `prepare_streams` runs before anything is opened. Standard streams that the caller closed become /dev/null, so that
+/// no opened file gets their number and is printed into. A closed pipe, or a file that the system lets grow no further,
+/// becomes an error and does not end the program.
 void prepare_streams();
 
-/// While one of these lives, the first Ctrl+C (SIGTERM, SIGHUP, or printing into a closed pipe) only sets a
-/// flag; a second Ctrl+C or SIGTERM ends the program at once. Where the guard still lives a second later a line on
-/// standard error says so: some work cannot stop in its middle, as a step of a huge model. A SIGHUP that is ignored
-/// (nohup) stays ignored.
+/// `InterruptGuard`, while one lives, makes the first Ctrl+C (SIGTERM, SIGHUP, or printing into a closed pipe) only set
+/// a flag; a second Ctrl+C or SIGTERM ends the program at once. If the guard is still alive a second later, a line on
+/// standard error says so, because some work cannot stop in the middle, such as a step of a huge model. A SIGHUP that
+/// is ignored (nohup) stays ignored.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -36,12 +36,14 @@ class InterruptGuard {
   int before_;
 };
 
-/// While one of these lives, also within an InterruptGuard, the first of them ends the program at once, with this line
-/// and exit code 130: for work that nobody can stop in its middle and that leaves nothing to put by, as compressing a
-/// picture. A file is written within an InterruptGuard of its own, so that none is left half written.
+/// `EndsAtOnce`, while one lives, also within an InterruptGuard, makes the first of these signals end the program at
+/// once, with its line and exit code 130. It is for work that cannot stop in the middle and leaves nothing to save,
+/// such as compressing a picture. A file is written within an InterruptGuard of its own, so that none is left half
+/// written.
 class EndsAtOnce {
  public:
-  /// `line`: why, as complain() has it; it must outlive this. Throws CommandError where the interrupt came before.
+  /// `line` says why, as complain() prints it; it must outlive this. Throws CommandError where the interrupt came
+  /// before.
   explicit EndsAtOnce(const char* line);
   ~EndsAtOnce();
   EndsAtOnce(const EndsAtOnce&) = delete;
@@ -52,27 +54,28 @@ class EndsAtOnce {
   const char* line_before_;
 };
 
-/// What a file or an argument says, as a terminal may show it: lines and tabs stay; every other control character and
-/// all that is no UTF-8 becomes �, so that no text moves the cursor, sets a title or clears the screen.
+/// `for_terminal` makes what a file or an argument says safe for a terminal: lines and tabs stay; every other control
+/// character and all invalid UTF-8 becomes �, so that no text moves the cursor, sets a title or clears the screen.
 std::string for_terminal(std::string_view text);
 
-/// To standard output; on a terminal as for_terminal() has it, into a file or pipe byte by byte. Never throws: what
-/// cannot be printed (a full disk, a closed pipe) takes nothing else along; print_error() tells.
+/// `put` prints to standard output: on a terminal as for_terminal() has it, into a file or pipe byte by byte. It never
+/// throws: output that cannot be printed (a full disk, a closed pipe) stops nothing else; print_error() reports it.
 void put(std::string_view text);
 template <typename... Args>
 void say(fmt::format_string<Args...> format, Args&&... args) {
   put(fmt::format(format, std::forward<Args>(args)...));
 }
-/// Everything printed so far out of the buffer.
+/// `flush` writes out everything printed so far.
 void flush() noexcept;
-/// Why something could not be printed; empty while everything could. Flushes.
+/// `print_error` flushes and says why something could not be printed; it is empty while everything could.
 std::string print_error() noexcept;
 
-/// "normscope: message" as one line on standard error, for_terminal() and without breaks, whatever the message quotes.
+/// `complain` prints "normscope: message" as one line on standard error, through for_terminal() and without line
+/// breaks, whatever the message quotes.
 void complain(std::string_view message) noexcept;
 
-/// What is to be done at the end of a command, one thing whatever becomes of the others: each failure is a
-/// line on standard error, the first one decides the exit code.
+/// `Closing` does what is to be done at the end of a command, each thing whatever becomes of the others: each failure
+/// is a line on standard error, and the first one decides the exit code.
 class Closing {
  public:
   template <typename Action>
@@ -85,7 +88,8 @@ class Closing {
       failed(Exit::Internal, error.what());
     }
   }
-  /// Writes what `text` makes and says so; an empty path: nothing was asked for. `where` stands before an error.
+  /// `save` writes what `text` makes and says so; an empty path means that nothing was asked for. `where` precedes an
+  /// error.
   template <typename Text>
   void save(const std::string& path, const char* where, Text&& text) {
     if (path.empty()) return;
@@ -104,13 +108,14 @@ class Closing {
   std::string last_;  // said once, though it may fail at every step
 };
 
-/// On a terminal one line that is redrawn at most ten times a second; otherwise a line at every tenth of the way.
+/// `Progress` is on a terminal one line that is redrawn at most ten times a second, and otherwise a line for every
+/// tenth of the work.
 class Progress {
  public:
   Progress(std::string title, int64_t total);
-  /// `note` stands behind the bar: "A 2.93  B 1.22  C 0.98".
+  /// `update` shows `note` after the bar: "A 2.93  B 1.22  C 0.98".
   void update(int64_t done, const std::string& note);
-  /// Clears the bar.
+  /// `finish` clears the bar.
   void finish();
 
  private:

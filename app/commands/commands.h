@@ -1,5 +1,5 @@
-// The commands of the program. Each stands in a file of its own with its flags in it, and add_NAME puts it on
-// the command line; commands.cpp parses and calls the one that was asked for.
+// The commands of the program. Each is in a file of its own with its flags, and add_NAME puts it on the command line;
+// commands.cpp parses and calls the requested one.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,13 @@
 
 namespace normscope::cli {
 
-/// The work of the command that was asked for, once the line is parsed. Returns the exit code or throws
-/// Error.
+/// `Command` is the work of the requested command, once the line is parsed. It returns the exit code or throws Error.
 using Command = std::function<Exit()>;
 
-/// Each adds its command; parsing it sets `command`, which is to outlive `app`. The window is what the
-/// program does without a command.
+/// Each `add_NAME` adds its command; parsing the command sets `command`, which must outlive `app`. The window is what
+/// the program does without a command.
 void add_window(CLI::App& app, Command& command);
-/// The window with recorded runs in it.
+/// `add_open` adds the window with recorded runs in it.
 void add_open(CLI::App& app, Command& command);
 void add_train(CLI::App& app, Command& command);
 void add_bench(CLI::App& app, Command& command);
@@ -32,7 +31,7 @@ void add_measure(CLI::App& app, Command& command);
 void add_average(CLI::App& app, Command& command);
 void add_admin_fold(CLI::App& app, Command& command);
 void add_lesson(CLI::App& app, Command& command);
-/// `group`: normscope lesson.
+/// `add_lesson_limits` and `add_lesson_worksheet` add to `group`, which is normscope lesson.
 void add_lesson_limits(CLI::App& group, Command& command);
 void add_lesson_worksheet(CLI::App& group, Command& command);
 void add_tape(CLI::App& app, Command& command);
@@ -41,13 +40,13 @@ void add_zoo(CLI::App& app, Command& command);
 void add_sweep(CLI::App& app, Command& command);
 void add_reproduce(CLI::App& app, Command& command);
 void add_merge(CLI::App& app, Command& command);
-/// completion and man, which tell of everything that `app` has.
+/// `add_described` adds completion and man, which describe everything that `app` has.
 void add_described(CLI::App& app, Command& command);
 
-/// compare, which the window does in its place where there is no display.
+/// `compare` is the work of the command; the window does it instead where there is no display.
 Exit compare(const MainOptions& options);
 
-/// Parses, runs one command, prints an error as one line "normscope: ..." on stderr. Never throws. main()
+/// `run` parses, runs one command, and prints an error as one line "normscope: ..." on stderr. It never throws. main()
 /// returns its result; nothing else calls it.
 int run(int argc, const char* const* argv) noexcept;
 

@@ -1,4 +1,4 @@
-// The Lab screen of a session as PNGs, without display or OpenGL. Called by screenshot and by compare.
+// A picture is the Lab screen of a session as PNG, without display or OpenGL. screenshot and compare call this.
 #pragma once
 
 #include <optional>
@@ -18,28 +18,28 @@ struct PictureOptions {
   int width = 1600, height = 1000;  ///< pixels
   double scale = 1;
   bool compare = false;              ///< the Compare screen
-  std::optional<LinkedView> link{};  ///< what a link shows, whatever the others say
+  std::optional<LinkedView> link{};  ///< what a link shows, whatever the other options say
   std::string lesson{};              ///< a lesson instead of the Lab: "warm-up:compare"
   std::string language{};            ///< of the lesson; empty: that of NORMSCOPE_LANGUAGE
   bool sweep = false;                ///< the Sweep screen instead of the Lab
-  bool tape = false;                 ///< the Tape screen, with the next step of the first run
-  std::string preset{};              ///< of it: a sweep that is ready to start; empty: the first
+  bool tape = false;                 ///< the Tape screen with the next step of the first run
+  std::string preset{};              ///< of the sweep: a preset; empty: the first
   std::string script{};  ///< hand movements and the lines of docs/command-line.md, played first; empty: none
-  std::string script_name{};  ///< of its file
+  std::string script_name{};  ///< its file
 };
 
-/// "1600x1000", from 64 to 16384 pixels a side. Throws Error.
+/// `parse_size` reads "1600x1000", from 64 to 16384 pixels a side. Throws Error.
 void parse_size(const std::string& text, int& width, int& height);
 
-/// The session becomes these runs, at step 0; `known`: at their end, those that its store of finished runs has.
+/// `begin` gives the session these runs, at step 0; with `known`, runs in its store of finished runs are at their end.
 void begin(Lab& lab, const std::vector<ConfigRun>& runs, bool known = false);
 
-/// Shows how far a session that trains has come, until it rests; false when it was interrupted.
+/// `watch` shows the progress of a session that trains, until it rests; false when it was interrupted.
 bool watch(Lab& lab, Progress& progress);
 
-/// Draws a resting session into `path`, or, where the script says "shoot NAME", into pictures of that name
-/// beside it: x.png becomes x-NAME.png. Clock figures print –, so that the same session gives the same
-/// pixels. Prints which files it wrote. Throws CommandError(usage) for a script that cannot be played.
+/// `draw_lab` draws a resting session into `path`, or, where the script says "shoot NAME", into pictures of that name
+/// beside it: x.png becomes x-NAME.png. Figures of the clock are printed as –, so that the same session gives the same
+/// pixels. It prints which files it wrote. Throws CommandError(usage) for a script that cannot be played.
 void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path);
 
 }  // namespace normscope::cli

@@ -1,4 +1,4 @@
-// The result of a run as one value, and the table that shows several.
+// The report is the result of a run as one value, and the table that shows several.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace normscope::cli {
 
-/// Which run a line of log or table speaks of.
+/// `RunLabel` says which run a line of log or table is about.
 struct RunLabel {
   char letter = 'A';
   uint64_t seed = 1;
@@ -35,21 +35,21 @@ struct RunResult {
                         ///< the source"
   int32_t step = 0;
   int32_t window = 0;       ///< how many steps the two means cover, see loss_window()
-  double loss = 0;          ///< mean over them, nats
+  double loss = 0;          ///< mean over these steps, nats
   double unigram = 0;       ///< unigram cross-entropy of exactly their tokens, nats; smoothed as the loss is
   double validation = 0;    ///< NaN when not measured
-  double milliseconds = 0;  ///< a step of this run; NaN when not known
+  double milliseconds = 0;  ///< per step of this run; NaN when not known
   std::optional<Attachment> attachment = {};  ///< of a parser: its validation trees
 };
 
-/// Reads the result off a run's history. `validation` NaN when not measured; `source_use` (evaluate.h) NaN
-/// for what reads no source.
+/// `result_of` reads the result off a run's history. `validation` is NaN when not measured; `source_use` (evaluate.h)
+/// is NaN for a run without a source.
 RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits, RunState state,
                     const History& history, const Task& task, double validation, double milliseconds,
                     double source_use = std::numeric_limits<double>::quiet_NaN());
 
-/// A row a result; with columns for attachment scores where a result has them.
-/// `clock`: with the time of a step, which no file of a study has.
+/// `table` has one row per result, with columns for attachment scores where a result has them. `clock` adds the time of
+/// a step, which no file of a study has.
 experiments::Table table(const std::vector<RunResult>& results, bool clock = true);
 
 }  // namespace normscope::cli

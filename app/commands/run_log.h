@@ -1,6 +1,6 @@
-// The log of runs as JSON lines: a header, one object a step, one with the result at each run's end. The fields are
-// documented in docs/log-format.md. A line is in the file once its step is done. Written by train, by compare
-// and by the window program without a display.
+// The run log records runs as JSON lines: a header, one object per step, and one with the result at each run's end.
+// docs/log-format.md documents the fields. A line is in the file once its step is done. train, compare and the window
+// program without a display write it.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,16 @@ namespace normscope::cli {
 
 class RunLog {
  public:
-  /// Creates the file (and its folder) with its header; an empty path is a log that writes nothing. `go_on`: the lines that
-  /// are there stay, if they are such a log's. `data`: of its runs, in the header. Throws Error with the path.
+  /// `RunLog` creates the file (and its folder) with its header; with an empty path it writes nothing. With `go_on`
+  /// existing lines stay, if they are those of such a log. `data` is the runs' data, for the header. Throws Error with
+  /// the path.
   RunLog(const std::string& path, const DataIdentity& data, bool go_on = false);
 
   void step(const RunLabel& run, int32_t step, double loss, double rate, std::span<const StatInfo> layout,
             std::span<const float> stats, std::optional<double> validation,
             const std::optional<Attachment>& attachment = std::nullopt);
   void result(const RunResult& result);
-  /// At the end: throws Error when something could not be written.
+  /// `check` runs at the end and throws Error when something could not be written.
   void check() const;
 
  private:

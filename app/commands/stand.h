@@ -1,4 +1,4 @@
-// A window-less window on a session, whose frames become pictures. Called by picture.cpp and by film.
+// A stand is a window-less window on a session, whose frames become pictures. picture.cpp and film call it.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace normscope::cli {
 
 inline constexpr int kSettle = 4;  ///< frames until sizes and textures have come to rest
 
-/// Shows the session alone: nothing that is remembered, nothing that moves, no clock. One at a time, as ImGui has
-/// one context.
+/// `Stand` shows the session alone: nothing remembered, nothing that moves, no clock. There can be one at a time,
+/// because ImGui has one context.
 struct Stand {
   Stand(Lab& lab, const PictureOptions& options)
       : loop({static_cast<float>(options.width), static_cast<float>(options.height)}),
@@ -29,7 +29,7 @@ struct Stand {
     state.switches.clock = false;
   }
 
-  /// The frame that was drawn last. A scale that it has no room for is said, once.
+  /// `picture` is the frame that was drawn last. It says once when the scale does not fit the window.
   raster::Image picture() {
     const std::string note = scale_note(state.look, ui);
     if (!note.empty() && note != said) complain(fmt::format("--scale {:g}: {}", state.look.scale, note));
@@ -41,7 +41,7 @@ struct Stand {
   ui::Frame loop;
   ui::Ui ui;
   ui::UiDriver driver;
-  std::string said;  ///< of the scale, last
+  std::string said;  ///< what was last said of the scale
 };
 
 }  // namespace normscope::cli

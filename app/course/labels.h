@@ -1,6 +1,6 @@
-// What the runs of a lesson are called. A typed name states only what no setting can change; the settings in which
-// the runs differ, and those that the learner changed, are read from the specifications that are trained. So a
-// label is always that of the run that is shown.
+// The labels are what the runs of a lesson are called. A typed name states only what no setting can change; the
+// settings in which the runs differ, and those that the learner changed, are read from the specifications that are
+// trained. So a label always belongs to the run that is shown.
 #pragma once
 
 #include <string>
@@ -11,10 +11,12 @@
 
 namespace normscope::lessons {
 
-/// "Post-LN, warm-up 200"; of a curve that is measured without training only what decides that: "Post-LN".
+/// `run_label` is "Post-LN, warm-up 200". For a curve that is measured without training it names only settings that
+/// affect the curve: "Post-LN".
 std::string run_label(const Lesson& lesson, const std::string& run, const Changes& changes = {},
                       const Curve* curve = nullptr);
-/// The words of a setting that a label would say by itself and `text` says too: "warm-up"; empty: none.
+/// `setting_said` returns the words of a setting that a label adds by itself and that `text` says too: "warm-up";
+/// empty: none.
 std::string setting_said(const Lesson& lesson, std::string_view text);
 
 }  // namespace normscope::lessons

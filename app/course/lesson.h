@@ -1,10 +1,10 @@
-// A lesson as one value: what lessons/NN-name/lesson.toml and the Markdown beside it say. No behaviour: the
-// reader fills it in (reader.h), curves.h measures what it names, check.h judges its claim, the player
-// and the report show it.
+// A lesson is one value: what lessons/NN-name/lesson.toml and the Markdown beside it say. It has no behaviour: the
+// reader fills it in (reader.h), curves.h measures what it names, check.h judges its claim, the player and the report
+// show it.
 //
 // Everything measured is a Curve, one number over an x for every seed: over training steps, over the values of a
-// setting, over depth, over sub-layers. A Measure takes one number from a curve, or combines two measures. A Check
-// says in which band a measure must lie, and which sentence is wrong otherwise.
+// setting, over depth, over sub-layers. A Measure takes one number from a curve, or combines two measures. A Check says
+// in which band a measure must lie, and which sentence is wrong otherwise.
 #pragma once
 
 #include <array>
@@ -22,20 +22,21 @@
 
 namespace normscope::lessons {
 
-/// How seeds (and the picture) are summed up: what stands on a log axis geometrically, the rest arithmetically; by their
-/// median what may end at a bound of the measurement (can_be_cut in measures.h); by their number what is yes or no.
+/// `Mean` is how seeds are summed up, also in the picture: geometrically on a log axis, otherwise arithmetically; by
+/// the median where a value may end at a bound of its measurement (can_be_cut in measures.h); by a count for yes or no.
 enum class Mean : uint8_t { Arithmetic, Geometric, Median, Count };
 const char* to_string(Mean mean);
 
-/// A run of the lesson: the default model with some fields set.
+/// `LessonRun` is a run of the lesson: the default model with some fields set.
 struct LessonRun {
-  std::string id;    ///< "A", the letter that the player shows; of a run for comparison a name: "sgd"
+  std::string id;    ///< "A", the letter that the player shows; a run for comparison has a name: "sgd"
   std::string name;  ///< "Post-LN": what no setting can change; shown with settings, see labels.h
   RunSpec spec;
   std::vector<Edit> edits;
 };
 
-/// A computation small enough to be followed by hand; beside runs, or in their place.
+/// `LessonTape` is a computation small enough to follow by hand. A lesson may have tapes beside runs, or instead of
+/// them.
 struct LessonTape {
   std::string id;
   SmallTape tape;
@@ -57,25 +58,25 @@ struct Curve {
   };
   std::string id{};
   Of of = Of::Run;
-  std::string run{};             ///< whose specification
+  std::string run{};             ///< the run that is measured
   std::string y{};               ///< what is measured, see curves.h
-  bool relative = false;         ///< Run: divided by the first value
+  bool relative = false;         ///< Run: divided by its first value
   int32_t from = 1, to = 0;      ///< Profile: both are the step
   std::string field{};           ///< Sweep, Border
   std::vector<double> xs{};      ///< Sweep, Border, Depth, Norm
-  std::string other{};           ///< Border, and of the sweeps that are its cells (map/swept.h)
-  std::vector<double> values{};  ///< of `other`: Border all of them, its cells one
+  std::string other{};           ///< Border, and the sweeps that are its cells (map/swept.h)
+  std::vector<double> values{};  ///< of `other`: a Border has all, each of its cells one
   std::string
       over{};       ///< Norm: "scale", "width" or "shift" of the rows (measure/single_norm.h); Tape: a field
-  double rate = 0;  ///< Tape, at the steps in [from, to]: of the gradient descent
+  double rate = 0;  ///< Tape, over steps in [from, to]: rate of the gradient descent
   bool theory =
       false;  ///< Depth, Layers: the setting of the theorems (one head, silent attention, F = D, Gaussian)
   int32_t feed_forward = 0;  ///< theory: another F; 0 = D
-  int32_t positions = 8;     ///< one-position gradients are the rms over so many; 0 = the mean over the batch
+  int32_t positions = 8;     ///< gradients of one position are the rms over so many; 0 = mean over the batch
   double noise = 0.01;       ///< output change: size of the perturbation, of each matrix's standard deviation
   int32_t models = 1;        ///< Depth, Layers: each point of a seed is the mean of so many fresh models
   bool at_start = true;      ///< Shares: before training; false: after it
-  int32_t fast_seeds = 1;    ///< of the fast tier
+  int32_t fast_seeds = 1;    ///< number of seeds in the fast tier
   Mean mean = Mean::Arithmetic;
 };
 
@@ -83,28 +84,29 @@ struct Measure {
   std::string id{};
   std::string label{};  ///< "gradient of layer 1 at step 20, run A"
   std::string curve{};
-  /// at, mean, median, min, max, passes, fall (first over second), first_below, exponent, r2, slope, misfit, lead; for
-  /// two others: ratio, difference.
+  /// `take` is one of at, mean, median, min, max, passes, fall (first over second), first_below, exponent, r2, slope,
+  /// misfit, lead; for two other measures: ratio, difference.
   std::string take{};
   double a = 0,
          b = 0;      ///< at: a; mean, median, min, max, passes: from a to b (all when equal); fall: a over b;
                      ///< first_below: a
-  double limit = 0;  ///< passes: 1 where a value of the part lies above it, else 0
+  double limit = 0;  ///< passes: 1 where a value of the part exceeds it, else 0
   std::string against{};  ///< r2, slope: "x", "log x", or another curve's id
-  /// misfit: by how much the best multiple of this law misses the curve; lead: by how many times the best of
-  /// the rivals misses it more. "line" x, "root" of x, "log" log(1 + x/offset), or another curve's id.
+  /// `law` of misfit: by how much the best multiple of this law misses the curve. `law` of lead: how many times larger
+  /// that miss is for the best of the rivals. "line" is x, "root" its root, "log" log(1 + x/offset); or it is another
+  /// curve's id.
   std::string law{};
   std::vector<std::string> rivals{};  ///< lead
   std::string offset{};               ///< the measure that is N0 of "log"
   std::string first{}, second{};      ///< ratio, difference
   Mean mean = Mean::Arithmetic;
-  int32_t digits = 2;  ///< significant ones, where it is shown
+  int32_t digits = 2;  ///< significant digits where it is shown
   std::string unit{};
   std::optional<double> least{},
       most{};  ///< bounds of its measurement: what lies there is "at most", "at least"
 };
 
-/// A neighbouring hypothesis: what the measure would be if it were true.
+/// `Neighbour` is a neighbouring hypothesis: what the measure would be if the hypothesis were true.
 struct Neighbour {
   std::string what{};             ///< "like √N"
   std::optional<double> value{};  ///< it says so itself; or one of:
@@ -117,22 +119,22 @@ struct Neighbour {
 struct Check {
   std::string measure{};
   std::optional<double> low{}, high{};
-  std::string says{};                 ///< the sentence that a measured value outside contradicts
-  std::vector<Neighbour> excludes{};  ///< one at least: what the check tells the claim from
+  std::string says{};                 ///< the sentence that a measured value outside the band contradicts
+  std::vector<Neighbour> excludes{};  ///< at least one: what the check tells the claim from
 };
 
 struct FigureLine {
   std::string curve{};
-  std::string run{};   ///< whose look it takes: "A".."D"; empty: grey, as of a run for comparison
-  std::string name{};  ///< behind the value at its end; empty: what the run is called
+  std::string run{};   ///< whose look it has: "A".."D"; empty: grey, as a run for comparison
+  std::string name{};  ///< shown at the end of the line; empty: what the run is called
 };
 
-/// A level with its name: a number, or a measure's mean over the reference runs.
+/// `FigureLevel` is a named level: a number, or a measure's mean over the reference runs.
 struct FigureLevel {
   std::string label{};
   std::optional<double> value{};
   std::string measure{};
-  bool letters = false;  ///< the loss of letter frequencies, as the data have it
+  bool letters = false;  ///< the loss of letter frequencies in the data
 };
 
 struct FigureAxis {
@@ -144,11 +146,11 @@ struct FigureAxis {
 
 struct Figure {
   std::string id{}, title{}, note{};
-  std::string tab{};  ///< where a switch chooses between figures; default: the id
+  std::string tab{};  ///< its name where a switch chooses between figures; default: the id
   FigureAxis x, y;
   std::vector<FigureLine> lines{};
   std::vector<FigureLevel> levels{};
-  /// Theory as lines through (x, y): "name" = [[x, y], ...].
+  /// `Theory` is a theory as lines through (x, y): "name" = [[x, y], ...].
   struct Theory {
     std::string label;
     std::vector<double> x, low, high;  ///< low = high: a line
@@ -167,33 +169,34 @@ const char* to_string(StepKind step);  ///< "predict"
 
 struct Step {
   Prose text;
-  std::vector<std::string> figures;  ///< one is shown; more: a switch chooses
+  std::vector<std::string> figures;  ///< one figure is shown; if there are more, a switch chooses
 };
 
 struct Prediction {
   enum class Kind : uint8_t { Draw, Order, Value } kind = Kind::Value;
   std::string ask;
-  std::string curve;                              ///< Draw: which one; it starts at its measured first point
-  std::string measure;                            ///< Value: which one
+  std::string curve;                              ///< Draw: the curve; it starts at its measured first point
+  std::string measure;                            ///< Value: the measure
   double low = 0, high = 1, step = 1, start = 0;  ///< Value: the slider
-  std::vector<double> values;                     ///< Value: where alone it can stop; empty: at every step
-  bool on_y = false;                              ///< Value: it stands on the figure's y axis, not on its x
+  std::vector<double> values;                     ///< Value: where the slider can stop; empty: at every step
+  bool on_y = false;                              ///< Value: the slider belongs to the figure's y axis, not x
   std::string unit;
   struct Card {
     std::string id, text, measure;
   };
   std::vector<Card> cards;  ///< Order: from the smallest measure to the largest; shown in the order written
-  std::string first, last;  ///< Order: what the ends mean: "lowest loss", "highest loss"
+  std::string first, last;  ///< Order: names of the ends: "lowest loss", "highest loss"
   double alike = 0;  ///< Order: of measures whose five-seed means are no further apart either order is right
 };
 
-/// A number that the learner can change: a field of a run or of a tape, in the prose or below the figure.
+/// `Knob` is a number that the learner can change: a field of a run or of a tape, in the prose or below the figure.
 struct Knob {
   std::string id, run, field, label;
   double low = 0, high = 1, step = 1;
-  /// Or, in the place of a field, what stands in a slot of the wiring (own/slots.h): its number is the place of a choice.
+  /// `slot` replaces `field` where the knob says what is in a slot of the wiring (own/slots.h): its number is the index
+  /// of a choice.
   std::string slot{};                           ///< "before", "q k", "final"
-  std::string part{};                           ///< "attn" or "ffn", where alone it is; empty: both
+  std::string part{};                           ///< "attn" or "ffn" where only that part has it; empty: both
   std::vector<std::string> choices{}, names{};  ///< as the wiring writes them, and as shown
   double start = 0;
 };
@@ -204,7 +207,7 @@ struct Puzzle {
   std::optional<double> low, high;
 };
 
-/// Of the picture that the lesson opens with: a run's diagram in small, and which of its places is lit.
+/// `OpeningRun` is a run in the picture that the lesson opens with: its small diagram, and the place lit in it.
 struct OpeningRun {
   std::string run;   ///< "A"
   std::string slot;  ///< as the diagram calls it: "layer1/ffn/trunk"; see reading/opening.h
@@ -215,13 +218,13 @@ struct Source {
 };
 
 struct Lesson {
-  std::string folder;  ///< of lesson.toml
+  std::string folder;  ///< the folder of lesson.toml
   int32_t number = 0;
   std::string id, title, question, claim;
   int32_t minutes = 0;
   std::vector<std::string> sources;
-  std::vector<LessonRun> runs;    ///< with a letter: shown as tiles, in the Lab, with knobs
-  std::vector<LessonRun> beside;  ///< with a name: measured for comparison, and nothing else
+  std::vector<LessonRun> runs;    ///< runs with a letter: shown as tiles and in the Lab, with knobs
+  std::vector<LessonRun> beside;  ///< runs with a name: only measured for comparison
   std::vector<LessonTape> tapes;
   std::vector<Curve> curves;
   std::vector<Measure> measures;
@@ -233,14 +236,14 @@ struct Lesson {
   std::string spotlight;  ///< name of a control of the player
   std::optional<Puzzle> puzzle;
   std::vector<OpeningRun> opening;
-  std::string language{};                       ///< of its texts: "de"; empty: English
-  const Words* words = &words::language("en");  ///< what stands around them, in that language
+  std::string language{};                       ///< language of its texts, "de"; empty: English
+  const Words* words = &words::language("en");  ///< the words around its texts, in the same language
   std::string zoo{};                            ///< a run whose wiring the learner may enter in the zoo
   std::optional<Challenge> challenge;
   std::vector<Say> says;            ///< none, or three
   std::vector<std::string> effect;  ///< measures with a check that `lesson limits` takes in other settings
 
-  const LessonRun* run(std::string_view id) const;  ///< of either kind
+  const LessonRun* run(std::string_view id) const;  ///< a run of either kind
   bool has_letter(std::string_view id) const;       ///< a run of the first kind
   std::vector<const LessonRun*> all_runs() const;
   std::vector<LessonRun*> all_runs();
@@ -252,10 +255,10 @@ struct Lesson {
   const Step& step(StepKind kind) const { return steps[static_cast<size_t>(kind)]; }
 };
 
-/// A text in which everything that decides a measured number stands, and nothing else: runs, curves,
-/// measures. measured.json keeps its hash; another hash means that the numbers are of another experiment.
+/// `definition` is a text of everything that decides a measured number, and nothing else: runs, curves, measures.
+/// measured.json keeps its hash; another hash means that the numbers belong to another experiment.
 std::string definition(const Lesson& lesson);
-/// Sixteen hexadecimal digits of such a text.
+/// `hash_text` returns sixteen hexadecimal digits.
 std::string hash_text(const std::string& text);
 
 }  // namespace normscope::lessons

@@ -25,12 +25,13 @@
 
 namespace normscope::lessons {
 
-/// "fall_A >= 1000". Of kChanged, "changed": whether the learner's own setting is shown.
+/// `kChanged` stands in the place of a measure: it asks whether a setting of the learner's own is shown. `Condition` is
+/// "fall_A >= 1000".
 inline constexpr const char* kChanged = "changed";
 struct Condition {
   std::string measure, sign;  ///< "<", "<=", ">", ">="
   double limit = 0;
-  bool holds(double value) const;  ///< false for what could not be measured
+  bool holds(double value) const;  ///< false for a value that could not be measured
 };
 
 struct Inline {
@@ -50,11 +51,11 @@ struct Inline {
     Always,
     End
   } kind = Kind::Text;
-  std::string text;  ///< Text: the words; otherwise the name
+  std::string text;  ///< the words of a Text; otherwise the name
   bool strong = false;
-  std::vector<Condition> conditions;  ///< If; Otherwise: none for {else}
+  std::vector<Condition> conditions;  ///< of an If; of an Otherwise, none for {else}
   tex::Formula formula;
-  int line = 0;  ///< of the file
+  int line = 0;  ///< in the file
 };
 
 struct Block {
@@ -65,19 +66,20 @@ struct Block {
 struct Prose {
   std::string file;
   std::vector<Block> blocks;
-  bool drags(std::string_view knob) const;  ///< holds {drag KNOB}
-  /// As read: a formula, a number and a tile count as one, of a sentence in several forms the longest.
+  bool drags(std::string_view knob) const;  ///< whether it holds {drag KNOB}
+  /// `words` counts the words as read: a formula, a number and a tile count as one, and of a sentence in several forms
+  /// the longest form counts.
   int32_t words() const;
 };
 
-/// A measure's number; nothing while it is not measured.
+/// `Number` gives a measure's number, or nothing while it is not measured.
 using Number = std::function<std::optional<double>(const std::string& measure)>;
-/// What is read of a block: of each sentence in several forms the one that holds, without the marks. Where a
-/// number is not there yet, `unknown` stands in its place.
+/// `read_as` returns what is read of a block: of each sentence in several forms the form that holds, without the marks.
+/// Where a number is missing, `unknown` stands in the sentence's place.
 std::vector<Inline> read_as(const std::vector<Inline>& inlines, const Number& number,
                             const std::string& unknown);
 
-/// Throws Error as "FILE:LINE: what is wrong: expected ...".
+/// `parse_prose` throws Error as "FILE:LINE: what is wrong: expected ...".
 Prose parse_prose(std::string_view markdown, const std::string& file);
 
 }  // namespace normscope::lessons

@@ -1,6 +1,6 @@
-// Reads lessons from their folders. Errors say file, line, key, what stands there and what was expected:
+// The reader reads lessons from their folders. Errors name file, line, key, the value found and what was expected:
 //   lessons/02-first-steps/lesson.toml:31: [curve.g1] 'stat' is not known: expected of, run, y, ...
-// A broken lesson does not stop the others. Called by the player, the command line and the tests.
+// A broken lesson does not stop the others. The player, the command line and the tests call it.
 #pragma once
 
 #include <functional>
@@ -12,17 +12,18 @@
 
 namespace normscope::lessons {
 
-/// Reads FOLDER/lesson.toml and FOLDER/{predict,run,compare,explain}.md. Throws Error.
+/// `read_lesson` reads FOLDER/lesson.toml and FOLDER/{predict,run,compare,explain}.md. Throws Error.
 Lesson read_lesson(const std::string& folder);
 
-/// The same from memory: lesson.toml's text, and what gives the text of each Markdown file by its path.
+/// `parse_lesson` does the same from memory: `toml` is the text of lesson.toml, and ReadProse returns the text of each
+/// Markdown file by its path.
 using ReadProse = std::function<std::string(const std::string& path)>;
 Lesson parse_lesson(std::string_view toml, const std::string& folder, const ReadProse& read_prose);
 
-/// The folder lessons/ beside the program, or that of the sources; NORMSCOPE_LESSONS overrides both.
+/// `lessons_folder` is lessons/ beside the program, or that of the sources; NORMSCOPE_LESSONS overrides both.
 std::string lessons_folder();
 
-/// The language of NORMSCOPE_LANGUAGE, "de"; empty: English.
+/// `course_language` is the language of NORMSCOPE_LANGUAGE, "de"; empty: English.
 std::string course_language();
 
 struct Broken {
@@ -31,12 +32,13 @@ struct Broken {
 struct Course {
   std::vector<Lesson> lessons;  ///< by number
   std::vector<Broken> broken;
-  const Words* words = &words::language("en");  ///< of the player
+  const Words* words = &words::language("en");  ///< the player's own words
   const Lesson* find(std::string_view id_or_number) const;
 };
-/// Every sub-folder named NN-name. A folder that cannot be read gives an empty course with one entry in broken.
-/// In the language of NORMSCOPE_LANGUAGE, or in `language` ("de"; empty: English): a lesson that does not have it, or
-/// whose texts in it are at fault (an entry in broken), stays English; so does a folder in which none has it.
+/// `read_course` reads every sub-folder named NN-name. A folder that cannot be read gives an empty course with one
+/// entry in `broken`. The language is that of NORMSCOPE_LANGUAGE, or `language` ("de"; empty: English). A lesson
+/// without that language, or with faulty texts in it (an entry in `broken`), stays English; so does a folder in which
+/// no lesson has it.
 Course read_course(const std::string& folder);
 Course read_course(const std::string& folder, const std::string& language);
 

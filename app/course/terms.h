@@ -1,5 +1,5 @@
-// Which words and symbols of a lesson's text the glossary explains. The text's column marks the first of each
-// on a page; the glossary underlines the mark, shows the entry on hover and opens it on a click.
+// The terms are the words and symbols of a lesson's text that the glossary explains. The text column marks the first
+// occurrence of each on a page; the glossary underlines the mark, shows the entry on hover and opens it on a click.
 #pragma once
 
 #include <span>
@@ -14,16 +14,16 @@ namespace normscope::lessons {
 
 struct TermMatch {
   const shell::Term* term = nullptr;
-  size_t words = 0;  ///< how many it takes
+  size_t words = 0;  ///< number of words that the term takes
 };
 
-/// A word as the glossary knows it: "(Post-LN)," is "post-ln".
+/// `plain_word` is a word as the glossary knows it: "(Post-LN)," becomes "post-ln".
 std::string plain_word(std::string_view word);
-/// The longest term that these plain words begin with.
+/// `term_at_start` finds the longest term that these plain words begin with.
 TermMatch term_at_start(std::span<const std::string> words);
-/// The term that a text is from its first word to its last: "DeepNorm", "no norms"; nullptr for any other.
+/// `term_of_text` finds the term that equals the whole text: "DeepNorm", "no norms"; nullptr: none.
 const shell::Term* term_of_text(std::string_view text);
-/// The term that a formula is the symbol of; nullptr for any other.
+/// `term_of_formula` finds the term whose symbol is this formula; nullptr: none.
 const shell::Term* term_of_formula(std::string_view tex);
 
 }  // namespace normscope::lessons

@@ -1,4 +1,4 @@
-// Sets the prose of a lesson into a column: words, formulas, tiles, live numbers and numbers to drag.
+// The flow sets the prose of a lesson into a column: words, formulas, tiles, live numbers and numbers to drag.
 #pragma once
 
 #include <functional>
@@ -16,27 +16,29 @@ struct Term;
 namespace normscope::lessons {
 
 struct FlowContext {
-  std::function<std::string(const Inline&)> text;  ///< of a value, band, reference, sample or name
-  Number number;                                   ///< by which a sentence in several forms is chosen
-  std::string unknown;                             ///< in the place of a sentence that waits for its number
-  std::function<std::string(const Knob&)> knob;    ///< the number as shown
+  std::function<std::string(const Inline&)> text;  ///< the text of a value, band, reference, sample or name
+  Number number;                                   ///< chooses the form of a sentence with several
+  std::string unknown;                             ///< replaces a sentence that waits for its number
+  std::function<std::string(const Knob&)> knob;    ///< the number of a knob as shown
   const Lesson* lesson = nullptr;
   bool can_drag = true;
   float px = ui::type::prose, line = ui::type::prose_line;
-  ui::Rect seen;  ///< where words can be read: terms outside are not marked
-  /// Where formulas stand, for who lets the page end between them; null: nobody asks.
+  ui::Rect seen;  ///< where words can be read: terms outside it are not marked
+  /// `formulas` collects where formulas are, for a caller that ends the page between them; null: nobody asks.
   std::vector<ui::Rect>* formulas = nullptr;
-  /// Terms that are marked on the page already; those of this text are added. Null: there are none.
+  /// `used` holds the terms already marked on the page; the terms of this text are added. Null: the text is a page by
+  /// itself.
   std::set<const shell::Term*>* used = nullptr;
 };
 
-/// What the hand did to a number in the text.
+/// `Dragged` is what the mouse did to a number in the text.
 struct Dragged {
   std::string knob;
-  double steps = 0;  ///< how many steps of the knob, up is positive
+  double steps = 0;  ///< steps of the knob; up is positive
 };
 
-/// Draws (or only measures) the blocks from the top of `rect`; returns the height. `dragged` gets what was moved.
+/// `flow` draws (or only measures) the blocks from the top of `rect`, and returns the height. `dragged` receives what
+/// was moved.
 float flow(ui::Ui& ui, const ui::Rect& rect, const Prose& prose, const FlowContext& context, bool draw,
            Dragged* dragged);
 

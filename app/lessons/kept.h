@@ -1,6 +1,6 @@
-// Results of the learner's runs, kept between starts: one file per measurement in the folder of the progress,
-// named after everything that decides it (the lesson's definition, the learner's settings, the seed, the program's
-// version). A file that is damaged or belongs to something else counts as missing: it is measured again and
+// The kept results are those of the learner's runs, stored between starts: one file per measurement in the folder of
+// the progress, named after everything that decides it (the lesson's definition, the learner's settings, the seed, the
+// program's version). A file that is damaged or belongs to something else counts as missing: it is measured again and
 // overwritten.
 #pragma once
 
@@ -13,14 +13,15 @@ namespace normscope::lessons {
 
 class Kept {
  public:
-  /// Empty folder: nothing is kept.
+  /// `Kept` with an empty folder keeps nothing.
   explicit Kept(std::string folder = "") : folder_(std::move(folder)) {}
 
-  /// lessons/ beside the file of the progress; empty when that is kept in memory only.
+  /// `folder_beside` is lessons/ beside the file of the progress; it is empty when the progress is kept in memory only.
   static std::string folder_beside(const std::string& progress_path);
 
   std::optional<MeasureState> load(const Lesson& lesson, const Changes& changes) const;
-  /// Failing is no harm: it is measured again next time. Of a lesson the newest few are kept.
+  /// `save` may fail without harm: the measurement is then repeated next time. Only the newest few of a lesson are
+  /// kept.
   void save(const Lesson& lesson, const MeasureState& state) const;
 
  private:

@@ -1,7 +1,8 @@
-// The picture that a lesson opens with: the diagram of one or two of its runs in small, painted by the diagram's own
-// painter from what is really trained, with the place that matters lit. Once a run has taken a step its sub-layers show
-// the norm of their gradient. As large as the room allows: the layer of the lit place open, all layers closed, or the
-// wiring alone as on a run card; nothing where none of these fits. Control: lesson/opening.
+// The opening picture is what a lesson opens with: the small diagram of one or two of its runs, painted by the
+// diagram's own painter from what is really trained, with the place that matters lit. Once a run has taken a step its
+// sub-layers show the norm of their gradient. The picture is as large as the room allows: the layer of the lit place
+// open, all layers closed, or the wiring alone as on a run card; nothing where none of these fits. Control:
+// lesson/opening.
 #pragma once
 
 #include <memory>
@@ -14,7 +15,8 @@ namespace normscope::lessons {
 
 class OpeningPicture {
  public:
-  /// `measured`: of these runs; null before the prediction, when nothing of them may be seen.
+  /// `draw` takes in `measured` the state of these runs; it is null before the prediction, when nothing of them may be
+  /// seen.
   void draw(ui::Ui& ui, const ui::Rect& room, const Lesson& lesson, const Changes& changes,
             const MeasureState* measured);
 
@@ -24,7 +26,7 @@ class OpeningPicture {
 
   const Lesson* lesson_ = nullptr;
   Changes changes_;
-  LabView view_;  ///< a run a picture, in the order of the lesson's `opening`
+  LabView view_;  ///< one run per picture, in the order of the lesson's `opening`
   lab::LabData data_;
 };
 

@@ -1,9 +1,10 @@
-// The Lessons screen: list, text column, one live figure, and the stepper Predict, Run, Compare, Explain.
-// State plus draw(), window-less. Nothing that was measured is visible before the prediction is committed or
-// skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw,
-// lesson/redo, lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID,
-// lesson/again, lesson/more, lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
-// lesson/say/SENTENCE/WORD (numbers), lesson/challenge/train, stop, hint, lab and FIELD, lesson/review, lesson/review/ID.
+// The player is the Lessons screen: list, text column, one live figure, and the stepper Predict, Run, Compare, Explain.
+// It is state plus draw(), without a window. Nothing that was measured is visible before the prediction is committed or
+// skipped. Controls: lesson/list/ID, lesson/step/NAME, lesson/next, lesson/skip, lesson/lab, lesson/draw, lesson/redo,
+// lesson/undo, lesson/clear, lesson/slider, lesson/card/ID, lesson/knob/ID, lesson/drag/ID, lesson/again, lesson/more,
+// lesson/zoo, lesson/figure/ID, lesson/opening, lesson/tape, lesson/tape/next, lesson/tape/back,
+// lesson/say/SENTENCE/WORD (numbers), lesson/challenge/train, stop, hint, lab and FIELD, lesson/review,
+// lesson/review/ID.
 #pragma once
 
 #include <fmt/format.h>
@@ -34,17 +35,19 @@ class OpeningPicture;
 
 struct SliderRange {
   double low = 0, high = 1, step = 1;
-  std::vector<double> values{};  ///< where alone it can stop; empty: at every step
+  std::vector<double> values{};  ///< the only values it can stop at; empty: every step
   std::string unit{};
 };
 
-/// A score says, in English or in the language of `words`, that the prediction was not off.
+/// `is_right` says whether a score, in English or in the language of `words`, means that the prediction was right.
 bool is_right(const std::string& score, const Words& words = words::language("en"));
 
-/// Beside the steps: the task behind Compare, sentences to complete behind Explain, and all predictions of the course.
+/// `Aside` is a page beside the steps: the task after Compare, the sentences to complete after Explain, or all
+/// predictions of the course.
 enum class Aside : uint8_t { None, Challenge, Say, Review };
 
-/// While it lives, what is drawn answers the mouse within a rectangle alone: the rest is scrolled out of sight.
+/// `HandsWithin`, while it lives, lets only a rectangle answer the mouse: everything drawn outside it is scrolled out
+/// of sight.
 class HandsWithin {
  public:
   HandsWithin(const ui::Ui& ui, const ui::Rect& seen);
@@ -53,7 +56,7 @@ class HandsWithin {
   HandsWithin& operator=(const HandsWithin&) = delete;
 };
 
-/// Of the list of lessons, where there is room.
+/// `kListRow` is the height of a row in the list of lessons, where there is room.
 inline constexpr float kListRow = 56;
 
 class Player {
@@ -61,11 +64,12 @@ class Player {
   Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path);
   ~Player();
 
-  /// `area`: the window below the top bar. Returns what is to be taken to the Lab, if anything.
+  /// `draw` fills `area`, the window below the top bar. It returns what is to be taken to the Lab, if anything.
   Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view);
 
   const Course& course() const { return course_; }
-  /// Opens a lesson at a step as if the learner had come there (earlier steps count as done): pictures, tests.
+  /// `open` opens a lesson at a step as if the learner had reached it (earlier steps count as done), for pictures and
+  /// tests.
   void open(std::string_view lesson, StepKind step);
   bool measuring() const { return measurer_->state()->running; }
   void stop_measuring() { measurer_->stop(); }
@@ -77,7 +81,7 @@ class Player {
   LessonProgress& progress(const std::string& id) { return progress_.of(id); }
 
  private:
-  /// What the player says, in the language of the course: assets/words/course.toml.
+  /// `word` is what the player says, in the language of the course: assets/words/course.toml.
   const std::string& word(std::string_view key) const { return course_.words->say(key); }
   std::string word(std::string_view key, words::Places places) const {
     return course_.words->say(key, places);
@@ -89,18 +93,20 @@ class Player {
   void measure();
   void finish_measuring();
   Changes changes() const;
-  /// What is still to be answered here before the button leads on: the prediction, or sentences; empty: nothing.
+  /// `not_ready` says what must still be answered here before the button leads on: the prediction, or sentences; empty:
+  /// nothing.
   std::string not_ready() const;
   std::string prediction_missing() const;
   bool all_said() const;
-  /// Without an answer; a lesson that is left so is not done.
+  /// `can_skip` says whether the learner may go on without an answer; a lesson left that way is not done.
   bool can_skip() const;
   void skip();
   void leave();
-  /// A prediction stands, and no second one is being made.
+  /// `locked` says that the prediction is committed or skipped, and that no second one is being made.
   bool locked();
   void predict_again();
-  /// What the learner's run that is shown was measured with; before the first, what it will be.
+  /// `shown_changes` is what the learner's shown run was measured with, or before the first measurement what it will
+  /// be.
   Changes shown_changes() const;
   bool own_state(const MeasureState& state) const;
   void take_up_prediction();
@@ -181,7 +187,7 @@ class Player {
   void keep_found();
   // player_figure.cpp, player_input.cpp
   bool predicts_by_cards() const;
-  bool has_strip() const;  ///< a setting to run again with
+  bool has_strip() const;  ///< whether it has a setting to run again with
   std::string note_of(const Figure& figure) const;
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
   void draw_figure_head(ui::Ui& ui, ui::Rect& rest, const Figure& figure);
@@ -201,24 +207,24 @@ class Player {
   void draw_gap(ui::Ui& ui, const ui::Rect& rect, const plot::PlotSpec& plot);
   // player_figure.cpp, player_input.cpp
   struct CardHand {
-    size_t held, over;  ///< places of the card in the hand and under it; their number: none
+    size_t held, over;  ///< indices of the dragged card and the one under it; the card count: none
     float drag = 0;
-    std::vector<bool> lit;                            ///< of every card: under the mouse
-    std::optional<std::pair<size_t, size_t>> move{};  ///< from a place to another
+    std::vector<bool> lit;                            ///< by card: whether it is under the mouse
+    std::optional<std::pair<size_t, size_t>> move{};  ///< from index to index
   };
   void draw_cards(ui::Ui& ui, ui::Rect rect);
   float cards_room() const;  ///< the height below which cards become low ones
   const Prediction::Card* card_of(const std::string& id) const;
   CardHand hold_cards(ui::Ui& ui, const ui::Rect& first);
   void show_cards(ui::Ui& ui, const ui::Rect& first, const CardHand& hand) const;
-  /// True when the hand was on it.
+  /// `draw_slider` returns true when the user moved it.
   bool draw_slider(ui::Ui& ui, ui::Rect rect, std::string_view name, double& value, const SliderRange& range,
                    std::string_view help);
   void draw_sketch_buttons(ui::Ui& ui, ui::Rect rest);
   void draw_runs(ui::Ui& ui, ui::Rect rect);
   void draw_strip(ui::Ui& ui, ui::Rect rect);
   // player_zoo.cpp
-  bool can_enter() const;  ///< what the learner wired is measured, and may be entered in the zoo
+  bool can_enter() const;  ///< whether the learner's wiring is measured, and may be entered in the zoo
   void draw_zoo_button(ui::Ui& ui, ui::Rect& head);
   void draw_zoo_words(ui::Ui& ui, ui::Rect& rest);
   void sketch_to(size_t index, double y);
@@ -233,34 +239,34 @@ class Player {
   ui::Size size_ = ui::Size::Full;
   std::optional<Results> reference_;
   std::string reference_error_;
-  std::vector<std::string> reach_;  ///< how far the claims reach, a sentence each
+  std::vector<std::string> reach_;  ///< how far the claims reach, one sentence each
 
-  ui::Rect sketch_area_;  ///< of this frame's plot
+  ui::Rect sketch_area_;  ///< the plot of this frame
   ui::Hit sketch_hit_;
-  std::vector<double> sketch_;               ///< Draw: y at the grid's points so far
+  std::vector<double> sketch_;               ///< Draw: y at the points of the grid so far
   std::vector<std::vector<double>> before_;  ///< for undo
   std::vector<std::string> order_;
   double value_ = 0;
   std::map<std::string, double> knobs_;        ///< by id; absent: as the run says
   std::map<std::string, std::string> chosen_;  ///< of the challenge, by field; absent: as the run says
   Aside aside_ = Aside::None;
-  std::string followed_;                         ///< the control that the page was moved to
-  std::string found_fault_;                      ///< the session of the ways found; why it could not be kept
-  std::string folder_;                           ///< of what is kept between starts; empty: nothing is
-  std::optional<lab::ReplaceRuns> found_asked_;  ///< they are to be opened in the Lab
-  bool measured_ = false;                        ///< the state of the measurer is of this lesson and done
-  LessonProgress judged_;           ///< where it is: the prediction beside what was measured last
-  std::optional<Changes> said_of_;  ///< with which the prediction was committed in this sitting
-  bool touched_ = false;            ///< the hand was on the prediction
-  bool again_ = false;              ///< a second prediction is being made
+  std::string followed_;                         ///< the control that the page last scrolled to
+  std::string found_fault_;                      ///< why the session of the ways found could not be kept
+  std::string folder_;                           ///< of what is kept between starts; empty: nothing is kept
+  std::optional<lab::ReplaceRuns> found_asked_;  ///< the ways found that are to be opened in the Lab
+  bool measured_ = false;                        ///< the measurer's state is of this lesson, and done
+  LessonProgress judged_;                        ///< the current prediction beside what was measured last
+  std::optional<Changes> said_of_;               ///< the changes of a prediction committed in this sitting
+  bool touched_ = false;                         ///< the user has moved the prediction
+  bool again_ = false;                           ///< a second prediction is being made
   bool solved_ = false;
-  std::string zoo_path_;            ///< of the entries of one's own; empty: none is kept
-  std::optional<Changes> entered_;  ///< with which the run was that was entered last
+  std::string zoo_path_;            ///< the file of the learner's own entries; empty: none is kept
+  std::optional<Changes> entered_;  ///< the changes of the run that was entered last
   std::string entered_as_, entering_failed_;
   std::array<int, 4> figure_{};
   std::map<std::string, plot::View> views_;
-  std::map<std::string, size_t> tape_done_;  ///< by figure: instructions of its tape that the hand has run
-  std::optional<TapeTable> tape_;            ///< that of tape_of_, a figure and as many, with tape_changes_
+  std::map<std::string, size_t> tape_done_;  ///< by figure: instructions of its tape that were run
+  std::optional<TapeTable> tape_;            ///< of tape_of_ (figure, instructions), with tape_changes_
   std::pair<std::string, size_t> tape_of_;
   Changes tape_changes_;
   std::string tape_error_;

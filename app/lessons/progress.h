@@ -1,5 +1,6 @@
-// What the learner has done: predictions, how they compared, what is finished. One JSON file in the user's data
-// folder, written atomically after every change; a file that cannot be read is stashed, never overwritten.
+// The progress is what the learner has done: predictions, how they compared, what is finished. It is one JSON file in
+// the user's data folder, written atomically after every change. A file that cannot be read is stashed, never
+// overwritten.
 #pragma once
 
 #include <map>
@@ -12,33 +13,34 @@
 namespace normscope::lessons {
 
 struct LessonProgress {
-  int step = 0;            ///< furthest one reached, 0 Predict .. 3 Explain
+  int step = 0;            ///< the furthest step reached, 0 Predict .. 3 Explain
   bool committed = false;  ///< the prediction is locked
-  bool skipped = false;    ///< without one
+  bool skipped = false;    ///< the prediction was skipped
   bool done = false;
   std::vector<double> drawn;            ///< Draw: y at the curve's x
   std::vector<std::string> order;       ///< Order: ids of the cards
   double value = 0;                     ///< Value
   std::string said, measured, score;    ///< in words: "You said 100 steps", "50 steps", "2× too long"
   std::string first_said, first_score;  ///< of the first prediction, once there is a second
-  std::vector<std::string> words;       ///< said last of each sentence to complete; empty: not yet
+  std::vector<std::string> words;       ///< by sentence to complete, the word said last; empty: not yet
   std::vector<Try> tries;               ///< trainings of the challenge, each setting once
-  int hints = 0;                        ///< of the challenge, taken
+  int hints = 0;                        ///< hints of the challenge that were taken
   bool operator==(const LessonProgress&) const = default;
 };
 
-/// By lesson; `name` stands for the file. Throws Error for what is damaged or out of its range.
+/// `parse_progress` returns progress by lesson; `name` is the file for messages. Throws Error for damaged text and for
+/// values out of range.
 std::map<std::string, LessonProgress> parse_progress(std::string_view text, const std::string& name);
 
 class Progress {
  public:
-  /// XDG_DATA_HOME/normscope/lessons.json, else ~/.local/share/normscope/lessons.json.
+  /// `default_path` is XDG_DATA_HOME/normscope/lessons.json, else ~/.local/share/normscope/lessons.json.
   static std::string default_path();
-  /// Empty path: kept in memory only.
+  /// `Progress` with an empty path is kept in memory only.
   explicit Progress(std::string path);
 
   LessonProgress& of(const std::string& lesson) { return lessons_[lesson]; }
-  /// Null where nothing was done.
+  /// `find` returns null where nothing was done.
   const LessonProgress* find(const std::string& lesson) const {
     const auto it = lessons_.find(lesson);
     return it == lessons_.end() ? nullptr : &it->second;
@@ -46,7 +48,7 @@ class Progress {
   const std::string& notice() const {
     return notice_;
   }             ///< what was wrong with the file; empty when nothing was
-  void save();  ///< a failure becomes notice(): no lesson stops for it
+  void save();  ///< a failure becomes notice(): it must not stop a lesson
 
  private:
   void load();

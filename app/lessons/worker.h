@@ -1,5 +1,5 @@
-// Measures a lesson's curves for the learner, seed 1, on a thread of its own, and shows how far it has come: the
-// screen reads a shared immutable state each frame and never waits. Runs are kept, so that going back costs
+// The worker measures a lesson's curves for the learner, seed 1, on a thread of its own, and reports how far it has
+// come. The screen reads a shared immutable state each frame and never waits. Runs are kept, so that going back costs
 // nothing.
 #pragma once
 
@@ -14,24 +14,24 @@ namespace normscope::lessons {
 
 struct MeasureState {
   std::string lesson;
-  Changes changes;  ///< of the learner, with which it is measured
+  Changes changes;  ///< the learner's changes that it is measured with
   bool running = false, done = false, stopped = false;
-  std::string run;    ///< the lesson's run that is being trained; empty: none of them
+  std::string run;    ///< the lesson's run that is being trained; empty: none
   std::string doing;  ///< "run B, step 120 of 300"
-  double share = 0;   ///< of all that is to be done, 0..1
+  double share = 0;   ///< share of all the work that is done, 0..1
   std::string error;
-  CurveSet curves;  ///< finished ones, and the beginning of the one that is being measured
-  std::map<std::string, ShareMap> maps;      ///< "A start"
+  CurveSet curves;                       ///< the finished curves, and the beginning of the one being measured
+  std::map<std::string, ShareMap> maps;  ///< "A start"
   std::map<std::string, std::string> texts;  ///< what each model writes
-  /// Of each run that was trained in this sitting, or is being trained; safe to read from any thread.
+  /// `histories` has each run that was trained in this sitting, or is being trained; any thread may read it.
   std::map<std::string, std::shared_ptr<const History>> histories;
 };
 
-/// What the player needs for measuring. Tests supply their own.
+/// `Measurer` is what the player needs for measuring. Tests supply their own.
 class Measurer {
  public:
   virtual ~Measurer() = default;
-  /// Replaces what is under way. The lesson must outlive it.
+  /// `start` replaces what is under way. The lesson must outlive it.
   virtual void start(const Lesson& lesson, const Changes& changes) = 0;
   virtual void stop() = 0;
   virtual std::shared_ptr<const MeasureState> state() const = 0;
@@ -41,16 +41,16 @@ class Kept;
 
 class Worker : public Measurer {
  public:
-  /// `kept`: folder for measurements from earlier starts; empty: none.
-  /// Called from the worker's thread when the state has changed (a window wakes its event loop here).
-  /// `finished`: the store of finished runs that is shared with the Lab; null: its own.
+  /// `kept` is the folder for measurements from earlier starts; empty: none. `on_change` is called from the worker's
+  /// thread when the state has changed (a window wakes its event loop there). `finished` is the store of finished runs
+  /// that is shared with the Lab; null: its own.
   explicit Worker(std::function<void()> on_change = {}, int threads = 0,
                   std::shared_ptr<RunCache> finished = nullptr, const std::string& kept = "");
   ~Worker() override;
   void start(const Lesson& lesson, const Changes& changes) override;
   void stop() override;
   std::shared_ptr<const MeasureState> state() const override { return jobs_.state(); }
-  void wait() { jobs_.wait(); }  ///< until nothing is under way
+  void wait() { jobs_.wait(); }  ///< waits until nothing is under way
 
  private:
   struct Job {
@@ -64,10 +64,10 @@ class Worker : public Measurer {
 
   int threads_;
   std::shared_ptr<RunCache> finished_;
-  std::unique_ptr<RunStore> store_;  ///< made and used by the worker's thread only, as the next two
+  std::unique_ptr<RunStore> store_;  ///< only the worker's thread makes and uses it and the next two
   std::map<std::string, std::vector<Changes>> tried_;  ///< by lesson: settings that were measured before
   std::unique_ptr<Kept> kept_;
-  NewestJob<Job, MeasureState> jobs_;  ///< the last to be made and the first to go: it works with the others
+  NewestJob<Job, MeasureState> jobs_;  ///< last, so destroyed first: its thread uses the others
 };
 
 }  // namespace normscope::lessons

@@ -1,9 +1,9 @@
-// One figure, table or theorem of a paper as a value: what claims/PAPER/ID.toml says. No behaviour: the reader fills it
-// in (claim_reader.h), plan.h says which runs it needs, finding.h judges it, the writers show it.
+// A claim is one figure, table or theorem of a paper as a value: what claims/PAPER/ID.toml says. It has no behaviour:
+// the reader fills it in (claim_reader.h), plan.h says which runs it needs, finding.h judges it, the writers show it.
 //
-// Runs, measures and checks are those of the lessons, in the lessons' own tables (course/lesson.h), so that a claim and a
-// lesson say the same thing with the same words. A claim's curves are Lines: of trained runs, of which Taken keeps what
-// lines can ask (experiments/taken.h), or of fresh models, which the lessons measure.
+// Its runs, measures and checks are those of the lessons, in the lessons' own tables (course/lesson.h), so that a claim
+// and a lesson say the same thing with the same words. A claim's curves are Lines: of trained runs, of which Taken
+// keeps every number that a line can ask for (experiments/taken.h), or of fresh models, which the lessons measure.
 #pragma once
 
 #include <array>
@@ -20,28 +20,28 @@
 
 namespace normscope::reproduce {
 
-/// Where the paper says it.
+/// `Source` is where the paper makes the claim.
 struct Source {
   std::string paper;    ///< "Xiong et al. 2020"
   std::string item;     ///< "Figure 2(a)"
   std::string version;  ///< "ICML 2020 and arXiv 2002.04745": whose numbering it is
 };
 
-/// A number of the paper, and which measure of ours stands beside it.
+/// `Stated` is a number of the paper, and the measure of ours that is shown beside it.
 struct Stated {
   std::string what;       ///< "Post-LN, no warm-up"
   double value = 0;       ///< in `unit`; of another task and size than ours
   std::string unit;       ///< "BLEU"
-  bool read_off = false;  ///< off a picture; otherwise the text states it
+  bool read_off = false;  ///< read off a picture; otherwise the text states it
   std::string measure;    ///< ours; empty: nothing of ours compares
 };
 
-/// A row of the picture without a number of the paper: what its text or figure says in words.
+/// `Beside` is a row of the picture that has no number of the paper, only what its text or figure says in words.
 struct Beside {
   std::string what, measure;
 };
 
-/// A curve over x for every seed.
+/// `Line` is a curve over x for every seed.
 struct Line {
   enum class Of : uint8_t {
     Run,  ///< a number of one run over its steps: every step for loss and excess, those of ladder() for the others
@@ -68,15 +68,15 @@ struct Line {
   static constexpr int32_t kStart = 0, kEnd = -1;
 };
 
-/// Values of a check's measure that say the opposite of the claim.
+/// `Opposite` is the band in which a check's measure says the opposite of the claim.
 struct Opposite {
   std::optional<double> low, high;
   bool holds(double value) const { return (!low || value >= *low) && (!high || value <= *high); }
 };
 
-/// What became of a claim or of one of its parts, a check. Unknown: runs are missing. Beyond: no run of its setting could
-/// show it.
-/// CannotBeTold: what was measured does not tell the claim from its neighbours. PartsDiffer: of a claim alone.
+/// `Finding` is what became of a claim or of one of its checks. Unknown: runs are missing. Beyond: no run of its
+/// setting could show it. CannotBeTold: what was measured does not tell the claim from its neighbours. PartsDiffer, of
+/// a claim only: its checks have different verdicts.
 enum class Finding : uint8_t {
   Unknown,
   Reproduced,
@@ -86,17 +86,17 @@ enum class Finding : uint8_t {
   CannotBeTold,
   PartsDiffer
 };
-/// "not run", "reproduced", "not at this scale", "contradicted here", "no system yet", "cannot be told here",
-/// "parts differ".
+/// `to_string` says "not run", "reproduced", "not at this scale", "contradicted here", "no system yet", "cannot be told
+/// here", "parts differ".
 const char* to_string(Finding finding);
 
-/// What a claim says of runs at their end. Quality is a word for runs whose loss has levelled off (finding.h); before that
-/// it is speed.
+/// `Compares` is what a claim says of its runs at their end. Quality requires runs whose loss has levelled off
+/// (finding.h); before that the word is speed.
 enum class Compares : uint8_t { Neither, Quality, Speed };
 
-/// The smallest effect that the source's own column shows: "as good" must be able to miss it. A size in the unit of the
-/// check's measure, or a share of what another measure came to here; neither where the source shows none, and then no band
-/// is narrow enough.
+/// `Effect` is the smallest effect that the source's own table or figure shows, which a band that says "as good" must
+/// be able to exclude. It is a size in the unit of the check's measure, or a share of another measure's value here.
+/// Where the source shows none it has neither, and then no band is narrow enough.
 struct Effect {
   std::optional<double> size;
   std::string measure;
@@ -104,15 +104,15 @@ struct Effect {
   std::string where;  ///< "Table 3, Enwiki8: 1.10 less 1.07"
 };
 
-/// What a claim says of a check beside its band.
+/// `Part` is what a claim says of a check beside its band.
 struct Part {
   std::optional<Opposite> opposite;
   std::optional<Effect> effect;
   std::string beyond;  ///< why no run of this setting could meet the check; empty for all others
 };
 
-/// A run that others are compared with, at its best: of the cells of its axes that with the lowest validation loss on
-/// kTuningSeeds, which no claim's own seeds reach.
+/// `Control` is a run that others are compared with, at its best: the cell of its axes with the lowest validation loss
+/// on kTuningSeeds. No claim's own seeds reach kTuningSeeds.
 struct Control {
   std::string run;
   std::vector<sweep::Axis> axes;
@@ -121,7 +121,7 @@ struct Control {
 inline constexpr int32_t kMostSeeds = 100;
 inline constexpr std::array<uint64_t, 2> kTuningSeeds{101, 102};
 
-/// Curves drawn beside the paper's numbers.
+/// `Drawn` is a plot of curves below the paper's numbers.
 struct Drawn {
   std::string title{}, x{}, y{};
   bool log_x = false, log_y = false;
@@ -135,13 +135,13 @@ inline constexpr const char *kOnPairs = "On the sentence pairs", *kOnMadeUp = "O
 
 struct Claim {
   std::string file;  ///< of the TOML
-  std::string id;    ///< its name in commands and files: "xiong-fig2a"
+  std::string id;    ///< its name in commands and files, such as "xiong-fig2a"
   Source source;
   std::string says;     ///< the paper's claim, a sentence
   std::string setting;  ///< the paper's setting and ours, where they differ
   std::string beyond;   ///< what the program lacks to show it: such a claim has no runs; empty for all others
-  /// Of a claim on sentence pairs: kOnPairs, or kOnMadeUp where a file of them was missing when the claim was read, and
-  /// which; empty for all others.
+  /// `data` is kOnPairs for a claim on sentence pairs, or kOnMadeUp where a file of them was missing when the claim was
+  /// read; `missing` names that file. Both are empty for all other claims.
   std::string data, missing;
   std::vector<lessons::LessonRun> pair_runs;  ///< its runs on sentence pairs, where a file of them is missing
   int32_t seeds = 5, quick_seeds = 1;
@@ -155,35 +155,39 @@ struct Claim {
   std::vector<Drawn> drawings;
   std::map<std::string, std::string>
       starts;  ///< of a run that starts with the final weights of another: that one's id
-  /// Runs, measures and checks; and of every line a curve of that name, which only says how seeds are averaged.
+  /// `language` holds runs, measures and checks, and for every line a curve of the same name, which only says how seeds
+  /// are averaged.
   lessons::Lesson language;
 
   const Line* line(std::string_view line_id) const;
   const Control* control(std::string_view run_id) const;
-  /// Of Reproduced, NotAtThisScale and Contradicted; of what cannot be told the second, which only says the numbers.
+  /// `sentence` returns the sentence of Reproduced, NotAtThisScale and Contradicted. For CannotBeTold it is the second
+  /// one, which only states the numbers.
   const std::string& sentence(Finding finding) const {
     return sentences[finding == Finding::CannotBeTold ? 1 : static_cast<size_t>(finding) - 1];
   }
 };
 
-/// Behind the id of a line of losses: the line of how far each of them falls over the last quarter of its run. A claim of
-/// quality has one for each such line.
+/// `kLateFall` follows the id of a line of losses in the id of another line: how far each loss falls over the last
+/// quarter of its run. A claim of quality has one for each such line.
 inline constexpr const char* kLateFall = ".late_fall";
-/// Whether a number at the end of a run is a loss, in nats or in bits.
+/// `is_loss` says whether a number at the end of a run is a loss, in nats or in bits.
 bool is_loss(std::string_view y);
 
-/// What its lines ask of its runs.
+/// `parts_of` is what the claim's lines need measured of its runs.
 experiments::Parts parts_of(const Claim& claim);
 
-/// A place on a line: one of its runs, or all of them.
+/// `Arm` is a place on a line: one of its runs, or all of them where `x` is empty.
 struct Arm {
   const Line* line = nullptr;
   std::optional<double> x{};
 };
-/// The losses and scores at the end of runs that a difference or ratio is made of; none of another measure.
+/// `arms_of` returns the losses and scores at the end of runs that a difference or ratio is made of; for another kind
+/// of measure it returns none.
 std::vector<Arm> arms_of(const Claim& claim, const lessons::Measure& measure);
 
-/// A claim whose sentence pairs are missing, as it is where they are there: what numbers that were recorded on them are of.
+/// `on_pairs` turns a claim whose sentence pairs are missing into the claim with the pairs there, to which numbers
+/// recorded on them belong.
 Claim on_pairs(const Claim& claim);
 
 }  // namespace normscope::reproduce

@@ -1,5 +1,6 @@
-// Reads claims from claims/PAPER/ID.toml (claims/README.md). Errors say file, line, key, what stands there and what was
-// expected, as those of lessons do. A broken claim does not stop the others. Called by the command and the tests.
+// The claim reader reads claims from claims/PAPER/ID.toml (claims/README.md). Errors name file, line, key, the value
+// found and what was expected, as errors of lessons do. A broken claim does not stop the others. The command and the
+// tests call it.
 #pragma once
 
 #include <string>
@@ -10,13 +11,14 @@
 
 namespace normscope::reproduce {
 
-/// `pairs`: the folder of the sentence pairs that runs name (data.pairs, data.valid); empty: there is none. Where a file is
-/// missing there, [made_up.NAME] stands for [run.NAME]. Throws Error.
+/// `read_claim` reads one file. `pairs` is the folder of the sentence pairs that runs name (data.pairs, data.valid);
+/// empty: there is none. Where a file is missing there, [made_up.NAME] replaces [run.NAME]. Throws Error.
 Claim read_claim(const std::string& file, const std::string& pairs = {});
-/// The same from memory; `file` stands for it.
+/// `parse_claim` does the same from memory; `file` is the name for messages.
 Claim parse_claim(std::string_view toml, const std::string& file, const std::string& pairs = {});
 
-/// What is measured for that kind of line, when line.y is not among it; empty when it is.
+/// `unknown_number` lists what can be measured for the line's kind, when line.y is not among it; it is empty when it
+/// is.
 std::string unknown_number(const Line& line);
 
 struct BrokenClaim {
@@ -27,10 +29,11 @@ struct Claims {
   std::vector<BrokenClaim> broken;
   const Claim* find(std::string_view id) const;
 };
-/// Every FOLDER/PAPER/ID.toml. A folder that cannot be read gives no claims and one entry in broken.
+/// `read_claims` reads every FOLDER/PAPER/ID.toml. A folder that cannot be read gives no claims and one entry in
+/// `broken`.
 Claims read_claims(const std::string& folder, const std::string& pairs = {});
 
-/// The folder claims/ beside the program, or that of the sources; NORMSCOPE_CLAIMS overrides both.
+/// `claims_folder` is claims/ beside the program, or that of the sources; NORMSCOPE_CLAIMS overrides both.
 std::string claims_folder();
 
 }  // namespace normscope::reproduce

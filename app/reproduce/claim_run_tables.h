@@ -1,5 +1,5 @@
-// The tables of a claim that say what is trained: [run.NAME] with what it starts from and what it is the best of, and
-// [made_up.NAME]. Called by claim_reader.cpp; errors as claim_reader.h has them.
+// The run tables of a claim say what is trained: [run.NAME] with what it starts from and what it is the best of, and
+// [made_up.NAME]. claim_reader.cpp calls this; errors are as in claim_reader.h.
 #pragma once
 
 #include <string>
@@ -10,14 +10,15 @@
 
 namespace normscope::reproduce {
 
-/// A run of the claim by its name, which stands under `key`.
+/// `run_of` finds a run of the claim by the name under `key`.
 const lessons::LessonRun& run_of(const lessons::Lesson& language, const std::string& id, const char* key,
                                  const lessons::Table& t);
 
-/// One or two texts under `key`, as `normscope sweep --axis` takes them.
+/// `read_axes` reads one or two texts under `key`, as `normscope sweep --axis` takes them.
 std::vector<sweep::Axis> read_axes(const char* key, const RunSpec& base, lessons::Table& t);
 
-/// What a run starts from is a run of the claim that starts afresh itself. `pairs`: see claim_reader.h.
+/// `read_runs` reads the runs. A run may start from another run of the claim, which must itself start afresh. `pairs`:
+/// see claim_reader.h.
 void read_runs(Claim& claim, lessons::Table& t, const std::string& pairs);
 
 }  // namespace normscope::reproduce

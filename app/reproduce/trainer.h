@@ -1,6 +1,6 @@
-// Trains what claims need and judges them, through the runner of experiments and its store: what is there is not trained
-// again, an interrupted run goes on from its step, a shard trains its part. Numbers of fresh models are kept there too.
-// Called by the command and the tests.
+// The trainer trains what claims need and judges them, through the runner of experiments and its store: a run in the
+// store is not trained again, an interrupted run goes on from its step, a shard trains its part. The store also keeps
+// numbers of fresh models. The command and the tests call it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ struct Visit {
   bool complete = true;             ///< false: stopped
 };
 
-/// A run that could not be trained leaves its claims Unknown, with why. Throws Error when the store cannot be written.
+/// `visit` leaves a claim Unknown, with the reason, where one of its runs could not be trained. Throws Error when the
+/// store cannot be written.
 Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, experiments::ResultStore& store,
             const experiments::RunnerOptions& options,
             const std::function<bool(const experiments::Progress&)>& on_progress);

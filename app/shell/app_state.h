@@ -1,6 +1,6 @@
-// The parts that a frame works on, put together, and the one function that draws a whole frame. Window,
-// screenshot command and tests all call draw_app between ImGui::NewFrame and ImGui::Render; where the frames
-// come from is up to them.
+// The app state puts together the parts that a frame works on, with the one function that draws a whole frame. Window,
+// screenshot command and tests all call draw_app between ImGui::NewFrame and ImGui::Render; where the frames come from
+// is up to them.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@
 
 namespace normscope {
 
-// A function below draw_app takes the parts that it uses; only what uses nearly all, such as run_act, takes
-// the whole.
+// `AppState` is passed whole only to functions that use nearly all of it, such as run_act. A function below draw_app
+// takes the parts that it uses.
 struct AppState {
   ShownSession session;
   Appearance look;
@@ -33,13 +33,13 @@ struct AppState {
   LinkCopy link;
   classroom::Teaching teaching;
   classroom::Presentation presentation;
-  SidecarState sidecar;  // of the saved session, as it was handed over last
+  SidecarState sidecar;  // as it was last handed over for the saved session
   shell::About about;
   TestSwitches switches;
   std::string notice;  // what the app itself has to say: saved, opened, refused
 };
 
-// Draws one frame, window-wide, and posts its commands to the Lab.
+// `draw_app` draws one frame, window-wide, and posts its commands to the Lab.
 void draw_app(AppState&, ui::Ui&);
 
 }  // namespace normscope

@@ -1,9 +1,9 @@
-// The guessing game: guess the next letters of a sentence that the runs have not seen, and see your own nats per
-// letter as a line on the loss plot.
+// The guessing game: guess the next letters of a sentence that the runs have not seen, and see your own nats per letter
+// as a line on the loss plot.
 //
-// The figure is an honest one: your guess gets the probability that your guesses have been right so far
-// (Laplace's rule), the rest is shared by letter frequency, and what counts is the mean of -ln of what the
-// true letter got: the loss of a model that guesses as you do.
+// The figure is an honest one. Your guess gets the probability that your guesses have been right so far (Laplace's
+// rule), and letter frequencies share the rest. The score is the mean of -ln of the true letter's probability: the loss
+// of a model that guesses as you do.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ namespace normscope::shell {
 class Guesses {
  public:
   explicit Guesses(std::vector<double> frequencies = {}) : frequencies_(std::move(frequencies)) {}
-  // Indices of symbols; a guess that is no symbol of the text is -1.
+  // `add` takes indices of symbols; a guess that is no symbol of the text is -1.
   void add(int guess, int truth);
   int count() const { return count_; }
   int hits() const { return hits_; }
@@ -37,20 +37,20 @@ struct GuessingGame {
   Guesses guesses{};
   std::string last;  // what was guessed last
   bool open = false;
-  bool lesson = false;  // closed by the button that leads on to the course
+  bool lesson = false;  // closed by the button that leads to the course
 };
 
 inline constexpr int kGameLetters = 40;
-// As few guesses as the line on the plot may rest on.
+// `kGameEnough` is the fewest guesses that the line on the plot may rest on.
 inline constexpr int kGameEnough = 10;
 
-
-// Why there is no game about what this run learns; empty: there is.
+// `game_refusal` says why there is no game about what this run learns; empty: there is.
 std::string game_refusal(const RunSpec& spec);
-// Takes a line of the validation text of this run. Throws Error where the text cannot be read or has no letters.
+// `start_game` takes a line of the validation text of this run. Throws Error where the text cannot be read or has no
+// letters.
 void start_game(GuessingGame&, const RunSpec& spec);
 void guess(GuessingGame&, std::string_view letter);
-// The popup "app/guessing game", while it is open. True when it was closed.
+// `draw_game` draws the popup "app/guessing game" while it is open. It returns true when it was closed.
 bool draw_game(ui::Ui&, GuessingGame&, const LabView& view);
 
 }  // namespace normscope::shell

@@ -1,5 +1,5 @@
-// The command palette (Ctrl+K): every named control and every command, found by a few letters and run with
-// Enter. Drawn last in a frame, when the registry knows all controls of the screen.
+// The command palette (Ctrl+K) finds every named control and every command by a few letters and runs it with Enter. It
+// is drawn last in a frame, when the registry knows all controls of the screen.
 #pragma once
 
 #include <functional>
@@ -24,42 +24,43 @@ struct PaletteItem {
   std::optional<Act> act;  // a command of the table of shortcuts
   std::string term;        // id of a glossary entry
   std::optional<Placement> preset{};
-  std::string words{};    // other names that it is looked for by
-  std::string refusal{};  // why it cannot be chosen now; empty: it is offered
+  std::string words{};    // other names that find it
+  std::string refusal{};  // why it cannot be chosen now; empty: it can
 };
 
 struct PaletteState {
   std::string query;
   int selected = 0;
-  std::string pending;  // control to be activated as soon as the keyboard is free
+  std::string pending;  // control to activate as soon as the keyboard is free
   int wait = 0;
 };
 
-// How well an item fits what was typed; 0: not at all. Every word must be found: at the start of a word of
-// the title, as another name, inside a word, as letters in order, or in the help.
+// `match` is how well an item fits the query; 0: not at all. Every word must be found: at the start of a word of the
+// title, as another name, inside a word, as letters in order, or in the help.
 int match(std::string_view query, const PaletteItem& item);
-// The items that fit, best first; all of them for an empty query.
+// `matches` returns the items that fit, best first; all of them for an empty query.
 std::vector<const PaletteItem*> matches(std::string_view query, const std::vector<PaletteItem>& items);
 
 using Refusal = std::function<std::string(const PaletteItem&)>;
 
-// Commands, the enabled controls of the frame and those that are `elsewhere`, settings that stand out of
-// sight, every placement, and the glossary. A chosen control that is out of sight is for the app to bring
-// forth; then it is pressed. `no_cuda`: why CUDA cannot be chosen. `view`: settings are those that have a row for
-// its runs, presets those that one of them can have. `refusal`: what the app would say to one that was chosen.
+// `palette_items` lists commands, the enabled controls of the frame and those in `elsewhere`, settings that are out of
+// sight, every placement, and the glossary. A chosen control that is out of sight must first be brought into view by
+// the app; then it is pressed. `no_cuda` says why CUDA cannot be chosen. `view` limits settings to those with a row for
+// its runs, and presets to those that one of them can have. `refusal` is what the app would say to an item that was
+// chosen.
 std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsewhere> elsewhere = {},
                                        const std::string& no_cuda = {}, const LabView* view = nullptr,
                                        const Refusal& refusal = {});
-// A control in words: "settings/train.lr" -> "learning rate", "diagram/layers3-6" -> "diagram: layers 3 to
-// 6".
+// `control_title` puts a control into words: "settings/train.lr" -> "learning rate", "diagram/layers3-6" -> "diagram:
+// layers 3 to 6".
 std::string control_title(std::string_view name);
-// Other names of a command and of a control, separated by spaces.
+// `other_words` are other names of a command and of a control, separated by spaces.
 std::string_view other_words(Act act);
 std::string other_words(std::string_view control);
 
 void open_palette(ui::Ui&, PaletteState&);
-// What was chosen and is for the app to do; a chosen control is pressed by the palette itself. One that is refused
-// stands there in grey with the reason, which the app says when it is chosen all the same.
+// `draw_palette` returns what was chosen for the app to do; a chosen control it presses itself. A refused item is grey
+// with the reason, which the app says when it is chosen anyway.
 std::optional<PaletteItem> draw_palette(ui::Ui&, PaletteState&,
                                         const std::function<std::vector<lab::Elsewhere>()>& elsewhere,
                                         const std::string& no_cuda, const LabView& view,

@@ -1,5 +1,5 @@
-// What the trainer or the engine says, as a person reads it: "[train.lr] 5: expected ..." becomes "learning
-// rate: 5: expected ...", and the tag of a part of the program goes.
+// `plain_message` is what the trainer or the engine says, in words for a reader: "[train.lr] 5: expected ..." becomes
+// "learning rate: 5: expected ...", and the tag of a part of the program is removed.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
-// What the window itself adds to a saved session: bookmarks, the undo log, which run is shown, which screen and what it
-// holds (Compare's choice, the sweep's plan, where the Tape stands), a teacher's rules. It travels as a text (Lab::keep)
-// beside the runs and comes back when the session is restored. Called by draw_app once a frame.
+// The session sidecar is what the window itself adds to a saved session: bookmarks, the undo log, which run and which
+// screen is shown and what the screen holds (Compare's choice, the sweep's plan, the position of the Tape), a teacher's
+// rules. It travels as a text (Lab::keep) beside the runs and comes back when the session is restored. draw_app calls
+// it once a frame.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@
 
 namespace normscope {
 
-// What the screens and the teacher keep with a session: what its file does not say is none.
+// `KeptWindow` is what the screens and the teacher keep with a session. A part that the file does not mention has none.
 struct KeptWindow {
   std::optional<Screen> shown = Screen::Lab;
   std::optional<comparison::KeptChoice> compare = comparison::KeptChoice{};
@@ -26,22 +27,22 @@ struct KeptWindow {
   bool operator==(const KeptWindow&) const = default;
 };
 
-// What was handed over last, so that a frame in which nothing changed costs some comparisons.
+// `SidecarState` is what was handed over last, so that a frame in which nothing changed costs only a few comparisons.
 struct SidecarState {
   std::vector<int> bookmarks;
   uint64_t undo_changes = 0;
   char selected = 'A';
   KeptWindow window;
-  lab::Ticket restored = 0;  // LabView::restored that was taken in
+  lab::Ticket restored = 0;  // the LabView::restored that was taken in last
   bool operator==(const SidecarState&) const = default;
 };
 
 std::string sidecar_text(const lab::LabScreen&, const shell::UndoLog&, const KeptWindow& = {});
-// Damaged text is left out: the runs are what counts. The rules of a teacher come back where there is a place for them.
-// `own`: the window's own log goes on.
+// `apply_sidecar` ignores damaged text, because the runs matter more. A teacher's rules come back where `teaching` has
+// room for them. With `own` the window's own undo log goes on.
 void apply_sidecar(Screens&, ShownSession&, const std::string& text, classroom::Teaching* teaching = nullptr,
                    const ComingBack* own = nullptr);
-// Takes in what a restored session brought, hands over what changed.
+// `keep_sidecar` takes in what a restored session brought, and hands over what changed.
 void keep_sidecar(SidecarState&, Screens&, ShownSession&, classroom::Teaching&);
 
 }  // namespace normscope

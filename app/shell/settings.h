@@ -1,6 +1,6 @@
-// What the window remembers: looks in the XDG configuration folder, sessions in the XDG state folder. Files are
-// replaced whole and readable by their owner alone (0600); one that cannot be read is stashed under another name
-// and reported in one line, never overwritten.
+// The settings are what the window remembers: looks in the XDG configuration folder, sessions in the XDG state folder.
+// Files are replaced whole and readable by their owner alone (0600). A file that cannot be read is stashed under
+// another name and reported in one line, never overwritten.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@ namespace normscope {
 
 struct Settings {
   bool dark = false;
-  double scale = 1;                      // of what the display asks for
-  std::optional<bool> reduced_motion{};  // as chosen; otherwise as the desktop has it
+  double scale = 1;                      // relative to what the display asks for
+  std::optional<bool> reduced_motion{};  // as chosen; otherwise the desktop's
   int width = 1600, height = 1000;
   BackendChoice backend{};            // where runs train
   bool game_offered = false;          // the invitation was answered
@@ -32,27 +32,28 @@ struct ReadSettings {
   std::string notice;  // one line, when a file was stashed
   bool existed = false;
 };
-// A file that cannot be read, or holds a value that cannot be, is stashed (stash); what it lacks or has
-// wrong is as the defaults have it.
+// `read_settings` stashes (stash) a file that cannot be read, or that holds an impossible value. Missing and wrong
+// values get their defaults.
 ReadSettings read_settings(const std::string& path);
-// The same from memory; `complaint`: the first thing that is wrong, as "NAME:LINE: ...", else empty.
+// `parse_settings` does the same from memory; `complaint` is the first fault, as "NAME:LINE: ...", or empty.
 Settings parse_settings(std::string_view text, const std::string& name, std::string& complaint);
-// Throws Error with the path.
+// `write_settings` throws Error with the path.
 void write_settings(const std::string& path, const Settings& settings);
 
-// The folder of one window's autosave, STATE/sessions/NAME, held by a lock as long as the window lives: the
-// lock goes with the process, however it ends, and tells a crashed session from a running one.
+// `AutosaveFolder` is the folder of one window's autosave, STATE/sessions/NAME. A lock holds it as long as the window
+// lives: the lock goes with the process, however it ends, and so tells a crashed session from a running one.
 class AutosaveFolder {
  public:
-  // Makes a new one. Throws Error.
+  // `AutosaveFolder` makes a new folder. Throws Error.
   explicit AutosaveFolder(const std::string& state_folder);
   ~AutosaveFolder();
   AutosaveFolder(const AutosaveFolder&) = delete;
   AutosaveFolder& operator=(const AutosaveFolder&) = delete;
   const std::string& path() const { return path_; }
-  // Below it: sessions that an opened file replaced, for undo. They go with the window.
+  // `replaced` is a folder in it for sessions that an opened file replaced, for undo. It is removed with the window.
   std::string replaced() const;
-  // The window was closed by hand: the session is kept as the last one, and not offered as a lost one.
+  // `close_cleanly` says that the user closed the window: the session is kept as the last one, and not offered as a
+  // lost one.
   void close_cleanly();
 
  private:
@@ -62,12 +63,12 @@ class AutosaveFolder {
 
 struct EndedSession {
   std::string path;
-  bool crashed = false;  // its window did not close
+  bool crashed = false;  // its window was not closed
 };
-// The sessions of windows that are gone, the one that began last first: all that crashed, and the last few of
-// those that were closed; older ones are removed.
+// `ended_sessions` returns the sessions of windows that are gone, the latest first: all that crashed, and the last few
+// of those that were closed; older ones are removed.
 std::vector<EndedSession> ended_sessions(const std::string& state_folder);
-// The offer was answered: not offered again, though the last session can still be opened.
+// `decline` says that the offer was answered: it is not made again, though the last session can still be opened.
 void decline(const EndedSession& session);
 
 }  // namespace normscope

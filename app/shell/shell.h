@@ -1,5 +1,5 @@
-// Everything that works the same on every screen: shortcuts, palette, undo, glossary, guessing game, the quiet bar
-// of the top line. draw_app calls begin_shell before the screens and draw_shell after them.
+// The shell is everything that works the same on every screen: shortcuts, palette, undo, glossary, guessing game, the
+// quiet bar of the top line. draw_app calls begin_shell before the screens and draw_shell after them.
 #pragma once
 
 #include <optional>
@@ -19,34 +19,35 @@ struct Shell {
   PaletteState palette;
   GuessingGame guessing_game;
   Offers offers;
-  std::string glossary;          // the entry that is kept open
-  std::optional<double> person;  // nats a letter of the guessing game
-  std::string clipboard;         // what was copied last (a window puts it on the clipboard too)
-  std::string page;  // the address that a copied link begins with; empty: none, a command is copied
+  std::string glossary;          // the glossary entry that is kept open
+  std::optional<double> person;  // nats per letter in the guessing game
+  std::string clipboard;         // what was copied last (a window also puts it on the clipboard)
+  std::string page;  // the address that a copied link begins with; empty: a command is copied instead
   char selected_before = 'A';
-  size_t own_commands = 0;  // of this frame: they are not noted again
+  size_t own_commands = 0;  // number in this frame; undo must not note them again
 };
 
-// Gives the trainer what was asked for so far in this frame, and the tickets to those who asked.
+// `post_commands` gives the trainer this frame's commands so far, and passes on their tickets.
 void post_commands(AppState&);
-// Keys of the whole app; may add commands.
+// `begin_shell` handles the keys of the whole app; it may add commands.
 void begin_shell(AppState&, ui::Ui&);
-// Palette, glossary, guessing game; notes what the screens asked for.
+// `draw_shell` draws palette, glossary and guessing game, and notes what the screens asked for.
 void draw_shell(AppState&, ui::Ui&);
-// Into the clipboard, and said.
+// `copy_text` copies to the clipboard and says so.
 void copy_text(const std::string& text, const char* what, Shell&, std::string& notice);
-// What a key, the palette or a button asks for; what is refused is said.
+// `run_act` does what a key, the palette or a button asks for, and says what is refused.
 void run_act(AppState&, ui::Ui&, Act);
-// Why it would be refused now; empty: it would not. refusals.cpp.
+// `refusal_of` says why an act would be refused now; empty: it would not. refusals.cpp.
 std::string refusal_of(const AppState&, const ui::Ui&, Act);
 std::string refusal_of(const AppState&, const ui::Ui&, const PaletteItem&);
-// It stands on the Lab's screen, and not on the one that is shown.
+// `is_hidden` says that the item is on the Lab's screen while another screen is shown.
 bool is_hidden(const ui::Ui&, const PaletteItem&);
 
-// The search box of the top bar; `wide`: with its text. True when it was clicked: it asks for the palette.
+// `search_box` is the search box of the top bar; `wide`: with its text. It returns true when it was clicked, which asks
+// for the palette.
 bool search_box(ui::Ui&, const ui::Rect&, bool wide);
-// One line with an offer and its answers, right-aligned in `room`; an offer stands there as long as it fits what the
-// runs do. Returns what an accepted one asks for.
+// `quiet_bar` is one line with an offer and its answers, right-aligned in `room`; an offer stays as long as it fits the
+// state of the runs. It returns what an accepted offer asks for.
 std::optional<Act> quiet_bar(ui::Ui&, const ui::Rect& room, Offers&, const LabView&);
 
 }  // namespace normscope::shell

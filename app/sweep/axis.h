@@ -1,13 +1,14 @@
-// One axis of a sweep: a setting and the values that it takes, as a text and back. The text is that of --axis:
+// An axis of a sweep is a setting and the values that it takes, which can be written as text and read back. The text is
+// that of --axis:
 //
-//   train.warmup=0,25,50,100,200   values, in this order; with ';' between them where one has a comma in itself
-//   train.lr=1e-4:1e-2:log7        seven values, evenly spaced in the logarithm; those between the ends snap to two
+//   train.warmup=0,25,50,100,200   values, in this order; separated by ';' where one contains a comma
+//   train.lr=1e-4:1e-2:log7        seven values, evenly spaced in the logarithm; the inner ones snap to two
 //                                  digits, as 2.2e-4
 //   train.beta2=0.9:0.99:lin4      four values, evenly spaced
 //   model.placement=all            every choice of a setting that has choices
 //
-// Whole numbers are rounded, and a value that comes twice is left out. A range stays a range in the text, so that the
-// screen shows the handles that were set. Called by sweep_plan, the screen and the tests.
+// Whole numbers are rounded, and a repeated value is left out. A range stays a range in the text, so that the screen
+// shows the handles that were set. sweep_plan, the screen and the tests call this.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@
 
 namespace normscope::sweep {
 
-/// Values of one axis, at most.
+/// `kMostValues` is the largest number of values of one axis.
 inline constexpr int32_t kMostValues = 100;
 
 struct Axis {
@@ -34,12 +35,13 @@ struct Axis {
   bool operator==(const Axis&) const = default;
 };
 
-/// `base`: what the value is set on, for the keys that depend on it (wiring.*). Throws Error that names the key, what
-/// is wrong and what was expected; of an unknown key the nearest one.
+/// `axis_from` reads the text. `base` is the run that the value is set on, for keys that depend on it (wiring.*).
+/// Throws an Error that names the key, the fault and what was expected, and for an unknown key the nearest one.
 Axis axis_from(std::string_view text, const RunSpec& base);
-/// The text from which axis_from() makes the same axis.
+/// `to_text` writes the text from which axis_from() makes the same axis.
 std::string to_text(const Axis& axis);
-/// The place of a value, written in any way that means the same ("1e-3", "0.001"); throws Error that lists them.
+/// `place_of` finds the place of a value, written in any equivalent way ("1e-3", "0.001"). Throws an Error that lists
+/// the values.
 size_t place_of(const Axis& axis, std::string_view value, const RunSpec& base);
 
 }  // namespace normscope::sweep

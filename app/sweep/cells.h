@@ -1,6 +1,6 @@
-// From records to what is shown: a grid of cells, each over its seeds, with verdict, metric and the share of what the
-// best cell learned; and the border where it begins to learn. Every number that table, files, picture and screen show
-// comes from here. Called by the writers, the command, the screen and the tests.
+// The cells turn records into what is shown: a grid of cells, each over its seeds, with verdict, metric and the share
+// of what the best cell learned; and the border where learning begins. Every number that table, files, picture and
+// screen show comes from here. The writers, the command, the screen and the tests call it.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ namespace normscope::sweep {
 
 using experiments::OverSeeds, experiments::Record, experiments::Verdict, experiments::kUnknown;
 
-/// What all known seeds of a cell do. Disagree: not all the same. Diverges: at the end worse than guessing, in every
-/// seed, some perhaps not finite. Undecided: too few steps to tell. Failed: cannot be trained. Waiting: nothing yet.
+/// `Sign` is what all known seeds of a cell do. Disagree: the seeds differ. Diverges: every seed ends worse than
+/// guessing, and some may not be finite. Undecided: too few steps to tell. Failed: the cell cannot be trained. Waiting:
+/// nothing is known yet.
 enum class Sign : uint8_t { Learns, Stuck, Diverges, NotFinite, Disagree, Undecided, Failed, Waiting };
 const char* to_string(Sign sign);  ///< "learns", as files have it
 const std::string& sign_words(Sign sign);
@@ -25,32 +26,30 @@ const char* mark(Sign sign);  ///< "↘", "—", "↗", "?", "…"
 
 struct Cell : OverSeeds {
   size_t column = 0, row = 0;
-  size_t data = 0;  ///< which of Grid::data it reads
+  size_t data = 0;  ///< index in Grid::data of the data that it reads
   Sign sign = Sign::Waiting;
   double level = kUnknown;  ///< letter frequencies of its data, nats
-  std::string refused;      ///< Failed: why
-  /// "since 109", "1 of 3 learn", "stuck", "step 23, L03.attn output".
+  std::string refused;      ///< why it cannot be trained, where sign is Failed
+  /// `words` says what the cell does: "since 109", "1 of 3 learn", "stuck", "step 23, L03.attn output".
   std::string words() const;
 };
 
 struct Grid {
   Plan plan;
-  std::vector<Cell> cells;     ///< row by row, as many as columns x rows
-  std::vector<DataSpec> data;  ///< what the cells that can be trained read, each once
-  double level = kUnknown;     ///< letter frequencies, nats: of a cell that knows it; NaN of different data
-  double best = kUnknown;      ///< lowest mean loss of a cell, nats; NaN of different data
-  int64_t known = 0;           ///< runs there are
-  bool complete = true;        ///< all runs are there, or cannot be
+  std::vector<Cell> cells;     ///< row by row, columns x rows of them
+  std::vector<DataSpec> data;  ///< the different data that the trainable cells read
+  double level = kUnknown;     ///< letter frequencies, nats, of a cell that knows them; NaN where data differ
+  double best = kUnknown;      ///< lowest mean loss of a cell, nats; NaN where data differ
+  int64_t known = 0;           ///< number of runs whose results are known
+  bool complete = true;        ///< every run is known or cannot be trained
   const Cell& at(size_t column, size_t row) const { return cells[row * plan.columns() + column]; }
   bool one_data() const { return data.size() < 2; }  ///< else the losses of its cells do not compare
-  std::string unit() const;  ///< what a symbol of its data is: "letter"; empty where they differ
+  std::string unit() const;                     ///< a symbol of its data: "letter"; empty where they differ
   std::string text_of(const Cell& cell) const;  ///< "learning rate 0.003, warm-up 50"
 };
-/// `records`: one a job. The counts are the same however many of them there are yet.
+/// `grid_of` takes one record per job. The counts of runs are the same however few records there are yet.
 Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
              const std::vector<std::optional<Record>>& records);
-
-/// What is said wherever the losses of such a grid stand side by side.
 
 /// (letter frequencies - loss) / (letter frequencies - the best cell's loss): 1 for the best cell, 0 for one that knows
 /// letter frequencies only, below 0 for worse; NaN without a finite loss, and where cells read different data.

@@ -1,5 +1,5 @@
-// A sweep as text to be run elsewhere (experiments/elsewhere.h); it trains the very plan, extra seeds of regions included.
-// Called by the command (--print-command), the screen (Copy) and the tests.
+// The copy text is a sweep as text that runs it elsewhere (experiments/elsewhere.h). It trains exactly this plan, extra
+// seeds of regions included. The command (--print-command), the screen (Copy) and the tests call it.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ struct Elsewhere {
   std::string metric{};  ///< of the colour; empty: the usual one
 };
 
-/// "normscope sweep --axis ... --seeds 3"; `between` stands before each option.
+/// `command_text` writes "normscope sweep --axis ... --seeds 3"; `between` goes before each option.
 std::string command_text(const Plan& plan, const Elsewhere& where = {}, std::string_view between = " ");
-/// By the name of the form. Throws Error.
+/// `text_for` writes the form with that name. Throws Error.
 std::string text_for(std::string_view form, const Plan& plan, const Elsewhere& where);
 
 }  // namespace normscope::sweep

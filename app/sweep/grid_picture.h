@@ -1,5 +1,5 @@
-// The grid of a sweep as a picture: cells with their signs, numbers and seeds, the border where it begins to learn, the
-// values of the axes, and what the colours mean. Painted by the screen and, as a picture alone, by to_svg.
+// The grid picture draws the grid of a sweep: cells with their signs, numbers and seeds, the border where learning
+// begins, the values of the axes, and what the colours mean. The screen paints it, and to_svg as a picture alone.
 #pragma once
 
 #include <array>
@@ -25,12 +25,12 @@ struct GridPicture {
   bool alone = false;                              ///< a picture of its own: nothing stands beside it
   float names = 64;                                ///< px left of the grid, for the values of the rows
 
-  /// Losses of different data have none.
+  /// `has_colours` is false for losses of different data, which cannot be compared.
   bool has_colours() const { return metric != Metric::Loss || grid.one_data(); }
   void paint(ui::Painter& p, const ui::Theme& t, const GridLayout& at) const;
-  /// A field a seed of the cell.
+  /// `paint_seeds` paints one field per seed of the cell.
   void paint_seeds(ui::Painter& p, const ui::Theme& t, const ui::Rect& strip, const Cell& cell) const;
-  /// The colours in `key` and in `words` what stands at their ends; or why there are none.
+  /// `paint_key` paints the colours in `key` and the values of their ends in `words`, or says why there are no colours.
   void paint_key(ui::Painter& p, const ui::Theme& t, const ui::Rect& key, const ui::Rect& words) const;
 };
 

@@ -1,6 +1,6 @@
-// Which runs a sweep needs: a base run, one or two axes over it, seeds for every cell and more for regions; each a
-// complete specification. A plan is a value: the command line makes it of its options, the screen of its fields, and
-// copy_text.h writes it as options again. Called by the command, the screen and the tests.
+// The sweep plan says which runs a sweep needs: a base run, one or two axes over it, seeds for every cell and more for
+// regions; each run is a complete specification. A plan is a value: the command line makes it of its options, the
+// screen of its fields, and copy_text.h writes it as options again. The command, the screen and the tests call it.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 
 namespace normscope::sweep {
 
-/// Runs of one sweep, at most.
+/// `kMostRuns` is the largest number of runs in one sweep.
 inline constexpr int64_t kMostRuns = 100'000;
 
-/// Places of an axis, both ends included.
+/// `Span` is a range of places on an axis, both ends included.
 struct Span {
   size_t first = 0, last = 0;
   bool holds(size_t place) const { return first <= place && place <= last; }
   bool operator==(const Span&) const = default;
 };
 
-/// So many seeds more in a rectangle of cells. Where regions overlap, all of them count.
+/// `MoreSeeds` adds `count` seeds in a rectangle of cells. Where regions overlap, their counts add up.
 struct MoreSeeds {
   int32_t count = 1;
   Span columns, rows;
@@ -45,15 +45,16 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// The run that the axes change. Throws Error.
+/// `base_of` returns the run that the axes change. Throws Error.
 RunSpec base_of(const Plan& plan);
 
-/// "2@train.lr=0.0014:0.0065,train.warmup=6:50": two seeds more where both lie between these values, ends included; one
-/// value alone is that row or column, an axis that is not named counts whole. Throws Error.
+/// `more_seeds_from` reads "2@train.lr=0.0014:0.0065,train.warmup=6:50": two seeds more where both values lie in these
+/// ranges, ends included. A single value means that row or column, and an axis that is not named counts whole. Throws
+/// Error.
 MoreSeeds more_seeds_from(std::string_view text, const Plan& plan);
 std::string to_text(const MoreSeeds& more, const Plan& plan);
 
-/// The plan as a command line and a session write it: --set, --axis, --more-seeds, --steps, --seeds.
+/// `PlanText` is the plan as a command line and a session write it: --set, --axis, --more-seeds, --steps, --seeds.
 struct PlanText {
   std::vector<std::string> set{}, axes{}, more_seeds{};
   int32_t steps = 0, seeds = 1;
@@ -61,27 +62,28 @@ struct PlanText {
 PlanText text_of(const Plan& plan);
 Plan plan_from(const PlanText& text);  ///< throws Error
 
-/// One run. A cell whose values do not go together (a width that the heads do not divide) has why in `refused` and
-/// is not trained; the others are.
+/// `Job` is one run. A cell whose values do not fit together (a width that the heads do not divide) has the reason in
+/// `refused` and is not trained; the other cells are.
 struct Job {
   size_t column = 0, row = 0;
   uint64_t seed = 1;
   RunSpec spec;
   std::string refused;
 };
-/// Seed by seed, so that what ends early has something of every cell; within a seed row by row. Throws Error for a plan
-/// that is none: no axis, a setting twice, one that no run takes notice of, too many runs.
+/// `jobs_of` lists the runs seed by seed, so that a sweep stopped early has results for every cell; within a seed it
+/// goes row by row. Throws Error for an invalid plan: no axis, a setting twice, a setting that no run reads, too many
+/// runs.
 std::vector<Job> jobs_of(const Plan& plan);
-/// Its runs are the jobs, by the same places.
+/// `study_of` makes a study whose runs are the jobs, in the same order.
 experiments::Study study_of(const std::vector<Job>& jobs);
 
-/// Sweeps that are ready to start: "warmup", "depth", "placement".
+/// `Preset` is a sweep that is ready to start: "warmup", "depth", "placement".
 struct Preset {
-  const char* name;  ///< what it is: sweep.preset.NAME in assets/words
+  const char* name;  ///< its words are sweep.preset.NAME in assets/words
   std::vector<const char*> axes;
 };
 const std::vector<Preset>& presets();
-/// Throws Error that names the nearest.
+/// `preset_plan` throws an Error that names the nearest preset.
 Plan preset_plan(std::string_view name);
 
 }  // namespace normscope::sweep

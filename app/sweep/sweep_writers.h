@@ -1,5 +1,5 @@
-// A sweep as a table for a terminal, as CSV, JSON and SVG: every number from cells.h. Called by the command, the screen
-// (export) and the tests.
+// The writers show a sweep as a table for a terminal, as CSV, JSON and SVG, with every number from cells.h. The
+// command, the screen (export) and the tests call them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,23 +9,26 @@
 
 namespace normscope::sweep {
 
-/// Signs and values, the second axis upwards (or to the right, where the first one is too long for a line).
+/// `to_text` prints signs and values, with the second axis upwards (or to the right, where the first one is too long
+/// for a line).
 std::string to_text(const Grid& grid, Metric metric);
-/// "normscope sweep 1" (docs/log-format.md). Nothing in it depends on who trained which run, or when.
+/// `to_json` writes "normscope sweep 1" (docs/log-format.md). Nothing in it depends on which machine trained a run, or
+/// when.
 nlohmann::json to_json(const Grid& grid);
-std::string to_csv(const Grid& grid);  ///< a line a run
-/// Cells, signs, seeds, border and key, light, and dark where the viewer prefers it.
+std::string to_csv(const Grid& grid);  ///< one line per run
+/// `to_svg` draws cells, signs, seeds, border and key in light colours, and in dark ones where the viewer prefers them.
 std::string to_svg(const Grid& grid, Metric metric);
 
-/// A page with the table. `picture`: path of the SVG as seen from the page, empty: none. `command`: how it was made.
+/// `to_markdown` writes a page with the table. `picture` is the path of the SVG as seen from the page, or empty for
+/// none; `command` says how the page was made.
 std::string to_markdown(const Grid& grid, Metric metric, const std::string& picture,
                         const std::string& command);
 
-/// What is swept, in a line: "300 steps, 3 seeds a cell; model.layers=12".
+/// `setting_text` says in a line what is swept: "300 steps, 3 seeds a cell; model.layers=12".
 std::string setting_text(const Grid& grid);
-/// Of which steps a cell's loss is the mean: "the last 25 steps".
+/// `loss_window_text` names the steps that a cell's loss is averaged over: "the last 25 steps".
 std::string loss_window_text(const Grid& grid);
-/// "nats per letter, mean of the last 20 steps"
+/// `loss_note` explains the losses: "nats per letter, mean of the last 20 steps".
 std::string loss_note(const Grid& grid);
 
 }  // namespace normscope::sweep

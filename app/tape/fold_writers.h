@@ -1,4 +1,5 @@
-// The fold of a step as numbers, a line an op. Called by the Tape screen; its picture is app/tape_screen/fold_picture.h.
+// The fold of a step as numbers, one line per op. The Tape screen calls this; the fold's picture is
+// app/tape_screen/fold_picture.h.
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace normscope::tape {
 
-/// A line an op with its gradient: name, op, layer, shape, bytes, and of both sides instruction, flop, bytes moved,
-/// seconds (0: not measured) and least seconds at the roof; the norm of the result's gradient.
+/// `fold_csv` has one line per op and its gradient: name, op, layer, shape, bytes; for each side instruction, flop,
+/// bytes moved, seconds (0: not measured) and least seconds at the roof; and the norm of the result's gradient.
 std::string fold_csv(const Fold& fold, const Roof& roof);
 
 }  // namespace normscope::tape

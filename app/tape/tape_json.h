@@ -1,4 +1,4 @@
-// The tape as JSON: docs/log-format.md, "The tape". Called by normscope tape, and by the Tape screen for what it saves.
+// The tape as JSON (docs/log-format.md, "The tape"). normscope tape prints it, and the Tape screen saves it.
 #pragma once
 
 #include <nlohmann/json.hpp>

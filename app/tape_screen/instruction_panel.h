@@ -1,9 +1,9 @@
-// The middle panel of the Tape screen: the instruction under the play head with its sentence, formula and local rule,
-// the tensors that it reads and writes, and the check of one element by differences. Drawn by TapeScreen; what it asks
-// is for the thread that has the StepPlayer.
+// The instruction panel is the middle panel of the Tape screen: the instruction under the play head with its sentence,
+// formula and local rule, the tensors that it reads and writes, and the check of one element by differences. TapeScreen
+// draws it, and passes what it asks for to the thread with the StepPlayer.
 //
 // Controls: tape/instruction with /menu, /formula, /sequence; tape/reads/0 ..., tape/writes/0 ... (a click chooses the
-// element, arrows go on from it), tape/tensors/scroll; tape/check with /position, /feature, /plot and /plot/h.
+// element, arrows move on from it), tape/tensors/scroll; tape/check with /position, /feature, /plot and /plot/h.
 #pragma once
 
 #include <memory>
@@ -20,37 +20,37 @@
 
 namespace normscope::tape_screen {
 
-/// What of it is shown where tabs share the room: Rule has the three tensors that matter, and the check.
+/// `Part` is what the panel shows where tabs share the room: Rule has the three tensors that matter, and the check.
 enum class Part { All, Rule, Tensors };
 
 struct InstructionGiven {
-  std::shared_ptr<const Shown> shown;      ///< null: no step was played, or it is on its way
-  std::shared_ptr<const Checked> checked;  ///< null: on its way; one of another element is not shown
+  std::shared_ptr<const Shown> shown;      ///< null: no step was played, or it is not ready
+  std::shared_ptr<const Checked> checked;  ///< null: not ready; a check of another element is not shown
   Part part = Part::All;
-  /// > 0: the caller drew the panel, with tabs in so many px at its top.
+  /// `head`, where > 0, means that the caller drew the panel, with tabs at its top of this height, px.
   float head = 0;
-  std::string nothing{};  ///< said where there is no instruction: "No step yet."
+  std::string nothing{};  ///< shown where there is no instruction: "No step yet."
 };
 
 struct InstructionAsked {
-  /// `checked` is not of what is chosen: this is (inner nullopt: the element with the largest gradient). In every frame
-  /// until it is there.
+  /// `check` asks for a check where `checked` is not of the chosen element (inner nullopt: the element with the largest
+  /// gradient). It is set in every frame until the check is there.
   std::optional<std::optional<Element>> check;
-  std::optional<int64_t> sequence;                          ///< another one for the pictures
-  std::optional<std::pair<std::string, std::string>> file;  ///< name and content of what is to be saved
+  std::optional<int64_t> sequence;                          ///< another sequence for the pictures
+  std::optional<std::pair<std::string, std::string>> file;  ///< name and content of a file to save
 };
 
 class InstructionPanel {
  public:
   InstructionAsked draw(ui::Ui&, const ui::Rect&, const InstructionGiven&);
 
-  /// Figures that the hand wants as files since the last call.
+  /// `take_saves` returns the figures that the user asked to save since the last call.
   std::vector<lab::SavePlot> take_saves() { return std::exchange(saves_, {}); }
-  /// The tensor under the hand in this frame: MemoryPanel outlines its buffer.
+  /// `hovered` is the tensor under the mouse in this frame; MemoryPanel outlines its buffer.
   const std::optional<TensorId>& hovered() const { return hovered_; }
 
  private:
-  struct Frame;  // what one draw() passes around, see panel_frame.h
+  struct Frame;  // what one draw() passes to its parts, see panel_frame.h
   struct Row;    // of the list of tensors
 
   void settle(Frame&);
@@ -69,7 +69,7 @@ class InstructionPanel {
   void draw_numbers(Frame&, ui::Rect);
   void draw_errors(Frame&, const ui::Rect&);
 
-  /// A formula in lines of a width, kept while neither changes.
+  /// `Typeset` is a formula broken into lines of a width, kept while neither changes.
   struct Typeset {
     std::string source;
     float width = 0, largest = 0, height = 0;  // largest: px of the letters
@@ -81,11 +81,11 @@ class InstructionPanel {
   };
   void typeset(const ui::Painter&, Typeset&, const std::string& source, float width, float largest) const;
 
-  std::optional<Element> chosen_;  // by the hand; none: the largest gradient
+  std::optional<Element> chosen_;  // by the user; none: the largest gradient
   std::optional<TensorId> hovered_;
-  std::optional<size_t> h_;  // the difference that is shown, by its place; none: the best
+  std::optional<size_t> h_;  // index of the difference that is shown; none: the best
   bool dragging_h_ = false;
-  int first_ = 0;  // row of the list that is shown first
+  int first_ = 0;  // the first row of the list that is shown
   uint64_t step_ = 0;
   size_t instruction_ = 0;
   int32_t node_ = -1;
@@ -94,13 +94,13 @@ class InstructionPanel {
   std::vector<lab::SavePlot> saves_;
 };
 
-/// The error against the step h, single and, where there is one, double precision.
+/// `error_plot` draws the error against the step h, in single and, where there is one, double precision.
 plot::PlotSpec error_plot(const Checked& checked, std::optional<size_t> h = {});
-/// The pictures of the tensors that are there, then the error.
+/// `instruction_plots` returns the pictures of the tensors that are computed, then the error.
 std::vector<plot::PlotSpec> instruction_plots(const Shown& shown, const Checked* checked);
-/// A line a tensor: use, sign, name, shape and what its summary says; then the differences.
+/// `instruction_csv` has one line per tensor: use, sign, name, shape and its summary; then the differences.
 std::string instruction_csv(const Shown& shown, const Checked* checked);
-/// The same as one JSON object.
+/// `instruction_json` writes the same as one JSON object.
 std::string instruction_json(const Shown& shown, const Checked* checked);
 
 }  // namespace normscope::tape_screen

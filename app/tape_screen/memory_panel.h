@@ -1,9 +1,9 @@
-// The right panel of the Tape screen: the memory plan as address by instruction, each buffer a rectangle from its first
-// write to its last read in the colour of its layer, and the plan against every tensor in its own place. Drawn by
-// TapeScreen.
+// The memory panel is the right panel of the Tape screen: the memory plan as address by instruction, each buffer a
+// rectangle from its first write to its last read in the colour of its layer, and the plan compared with every tensor
+// in its own place. TapeScreen draws it.
 //
 // Controls: tape/memory with /menu, tape/memory/plan (where there are two), tape/memory/map (hover a buffer: what it
-// holds; Left and Right go through them), tape/memory/flag (the play head, to be dragged), tape/memory/bars.
+// holds; Left and Right step through them), tape/memory/flag (the play head, to be dragged), tape/memory/bars.
 #pragma once
 
 #include <cstdint>
@@ -24,23 +24,25 @@ namespace normscope::tape_screen {
 struct StepFacts;  // step_worker.h
 
 struct MemoryGiven {
-  /// Of the same step: every gradient stays readable; gradients and activations share memory. One may be null.
+  /// `readable` and `shared` are maps of the same step: every gradient stays readable, or gradients and activations
+  /// share memory. One may be null.
   std::shared_ptr<const MemoryMap> readable, shared;
   std::shared_ptr<const Shown> shown;  ///< its tensors are outlined and named
   int32_t head = 0;                    ///< the instruction under the play head
-  int32_t fold = 0;                    ///< the first that is not forward
+  int32_t fold = 0;                    ///< the first instruction that is not forward
   int layers = 1;
-  bool reuses = true;               ///< the run itself has `shared`
-  std::optional<TensorId> hovered;  ///< elsewhere on the screen
-  float head_room = 0;              ///< > 0: the caller drew the panel, with tabs in so many px at its top
+  bool reuses = true;               ///< whether the run itself uses `shared`
+  std::optional<TensorId> hovered;  ///< the tensor hovered elsewhere on the screen
+  float head_room = 0;              ///< > 0: the caller drew the panel, with tabs this high at its top, px
 };
 
 struct MemoryAsked {
-  std::optional<int32_t> head;                              ///< the flag was dragged there
-  std::optional<std::pair<std::string, std::string>> file;  ///< name and content of what is to be saved
+  std::optional<int32_t> head;                              ///< where the flag was dragged
+  std::optional<std::pair<std::string, std::string>> file;  ///< name and content of a file to save
 };
 
-/// A rectangle of the picture, in px of it; buffers of one colour that are thinner than a pixel are one.
+/// `MemoryBox` is a rectangle of the picture, in its px. Adjacent buffers of one colour that are thinner than a pixel
+/// share a box.
 struct MemoryBox {
   ui::Rect rect;
   int32_t layer = 0;
@@ -49,22 +51,22 @@ struct MemoryBox {
   int32_t count = 1;
 };
 std::vector<MemoryBox> memory_boxes(const MemoryMap& map, float width, float height, float pixel = 1);
-/// Of one buffer.
+/// `buffer_rect` is the rectangle of one buffer.
 ui::Rect buffer_rect(const MemoryMap& map, const Buffer& buffer, float width, float height);
 
 class MemoryPanel {
  public:
   MemoryAsked draw(ui::Ui&, const ui::Rect&, const MemoryGiven&);
-  /// Figures that the hand wants as files since the last call.
+  /// `take_saves` returns the figures that the user asked to save since the last call.
   std::vector<lab::SavePlot> take_saves() { return std::exchange(saves_, {}); }
-  /// The buffer under the hand in the last frame, where it is one of this step's: its writers and readers are outlined
-  /// elsewhere. Null: none. Lives as long as the maps that were given.
+  /// `hovered` is the buffer under the mouse in the last frame, where it belongs to this step: its writers and readers
+  /// are outlined elsewhere. Null: none. It lives as long as the maps that were given.
   const Buffer* hovered(const StepFacts& facts) const;
-  /// In a frame in which it is not drawn: the hand is on nothing of it.
+  /// `forget` is called in a frame that does not draw the panel: the mouse is then on no buffer.
   void forget() { under_.reset(); }
 
  private:
-  struct Frame;  // what one draw() passes around
+  struct Frame;  // what one draw() passes to its parts
 
   void save(Frame&, const std::string& ending);
   void draw_title(Frame&, ui::Rect& rest);
@@ -80,25 +82,26 @@ class MemoryPanel {
 
   std::vector<lab::SavePlot> saves_;
   int plan_ = 1;                 // 0: readable, 1: shared
-  bool plan_by_hand_ = false;    // else it is the run's
-  std::optional<size_t> under_;  // buffer under the hand, or chosen by the keys
-  // The boxes as they were drawn last, and of what.
+  bool plan_by_hand_ = false;    // otherwise it follows the run
+  std::optional<size_t> under_;  // under the mouse, or chosen by the keys
+  // `boxes_` are the boxes as they were drawn last; `of_`, width and height say for what.
   std::shared_ptr<const MemoryMap> of_;
   float width_ = 0, height_ = 0;
   std::vector<MemoryBox> boxes_;
 };
 
-/// "12 MiB; every tensor in its own place would take 15 MiB.", or the first alone where both are one.
+/// `plan_sentence` says "12 MiB; every tensor in its own place would take 15 MiB.", or only the first part where both
+/// are equal.
 std::string plan_sentence(const MemoryMap& map);
-/// "Most is alive at instruction 96: 9.5 MiB."
+/// `most_sentence` says "Most is alive at instruction 96: 9.5 MiB."
 std::string most_sentence(const MemoryMap& map);
-/// A round number of MiB, so that about four marks divide the whole.
+/// `address_step` is a round number of MiB that divides the whole into about four parts.
 double address_step(double whole);
-/// Address down, instruction across: the layer of what lies there.
+/// `memory_plot` has addresses downwards and instructions across; its colour is the layer of the buffer.
 plot::PlotSpec memory_plot(const MemoryMap& map);
-/// A line a buffer.
+/// `memory_csv` has one line per buffer.
 std::string memory_csv(const MemoryMap& map);
-/// As normscope tape --memory --json prints it.
+/// `memory_json` is what normscope tape --memory --json prints.
 std::string memory_json(const MemoryMap& map);
 
 }  // namespace normscope::tape_screen

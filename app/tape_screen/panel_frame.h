@@ -1,5 +1,5 @@
-// What one draw() of the middle and the right panel passes between its parts, and what both use. Included by their .cpp
-// files only.
+// The panel frame is what one draw() of the middle and the right panel passes between its parts, and what both use.
+// Only their .cpp files include it.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +18,18 @@ struct InstructionPanel::Frame {
   ui::Ui& ui;
   const InstructionGiven& given;
   const Shown* shown;        // null: there is none
-  const Checked* checked{};  // of what is chosen, or null
+  const Checked* checked{};  // of the chosen element, or null
   InstructionAsked asked{};
 
   bool small() const { return given.part == Part::Rule; }
-  /// The element that is checked, or will be.
+  /// `element` is the element that is checked, or will be.
   std::optional<Element> element(const std::optional<Element>& chosen) const {
     if (chosen || !checked || !checked->fault.empty()) return chosen;
     return checked->element;
   }
 };
 
-/// A line of the list: a heading, or a tensor.
+/// `Row` is a line of the list: a heading, or a tensor.
 struct InstructionPanel::Row {
   const ShownTensor* tensor = nullptr;
   std::string name;  // "reads", "reads/0"
@@ -57,8 +57,8 @@ struct MemoryPanel::Frame {
   }
 };
 
-/// The menu in the upper right corner of a panel: NAME/menu with NAME/menu/svg, png, csv, json. What was chosen in this
-/// frame; empty: nothing. `what` is saved: "the memory plan".
+/// `save_menu` is the menu in the upper right corner of a panel: NAME/menu with NAME/menu/svg, png, csv, json. It
+/// returns what was chosen in this frame; empty: nothing. `what` names what is saved: "the memory plan".
 std::string save_menu(ui::Ui& ui, const std::string& name, const ui::Rect& panel, std::string_view what);
 
 inline constexpr ui::TextStyle kTickWords{ui::Face::Sans, ui::type::tick},

@@ -1,5 +1,5 @@
-// What an instruction does to this step's numbers, as a sentence made of what is measured in its tensors and in the
-// stats block alone. Called by shown_of.
+// The sentences say what an instruction does to this step's numbers, using only what is measured in its tensors and in
+// the stats block. shown_of calls them.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace normscope::tape_screen {
 
-/// `shown` with its tensors, as the player stands.
+/// `sentence_of` describes `shown` from its tensors as they are at the player's position.
 std::string sentence_of(StepPlayer& player, const Shown& shown);
-/// What else they say: gradients of parameters, rows that are nearly one vector. May be empty.
+/// `note_of` adds what else they show: gradients of parameters, rows that are nearly one vector. It may be empty.
 std::string note_of(StepPlayer& player, const Shown& shown);
 
-/// "L06.ffn.sum", "enc.L06.ffn.sum" -> "ffn.sum" where it is of that layer.
+/// `short_name` turns "L06.ffn.sum" or "enc.L06.ffn.sum" into "ffn.sum" where the name is of that layer.
 std::string short_name(const std::string& name, int32_t layer);
 
 }  // namespace normscope::tape_screen

@@ -1,6 +1,6 @@
-// Plays the step that the Tape screen shows, on a thread of its own: it has the StepPlayer, times the instructions,
-// measures the roof of this machine, makes the fold, the memory maps and the record of what a change of the
-// wiring did. The screen reads a shared immutable state each frame and never waits. Called by TapeScreen.
+// The step worker plays the step that the Tape screen shows, on a thread of its own. It owns the StepPlayer, times the
+// instructions, measures the roof of this machine, and makes the fold, the memory maps and the record of what a change
+// of the wiring did. The screen reads a shared immutable state each frame and never waits. TapeScreen calls it.
 #pragma once
 
 #include <condition_variable>
@@ -24,53 +24,54 @@
 
 namespace normscope::tape_screen {
 
-/// What one step is, without its tensors.
+/// `StepFacts` is what one step is, without its tensors.
 struct StepFacts {
   uint64_t number = 0;  ///< of its copy: PlayedStep::ticket
   char letter = 'A';
   int32_t step = 1;
   std::shared_ptr<const RunSpec> spec;
-  ProgramData program;  ///< that of the player; without its store
+  ProgramData program;  ///< the player's program, without its store
   Fold fold;            ///< with the norms of the gradients
-  bool timed = false;   ///< the fold has seconds: of each instruction alone, the fastest of kPasses
+  bool timed = false;   ///< the fold has seconds: each instruction alone, the fastest of kPasses
   Roof roof;
   double loss = 0;
   std::optional<NotFinite> broken;
   std::string broken_tensor;  ///< its name
   std::shared_ptr<const MemoryMap> readable,
-      shared;  ///< gradients in places of their own; one after the other
+      shared;  ///< readable: gradients have places of their own; shared: one after the other
   ProgramChange change;
   std::string
-      change_from;  ///< what the wiring was before: "run A", "run A before the change"; empty: it did not change
+      change_from;  ///< the wiring compared with: "run A", "run A before the change"; empty: no change
 };
 inline constexpr int kPasses = 7;
 
 struct TapeState {
   std::shared_ptr<const StepFacts> facts;  ///< null: no step yet
-  std::shared_ptr<const Shown> shown;      ///< of the instruction asked for last, or of one before
+  std::shared_ptr<const Shown> shown;      ///< the instruction asked for last, or an earlier one
   std::shared_ptr<const Checked> checked;
-  std::string error;  ///< why the last thing that was asked for is not there, one line
+  std::string error;  ///< why the last request failed, one line
 };
 
 class StepWorker {
  public:
-  /// `on_change` is called from the worker's thread (a window wakes its event loop there). `times` false: nothing is
-  /// timed, so that what is shown is a function of the step alone.
+  /// `on_change` is called from the worker's thread (a window wakes its event loop there). With `times` false nothing
+  /// is timed, so that what is shown depends on the step alone.
   explicit StepWorker(std::function<void()> on_change = {}, bool times = true);
   ~StepWorker();
   StepWorker(const StepWorker&) = delete;
   StepWorker& operator=(const StepWorker&) = delete;
 
-  /// Another step; from now on the worker is the one who plays it.
+  /// `take` receives another step; from now on only the worker plays it.
   void take(std::shared_ptr<PlayedStep> step);
-  /// Plays through this instruction and looks at it. One that the step does not have is its last.
+  /// `show` plays through this instruction and looks at it. An instruction beyond the end of the step becomes its last
+  /// one.
   void show(size_t instruction, int64_t sequence = 0);
-  /// An element of the instruction that is shown; nullopt: the one with the largest gradient.
+  /// `check` checks an element of the instruction that is shown; nullopt: the element with the largest gradient.
   void check(std::optional<Element> element);
   std::shared_ptr<const TapeState> state() const;
-  /// Something that was asked for is not there yet; times do not count.
+  /// `busy` says that something asked for is not there yet; times do not count.
   bool busy() const;
-  void wait();  ///< until nothing is under way, times included
+  void wait();  ///< waits until nothing is under way, times included
 
  private:
   struct At {
@@ -83,7 +84,7 @@ class StepWorker {
     std::optional<std::optional<Element>> check;
     bool any() const { return step || at || check; }
   };
-  /// The specifications of a letter: as it is, and as it was before its wiring changed.
+  /// `Known` holds the specifications of a letter: the present one, and the one before its wiring changed.
   struct Known {
     RunSpec last;
     std::optional<RunSpec> before;
@@ -110,17 +111,17 @@ class StepWorker {
   std::shared_ptr<const TapeState> state_ = std::make_shared<TapeState>();
   Todo todo_;
   bool working_ = false, asked_ = false, quit_ = false;
-  // Of the worker's thread alone.
+  // `step_` and all below belong to the worker's thread alone.
   std::shared_ptr<PlayedStep> step_;
   TapeState made_;
   At at_;
   std::map<char, Known> known_;
-  uint64_t generation_ = 0;         ///< of the runs that known_ is of
-  std::optional<RunSpec> planned_;  ///< of which the maps and times are
+  uint64_t generation_ = 0;         ///< of the runs in known_
+  std::optional<RunSpec> planned_;  ///< the specification of the maps and times
   BatchShape planned_shape_;
   std::shared_ptr<const MemoryMap> readable_, shared_;
   std::unique_ptr<StepProgram> timing_;  ///< on the step's backend
-  std::vector<double> seconds_;          ///< an instruction, the least so far
+  std::vector<double> seconds_;          ///< by instruction, the least so far
   int passes_left_ = 0;
   std::optional<Roof> roof_;
   std::jthread thread_;

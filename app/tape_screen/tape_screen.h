@@ -1,12 +1,12 @@
-// The Tape screen: one training step of a run as the engine executes it. Left the fold (forward down, backward up), in
-// the middle the instruction under the play head, right the memory plan, below the instructions as this screen's time.
-// State plus draw(), window-less: it reads a LabView, and StepWorker plays the step off the thread that draws. Drawn by
-// draw_app.
+// The Tape screen shows one training step of a run as the engine executes it: on the left the fold (forward down,
+// backward up), in the middle the instruction under the play head, on the right the memory plan, at the bottom the
+// instructions as a timeline. It is state plus draw(), without a window: it reads a LabView, and StepWorker plays the
+// step off the drawing thread. draw_app draws it.
 //
 // Controls: tape/run/A ..., tape/once, tape/follow, tape/changes with /list, tape/fold with /menu and
 // /menu/{svg,csv,json}, tape/row/NAME, tape/open/NAME, tape/head, tape/sentence, tape/finite, tape/first, tape/back,
-// tape/play, tape/next, tape/speed, tape/counter, tape/timeline, tape/tab; those of the two other panels stand in their
-// headers.
+// tape/play, tape/next, tape/speed, tape/counter, tape/timeline, tape/tab; the headers of the two other panels list
+// theirs.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@
 
 namespace normscope::tape_screen {
 
-/// What is kept with a session.
+/// `KeptTape` is what is kept with a session.
 struct KeptTape {
   char run = 'A';
   int32_t head = -1;  ///< instruction; -1: at the fold
@@ -36,10 +36,11 @@ struct KeptTape {
 
 class TapeScreen {
  public:
-  /// `wake`, `times`: as StepWorker has them.
+  /// `wake` and `times` are StepWorker's on_change and times.
   explicit TapeScreen(std::function<void()> wake = {}, bool times = true);
 
-  /// `area`: the window below the top bar. `clock` false: nothing that depends on the machine's speed is written.
+  /// `draw` fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the
+  /// machine's speed.
   Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock);
 
   StepWorker& worker() { return worker_; }
@@ -50,12 +51,13 @@ class TapeScreen {
   bool playing() const { return playing_; }
   bool follows() const { return follow_; }
   char run() const { return run_; }
-  /// Asked for a step, or for what an instruction shows, and it is not there yet; Follow will ask for one.
+  /// `busy` says that a step, or what an instruction shows, was asked for and is not there yet, or that Follow will ask
+  /// for one.
   bool busy() const { return waits_ || follow_due_ || worker_.busy(); }
-  /// While it plays or a mouse button is down, where it stood before.
+  /// `kept` is where the screen stands; while it plays or a mouse button is down, where it stood before.
   const KeptTape& kept() const { return kept_; }
   void restore(const KeptTape& kept);
-  /// The step that was asked for in this frame has this ticket.
+  /// `posted` gives the ticket of the step that was asked for in this frame.
   void posted(lab::Ticket ticket) { wanted_ = ticket; }
 
  private:
@@ -102,19 +104,19 @@ class TapeScreen {
   std::shared_ptr<const TapeState> state_ = std::make_shared<TapeState>();  ///< of this frame
   std::shared_ptr<const StepFacts> facts_;                                  ///< of state_
   std::vector<FoldRow> rows_;
-  std::shared_ptr<const StepFacts> rows_of_;  ///< from which the rows were made,
+  std::shared_ptr<const StepFacts> rows_of_;  ///< the facts that the rows were made from
   Opened opened_;
-  bool rows_stale_ = true;  ///< and something was opened or closed since
+  bool rows_stale_ = true;  ///< something was opened or closed after the rows were made
   std::vector<size_t> listed_;
   char run_ = 'A';
   bool follow_ = false, waits_ = false;
-  bool follow_due_ = false;  ///< there is a newer step, and its second has not come
+  bool follow_due_ = false;  ///< there is a newer step, and its second has not passed
   double follow_at_ = 0;
   lab::Ticket taken_ = 0;   ///< of the step that the worker has
-  lab::Ticket wanted_ = 0;  ///< of the step that was asked for last; 0: not posted yet
+  lab::Ticket wanted_ = 0;  ///< of the step asked for last; 0: not posted yet
   size_t head_ = 0;
   bool head_by_hand_ = false, asked_first_ = false;
-  std::optional<int32_t> restored_head_;  ///< of a session: for its first step; -1: at the fold
+  std::optional<int32_t> restored_head_;  ///< of a restored session, for its first step; -1: at the fold
   KeptTape kept_;
   int64_t sequence_ = 0;
   bool playing_ = false;
@@ -140,7 +142,7 @@ class TapeScreen {
   InstructionPanel instruction_;
   MemoryPanel memory_;
   Desk asked_;
-  StepWorker worker_;  ///< last: its thread ends first
+  StepWorker worker_;  ///< last, so its thread ends first
 };
 
 }  // namespace normscope::tape_screen

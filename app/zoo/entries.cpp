@@ -20,7 +20,7 @@ std::vector<std::string> split(std::string_view text, char at) {
   return parts;
 }
 
-/// Each layer from a preset of its own: the l-th of `count` takes pick(l, count).
+/// `mix_layers` takes each layer from a preset of its own: layer l of `count` takes pick(l, count).
 template <typename Pick>
 void mix_layers(RunSpec& spec, std::string_view names, Pick pick) {
   std::vector<StackWiring> presets;
@@ -43,13 +43,13 @@ bool covers(const Entry& entry, std::string_view key, std::string_view value) {
   return std::find(entry.set.begin(), entry.set.end(), wanted) != entry.set.end();
 }
 
-/// "" where there is none: test_zoo wants one of each entry.
+/// `said` returns "" where there is no text, because test_zoo reports which entry lacks one.
 std::string said(const std::string& key) {
   const std::string* text = words::of_window().find(key);
   return text ? *text : "";
 }
 
-/// Title and source of a value of a setting: of "norm" and "rms".
+/// `ValueWords` is the title and source of one value of a setting, such as "norm" and "rms".
 struct ValueWords {
   std::string title, source;
   ValueWords(std::string_view setting, std::string_view value)
@@ -57,8 +57,8 @@ struct ValueWords {
         source(said(fmt::format("zoo.{}.{}.source", setting, value))) {}
 };
 
-/// Rows for the values of a setting that no row has, on Post-LN, where a remedy shows, and on Pre-LN, where harm
-/// shows.
+/// `add_missing` adds rows for the values of a setting that no row has: on Post-LN, where a remedy shows, and on
+/// Pre-LN, where harm shows.
 void add_missing(std::vector<Entry>& all, Group group, std::string_view key, std::string_view standard) {
   const Field* field = find_field(key);
   if (!field) return;
@@ -92,7 +92,7 @@ void add_placements(std::vector<Entry>& all) {
   }
 }
 
-/// Each system with every kind of norm of Xu et al. (2019), with RMSNorm and without any.
+/// `add_systems` adds each system with every kind of norm of Xu et al. (2019), with RMSNorm, and without a norm.
 void add_systems(std::vector<Entry>& all) {
   for (const System& system : systems())
     for (const NormKind kind : kNormKinds) {

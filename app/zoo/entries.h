@@ -1,8 +1,8 @@
-// The entries of the zoo: what `normscope zoo` trains, one row of data each. A row names what it changes on
-// the default model as KEY=VALUE, with the keys of the configuration file; placements, norm kinds,
-// initialisations, optimizers and schedules that no row of the table names get rows of their own from the
-// engine's lists, so that none is forgotten; a row with a placement's name stands in its place. Called by
-// app/zoo/plan.cpp, the command and the tests.
+// The entries of the zoo are what `normscope zoo` trains, one row of data each. A row names what it changes on the
+// default model as KEY=VALUE, with the keys of the configuration file. Placements, norm kinds, initialisations,
+// optimizers and schedules that no row of the table names get rows of their own from the engine's lists, so that none
+// is forgotten; a row with a placement's name replaces the generated one. app/zoo/plan.cpp, the command and the tests
+// call this.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 
 namespace normscope::zoo {
 
-/// Images, parsing and memory are other systems than the default model, with the kinds of norm: see System. Own: what
-/// somebody entered, see own.h.
+/// `Group` sorts the entries. Images, Parsing and Memory are other systems than the default model, each with the kinds
+/// of norm (see System). Own holds what a user entered (see own.h).
 enum class Group : uint8_t {
   Placements,
   Norms,
@@ -35,8 +35,8 @@ inline constexpr Group kGroups[] = {Group::Placements, Group::Norms,    Group::I
 const char* to_string(Group group);     ///< "placements"; --only takes it for all of them
 const std::string& title(Group group);  ///< "Initialisations"
 
-/// A network and task of Xu et al. (2019) beside their translations: a preset of the command line and what is changed on
-/// it. It has its own depth, rate and budget, whatever Plan::depths says.
+/// `System` is a network and task of Xu et al. (2019) other than translation: a preset of the command line and what is
+/// changed on it. It has its own depth, rate and budget, whatever Plan::depths says.
 struct System {
   Group group;
   const char *preset, *prefix, *what, *set;  ///< "parser", of the entries' names, in words, KEY=VALUE or ""
@@ -54,17 +54,17 @@ struct Entry {
   Group group = Group::Placements;
 };
 
-/// All entries, group after group.
+/// `entries` returns all entries, group after group.
 const std::vector<Entry>& entries();
-/// Names of entries and groups, separated by commas; empty: all. In the zoo's order, none twice. Throws Error
-/// that lists the names. `own`: entries that count beside those of the table.
+/// `entries_named` takes names of entries and groups, separated by commas; an empty list means all. It returns them in
+/// the zoo's order, each once; `own` holds entries that count beside those of the table. Throws an Error that lists the
+/// names.
 std::vector<Entry> entries_named(std::string_view names, const std::vector<Entry>& own = {});
 
-/// Makes one change. Beside the keys of the configuration file:
-///   layers.cycle=post,pre   a placement a layer, again and again; layers.halves=post,pre: in equal parts.
-///                           A stack that ends in a layer without a norm on the residual stream gets its final
-///                           norm.
-/// Throws Error.
+/// `change` makes one change. Beside the keys of the configuration file it takes:
+///   layers.cycle=post,pre   one placement per layer, repeated in turn
+///   layers.halves=post,pre  in equal parts
+/// A stack that ends in a layer without a norm on the residual stream gets a final norm. Throws Error.
 void change(RunSpec& spec, std::string_view assignment);
 
 }  // namespace normscope::zoo

@@ -22,7 +22,7 @@ constexpr size_t kMostSettings = 32;
 constexpr codec::Text kText{400};
 constexpr std::string_view kPrefix = "own-";
 
-/// "own-7".
+/// `OwnName` reads and writes a name such as "own-7".
 struct OwnName {
   codec::Json write(const std::string& name) const { return name; }
   void read(const InputValue& json, std::string& name) const {
@@ -34,18 +34,18 @@ struct OwnName {
   }
 };
 
-/// The rest of an entry follows from these, see entry_of().
+/// `kEntries` holds names and settings only: entry_of() derives the rest of an entry from them.
 constexpr codec::List kEntries{0, kMostOwn, codec::Object{[](auto& io, auto& entry) {
                                  io("name", entry.name, OwnName{});
                                  io("set", entry.set, codec::List{1, kMostSettings, kText});
                                }}};
 
-/// "L* before=ln after=ln, final=ln".
+/// `title_of` writes the settings for a reader: "L* before=ln after=ln, final=ln".
 std::string title_of(const std::vector<std::string>& set) {
   constexpr std::string_view kWiring = "wiring.";
   std::string title;
   for (std::string words : set) {
-    if (words == "model.placement=none") continue;  // what stands there without any of the others
+    if (words == "model.placement=none") continue;  // implied by the settings that follow
     if (words.starts_with(kWiring)) words.erase(0, kWiring.size());
     const size_t equals = words.find('=');
     if (words.starts_with("L*") && equals != words.npos) words[equals] = ' ';
@@ -64,7 +64,7 @@ Entry entry_of(std::string name, std::vector<std::string> set) {
   return entry;
 }
 
-/// Settings of a run, as the zoo makes them.
+/// `check` throws Error where the settings are not settings of a run, as the zoo makes them.
 void check(const Entry& entry) {
   RunSpec spec = preset_run("post");
   for (const std::string& assignment : entry.set) change(spec, assignment);
@@ -112,7 +112,7 @@ std::string enter(const std::string& path, const std::vector<std::string>& set) 
   }
   if (own.size() >= kMostOwn)
     throw Error(fmt::format("{} has {} entries: expected one to be removed first", path, kMostOwn));
-  size_t free = 1;  // a number that the reader takes, whatever number an entry has
+  size_t free = 1;  // so that the name is one the reader accepts, whatever numbers are taken
   while (names.contains(fmt::format("{}{}", kPrefix, free))) ++free;
   own.push_back(entry_of(fmt::format("{}{}", kPrefix, free), set));
   check(own.back());

@@ -1,6 +1,6 @@
-// Entries that somebody made, a wiring put together in a lesson for instance: one JSON file beside the progress of the
-// lessons, whose entries `normscope zoo` lists, trains and shows beside its own. Called by the lesson player, the
-// command and the tests.
+// Own entries are entries that a user made, for instance a wiring put together in a lesson. They are kept in one JSON
+// file beside the progress of the lessons, and `normscope zoo` lists, trains and shows them beside its own. The lesson
+// player, the command and the tests call this.
 #pragma once
 
 #include <string>
@@ -11,19 +11,20 @@
 
 namespace normscope::zoo {
 
-/// Of one file, at most.
+/// `kMostOwn` is the largest number of entries in one file.
 inline constexpr size_t kMostOwn = 200;
 
-/// zoo.json in the folder of lessons.json; empty where that is.
+/// `own_path` is zoo.json in the folder of lessons.json. It is empty where `progress_path` is empty.
 std::string own_path(const std::string& progress_path);
 
-/// In the order in which they were made. Throws Error for what is damaged, no setting of a run, or a name of the zoo.
+/// `parse_own` returns the entries in the order in which they were made. Throws Error for a damaged file, for settings
+/// that no run has, and for a name that the zoo already has.
 std::vector<Entry> parse_own(std::string_view text, const std::string& name);
-/// Of the file; none where there is none.
+/// `read_own` parses the file; it returns no entries where there is no file.
 std::vector<Entry> read_own(const std::string& path);
 
-/// Adds an entry, and returns its name, "own-3", with the lowest number that is free; one with the very same settings is not added again. Throws Error
-/// where it cannot be kept.
+/// `enter` adds an entry and returns its name, "own-3", with the lowest free number. An entry with exactly the same
+/// settings is not added again. Throws Error where the file cannot be written.
 std::string enter(const std::string& path, const std::vector<std::string>& set);
 
 }  // namespace normscope::zoo

@@ -1,4 +1,4 @@
-// The zoo as a Markdown page: every number and every verdict from the summary. See summary.h.
+// The zoo as a Markdown page, with every number and verdict from the summary (summary.h).
 #include <fmt/format.h>
 
 #include <set>
@@ -27,7 +27,8 @@ std::string verdict_cell(const Arm& arm) {
   return arm.count(Verdict::Learns) > 0 ? "**" + verdict + "**" : verdict;
 }
 
-/// Entry and its title, Σβ² where `score` is empty, then verdict, loss, score and gradient of each arm.
+/// `columns_of` has the entry and its title, Σβ² where `score` is empty, then verdict, loss, score and gradient of each
+/// arm.
 std::vector<Column> columns_of(const Row& row, const std::string& score, const char* gradient) {
   std::vector<Column> columns{{"", ""}, {"", ""}};
   if (score.empty()) columns.push_back({"", "Σβ²", Kind::Number});
@@ -96,7 +97,7 @@ const char* result_text(Judged::Result result) {
   return texts[static_cast<size_t>(result)];
 }
 
-/// Where this page and the study part, with the setting of each.
+/// `differences` says where this page and the study disagree, with the setting of each.
 std::string differences(const Summary& summary, const std::vector<Judged>& all) {
   std::string out;
   for (const Judged& j : all) {
@@ -139,7 +140,7 @@ std::string study_table(const Summary& summary) {
 
 std::string sources_table(const Summary& summary) {
   std::string out = "\n## What each entry is\n\n| | source | changes on the default model |\n|--|--|--|\n";
-  std::set<std::string> named;  // an entry stands there at every depth
+  std::set<std::string> named;  // each entry occurs once per depth
   for (const Row& row : summary.rows) {
     if (!named.insert(row.entry.name).second) continue;
     out += fmt::format("| `{}` | {} | {} |\n", row.entry.name, row.entry.source, set_text(row.entry));

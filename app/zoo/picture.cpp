@@ -1,5 +1,5 @@
-// The zoo as an SVG: a line an entry, its final loss without and with warm-up, the range over the seeds, and
-// the level of letter frequencies. See summary.h.
+// The zoo as an SVG: one line per entry with its final loss without and with warm-up, the range over the seeds, and the
+// level of letter frequencies. See summary.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace ui;
 
 constexpr float kLeft = 330, kRight = 30, kWidth = 960, kTop = 96, kRowHeight = 20, kHeading = 30,
                 kLine = 1.6f;
-/// nats of the axis above letter frequencies; what lies higher stands at its end
+/// nats that the axis shows above letter frequencies; higher losses are drawn at its end
 constexpr double kBeyond = 0.35;
 constexpr TextStyle kTitle{Face::Bold, type::run_name}, kGroup{Face::Bold, type::title},
     kBody{Face::Sans, type::body}, kTick{Face::Sans, type::tick};
@@ -36,7 +36,7 @@ class Picture {
     high_ = summary.level + kBeyond;
   }
 
-  /// Two walks down the rows: for the grid how far they reach, then for them.
+  /// `draw` walks down the rows twice: first to learn how far the grid must reach, then to draw them over it.
   Vec draw() {
     const float bottom = draw_rows(false);
     grid(bottom);
@@ -87,7 +87,7 @@ class Picture {
     for (const bool warm : {false, true}) draw_arm(row.arms[warm], y + (warm ? 2.5f : -2.5f), warm);
   }
 
-  /// Filled without warm-up, hollow with it.
+  /// `mean` draws a dot: filled without warm-up, hollow with it.
   void mean(Vec at, bool warm) {
     p_.circle(at, 3.6f + kLine / 2, t_.runs[warm].line);
     if (warm) p_.circle(at, 3.6f - kLine / 2, t_.panel);
@@ -104,7 +104,7 @@ class Picture {
     }
     p_.line({x_of(arm.low), y}, {x_of(arm.high), y}, colour, kLine);
     if (arm.mean <= high_) return mean({x_of(arm.mean), y}, warm);
-    const Vec arrow[] = {{end, y - 4}, {end + 8, y}, {end, y + 4}};  // beyond the axis
+    const Vec arrow[] = {{end, y - 4}, {end + 8, y}, {end, y + 4}};  // the loss lies beyond the axis
     p_.polygon(arrow, warm ? t_.panel : colour);
     p_.polyline(arrow, colour, kLine, true);
   }

@@ -32,7 +32,7 @@ bool trained_at(const Plan& plan, const Entry& entry, int32_t layers) {
          std::find(plan.deep.begin(), plan.deep.end(), entry.name) != plan.deep.end();
 }
 
-/// An entry's run with seed 1.
+/// `job_of` makes an entry's run with seed 1.
 Job job_of(const Plan& plan, size_t e, int32_t layers, bool warm) {
   const Entry& entry = plan.entries[e];
   const System* system = system_of(entry.group);
@@ -67,7 +67,7 @@ BaseSetting base_setting(int32_t layers) {
 std::vector<Job> jobs_of(const Plan& plan) {
   std::vector<Job> jobs;
   for (const int32_t layers : plan.depths) {
-    const size_t first = jobs.size();  // of this depth, with seed 1
+    const size_t first = jobs.size();  // the first job of this depth with seed 1
     for (size_t e = 0; e < plan.entries.size(); ++e)
       for (const bool warm : {false, true})
         if (trained_at(plan, plan.entries[e], layers)) jobs.push_back(job_of(plan, e, layers, warm));

@@ -1,5 +1,5 @@
-// Which runs `normscope zoo` needs: entries x depths x {without, with warm-up} x seeds, each a complete
-// specification. Called by app/commands/zoo.cpp and the tests.
+// The plan says which runs `normscope zoo` needs: entries x depths x {without, with warm-up} x seeds, each a complete
+// specification. app/commands/zoo.cpp and the tests call it.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace normscope::zoo {
 
 inline constexpr int32_t kShallow = 8;  ///< layers up to which the default comparison's setting is used
 
-/// Entries of the question of depth, at which depth Post-LN stops while others go on: those that the earlier
-/// study trained beyond kShallow layers.
+/// `depth_question` returns the entries of the question at which depth Post-LN stops learning while others go on. They
+/// are the entries that the earlier study trained beyond kShallow layers.
 std::vector<std::string> depth_question();
 
 struct Plan {
@@ -26,9 +26,10 @@ struct Plan {
   std::vector<std::string> base;  ///< KEY=VALUE, before what an entry sets
 };
 
-/// The model that the entries change: the default model. Up to eight layers it trains as the default comparison
-/// does (rate 3e-3, 300 steps); deeper ones get what the study of deep stacks used (rate 1e-3, 400 steps),
-/// because at the default comparison's rate no deep Post-LN placement learns, whatever stands on its skip path.
+/// `BaseSetting` is how the default model trains, which is the model that the entries change. Up to eight layers it
+/// trains as the default comparison does (rate 3e-3, 300 steps). Deeper models get the setting of the study of deep
+/// stacks (rate 1e-3, 400 steps), because at a rate of 3e-3 no deep Post-LN placement learns, whatever is on its skip
+/// path.
 struct BaseSetting {
   const char* rate;
   int32_t steps, warmup;
@@ -42,14 +43,16 @@ struct Job {
   uint64_t seed = 1;
   RunSpec spec;
 };
-/// Depth by depth (other systems with the first), and within a depth seed by seed, so that what ends early has something of
-/// every entry; then entry by entry, without warm-up first. Throws Error when an entry and the base do not fit together.
+/// `jobs_of` lists the runs depth by depth (other systems with the first depth) and within a depth seed by seed, so
+/// that a study stopped early has results for every entry; then entry by entry, without warm-up first. Throws Error
+/// when an entry and the base do not fit together.
 std::vector<Job> jobs_of(const Plan& plan);
-/// Its runs are the jobs, by the same places.
+/// `study_of` makes a study whose runs are the jobs, in the same order.
 experiments::Study study_of(const std::vector<Job>& jobs);
-/// "rate 0.003, 300 steps, warm-up 0 or 200, ..."
+/// `setting_text` writes the setting of one depth: "rate 0.003, 300 steps, warm-up 0 or 200, ..."
 std::string setting_text(const Plan& plan, int32_t layers);
-/// "preset convnet, a convolutional network ...; batches of 32, rate 0.001, 300 steps, warm-up 0 or 100; 3 seeds"
+/// `setting_text` of a system: "preset convnet, a convolutional network ...; batches of 32, rate 0.001, 300 steps,
+/// warm-up 0 or 100; 3 seeds"
 std::string setting_text(const Plan& plan, const System& system);
 
 }  // namespace normscope::zoo

@@ -12,7 +12,7 @@
 namespace normscope::zoo {
 namespace {
 
-constexpr double kSame = 0.05;  ///< nats between means that count as equal
+constexpr double kSame = 0.05;  ///< nats; means closer than this count as equal
 
 void finish(Row& row) {
   double sum = 0;
@@ -68,7 +68,7 @@ const Row* Summary::find(std::string_view entry, int32_t layers) const {
 Summary summarise(const Plan& plan, const std::vector<Job>& jobs,
                   const std::vector<std::optional<Record>>& records) {
   Summary summary{plan, {}, kUnknown, true};
-  std::map<std::pair<size_t, int32_t>, size_t> places;  // of the rows, by entry and depth
+  std::map<std::pair<size_t, int32_t>, size_t> places;  // place of each row, by entry and depth
   for (size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = jobs[i];
     const auto [place, is_new] = places.try_emplace({job.entry, job.layers}, summary.rows.size());
@@ -81,7 +81,7 @@ Summary summarise(const Plan& plan, const std::vector<Job>& jobs,
     arm.warmup = job.spec.train.schedule.warmup;
     arm.runs.push_back(records[i]);
     summary.complete = summary.complete && records[i].has_value();
-    // Other systems guess among other things.
+    // The level of another system is that of other symbols, so only the default model's counts.
     if (job.layers > 0 && records[i] && std::isfinite(records[i]->level) && !std::isfinite(summary.level)) {
       summary.level = records[i]->level;
       summary.unit = unit_of(job.spec.data);

@@ -1,6 +1,6 @@
-// From records to what is shown: per entry and depth two arms (without and with warm-up), each over its
-// seeds; and the same as terminal table, JSON, CSV, Markdown and SVG. Every number in any of them comes from
-// here. Called by app/commands/zoo.cpp and the tests.
+// The summary turns records into what is shown: per entry and depth two arms (without and with warm-up), each over its
+// seeds. Terminal table, JSON, CSV, Markdown and SVG take every number from it. app/commands/zoo.cpp and the tests call
+// it.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -30,7 +30,7 @@ struct Row {
   bool any() const { return arms[0].known + arms[1].known > 0; }
 };
 
-/// What became of a claim of the study.
+/// `Judged` is a claim of the study with its verdict here.
 struct Judged {
   Claim claim;
   enum class Result : uint8_t { Agrees, Differs, Partly, Unknown } result = Result::Unknown;
@@ -47,17 +47,20 @@ struct Summary {
 };
 Summary summarise(const Plan& plan, const std::vector<Job>& jobs,
                   const std::vector<std::optional<Record>>& records);
-/// Claims whose rows are there and that were made for this base setting (none where Plan::base changes it).
+/// `judge` covers the claims whose rows are in the summary and that were made for this base setting. It returns none
+/// where Plan::base changes the setting.
 std::vector<Judged> judge(const Summary& summary);
 
 std::string to_text(const Summary& summary);
 nlohmann::json to_json(const Summary& summary);
-std::string to_csv(const Summary& summary);  ///< a line a run
-/// A page. `picture`: path of the SVG as seen from the page, empty: none. `command`: how the page was made.
+std::string to_csv(const Summary& summary);  ///< one line per run
+/// `to_markdown` writes a page. `picture` is the path of the SVG as seen from the page, or empty for none; `command`
+/// says how the page was made.
 std::string to_markdown(const Summary& summary, const std::string& picture, const std::string& command);
-/// Whether to_svg has something to draw: it shows losses of letters, which the other systems do not guess.
+/// `has_picture` says whether to_svg has something to draw: it shows losses of letters, and other systems do not
+/// predict letters.
 bool has_picture(const Plan& plan);
-/// Light, and dark where the viewer prefers it.
+/// `to_svg` draws in light colours, and in dark ones where the viewer prefers them.
 std::string to_svg(const Summary& summary);
 
 }  // namespace normscope::zoo

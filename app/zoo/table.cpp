@@ -58,8 +58,8 @@ constexpr System kSystems[] = {
 
 using enum Claim::Expect;
 
-// An independent implementation in PyTorch; rate 3e-3, 300 steps, two or three seeds, licence texts, letter
-// frequencies at 3.29 nats.
+// `kClaims` comes from an independent implementation in PyTorch: rate 3e-3, 300 steps, two or three seeds, licence
+// texts, letter frequencies at 3.29 nats.
 constexpr Claim kClaims[] = {
     {6, "post", false, Stuck, "", "3.301 (5 seeds)"},
     {6, "post", true, Learns, "", "2.640 (5 seeds)"},

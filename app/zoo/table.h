@@ -1,5 +1,5 @@
-// The zoo's data: rows, and what an earlier, independent study of the same questions found. To add an entry is to add one
-// row to table.cpp and its title and source to assets/words/zoo.toml.
+// The zoo's data: its rows, and what an earlier, independent study of the same questions found. To add an entry, add
+// one row to table.cpp, and its title and source to assets/words/zoo.toml.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace normscope::zoo {
 
-/// A row of its own, beside those that follow from the engine's lists.
+/// `EntryRow` is a row that does not follow from the engine's lists.
 struct EntryRow {
   std::string name;
   std::vector<std::string> set;  ///< what it changes on the default model
@@ -18,7 +18,7 @@ struct EntryRow {
 };
 std::span<const EntryRow> rows();
 
-/// What the study found, and how to see whether it holds here.
+/// `Claim` is what the study found, and how to see whether it holds here.
 struct Claim {
   enum class Expect : uint8_t {
     Learns,

@@ -1,4 +1,4 @@
-// The zoo as terminal table, JSON and CSV. See summary.h.
+// The zoo as terminal table, JSON and CSV (summary.h).
 #include <fmt/format.h>
 
 #include <cmath>
@@ -28,7 +28,8 @@ TableRow cells_of(const Row& row) {
   return cells;
 }
 
-/// Entry, Σβ², then verdict, loss and gradient of each arm; of another system no Σβ², but each arm's score.
+/// `head_of` has the entry, Σβ², then verdict, loss and gradient of each arm. Another system has no Σβ², but a score
+/// for each arm.
 std::vector<Column> head_of(const Row& row, const System* system) {
   std::vector<Column> columns = {{"", ""}};
   if (!system) columns.push_back({"", "Σβ²", Kind::Number});

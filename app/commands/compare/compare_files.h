@@ -1,5 +1,5 @@
-// `normscope compare FILE...`: saved runs and logs side by side, without training. The other half of the command
-// compare, which trains where there are no files.
+// `normscope compare FILE...` shows saved runs and logs side by side, without training. It is the other half of the
+// command compare, which trains where there are no files.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class App;
 
 namespace normscope::cli {
 
-/// In the place of a file's name.
+/// `kStandardOutput` replaces a file's name.
 inline constexpr const char* kStandardOutput = "-";
 
 struct CompareOptions {
@@ -23,22 +23,23 @@ struct CompareOptions {
   std::string baseline = "A";  ///< letter or number
   std::string metric = "gradient:ffn.w2";
   std::string align = "step";
-  int32_t from = 0, to = 0;  ///< steps; 0: from the first, to the last
+  int32_t from = 0, to = 0;  ///< 0: from the first step, to the last
   double factor = 4;
-  std::string json, markdown;  ///< kStandardOutput, or empty: not asked for
-  std::string svg, png, csv;   ///< a folder; svg: or one file; empty: not asked for
+  std::string json, markdown;  ///< kStandardOutput or a file; empty: not asked for
+  std::string svg, png, csv;   ///< a folder, or for svg one file; empty: not asked for
 };
 
-/// Adds the files, which the options of training exclude, and the options that need files; --json, --markdown and --csv
-/// are those of training too.
+/// `add_compare_files` adds the files, which exclude the options of training, and the options that need files. --json,
+/// --markdown and --csv also belong to training.
 void add_compare_files(CLI::App& app, CompareOptions& options);
-/// After parsing: an output that was asked for without a name goes to standard output (json, markdown) or into `out`.
+/// `name_outputs` runs after parsing: an output that was asked for without a name goes to standard output (json,
+/// markdown) or into `out`.
 void name_outputs(const CLI::App& app, CompareOptions& options, const std::string& out);
-/// Before anything is read or trained: throws CommandError for a run that stands behind an option which takes a name and
-/// would be overwritten.
+/// `check_named` runs before anything is read or trained. It throws CommandError for a run that follows an option which
+/// takes a name, because the run would be overwritten.
 void check_named(const CompareOptions& options);
-/// Throws CommandError: Exit::Input for a file that is neither a saved run nor a log, Exit::Usage for what cannot be
-/// compared.
+/// `compare_files` throws CommandError: Exit::Input for a file that is neither a saved run nor a log, Exit::Usage for
+/// runs that cannot be compared.
 Exit compare_files(const CompareOptions& options);
 
 }  // namespace normscope::cli

@@ -1,5 +1,5 @@
-// The runs of `normscope compare` without files as a study: seed after seed, each with its history, from which results,
-// log and pictures come. Called by compare.cpp.
+// The compare study is the runs of `normscope compare` without files as a study: seed after seed, each with its
+// history, from which results, log and pictures are made. compare.cpp calls it.
 #pragma once
 
 #include <cstdint>
@@ -18,27 +18,28 @@ namespace normscope::cli {
 
 class CompareStudy {
  public:
-  /// Seeds 1 to `seeds` of each run, with the budget of the first; `own_seed`: as many from the runs' own one on. Throws
-  /// CommandError for data that cannot be used.
+  /// `CompareStudy` takes seeds 1 to `seeds` of each run, with the budget of the first run; with `own_seed`, as many
+  /// seeds from the runs' own one upwards. Throws CommandError for data that cannot be used.
   CompareStudy(std::vector<ConfigRun> runs, int32_t seeds, bool own_seed);
   CompareStudy(const CompareStudy&) = delete;
   CompareStudy& operator=(const CompareStudy&) = delete;
 
   int64_t runs() const { return static_cast<int64_t>(study_.runs.size()); }
-  const std::vector<ConfigRun>& letters() const { return runs_; }  ///< a run each, with the first seed
+  const std::vector<ConfigRun>& letters() const { return runs_; }  ///< one run each, with the first seed
 
-  /// Throws CommandError for runs that cannot be built, before anything is trained.
+  /// `train` throws CommandError for runs that cannot be built, before anything is trained.
   StudyCount train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
                    const OnProgress& on_progress);
 
-  /// Of the runs that are there, seed after seed.
+  /// `results` are those of the finished runs, seed after seed.
   const std::vector<RunResult>& results() const { return results_; }
   bool complete() const { return results_.size() == study_.runs.size(); }
-  /// Throws CommandError where the file cannot be written.
+  /// `log` throws CommandError where the file cannot be written.
   void log(const std::string& path) const;
-  /// The Lab with the runs of the first seed, once all of them are there. It trains none: it takes what the study has.
+  /// `draw` draws the Lab with the runs of the first seed, once all of them are there. It trains nothing: it takes what
+  /// the study has.
   void draw(const StudyOptions& options, const std::string& folder, Closing& closing) const;
-  /// Throws CommandError where a run could not be trained.
+  /// `require_trained` throws CommandError where a run could not be trained.
   void require_trained() const;
 
  private:
@@ -66,7 +67,7 @@ class CompareStudy {
   std::string failed_;  ///< why a run could not be trained; empty: all could
 };
 
-/// One of the two pictures that draw() makes.
+/// `lab_picture_path` is one of the two pictures that draw() makes.
 std::string lab_picture_path(const std::string& folder, bool dark);
 
 }  // namespace normscope::cli

@@ -1,4 +1,5 @@
-// Where the frames of a film go: through ffmpeg into an MP4 or a GIF, or into numbered PNGs. Called by film.cpp.
+// The film writer receives the frames of a film: through ffmpeg into an MP4 or a GIF, or as numbered PNGs. film.cpp
+// calls it.
 #pragma once
 
 #include <cstdint>
@@ -19,25 +20,27 @@ struct FilmForm {
   int64_t frames = 1;
 };
 
-/// Throws CommandError(usage) for a name that ends in none of .mp4, .gif and .png, and CommandError(internal)
-/// where ffmpeg is needed and not on PATH.
+/// `film_kind` throws CommandError(usage) for a name that ends in none of .mp4, .gif and .png, and
+/// CommandError(internal) where ffmpeg is needed and not on PATH.
 FilmKind film_kind(const std::string& path);
-/// The file of a frame, counted from 1, of a film of PNGs: x.png becomes x-0001.png; of a single frame x.png itself.
+/// `frame_path` is the file of a frame, counted from 1, of a film of PNGs: x.png becomes x-0001.png; a single frame is
+/// x.png itself.
 std::string frame_path(const FilmForm& form, int64_t frame);
 
-/// What is said where a film of PNGs is interrupted.
+/// `kFramesInterrupted` is said where a film of PNGs is interrupted.
 inline constexpr const char* kFramesInterrupted =
     "interrupted; the frames that were drawn are there, each whole";
 
 class FilmWriter {
  public:
   virtual ~FilmWriter() = default;
-  /// False when it was interrupted. Throws Error.
+  /// `add` returns false when it was interrupted. Throws Error.
   virtual bool add(const raster::Image& frame) = 0;
-  /// After the last frame: the file is there, whole, only now. False when it was interrupted. Throws Error.
+  /// `close` runs after the last frame; only then is the file there, whole. It returns false when it was interrupted.
+  /// Throws Error.
   virtual bool close() = 0;
 };
-/// Throws Error.
+/// `make_film_writer` throws Error.
 std::unique_ptr<FilmWriter> make_film_writer(const FilmForm& form);
 
 }  // namespace normscope::cli

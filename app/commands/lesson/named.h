@@ -1,4 +1,4 @@
-// The lessons that a command is about.
+// The named lessons are those that a command is about.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,18 +8,19 @@
 
 namespace normscope::cli {
 
-/// The lessons of a folder; empty: those that came with the program. Says on standard error which cannot be read.
-/// In `language` ("de"), which is an order: throws CommandError where no lesson has it. Without one in the `wish`, used
-/// where a lesson has it; English without either.
+/// `course_of` returns the lessons of a folder; empty: those that came with the program. It says on standard error
+/// which lessons cannot be read. `language` ("de") is an order: it throws CommandError where no lesson has it. `wish`
+/// is used without one, for lessons that have it; otherwise lessons are in English.
 lessons::Course course_of(const std::string& folder, const std::string& language = "",
                           const std::string& wish = "");
 
-/// The option --language of the commands that show lessons.
+/// `add_language` adds the option --language of the commands that show lessons.
 void add_language(CLI::App& app, std::string& language);
-/// Throws CommandError for a language that no lesson of `folder` (empty: the course's) has; empty: English.
+/// `check_language` throws CommandError for a language that no lesson of `folder` (empty: the course's) has; an empty
+/// language is English.
 void check_language(const std::string& language, const std::string& folder = "");
 
-/// Throws CommandError naming those that there are.
+/// `lesson_of` throws a CommandError that names the lessons.
 const lessons::Lesson& lesson_of(const lessons::Course& course, const std::string& id);
 
 }  // namespace normscope::cli

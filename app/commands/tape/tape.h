@@ -1,5 +1,5 @@
-// normscope tape: tape.cpp has the options and the listing, tape_step.cpp one step as it is executed;
-// app/tape/tape_json.h has what is printed as JSON.
+// normscope tape: tape.cpp has the options and the listing, tape_step.cpp one step as it is executed,
+// app/tape/tape_json.h what is printed as JSON.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,20 @@ struct TapeOptions {
   int32_t after = 0;    ///< steps trained before
   int32_t threads = 1;  ///< 0: one per physical core
 
-  /// Something that needs the step itself, not only its program.
+  /// `wants_step` says whether something needs the step itself and not only its program.
   bool wants_step() const { return fold || memory || !checks.empty() || !instructions.empty(); }
 };
 
-/// Completed for its data. Throws CommandError(memory) where the machine cannot hold the run.
+/// `prepared_spec` completes the specification for its data. Throws CommandError(memory) where the machine cannot hold
+/// the run.
 RunSpec prepared_spec(RunSpec spec, const Task& task, Backend& backend, bool copies = false);
 
-/// What was asked of a step, as text and as fields of the run's object.
+/// `StepReport` is what was asked of a step, as text and as fields of the run's object.
 struct StepReport {
   std::string text;
   nlohmann::json fields = nlohmann::json::object();
 };
-/// Trains `options.after` steps and looks at the next. Throws CommandError (usage, input, memory).
+/// `step_report` trains `options.after` steps and looks at the next. Throws CommandError (usage, input, memory).
 StepReport step_report(RunSpec spec, const TapeOptions& options);
 
 using tape::to_json;

@@ -1,7 +1,6 @@
-// What the parts of normscope train share: its options, the runs that are asked for and those that train.
-// train.cpp has the flags and the order of the work, train_runs.cpp what trains, train_plan.cpp what --plan
-// and
-// --profile print, train_loop.cpp the steps, train_files.cpp what is written.
+// The parts of normscope train share its options, the runs that were asked for and the runs that train. train.cpp has
+// the flags and the order of the work, train_runs.cpp what trains, train_plan.cpp what --plan and --profile print,
+// train_loop.cpp the steps, train_files.cpp what is written.
 #pragma once
 
 #include <limits>
@@ -26,18 +25,18 @@ struct TrainOptions {
   std::vector<std::string> runs, set, edits;
   std::string pairs, labels, treebank, valid, init_from;
   int32_t steps = 0;   ///< 0: as configured
-  int32_t tokens = 0;  ///< of a batch; 0: train.batch rows
+  int32_t tokens = 0;  ///< tokens per batch; 0: train.batch rows
   int32_t validate_every = 50;
   int32_t save_every = 0;  ///< 0: at the end only
-  int32_t keep = 0;        ///< how many of the last saved states are kept under names of their own
+  int32_t keep = 0;        ///< how many of the last saved states keep names of their own
   int64_t seed = -1;       ///< -1: as configured
   int32_t threads = 0;
-  bool plan = false;     ///< print what memory the runs need, train nothing
+  bool plan = false;     ///< print the memory that the runs need, train nothing
   bool profile = false;  ///< time every node of a step instead of training
   BackendOptions backend;
 };
 
-/// A run that is asked for and what it learns; runs on the same data share it.
+/// `Planned` is a run that was asked for and what it learns; runs on the same data share it.
 struct Planned {
   ConfigRun config;
   std::shared_ptr<const Task> task;
@@ -50,7 +49,7 @@ struct Job {
   int32_t first_step = 0;
   double seconds = 0;  ///< spent in Run::step
   double validation = std::numeric_limits<double>::quiet_NaN();
-  std::optional<Attachment> attachment;  ///< of a parser, measured with it
+  std::optional<Attachment> attachment;  ///< of a parser, measured with the validation loss
 
   int32_t budget() const { return run->spec().train.steps; }
   bool active() const { return run->steps_done() < budget() && run->state() != RunState::NonFinite; }
@@ -58,27 +57,27 @@ struct Job {
 };
 
 std::vector<Planned> planned_runs(const TrainOptions& options);
-/// The planned runs, or the saved one that goes on, made on `backend`.
+/// `jobs_on` makes the planned runs, or the saved run that goes on, on `backend`.
 std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend);
 
-/// The memory of all runs together, from their plans: printed on request; more than the machine has is
-/// refused before anything is allocated.
+/// `check_memory` adds up the memory of all runs from their plans. It prints the sum on request, and refuses more than
+/// the machine has before anything is allocated.
 void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend);
 Exit profile_all(std::vector<Job>& jobs);
 
-/// True when the budget was reached, false when interrupted.
+/// `train_all` returns true when the budget was reached, false when interrupted.
 bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log,
                Closing& closing);
 
-/// Every file that the command is going to write, against every one that it reads. The checkpoint that is
-/// gone on with may be saved over.
+/// `check_files` checks every file that the command will write against every file that it reads. The checkpoint being
+/// resumed may be overwritten.
 void check_files(const TrainOptions& options, const std::vector<Planned>& planned);
-/// The pieces of sentence pairs stand beside the run that is saved, unless they are read from elsewhere.
+/// `place_tokenizer` puts the pieces of sentence pairs beside the saved run, unless they are read from elsewhere.
 void place_tokenizer(const TrainOptions& options, RunSpec& spec);
-/// Pieces that were learned, before the first state that needs them.
+/// `write_tokenizers` writes learned pieces before the first state that needs them.
 void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& planned);
-/// The state between, and the last few of them under names of their own. A disk that is full for a while ends
-/// no training.
+/// `save_between` saves the state during training, and the last few states under names of their own. A disk that is
+/// full for a while does not end the training.
 void save_between(const TrainOptions& options, const Job& job, size_t runs);
 void save_all(const TrainOptions& options, const std::vector<Job>& jobs, Closing& closing);
 

@@ -1,4 +1,4 @@
-// Measures a lesson, judges its checks, and keeps the results of five seeds in the lesson's measured.json.
+// The check measures a lesson, judges its checks, and keeps the results of five seeds in the lesson's measured.json.
 // The same code runs on the command line, in the tests and, with the learner's own run, in the player.
 #pragma once
 
@@ -25,10 +25,10 @@ struct CurveBand {
   std::vector<double> x, mean, low, high;
 };
 
-/// One curve over the seeds that have it.
+/// `band_of` is one curve over the seeds that have it.
 CurveBand band_of(const Curve& curve, const std::vector<CurveSet>& seeds);
 
-/// What a lesson came to: from a check, or from measured.json.
+/// `Results` is what a lesson came to: from a check, or from measured.json.
 struct Results {
   int32_t seeds = 0;
   std::map<std::string, Measured> measures;
@@ -45,11 +45,11 @@ struct Verdict {
   bool holds = false;
 };
 
-/// Every seed lies in the band, and there is one at least.
+/// `holds` says whether every seed lies in the band, and there is at least one.
 bool holds(const Check& check, const Measured& measured);
 
-/// What the check's measure would be if the neighbour were true, from five seeds' results: the check tells
-/// the two apart when none of these lies in its band.
+/// `values_of` returns what the check's measure would be if the neighbour were true, from five seeds' results. The
+/// check tells the two apart when none of these values lies in its band.
 std::vector<double> values_of(const Lesson& lesson, const Check& check, const Neighbour& neighbour,
                               const Results& results);
 
@@ -62,29 +62,30 @@ struct LessonReport {
   bool passed() const;
 };
 
-/// Every run that a lesson needs of one seed.
+/// `runs_of_seed` returns every run that a lesson needs for one seed.
 std::vector<experiments::Experiment> runs_of_seed(const Lesson& lesson, uint64_t seed);
-/// Every run that these lessons need, each once, seed by seed.
+/// `runs_of` returns every run that these lessons need, each once, seed by seed.
 std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier);
 
-/// Every seed of every check must lie in its band. Throws Error.
+/// `check_lesson` requires every seed of every check to lie in its band. Throws Error.
 LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, const OnStep& on_step = {});
 
-/// Rows of a table claim, measured, spread, verdict; for each check that fails the values of all seeds and
-/// the sentence that they contradict.
+/// `to_text` writes rows of a table claim, measured, spread, verdict, under `table_head`. For each check that fails it
+/// adds the values of all seeds and the sentence that they contradict.
 std::string table_head();
 std::string to_text(const LessonReport& report);
 std::string spread_text(const Verdict& verdict);
 std::string band_text(const Check& check);
 
-/// measured.json of the lesson's folder; written atomically.
+/// `save_results` writes measured.json of the lesson's folder atomically.
 void save_results(const Lesson& lesson, const Results& results);
-/// Nothing when there is none, or when it is of another definition. Throws Error for a file that cannot be read.
+/// `load_results` returns nothing when there is no file, or when it is of another definition. Throws Error for a file
+/// that cannot be read.
 std::optional<Results> load_results(const Lesson& lesson);
-/// The same from memory; `name` stands for the file.
+/// `parse_results` does the same from memory; `name` is the file for messages.
 std::optional<Results> parse_results(std::string_view text, const std::string& name, const Lesson& lesson);
-/// Empty, or why the numbers in measured.json cannot be those of `fresh`: missing, another definition, values
-/// outside.
+/// `staleness` is empty, or says why the numbers in measured.json cannot be those of `fresh`: missing, another
+/// definition, values outside.
 std::string staleness(const Lesson& lesson, const Results& fresh);
 
 }  // namespace normscope::lessons

@@ -1,4 +1,5 @@
-// What `normscope lesson check` measured, as JSON, CSV and Markdown; docs/log-format.md describes the files.
+// The check writers show what `normscope lesson check` measured, as JSON, CSV and Markdown; docs/log-format.md
+// describes the files.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,14 +10,14 @@
 
 namespace normscope::lessons {
 
-/// What was measured over the seeds, as the JSON of lessons and of claims has it.
+/// `to_json` of a measure is what was measured over the seeds, in the JSON of lessons and of claims.
 nlohmann::json to_json(const Measure& measure, const Measured& measured);
-/// "normscope lessons 1": of each lesson its measures by seed and its checks.
+/// `to_json` of reports writes "normscope lessons 1": for each lesson its measures by seed and its checks.
 nlohmann::json to_json(const std::vector<LessonReport>& reports);
-std::string to_csv(const std::vector<LessonReport>& reports);  ///< a line a measure and seed
-/// A figure over the seeds that were measured, in the light theme.
+std::string to_csv(const std::vector<LessonReport>& reports);  ///< one line per measure and seed
+/// `to_svg` draws a figure over the measured seeds, in the light theme.
 std::string to_svg(const LessonReport& report, const Figure& figure);
-/// `command`: how the page was made.
+/// `to_markdown` writes a page; `command` says how it was made.
 std::string to_markdown(const std::vector<LessonReport>& reports, const std::string& command);
 
 }  // namespace normscope::lessons

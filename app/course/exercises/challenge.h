@@ -1,6 +1,6 @@
-// A task for the learner's own run: from settings that are stuck to a loss below a line, by changing what is offered.
-// Some ways to it are measured with the lesson, as runs whose checks say that they end below the line; no learner's
-// run waits for them. Read by reading/exercise_tables.h.
+// A challenge is a task for the learner's own run: from settings that are stuck to a loss below a line, by changing
+// what is offered. Some ways there are measured with the lesson, as runs whose checks say that they end below the line;
+// no learner's run waits for them. reading/exercise_tables.h reads it.
 #pragma once
 
 #include <string>
@@ -11,11 +11,12 @@
 
 namespace normscope::lessons {
 
-/// The language of a course.
+/// `Words` is the language of a course.
 using Words = words::Language;
 
 struct Challenge {
-  /// A field of the run, and what it may be set to. The first choice is the one that ways are told apart by.
+  /// `Choice` is a field of the run and the values that it may be set to. Ways count as different where they differ in
+  /// the first choice.
   struct Choice {
     struct Value {
       std::string value, text;  ///< "pre", "Pre-LN"
@@ -23,7 +24,7 @@ struct Challenge {
     std::string field, label;
     std::vector<Value> values;  ///< one of them is the run's own
   };
-  /// A run that is only compared, and the measure of it that a check keeps below the line.
+  /// `Way` is a run that is only compared, with the measure of it that a check keeps below the line.
   struct Way {
     std::string run, measure;
   };
@@ -32,8 +33,8 @@ struct Challenge {
     int costs = 0;
   };
   std::string text;     ///< what is to be done
-  std::string run;      ///< the learner's: as written it is the start
-  std::string measure;  ///< of it, which must come below the line; a check keeps the start above
+  std::string run;      ///< the learner's run: as written it is the start
+  std::string measure;  ///< the run's measure that must come below the line; a check keeps the start above it
   double line = 0;
   int budget = 0;               ///< steps of every run here
   int points = 0, per_run = 0;  ///< won by each way, lost by each training
@@ -42,26 +43,28 @@ struct Challenge {
   std::vector<Hint> hints;
 };
 
-/// A training of the learner's: what differs from the start, "model.placement=pre train.warmup=200", and what it came
-/// to.
+/// `Try` is one training of the learner's: what differs from the start, "model.placement=pre train.warmup=200", and
+/// what it came to.
 struct Try {
   std::string set;
   double loss = 0;
   bool operator==(const Try&) const = default;
 };
 
-/// The changes as they are kept, in the order of their fields; back again.
+/// `Settings` are the changes in the order of their fields. `to_text` writes them as they are kept, and `settings_of`
+/// reads them back.
 using Settings = std::vector<std::pair<std::string, std::string>>;
 std::string to_text(const Settings& settings);
 Settings settings_of(const std::string& set);
 
-/// Below the line; what could not be measured is not.
+/// `below_line` says whether a loss is below the line; a loss that could not be measured is not.
 bool below_line(const Challenge& challenge, double loss);
-/// The trainings below the line that differ in the first choice, the best of each, in the order in which they were found.
+/// `ways_found` returns the trainings below the line that differ in the first choice, the best of each, in the order in
+/// which they were found.
 std::vector<Try> ways_found(const Challenge& challenge, const std::vector<Try>& tries);
 int score_of(const Challenge& challenge, const std::vector<Try>& tries, int hints);
-/// The rule in a sentence, and the sum as it stands: "2 ways × 40 − 3 trainings × 5 − 0 for hints = 65 points".
-/// In the language of `words`.
+/// `score_rule` states the rule in a sentence; `score_text` shows the sum so far: "2 ways × 40 − 3 trainings × 5 − 0
+/// for hints = 65 points". Both are in the language of `words`.
 std::string score_rule(const Challenge& challenge, const Words& words = words::language("en"));
 std::string score_text(const Challenge& challenge, const std::vector<Try>& tries, int hints,
                        const Words& words = words::language("en"));

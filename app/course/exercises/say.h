@@ -1,5 +1,5 @@
-// A sentence with a gap at the end of a lesson, and the words that are offered for it: what the learner should now be
-// able to say. Read by reading/exercise_tables.h, asked by the player, printed by worksheet and report.
+// `Say` is a sentence with a gap at the end of a lesson, and the words that are offered for it: what the learner should
+// now be able to say. reading/exercise_tables.h reads it, the player asks it, worksheet and report print it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ struct Say {
   struct Wrong {
     std::string word, why;  ///< one line
   };
-  std::string text;  ///< with kGap in it, once
+  std::string text;  ///< holds kGap exactly once
   std::string word;  ///< the right one
   std::vector<Wrong> others;
 };
@@ -20,15 +20,15 @@ struct Say {
 inline constexpr std::string_view kGap = "___";
 inline constexpr size_t kSays = 3;
 
-/// Whether the text has its gap, and no other.
+/// `has_one_gap` says whether the text holds the gap exactly once.
 bool has_one_gap(const Say& say);
-/// All words of a sentence in the order of the alphabet, which tells nothing.
+/// `offered` returns all words of a sentence in alphabetical order, which gives nothing away.
 std::vector<std::string> offered(const Say& say);
-/// The sentence with that in its gap.
+/// `filled` puts `word` into the gap.
 std::string filled(const Say& say, std::string_view word);
-/// Why a word is wrong; empty for the right one, and for one that is not offered.
+/// `why_not` says why a word is wrong; it is empty for the right word and for one that is not offered.
 std::string why_not(const Say& say, std::string_view word);
-/// How many of the answers, one a sentence, are right.
+/// `said_right` counts the right answers, given one per sentence.
 size_t said_right(const std::vector<Say>& says, const std::vector<std::string>& answers);
 
 }  // namespace normscope::lessons

@@ -1,5 +1,6 @@
-// The cells of a border (map/swept.h) as a map: which of them learn and where they begin to, judged and coloured as
-// those of a sweep (app/sweep/cells.h, border.h). Called by figures.cpp, the reader and the tests.
+// The map cells show the cells of a border (map/swept.h) as a map: which of them learn and where learning begins,
+// judged and coloured as the cells of a sweep are (app/sweep/cells.h, border.h). figures.cpp, the reader and the tests
+// call this.
 #pragma once
 
 #include "app/course/figures.h"
@@ -7,15 +8,17 @@
 
 namespace normscope::lessons {
 
-/// Of the learner's own measurement, as far as it is, else of the five seeds. A cell knows its loss above letter
-/// frequencies in the place of its loss, with a level of 0, and whether it learns.
+/// `grid_of` uses the learner's own measurement, as far as it has come, or else the five seeds. A cell has its loss
+/// above letter frequencies as its loss, with a level of 0, and whether it learns.
 sweep::Grid grid_of(const Curve& border, const FigureData& data);
 
-/// Cells and, in ink, the border between those of which at least half of the seeds learn and the others.
+/// `add_cell_map` adds the cells and, in ink, the border between cells in which at least half of the seeds learn and
+/// the others.
 void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& plot, const Words& words);
 
-/// The axes of such a figure, from half a cell below the first value to half a cell above the last one. Cells are of one
-/// size: without a value, evenly spaced numbers or ones that are so in their logarithm; why not, else empty.
+/// `set_cell_axes` sets the axes of such a figure, from half a cell below the first value to half a cell above the
+/// last. Cells are of one size and have no gaps, so the values must be evenly spaced, or evenly in their logarithm;
+/// `uneven` says why they are not, or is empty.
 std::string uneven(const Curve& border);
 void set_cell_axes(const Curve& border, Figure& figure);
 

@@ -1,8 +1,8 @@
-// One run with other values of a setting, or of two: what a sweep and a border of a lesson train and measure. Called
-// by curves.cpp, check.cpp, the reader, the worker and the tests.
+// A swept curve trains one run with other values of one setting, or of two: it is what a sweep and a border of a lesson
+// train and measure. curves.cpp, check.cpp, the reader, the worker and the tests call this.
 //
 // A border is the largest of `values` of the field `other` with which the run learns, against `xs` of `field`: 0 where
-// it learns with none of them. Its cells are curves like any other, sweeps that add_cells() writes beside it, so that
+// it learns with none of them. Its cells are curves like any other, sweeps that add_cells() adds beside it, so that
 // they are kept, shown and stored as sweeps are: NAME.1 is what the run comes to with the first of the values, against
 // `xs` (final_excess), NAME.1.learns whether it learns there.
 #pragma once
@@ -14,29 +14,30 @@
 
 namespace normscope::lessons {
 
-/// Over values of settings with which the run is trained.
+/// `is_swept` says whether the run of the curve is trained over values of settings.
 inline bool is_swept(const Curve& curve) {
   return curve.of == Curve::Of::Sweep || curve.of == Curve::Of::Border;
 }
 
-/// A run of a sweep: with another value of one field.
+/// `with_value` is a run of a sweep, with another value of one field.
 RunSpec with_value(RunSpec spec, const std::string& field, double value);
 
-/// Every run that a swept curve needs, made of the one that it names. Throws Error for values that do not fit.
+/// `points_of` returns every run that a swept curve needs, made of the run that it names. Throws Error for values that
+/// do not fit.
 std::vector<RunSpec> points_of(const Curve& curve, const RunSpec& spec);
 
-/// `xs`: the curve's own, and those that the learner tried.
+/// `measure_swept` measures over `xs`: the curve's own values, and those that the learner tried.
 CurveData measure_swept(const Curve& curve, const std::vector<double>& xs, const RunSpec& spec,
                         const std::vector<Edit>& edits, RunStore& store, const OnStep& on_step);
-/// The part of a sweep whose runs are finished, up to the first that is not.
+/// `finished_part` is the part of a sweep whose runs are finished, up to the first unfinished one.
 CurveData finished_part(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits,
                         const RunStore& store);
-/// Both are measured of the very same runs.
+/// `same_runs` says whether both curves are measured on exactly the same runs.
 bool same_runs(const Curve& a, const Curve& b);
 
-/// Behind each border, its cells.
+/// `add_cells` adds its cells after each border.
 void add_cells(std::vector<Curve>& curves);
-/// "NAME.1" and "NAME.1.learns" of the first row, 0.
+/// `excess_of_row` and `learns_of_row` name the curves of a row: "NAME.1" and "NAME.1.learns" of row 0.
 std::string excess_of_row(const Curve& border, size_t row);
 std::string learns_of_row(const Curve& border, size_t row);
 

@@ -1,5 +1,5 @@
-// What a learner does beside the prediction: [[say]], sentences to complete, and [challenge], a task for a run of the
-// learner's own. Called by the reader of lessons (course/reader.h). Errors as reader.h has them.
+// The exercise tables are what a learner does beside the prediction: [[say]], sentences to complete, and [challenge], a
+// task for the learner's own run. The reader of lessons (course/reader.h) calls this; errors are as in reader.h.
 #pragma once
 
 #include <vector>
@@ -9,15 +9,16 @@
 
 namespace normscope::lessons {
 
-/// None, or three.
+/// `read_says` returns no sentences or three.
 std::vector<Say> read_says(Table& root);
 Challenge read_challenge(Table t);
 
-/// The start is above the line, every measured way below it and within what is offered, and no text or figure before
-/// the end waits for a way. Throws Error.
+/// `check_challenge` requires that the start is above the line, that every measured way is below it and within what is
+/// offered, and that no text or figure before the end waits for a way. Throws Error.
 void check_challenge(const Lesson& lesson, const Table& root);
 
-/// The curve is of a way: measured with the lesson, and not when a learner does it.
+/// `of_way` says whether the curve belongs to a way: such a curve is measured with the lesson, and not when a learner
+/// does the lesson.
 bool of_way(const Lesson& lesson, const Curve& curve);
 bool of_way(const Lesson& lesson, const Measure& measure);
 

@@ -1,4 +1,5 @@
-// Rules of kept measurements, see training/spec/codec.h: those of measured.json and the learner's own have the same parts.
+// The measure rules are how measurements are kept (training/spec/codec.h); measured.json and the learner's own
+// measurements have the same parts.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +11,9 @@ namespace normscope::lessons {
 
 inline constexpr size_t kMostOfCurve = 100'000;  ///< points
 inline constexpr size_t kMostOfLesson = 1000;    ///< measures, curves, runs
-inline constexpr size_t kMostOfText = 100'000;   ///< bytes that a model wrote
+inline constexpr size_t kMostOfText = 100'000;   ///< bytes of text that a model wrote
 
-/// A beta^2 map: row i holds the shares of the input and of the i + 1 branches before it.
+/// `ShareRows` is a beta^2 map: row i holds the shares of the input and of the i + 1 branches before it.
 struct ShareRows {
   codec::AnyNumber share{};
   static constexpr size_t kMost = 1024;

@@ -1,6 +1,6 @@
-// The tables that say what is trained, what is measured and when it holds, [run.NAME], [curve.NAME], [measure.NAME] and
-// [[check]]: one language for lessons and for the claims of papers. Called by the readers of both (course/reader.h,
-// reproduce/claim_reader.h). Errors as reader.h has them.
+// The measure tables say what is trained, what is measured and when it holds: [run.NAME], [curve.NAME], [measure.NAME]
+// and [[check]]. Lessons and the claims of papers use the same tables, and the readers of both (course/reader.h,
+// reproduce/claim_reader.h) call this. Errors are as in reader.h.
 #pragma once
 
 #include <string>
@@ -10,18 +10,21 @@
 
 namespace normscope::lessons {
 
-/// Its name, its edits, and any field of the specification, set in the order of the table of fields.
+/// `read_run` reads a run's name, its edits, and any field of the specification; fields are set in the order of the
+/// table of fields.
 LessonRun read_run(const std::string& id, Table t);
 Mean mean_of(Table& t);  ///< its key "mean"
 Curve read_curve(const std::string& id, Table t);
 Measure read_measure(const std::string& id, Table t);
-/// With its neighbouring hypotheses. Keys of the table that were read before it are not unknown to it.
+/// `read_check` reads a check with its neighbouring hypotheses. It accepts keys of the table that were read before it.
 Check read_check(Table t);
 
-/// What lies at a bound of its measurement is shown as "at least" or "at most" so much: which bounds each measure has.
+/// `set_bounds` finds the bounds of each measure: a value at a bound of its measurement is shown as "at least" or "at
+/// most" so much.
 void set_bounds(Lesson& lesson);
-/// Every curve and measure that a measure or a check names is in the lesson, and what may end at a bound
-/// of its measurement (can_be_cut in measures.h) is counted or has a median, and is not averaged. Throws Error.
+/// `check_measures` requires that every curve and measure named by a measure or check is in the lesson. A measure that
+/// may end at a bound of its measurement (can_be_cut in measures.h) must be counted or have a median, because a mean of
+/// such values is unknown. Throws Error.
 void check_measures(const Lesson& lesson, const Table& root);
 
 }  // namespace normscope::lessons

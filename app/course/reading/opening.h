@@ -1,5 +1,5 @@
-// The key `opening` of a lesson: the runs whose diagrams, in small, the lesson opens with, and the place of each that
-// matters. Called by the reader and by the player that draws them.
+// The key `opening` of a lesson names the runs whose small diagrams the lesson opens with, and the place that matters
+// in each. The reader and the player that draws them call this.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,16 @@
 
 namespace normscope::lessons {
 
-/// A place of the diagram by its name: a slot ("layer1/ffn/trunk", "enc/layer1/attn/before", "final", "embedding"),
-/// or the scale of a skip path ("layer2/attn/skip-scale").
+/// `OpeningPlace` is a place of the diagram by its name: a slot ("layer1/ffn/trunk", "enc/layer1/attn/before", "final",
+/// "embedding"), or the scale of a skip path ("layer2/attn/skip-scale").
 struct OpeningPlace {
   lab::SlotId at;
   bool skip_scale = false;
 };
-/// Nothing where the model has no place of that name.
+/// `opening_place` returns nothing where the model has no place of that name.
 std::optional<OpeningPlace> opening_place(const ModelConfig& model, std::string_view name);
 
-/// The key `opening` of the lesson's own table; its runs must have been read. Throws Error.
+/// `read_opening` reads the key `opening` from the lesson's own table, after the lesson's runs. Throws Error.
 std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t);
 
 }  // namespace normscope::lessons

@@ -1,5 +1,6 @@
-// How far a lesson's claims reach, in words: what `lesson limits --write` kept beside the lesson, limits.md, read back.
-// Called by the player, which shows it below the claim. The numbers are those of the table, and none is typed in a text.
+// The reach of a lesson says in words how far its claims hold. It is read from limits.md, which `lesson limits --write`
+// keeps beside the lesson. The player shows it below the claim. Every number comes from the table; none is typed into a
+// text.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace normscope::lessons {
 
-/// One setting of the table: what its cells say of the effect's measures, in their order.
+/// `Reach` is one setting of the table: what its cells say of the effect's measures, in their order.
 struct Reach {
   struct Cell {
     std::string text;  ///< "−1.1 nats, −1.4 nats to −0.95 nats, 0 of 5 hold"
@@ -19,20 +20,20 @@ struct Reach {
   std::vector<Cell> cells;
   bool holds() const;
 };
-/// Of limits.md, without the lesson's own setting; empty where there is none. Throws Error with file and line for a table
-/// that is not of this lesson's effect: it is measured again then.
+/// `load_reach` reads limits.md and leaves out the lesson's own setting; it is empty where there is no file. Throws an
+/// Error with file and line for a table that is not of this lesson's effect and must be measured again.
 std::vector<Reach> load_reach(const Lesson& lesson);
-/// The same of a table in memory; `file` stands for it.
+/// `parse_reach` does the same for a table in memory; `file` is its name for messages.
 std::vector<Reach> parse_reach(const Lesson& lesson, const std::string& table, const std::string& file);
 
-/// What limits.md says of the table as a whole, a line above it: how it was measured where that is not as the lesson is.
+/// `load_reach_note` is the line of limits.md above the table: how it was measured, where that differs from the lesson.
 /// Empty: nothing.
 std::string load_reach_note(const Lesson& lesson);
-/// The same of a page in memory.
+/// `reach_note` does the same for a page in memory.
 std::string reach_note(const std::string& page);
 
-/// "It also holds with: width 128, another text." Then a sentence for each setting in which something did not hold,
-/// with what the check needs and what was measured there. In the lesson's language.
+/// `reach_words` says "It also holds with: width 128, another text." Then comes a sentence for each setting in which
+/// something did not hold, with what the check needs and what was measured there. All in the lesson's language.
 std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Reach>& all);
 
 }  // namespace normscope::lessons

@@ -1,5 +1,5 @@
-// What a tape of a lesson comes to, measured by replaying it: curves of of = "tape" (course/curves.h), and the table in
-// which the player, the report and the worksheet show its instructions.
+// The tape curves are what a tape of a lesson comes to, measured by replaying it: curves of of = "tape"
+// (course/curves.h), and the table in which the player, the report and the worksheet show its instructions.
 #pragma once
 
 #include <string>
@@ -9,28 +9,31 @@
 
 namespace normscope::lessons {
 
-/// A tape with the learner's changes: its id -> field -> value. Throws Error for an id that is no tape of the lesson.
+/// `tape_of` is a tape with the learner's changes: its id -> field -> value. Throws Error for an id that is no tape of
+/// the lesson.
 SmallTape tape_of(const Lesson& lesson, const std::string& id, const Changes& changes);
 
-/// x: the field's values, the steps, or 1, 2, 3, ... along the numbers of `y`.
+/// `measure_tape` measures a curve. Its x is the field's values, the steps, or 1, 2, 3, ... along the numbers of `y`.
 CurveData measure_tape(const Lesson& lesson, const Curve& curve, const Changes& changes);
 
-/// A number or an instruction, with what is known of it: a text for each row of its numbers. A column stands in one.
+/// `TapeRow` is a number or an instruction with what is known of it: a text for each row of its numbers. A column is
+/// shown in one row.
 struct TapeRow {
   std::string name, what;  ///< "h", "x × u"
   std::vector<std::string> value, gradient;
   bool now = false;  ///< written by the last line
 };
-/// After the first `done` of `lines` instructions, of which `forward` run forward.
+/// `TapeTable` is the tape after the first `done` of `lines` instructions, `forward` of which run forward.
 struct TapeTable {
   std::vector<TapeRow> rows;  ///< the given numbers, then the instructions
   size_t done = 0, forward = 0, lines = 0;
   std::string said;  ///< what the last one did: "h = x × u", "back through y: gradient of s"
 };
-/// In the language of `words`.
+/// `table_of_tape` makes the table in the language of `words`.
 TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words = words::language("en"));
 
-/// The table of a page: a head, and a row for each; "" where nothing is known, <br> between the rows of numbers.
+/// `cells_of_tape` is the table of a page: a head, then one line per row; "" where nothing is known, <br> between rows
+/// of numbers.
 std::vector<std::vector<std::string>> cells_of_tape(const TapeTable& table);
 
 }  // namespace normscope::lessons

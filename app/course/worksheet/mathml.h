@@ -1,4 +1,5 @@
-// A formula as MathML, which browsers set and print by themselves. Called by the prose of a worksheet.
+// `mathml` writes a formula as MathML, which browsers lay out and print by themselves. The prose of a worksheet calls
+// it.
 #pragma once
 
 #include <string>
@@ -7,7 +8,8 @@
 
 namespace normscope::lessons {
 
-/// A <math> element. `display`: on a line of its own, large operators with their limits above and below.
+/// `mathml` returns a <math> element. With `display` it is on a line of its own, and large operators have their limits
+/// above and below.
 std::string mathml(const tex::Formula& formula, bool display);
 
 }  // namespace normscope::lessons

@@ -1,6 +1,6 @@
-// What all parts of a worksheet are made from, and how they show what was measured: in the teacher's copy the number,
-// in the student's a blank. A part that shows a number anywhere else gives the answer away: test_worksheet changes
-// all numbers and wants the same student's copy.
+// The sheet is what all parts of a worksheet are made from. It shows what was measured: a number in the teacher's copy,
+// a blank in the student's. A part that shows a number by any other way gives the answer away: test_worksheet changes
+// all numbers and expects the same student's copy.
 #pragma once
 
 #include <string>
@@ -16,24 +16,24 @@ struct Sheet {
   const Results* kept = nullptr;  ///< measured.json; null: there is none
   bool answers = false;           ///< the teacher's copy
 
-  /// Of a measure, over the seeds that were kept; null: not measured.
+  /// `spread` is the measure over the seeds that were kept; null: not measured.
   const Spread* spread(const std::string& measure) const;
-  /// The mean with its unit, marked as an answer; or a blank with the unit behind it.
+  /// `mean` is the mean with its unit, marked as an answer; or a blank followed by the unit.
   std::string mean(const std::string& measure) const;
-  /// The same with the range over the seeds.
+  /// `range` adds the range over the seeds.
   std::string range(const std::string& measure) const;
-  /// An answer; a blank before it.
+  /// `answer` shows the text as an answer, or a blank.
   std::string answer(const std::string& text, std::string_view unit = {}) const;
 };
 
-/// To write on.
+/// `kBlank` is a line to write on.
 inline constexpr std::string_view kBlank = "<span class=\"blank\"></span>";
-/// To tick.
+/// `kBox` is a box to tick.
 inline constexpr std::string_view kBox = "<span class=\"box\"></span>";
-/// So many empty lines.
+/// `lines_to_write` returns `count` empty lines.
 std::string lines_to_write(int count);
 
-/// An element around HTML, with a class where one is named.
+/// `element` wraps HTML in an element, with `style` as its class unless it is empty.
 std::string element(std::string_view name, std::string_view inside, std::string_view style = {});
 
 }  // namespace normscope::lessons

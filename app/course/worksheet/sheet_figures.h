@@ -1,4 +1,5 @@
-// Figures on paper: axes to draw on for the student, what was measured for the teacher. See sheet.h.
+// The sheet figures are figures on paper: axes for the student to draw on, and what was measured for the teacher. See
+// sheet.h.
 #pragma once
 
 #include <string>
@@ -7,9 +8,10 @@
 
 namespace normscope::lessons {
 
-/// The figures of a step as inline SVG, each with what is to be drawn in it, and each once: Run has none, Explain those
-/// that Compare has not. Predict has its first figure alone, empty in both copies but for where a drawing starts. A map
-/// of shares cannot be drawn by hand: it is the teacher's only.
+/// `figures_html` returns the figures of a step as inline SVG, each with what is to be drawn in it. Each is printed
+/// once: Run has none, and Explain has only those that Compare lacks. Predict has its first figure alone, empty in both
+/// copies except for the point where a drawing starts. A map of shares cannot be drawn by hand, so only the teacher's
+/// copy has it.
 std::string figures_html(const Sheet& sheet, StepKind step);
 
 }  // namespace normscope::lessons

@@ -1,4 +1,4 @@
-// A lesson's prose on paper. See sheet.h.
+// The sheet prose is a lesson's prose on paper. See sheet.h.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace normscope::lessons {
 
-/// The text of a step as HTML. For the student a measured number is a blank, and a sentence in several forms is a
-/// question: its forms to tick, in the order of their letters, so that the order tells nothing. {ref NAME} in Predict,
-/// the point from which a drawing starts, is given.
+/// `prose_html` returns the text of a step as HTML. For the student a measured number is a blank. A sentence in several
+/// forms becomes a question with its forms to tick, in alphabetical order, which gives nothing away. {ref NAME} in
+/// Predict, the point from which a drawing starts, is given.
 std::string prose_html(const Sheet& sheet, StepKind step);
 
 }  // namespace normscope::lessons

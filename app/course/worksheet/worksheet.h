@@ -1,5 +1,5 @@
-// A lesson to print: one page of HTML with everything in it and nothing that runs, for A4 and Letter. All words about
-// the lesson are its own prose, labels and settings. Called by normscope lesson worksheet.
+// A worksheet is a lesson to print: one page of HTML for A4 and Letter with everything in it and no script. All words
+// about the lesson are its own prose, labels and settings. normscope lesson worksheet calls it.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace normscope::lessons {
 
-/// Predict, run, compare, explain: prose, axes, tables to fill in, and how to do it again in a terminal. `kept`:
-/// measured.json; without it nothing is known of where a drawing starts. With `answers`, the teacher's copy, what was
-/// measured stands in the blanks, with the claim and its checks at the end; without, no number that was measured is in
-/// it but those that the lesson itself gives before the prediction. `folder`: of the lessons, as the commands on the
-/// page name it; empty: the course's. Throws Error for answers that were not measured.
+/// `worksheet` prints the steps predict, run, compare and explain: prose, axes, tables to fill in, and how to repeat it
+/// in a terminal. `kept` is measured.json; without it the starting point of a drawing is unknown. With `answers`, the
+/// teacher's copy, the blanks hold what was measured, and the claim and its checks follow at the end. Without, it holds
+/// only the measured numbers that the lesson itself gives before the prediction. `folder` is where the commands on the
+/// page look for lessons; empty: the course's folder. Throws Error for answers that were not measured.
 std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers,
                       const std::string& folder = "");
 

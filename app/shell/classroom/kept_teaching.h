@@ -1,4 +1,4 @@
-// A teacher's rules and code as JSON, for the session's sidecar. See teaching.h.
+// A teacher's rules and code are kept as JSON in the session's sidecar. See teaching.h.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@ namespace normscope::classroom {
 
 inline constexpr std::string_view kHoldWords[] = {"shown", "locked", "hidden"};  // as enum Hold
 
-/// So many hexadecimal digits, or none.
+/// `HexDigits` accepts exactly `digits` hexadecimal digits, or none.
 struct HexDigits {
   size_t digits;
   codec::Json write(const std::string& text) const { return text; }

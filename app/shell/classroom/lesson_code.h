@@ -1,5 +1,5 @@
-// The code that ends a teacher's lesson, as it is kept: SHA-256 (FIPS 180-4) of salt and code. It keeps honest
-// students honest and is no security: who edits the session's file needs no code. Asked by teacher.cpp.
+// The lesson code ends a teacher's lesson. It is kept as SHA-256 (FIPS 180-4) of salt and code. It keeps honest
+// students honest and is no security: anyone who can edit the session's file needs no code. teacher.cpp asks for it.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ struct CodeHash {
   friend bool operator==(const CodeHash&, const CodeHash&) = default;
 };
 
-// 64 hexadecimal digits.
+// `sha256` returns 64 hexadecimal digits.
 std::string sha256(std::string_view text);
-// With a salt of its own each time.
+// `hash_of` makes a new salt each time.
 CodeHash hash_of(std::string_view code);
 bool is_code(const CodeHash&, std::string_view code);
 

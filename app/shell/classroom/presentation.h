@@ -1,5 +1,6 @@
-// Presentation mode, for a projector: everything a quarter larger, a ring around the mouse, no top bar; a click makes
-// a ring that grows. F5, the palette or Escape; the tabs by their keys. Drawn by draw_app, switched by run_act.
+// Presentation mode is for a projector: everything is a quarter larger, with a ring around the mouse and no top bar; a
+// click makes a ring that grows. F5, the palette or Escape switch it; tabs have their keys. draw_app draws it, run_act
+// switches it.
 #pragma once
 
 #include <optional>
@@ -8,19 +9,20 @@
 
 namespace normscope::classroom {
 
-inline constexpr float kLarger = 1.25f;  // of the size that was chosen, as far as the window allows
+inline constexpr float kLarger = 1.25f;  // times the chosen size, as far as the window allows
 
 struct Presentation {
   bool on = false;
   std::optional<double> since;  // UI time of its first frame
-  ui::Vec click{};              // the last one in it
+  ui::Vec click{};              // the last click while it was on
   std::optional<double> clicked;
 };
 
 void switch_presentation(Presentation&);
-// At the beginning of a frame: Escape ends it, unless something else is open, typed or held.
+// `presentation_keys` runs at the beginning of a frame: Escape ends the mode, unless something else is open, typed or
+// held.
 void presentation_keys(ui::Ui&, Presentation&);
-// At the end of a frame, above everything.
+// `draw_presentation` runs at the end of a frame, above everything.
 void draw_presentation(ui::Ui&, Presentation&);
 
 }  // namespace normscope::classroom

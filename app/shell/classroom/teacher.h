@@ -1,6 +1,6 @@
-// Teacher mode. A teacher points at controls and locks or hides them, one or a whole group; sets a code; begins. Then
-// the rules hold (ui::ControlPolicy, obeyed by Ui) until somebody leaves with the code. Called by draw_app, draw_shell
-// and run_act; docs/teaching.md is for the teacher.
+// Teacher mode lets a teacher point at controls to lock or hide them, one or a whole group, set a code and begin. Then
+// the rules hold (ui::ControlPolicy, obeyed by Ui) until somebody leaves with the code. draw_app, draw_shell and
+// run_act call it; docs/teaching.md is for the teacher.
 #pragma once
 
 #include <string>
@@ -12,25 +12,30 @@
 
 namespace normscope::classroom {
 
-// Into the options of the coming frame: the rules of a lesson, or that controls are only pointed at.
+// `set_rules` sets the options of the coming frame: the rules of a lesson, or that controls are only pointed at.
 void set_rules(ui::FrameOptions&, const Teaching&);
-// What the command "Teacher mode" does: prepares, or in a lesson asks for the code.
+// `enter` is the command "Teacher mode": it opens the preparation, or in a lesson asks for the code.
 void enter(ui::Ui&, Teaching&);
-// In a lesson "Prepared by your teacher" and "Leave", right-aligned in `room`; returns where they begin.
+// `draw_lesson_bar` draws "Prepared by your teacher" and "Leave" in a lesson, right-aligned in `room`, and returns
+// their left end.
 float draw_lesson_bar(ui::Ui&, const ui::Rect& room, Teaching&);
-// The panel while preparing, the menu of a control, the question for the code; says what a held control refused.
+// `draw_teacher` draws the panel while preparing, the menu of a control and the question for the code, and says what a
+// held control refused.
 void draw_teacher(ui::Ui&, Teaching&, ShownSession&, Screen shown, std::string& notice);
-// At the beginning of a frame: Escape closes the panel, unless something else is open, typed or held. True: it did.
+// `closed_by_key` runs at the beginning of a frame: Escape closes the panel, unless something else is open, typed or
+// held. True: it did.
 bool closed_by_key(ui::Ui&, Teaching&);
 
-// Where the lesson begins: what was done before cannot be undone in it.
+// `begin_lesson` starts the lesson: what was done before cannot be undone in it.
 void begin_lesson(ui::Ui&, Teaching&, ShownSession&);
-// Ends the lesson if it is the code; says so otherwise. After three wrong ones each takes its time.
+// `try_to_leave` ends the lesson if the code is right, and otherwise says that it is wrong. After three wrong codes
+// each further one has to wait.
 bool try_to_leave(Teaching&, std::string_view code, double now);
 
-// A control or a group in words: "learning rate", "settings, all 23".
+// `held_title` puts a control or a group into words: "learning rate", "settings, all 23".
 std::string held_title(const ui::Ui&, std::string_view name);
-// The panel alone (teacher_panel.cpp); true: begin. On another screen than the one it was opened on it is folded.
+// `draw_preparation` draws the panel alone (teacher_panel.cpp); true: begin. It is folded on every screen but the one
+// it was opened on.
 bool draw_preparation(ui::Ui&, Teaching&, Screen shown);
 
 }  // namespace normscope::classroom

@@ -1,5 +1,5 @@
-// What a teacher has set: rules for controls, a code, and whether the lesson runs. It travels in the session's
-// sidecar (kept_teaching.h); the rest of the state is the hand's. Drawn by teacher.h.
+// `Teaching` is what a teacher has set: rules for controls, a code, and whether the lesson runs. The session's sidecar
+// keeps that part (kept_teaching.h); the rest is the state of the panel. teacher.h draws it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace normscope::classroom {
 struct KeptTeaching {
   ui::ControlPolicy policy;
   CodeHash code;
-  bool lesson = false;  // the rules hold; only the code ends that
+  bool lesson = false;  // the rules hold; only the code ends them
   bool empty() const { return policy.empty() && code.hash.empty() && !lesson; }
   friend bool operator==(const KeptTeaching&, const KeptTeaching&) = default;
 };
@@ -23,19 +23,19 @@ struct KeptTeaching {
 struct Teaching {
   KeptTeaching kept;
   bool preparing = false, pointing = true;
-  bool at_left = false;           // where the teacher's panel stands
-  std::optional<Screen> open_on;  // where it is unfolded; on another screen only its title stands
+  bool at_left = false;           // the teacher's panel is at the left
+  std::optional<Screen> open_on;  // where it is unfolded; on other screens it is only a title
   std::string picked;             // the control whose menu is open
-  size_t first_rule = 0;          // of those listed
-  std::string code, typed;        // to begin, to leave
-  int wrong = 0;                  // codes since the last right one
-  double wait_until = 0;          // UI time before which none is taken
+  size_t first_rule = 0;          // the first of the rules listed
+  std::string code, typed;        // to begin, and to leave
+  int wrong = 0;                  // wrong codes since the last right one
+  double wait_until = 0;          // UI time before which no code is accepted
   std::string says;               // one line of the panel or of the question for the code
-  bool hand_out = false;          // the session is to be saved as it stands
+  bool hand_out = false;          // the session is to be saved as it is
 };
 
-// A session came with `kept`. A lesson that runs goes on unless the other one is a lesson too: opening a file is no
-// way out of it.
+// `take_in` takes what came with a session. A running lesson goes on unless the new session is a lesson too, so that
+// opening a file is no way out of a lesson.
 void take_in(Teaching&, KeptTeaching kept);
 
 }  // namespace normscope::classroom

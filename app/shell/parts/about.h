@@ -1,5 +1,5 @@
-// What this program is, in a line at the foot of the sheet of keys: its version, its instructions, and the checksum of
-// the default comparison's first steps (experiments/first_steps.h), found on a thread of its own.
+// `About` is what this program is, in a line below the sheet of keys: its version, its instruction set, and the
+// checksum of the default comparison's first steps (experiments/first_steps.h), computed on a thread of its own.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@ namespace normscope::shell {
 
 class About {
  public:
-  // Begins to look for it, once; `wake` is rung from another thread when it is there. The last copy that goes stops
-  // looking, and waits for the step under way.
+  // `ask` begins to compute it, once; `wake` is called from another thread when it is there. Destroying the last copy
+  // stops the computation and waits for the step under way.
   void ask(std::function<void()> wake);
-  // Empty while it is not known. Why it could not be found, where it could not.
+  // `checksum` is empty while it is not known, and says why where it could not be computed.
   std::string checksum() const;
   std::string text() const;
 
@@ -23,7 +23,7 @@ class About {
   struct Found {
     std::string checksum, instructions;
   };
-  const Found* found() const;  // none while it is not known
+  const Found* found() const;  // null while it is not known
 
   std::shared_future<Found> found_;
   std::shared_ptr<std::jthread> thread_;

@@ -1,4 +1,4 @@
-// How everything looks: chosen by the person, remembered by the window.
+// The appearance is how everything looks: chosen by the user, remembered by the window.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,13 +15,13 @@ namespace normscope {
 
 struct Appearance {
   bool dark = false;
-  float scale = 1;          // asked by the user; 1 = 100 %
+  float scale = 1;          // asked for by the user; 1 = 100 %
   float monitor_scale = 1;  // of the display the window is on
   bool reduced_motion = false;
 };
 
-// What a window that is too small for the scale shows instead: everything smaller, or a part of it. Empty where it is
-// large enough.
+// `scale_note` says what a window that is too small for the scale shows instead: everything smaller, or a part of it.
+// It is empty where the window is large enough.
 inline std::string scale_note(const Appearance& look, const ui::Ui& ui) {
   const long asked = std::lround(look.scale * 100), now = std::lround(ui.scale() / look.monitor_scale * 100);
   if (now < asked) return words::say("shell.bar.scale_room", {{"asked", asked}, {"now", now}});
@@ -35,7 +35,7 @@ inline std::string scale_note(const Appearance& look, const ui::Ui& ui) {
                                              {"shown_height", fmt::format("{:.0f}", window.y)}});
 }
 
-// In whole percent, from 75 to 250.
+// `set_scale` rounds to whole percent, from 75 to 250.
 inline void set_scale(Appearance& look, float scale) {
   look.scale = std::clamp(std::round(scale * 100) / 100, 0.75f, 2.5f);
 }

@@ -1,4 +1,4 @@
-// Where runs are asked to train, and whether CUDA can be chosen.
+// The backend state is where runs are asked to train, and whether CUDA can be chosen.
 #pragma once
 
 #include <future>
@@ -9,10 +9,10 @@
 namespace normscope {
 
 struct BackendState {
-  BackendChoice chosen;  // by the user; where the runs are stands in the view
-  // Why there is no CUDA, once that is known; invalid: asked when drawn.
+  BackendChoice chosen;  // by the user; where the runs really are is in the view
+  // `cuda` is why there is no CUDA, once that is known; while invalid, it is asked for when drawn.
   std::shared_future<std::string> cuda;
-  std::string no_cuda;  // why CUDA cannot be chosen, as the switch says it in this frame; empty: it can
+  std::string no_cuda;  // why CUDA cannot be chosen in this frame; empty: it can
 };
 
 }  // namespace normscope

@@ -1,5 +1,5 @@
-// A link on its way to the clipboard. Packing four runs of 24 layers takes longer than a frame, so it is done on a thread
-// of its own; the text is taken in the frame in which it has arrived.
+// A link copy is a link on its way to the clipboard. Packing four runs of 24 layers takes longer than a frame, so it is
+// done on a thread of its own; the app takes the text in the frame in which it arrives.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace normscope {
 
 struct PackedLink {
   std::string fragment;  ///< empty: there is none
-  std::string words;     ///< what it does not carry; without a fragment why there is none
+  std::string words;     ///< what it does not carry, or why there is none
 };
 
 struct LinkCopy {

@@ -1,4 +1,4 @@
-// Links (app/link) and what a frame works on: a link of what is shown, and the view that a link shows.
+// The linked parts make a link (app/link) of what a frame shows, and show the view of a link.
 #pragma once
 
 #include <optional>
@@ -15,25 +15,26 @@ namespace normscope {
 
 struct AppState;
 
-/// Runs with their edits, step, cursor, screen, theme.
+/// `linked_view` is runs with their edits, step, cursor, screen and theme.
 LinkedView linked_view(const ShownSession&, const Screens&, const Appearance&);
-/// Begins to pack the link of what is shown now, in place of one that is still being packed.
+/// `copy_link` begins to pack the link of what is shown now, and drops a link that is still being packed.
 void copy_link(AppState&);
-/// Once a frame: the link that was packed onto the clipboard, behind shell.page or as a command for a terminal. What does
-/// not fit is said, and nothing copied.
+/// `finish_copying` runs once a frame: it copies the packed link to the clipboard, after shell.page or as a command for
+/// a terminal. Where something does not fit it says so and copies nothing.
 void finish_copying(AppState&);
 
-/// Its runs in the place of those that there are, trained to its step.
+/// `linked_commands` replace the present runs by the view's, trained to its step.
 std::vector<lab::Command> linked_commands(const LinkedView&);
-/// Screen, theme, bookmarks, the run shown; the cursor when the runs have come there. `runs`: the ticket of the command
-/// that brings them; none where it is posted with the next frame. A lesson whose prediction the learner has not made is opened there: nothing is given away. Throws Error for a
+/// `show_linked` shows screen, theme, bookmarks and the chosen run, and the cursor once the runs have come that far.
+/// `runs` is the ticket of the command that brings them; none where it is posted with the next frame. A lesson whose
+/// prediction the learner has not made opens at the prediction, so that nothing is given away. Throws Error for a
 /// lesson that is not in the course.
 void show_linked(const LinkedView&, std::optional<lab::Ticket> runs, Screens&, Appearance&, Lab*);
-/// Opens a link from outside: an address or its fragment. One that cannot be used is said, and where there are no runs
-/// yet the default comparison begins; false then.
+/// `open_link` opens a link from outside: an address or its fragment. Where it cannot be used it says so, starts the
+/// default comparison if there are no runs yet, and returns false.
 bool open_link(AppState&, std::string_view text);
 
-/// Once a frame: the cursor that waits for the runs of a link.
+/// `follow_linked` runs once a frame: it moves the cursor that waits for the runs of a link.
 void follow_linked(Screens&, const LabView&);
 
 }  // namespace normscope

@@ -1,4 +1,5 @@
-// The screens as draw_app draws them, and the one place where what they laid on their Desk is carried out.
+// The other screens are drawn here for draw_app, and this is the one place that carries out what they laid on their
+// Desk.
 #pragma once
 
 #include "app/shell/files.h"
@@ -9,12 +10,12 @@ namespace normscope {
 
 struct AppState;
 
-// The screen that is shown, and what it asks of the rest.
+// `draw_screen` draws the screen that is shown and returns what it asks for.
 Desk draw_screen(AppState&, ui::Ui&, const ui::Rect& area);
-// What a frame of that screen asked for. Its commands join those of the frame, which draw_app posts.
+// `carry_out` does what a frame of that screen asked for. Its commands join those of the frame, which draw_app posts.
 void carry_out(Desk, AppState&, ui::Ui&);
 
-// What was recognised as a log or a saved run is shown where it can be compared.
+// `open_recorded` shows what was recognised as a log or a saved run on the Compare screen.
 void open_recorded(Screens&, shell::Files&, const LabView&);
 
 }  // namespace normscope

@@ -27,43 +27,43 @@ class TapeScreen;
 }
 
 struct LessonsScreen {
-  std::shared_ptr<lessons::Player> player;  // made when the screen is opened first
+  std::shared_ptr<lessons::Player> player;  // made when the screen is first opened
   std::string language{};      // of the course, "de"; empty: that of NORMSCOPE_LANGUAGE, or English
-  bool remembers = true;       // false: safe mode, progress in the course is neither read nor written
-  std::function<void()> wake;  // rung by the player's measurements from their thread
+  bool remembers = true;       // false in safe mode: the course's progress is neither read nor written
+  std::function<void()> wake;  // called by the player's measurements from their thread
 };
 
 struct ComparePlace {
-  std::shared_ptr<comparison::CompareScreen> screen;  // made when it is opened first
-  std::function<void()> wake;                         // rung from other threads when there is something new
+  std::shared_ptr<comparison::CompareScreen> screen;  // made when it is first opened
+  std::function<void()> wake;                         // called from other threads when something is new
 };
 
 struct SweepPart {
-  std::shared_ptr<sweep::SweepScreen> screen;  // made when it is opened first
-  bool keeps = false;                          // with the store of results that all programs share: a window
-  std::function<void()> wake;                  // rung by the training from its thread
-  std::optional<sweep::KeptSweep> kept;        // of a session that was restored, until the screen is made
+  std::shared_ptr<sweep::SweepScreen> screen;  // made when it is first opened
+  bool keeps = false;                          // with the results that all programs share: in a window
+  std::function<void()> wake;                  // called by the training from its thread
+  std::optional<sweep::KeptSweep> kept;        // of a restored session, until the screen is made
 };
 
 struct TapePart {
-  std::shared_ptr<tape_screen::TapeScreen> screen;  // made when it is opened first
-  std::function<void()> wake;                       // rung by who plays the step, from its thread
-  char run = 'A';                                   // as a session that was restored has them
+  std::shared_ptr<tape_screen::TapeScreen> screen;  // made when it is first opened
+  std::function<void()> wake;                       // called from the thread that plays the step
+  char run = 'A';                                   // as in a restored session
   int32_t head = -1;
 };
 
-// The cursor of a link that was opened, until its runs have come so far.
+// `LinkedCursor` is the cursor of an opened link, until its runs have come that far.
 struct LinkedCursor {
   int32_t step = 0;
-  std::optional<lab::Ticket> ticket{};    // of the command that brings the runs; none: it is not posted yet
-  std::shared_ptr<const RunSpec> runs{};  // the first of them as it stood at step 0, once they are there
-  int32_t reached = 0;                    // by them: what goes back has been reset
+  std::optional<lab::Ticket> ticket{};    // of the command that brings the runs; none: not posted yet
+  std::shared_ptr<const RunSpec> runs{};  // the first run as it was at step 0, once the runs are there
+  int32_t reached = 0;                    // the step that they reached; if it falls, they were reset
 };
 
 struct Screens {
   Screen shown = Screen::Lab;
   lab::LabScreen lab;
-  std::optional<Desk::Replacing> replacing;  // runs that wait for an answer: those shown could not come back
+  std::optional<Desk::Replacing> replacing;  // runs that wait for an answer: those shown would be lost
   LessonsScreen lessons;
   ComparePlace compare;
   SweepPart sweep;
@@ -73,18 +73,19 @@ struct Screens {
 
 comparison::CompareScreen& screen_of(ComparePlace&);
 
-// The Sweep screen, over the results that all programs share. Throws Error where no thread can be had.
+// `sweep_of` is the Sweep screen over the results that all programs share. Throws Error where no thread can be started.
 sweep::SweepScreen& sweep_of(SweepPart&);
 
-// The Tape screen; `times`: instructions are timed. Throws Error where no thread can be had.
+// `tape_of` is the Tape screen; with `times` it times instructions. Throws Error where no thread can be started.
 tape_screen::TapeScreen& tape_of(TapePart&, bool times = true);
 
-// The window speaks the language of the lessons, as far as it has it (assets/words).
+// `speak` sets the window to the language of the lessons, as far as the window has it (assets/words).
 void speak(const LessonsScreen&);
-// The player, with the course beside the program and the learner's own progress. Runs that `lab` has finished
-// are not measured again; it may be null.
+// `player_of` is the player with the course beside the program and the learner's own progress. Runs that `lab` has
+// finished are not measured again; `lab` may be null.
 lessons::Player& player_of(LessonsScreen&, Lab* lab);
-// Shows a lesson, "warm-up:compare"; its first step where none is named. Throws Error for one that is not there.
+// `open_lesson` shows a lesson at a step, "warm-up:compare"; the first step where none is named. Throws Error for an
+// unknown lesson.
 void open_lesson(Screens&, Lab* lab, const std::string& name);
 
 }  // namespace normscope

@@ -1,4 +1,4 @@
-// The session that is shown and commanded, what the hand asks of it and how that is taken back.
+// The shown session is the session that is shown and commanded, what the user asks of it and how that is undone.
 #pragma once
 
 #include <memory>
@@ -9,25 +9,25 @@
 
 namespace normscope {
 
-// A session that is on its way back.
+// `ComingBack` is a session that is being restored.
 struct ComingBack {
   lab::Ticket ticket = 0;
   bool by_undo = false;  // or redo: the screen stays
 };
 
 struct ShownSession {
-  // Without one, `view` is shown and commands only land in `commands`.
+  // `lab` is null where `view` is shown alone and commands only land in `commands`.
   Lab* lab = nullptr;
   std::shared_ptr<const LabView> view;
-  // What the hand asked for in the last frame; already posted when lab is set.
+  // `commands` is what the user asked for in the last frame; already posted when `lab` is set.
   std::vector<lab::Command> commands;
-  std::vector<lab::Ticket> tickets;  // of those that were posted; without a Lab numbers that nobody answers
+  std::vector<lab::Ticket> tickets;  // of the posted commands; without a Lab, numbers that nobody answers
   lab::Ticket last_ticket = 0;
-  std::vector<lab::Command> asked;   // between two frames, by a file that was dropped
+  std::vector<lab::Command> asked;   // between two frames, by a dropped file
   std::vector<lab::SavePlot> saves;  // plots of the last frame that became files
   shell::UndoLog undo;
   std::vector<ComingBack>
-      coming_back;  // with these `undo` goes on, and the log that they were kept with is left out
+      coming_back;  // `undo` goes on with these sessions, and the log that was kept with them is left out
 };
 
 }  // namespace normscope

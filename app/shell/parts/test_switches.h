@@ -1,4 +1,4 @@
-// What tests and pictures switch, so that a frame can be read and compared.
+// The test switches are set by tests and pictures, so that a frame can be read and compared.
 #pragma once
 
 namespace normscope {

@@ -1,5 +1,5 @@
-// What the hand does to a sweep, as functions of values: an axis as typed text, as handles on a rail and as a range,
-// which always agree; a region of cells; the plan after it. Called by the screen and the tests.
+// The edits are what the user does to a sweep, as functions of values: an axis as typed text, as handles on a rail and
+// as a range, which always agree; a region of cells; and the plan that results. The screen and the tests call them.
 #pragma once
 
 #include <algorithm>
@@ -13,22 +13,23 @@
 
 namespace normscope::sweep {
 
-/// Whether the axis has numbers, and so a rail, lin and log.
+/// `is_numeric` says whether the axis has numbers, and therefore a rail and the choices lin and log.
 bool is_numeric(const Axis& axis);
-/// Values separated by blanks, or by commas, as typed: "0 6 12 25", "pre, post". The same axis where it says the same;
-/// throws Error as axis_from().
+/// `typed_text` writes the values separated by blanks, or by commas: "0 6 12 25", "pre, post". `with_typed` reads such
+/// a text, and returns the same axis where the values are the same; throws Error as axis_from() does.
 std::string typed_text(const Axis& axis);
 Axis with_typed(const Axis& axis, std::string_view text, const RunSpec& base);
-/// Another spacing between the smallest and the largest value, as many values as before; log starts above zero.
+/// `with_kind` changes the spacing between the smallest and the largest value and keeps the number of values. A log
+/// axis starts above zero.
 Axis with_kind(const Axis& axis, Axis::Kind kind, const RunSpec& base);
-/// Of a range: other ends, another count; throws Error.
+/// `with_range` gives a range other ends or another count. Throws Error.
 Axis with_range(const Axis& axis, double from, double to, int32_t count, const RunSpec& base);
-/// Something to begin with: every choice, both states of a flag, five numbers around the base's.
+/// `first_axis` proposes values for a setting: every choice, both states of a flag, or five numbers around the base's.
 Axis first_axis(std::string_view key, const RunSpec& base);
-/// Settings that can be an axis: their keys, in the table's order.
+/// `axis_keys` lists the keys of the settings that can be an axis, in the table's order.
 std::vector<std::string> axis_keys();
 
-/// The line that the handles stand on: from decade to decade, or from zero (or below) to a round number.
+/// `Rail` is the line that the handles move on: from decade to decade, or from zero (or below) to a round number.
 struct Rail {
   double low = 0, high = 1;
   bool log = false;
@@ -36,17 +37,18 @@ struct Rail {
   double value(double share) const;
 };
 Rail rail_of(const Axis& axis);
-/// The yellow handles: the two ends of a range, every value of a list. Numbers only.
+/// `handles_of` returns the yellow handles: the two ends of a range, or every value of a list. The axis must be
+/// numeric.
 std::vector<double> handles_of(const Axis& axis);
-/// Two digits, whole where the setting is.
+/// `snapped` rounds to two digits, and to a whole number where the setting is one.
 double snapped(const Axis& axis, double value);
-/// One handle elsewhere; a handle that comes to lie on another is that one.
+/// `with_handle` moves one handle. A handle moved onto another becomes that one.
 Axis with_handle(const Axis& axis, size_t handle, double value, const RunSpec& base);
-/// A list without that value, or with one more; the last value stays.
+/// `without_handle` removes one value of a list, but never the last one; `with_value` adds one.
 Axis without_handle(const Axis& axis, size_t handle, const RunSpec& base);
 Axis with_value(const Axis& axis, double value, const RunSpec& base);
 
-/// Cells between two corners, in any order.
+/// `Brush` is the region of cells between two corners, given in any order.
 struct Brush {
   size_t column0 = 0, row0 = 0, column1 = 0, row1 = 0;
   Span columns() const { return {std::min(column0, column1), std::max(column0, column1)}; }
@@ -55,20 +57,21 @@ struct Brush {
   size_t cells() const { return (columns().last - columns().first + 1) * (rows().last - rows().first + 1); }
   bool operator==(const Brush&) const = default;
 };
-/// Within a grid of that size; none where nothing is left.
+/// `within` cuts the brush to the grid of the plan; it returns nothing where no cell is left.
 std::optional<Brush> within(const Brush& brush, const Plan& plan);
 
-/// Fewest seeds of a cell there.
+/// `seeds_in` is the smallest number of seeds of a cell in the region.
 int32_t seeds_in(const Plan& plan, const Brush& brush);
-/// At least `seeds` in every cell there; fewer than before takes back what was added for this very region.
+/// `with_seeds` gives every cell of the region at least `seeds` seeds. A number lower than before removes only seeds
+/// that were added for exactly this region.
 Plan with_seeds(Plan plan, const Brush& brush, int32_t seeds);
-/// Another axis in the place of number `which`, or a second one. Regions follow their values; one of which no value is
-/// left goes.
+/// `with_axis` replaces axis number `which`, or adds a second one. Regions follow their values, and a region none of
+/// whose values is left is dropped.
 Plan with_axis(Plan plan, size_t which, Axis axis);
 Plan without_second_axis(Plan plan);
-/// Only the values of the brushed cells.
+/// `narrowed` keeps only the values of the brushed cells.
 Plan narrowed(Plan plan, const Brush& brush);
-/// The rest is this run: what it changes on the run that sweeps start from, but the axes, seed and name.
+/// `with_rest` takes everything but the axes, seed and name from `run`, as changes to the run that sweeps start from.
 Plan with_rest(Plan plan, const RunSpec& run);
 
 }  // namespace normscope::sweep

@@ -1,4 +1,5 @@
-// Where the cells of a sweep stand on screen, and what has room in them. Pure; used by what draws them and by the hand.
+// The grid layout says where the cells of a sweep are on screen, and what has room in them. It is pure; the painter and
+// the mouse handling use it.
 #pragma once
 
 #include <algorithm>
@@ -23,19 +24,19 @@ struct GridLayout {
   float gap() const {
     return std::min(pitch_x(), pitch_y()) < 24 ? 1.f : 3.f;
   }  ///< half of what is between two
-  /// The first row is the lowest.
+  /// `pitch` is a cell with the gap around it. Row 0 is the lowest.
   ui::Rect pitch(size_t column, size_t row) const {
     return {area.x + static_cast<float>(column) * pitch_x(),
             area.bottom() - static_cast<float>(row + 1) * pitch_y(), pitch_x(), pitch_y()};
   }
   ui::Rect block(size_t column, size_t row) const { return pitch(column, row).inset(gap()); }
-  /// From the first corner's cell to the last one's.
+  /// `blocks` reaches from one corner's cell to the other corner's.
   ui::Rect blocks(const Place& a, const Place& b) const {
     const ui::Rect one = pitch(std::min(a.column, b.column), std::max(a.row, b.row)),
                    other = pitch(std::max(a.column, b.column), std::min(a.row, b.row));
     return {one.x, one.y, other.right() - one.x, other.bottom() - one.y};
   }
-  /// The nearest cell, of a point anywhere.
+  /// `nearest` is the cell nearest to a point, which may lie anywhere.
   Place nearest(ui::Vec at) const {
     const auto place = [](float share, size_t count) {
       const float cell = share * static_cast<float>(count);
@@ -48,7 +49,8 @@ struct GridLayout {
     return nearest(point);
   }
 
-  /// Smaller cells lose the words, then the number, then sign and strip.
+  /// `has_words` and the next two drop content from smaller cells: first the words, then the number, then sign and
+  /// strip.
   bool has_words() const { return pitch_x() >= 56 && pitch_y() >= 56; }
   bool has_number() const { return pitch_x() >= 40 && pitch_y() >= 24; }
   bool has_sign() const { return pitch_x() >= 24 && pitch_y() >= 24; }
@@ -56,7 +58,8 @@ struct GridLayout {
 
 inline constexpr ui::Vec kMostCell{82, 92};
 
-/// As large as the room allows, cells no larger than that and no flatter or steeper than twice.
+/// `fitted` makes the grid as large as the room allows, with cells no larger than kMostCell and neither side more than
+/// twice the other.
 inline GridLayout fitted(const ui::Rect& room, size_t columns, size_t rows) {
   GridLayout layout{room, columns, rows};
   const float across = static_cast<float>(columns), up = static_cast<float>(rows);

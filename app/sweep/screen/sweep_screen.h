@@ -1,8 +1,9 @@
-// The Sweep screen: left what is swept and how it is run elsewhere, in the middle the grid with its profiles and key,
-// right the cell under the hand and the brushed region, below this screen's time. State plus draw(), window-less; what
-// is asked of the rest of the app is returned. Controls: sweep/preset/NAME, sweep/across/..., sweep/up/..., sweep/rest,
-// sweep/steps, sweep/seeds, sweep/metric, sweep/form, sweep/copy, sweep/export/..., sweep/grid, sweep/corner/N,
-// sweep/key/low, sweep/key/high, sweep/open, sweep/region/..., sweep/play, sweep/stop, sweep/cores.
+// The Sweep screen: on the left what is swept and how to run it elsewhere, in the middle the grid with its profiles and
+// key, on the right the cell under the mouse and the brushed region, at the bottom the training controls. It is state
+// plus draw(), without a window; draw() returns what the screen asks of the rest of the app. Controls:
+// sweep/preset/NAME, sweep/across/..., sweep/up/..., sweep/rest, sweep/steps, sweep/seeds, sweep/metric, sweep/form,
+// sweep/copy, sweep/export/..., sweep/grid, sweep/corner/N, sweep/key/low, sweep/key/high, sweep/open,
+// sweep/region/..., sweep/play, sweep/stop, sweep/cores.
 #pragma once
 
 #include <array>
@@ -23,7 +24,7 @@
 
 namespace normscope::sweep {
 
-/// A run that is open in the Lab.
+/// `OpenRun` is a run that is open in the Lab.
 struct OpenRun {
   char letter = 'A';
   std::string name;
@@ -34,21 +35,24 @@ class SweepScreen {
  public:
   explicit SweepScreen(std::unique_ptr<SweepTrainer> trainer);
 
-  /// `area`: the window below the top bar. `clock` false: nothing that depends on the machine's speed is written.
+  /// `draw` fills `area`, the window below the top bar. With `clock` false nothing is written that depends on the
+  /// machine's speed.
   Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view, bool clock);
-  /// Called in every frame, on whichever screen: other runs that train keep their share of the cores.
+  /// `share` is called in every frame, on whichever screen, so that other runs that train keep their share of the
+  /// cores.
   void share(bool others_train) { trainer_->share(others_train); }
 
   const Plan& plan() const { return plan_; }
-  /// Shows it; what is trained goes on with it. A plan that cannot be trained changes nothing but the message.
+  /// `show` switches to the plan; if the sweep is training, training goes on with the new plan. A plan that cannot be
+  /// trained changes only the message.
   void show(Plan plan);
-  bool busy() const;  ///< looks in the store, or trains
+  bool busy() const;  ///< it looks in the store, or trains
   KeptSweep kept() const { return {settled_, metric_}; }
   void restore(const KeptSweep& kept);
-  /// The plan before the last change of it, and back; false: there is none.
+  /// `undo` restores the plan before the last change, and `redo` reverses an undo; false: there is none.
   bool undo() { return step_back(undo_, redo_); }
   bool redo() { return step_back(redo_, undo_); }
-  /// A plan that a hand still holds is put down by undo.
+  /// `can_undo` is also true while the user holds part of a plan: undo then drops it.
   bool can_undo() const { return !undo_.empty() || (!settled_.axes.empty() && !(plan_ == settled_)); }
   bool can_redo() const { return !redo_.empty(); }
   std::optional<Place> chosen() const { return chosen_; }
@@ -117,38 +121,38 @@ class SweepScreen {
 
   std::unique_ptr<SweepTrainer> trainer_;
   Plan plan_;
-  Plan settled_;  ///< as no hand holds a part of it
+  Plan settled_;  ///< the plan without a change that the user still holds
   std::vector<Plan> undo_, redo_;
   RunSpec base_;                 ///< of the plan
   std::vector<Job> jobs_;        ///< of the plan
-  bool wants_training_ = false;  ///< play was pressed last, and neither pause nor stop
+  bool wants_training_ = false;  ///< play was pressed after the last pause or stop
   std::string message_;          ///< what was refused last
-  State state_;                  ///< of this frame
-  /// Of the plan: the trainer's, or one that waits. Never null.
+  State state_;                  ///< the trainer's state of this frame
+  /// `grid_` is the plan's: the trainer's grid, or an empty one until the trainer has it. Never null.
   std::shared_ptr<const Grid> grid_ = std::make_shared<const Grid>();
-  State grid_of_;  ///< from which the grid was taken
+  State grid_of_;  ///< the state that grid_ was taken from
   ColourScale scale_;
   ui::Size size_ = ui::Size::Full;
   Metric metric_ = Metric::Loss;
   std::optional<Place> chosen_, hovered_, pinned_;
-  std::optional<ui::Vec> lies_at_;  ///< the mouse, since a key chose a cell
+  std::optional<ui::Vec> lies_at_;  ///< where the mouse was when a key chose a cell
   std::optional<Brush> brush_;
   std::optional<Place> drag_from_;
   std::array<double, 2> key_{0, 1};  ///< ends of the colours, as shares of the scale
   int form_ = 1, right_tab_ = 0;
   Left left_ = Left::Grid;
   std::array<std::string, 2> typed_{}, search_{};
-  /// A handle in the hand: the axis and its rail as they were when it was taken.
+  /// `Held` is the handle that the user holds, with the axis and its rail as they were when it was taken.
   struct Held {
     size_t which = 0, handle = 0;
     Axis axis;
     Rail rail;
-    int frame = 0;       ///< in which it was drawn last
-    bool moved = false;  ///< a press that goes nowhere changes nothing
+    int frame = 0;       ///< the frame it was drawn in last
+    bool moved = false;  ///< a press without a movement changes nothing
   };
   std::optional<Held> held_;
-  std::vector<OpenRun> open_;                  ///< runs of the Lab, of this frame
-  std::vector<std::pair<Place, char>> tiles_;  ///< cells that are open there
+  std::vector<OpenRun> open_;                  ///< runs of the Lab in this frame
+  std::vector<std::pair<Place, char>> tiles_;  ///< cells that are open in the Lab
   plot::View curve_view_, line_view_;
   Desk asked_;
 };

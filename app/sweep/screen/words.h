@@ -1,4 +1,4 @@
-// The sentences of the Sweep screen, each computed from the cells. Pure; called by the screen and the tests.
+// The sentences of the Sweep screen, each computed from the cells. Pure; the screen and the tests call them.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,23 @@
 
 namespace normscope::sweep {
 
-/// With a capital as its first letter.
+/// `capitalised` makes the first letter a capital.
 std::string capitalised(std::string text);
 
-/// "Half of the seeds or more learn in 24 of 42 cells; in 3 they disagree." Empty where nothing is known. Of different
-/// data it begins with that.
+/// `grid_sentence` sums the grid up: "Half of the seeds or more learn in 24 of 42 cells; in 3 they disagree." It is
+/// empty where nothing is known, and where cells read different data it says that first.
 std::string grid_sentence(const Grid& grid);
-/// "learns in 1 of 3 seeds", "stuck".
+/// `cell_badge` is the short verdict of a cell: "learns in 1 of 3 seeds", "stuck".
 std::string cell_badge(const Cell& cell);
-/// "Luck decides: seed 2 learns from step 107, seeds 1 and 3 do not." Why a cell cannot be trained.
+/// `cell_sentence` explains a cell: "Luck decides: seed 2 learns from step 107, seeds 1 and 3 do not.", or why it
+/// cannot be trained.
 std::string cell_sentence(const Cell& cell);
-/// "The seeds disagree in 3 of 12 cells."
+/// `region_sentence` sums a region up: "The seeds disagree in 3 of 12 cells."
 std::string region_sentence(const Grid& grid, const Brush& brush);
-/// "2 running, 1 waiting, 20 s left"; `clock` false: without the time. Why it ended where it failed.
+/// `progress_words` says how far training is: "2 running, 1 waiting, 20 s left", or why it failed. With `clock` false
+/// it leaves out the time.
 std::string progress_words(const SweepState& state, bool clock);
-/// "42 cells, 66 runs"
+/// `extent_words` says how large a plan is: "42 cells, 66 runs".
 std::string extent_words(const Plan& plan);
 
 }  // namespace normscope::sweep
