@@ -4,8 +4,7 @@
 // An op is four files: NAME.h (its structural constants and the function that records it), NAME.cpp (shape rule and
 // what it saves), NAME_cpu.cpp and NAME.cu (forward and backward). They stand in ops/NAME/, or in the folder
 // of a family (attention/, images/). The activations share their four files, and so do the ops of the update. Adding an
-// op also touches this page, ops.def, rules.def (formula, shapes and local rule, as docs/ops.md prints them) and
-// tests/engine/support/op_cases.cpp.
+// op also touches this page, ops.def and tests/engine/support/op_cases.cpp.
 #pragma once
 
 #include "engine/ops/activations/activations.h"

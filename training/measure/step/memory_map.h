@@ -41,7 +41,7 @@ struct MemoryMap {
   int32_t most_at = 0;            ///< and at which instruction first
 };
 
-/// Of a sealed program: what a kernel reads is what its op's row in ops/rules.def says, not all that it is given.
+/// Of a sealed program: what a kernel reads is what its op says (ops/rules.h), not all that it is given.
 /// Weights, moments and workspace are there throughout; a batch input from the beginning to its last reader.
 MemoryMap memory_map(const ProgramData& program);
 

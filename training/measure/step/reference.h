@@ -1,7 +1,7 @@
 // Every op of the engine, written a second time as plainly as possible: scalar loops, templated on the number
 // type. double: what SIMD and CUDA kernels are compared with in the tests, and what measure/step/numeric_check takes
 // differences of. Var (tests/reference/var.h): the exact derivative of each formula, which the kernels' backward is
-// compared with. Formulas: rules.def. No kernel knows this file.
+// compared with. Formulas: docs/ops.md. No kernel knows this file.
 #pragma once
 
 #include <algorithm>
