@@ -6,7 +6,11 @@
 
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
-#include "engine/ops/ops.h"
+#include "engine/ops/activations/activations.h"
+#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/linear/linear.h"
+#include "engine/ops/probe/probe.h"
+#include "engine/ops/softmax_xent/softmax_xent.h"
 #include "engine/tape/program.h"
 #include "engine/tape/seal.h"
 #include "engine/tape/store.h"

@@ -19,7 +19,7 @@
 #include "engine/cpu/gemm/gemm_choice.h"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/pool.h"
-#include "engine/ops/ops.h"
+#include "engine/ops/linear/linear.h"
 
 namespace normscope::bench {
 namespace {

@@ -1,4 +1,4 @@
-// See shown.h. Signs are those of the formulas in engine/ops/rules.def.
+// See shown.h. Signs are those of the formulas in docs/ops.md.
 #include "app/tape_screen/shown.h"
 
 #include <fmt/format.h>

@@ -63,7 +63,7 @@ struct Shown {
   std::string sentence;                 ///< what it does to this gradient or value
   std::string note;                     ///< what else the numbers say; may be empty
   std::string formula, rule;            ///< TeX; rule empty where nothing has a gradient
-  std::string shapes, source;           ///< words of engine/ops/rules.def
+  std::string shapes, source;           ///< words of the op (engine/ops/rules.h)
   int64_t sequence = 0, sequences = 1;  ///< the sequence in the pictures, of how many
   std::vector<ShownTensor> reads, writes;
   size_t left_out = 0;     ///< tensors beyond kMostTensors

@@ -8,7 +8,13 @@
 
 #include "engine/core/error.h"
 #include "engine/model/model_parts.h"
-#include "engine/ops/ops.h"
+#include "engine/ops/embedding/embedding.h"
+#include "engine/ops/images/conv2d.h"
+#include "engine/ops/images/max_pool.h"
+#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/linear/linear.h"
+#include "engine/ops/probe/probe.h"
+#include "engine/ops/softmax_xent/softmax_xent.h"
 
 namespace normscope {
 namespace {

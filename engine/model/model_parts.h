@@ -7,7 +7,12 @@
 #include <string>
 
 #include "engine/model/transformer.h"
-#include "engine/ops/ops.h"
+#include "engine/ops/activations/activations.h"
+#include "engine/ops/add/add.h"
+#include "engine/ops/affine/affine.h"
+#include "engine/ops/dropout/dropout.h"
+#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/linear/linear.h"
 
 namespace normscope {
 

@@ -8,7 +8,17 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/model/model_parts.h"
-#include "engine/ops/ops.h"
+#include "engine/ops/add/add.h"
+#include "engine/ops/affine/affine.h"
+#include "engine/ops/attention/attention.h"
+#include "engine/ops/attention/relative_attention.h"
+#include "engine/ops/concat/concat.h"
+#include "engine/ops/embedding/embedding.h"
+#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/linear/linear.h"
+#include "engine/ops/mean_pool/mean_pool.h"
+#include "engine/ops/probe/probe.h"
+#include "engine/ops/softmax_xent/softmax_xent.h"
 
 namespace normscope {
 namespace {

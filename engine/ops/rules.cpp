@@ -3,42 +3,52 @@
 #include <fmt/format.h>
 
 #include <string_view>
+#include <vector>
 
 #include "engine/core/error.h"
-#include "engine/ops/layer_norm/layer_norm.h"
-#include "engine/ops/linear/linear.h"
 
 namespace normscope {
 namespace {
 
-constexpr OpRule kRules[] = {
-#define RULE(Kind, variant, title, formula, shapes, rule, source, r0, r1, r2, r3, saved) \
-  {OpKind::Kind, variant, title, formula, shapes, rule, source, {r0, r1, r2, r3}, saved},
-#define RULE_OF_SIX(Kind, variant, title, formula, shapes, rule, source, r0, r1, r2, r3, r4, r5, saved) \
-  {OpKind::Kind, variant, title, formula, shapes, rule, source, {r0, r1, r2, r3, r4, r5}, saved},
-#include "engine/ops/rules.def"
-#undef RULE_OF_SIX
-#undef RULE
-};
+OpRules rules_of(OpKind op) {
+  switch (op) {
+#define OP(Kind, name, ...) \
+  case OpKind::Kind:        \
+    return name##_rules();
+#include "engine/ops/ops.def"
+#undef OP
+    case OpKind::Count:
+      break;
+  }
+  return {};
+}
 
-std::string_view variant_of(const Node& node) {
-  if (node.op == OpKind::LayerNorm) return to_string(node.attributes.as<NormSpec>().kind);
-  if (node.op == OpKind::Linear && node.attributes.as<LinearSpec>().transposed) return "transposed";
-  return "";
+std::vector<OpRule> collected() {
+  std::vector<OpRule> all;
+  for (int i = 0; i < static_cast<int>(OpKind::Count); ++i)
+    for (OpRule rule : rules_of(static_cast<OpKind>(i)).rules) {
+      rule.op = static_cast<OpKind>(i);
+      all.push_back(rule);
+    }
+  return all;
 }
 
 std::string math(std::string_view formula) { return fmt::format("```math\n{}\n```\n", formula); }
 
 }  // namespace
 
-std::span<const OpRule> op_rules() { return kRules; }
+std::span<const OpRule> op_rules() {
+  static const std::vector<OpRule> all = collected();
+  return all;
+}
 
 const OpRule& rule_of(const Node& node) {
-  const std::string_view variant = variant_of(node);
-  for (const OpRule& rule : kRules)
+  const auto variant_of = rules_of(node.op).variant;
+  const std::string_view variant = variant_of ? variant_of(node.attributes) : "";
+  for (const OpRule& rule : op_rules())
     if (rule.op == node.op && variant == rule.variant) return rule;
-  fail("rules", "{} {} has no row '{}': expected one in engine/ops/rules.def", to_string(node.op), node.name,
-       variant);
+  fail("rules", "{} {} has no rule '{}': expected one in {}_rules()", to_string(node.op), node.name, variant,
+       to_string(node.op));
 }
 
 BackwardReads backward_reads(const Instruction& instruction) {
@@ -59,11 +69,11 @@ std::string rules_page() {
   std::string text =
       "# Ops\n\n"
       "What the engine can record, with the local rule by which each op hands a gradient on.\n"
-      "`normscope tape --rules` prints this page; the table behind it is "
-      "[`engine/ops/rules.def`](../engine/ops/rules.def).\n\n"
+      "`normscope tape --rules` prints this page; each section stands beside its op, in a folder of "
+      "[`engine/ops`](../engine/ops).\n\n"
       "$`dx`$ is the gradient of the loss by $`x`$, sums over $`r`$ run over rows, `mean` and `var` over a row; "
       "shapes: B batch, T positions, D width, H heads, V vocabulary, R rows.\n";
-  for (const OpRule& rule : kRules) {
+  for (const OpRule& rule : op_rules()) {
     text += fmt::format("\n## {}\n\n`{}`. {}.\n\n{}", rule.title, to_string(rule.op), rule.shapes,
                         math(rule.formula));
     if (*rule.rule) text += "\nBackward:\n\n" + math(rule.rule);

@@ -1,6 +1,6 @@
-// What every op computes, as words and formulas: the table rules.def as values. Called by normscope tape (--rules
-// prints docs/ops.md), by what shows an instruction, and by measure/step (step_player, memory_map), which asks what a
-// backward instruction reads.
+// What every op computes and how it hands a gradient on, in words and formulas: each op says it in its own file
+// (NAME_rules in ops/*/NAME.cpp), and here they are collected. Called by normscope tape (--rules prints docs/ops.md), by
+// what shows an instruction, and by measure/step (step_player, memory_map), which asks what a backward instruction reads.
 #pragma once
 
 #include <array>
@@ -12,11 +12,12 @@
 
 namespace normscope {
 
-/// A row of rules.def; formulas in the subset of TeX that app/tex draws.
+/// OpRule is what one variant of an op computes. Formulas are in the subset of TeX that app/tex draws; in them dx is the
+/// gradient of the loss by x, and c a gradient on its way.
 struct OpRule {
-  OpKind op = OpKind::Count;
-  const char* variant = "";  ///< what the op's constants choose: "RMS norm", "transposed"; empty: nothing
-  const char* title = "";    ///< "Layer norm"
+  OpKind op = OpKind::Count;  ///< that whose NAME_rules gave it; op_rules fills it in
+  const char* variant = "";   ///< what the op's constants choose: "RMS norm", "transposed"; empty: nothing
+  const char* title = "";     ///< "Layer norm"
   const char* formula = "";
   const char* shapes = "";
   const char* rule = "";           ///< local derivative; empty where nothing has a gradient
@@ -25,9 +26,21 @@ struct OpRule {
   uint8_t saved = 0;               ///< inputs whose gradient reads the saved tensors, a bit each
 };
 
+/// OpRules is what an op says of itself: a rule for each of its variants, and which one constants choose.
+struct OpRules {
+  std::span<const OpRule> rules;
+  const char* (*variant)(const Attributes&) = nullptr;  ///< null: the op has one rule
+};
+
+// Defined in ops/*/*.cpp.
+#define OP(Kind, name, ...) OpRules name##_rules();
+#include "engine/ops/ops.def"
+#undef OP
+
+/// op_rules returns the rules of all ops, in the order of ops.def.
 std::span<const OpRule> op_rules();
 
-/// rule_of returns the row of this very node: the variant that its constants choose.
+/// rule_of returns the rule of this very node: the variant that its constants choose.
 const OpRule& rule_of(const Node& node);
 
 /// What a backward instruction reads beside the gradient of its output: the values that its kernels look at, not all

@@ -1,6 +1,6 @@
 // Phase one: recording. A Tape is plain data: values (name, shape, role) and nodes (op, inputs, output,
 // saved) in the order of recording, which is topological order because a node can only name values that exist
-// already. Nothing is computed here. ops/ops.h records nodes; tape/seal.h turns a Tape into a Program.
+// already. Nothing is computed here. What records nodes stands in ops/*/*.h; tape/seal.h turns a Tape into a Program.
 #pragma once
 
 #include <cstdint>

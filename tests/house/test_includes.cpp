@@ -30,7 +30,7 @@ constexpr Room kRooms[] = {
     {"engine/core", ""},
     {"registry", ""},
     {"engine/tape", "engine/core registry"},
-    {"engine/ops", "engine/core engine/tape"},
+    {"engine/ops", "engine/core registry engine/tape"},
     {"engine/cpu", "engine/core registry engine/tape"},
     {"engine/ops on cpu", "engine/core engine/ops engine/cpu"},
     {"engine/cuda", "engine/core registry engine/tape engine/ops"},

@@ -1,5 +1,5 @@
-// The table of formulas (engine/ops/rules.def): no op without a row, nothing that cannot be drawn, and the page that
-// is printed from it.
+// The formulas that the ops say of themselves (engine/ops/rules.h): no op without one, nothing that cannot be drawn, and
+// the page that is printed from them.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -9,7 +9,8 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/cpu/kernel.h"
-#include "engine/ops/ops.h"
+#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/linear/linear.h"
 #include "engine/ops/rules.h"
 #include "test_paths.h"
 
@@ -28,13 +29,13 @@ Node node_of(OpKind op, Attributes attributes = {}) {
 
 }  // namespace
 
-TEST_CASE("op rules: every op has a row, and a local rule exactly where it has a backward kernel") {
+TEST_CASE("op rules: every op has a rule, and a local rule exactly where it has a backward kernel") {
   for (int i = 0; i < static_cast<int>(OpKind::Count); ++i) {
     const auto op = static_cast<OpKind>(i);
     INFO(to_string(op));
-    const bool has_row =
+    const bool has_rule =
         std::any_of(op_rules().begin(), op_rules().end(), [&](const OpRule& rule) { return rule.op == op; });
-    CHECK(has_row);
+    CHECK(has_rule);
   }
   for (const OpRule& rule : op_rules()) {
     INFO(rule.title);
@@ -70,7 +71,7 @@ TEST_CASE("op rules: every formula can be drawn") {
   }
 }
 
-TEST_CASE("op rules: docs/ops.md is the page of the table") {
+TEST_CASE("op rules: docs/ops.md is the page of them all") {
   const std::string page = rules_page();
   CHECK(read_all(std::string(NORMSCOPE_SOURCE_DIR) + "/docs/ops.md") == page);
   for (const OpRule& rule : op_rules()) CHECK(holds(page, rule.formula));

@@ -10,7 +10,8 @@
 
 #include "engine/core/error.h"
 #include "engine/cpu/measure_rows.h"
-#include "engine/ops/ops.h"
+#include "engine/ops/add/add.h"
+#include "engine/ops/layer_norm/layer_norm.h"
 
 namespace normscope {
 namespace {

@@ -7,7 +7,9 @@
 #include <span>
 
 #include "engine/core/error.h"
-#include "engine/ops/ops.h"
+#include "engine/ops/attention/attention.h"
+#include "engine/ops/attention/relative_attention.h"
+#include "engine/ops/layer_norm/layer_norm.h"
 #include "training/measure/look.h"
 
 namespace normscope {

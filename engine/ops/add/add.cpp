@@ -2,6 +2,7 @@
 #include "engine/ops/add/add.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 
 namespace normscope {
 
@@ -19,6 +20,19 @@ ValueId add(Tape& tape, const std::string& name, ValueId x, ValueId f, ResidualS
   Node node{.op = OpKind::Add, .name = name, .in = {x, f, skip.learned, branch.learned}};
   node.attributes = AddSpec{skip.constant, branch.constant};
   return tape.add_node(std::move(node), shape);
+}
+
+OpRules add_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "Residual sum",
+       .formula = R"(y = a \odot x + b \odot f)",
+       .shapes =
+           "x, f and y (..,D); skip scale a and branch scale b: constant, or learned of shape (1) or (D)",
+       .rule =
+           R"(dx = a \odot dy, \quad df = b \odot dy, \quad da = \sum x \odot dy, \quad db = \sum f \odot dy)",
+       .source = "He et al. 2016; learned scales: Liu et al. 2020",
+       .reads = {4, 8, 1, 2}}};
+  return {kRows};
 }
 
 }  // namespace normscope

@@ -2,6 +2,7 @@
 #include "engine/ops/affine/affine.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 
 namespace normscope {
 
@@ -15,6 +16,17 @@ ValueId affine(Tape& tape, const std::string& name, ValueId x, float constant, V
   Node node{.op = OpKind::Affine, .name = name, .in = {x, gain, shift}};
   node.attributes = AffineSpec{constant};
   return tape.add_node(std::move(node), shape);
+}
+
+OpRules affine_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "Scale and shift",
+       .formula = R"(y = s g \odot x + h)",
+       .shapes =
+           "x and y (..,D), gain g and shift h: one number each for as many equal parts of a row, or none; s constant",
+       .rule = R"(dx = s g \odot dy, \quad dg = s \sum x \odot dy, \quad dh = \sum dy)",
+       .reads = {2, 1}}};
+  return {kRows};
 }
 
 }  // namespace normscope

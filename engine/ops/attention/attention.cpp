@@ -3,6 +3,7 @@
 #include "engine/ops/attention/attention.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 
 namespace normscope {
 
@@ -24,6 +25,21 @@ ValueId attention(Tape& tape, const std::string& name, ValueId q, ValueId k, Val
   node.attributes = spec;
   node.site = spec.dropout_site;
   return tape.add_node(std::move(node), sq, {{"probabilities", {sq[0], spec.heads, sq[1], sk[1]}}});
+}
+
+OpRules attention_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "Multi-head attention",
+       .formula =
+           R"(y = P v, \quad P = \operatorname{softmax}\left(\frac{q k^T}{\sqrt{D/H}}\right) \text{ in each head})",
+       .shapes =
+           "q (B,Tq,D), k and v (B,Tk,D), key lengths (B) i32 or none, y (B,Tq,D); saved: P (B,H,Tq,Tk)",
+       .rule =
+           R"(dv = P^T dy, \quad dS = P \odot \left(c - \sum_s P_s c_s\right), \quad c = dy v^T, \quad dq = \frac{dS k}{\sqrt{D/H}}, \quad dk = \frac{dS^T q}{\sqrt{D/H}})",
+       .source = "Vaswani et al. 2017, equation 1",
+       .reads = {15, 15, 15},
+       .saved = 7}};
+  return {kRows};
 }
 
 }  // namespace normscope

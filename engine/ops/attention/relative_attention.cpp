@@ -3,6 +3,7 @@
 #include "engine/ops/attention/relative_attention.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 
 namespace normscope {
 namespace {
@@ -46,6 +47,21 @@ ValueId relative_attention(Tape& tape, const std::string& name, const RelativeAt
   node.site = spec.dropout_site;
   return tape.add_node(std::move(node), q,
                        {{"probabilities", {q[0], spec.heads, q[1], tape.shape(in.keys)[1]}}});
+}
+
+OpRules relative_attention_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "Relative attention over a memory",
+       .formula =
+           R"(y = P v, \quad P = \operatorname{softmax}(S), \quad S_{t,s} = \frac{c_t k_s^T + e_t r_{t+M-s}^T}{\sqrt{D/H}} \text{ for } s \le t + M \text{ in each head})",
+       .shapes =
+           "c = q + u and e = q + v (B,T,D), k and v (B,M+T,D), distances r (P,D), memory lengths (B) i32 or none, y (B,T,D); saved: P (B,H,T,M+T)",
+       .rule =
+           R"(dv = P^T dy, \quad dS = P \odot \left(g - \sum_s P_s g_s\right), \quad g = dy v^T, \quad dc = \frac{dS k}{\sqrt{D/H}}, \quad dk = \frac{dS^T c}{\sqrt{D/H}}, \quad de_t = \sum_s \frac{dS_{t,s} r_{t+M-s}}{\sqrt{D/H}}, \quad dr_i = \sum_t \frac{dS_{t,t+M-i} e_t}{\sqrt{D/H}})",
+       .source = "Dai et al. 2019 (Transformer-XL), section 3.3 and appendix B; not checked",
+       .reads = {38, 37, 36, 52, 44},
+       .saved = 31}};
+  return {kRows};
 }
 
 }  // namespace normscope

@@ -2,6 +2,7 @@
 #include "engine/ops/concat/concat.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 
 namespace normscope {
 
@@ -13,6 +14,15 @@ ValueId concat(Tape& tape, const std::string& name, ValueId a, ValueId b) {
   if (a == b) fail("concat " + name, "one value stands behind itself: expected two");
   const Shape out{sa[0], sa[1] + sb[1], sa[2]};
   return tape.add_node({.op = OpKind::Concat, .name = name, .in = {a, b}}, out);
+}
+
+OpRules concat_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "Positions behind positions",
+       .formula = R"(y_{b,t} = a_{b,t} \text{ for } t < T_a, \text{ else } b_{b,t-T_a})",
+       .shapes = "a (B,Ta,D), b (B,Tb,D), y (B,Ta+Tb,D)",
+       .rule = R"(da_{b,t} = dy_{b,t}, \quad db_{b,t} = dy_{b,T_a+t})"}};
+  return {kRows};
 }
 
 }  // namespace normscope

@@ -2,6 +2,7 @@
 #include "engine/ops/dropout/dropout.h"
 
 #include "engine/core/philox.h"
+#include "engine/ops/rules.h"
 
 namespace normscope {
 
@@ -11,6 +12,17 @@ ValueId dropout(Tape& tape, const std::string& name, ValueId x, DropoutKind kind
   node.site = site_of(name);
   node.attributes = DropoutSpec{kind, node.site};
   return tape.add_node(std::move(node), shape);
+}
+
+OpRules dropout_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "Dropout",
+       .formula =
+           R"(y = \frac{m \odot x}{1 - p}, \quad m \in \lbrace 0, 1 \rbrace, \text{ drawn from site, step and element})",
+       .shapes = "x and y of any one shape",
+       .rule = R"(dx = \frac{m \odot dy}{1 - p})",
+       .source = "Srivastava et al. 2014"}};
+  return {kRows};
 }
 
 }  // namespace normscope

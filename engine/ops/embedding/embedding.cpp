@@ -2,6 +2,7 @@
 #include "engine/ops/embedding/embedding.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 
 namespace normscope {
 
@@ -20,6 +21,18 @@ ValueId embedding(Tape& tape, const std::string& name, ValueId tokens, ValueId t
   node.attributes = EmbeddingSpec{scale, joined};
   const int64_t B = ids[0], T = ids[1], D = rows.cols();
   return tape.add_node(std::move(node), joined ? Shape{B, T * D} : Shape{B, T, D});
+}
+
+OpRules embedding_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "Embedding",
+       .formula = R"(y_{b,t} = s E_{\text{token}(b,t)} + P_t)",
+       .shapes =
+           "tokens (B,T) i32, table E (V,D), positions P (T,D) or none, y (B,T,D), or joined (B,TD); s constant",
+       .rule = R"(dE_v = s \sum_{\text{token}(b,t) = v} dy_{b,t}, \quad dP_t = \sum_b dy_{b,t})",
+       .source = "Vaswani et al. 2017, section 3.4",
+       .reads = {0, 1}}};
+  return {kRows};
 }
 
 }  // namespace normscope

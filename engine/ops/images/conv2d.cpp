@@ -2,6 +2,7 @@
 #include "engine/ops/images/conv2d.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 
 namespace normscope {
 
@@ -23,6 +24,19 @@ ValueId conv2d(Tape& tape, const std::string& name, ValueId x, ValueId weight, V
   Node node{.op = OpKind::Conv2d, .name = name, .in = {x, weight, bias}};
   node.attributes = Conv2dSpec{window};
   return tape.add_node(std::move(node), {in[0], window.windows() * w[1]});
+}
+
+OpRules conv2d_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "Convolution",
+       .formula = R"(Y = P W + b, \quad P_r \text{ the numbers of } x \text{ under window } r)",
+       .shapes =
+           "x (B,..) of H W C numbers an image, W (KKC,O), b (O) or none, y (B,..) of O numbers a window; window K, stride and padding constant",
+       .rule =
+           R"(dW = P^T dY, \quad dP = dY W^T, \quad dx = \sum dP \text{ over the windows that read it}, \quad db = \sum_r dY_r)",
+       .source = "LeCun et al. 1998",
+       .reads = {2, 1}}};
+  return {kRows};
 }
 
 }  // namespace normscope

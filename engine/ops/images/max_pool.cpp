@@ -2,6 +2,7 @@
 #include "engine/ops/images/max_pool.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 
 namespace normscope {
 
@@ -19,6 +20,18 @@ ValueId max_pool(Tape& tape, const std::string& name, ValueId x, const ImageWind
   Node node{.op = OpKind::MaxPool, .name = name, .in = {x}};
   node.attributes = MaxPoolSpec{window};
   return tape.add_node(std::move(node), {in[0], window.windows() * window.channels});
+}
+
+OpRules max_pool_rules() {
+  static constexpr OpRule kRows[] = {
+      {.title = "Largest under a window",
+       .formula = R"(y_{r,c} = \max_{p} x_{p,c} \text{ under window } r)",
+       .shapes =
+           "x (B,..) of H W C numbers an image, y (B,..) of C numbers a window; window and stride constant",
+       .rule =
+           R"(dx_{p,c} = \sum dy_{r,c} \text{ over the windows where it is the largest, of equal ones the first})",
+       .reads = {1}}};
+  return {kRows};
 }
 
 }  // namespace normscope

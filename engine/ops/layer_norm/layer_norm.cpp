@@ -2,8 +2,90 @@
 #include "engine/ops/layer_norm/layer_norm.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 
 namespace normscope {
+namespace {
+
+/// A row a kind.
+constexpr OpRule kNormRules[] = {
+    {.variant = to_string(NormKind::LayerNorm),
+     .title = "Layer norm",
+     .formula =
+         R"(y = \gamma \odot \hat x + \beta, \quad \hat x = \frac{x - \operatorname{mean} x}{\sigma}, \quad \sigma = \sqrt{\operatorname{var} x + \epsilon})",
+     .shapes = "x (..,D), gain (D), bias (D), y (..,D); saved: mean (R), 1/sigma (R)",
+     .rule =
+         R"(dx = \frac{c - \operatorname{mean} c - \hat x \odot \operatorname{mean}(c \odot \hat x)}{\sigma}, \quad c = \gamma \odot dy, \quad d\gamma = \sum_r dy_r \odot \hat x_r, \quad d\beta = \sum_r dy_r)",
+     .source = "Ba, Kiros and Hinton 2016",
+     .reads = {3, 1},
+     .saved = 3},
+    {.variant = to_string(NormKind::Simple),
+     .title = "Layer norm, simple",
+     .formula =
+         R"(y = \hat x = \frac{x - \operatorname{mean} x}{\sigma}, \quad \sigma = \sqrt{\operatorname{var} x + \epsilon})",
+     .shapes = "x (..,D), y (..,D); saved: mean (R), 1/sigma (R)",
+     .rule =
+         R"(dx = \frac{dy - \operatorname{mean} dy - \hat x \odot \operatorname{mean}(dy \odot \hat x)}{\sigma})",
+     .source = "Xu et al. 2019",
+     .reads = {1},
+     .saved = 1},
+    {.variant = to_string(NormKind::Rms),
+     .title = "RMS norm",
+     .formula =
+         R"(y = \gamma \odot \hat x, \quad \hat x = \frac{x}{\rho}, \quad \rho = \sqrt{\operatorname{mean} x^2 + \epsilon})",
+     .shapes = "x (..,D), gain (D), y (..,D); saved: zero (R), 1/rho (R)",
+     .rule =
+         R"(dx = \frac{c - \hat x \odot \operatorname{mean}(c \odot \hat x)}{\rho}, \quad c = \gamma \odot dy, \quad d\gamma = \sum_r dy_r \odot \hat x_r)",
+     .source = "Zhang and Sennrich 2019",
+     .reads = {3, 1},
+     .saved = 3},
+    {.variant = to_string(NormKind::Detach),
+     .title = "DetachNorm",
+     .formula =
+         R"(y = \hat x = \frac{x - \operatorname{mean} x}{\sigma}, \quad \text{mean and } \sigma \text{ held constant backward})",
+     .shapes = "x (..,D), y (..,D); saved: mean (R), 1/sigma (R)",
+     .rule = R"(dx = \frac{dy}{\sigma})",
+     .source = "Xu et al. 2019",
+     .reads = {1},
+     .saved = 1},
+    {.variant = to_string(NormKind::DetachMean),
+     .title = "Layer norm, mean detached",
+     .formula =
+         R"(y = \hat x = \frac{x - \operatorname{mean} x}{\sigma}, \quad \text{the mean held constant backward})",
+     .shapes = "x (..,D), y (..,D); saved: mean (R), 1/sigma (R)",
+     .rule = R"(dx = \frac{dy - \hat x \odot \operatorname{mean}(dy \odot \hat x)}{\sigma})",
+     .source = "Xu et al. 2019",
+     .reads = {1},
+     .saved = 1},
+    {.variant = to_string(NormKind::DetachVariance),
+     .title = "Layer norm, variance detached",
+     .formula =
+         R"(y = \hat x = \frac{x - \operatorname{mean} x}{\sigma}, \quad \sigma \text{ held constant backward})",
+     .shapes = "x (..,D), y (..,D); saved: mean (R), 1/sigma (R)",
+     .rule = R"(dx = \frac{dy - \operatorname{mean} dy}{\sigma})",
+     .source = "Xu et al. 2019",
+     .reads = {1},
+     .saved = 1},
+    {.variant = to_string(NormKind::AdaNorm),
+     .title = "AdaNorm",
+     .formula =
+         R"(y = C (1 - k \hat x) \odot \hat x, \quad \hat x = \frac{x - \operatorname{mean} x}{\sigma}, \quad \text{the first factor held constant backward})",
+     .shapes = "x (..,D), y (..,D); saved: mean (R), 1/sigma (R); C and k constant",
+     .rule =
+         R"(dx = \frac{c - \operatorname{mean} c - \hat x \odot \operatorname{mean}(c \odot \hat x)}{\sigma}, \quad c = C (1 - k \hat x) \odot dy)",
+     .source = "Xu et al. 2019",
+     .reads = {1},
+     .saved = 1},
+    {.variant = to_string(NormKind::DyT),
+     .title = "Dynamic tanh",
+     .formula = R"(y = \gamma \odot t + \beta, \quad t = \operatorname{tanh}(\alpha x))",
+     .shapes = "x (..,D), gain (D), bias (D), alpha (1), y (..,D); saved: zero (R), |t| / |x| (R)",
+     .rule =
+         R"(dx = \alpha c, \quad c = \gamma \odot (1 - t^2) \odot dy, \quad d\alpha = \sum_{r,j} c x, \quad d\gamma = \sum_r dy_r \odot t_r, \quad d\beta = \sum_r dy_r)",
+     .source = "Zhu et al. 2025",
+     .reads = {11, 9, 0, 11}}};
+
+}  // namespace
 
 ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x, ValueId gain, ValueId bias,
                    float eps, int32_t heads, const NormExtras& extras) {
@@ -28,6 +110,10 @@ ValueId layer_norm(Tape& tape, const std::string& name, NormKind kind, ValueId x
   Node node{.op = OpKind::LayerNorm, .name = name, .in = {x, gain, bias, extras.alpha}};
   node.attributes = NormSpec{kind, heads, eps, extras.scale, extras.slope};
   return tape.add_node(std::move(node), in, {{"mean", {rows}}, {"inverse_sigma", {rows}}});
+}
+
+OpRules layer_norm_rules() {
+  return {kNormRules, [](const Attributes& a) { return to_string(a.as<NormSpec>().kind); }};
 }
 
 }  // namespace normscope

@@ -2,6 +2,7 @@
 #include "engine/ops/linear/linear.h"
 
 #include "engine/core/error.h"
+#include "engine/ops/rules.h"
 
 namespace normscope {
 
@@ -22,6 +23,23 @@ ValueId linear(Tape& tape, const std::string& name, ValueId x, ValueId weight, V
   Node node{.op = OpKind::Linear, .name = name, .in = {x, weight, bias}};
   node.attributes = LinearSpec{transposed};
   return tape.add_node(std::move(node), out);
+}
+
+OpRules linear_rules() {
+  static constexpr const char* kTransposed = "transposed";
+  static constexpr OpRule kRows[] = {{.title = "Matrix product",
+                                      .formula = R"(y = x W + b)",
+                                      .shapes = "x (..,K), W (K,N), b (N) or none, y (..,N)",
+                                      .rule = R"(dx = dy W^T, \quad dW = x^T dy, \quad db = \sum_r dy_r)",
+                                      .reads = {2, 1}},
+                                     {.variant = kTransposed,
+                                      .title = "Matrix product, weight transposed",
+                                      .formula = R"(y = x W^T + b)",
+                                      .shapes = "x (..,K), W (N,K), b (N) or none, y (..,N)",
+                                      .rule = R"(dx = dy W, \quad dW = dy^T x, \quad db = \sum_r dy_r)",
+                                      .source = "tied output: Press and Wolf 2017",
+                                      .reads = {2, 1}}};
+  return {kRows, [](const Attributes& a) { return a.as<LinearSpec>().transposed ? kTransposed : ""; }};
 }
 
 }  // namespace normscope

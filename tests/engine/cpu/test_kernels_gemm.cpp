@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "engine/ops/attention/attention.h"
 #include "engine/support/linear_products.h"
 #include "engine/support/op_harness.h"
 

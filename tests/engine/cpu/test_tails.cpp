@@ -5,7 +5,10 @@
 #include "catch.hpp"
 #include "engine/cpu/kernel.h"
 #include "engine/cpu/tails.h"
-#include "engine/ops/ops.h"
+#include "engine/ops/activations/activations.h"
+#include "engine/ops/dropout/dropout.h"
+#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/linear/linear.h"
 
 namespace normscope::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "catch.hpp"
-#include "engine/ops/ops.h"
+#include "engine/ops/layer_norm/layer_norm.h"
 #include "engine/support/op_harness.h"
 
 namespace normscope::test {

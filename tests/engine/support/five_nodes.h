@@ -3,7 +3,11 @@
 #pragma once
 
 #include "engine/core/philox.h"
-#include "engine/ops/ops.h"
+#include "engine/ops/activations/activations.h"
+#include "engine/ops/add/add.h"
+#include "engine/ops/embedding/embedding.h"
+#include "engine/ops/linear/linear.h"
+#include "engine/ops/softmax_xent/softmax_xent.h"
 #include "engine/tape/store.h"
 
 namespace normscope::test {

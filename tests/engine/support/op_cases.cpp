@@ -6,6 +6,10 @@
 #include <tuple>
 
 #include "engine/core/philox.h"
+#include "engine/ops/add/add.h"
+#include "engine/ops/affine/affine.h"
+#include "engine/ops/dropout/dropout.h"
+#include "engine/ops/embedding/embedding.h"
 #include "training/spec/update_rule.h"
 
 namespace normscope::test {

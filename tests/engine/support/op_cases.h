@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "engine/cpu/kernel.h"
-#include "engine/ops/ops.h"
 #include "engine/ops/probe/probe.h"
+#include "engine/tape/tape.h"
 #include "reference/var.h"
 
 namespace normscope::test {

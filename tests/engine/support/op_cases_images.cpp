@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "engine/ops/images/conv2d.h"
+#include "engine/ops/images/max_pool.h"
 #include "engine/support/op_cases.h"
 
 namespace normscope::test {

@@ -7,6 +7,9 @@
 #include <utility>
 
 #include "engine/core/philox.h"
+#include "engine/ops/attention/attention.h"
+#include "engine/ops/attention/relative_attention.h"
+#include "engine/ops/linear/linear.h"
 #include "engine/support/op_cases.h"
 #include "training/spec/update_rule.h"
 

@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "engine/core/error.h"
 #include "engine/model/transformer.h"
+#include "engine/ops/dropout/dropout.h"
 #include "engine/ops/probe/probe.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"

@@ -7,6 +7,7 @@
 #include "engine/core/error.h"
 #include "engine/core/philox.h"
 #include "engine/cpu/backend_cpu.h"
+#include "engine/ops/attention/attention.h"
 #include "engine/support/five_nodes.h"
 #include "engine/support/helpers.h"
 #include "engine/support/op_harness.h"

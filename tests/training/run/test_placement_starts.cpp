@@ -5,7 +5,9 @@
 
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "engine/ops/ops.h"
+#include "engine/ops/activations/activations.h"
+#include "engine/ops/layer_norm/layer_norm.h"
+#include "engine/ops/linear/linear.h"
 #include "engine/support/helpers.h"
 #include "engine/support/placement_start.h"
 #include "training/spec/spec.h"

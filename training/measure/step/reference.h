@@ -1,7 +1,7 @@
 // The reference is every op of the engine, written a second time as plainly as possible: scalar loops, templated on
 // the number type. In double, the tests compare SIMD and CUDA kernels with it, and measure/step/numeric_check takes
 // its differences. With Var (tests/reference/var.h) it gives the exact derivative of each formula, which the kernels'
-// backward is compared with. Formulas: rules.def. No kernel knows this file.
+// backward is compared with. Formulas: docs/ops.md. No kernel knows this file.
 #pragma once
 
 #include <algorithm>
