@@ -33,15 +33,9 @@ std::vector<StatInfo> layout_of(const SavedRun& saved) {
   return layout;
 }
 
-std::shared_ptr<History> history_of(SavedRun& saved) {
+std::shared_ptr<History> history_of(const SavedRun& saved) {
   auto history = std::make_shared<History>(layout_of(saved));
-  history->append_dense(saved.loss_steps, saved.history_losses, saved.history_rates);
-  if (!saved.stats.empty() && saved.frames.stats.size() == saved.frames.steps.size() * saved.stats.size())
-    history->restore_frames(saved.frames);
-  for (size_t i = 0; i < saved.validation_steps.size(); ++i)
-    history->append_validation(saved.validation_steps[i], static_cast<double>(saved.validation_losses[i]));
-  for (RunEvent& event : saved.events) history->add_event(std::move(event));
-  if (history->last_step() > saved.step) history->truncate(saved.step);
+  restore_history(saved, *history);
   return history;
 }
 
