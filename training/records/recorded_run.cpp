@@ -43,7 +43,7 @@ RecordedRun saved_run(const std::string& path) {
   SavedRun saved = read_saved_run(SafetensorsFile::load(path));
   RecordedRun run;
   run.path = path;
-  run.origin = Origin::Saved;
+  run.from = Origin::Saved;
   run.maker = "normscope";
   run.seed = saved.spec.seed;
   run.name = saved.spec.name.empty() ? default_name(saved.spec) : saved.spec.name;
@@ -55,7 +55,7 @@ RecordedRun saved_run(const std::string& path) {
   run.verdict = to_string(verdict_of(run.history->events()));
   run.tokens_per_step = units_of_step(saved.spec);
   run.data = {data_name(saved.spec.data), saved.data_hash, 0, unit_of(saved.spec.data)};
-  run.origin_spec = std::move(saved.origin);
+  run.origin = std::move(saved.origin);
   if (run.history->layout().empty())
     run.missing.push_back(
         "gradient norms and hidden states: this file does not name its numbers; resume the run and save it again");
