@@ -1,4 +1,4 @@
-// Runs for lessons. A run that is among the finished ones in memory (lab/run_cache.h, shared with the Lab) or
+// Runs for lessons. A run that is among the finished ones in memory (session/run_cache.h, shared with the Lab) or
 // in the store on disk is not trained again; another is trained by the runner of experiments, measured and
 // kept in both. What a lesson wants to know of a finished run beside its history (shares of branches, what
 // the model writes) is worked out once and kept here. Any number of threads may ask at once, each through a
@@ -27,8 +27,8 @@ namespace normscope::lessons {
 using ShareMap =
     std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
 
-/// A finished run as lessons see it.
-struct RunResult {
+/// What lessons ask of a finished run beside what is taken of every run (taken.h).
+struct RunFindings {
   double level = 0;  ///< loss of a model that knows letter frequencies only
   std::string text;  ///< what the model writes at the end
   std::shared_ptr<const History> history;
@@ -62,8 +62,8 @@ class RunStore {
   int threads() const { return threads_; }
 
   /// The finished run, trained now when it is not there. Throws Error, and Cancelled.
-  std::shared_ptr<const RunResult> get(const RunSpec& spec, const std::vector<Edit>& edits,
-                                       const OnStep& on_step);
+  std::shared_ptr<const RunFindings> get(const RunSpec& spec, const std::vector<Edit>& edits,
+                                         const OnStep& on_step);
   /// Rise of the finished run's validation loss, nats, without each layer of its only stack; `top`: without the
   /// last 1, 2, ... of them (training/session/ablation.h). Trained as in get(). Throws Error for any other model.
   std::vector<double> left_out(const RunSpec& spec, const std::vector<Edit>& edits, bool top,
@@ -78,7 +78,7 @@ class RunStore {
   /// Results in memory; what was kept elsewhere is found again.
   void forget();
   /// nullptr when no get() asked for it yet.
-  std::shared_ptr<const RunResult> find(const std::string& key) const;
+  std::shared_ptr<const RunFindings> find(const std::string& key) const;
   static std::string key_of(const RunSpec& spec, const std::vector<Edit>& edits);
 
   /// Asked before each model that a curve builds afresh, which are many and train nothing.
@@ -100,14 +100,14 @@ class RunStore {
     experiments::ResultStore kept;
     std::mutex mutex;
     std::condition_variable changed;
-    std::map<std::string, std::shared_ptr<const RunResult>> results;
+    std::map<std::string, std::shared_ptr<const RunFindings>> results;
     std::set<std::string> under_way;  ///< keys that a thread is training
     std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks;
     int32_t trained = 0;
   };
   RunStore(int threads, std::shared_ptr<Shared> shared);
-  std::shared_ptr<const RunResult> make(const experiments::Experiment& run, const std::string& key,
-                                        const OnStep& on_step);
+  std::shared_ptr<const RunFindings> make(const experiments::Experiment& run, const std::string& key,
+                                          const OnStep& on_step);
   std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
   void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
   experiments::Plan plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step);
