@@ -20,6 +20,7 @@
 #include "app/panels/metrics.h"
 #include "training/data/identity/data_identity.h"
 #include "training/measure/history.h"
+#include "training/records/recorded_run.h"
 #include "training/spec/spec.h"
 
 namespace normscope::comparison {
@@ -33,29 +34,13 @@ enum class Alignment : uint8_t { Step, Tokens, Time };
 const char* to_string(Alignment align);           ///< "step", "tokens", "time"
 Alignment alignment_from(std::string_view name);  ///< throws Error
 
-/// `OneSeed` is one training of a run.
-struct OneSeed {
-  uint64_t seed = 0;  ///< 0: not said
-  std::shared_ptr<const History> history;
-  std::string verdict{};      ///< as its file words it; empty: not said
-  double unigram = kUnknown;  ///< nats per symbol
-  double tokens_per_step = kUnknown, seconds_per_step = kUnknown;
-};
+using records::OneSeed;
 
 /// `Compared` is a run to compare: live, saved or recorded elsewhere.
-struct Compared {
-  std::string name;      ///< "Post-LN, warm-up 200"
-  std::string source{};  ///< the file it was read from; empty: live
-  std::string maker{};   ///< "normscope", "PyTorch 2.4"; empty: not said
-  std::vector<std::pair<std::string, std::string>> settings{};  ///< key and value; empty: not said
-  std::optional<RunSpec>
-      spec{};  ///< as it trains now, with its edits; only where the settings are ours and complete
-  std::optional<RunSpec> origin{};  ///< as it stood before its edits; empty: not said
-  std::vector<Edit> edits{};
-  DataIdentity data{};                 ///< what it reads, as far as that is said
-  std::vector<OneSeed> seeds;          ///< at least one; the first is shown
-  std::vector<std::string> missing{};  ///< what its file cannot show, a sentence each
-  char letter = 0;                     ///< its letter on screen; 0: by its place, A to D
+struct Compared : records::AboutRun {
+  std::string source;          ///< the file it was read from; empty: live
+  std::vector<OneSeed> seeds;  ///< at least one; the first is shown
+  char letter = 0;             ///< its letter on screen; 0: by its place, A to D
 };
 
 struct Choice {

@@ -31,28 +31,19 @@ std::vector<Compared> compared_from(std::span<const records::RecordedRun> runs) 
   std::vector<Compared> result;
   std::vector<const records::RecordedRun*> firsts;
   for (const records::RecordedRun& run : runs) {
-    const OneSeed seed{run.seed,    run.history,         run.verdict,
-                       run.unigram, run.tokens_per_step, run.seconds_per_step};
     Settings settings = settings_of(run);
     size_t place = 0;
     while (place < result.size() && !is_seed_of(run, settings, *firsts[place], result[place])) ++place;
     if (place == result.size()) {
-      const std::string source = std::filesystem::path(run.path).filename().string();
-      // Whose settings are ours was trained by us: a log says with which version, a saved run does not.
-      const std::string maker = run.spec ? "normscope" : run.maker;
       Compared& one = result.emplace_back();
-      one.name = run.name;
-      one.source = source;
-      one.maker = maker;
+      static_cast<records::AboutRun&>(one) = run;
+      one.source = std::filesystem::path(run.path).filename().string();
       one.settings = std::move(settings);
-      one.spec = run.spec;
-      one.origin = run.origin_spec;
-      one.edits = run.edits;
-      one.data = run.data;
-      one.missing = run.missing;
+      // Whose settings are ours was trained by us: a log says with which version, a saved run does not.
+      if (run.spec) one.maker = "normscope";
       firsts.push_back(&run);
     }
-    result[place].seeds.push_back(seed);
+    result[place].seeds.push_back(run);
   }
   return result;
 }

@@ -211,7 +211,7 @@ CurveData layers(const Curve& curve, const RunSpec& spec, RunStore& runs) {
   return numbered(std::move(mean));
 }
 
-CurveData shares(const Curve& curve, const RunResult& run) {
+CurveData shares(const Curve& curve, const RunFindings& run) {
   std::vector<double> y;
   for (const std::vector<double>& row : curve.at_start ? run.shares_start : run.shares_end)
     y.push_back(curve.y == "own" ? row.back() : std::accumulate(row.begin(), row.end(), 0.0));
@@ -360,7 +360,7 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
   switch (curve.of) {
     case Curve::Of::Run:
     case Curve::Of::Profile: {
-      const std::shared_ptr<const RunResult> run = store.get(spec, edits, on_step);
+      const std::shared_ptr<const RunFindings> run = store.get(spec, edits, on_step);
       return partial_curve(curve, spec.model, *run->history, run->level);
     }
     case Curve::Of::Sweep:

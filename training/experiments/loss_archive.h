@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "training/experiments/store/result_store.h"
-#include "training/session/loss_archive.h"
+#include "training/session/run_cache.h"
 
 namespace normscope::experiments {
 

@@ -19,9 +19,9 @@ bool is_one_stack(const ModelConfig& model) {
 }
 
 /// What a lesson asks of a run beside its history: at the start and at the end.
-RunResult result_of(Run& end, const RunSpec& spec, const std::shared_ptr<const Task>& task,
-                    Backend& backend) {
-  RunResult result;
+RunFindings findings_of(Run& end, const RunSpec& spec, const std::shared_ptr<const Task>& task,
+                        Backend& backend) {
+  RunFindings result;
   if (is_one_stack(spec.model)) {
     const Batch batch = validation_batch(*task, end.spec(), kShareSequences);
     {
@@ -62,7 +62,7 @@ std::string RunStore::key_of(const RunSpec& spec, const std::vector<Edit>& edits
   return run_key(spec, edits);
 }
 
-std::shared_ptr<const RunResult> RunStore::find(const std::string& key) const {
+std::shared_ptr<const RunFindings> RunStore::find(const std::string& key) const {
   const std::lock_guard lock(shared_->mutex);
   const auto it = shared_->results.find(key);
   return it == shared_->results.end() ? nullptr : it->second;
@@ -86,8 +86,8 @@ std::shared_ptr<const Task> RunStore::task(const DataSpec& data) {
 }
 
 // Two threads that ask for the same run: one trains, the other waits for its result.
-std::shared_ptr<const RunResult> RunStore::get(const RunSpec& spec, const std::vector<Edit>& edits,
-                                               const OnStep& on_step) {
+std::shared_ptr<const RunFindings> RunStore::get(const RunSpec& spec, const std::vector<Edit>& edits,
+                                                 const OnStep& on_step) {
   const std::string key = key_of(spec, edits);
   Shared& shared = *shared_;
   {
@@ -96,13 +96,13 @@ std::shared_ptr<const RunResult> RunStore::get(const RunSpec& spec, const std::v
     if (const auto it = shared.results.find(key); it != shared.results.end()) return it->second;
     shared.under_way.insert(key);
   }
-  const auto leave = [&](std::shared_ptr<const RunResult> result) {
+  const auto leave = [&](std::shared_ptr<const RunFindings> result) {
     const std::lock_guard lock(shared.mutex);
     shared.under_way.erase(key);
     if (result) shared.results.emplace(key, std::move(result));
     shared.changed.notify_all();
   };
-  std::shared_ptr<const RunResult> result;
+  std::shared_ptr<const RunFindings> result;
   try {
     result = make({spec, edits}, key, on_step);
   } catch (...) {
@@ -144,18 +144,18 @@ experiments::Plan RunStore::plan_of(std::vector<experiments::Experiment> runs, c
 /// on disk.
 void RunStore::keep(Run& run, const std::string& key, const RunSpec& spec,
                     const std::shared_ptr<const Task>& task) {
-  auto result = std::make_shared<RunResult>(result_of(run, spec, task, run.store().backend()));
+  auto result = std::make_shared<RunFindings>(findings_of(run, spec, task, run.store().backend()));
   result->history = shared_->finished->put(run.finished())->history;
   const std::lock_guard lock(shared_->mutex);
   shared_->results.emplace(key, std::move(result));
 }
 
-std::shared_ptr<const RunResult> RunStore::make(const experiments::Experiment& run, const std::string& key,
-                                                const OnStep& on_step) {
+std::shared_ptr<const RunFindings> RunStore::make(const experiments::Experiment& run, const std::string& key,
+                                                  const OnStep& on_step) {
   if (const auto known = shared_->finished->find(key); known && known->whole()) {
     const std::shared_ptr<const Task> data = task(run.spec.data);
     const std::unique_ptr<Run> end = Run::resume(*known, data, *backend_);
-    auto result = std::make_shared<RunResult>(result_of(*end, run.spec, data, *backend_));
+    auto result = std::make_shared<RunFindings>(findings_of(*end, run.spec, data, *backend_));
     result->history = known->history;
     return result;
   }

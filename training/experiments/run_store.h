@@ -27,8 +27,8 @@ namespace normscope::lessons {
 using ShareMap =
     std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
 
-/// `RunResult` is a finished run as lessons see it.
-struct RunResult {
+/// `RunFindings` is what lessons ask of a finished run beside what is taken of every run (taken.h).
+struct RunFindings {
   double level = 0;  ///< loss of a model that knows letter frequencies only
   std::string text;  ///< what the model writes at the end
   std::shared_ptr<const History> history;
@@ -62,8 +62,8 @@ class RunStore {
   int threads() const { return threads_; }
 
   /// `get` returns the finished run and trains it first where it is missing. Throws Error, and Cancelled.
-  std::shared_ptr<const RunResult> get(const RunSpec& spec, const std::vector<Edit>& edits,
-                                       const OnStep& on_step);
+  std::shared_ptr<const RunFindings> get(const RunSpec& spec, const std::vector<Edit>& edits,
+                                         const OnStep& on_step);
   /// `left_out` returns by how many nats the finished run's validation loss rises without each layer of its only
   /// stack; with `top`, without the last 1, 2, ... layers (training/session/ablation.h). It trains the run as get()
   /// does. Throws Error unless the model is a single stack.
@@ -79,7 +79,7 @@ class RunStore {
   /// `forget` drops the results in memory; results that were kept elsewhere are found again.
   void forget();
   /// `find` returns nullptr for a run that no get() has asked for.
-  std::shared_ptr<const RunResult> find(const std::string& key) const;
+  std::shared_ptr<const RunFindings> find(const std::string& key) const;
   static std::string key_of(const RunSpec& spec, const std::vector<Edit>& edits);
 
   /// `stop_when` sets what look() asks before each model that a curve builds: these are many, and none is trained.
@@ -101,14 +101,14 @@ class RunStore {
     experiments::ResultStore kept;
     std::mutex mutex;
     std::condition_variable changed;
-    std::map<std::string, std::shared_ptr<const RunResult>> results;
+    std::map<std::string, std::shared_ptr<const RunFindings>> results;
     std::set<std::string> under_way;  ///< keys that a thread is training
     std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks;
     int32_t trained = 0;
   };
   RunStore(int threads, std::shared_ptr<Shared> shared);
-  std::shared_ptr<const RunResult> make(const experiments::Experiment& run, const std::string& key,
-                                        const OnStep& on_step);
+  std::shared_ptr<const RunFindings> make(const experiments::Experiment& run, const std::string& key,
+                                          const OnStep& on_step);
   std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
   void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
   experiments::Plan plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step);

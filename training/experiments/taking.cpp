@@ -18,7 +18,6 @@
 #include "training/measure/plateau.h"
 #include "training/run/run.h"
 #include "training/session/ablation.h"
-#include "training/session/run_cache.h"
 #include "training/text/bleu.h"
 #include "training/text/dependency_parser.h"
 #include "training/text/translator.h"
@@ -118,7 +117,7 @@ double to_four_digits(double loss) {
 }
 
 void take_curve(const Run& run, Record& record) {
-  const std::vector<float> losses = run.finished(false).losses;
+  const std::vector<float>& losses = run.past().losses;
   record.curve.clear();
   record.stride = std::max(1, (static_cast<int32_t>(losses.size()) + Record::kCurve - 1) / Record::kCurve);
   const auto stride = static_cast<size_t>(record.stride);

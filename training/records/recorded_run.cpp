@@ -33,15 +33,9 @@ std::vector<StatInfo> layout_of(const SavedRun& saved) {
   return layout;
 }
 
-std::shared_ptr<History> history_of(SavedRun& saved) {
+std::shared_ptr<History> history_of(const SavedRun& saved) {
   auto history = std::make_shared<History>(layout_of(saved));
-  history->append_dense(saved.loss_steps, saved.history_losses, saved.history_rates);
-  if (!saved.stats.empty() && saved.frames.stats.size() == saved.frames.steps.size() * saved.stats.size())
-    history->restore_frames(saved.frames);
-  for (size_t i = 0; i < saved.validation_steps.size(); ++i)
-    history->append_validation(saved.validation_steps[i], static_cast<double>(saved.validation_losses[i]));
-  for (RunEvent& event : saved.events) history->add_event(std::move(event));
-  if (history->last_step() > saved.step) history->truncate(saved.step);
+  restore_history(saved, *history);
   return history;
 }
 
@@ -49,7 +43,7 @@ RecordedRun saved_run(const std::string& path) {
   SavedRun saved = read_saved_run(SafetensorsFile::load(path));
   RecordedRun run;
   run.path = path;
-  run.origin = Origin::Saved;
+  run.from = Origin::Saved;
   run.maker = "normscope";
   run.seed = saved.spec.seed;
   run.name = saved.spec.name.empty() ? default_name(saved.spec) : saved.spec.name;
@@ -61,7 +55,7 @@ RecordedRun saved_run(const std::string& path) {
   run.verdict = to_string(verdict_of(run.history->events()));
   run.tokens_per_step = units_of_step(saved.spec);
   run.data = {data_name(saved.spec.data), saved.data_hash, 0, unit_of(saved.spec.data)};
-  run.origin_spec = std::move(saved.origin);
+  run.origin = std::move(saved.origin);
   if (run.history->layout().empty())
     run.missing.push_back(
         "gradient norms and hidden states: this file does not name its numbers; resume the run and save it again");

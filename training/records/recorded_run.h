@@ -26,31 +26,39 @@ enum class Origin : uint8_t {
   Log     ///< a log: numbers only
 };
 
-/// A run as it can be shown and compared without training: what its file says of it, no more.
-struct RecordedRun {
-  std::string name;  ///< "Post-LN, warm-up 200"; the file's stem where it does not say
-  std::string path;  ///< the file it was read from
-  Origin origin = Origin::Log;
-  std::string maker;   ///< "normscope", "PyTorch 2.4"; empty where it does not say
-  std::string letter;  ///< of our own logs, "A" to "D"; empty
-  uint64_t seed = 0;   ///< 0: not said
-  /// Key and value as text, in the file's order; empty: not in its log.
+/// What is said of a run beside its numbers; also the head of a run to compare, live ones too (app/compare/comparison.h).
+struct AboutRun {
+  std::string name;   ///< "Post-LN, warm-up 200"; the file's stem where it does not say
+  std::string maker;  ///< "normscope", "PyTorch 2.4"; empty: not said
+  /// Key and value as text, in the file's order; empty: not said.
   std::vector<std::pair<std::string, std::string>> settings;
-  std::optional<RunSpec> spec;           ///< where the settings are ours and complete; edits applied
-  std::optional<RunSpec> origin_spec{};  ///< before the edits; empty where the file does not say it
-  DataIdentity data{};                   ///< that it reads, as far as the file says it
+  std::optional<RunSpec> spec;    ///< where the settings are ours and complete; edits applied
+  std::optional<RunSpec> origin;  ///< before the edits; empty: not said
   std::vector<Edit> edits;
-  std::string placement;  ///< "post", "pre", ... where the file names it
+  DataIdentity data;  ///< that it reads, as far as it is said
+  /// What cannot be shown, a sentence each: "gradient norms: not in this log".
+  std::vector<std::string> missing;
+};
+
+/// One training of a run.
+struct OneSeed {
+  uint64_t seed = 0;  ///< 0: not said
   /// Loss, rate and validation; stats are named as the engine names its own, "L03.attn.wq.grad_norm", so that the
   /// Lab's plots find them. NaN where a step has no such number.
   std::shared_ptr<const History> history;
-  int32_t layers = 0;             ///< the highest layer that a stat names; 0: none
+  std::string verdict{};          ///< as its file words it; empty: not said
   double unigram = NAN;           ///< nats per symbol; NaN: not said
-  std::string verdict;            ///< the result line's; empty: not said
   double tokens_per_step = NAN;   ///< padding included; NaN: not said
   double seconds_per_step = NAN;  ///< NaN: not said
-  std::vector<std::string>
-      missing;  ///< what cannot be shown, a sentence each: "gradient norms: not in this log"
+};
+
+/// A run as it can be shown and compared without training: what its file says of it, no more.
+struct RecordedRun : AboutRun, OneSeed {
+  std::string path;  ///< the file it was read from
+  Origin from = Origin::Log;
+  std::string letter;     ///< of our own logs, "A" to "D"; empty
+  std::string placement;  ///< "post", "pre", ... where the file names it
+  int32_t layers = 0;     ///< the highest layer that a stat names; 0: none
 };
 
 /// What was read from one file: a log of ours can hold several runs and seeds.

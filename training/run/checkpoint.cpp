@@ -47,35 +47,6 @@ std::vector<std::string> names_of(const std::vector<StatInfo>& layout) {
   return names;
 }
 
-/// Where the numbers of a saved frame stand in this layout, by name; nothing where one is not known here, or out of
-/// order. Files of before do not name them: theirs must be as many.
-std::vector<int32_t> places_of(const SavedRun& saved, const std::vector<StatInfo>& layout) {
-  const size_t numbers =
-      saved.frames.steps.empty() ? 0 : saved.frames.stats.size() / saved.frames.steps.size();
-  const bool named = !saved.stats.empty();
-  if (numbers != (named ? saved.stats.size() : layout.size())) return {};
-  std::vector<int32_t> places;
-  size_t place = 0;
-  for (size_t i = 0; i < numbers; ++i, ++place) {
-    while (named && place < layout.size() && layout[place].name != saved.stats[i]) ++place;
-    if (place == layout.size()) return {};
-    places.push_back(static_cast<int32_t>(place));
-  }
-  return places;
-}
-
-/// Frames of a version that measured less are kept, and what it did not measure is unknown; those with other numbers in
-/// them, or with so little in each that they would be larger here than any history, are left out.
-void restore_frames(const SavedRun& saved, History& history) {
-  const size_t width = history.layout().size();
-  const std::vector<int32_t> places = places_of(saved, history.layout());
-  if (places.empty()) return;
-  if (places.size() == width) return history.restore_frames(saved.frames);
-  if ((saved.frames.steps.size() + 4 * saved.frames.gone.size()) * width * sizeof(float) > kHistoryBudget)
-    return;
-  history.restore_frames(spread(saved.frames, places, width));
-}
-
 template <typename T>
 TensorShape row(const std::vector<T>& values) {
   return {static_cast<int64_t>(values.size())};
@@ -164,29 +135,19 @@ std::unique_ptr<Run> Run::load(const std::string& path, std::shared_ptr<const Ta
   require_bytes(file.path(), std::max(saved.bytes, estimated_bytes(sized)));
 
   auto made = std::make_unique<Impl>(saved.spec, std::move(task), backend);
-  made->origin = saved.origin;
+  static_cast<RunPast&>(*made) = std::move(static_cast<RunPast&>(saved));
   fit_to_data(made->origin, *made->task);
-  made->edits = std::move(saved.edits);
-  made->scheduled = std::move(saved.scheduled);
   made->steps = saved.step;
   made->rebuild();
   read_weights(file, made->network->store);
 
   made->history = made->new_history();
-  made->history->append_dense(saved.loss_steps, saved.history_losses, saved.history_rates);
-  restore_frames(saved, *made->history);
-  for (size_t i = 0; i < saved.validation_steps.size(); ++i)
-    made->history->append_validation(saved.validation_steps[i],
-                                     static_cast<double>(saved.validation_losses[i]));
-  for (RunEvent& event : saved.events) made->history->add_event(std::move(event));
-  if (made->history->last_step() > saved.step) made->history->truncate(saved.step);  // they are made again
+  restore_history(saved, *made->history);
   const Series validation = made->history->validation();
   if (!validation.values.empty()) made->validation = static_cast<double>(validation.values.back());
-  made->losses = std::move(saved.losses);
   made->history->add_event({made->steps, RunEvent::Kind::Resumed, "resumed"});
   made->plateau.restore(saved.plateau);
   made->memory.restore(std::move(saved.memory));
-  made->broken = std::move(saved.broken);
   made->refresh_level();
   return std::unique_ptr<Run>(new Run(std::move(made)));
 }

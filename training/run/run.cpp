@@ -232,6 +232,13 @@ void Run::step() {
 
 int32_t Run::steps_done() const { return impl_->steps; }
 const RunSpec& Run::spec() const { return impl_->spec; }
+std::vector<Edit> RunPast::all_edits() const {
+  std::vector<Edit> all = edits;
+  all.insert(all.end(), scheduled.begin(), scheduled.end());
+  return all;
+}
+
+const RunPast& Run::past() const { return *impl_; }
 const RunSpec& Run::origin() const { return impl_->origin; }
 const std::vector<Edit>& Run::edits() const { return impl_->edits; }
 const std::vector<Edit>& Run::scheduled() const { return impl_->scheduled; }
@@ -286,9 +293,7 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   const RunSpec target = with_vocabulary(changed, from.task.get());
   require_same_data(from.spec, target);
   auto made = std::make_unique<Impl>(target, from.task, *from.backend);
-  made->origin = from.origin;
-  made->edits = from.edits;
-  made->scheduled = from.scheduled;
+  static_cast<RunPast&>(*made) = from;
   made->steps = from.steps;
   for (Edit& edit : edits_between(from.spec, target, from.steps + 1)) {  // for whoever replays it
     made->edits.push_back(std::move(edit));
@@ -302,7 +307,6 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   made->history->add_event({from.steps, RunEvent::Kind::Forked, "forked"});
   made->plateau = from.plateau;
   made->plateau.begin_anew();
-  made->losses = from.losses;
   // What a changed network would remember was another's: it begins with an empty memory, here and in a replay.
   if (!made->any_structural_since(from.edits.size())) made->memory = from.memory;
   made->refresh_level();

@@ -28,6 +28,16 @@ struct NonFiniteReport {
   int32_t step = 0;
 };
 
+/// What replays a run to the same bits, and what its steps came to: the head of a run that trains, of a saved one
+/// (saved_run.h) and of a finished one (finished_run.h).
+struct RunPast {
+  RunSpec origin;                      ///< as it stood at step 0
+  std::vector<Edit> edits, scheduled;  ///< those applied, in order; those whose step has not come yet
+  std::vector<float> losses;           ///< of every step, those before a fork included
+  std::optional<NonFiniteReport> broken;
+  std::vector<Edit> all_edits() const;  ///< those applied, then those to come
+};
+
 /// `BatchMeasurement` has the numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence.
 /// They are taken after `step` steps, on the batch of that step (of step 1 before the first).
 struct BatchMeasurement {
@@ -76,6 +86,7 @@ class Run {
 
   const RunSpec& spec() const;                 ///< with the edits applied so far
   uint64_t revision() const;                   ///< grows with every change of spec(), origin() or the edits
+  const RunPast& past() const;                 ///< origin, edits and losses in one value
   const RunSpec& origin() const;               ///< as it stood at step 0; with edits() it replays this run
   const std::vector<Edit>& edits() const;      ///< the applied ones, in order
   const std::vector<Edit>& scheduled() const;  ///< the ones whose step has not come yet
@@ -159,9 +170,9 @@ class Run {
   /// `load` continues bit for bit. It refuses another data set (hash) and a truncated, foreign or mismatching file.
   static std::unique_ptr<Run> load(const std::string& path, std::shared_ptr<const Task> task,
                                    Backend& backend);
-  /// `finished` is what the run leaves for the store of finished runs (run_cache.h), without weights only its losses;
-  /// `resume` makes a Run that stands at its end, to be looked at or trained on.
-  FinishedRun finished(bool with_weights = true) const;
+  /// `finished` is what the run leaves for the store of finished runs (run_cache.h); `resume` makes a Run that stands
+  /// at its end, to be looked at or trained on.
+  FinishedRun finished() const;
   static std::unique_ptr<Run> resume(const FinishedRun& from, std::shared_ptr<const Task> task,
                                      Backend& backend);
   /// `saved_spec` reads the specification in a saved run, to make its task from. Throws Error.

@@ -53,7 +53,7 @@ class Frame {
   std::vector<double> numbers_;
 };
 
-struct Run::Impl {
+struct Run::Impl : RunPast {
   Impl(RunSpec spec, std::shared_ptr<const Task> task, Backend& backend);
 
   // Edits.
@@ -98,10 +98,9 @@ struct Run::Impl {
   Writer& writer(int32_t line_length);
   void start_from_weights();  ///< train.init_from
 
-  RunSpec origin, spec;
+  RunSpec spec;  ///< with the edits applied so far
   std::shared_ptr<const Task> task;
   Backend* backend;
-  std::vector<Edit> edits, scheduled;
   uint64_t revision = 0;
 
   std::shared_ptr<Network> network;
@@ -132,8 +131,6 @@ struct Run::Impl {
   Plateau plateau;
   double level = 0;
   int32_t steps = 0;
-  std::vector<float> losses;  ///< of every step, those before a fork included
-  std::optional<NonFiniteReport> broken;
 };
 
 }  // namespace normscope

@@ -71,6 +71,33 @@ void read_frames(const SafetensorsFile& file, SavedRun& run) {
   require_each(where_of(file), "frames/gone_steps", block.gone_steps, 0, kMostSteps);
 }
 
+/// Where the numbers of a saved frame stand in this layout, by name; nothing where one is not known here, or out of
+/// order. Files of before do not name them: theirs must be as many.
+std::vector<int32_t> places_of(const SavedRun& saved, const std::vector<StatInfo>& layout) {
+  const size_t numbers =
+      saved.frames.steps.empty() ? 0 : saved.frames.stats.size() / saved.frames.steps.size();
+  const bool named = !saved.stats.empty();
+  if (numbers != (named ? saved.stats.size() : layout.size())) return {};
+  std::vector<int32_t> places;
+  size_t place = 0;
+  for (size_t i = 0; i < numbers; ++i, ++place) {
+    while (named && place < layout.size() && layout[place].name != saved.stats[i]) ++place;
+    if (place == layout.size()) return {};
+    places.push_back(static_cast<int32_t>(place));
+  }
+  return places;
+}
+
+void restore_frames(const SavedRun& saved, History& history) {
+  const size_t width = history.layout().size();
+  const std::vector<int32_t> places = places_of(saved, history.layout());
+  if (places.empty()) return;
+  if (places.size() == width) return history.restore_frames(saved.frames);
+  if ((saved.frames.steps.size() + 4 * saved.frames.gone.size()) * width * sizeof(float) > kHistoryBudget)
+    return;
+  history.restore_frames(spread(saved.frames, places, width));
+}
+
 RunSpec with_edits(RunSpec spec, const std::vector<Edit>& edits, int64_t& bytes) {
   for (const Edit& edit : edits) {
     set_field(spec, edit.key, edit.value);
@@ -93,6 +120,15 @@ auto of_file(const SafetensorsFile& file, Read read) {
 }
 
 }  // namespace
+
+void restore_history(const SavedRun& saved, History& history) {
+  history.append_dense(saved.loss_steps, saved.history_losses, saved.history_rates);
+  restore_frames(saved, history);
+  for (size_t i = 0; i < saved.validation_steps.size(); ++i)
+    history.append_validation(saved.validation_steps[i], static_cast<double>(saved.validation_losses[i]));
+  for (const RunEvent& event : saved.events) history.add_event(event);
+  if (history.last_step() > saved.step) history.truncate(saved.step);  // they are made again
+}
 
 Plateau::State plateau_from(std::string_view where, const SafetensorsFile& file) {
   Plateau::State state;

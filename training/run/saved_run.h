@@ -24,20 +24,17 @@
 
 namespace normscope {
 
-struct SavedRun {
-  RunSpec origin, spec;  ///< at step 0; with the edits
-  std::vector<Edit> edits, scheduled;
+struct SavedRun : RunPast {
+  RunSpec spec;  ///< with the edits
   int32_t step = 0;
   std::string data_hash;
   std::vector<int32_t> loss_steps, validation_steps;
   std::vector<float> history_losses, history_rates, validation_losses;
   FrameBlock frames;               ///< empty: the file has none
   std::vector<std::string> stats;  ///< names of a frame's numbers; empty in older files
-  std::vector<float> losses;
   std::vector<RunEvent> events;
   Plateau::State plateau;
   MemoryState memory;
-  std::optional<NonFiniteReport> broken;
   int64_t bytes =
       0;  ///< estimate for the largest network on the way from `origin` to the last scheduled edit
 };
@@ -47,6 +44,10 @@ struct SavedRun {
 SavedRun read_saved_header(const SafetensorsFile& file);
 /// `read_saved_run` reads everything but the weights, whose shapes only the network knows.
 SavedRun read_saved_run(const SafetensorsFile& file);
+/// The history joins one that has no step yet. Frames of a version that measured less are kept, and what it did not measure
+/// is unknown; those with other numbers in them, or with so little in each that they would be larger here than any history,
+/// are left out.
+void restore_history(const SavedRun& saved, History& history);
 /// `plateau_from` reads a plateau's means and losses, which checkpoints and keyframes have as tensors; the rest stays
 /// 0.
 Plateau::State plateau_from(std::string_view where, const SafetensorsFile& file);

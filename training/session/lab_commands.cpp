@@ -166,7 +166,7 @@ void LabTrainer::open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>>
   start(std::move(specs), true, std::move(edits), std::move(letters));
   bool any = false;
   for (LabEntry* entry : entries()) {
-    const auto known = finished_->find(run_key(entry->run->origin(), entry->run->scheduled()));
+    const auto known = finished_->find(run_key(entry->run->past()));
     if (!known || !known->whole()) continue;
     const std::string name = entry->run->spec().name;
     entry->run = Run::resume(*known, task_for(known->origin.data), *backend_);

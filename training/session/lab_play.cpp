@@ -9,10 +9,10 @@
 #include "engine/core/error.h"
 #include "engine/core/machine.h"
 #include "engine/cpu/backend_cpu.h"
+#include "training/run/finished_run.h"
 #include "training/run/footprint.h"
 #include "training/session/lab_trainer.h"
 #include "training/session/played_step.h"
-#include "training/session/run_cache.h"
 #include "training/spec/limits.h"
 
 namespace normscope {

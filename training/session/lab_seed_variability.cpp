@@ -8,7 +8,7 @@
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/session/lab_trainer.h"
-#include "training/session/loss_archive.h"
+#include "training/session/run_cache.h"
 
 namespace normscope {
 namespace {
@@ -53,10 +53,8 @@ const std::string& LabTrainer::variability_key(LabEntry& entry) {
   if (!entry.key.empty() && entry.key_revision == run.revision()) return entry.key;
   RunSpec spec = run.origin();
   spec.train.steps = 1;
-  std::vector<Edit> edits = run.edits();
-  edits.insert(edits.end(), run.scheduled().begin(), run.scheduled().end());
   entry.key_revision = run.revision();
-  return entry.key = run_key(spec, edits);
+  return entry.key = run_key(spec, run.past().all_edits());
 }
 
 const LabTrainer::SeedVariability* LabTrainer::find_variability(const std::string& key) const {
@@ -109,8 +107,7 @@ void LabTrainer::check_seeds() {
   for (uint64_t i = 1; i <= kSeeds; ++i)
     for (LabEntry* entry : entries()) {
       const Run& run = *entry->run;
-      Rerun rerun{variability_key(*entry), run.origin().seed + i, run.origin(), run.edits()};
-      rerun.edits.insert(rerun.edits.end(), run.scheduled().begin(), run.scheduled().end());
+      Rerun rerun{variability_key(*entry), run.origin().seed + i, run.origin(), run.past().all_edits()};
       rerun.spec.seed = rerun.seed;
       rerun.spec.train.steps = budget_;
       const bool known =
@@ -152,7 +149,7 @@ void LabTrainer::drop_stale_reruns() {
 void LabTrainer::finish_rerun() {
   Rerun& done = reruns_.front();
   seed_check_done_ += done.spec.train.steps - rerun_->steps_done();
-  const auto finished = finished_->put(rerun_->finished(false));
+  const auto finished = finished_->put({rerun_->past()});
   if (options_.losses && !finished->broken)
     options_.losses->keep(done.spec, done.edits, rerun_->task().hash(), *backend_, finished->losses);
   add_variability(done.key, done.seed, finished);

@@ -252,9 +252,7 @@ double LabTrainer::step_entry(LabEntry& entry) {
 void LabTrainer::keep_finished(const LabEntry& entry) {
   const Run& run = *entry.run;
   if (!entry.from_start || 3 * sizeof(float) * entry.run->store().size() > finished_->largest()) return;
-  std::vector<Edit> edits = run.edits();
-  edits.insert(edits.end(), run.scheduled().begin(), run.scheduled().end());
-  const auto known = finished_->find(run_key(run.origin(), edits));
+  const auto known = finished_->find(run_key(run.past()));
   if (!known || !known->whole()) finished_->put(run.finished());
 }
 

@@ -1,39 +1,21 @@
 // `RunCache` is the one store of finished runs in memory. A run is specification + seed + events, so the same run is
 // never trained twice: the Lab's cards, its reruns with other seeds ("Is it luck?") and the lessons share one
-// RunCache. What outlives the process is kept under a key of the engine's numbers too: loss_archive.h and
-// training/experiments. Any thread may use it; its contents are immutable.
+// RunCache. What outlives the process is kept under a key of the engine's numbers too: LossArchive and
+// experiments/store. Any thread may use it; its contents are immutable.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "training/run/keyframes.h"
-#include "training/run/run.h"
+#include "engine/tape/backend.h"
+#include "training/run/finished_run.h"
 
 namespace normscope {
-
-/// `run_key` writes the whole of a run but its name as text. A specification and the completed one of the Run made of
-/// it have the same key.
-std::string run_key(const RunSpec& spec, const std::vector<Edit>& edits);
-
-/// `FinishedRun` is what a run left at the end of its budget, or where it stopped being finite. Run::finished() makes
-/// it; Run::resume() goes on from it.
-struct FinishedRun {
-  RunSpec origin;             ///< as it stood at step 0
-  std::vector<Edit> edits;    ///< `origin` with these edits replays the run
-  std::vector<float> losses;  ///< one for each step
-  std::optional<NonFiniteReport> broken;
-  std::shared_ptr<const History> history;  ///< nullptr: only the losses were kept
-  std::shared_ptr<const Keyframe> end;     ///< weights and optimizer state; nullptr as above
-  bool whole() const { return history && end; }
-  size_t bytes() const;
-};
 
 class RunCache {
  public:
@@ -56,6 +38,20 @@ class RunCache {
   size_t budget_;
   mutable std::mutex mutex_;
   std::deque<Entry> runs_;  ///< the oldest first
+};
+
+/// Losses of finished reruns that outlive the process: "Is it luck?" asks for them before a run is trained again with
+/// another seed. They are kept among the results of experiments (experiments/loss_archive.h), which stand above. Called from
+/// the trainer's thread.
+class LossArchive {
+ public:
+  virtual ~LossArchive() = default;
+  /// The loss of every step of this run, in nats; empty where it is not known. Never throws.
+  virtual std::vector<float> find(const RunSpec& spec, const std::vector<Edit>& edits, uint64_t data_hash,
+                                  Backend& backend) noexcept = 0;
+  /// Keeps them; where that fails nothing is kept. Never throws.
+  virtual void keep(const RunSpec& spec, const std::vector<Edit>& edits, uint64_t data_hash, Backend& backend,
+                    const std::vector<float>& losses) noexcept = 0;
 };
 
 }  // namespace normscope

@@ -12,7 +12,7 @@
 namespace normscope::lessons {
 namespace {
 
-double final_loss(const RunResult& run, bool excess) {
+double final_loss(const RunFindings& run, bool excess) {
   const std::vector<float> losses = run.history->loss().values;
   const size_t count = std::min<size_t>(losses.size(), kLossWindow);
   const double mean = std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
@@ -21,11 +21,11 @@ double final_loss(const RunResult& run, bool excess) {
 }
 
 /// By the rule of the run's card, of the zoo and of a sweep (measure/plateau.h).
-bool learns(const RunResult& run) {
+bool learns(const RunFindings& run) {
   return verdict_of(run.history->events()).kind == normscope::Verdict::Kind::Learns;
 }
 
-double value_of(const std::string& y, const RunResult& run) {
+double value_of(const std::string& y, const RunFindings& run) {
   if (y == "learns") return learns(run) ? 1 : 0;
   return final_loss(run, y == "final_excess");
 }

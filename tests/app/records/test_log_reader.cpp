@@ -75,7 +75,7 @@ TEST_CASE("a log with a header tells its maker, settings, norms and hidden state
   const RecordedRun& run = file.runs[0];
   CHECK(run.name == "wide");
   CHECK(run.maker == "PyTorch 2.4");
-  CHECK(run.origin == Origin::Log);
+  CHECK(run.from == Origin::Log);
   CHECK(run.placement == "pre");
   using Settings = std::vector<std::pair<std::string, std::string>>;
   CHECK(run.settings == Settings{{"width", "512"}, {"heads", "8"}, {"amp", "true"}});

@@ -91,7 +91,7 @@ TEST_CASE("a saved run opens as a recorded one, with the names of its numbers") 
   const RecordedFile file = read_recorded(folder.file("run.safetensors"));
   REQUIRE(file.runs.size() == 1);
   const RecordedRun& saved = file.runs[0];
-  CHECK(saved.origin == Origin::Saved);
+  CHECK(saved.from == Origin::Saved);
   CHECK(saved.maker == "normscope");
   CHECK(saved.name == default_name(run.spec()));
   CHECK(saved.placement == "pre");

@@ -16,7 +16,7 @@
 #include "app/words/words.h"
 #include "catch.hpp"
 #include "engine/core/error.h"
-#include "training/session/run_cache.h"
+#include "training/run/finished_run.h"
 
 // Inside, because other rooms have plans and rows too.
 namespace normscope::sweep {

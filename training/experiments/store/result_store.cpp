@@ -22,7 +22,7 @@
 #include "training/files/input_kinds.h"
 #include "training/io/atomic_file.h"
 #include "training/io/safetensors.h"
-#include "training/session/run_cache.h"
+#include "training/run/finished_run.h"
 #include "training/spec/unused_settings.h"
 
 namespace normscope::experiments {
