@@ -33,8 +33,8 @@ std::string read_script(const std::string& path) {
 /// Exactly so many steps, however small the budget is; false when interrupted.
 bool train(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
   begin(lab, runs);
-  if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(lab::SetBudget{steps});
-  lab.post(lab::PlayTo{steps});
+  if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(session::SetBudget{steps});
+  lab.post(session::PlayTo{steps});
   Progress progress("training", steps);
   return watch(lab, progress);
 }

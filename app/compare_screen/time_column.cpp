@@ -106,7 +106,7 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   if (button(ui, "compare/seeds", {x, rect.y + 6, 76, 24}, seeds,
              plain.enabled ? words::say("compare.seeds.help") : words::say("compare.seeds.cannot"), plain) &&
       !training)
-    f.desk.commands.emplace_back(lab::CheckSeeds{});
+    f.desk.commands.emplace_back(session::CheckSeeds{});
   if (!zoomed) return;
   x -= 118;
   plain.enabled = true;

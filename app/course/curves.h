@@ -71,8 +71,8 @@ std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint6
                                  const Changes& changes, const std::vector<Changes>& tried);
 
 /// Throws Error ("[curve.g1] the run has no number L09.ffn.w2.grad_norm") and Cancelled.
-CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
-                        const OnStep& on_step = {}, const Changes& changes = {},
+CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, experiments::RunStore& store,
+                        const experiments::OnStep& on_step = {}, const Changes& changes = {},
                         const std::vector<Changes>& tried = {});
 
 /// The part of a curve that grows() to which a training has come; empty for the others.

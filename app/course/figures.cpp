@@ -136,7 +136,7 @@ PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& 
   plot.title = figure.title;
   plot.note = figure.note;
   const std::string key = figure.map_run + (figure.map_at_start ? " start" : " end");
-  const ShareMap* map = nullptr;
+  const experiments::ShareMap* map = nullptr;
   if (data.maps)
     if (const auto it = data.maps->find(key); it != data.maps->end()) map = &it->second;
   if (!map && data.reference && !data.maps)

@@ -12,11 +12,12 @@
 namespace normscope::lessons {
 
 struct FigureData {
-  const CurveSet* own = nullptr;                          ///< the learner's; may be partial
-  const Results* reference = nullptr;                     ///< measured.json
-  const std::map<std::string, ShareMap>* maps = nullptr;  ///< the learner's beta^2 maps by run: "A start"
-  Changes changes;                                        ///< with which the learner's was measured
-  double level = 0;                                       ///< loss of letter frequencies; 0: not known
+  const CurveSet* own = nullptr;       ///< the learner's; may be partial
+  const Results* reference = nullptr;  ///< measured.json
+  const std::map<std::string, experiments::ShareMap>* maps =
+      nullptr;                           ///< the learner's beta^2 maps by run: "A start"
+  Changes changes;                       ///< with which the learner's was measured
+  double level = 0;                      ///< loss of letter frequencies; 0: not known
   std::string draw_only;                 ///< before the commitment: nothing but this curve's first point
   std::vector<double> drawn_x, drawn_y;  ///< the prediction
 };

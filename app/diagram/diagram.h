@@ -57,7 +57,7 @@ struct DiagramState {
   struct Pending {
     Stacks stacks;
     std::string note;
-    Ticket ticket = 0;  // of the fork; 0: not posted yet
+    session::Ticket ticket = 0;  // of the fork; 0: not posted yet
   };
   std::optional<Pending> pending;
   char source = 'A';  // run of the last fork: where an undo returns to
@@ -82,19 +82,19 @@ std::string fork_title(const DiagramState& state, const LabView& view);
 bool preset_held(const ui::Ui&, Placement);
 // Row of presets (or, given a small rectangle, a list) and the run tiles, for the panel's head.
 void draw_presets(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect&, bool as_list,
-                  std::vector<Command>&);
+                  std::vector<session::Command>&);
 void draw_run_tiles(ui::Ui&, DiagramState&, const DiagramInput&, ui::Vec right_centre);
 // The picture with its hands in `area`, the footer in `footer`.
 void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& area, const ui::Rect& footer,
-                  std::vector<Command>&);
+                  std::vector<session::Command>&);
 
 // Posts the change as a fork of the shown run. The diagram then shows run D.
 void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const WiringChange&,
-                   bool from_start, std::vector<Command>&);
+                   bool from_start, std::vector<session::Command>&);
 
 // diagram_input.cpp: registers every slot and row, moves tokens, and leaves in `state` what to draw.
 void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
-                    const ui::Rect& clip, std::vector<Command>&);
+                    const ui::Rect& clip, std::vector<session::Command>&);
 // diagram_menu.cpp: the list of kinds while it is open. Returns what was chosen.
 struct KindChoice {
   std::optional<NormKind> kind;
@@ -104,9 +104,9 @@ KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked,
 // diagram_leave_out.cpp: layers and sub-layers clicked away. Names are those of lab/ablation.h.
 std::string place_name(const ModelConfig&, Side, int layer, std::optional<Sub> sub = {});
 bool is_left_out(const DiagramState&, const std::string& name);
-void toggle_left_out(DiagramState&, int run, const std::string& name, std::vector<Command>&);
+void toggle_left_out(DiagramState&, int run, const std::string& name, std::vector<session::Command>&);
 void leave_out_controls(ui::Ui&, DiagramState&, const DiagramInput&, int run, const StackLayout&,
-                        const ui::Rect& clip, std::vector<Command>&);
+                        const ui::Rect& clip, std::vector<session::Command>&);
 struct LeftOutWords {
   std::string lead, text;
 };
@@ -116,7 +116,7 @@ void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackL
                  const ui::Rect& clip);
 // diagram_chain.cpp: a model without a residual stream, drawn and handled.
 void draw_chain(ui::Ui&, DiagramState&, const DiagramInput&, int run, const Stacks&, const ui::Rect& area,
-                std::vector<Command>&);
+                std::vector<session::Command>&);
 // diagram_picture.cpp: draws what is there.
 void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
                    int run);

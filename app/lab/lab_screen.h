@@ -33,7 +33,7 @@ class LabScreen {
   Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock);
 
   // What was asked for in this frame was posted; the last command of it has this ticket.
-  void posted(Ticket ticket);
+  void posted(session::Ticket ticket);
 
   DiagramState& diagram() { return diagram_; }
   const DiagramState& diagram() const { return diagram_; }

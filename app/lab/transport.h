@@ -38,8 +38,9 @@ void step_cursor(TransportState&, const LabView&, int by);
 // `clock` false: figures that depend on the machine's speed print as a dash (reproducible pictures). `found`: places
 // of the runs that a screen has to show beside their events.
 void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, Size, bool clock,
-                    std::vector<Command>&, const std::vector<TimelineMark>& found = {});
+                    std::vector<session::Command>&, const std::vector<TimelineMark>& found = {});
 // Space, Left, Right, End and the like, while nothing is being typed. Without `bookmarks` B is somebody else's.
-void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<Command>&, bool bookmarks = true);
+void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<session::Command>&,
+                    bool bookmarks = true);
 
 }  // namespace normscope::lab

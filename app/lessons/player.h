@@ -104,7 +104,7 @@ class Player {
   Changes shown_changes() const;
   bool own_state(const MeasureState& state) const;
   void take_up_prediction();
-  lab::ReplaceRuns runs_of_lesson();
+  session::ReplaceRuns runs_of_lesson();
   const Figure& figure_shown() const;
   bool curves_known(const std::string& run, const MeasureState& state) const;
   FigureData figure_data() const;
@@ -144,7 +144,7 @@ class Player {
   WayOn way_on(bool locked, bool running);
   void go_on(bool locked);
   void draw_hint(ui::Ui& ui, const ui::Rect& left);
-  void draw_footer(ui::Ui& ui, const ui::Rect& rect, std::optional<lab::ReplaceRuns>& to_lab);
+  void draw_footer(ui::Ui& ui, const ui::Rect& rect, std::optional<session::ReplaceRuns>& to_lab);
   struct Place {
     std::string name;
     std::string label;  ///< key of its words
@@ -177,7 +177,7 @@ class Player {
   void draw_outcome(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
   std::string chosen(const Challenge::Choice& choice) const;
   void note_try(const MeasureState& state);
-  lab::ReplaceRuns found_runs();
+  session::ReplaceRuns found_runs();
   void keep_found();
   // player_figure.cpp, player_input.cpp
   bool predicts_by_cards() const;
@@ -244,11 +244,11 @@ class Player {
   std::map<std::string, double> knobs_;        ///< by id; absent: as the run says
   std::map<std::string, std::string> chosen_;  ///< of the challenge, by field; absent: as the run says
   Aside aside_ = Aside::None;
-  std::string followed_;                         ///< the control that the page was moved to
-  std::string found_fault_;                      ///< the session of the ways found; why it could not be kept
-  std::string folder_;                           ///< of what is kept between starts; empty: nothing is
-  std::optional<lab::ReplaceRuns> found_asked_;  ///< they are to be opened in the Lab
-  bool measured_ = false;                        ///< the state of the measurer is of this lesson and done
+  std::string followed_;     ///< the control that the page was moved to
+  std::string found_fault_;  ///< the session of the ways found; why it could not be kept
+  std::string folder_;       ///< of what is kept between starts; empty: nothing is
+  std::optional<session::ReplaceRuns> found_asked_;  ///< they are to be opened in the Lab
+  bool measured_ = false;                            ///< the state of the measurer is of this lesson and done
   LessonProgress judged_;           ///< where it is: the prediction beside what was measured last
   std::optional<Changes> said_of_;  ///< with which the prediction was committed in this sitting
   bool touched_ = false;            ///< the hand was on the prediction

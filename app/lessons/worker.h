@@ -21,8 +21,8 @@ struct MeasureState {
   double share = 0;   ///< of all that is to be done, 0..1
   std::string error;
   CurveSet curves;  ///< finished ones, and the beginning of the one that is being measured
-  std::map<std::string, ShareMap> maps;      ///< "A start"
-  std::map<std::string, std::string> texts;  ///< what each model writes
+  std::map<std::string, experiments::ShareMap> maps;  ///< "A start"
+  std::map<std::string, std::string> texts;           ///< what each model writes
   /// Of each run that was trained in this sitting, or is being trained; safe to read from any thread.
   std::map<std::string, std::shared_ptr<const History>> histories;
 };
@@ -64,7 +64,8 @@ class Worker : public Measurer {
 
   int threads_;
   std::shared_ptr<RunCache> finished_;
-  std::unique_ptr<RunStore> store_;  ///< made and used by the worker's thread only, as the next two
+  std::unique_ptr<experiments::RunStore>
+      store_;  ///< made and used by the worker's thread only, as the next two
   std::map<std::string, std::vector<Changes>> tried_;  ///< by lesson: settings that were measured before
   std::unique_ptr<Kept> kept_;
   NewestJob<Job, MeasureState> jobs_;  ///< the last to be made and the first to go: it works with the others

@@ -23,7 +23,6 @@ namespace normscope::reproduce {
 namespace {
 
 namespace fs = std::filesystem;
-using lessons::Table;
 
 constexpr size_t kMostClaimFiles = 10'000, kMostClaims = 500;
 constexpr int32_t kLastClaimStep = 100'000;

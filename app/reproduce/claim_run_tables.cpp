@@ -13,8 +13,6 @@
 namespace normscope::reproduce {
 namespace {
 
-using lessons::Table;
-
 constexpr size_t kMostCells = 200;
 constexpr size_t kControlAxes = 2, kControlValues = 3;
 

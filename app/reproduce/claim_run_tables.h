@@ -12,12 +12,12 @@ namespace normscope::reproduce {
 
 /// A run of the claim by its name, which stands under `key`.
 const lessons::LessonRun& run_of(const lessons::Lesson& language, const std::string& id, const char* key,
-                                 const lessons::Table& t);
+                                 const Table& t);
 
 /// One or two texts under `key`, as `normscope sweep --axis` takes them.
-std::vector<sweep::Axis> read_axes(const char* key, const RunSpec& base, lessons::Table& t);
+std::vector<sweep::Axis> read_axes(const char* key, const RunSpec& base, Table& t);
 
 /// What a run starts from is a run of the claim that starts afresh itself. `pairs`: see claim_reader.h.
-void read_runs(Claim& claim, lessons::Table& t, const std::string& pairs);
+void read_runs(Claim& claim, Table& t, const std::string& pairs);
 
 }  // namespace normscope::reproduce

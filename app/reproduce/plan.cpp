@@ -327,7 +327,8 @@ std::vector<Experiment> tuning_of(const Claim& claim) {
 }
 
 std::string key_of_run(const Experiment& run) {
-  return lessons::RunStore::key_of(run.spec, run.edits) + (run.from ? "from\n" + key_of_run(*run.from) : "");
+  return experiments::RunStore::key_of(run.spec, run.edits) +
+         (run.from ? "from\n" + key_of_run(*run.from) : "");
 }
 
 std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,

@@ -166,7 +166,7 @@ class FreshModels {
   /// False: stopped.
   bool measure(const OnProgress& on_progress) {
     const auto make = [this]() -> experiments::WorkOn {
-      std::shared_ptr<lessons::RunStore> own = runs_.beside(1);
+      std::shared_ptr<experiments::RunStore> own = runs_.beside(1);
       own->stop_when([this] { return stop_.load(); });
       return [this, own](size_t i) {
         measure_one(jobs_[i], *own);
@@ -184,7 +184,7 @@ class FreshModels {
   const std::vector<FreshJob>& jobs() const { return jobs_; }
 
  private:
-  void measure_one(FreshJob& job, lessons::RunStore& own) {
+  void measure_one(FreshJob& job, experiments::RunStore& own) {
     const Claim& claim = *claims_[job.claim];
     const RunSpec spec = lessons::spec_of(claim.language, job.line->runs[0], static_cast<uint64_t>(job.seed));
     const std::string key = experiments::key_of({spec, {}}, own.task(spec.data)->hash(), own.backend()) +
@@ -202,7 +202,7 @@ class FreshModels {
           lessons::measure_curve(claim.language, job.line->fresh, static_cast<uint64_t>(job.seed), own);
     } catch (const DeviceError&) {
       throw;
-    } catch (const lessons::Cancelled&) {
+    } catch (const experiments::Cancelled&) {
       return;
     } catch (const Error& error) {  // its claim has no verdict; the others go on
       job.failed = error.what();
@@ -214,7 +214,7 @@ class FreshModels {
   const std::vector<const Claim*>& claims_;
   ResultStore& store_;
   const RunnerOptions& options_;
-  lessons::RunStore runs_;
+  experiments::RunStore runs_;
   std::vector<FreshJob> jobs_;
   std::atomic<int64_t> done_{0};
   std::atomic<bool> stop_{false};

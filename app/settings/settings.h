@@ -45,10 +45,10 @@ std::string settings_note(const SettingsState& state, const LabView& view);
 // The tiles "edits A B C" of the panel's head; returns their width.
 float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_centre);
 // "Is it luck?" (seed variability), and the share that is done while the reruns go on; lab/luck.
-void draw_seeds_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, std::vector<Command>&);
+void draw_seeds_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, std::vector<session::Command>&);
 // The rows; columns: 2 in the full layout, 1 where it is narrow. The view has the values that were asked for;
 // those of `pending` are marked: settings/pending/KEY.
 void draw_settings(ui::Ui&, SettingsState&, const LabView&, const PendingEdits&, const ui::Rect&, int columns,
-                   std::vector<Command>&);
+                   std::vector<session::Command>&);
 
 }  // namespace normscope::lab

@@ -59,6 +59,6 @@ void draw_files(ui::Ui&, Files&, const ShownSession&, std::string& notice);
 void runs_were_replaced(Files&);
 
 // Brings back the session that is kept in `folder`; `selected`: the run shown in the diagram. Its ticket is returned.
-lab::Ticket restore_session(ShownSession&, Files&, const std::string& folder, char selected);
+session::Ticket restore_session(ShownSession&, Files&, const std::string& folder, char selected);
 
 }  // namespace normscope::shell

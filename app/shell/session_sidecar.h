@@ -32,7 +32,7 @@ struct SidecarState {
   uint64_t undo_changes = 0;
   char selected = 'A';
   KeptWindow window;
-  lab::Ticket restored = 0;  // LabView::restored that was taken in
+  session::Ticket restored = 0;  // LabView::restored that was taken in
   bool operator==(const SidecarState&) const = default;
 };
 

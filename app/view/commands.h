@@ -1,5 +1,5 @@
 // What the hand asked for, as values: the Lab screen only returns commands, so it runs the same on a real Lab
-// and on a fixed view, and tests can read what a click meant. What is for the trainer is lab::Command
+// and on a fixed view, and tests can read what a click meant. What is for the trainer is session::Command
 // (training/session/command.h), which draw_app posts; what is the app's own stands here.
 #pragma once
 

@@ -9,7 +9,7 @@
 #include "training/measure/initial_analysis.h"
 #include "training/spec/spec.h"
 
-namespace normscope::lessons {
+namespace normscope::experiments {
 
 /// `sequences` of the validation data, the same for all runs of one seed.
 Batch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences);
@@ -51,4 +51,4 @@ std::vector<double> skip_scales(const Store& store, const ModelConfig& config);
 /// Change of the final normalised state by the first optimizer step of the specification.
 double change_by_one_step(const RunSpec& spec, const std::shared_ptr<const Task>& task, Backend& backend);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::experiments

@@ -22,7 +22,7 @@
 #include "training/measure/history.h"
 #include "training/session/run_cache.h"
 
-namespace normscope::lessons {
+namespace normscope::experiments {
 
 using ShareMap =
     std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
@@ -52,10 +52,9 @@ class RunStore {
  public:
   /// threads 0 = one per physical core. `finished`: the runs in memory that are shared; null: its own.
   /// `place`: of the store on disk; without a folder there is none.
-  explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr,
-                    experiments::StorePlace place = {});
+  explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr, StorePlace place = {});
   /// The same on a store that is there, with `runner` for whatever is trained; runs_at_a_time takes the place of threads.
-  RunStore(experiments::ResultStore kept, const experiments::RunnerOptions& runner);
+  RunStore(ResultStore kept, const RunnerOptions& runner);
   ~RunStore();
   /// Another one for another thread, with the same results.
   std::unique_ptr<RunStore> beside(int threads) const;
@@ -70,11 +69,11 @@ class RunStore {
                                const OnStep& on_step);
   /// Those that nobody has trained yet, several at once, one thread each. `on_step` is called from
   /// those threads. Throws Error, and Cancelled.
-  void train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step);
+  void train_ahead(std::vector<Experiment> runs, const OnStep& on_step);
   /// The same for a study, as `runner` has it: all `runs` count, in memory or not, so that a shard is the same part of them
   /// whatever is there. Throws Error where one could not be trained.
-  experiments::Outcome train(std::vector<experiments::Experiment> runs, const OnStep& on_step,
-                             const std::function<bool(const experiments::Progress&)>& on_progress);
+  Outcome train(std::vector<Experiment> runs, const OnStep& on_step,
+                const std::function<bool(const Progress&)>& on_progress);
   /// Results in memory; what was kept elsewhere is found again.
   void forget();
   /// nullptr when no get() asked for it yet.
@@ -91,13 +90,13 @@ class RunStore {
   Backend& backend() { return *backend_; }
   std::shared_ptr<const Task> task(const DataSpec& data);
   int32_t trained() const;  ///< how many runs were really trained
-  const experiments::ResultStore& on_disk() const { return shared_->kept; }
+  const ResultStore& on_disk() const { return shared_->kept; }
 
  private:
   struct Shared {
-    explicit Shared(experiments::ResultStore store) : kept(std::move(store)) {}
+    explicit Shared(ResultStore store) : kept(std::move(store)) {}
     std::shared_ptr<RunCache> finished;
-    experiments::ResultStore kept;
+    ResultStore kept;
     std::mutex mutex;
     std::condition_variable changed;
     std::map<std::string, std::shared_ptr<const RunResult>> results;
@@ -106,18 +105,17 @@ class RunStore {
     int32_t trained = 0;
   };
   RunStore(int threads, std::shared_ptr<Shared> shared);
-  std::shared_ptr<const RunResult> make(const experiments::Experiment& run, const std::string& key,
-                                        const OnStep& on_step);
+  std::shared_ptr<const RunResult> make(const Experiment& run, const std::string& key, const OnStep& on_step);
   std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
   void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
-  experiments::Plan plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step);
-  void count(const experiments::Outcome& outcome);  ///< what was trained; throws Error where a run failed
+  Plan plan_of(std::vector<Experiment> runs, const OnStep& on_step);
+  void count(const Outcome& outcome);  ///< what was trained; throws Error where a run failed
 
   int threads_;
   std::function<bool()> stop_;
-  experiments::RunnerOptions runner_{};
+  RunnerOptions runner_{};
   std::unique_ptr<Backend> backend_;
   std::shared_ptr<Shared> shared_;
 };
 
-}  // namespace normscope::lessons
+}  // namespace normscope::experiments

@@ -14,7 +14,7 @@
 #include "training/spec/backend_choice.h"
 #include "training/spec/spec.h"
 
-namespace normscope::lab {
+namespace normscope::session {
 
 /// Names a command that was posted: each is larger than those before it, and 0 names none.
 using Ticket = uint64_t;
@@ -170,8 +170,8 @@ struct SwapSession {
 
 using AnyCommand = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed,
                                 SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork,
-                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, PlayStep, ReplaceRuns, TakeBack,
-                                SaveSession, RestoreSession, SwapSession>;
+                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, PlayStep, ReplaceRuns,
+                                TakeBack, SaveSession, RestoreSession, SwapSession>;
 /// One of them. Its copies are made in command.cpp: made wherever a list of commands grows, they took a compiler seconds.
 struct Command : AnyCommand {
   using AnyCommand::AnyCommand;
@@ -203,4 +203,4 @@ std::string refusal(const Answers& answers, Ticket ticket);
 /// than once, it goes back to what the first found, and again to what the last made of it.
 void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last);
 
-}  // namespace normscope::lab
+}  // namespace normscope::session

@@ -91,12 +91,12 @@ struct LabView {
   int64_t seed_check_done = 0,
           seed_check_steps = 0;  ///< steps of the reruns of CheckSeeds; 0 of 0 when none are under way
   std::shared_ptr<const std::string> sidecar;  ///< of the session that was restored last, see keep()
-  lab::Ticket restored = 0;                    ///< of the command that restored it; 0: none was
+  session::Ticket restored = 0;                ///< of the command that restored it; 0: none was
   std::shared_ptr<PlayedStep> played;          ///< the last of PlayStep, or nullptr; of one user
   /// All commands up to this one were carried out or refused, and the view shows what they did. (A PlayStep has
   /// then begun: its step comes as `played`, or its refusal among the answers.)
-  lab::Ticket answered = 0;
-  lab::Answers answers;              ///< the newest thousand: who was refused, and what takes the others back
+  session::Ticket answered = 0;
+  session::Answers answers;          ///< the newest thousand: who was refused, and what takes the others back
   BackendChoice backend;             ///< where the runs are
   std::string backend_note;          ///< why they are no longer where they were asked to be; empty
   std::vector<std::string> notices;  ///< what the runs train on without, CUDA too
@@ -141,7 +141,7 @@ class Lab {
   /// The one way in: returns at once, from any thread; carried out after what was posted before it. What became
   /// of it is said by LabView::answered and LabView::answers under the ticket that is returned, and what it could
   /// not do by LabView::message too.
-  lab::Ticket post(lab::Command command);
+  session::Ticket post(session::Command command);
   /// A text that travels with the session (SaveSession, autosave) and comes back as LabView::sidecar: what
   /// the app itself has to remember of it.
   void keep(std::string sidecar);

@@ -58,8 +58,8 @@ class LabTrainer {
   ~LabTrainer();
 
   /// Throws Error and leaves everything as it was. What takes it back is kept under its ticket.
-  void carry_out(const lab::Command& command, lab::Ticket ticket = 0);
-  void refuse(lab::Ticket ticket, const std::string& why);
+  void carry_out(const session::Command& command, session::Ticket ticket = 0);
+  void refuse(session::Ticket ticket, const std::string& why);
   void pause();
 
   bool has_work() const;
@@ -80,7 +80,7 @@ class LabTrainer {
   LabView view() const;
   size_t kept_bytes() const;       ///< histories and keyframes of all runs, those stashed included
   std::string message;             ///< of the last command, empty when it went well
-  lab::Ticket answered = 0;        ///< the last command that was carried out or refused
+  session::Ticket answered = 0;    ///< the last command that was carried out or refused
   std::string own_sidecar;         ///< what Lab::keep() was given, for a session that is saved
   std::function<bool()> called{};  ///< whether a command waits
 
@@ -99,7 +99,7 @@ class LabTrainer {
   void set_steps_per_second(double limit);
   void edit(int32_t run, const std::string& key, const std::string& value);
   void set_spec(int32_t run, RunSpec spec);
-  void fork(lab::ForkRequest request);
+  void fork(session::ForkRequest request);
   void fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
   void remove_fork();
   void restore_fork();
@@ -108,14 +108,14 @@ class LabTrainer {
   void cancel_seeds();
   void measure_batch();
   void ablate(int32_t run, std::vector<std::string> left_out);
-  void play_step(int32_t run, lab::Ticket ticket);
+  void play_step(int32_t run, session::Ticket ticket);
   void require_played(const LabEntry& played);
   void replay_some();
   bool replay(Clock::time_point until);
   void hand_out(LabEntry& played, const Run& at);
   void save(const std::string& folder);
-  void restore(const std::string& folder, bool play, lab::Ticket ticket);
-  void take_back(const lab::TakeBack& command);
+  void restore(const std::string& folder, bool play, session::Ticket ticket);
+  void take_back(const session::TakeBack& command);
 
   /// The session as a command found it.
   struct Found {
@@ -125,8 +125,8 @@ class LabTrainer {
     bool playing = false;
   };
   Found found() const;
-  lab::Change change_by(const lab::Command& command, const Found& before) const;
-  void keep_answer(lab::Answer answer);
+  session::Change change_by(const session::Command& command, const Found& before) const;
+  void keep_answer(session::Answer answer);
 
   // Note [D]: runs_ are A to C; fork_ is D or nothing. D's predecessors wait in undo_ (the newest last), what
   // an undo stashed in redo_; a null entry stands for "there was no D".
@@ -160,7 +160,7 @@ class LabTrainer {
   void edit_live(int32_t run, const std::string& key, const std::string& value);
   void replace(LabEntry& old, RunSpec spec);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
-  void fork_at(lab::ForkRequest request);
+  void fork_at(session::ForkRequest request);
   std::unique_ptr<LabEntry> entry_at(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
   void adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train);
   void park_fork(std::vector<std::unique_ptr<LabEntry>>& where);
@@ -237,16 +237,16 @@ class LabTrainer {
   double seed_check_credit_ = 0;              ///< seconds that reruns may still take beside the live runs
   int64_t seed_check_done_ = 0, seed_check_steps_ = 0;
 
-  lab::Answers answers_;                ///< the newest thousand
+  session::Answers answers_;            ///< the newest thousand
   std::shared_ptr<PlayedStep> played_;  ///< the last that was asked for
-  lab::Ticket step_ticket_ = 0;         ///< of the PlayStep that came last
+  session::Ticket step_ticket_ = 0;     ///< of the PlayStep that came last
   uint64_t generation_ = 0;             ///< PlayedStep::generation
   int32_t replayed_ = -1;               ///< a broken run that is trained again for its copy, or -1
   std::unique_ptr<Run> earlier_;        ///< what it was before it broke, as far as that is
   std::string earlier_key_;             ///< whose that is
 
   std::shared_ptr<const std::string> sidecar_;  ///< of the session that was restored last
-  lab::Ticket restored_ = 0;                    ///< of the command that did it
+  session::Ticket restored_ = 0;                ///< of the command that did it
 
   double text_credit_ = 0;     ///< seconds that writing may still take
   size_t writing_ = 0;         ///< the entry whose line is being written in this round

@@ -1,5 +1,5 @@
 // One step of a run of the Lab on a copy of its own: memory, kernels and thread are not those of the training, so that
-// the run never notices and nobody waits. Made by lab::PlayStep; played by the Tape screen's worker.
+// the run never notices and nobody waits. Made by session::PlayStep; played by the Tape screen's worker.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 namespace normscope {
 
 struct PlayedStep {
-  lab::Ticket ticket = 0;   ///< of the PlayStep that asked for it
-  uint64_t generation = 0;  ///< of the runs: grows with ReplaceRuns and RestoreSession
-  char letter = 'A';        ///< of the run
-  int32_t step = 1;         ///< which step of the run: the copy stands as the run stood after the one before
+  session::Ticket ticket = 0;  ///< of the PlayStep that asked for it
+  uint64_t generation = 0;     ///< of the runs: grows with ReplaceRuns and RestoreSession
+  char letter = 'A';           ///< of the run
+  int32_t step = 1;  ///< which step of the run: the copy stands as the run stood after the one before
   std::shared_ptr<const RunSpec> spec;
   /// Of a fork, the run that it came from, as far as that is still there: its letter and specification.
   char source = '\0';

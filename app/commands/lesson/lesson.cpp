@@ -34,6 +34,7 @@ namespace normscope::cli {
 namespace {
 
 using namespace lessons;
+using namespace experiments;
 
 struct LessonOptions {
   std::string command;  ///< list, show, check, report
@@ -83,7 +84,7 @@ bool print_end(const std::vector<LessonReport>& reports, double seconds) {
   bool passed = true;
   for (const LessonReport& r : reports) {
     checks += r.verdicts.size();
-    for (const Verdict& v : r.verdicts) held += v.holds;
+    for (const lessons::Verdict& v : r.verdicts) held += v.holds;
     passed = passed && r.passed() && r.stale.empty();
   }
   say("\n{} of {} claims hold; everything in {:.1f} s\n", held, checks, seconds);

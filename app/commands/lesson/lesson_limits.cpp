@@ -32,6 +32,7 @@ namespace normscope::cli {
 namespace {
 
 using namespace lessons;
+using namespace experiments;
 namespace fs = std::filesystem;
 
 struct LimitsOptions {

@@ -68,7 +68,8 @@ std::vector<experiments::Experiment> runs_of_seed(const Lesson& lesson, uint64_t
 std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier);
 
 /// Every seed of every check must lie in its band. Throws Error.
-LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, const OnStep& on_step = {});
+LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Tier tier,
+                          const experiments::OnStep& on_step = {});
 
 /// Rows of a table claim, measured, spread, verdict; for each check that fails the values of all seeds and
 /// the sentence that they contradict.

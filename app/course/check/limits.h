@@ -47,13 +47,14 @@ struct LimitOptions {
 };
 /// The runs of the lines that the file lacks (all of them without a file), as measure_limits() takes them: of more seeds
 /// than one where those that it has say so. Throws Error.
-std::vector<experiments::Experiment> limit_runs(const Lesson& lesson, RunStore& store,
+std::vector<experiments::Experiment> limit_runs(const Lesson& lesson, experiments::RunStore& store,
                                                 const LimitOptions& options);
 /// Measures what the file lacks: one seed a setting, five where a check's verdict differs from the lesson's
 /// own. `told` is called after every line. Throws Error and Cancelled; what was measured is in the file.
-std::vector<LimitLine> measure_limits(const Lesson& lesson, RunStore& store, const LimitOptions& options,
+std::vector<LimitLine> measure_limits(const Lesson& lesson, experiments::RunStore& store,
+                                      const LimitOptions& options,
                                       const std::function<void(const LimitLine&)>& told,
-                                      const OnStep& on_step = {});
+                                      const experiments::OnStep& on_step = {});
 
 /// Whether a value of one of its effect's measures lies in the band of its check.
 bool effect_holds(const Lesson& lesson, const std::string& measure, double value);

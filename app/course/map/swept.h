@@ -27,10 +27,11 @@ std::vector<RunSpec> points_of(const Curve& curve, const RunSpec& spec);
 
 /// `xs`: the curve's own, and those that the learner tried.
 CurveData measure_swept(const Curve& curve, const std::vector<double>& xs, const RunSpec& spec,
-                        const std::vector<Edit>& edits, RunStore& store, const OnStep& on_step);
+                        const std::vector<Edit>& edits, experiments::RunStore& store,
+                        const experiments::OnStep& on_step);
 /// The part of a sweep whose runs are finished, up to the first that is not.
 CurveData finished_part(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits,
-                        const RunStore& store);
+                        const experiments::RunStore& store);
 /// Both are measured of the very same runs.
 bool same_runs(const Curve& a, const Curve& b);
 

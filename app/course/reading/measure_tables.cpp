@@ -318,8 +318,8 @@ void set_bounds(Lesson& lesson) {
     if (c->of == Curve::Of::Border) m.most = c->values.back();
     if (c->y != "rate / critical_rate")
       continue;  // as multiples of the step that was made, whatever its rate
-    m.least = critical_shares().least;
-    m.most = critical_shares().most;
+    m.least = experiments::critical_shares().least;
+    m.most = experiments::critical_shares().most;
   }
 }
 

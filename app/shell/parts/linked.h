@@ -24,11 +24,11 @@ void copy_link(AppState&);
 void finish_copying(AppState&);
 
 /// Its runs in the place of those that there are, trained to its step.
-std::vector<lab::Command> linked_commands(const LinkedView&);
+std::vector<session::Command> linked_commands(const LinkedView&);
 /// Screen, theme, bookmarks, the run shown; the cursor when the runs have come there. `runs`: the ticket of the command
 /// that brings them; none where it is posted with the next frame. A lesson whose prediction the learner has not made is opened there: nothing is given away. Throws Error for a
 /// lesson that is not in the course.
-void show_linked(const LinkedView&, std::optional<lab::Ticket> runs, Screens&, Appearance&, Lab*);
+void show_linked(const LinkedView&, std::optional<session::Ticket> runs, Screens&, Appearance&, Lab*);
 /// Opens a link from outside: an address or its fragment. One that cannot be used is said, and where there are no runs
 /// yet the default comparison begins; false then.
 bool open_link(AppState&, std::string_view text);

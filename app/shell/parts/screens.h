@@ -55,9 +55,9 @@ struct TapePart {
 // The cursor of a link that was opened, until its runs have come so far.
 struct LinkedCursor {
   int32_t step = 0;
-  std::optional<lab::Ticket> ticket{};    // of the command that brings the runs; none: it is not posted yet
-  std::shared_ptr<const RunSpec> runs{};  // the first of them as it stood at step 0, once they are there
-  int32_t reached = 0;                    // by them: what goes back has been reset
+  std::optional<session::Ticket> ticket{};  // of the command that brings the runs; none: it is not posted yet
+  std::shared_ptr<const RunSpec> runs{};    // the first of them as it stood at step 0, once they are there
+  int32_t reached = 0;                      // by them: what goes back has been reset
 };
 
 struct Screens {

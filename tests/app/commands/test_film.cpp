@@ -36,9 +36,9 @@ struct Sessions {
     Lab lab({.threads = 1, .live_text = false});
     lab.post(replacing(runs, false));
     lab.wait_idle();
-    lab.post(lab::PlayTo{12});
+    lab.post(session::PlayTo{12});
     lab.wait_idle();
-    lab.post(lab::SaveSession{kept});
+    lab.post(session::SaveSession{kept});
     lab.wait_idle();
     REQUIRE(lab.view()->step == 12);
   }

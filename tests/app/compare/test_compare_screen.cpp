@@ -200,7 +200,7 @@ TEST_CASE("compare screen: five seeds are trained by the Lab") {
   CompareDriver compare;
   compare.driver.click("compare/seeds");
   compare.driver.frames(2);
-  CHECK(compare.last<lab::CheckSeeds>());
+  CHECK(compare.last<session::CheckSeeds>());
 }
 
 TEST_CASE("compare screen: what was compared travels with the session, and damage is left out") {

@@ -21,6 +21,7 @@
 
 using namespace normscope;
 using namespace normscope::lessons;
+using namespace experiments;
 namespace fs = std::filesystem;
 
 namespace {

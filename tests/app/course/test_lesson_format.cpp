@@ -26,6 +26,7 @@ namespace normscope::test_lesson_format {
 namespace {
 
 using namespace normscope::lessons;
+using namespace experiments;
 using fixture::parsed_lesson;
 using fixture::PlayerDriver;
 using fixture::refusal_of;

@@ -353,7 +353,7 @@ TEST_CASE("the ways of a challenge that were found open in the Lab, beside the s
   p.driver.click("lesson/challenge/train");
   p.driver.frames(3);
   p.driver.click("lesson/challenge/lab");
-  lab.post(lab::Pause{});
+  lab.post(session::Pause{});
   lab.wait_idle();
   const auto view = lab.view();
   CHECK(view->message == "");

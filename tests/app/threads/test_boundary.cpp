@@ -72,12 +72,12 @@ TEST_CASE("an exception becomes a line that says what was being done") {
 TEST_CASE("whatever a round of the Lab throws is said, and the Lab lives on") {
   Lab lab(fixture::quiet_lab());
   lab.on_change(no_memory);
-  lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
   lab.wait_idle();
   CHECK(has(lab.view()->message, "not enough memory"));
   lab.on_change({});
-  lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
-  lab.post(lab::PlayTo{2});
+  lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.post(session::PlayTo{2});
   lab.wait_idle();
   CHECK(lab.view()->message.empty());
   CHECK(lab.view()->step == 2);
@@ -87,15 +87,15 @@ TEST_CASE("a backend that throws anything leaves the runs where they are") {
   LabOptions options = fixture::quiet_lab();
   options.open_backend = [](BackendChoice) -> std::unique_ptr<Backend> { throw std::bad_alloc(); };
   Lab lab(options);
-  lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
-  lab.post(lab::SetBackend{{true, false}});
+  lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.post(session::SetBackend{{true, false}});
   lab.wait_idle();
   CHECK(has(lab.view()->message, "[moving the runs] there is not enough memory"));
   CHECK_FALSE(lab.view()->backend.cuda);
 
   options.backend = {true, false};
   Lab other(options);
-  other.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
+  other.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
   other.wait_idle();
   CHECK(has(other.view()->backend_note, "on the CPU: [backend] there is not enough memory"));
 }
@@ -111,8 +111,8 @@ TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
 
 TEST_CASE("runs of a check that throw end the check, with what they were", "[lesson]") {
   const lessons::Lesson lesson = fixture::small_lesson("01-warm-up");
-  lessons::RunStore store(2);
-  const auto broken = [](const lessons::RunProgress&) -> bool { throw std::bad_alloc(); };
+  experiments::RunStore store(2);
+  const auto broken = [](const experiments::RunProgress&) -> bool { throw std::bad_alloc(); };
   CHECK_THROWS_WITH(lessons::check_lesson(lesson, store, lessons::Tier::Fast, broken),
                     "[a lesson's runs] there is not enough memory");
 }
@@ -229,8 +229,8 @@ TEST_CASE("a thread that cannot be started is one line") {
   options.autosave_every = 0.01;
   const Scarce scarce(1);
   Lab lab(options);
-  lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
-  lab.post(lab::PlayTo{30});
+  lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.post(session::PlayTo{30});
   lab.wait_idle();
   for (int i = 0; i < 200 && lab.view()->message.empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
