@@ -104,7 +104,7 @@ std::vector<NamedFile> inputs_of(const std::vector<const Claim*>& claims) {
   std::vector<NamedFile> inputs;
   for (const Claim* claim : claims) {
     inputs.push_back({"a claim", claim->file});
-    for (const lessons::LessonRun& run : claim->language.runs)
+    for (const course::LessonRun& run : claim->language.runs)
       for (NamedFile& file : files_of(run.spec)) inputs.push_back(std::move(file));
   }
   return inputs;
@@ -117,7 +117,7 @@ std::vector<DataSpec> data_of(const Claim& claim) {
     data.push_back(run.spec.data);
   for (const reproduce::Line& line : claim.lines)
     if (line.of == reproduce::Line::Of::Fresh)
-      data.push_back(lessons::spec_of(claim.language, line.runs[0], 1).data);
+      data.push_back(course::spec_of(claim.language, line.runs[0], 1).data);
   return data;
 }
 

@@ -15,7 +15,7 @@
 #include "training/measure/single_norm.h"
 #include "training/measure/theory.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2;
@@ -393,4 +393,4 @@ CurveData partial_curve(const Curve& curve, const ModelConfig& model, const Hist
   return curve.of == Curve::Of::Run ? history_curve(curve, history, level) : CurveData{};
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -34,7 +34,7 @@
 #include "app/course/lesson.h"
 #include "training/experiments/run_store.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 struct CurveData {
   std::vector<double> x, y;
@@ -78,4 +78,4 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
 /// The part of a curve that grows() to which a training has come; empty for the others.
 CurveData partial_curve(const Curve& curve, const ModelConfig& model, const History& history, double level);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

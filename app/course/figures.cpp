@@ -15,7 +15,7 @@
 #include "app/ui/widgets.h"
 #include "training/spec/loss_window.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 using namespace plot;
@@ -259,4 +259,4 @@ PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureDat
   return plot;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

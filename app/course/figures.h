@@ -9,7 +9,7 @@
 #include "app/course/check/check.h"
 #include "app/plot/plot_spec.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 struct FigureData {
   const CurveSet* own = nullptr;       ///< the learner's; may be partial
@@ -37,4 +37,4 @@ plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const Fig
 std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve,
                                                   const FigureData& data);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

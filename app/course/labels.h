@@ -9,7 +9,7 @@
 
 #include "app/course/curves.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// "Post-LN, warm-up 200"; of a curve that is measured without training only what decides that: "Post-LN".
 std::string run_label(const Lesson& lesson, const std::string& run, const Changes& changes = {},
@@ -17,4 +17,4 @@ std::string run_label(const Lesson& lesson, const std::string& run, const Change
 /// The words of a setting that a label would say by itself and `text` says too: "warm-up"; empty: none.
 std::string setting_said(const Lesson& lesson, std::string_view text);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -20,7 +20,7 @@
 #include "training/measure/small_tape.h"
 #include "training/spec/spec.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// How seeds (and the picture) are summed up: what stands on a log axis geometrically, the rest arithmetically; by their
 /// median what may end at a bound of the measurement (can_be_cut in measures.h); by their number what is yes or no.
@@ -258,4 +258,4 @@ std::string definition(const Lesson& lesson);
 /// Sixteen hexadecimal digits of such a text.
 std::string hash_text(const std::string& text);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

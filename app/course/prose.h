@@ -23,7 +23,7 @@
 
 #include "app/tex/tex.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// "fall_A >= 1000". Of kChanged, "changed": whether the learner's own setting is shown.
 inline constexpr const char* kChanged = "changed";
@@ -80,4 +80,4 @@ std::vector<Inline> read_as(const std::vector<Inline>& inlines, const Number& nu
 /// Throws Error as "FILE:LINE: what is wrong: expected ...".
 Prose parse_prose(std::string_view markdown, const std::string& file);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -10,7 +10,7 @@
 #include "app/course/reader.h"
 #include "app/plot/plot_spec.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// Writes index.html, report.md, claims.md and figures into the folder; returns the paths. Throws Error.
 std::vector<std::string> write_report(const Course& course, const std::string& folder);
@@ -40,4 +40,4 @@ std::string settings_of(const Lesson& lesson, const LessonRun& run);
 /// A figure over the measurements of all seeds.
 plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -10,7 +10,7 @@ namespace normscope::shell {
 struct Term;
 }
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 struct TermMatch {
   const shell::Term* term = nullptr;
@@ -26,4 +26,4 @@ const shell::Term* term_of_text(std::string_view text);
 /// The term that a formula is the symbol of; nullptr for any other.
 const shell::Term* term_of_formula(std::string_view tex);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

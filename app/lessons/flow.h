@@ -16,11 +16,11 @@ struct Term;
 namespace normscope::lessons {
 
 struct FlowContext {
-  std::function<std::string(const Inline&)> text;  ///< of a value, band, reference, sample or name
-  Number number;                                   ///< by which a sentence in several forms is chosen
-  std::string unknown;                             ///< in the place of a sentence that waits for its number
-  std::function<std::string(const Knob&)> knob;    ///< the number as shown
-  const Lesson* lesson = nullptr;
+  std::function<std::string(const course::Inline&)> text;  ///< of a value, band, reference, sample or name
+  course::Number number;                                   ///< by which a sentence in several forms is chosen
+  std::string unknown;  ///< in the place of a sentence that waits for its number
+  std::function<std::string(const course::Knob&)> knob;  ///< the number as shown
+  const course::Lesson* lesson = nullptr;
   bool can_drag = true;
   float px = ui::type::prose, line = ui::type::prose_line;
   ui::Rect seen;  ///< where words can be read: terms outside are not marked
@@ -37,7 +37,7 @@ struct Dragged {
 };
 
 /// Draws (or only measures) the blocks from the top of `rect`; returns the height. `dragged` gets what was moved.
-float flow(ui::Ui& ui, const ui::Rect& rect, const Prose& prose, const FlowContext& context, bool draw,
-           Dragged* dragged);
+float flow(ui::Ui& ui, const ui::Rect& rect, const course::Prose& prose, const FlowContext& context,
+           bool draw, Dragged* dragged);
 
 }  // namespace normscope::lessons

@@ -15,6 +15,7 @@
 #include "training/spec/codec.h"
 
 namespace normscope::lessons {
+using namespace course;
 
 template <class Io>
 void io(Io& io, codec::Of<Io, CurveData>& c) {

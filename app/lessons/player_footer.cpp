@@ -7,6 +7,7 @@
 namespace normscope::lessons {
 
 using namespace ui;
+using namespace course;
 
 // ---------------------------------------------------------------------------------------------------------
 

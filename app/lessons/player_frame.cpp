@@ -15,6 +15,7 @@
 namespace normscope::lessons {
 
 using namespace ui;
+using namespace course;
 
 Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   Desk desk;

@@ -10,6 +10,7 @@
 #include "engine/core/boundary.h"
 
 namespace normscope::lessons {
+using namespace course;
 namespace {
 
 constexpr auto kRefresh = std::chrono::milliseconds(50);

@@ -62,8 +62,8 @@ struct Line {
   int32_t from = 1, to = 0;         ///< Run
   std::vector<sweep::Axis> axes{};  ///< Grid: one or two
   int32_t step = kEnd;              ///< Profile, Shares: kStart, kEnd, or a step of ladder()
-  lessons::Curve fresh{};           ///< Fresh
-  lessons::Mean mean = lessons::Mean::Arithmetic;
+  course::Curve fresh{};            ///< Fresh
+  course::Mean mean = course::Mean::Arithmetic;
 
   static constexpr int32_t kStart = 0, kEnd = -1;
 };
@@ -143,7 +143,7 @@ struct Claim {
   /// Of a claim on sentence pairs: kOnPairs, or kOnMadeUp where a file of them was missing when the claim was read, and
   /// which; empty for all others.
   std::string data, missing;
-  std::vector<lessons::LessonRun> pair_runs;  ///< its runs on sentence pairs, where a file of them is missing
+  std::vector<course::LessonRun> pair_runs;  ///< its runs on sentence pairs, where a file of them is missing
   int32_t seeds = 5, quick_seeds = 1;
   std::vector<Stated> numbers;
   std::vector<Beside> besides;
@@ -156,7 +156,7 @@ struct Claim {
   std::map<std::string, std::string>
       starts;  ///< of a run that starts with the final weights of another: that one's id
   /// Runs, measures and checks; and of every line a curve of that name, which only says how seeds are averaged.
-  lessons::Lesson language;
+  course::Lesson language;
 
   const Line* line(std::string_view line_id) const;
   const Control* control(std::string_view run_id) const;
@@ -181,7 +181,7 @@ struct Arm {
   std::optional<double> x{};
 };
 /// The losses and scores at the end of runs that a difference or ratio is made of; none of another measure.
-std::vector<Arm> arms_of(const Claim& claim, const lessons::Measure& measure);
+std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure);
 
 /// A claim whose sentence pairs are missing, as it is where they are there: what numbers that were recorded on them are of.
 Claim on_pairs(const Claim& claim);

@@ -11,8 +11,8 @@
 namespace normscope::reproduce {
 
 /// A run of the claim by its name, which stands under `key`.
-const lessons::LessonRun& run_of(const lessons::Lesson& language, const std::string& id, const char* key,
-                                 const Table& t);
+const course::LessonRun& run_of(const course::Lesson& language, const std::string& id, const char* key,
+                                const Table& t);
 
 /// One or two texts under `key`, as `normscope sweep --axis` takes them.
 std::vector<sweep::Axis> read_axes(const char* key, const RunSpec& base, Table& t);

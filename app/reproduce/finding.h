@@ -19,9 +19,9 @@ namespace normscope::reproduce {
 
 /// A check with what was measured.
 struct Checked {
-  const lessons::Check* check = nullptr;
-  const lessons::Measure* measure = nullptr;
-  lessons::Measured measured;
+  const course::Check* check = nullptr;
+  const course::Measure* measure = nullptr;
+  course::Measured measured;
   bool holds = false;
   bool opposite = false;  ///< every seed lies in the opposite band
   Finding finding = Finding::Unknown;
@@ -41,8 +41,8 @@ struct Outcome {
       own{};  ///< what `claim` points to where it is not the caller's: its controls are chosen
   /// Some measures are known by mean and range alone (recorded.h): their values are the ends of the range.
   bool spread_alone = false;
-  int32_t seeds = 0;         ///< asked for
-  lessons::Results results;  ///< measures and curves of the seeds that there are
+  int32_t seeds = 0;        ///< asked for
+  course::Results results;  ///< measures and curves of the seeds that there are
   std::map<std::string, std::vector<int32_t>> seeds_of{};  ///< of a measure's values: whose they are
   std::vector<Checked> checks;
   Finding finding = Finding::Unknown;
@@ -56,18 +56,18 @@ inline constexpr double kLevel = 0.05;
 
 /// A measure's mean as it is shown. Where it never came with some seeds, and did with others, their number in its place: what
 /// has no end is counted and not averaged.
-std::string mean_text(const lessons::Measured& measured, const lessons::Measure& measure);
+std::string mean_text(const course::Measured& measured, const course::Measure& measure);
 
 /// The verdict of a claim, or of one of its parts: "reproduced", "reproduced (speed, not quality)".
 std::string verdict_of(const Outcome& outcome);
 std::string verdict_of(const Checked& checked);
 
 /// `curves`: by seed, from 1; those that are there. `why`: what could not be trained, in a line; empty: nothing.
-Outcome judge(const Claim& claim, const std::vector<lessons::CurveSet>& curves, int32_t seeds,
+Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, int32_t seeds,
               const std::string& why = {});
 
 /// The checks and the finding of measures and falls (lines of kLateFall) that are there already; `not_excluded` by check.
-void conclude_recorded(Outcome& outcome, const std::map<std::string, lessons::CurveData>& falls,
+void conclude_recorded(Outcome& outcome, const std::map<std::string, course::CurveData>& falls,
                        const std::vector<std::string>& not_excluded);
 
 /// The checks and the finding alone, from the measures' values by seed; of no losses whose fall is known.

@@ -40,8 +40,8 @@ std::string key_of_run(const experiments::Experiment& run);
 using FindTaken = std::function<const Taken*(const std::string&)>;
 /// The line of one seed, of whose runs all are there; otherwise, and for fresh models, nothing. Throws Error where a run
 /// has no such number ("[curve.g1] the run has no number L09.ffn.w2.grad_norm").
-std::optional<lessons::CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
-                                           const FindTaken& find);
+std::optional<course::CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
+                                          const FindTaken& find);
 
 /// The claim with the cell of every control that has the lowest validation loss over kTuningSeeds; nothing while a run is
 /// missing. One that was not finite counts as infinite.

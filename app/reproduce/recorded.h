@@ -17,7 +17,7 @@ namespace normscope::reproduce {
 /// What a measure came to: a value a seed, or, where only these were kept, mean and range.
 struct RecordedMeasure {
   std::vector<double> values;
-  lessons::Spread spread;
+  course::Spread spread;
 };
 
 /// What was measured of one claim.
@@ -27,7 +27,7 @@ struct Recorded {
   std::map<std::string, RecordedMeasure> measures;
   std::map<std::string, std::string> chosen;  ///< of its controls
   std::vector<std::string> not_excluded;      ///< by check, as Checked has it; empty: none was looked for
-  std::map<std::string, lessons::CurveData> falls;  ///< lines of kLateFall: the largest over the seeds
+  std::map<std::string, course::CurveData> falls;  ///< lines of kLateFall: the largest over the seeds
 };
 using RecordedClaims = std::map<std::string, Recorded>;
 

@@ -86,7 +86,7 @@ void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notic
   offers.answered = true;
   lessons::Player& player = player_of(screens.lessons, lab);
   if (player.course().lessons.empty()) return void(notice = words::say("shell.notice.no_lessons"));
-  player.open(player.course().lessons.front().id, lessons::StepKind::Predict);
+  player.open(player.course().lessons.front().id, course::StepKind::Predict);
   screens.shown = Screen::Lessons;
 }
 
@@ -243,7 +243,7 @@ void show_lesson(AppState& state, const Ui& ui, int number) {
   const std::string fault = guarded("opening a lesson", [&] {
     lessons::Player& player = player_of(screens.lessons, state.session.lab);
     if (!player.lesson() || player.lesson()->number != number || player.aside() == lessons::Aside::Review)
-      player.open(std::to_string(number), lessons::StepKind::Predict);
+      player.open(std::to_string(number), course::StepKind::Predict);
     screens.shown = Screen::Lessons;
   });
   if (!fault.empty()) state.notice = fault;

@@ -33,7 +33,7 @@
 namespace normscope::cli {
 namespace {
 
-using namespace lessons;
+using namespace course;
 using namespace experiments;
 
 struct LessonOptions {
@@ -84,7 +84,7 @@ bool print_end(const std::vector<LessonReport>& reports, double seconds) {
   bool passed = true;
   for (const LessonReport& r : reports) {
     checks += r.verdicts.size();
-    for (const lessons::Verdict& v : r.verdicts) held += v.holds;
+    for (const course::Verdict& v : r.verdicts) held += v.holds;
     passed = passed && r.passed() && r.stale.empty();
   }
   say("\n{} of {} claims hold; everything in {:.1f} s\n", held, checks, seconds);

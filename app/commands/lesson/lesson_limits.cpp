@@ -31,7 +31,7 @@
 namespace normscope::cli {
 namespace {
 
-using namespace lessons;
+using namespace course;
 using namespace experiments;
 namespace fs = std::filesystem;
 

@@ -19,7 +19,7 @@
 namespace normscope::cli {
 namespace {
 
-using namespace lessons;
+using namespace course;
 
 constexpr const char* kSheets = "out/worksheets";
 

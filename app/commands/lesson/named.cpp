@@ -13,7 +13,7 @@
 
 namespace normscope::cli {
 
-using namespace lessons;
+using namespace course;
 
 void add_language(CLI::App& app, std::string& language) {
   app.add_option("--language", language, "of the lessons' texts, as de; what is missing in it stays English")

@@ -11,8 +11,8 @@ namespace normscope::cli {
 /// The lessons of a folder; empty: those that came with the program. Says on standard error which cannot be read.
 /// In `language` ("de"), which is an order: throws CommandError where no lesson has it. Without one in the `wish`, used
 /// where a lesson has it; English without either.
-lessons::Course course_of(const std::string& folder, const std::string& language = "",
-                          const std::string& wish = "");
+course::Course course_of(const std::string& folder, const std::string& language = "",
+                         const std::string& wish = "");
 
 /// The option --language of the commands that show lessons.
 void add_language(CLI::App& app, std::string& language);
@@ -20,6 +20,6 @@ void add_language(CLI::App& app, std::string& language);
 void check_language(const std::string& language, const std::string& folder = "");
 
 /// Throws CommandError naming those that there are.
-const lessons::Lesson& lesson_of(const lessons::Course& course, const std::string& id);
+const course::Lesson& lesson_of(const course::Course& course, const std::string& id);
 
 }  // namespace normscope::cli

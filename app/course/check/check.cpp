@@ -12,7 +12,7 @@
 #include "app/ui/widgets.h"
 #include "training/experiments/workers.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 int32_t seeds_of(const Curve& curve, Tier tier) { return tier == Tier::Full ? kFullSeeds : curve.fast_seeds; }
@@ -230,4 +230,4 @@ std::string to_text(const LessonReport& report) {
   return out;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -11,7 +11,7 @@
 
 #include "app/course/measures.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 enum class Tier : uint8_t { Fast, Full };
 inline constexpr int32_t kFullSeeds = 5;
@@ -88,4 +88,4 @@ std::optional<Results> parse_results(std::string_view text, const std::string& n
 /// outside.
 std::string staleness(const Lesson& lesson, const Results& fresh);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -7,7 +7,7 @@
 
 #include "app/course/check/check.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// What was measured over the seeds, as the JSON of lessons and of claims has it.
 nlohmann::json to_json(const Measure& measure, const Measured& measured);
@@ -19,4 +19,4 @@ std::string to_svg(const LessonReport& report, const Figure& figure);
 /// `command`: how the page was made.
 std::string to_markdown(const std::vector<LessonReport>& reports, const std::string& command);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

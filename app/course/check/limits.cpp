@@ -20,7 +20,7 @@
 #include "training/io/line_file.h"
 #include "training/spec/codec.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 template <class Io>
 void io(Io& io, codec::Of<Io, LimitLine>& line) {
@@ -362,4 +362,4 @@ std::string licence_text(const std::string& folder) {
   return text;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -10,7 +10,7 @@
 #include "app/course/check/check.h"
 #include "training/spec/backend_choice.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// One way to change all runs of a lesson.
 struct LimitSetting {
@@ -66,4 +66,4 @@ std::string limits_table(const Lesson& lesson, const std::vector<LimitLine>& lin
 /// The text files of a folder (the system's licences), each once, as one text. Empty when there are none.
 std::string licence_text(const std::string& folder);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

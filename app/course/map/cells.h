@@ -5,7 +5,7 @@
 #include "app/course/figures.h"
 #include "app/sweep/cells.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// Of the learner's own measurement, as far as it is, else of the five seeds. A cell knows its loss above letter
 /// frequencies in the place of its loss, with a level of 0, and whether it learns.
@@ -19,4 +19,4 @@ void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& p
 std::string uneven(const Curve& border);
 void set_cell_axes(const Curve& border, Figure& figure);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

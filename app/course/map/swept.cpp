@@ -9,7 +9,7 @@
 #include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 double final_loss(const experiments::RunResult& run, bool excess) {
@@ -126,4 +126,4 @@ void add_cells(std::vector<Curve>& curves) {
   curves = std::move(all);
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -12,7 +12,7 @@
 
 #include "app/course/curves.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// Over values of settings with which the run is trained.
 inline bool is_swept(const Curve& curve) {
@@ -41,4 +41,4 @@ void add_cells(std::vector<Curve>& curves);
 std::string excess_of_row(const Curve& border, size_t row);
 std::string learns_of_row(const Curve& border, size_t row);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -6,7 +6,7 @@
 
 #include "training/spec/codec.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 inline constexpr size_t kMostOfCurve = 100'000;  ///< points
 inline constexpr size_t kMostOfLesson = 1000;    ///< measures, curves, runs
@@ -29,4 +29,4 @@ struct ShareRows {
   }
 };
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

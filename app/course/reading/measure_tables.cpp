@@ -9,7 +9,7 @@
 #include "engine/core/error.h"
 #include "training/experiments/probes.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 constexpr size_t kMostPoints = 100, kMostCells = 100;
@@ -325,4 +325,4 @@ void set_bounds(Lesson& lesson) {
 
 void check_measures(const Lesson& lesson, const Table& root) { MeasureChecker(lesson, root).all(); }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -8,7 +8,7 @@
 #include "app/course/lesson.h"
 #include "training/files/toml_table.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// Its name, its edits, and any field of the specification, set in the order of the table of fields.
 LessonRun read_run(const std::string& id, Table t);
@@ -24,4 +24,4 @@ void set_bounds(Lesson& lesson);
 /// of its measurement (can_be_cut in measures.h) is counted or has a median, and is not averaged. Throws Error.
 void check_measures(const Lesson& lesson, const Table& root);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

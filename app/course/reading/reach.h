@@ -7,7 +7,7 @@
 
 #include "app/course/lesson.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// One setting of the table: what its cells say of the effect's measures, in their order.
 struct Reach {
@@ -35,4 +35,4 @@ std::string reach_note(const std::string& page);
 /// with what the check needs and what was measured there. In the lesson's language.
 std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Reach>& all);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -7,7 +7,7 @@
 
 #include "app/course/curves.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// A tape with the learner's changes: its id -> field -> value. Throws Error for an id that is no tape of the lesson.
 SmallTape tape_of(const Lesson& lesson, const std::string& id, const Changes& changes);
@@ -33,4 +33,4 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words =
 /// The table of a page: a head, and a row for each; "" where nothing is known, <br> between the rows of numbers.
 std::vector<std::vector<std::string>> cells_of_tape(const TapeTable& table);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

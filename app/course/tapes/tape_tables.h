@@ -12,7 +12,7 @@
 #include "app/course/lesson.h"
 #include "training/files/toml_table.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 LessonTape read_tape(const std::string& id, Table t);
 /// `over` with `xs`, or `steps` with `rate`, or neither.
@@ -34,4 +34,4 @@ std::string definition_of(const LessonTape& tape);
 /// What no single table can see: that the tapes run, and that curves, figures and knobs fit them. Throws Error.
 void check_tapes(const Lesson& lesson, const Table& root);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

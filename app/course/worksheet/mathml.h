@@ -5,9 +5,9 @@
 
 #include "app/tex/tex.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// A <math> element. `display`: on a line of its own, large operators with their limits above and below.
 std::string mathml(const tex::Formula& formula, bool display);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -8,7 +8,7 @@
 #include "app/course/check/check.h"
 #include "app/course/lesson.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// Predict, run, compare, explain: prose, axes, tables to fill in, and how to do it again in a terminal. `kept`:
 /// measured.json; without it nothing is known of where a drawing starts. With `answers`, the teacher's copy, what was
@@ -18,4 +18,4 @@ namespace normscope::lessons {
 std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers,
                       const std::string& folder = "");
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

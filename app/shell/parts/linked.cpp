@@ -53,7 +53,7 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
   link.screen = screens.shown;
   const lessons::Player* const player = screens.lessons.player.get();
   if (link.screen == Screen::Lessons && player && player->lesson())
-    link.lesson = fmt::format("{}:{}", player->lesson()->id, lessons::to_string(player->step()));
+    link.lesson = fmt::format("{}:{}", player->lesson()->id, course::to_string(player->step()));
   link.dark = look.dark;
   const char selected = screens.lab.diagram().selected;
   const bool there = std::any_of(view.runs.begin(), view.runs.end(),

@@ -25,6 +25,7 @@
 namespace normscope::test_lesson_format {
 namespace {
 
+using namespace course;
 using namespace normscope::lessons;
 using namespace experiments;
 using fixture::parsed_lesson;

@@ -21,7 +21,7 @@
 namespace normscope::test_lesson_map {
 namespace {
 
-using namespace normscope::lessons;
+using namespace course;
 using fixture::parsed_lesson;
 using fixture::PlayerDriver;
 

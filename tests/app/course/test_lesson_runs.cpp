@@ -7,7 +7,7 @@
 #include "training/session/lab.h"
 
 using namespace normscope;
-using namespace normscope::lessons;
+using namespace course;
 using namespace experiments;
 
 TEST_CASE("the same run is never trained twice", "[lesson]") {

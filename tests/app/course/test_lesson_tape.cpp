@@ -26,6 +26,7 @@
 namespace normscope::test_lesson_tape {
 namespace {
 
+using namespace course;
 using namespace normscope::lessons;
 using fixture::PlayerDriver;
 using Values = std::vector<float>;

@@ -618,7 +618,7 @@ TEST_CASE("experiments: a run that cannot be made is told, the others are traine
 }
 
 TEST_CASE("a lesson comes to the same numbers from the store on disk, and trains nothing", "[lesson]") {
-  using namespace normscope::lessons;
+  using namespace course;
   const Folder folder;
   const Lesson lesson = fixture::small_lesson("01-warm-up");
   RunStore fresh(2, nullptr, folder.file("results"));

@@ -11,6 +11,7 @@
 namespace normscope::test_lesson_opening {
 namespace {
 
+using namespace course;
 using namespace lessons;
 using fixture::PlayerDriver;
 using fixture::RecordedMeasurer;

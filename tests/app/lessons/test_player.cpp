@@ -12,6 +12,7 @@
 #include "app/ui/widgets.h"
 
 using namespace normscope;
+using namespace course;
 using namespace normscope::lessons;
 using fixture::PlayerDriver;
 using fixture::predict;

@@ -13,6 +13,7 @@
 namespace normscope::test_player_asides {
 namespace {
 
+using namespace course;
 using namespace normscope::lessons;
 using fixture::PlayerDriver;
 using fixture::RecordedMeasurer;

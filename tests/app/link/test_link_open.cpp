@@ -161,12 +161,12 @@ TEST_CASE("the screen comes along; a lesson stops where the learner has not pred
   CHECK(open_link(learner.state, link));
   REQUIRE(learning->lesson());
   CHECK(learning->lesson()->id == "warm-up");
-  CHECK(learning->step() == lessons::StepKind::Predict);
+  CHECK(learning->step() == course::StepKind::Predict);
   CHECK_FALSE(learning->progress("warm-up").committed);
   const auto shown = with_course(picture_of_it, "picture.json");
   picture_of_it.state.screens.lessons.remembers = false;
   CHECK(open_link(picture_of_it.state, link));
-  CHECK(shown->step() == lessons::StepKind::Explain);
+  CHECK(shown->step() == course::StepKind::Explain);
   picture_of_it.state.session.asked.clear();
   learner.state.session.asked.clear();
   const LinkedView back =

@@ -12,6 +12,7 @@
 #include "training/support/tiny.h"
 
 using namespace normscope;
+using namespace course;
 using namespace normscope::lessons;
 
 TEST_CASE("a lesson is measured, replaced and stopped while others look") {

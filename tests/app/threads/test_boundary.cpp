@@ -101,7 +101,7 @@ TEST_CASE("a backend that throws anything leaves the runs where they are") {
 }
 
 TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
-  const lessons::Lesson lesson = fixture::small_lesson("01-warm-up");
+  const course::Lesson lesson = fixture::small_lesson("01-warm-up");
   lessons::Worker worker(no_memory, 1);
   worker.start(lesson, {});
   worker.wait();
@@ -110,10 +110,10 @@ TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
 }
 
 TEST_CASE("runs of a check that throw end the check, with what they were", "[lesson]") {
-  const lessons::Lesson lesson = fixture::small_lesson("01-warm-up");
+  const course::Lesson lesson = fixture::small_lesson("01-warm-up");
   experiments::RunStore store(2);
   const auto broken = [](const experiments::RunProgress&) -> bool { throw std::bad_alloc(); };
-  CHECK_THROWS_WITH(lessons::check_lesson(lesson, store, lessons::Tier::Fast, broken),
+  CHECK_THROWS_WITH(course::check_lesson(lesson, store, course::Tier::Fast, broken),
                     "[a lesson's runs] there is not enough memory");
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("a screen that throws shows why, and the others are there") {
   bool broken = false;
   fixture::LabDriver window;
   window.state.screens.lessons.player = std::make_shared<lessons::Player>(
-      lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"), std::make_unique<BrokenMeasurer>(broken), "");
+      course::read_course(NORMSCOPE_SOURCE_DIR "/lessons"), std::make_unique<BrokenMeasurer>(broken), "");
   broken = true;
   window.driver.frames(2);
   CHECK_FALSE(window.ui.registry().find("app/failure"));
@@ -201,8 +201,8 @@ TEST_CASE("what a part of a frame left open is closed behind it") {
 TEST_CASE("a link that leads in a circle beside the lessons is no lesson", "[lesson]") {
   const Folder folder;
   std::filesystem::create_symlink("01-loop", folder.file("01-loop"));
-  lessons::Course course;
-  REQUIRE_NOTHROW(course = lessons::read_course(folder.file(".")));
+  course::Course course;
+  REQUIRE_NOTHROW(course = course::read_course(folder.file(".")));
   CHECK(course.lessons.empty());
 }
 
