@@ -9,7 +9,7 @@
 #include "app/plot/plot.h"
 #include "app/view/commands.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 /// sign(d) log10(1 + |d| / 0.05): even near 0 and logarithmic outside, so that luck and ruin are seen in one plot.
 double difference_scale(double nats);
@@ -36,4 +36,4 @@ void write_figure(const Figure& figure, lab::PlotFormat format, const std::strin
 /// All of them below each other.
 std::string stacked_svg(const std::vector<Figure>& figures);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

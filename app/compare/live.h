@@ -13,7 +13,7 @@
 #include "app/compare/comparison.h"
 #include "training/session/lab.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 class LiveRuns {
  public:
@@ -31,4 +31,4 @@ class LiveRuns {
 /// Changes when a comparison with this run would: its history, its reruns, its settings. Empty where there is none.
 std::string live_key(const LabView& view, char letter);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

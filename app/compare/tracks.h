@@ -11,7 +11,7 @@
 
 #include "app/compare/comparison.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 /// The shared axis: what of it is shown, and how a point of one run is found in another. Steps have to be the same
 /// step; on the other axes the nearest point counts, between the first and the last.
@@ -88,4 +88,4 @@ std::vector<EndRow> rows_of(const Comparison& all, const Ruler& ruler);
 /// Loss and every stat that both have, at every step.
 bool same_bits(const Compared& a, const Compared& b);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

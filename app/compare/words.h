@@ -8,7 +8,7 @@
 
 #include "app/compare/comparison.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 /// "+0.16", "−1.78", "–".
 std::string signed_decimals(double value, int digits = 2);
@@ -57,4 +57,4 @@ std::vector<std::vector<std::string>> end_table(const Comparison& all);
 /// The settings that differ: a head, then a row a setting; `mark` begins what differs from the baseline.
 std::vector<std::vector<std::string>> settings_table(const Comparison& all, const std::string& mark);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -8,7 +8,7 @@
 
 #include "app/compare/comparison.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 /// The runs, the settings that differ, the first places and the table at the end.
 std::string to_text(const Comparison&);
@@ -22,4 +22,4 @@ std::string settings_csv(const Comparison&);
 std::string map_csv(const Comparison&, size_t run);
 std::string end_csv(const Comparison&);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

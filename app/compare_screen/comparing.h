@@ -13,21 +13,21 @@
 #include "app/plot/plot_spec.h"
 #include "training/files/background.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
 
 /// A comparison and what is drawn of it.
 struct Shown {
-  Comparison all;
+  compare::Comparison all;
   plot::PlotSpec loss, difference, end;
-  std::vector<plot::PlotSpec> maps;   ///< by run; without a heat map where there is none
-  std::vector<Loupe> loupes;          ///< by run
-  std::vector<plot::PlotSpec> grids;  ///< the loupes as plots, for files
-  double per_step = 1;                ///< of the shared axis in one step of the baseline
-  std::string error;                  ///< why there is no comparison, one line
+  std::vector<plot::PlotSpec> maps;    ///< by run; without a heat map where there is none
+  std::vector<compare::Loupe> loupes;  ///< by run
+  std::vector<plot::PlotSpec> grids;   ///< the loupes as plots, for files
+  double per_step = 1;                 ///< of the shared axis in one step of the baseline
+  std::string error;                   ///< why there is no comparison, one line
 };
 
 /// Comparison and plots. Throws nothing: what is wrong stands in `error`.
-Shown show(std::vector<Compared> runs, const Choice& choice) noexcept;
+Shown show(std::vector<compare::Compared> runs, const compare::Choice& choice) noexcept;
 
 class Comparing {
  public:
@@ -40,8 +40,8 @@ class Comparing {
   /// key of what was measured and `chosen` of the rest; `runs` is called when a comparison is begun. Without `wake`
   /// it is made at once.
   std::shared_ptr<const Shown> newest(const std::string& data, const std::string& chosen,
-                                      const Choice& choice,
-                                      const std::function<std::vector<Compared>()>& runs);
+                                      const compare::Choice& choice,
+                                      const std::function<std::vector<compare::Compared>()>& runs);
 
  private:
   struct Pause;
@@ -57,4 +57,4 @@ class Comparing {
   std::string made_key_, made_choice_;
 };
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

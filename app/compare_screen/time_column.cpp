@@ -11,9 +11,10 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
 
 using namespace ui;
+using namespace compare;
 
 namespace {
 
@@ -278,4 +279,4 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
          {"ratio", held_against(std::pow(10.0, double(cell)), owned_by(all.letter(all.baseline())))}}));
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

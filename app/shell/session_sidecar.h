@@ -19,7 +19,7 @@ namespace normscope {
 // What the screens and the teacher keep with a session: what its file does not say is none.
 struct KeptWindow {
   std::optional<Screen> shown = Screen::Lab;
-  std::optional<comparison::KeptChoice> compare = comparison::KeptChoice{};
+  std::optional<compare_screen::KeptChoice> compare = compare_screen::KeptChoice{};
   std::optional<sweep::KeptSweep> sweep{};  // none: the screen was never opened
   std::optional<tape_screen::KeptTape> tape = tape_screen::KeptTape{};
   classroom::KeptTeaching teaching{};

@@ -39,8 +39,8 @@ lessons::Player& player_of(LessonsScreen& screen, Lab* lab) {
   return *screen.player;
 }
 
-comparison::CompareScreen& screen_of(ComparePlace& place) {
-  if (!place.screen) place.screen = std::make_shared<comparison::CompareScreen>(place.wake);
+compare_screen::CompareScreen& screen_of(ComparePlace& place) {
+  if (!place.screen) place.screen = std::make_shared<compare_screen::CompareScreen>(place.wake);
   return *place.screen;
 }
 

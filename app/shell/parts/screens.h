@@ -16,7 +16,7 @@ namespace normscope {
 namespace lessons {
 class Player;
 }
-namespace comparison {
+namespace compare_screen {
 class CompareScreen;
 }
 namespace sweep {
@@ -34,8 +34,8 @@ struct LessonsScreen {
 };
 
 struct ComparePlace {
-  std::shared_ptr<comparison::CompareScreen> screen;  // made when it is opened first
-  std::function<void()> wake;                         // rung from other threads when there is something new
+  std::shared_ptr<compare_screen::CompareScreen> screen;  // made when it is opened first
+  std::function<void()> wake;  // rung from other threads when there is something new
 };
 
 struct SweepPart {
@@ -71,7 +71,7 @@ struct Screens {
   std::optional<LinkedCursor> linked_cursor;
 };
 
-comparison::CompareScreen& screen_of(ComparePlace&);
+compare_screen::CompareScreen& screen_of(ComparePlace&);
 
 // The Sweep screen, over the results that all programs share. Throws Error where no thread can be had.
 sweep::SweepScreen& sweep_of(SweepPart&);
