@@ -7,11 +7,11 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/options.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 /// The work of the command that was asked for, once the line is parsed. Returns the exit code or throws
 /// Error.
-using Command = std::function<Exit()>;
+using Command = std::function<cli::Exit()>;
 
 /// Each adds its command; parsing it sets `command`, which is to outlive `app`. The window is what the
 /// program does without a command.
@@ -45,10 +45,10 @@ void add_merge(CLI::App& app, Command& command);
 void add_described(CLI::App& app, Command& command);
 
 /// compare, which the window does in its place where there is no display.
-Exit compare(const MainOptions& options);
+cli::Exit compare(const cli::MainOptions& options);
 
 /// Parses, runs one command, prints an error as one line "normscope: ..." on stderr. Never throws. main()
 /// returns its result; nothing else calls it.
 int run(int argc, const char* const* argv) noexcept;
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

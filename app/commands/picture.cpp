@@ -20,7 +20,8 @@
 #include "training/files/session_file.h"
 #include "training/spec/limits.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 constexpr int kLargest = 16384;    // pixels a side
@@ -291,4 +292,4 @@ void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path) 
   stage.finish();
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

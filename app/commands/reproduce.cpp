@@ -26,7 +26,8 @@
 #include "training/data/tokenizer.h"
 #include "training/files/places.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 using reproduce::Claim, reproduce::Claims;
@@ -312,4 +313,4 @@ void add_reproduce(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return reproduce_command(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

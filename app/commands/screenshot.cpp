@@ -14,7 +14,8 @@
 #include "app/commands/picture.h"
 #include "training/files/input_kinds.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct ScreenshotOptions {
@@ -135,4 +136,4 @@ void add_screenshot(CLI::App& app, Command& command) {
   });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

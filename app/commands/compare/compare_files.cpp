@@ -19,7 +19,8 @@
 #include "training/io/atomic_file.h"
 #include "training/records/recorded_run.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 namespace fs = std::filesystem;
@@ -280,4 +281,4 @@ void add_compare_files(CLI::App& app, CompareOptions& options) {
   for (CLI::Option* option : own) option->needs(files);
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -12,7 +12,7 @@ namespace CLI {
 class App;
 }
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 /// In the place of a file's name.
 inline constexpr const char* kStandardOutput = "-";
@@ -39,6 +39,6 @@ void name_outputs(const CLI::App& app, CompareOptions& options, const std::strin
 void check_named(const CompareOptions& options);
 /// Throws CommandError: Exit::Input for a file that is neither a saved run nor a log, Exit::Usage for what cannot be
 /// compared.
-Exit compare_files(const CompareOptions& options);
+cli::Exit compare_files(const CompareOptions& options);
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -14,7 +14,7 @@
 #include "training/files/config_file.h"
 #include "training/session/run_cache.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 class CompareStudy {
  public:
@@ -28,8 +28,8 @@ class CompareStudy {
   const std::vector<ConfigRun>& letters() const { return runs_; }  ///< a run each, with the first seed
 
   /// Throws CommandError for runs that cannot be built, before anything is trained.
-  StudyCount train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
-                   const OnProgress& on_progress);
+  cli::StudyCount train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
+                        const cli::OnProgress& on_progress);
 
   /// Of the runs that are there, seed after seed.
   const std::vector<RunResult>& results() const { return results_; }
@@ -37,7 +37,7 @@ class CompareStudy {
   /// Throws CommandError where the file cannot be written.
   void log(const std::string& path) const;
   /// The Lab with the runs of the first seed, once all of them are there. It trains none: it takes what the study has.
-  void draw(const StudyOptions& options, const std::string& folder, Closing& closing) const;
+  void draw(const cli::StudyOptions& options, const std::string& folder, cli::Closing& closing) const;
   /// Throws CommandError where a run could not be trained.
   void require_trained() const;
 
@@ -69,4 +69,4 @@ class CompareStudy {
 /// One of the two pictures that draw() makes.
 std::string lab_picture_path(const std::string& folder, bool dark);
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

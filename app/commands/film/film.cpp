@@ -25,7 +25,8 @@
 #include "training/files/file_kind.h"
 #include "training/session/lab.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 constexpr int32_t kOwn = -1;  ///< of --from and --to: the session's
@@ -210,4 +211,4 @@ void add_film(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return film(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

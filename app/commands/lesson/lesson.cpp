@@ -30,7 +30,8 @@
 #include "training/files/command_text.h"
 #include "training/io/atomic_file.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 using namespace course;
@@ -310,4 +311,4 @@ void add_lesson(CLI::App& app, Command& command) {
   add_lesson_worksheet(group, command);
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -6,7 +6,7 @@
 
 #include "app/course/reader.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 /// The lessons of a folder; empty: those that came with the program. Says on standard error which cannot be read.
 /// In `language` ("de"), which is an order: throws CommandError where no lesson has it. Without one in the `wish`, used
@@ -22,4 +22,4 @@ void check_language(const std::string& language, const std::string& folder = "")
 /// Throws CommandError naming those that there are.
 const course::Lesson& lesson_of(const course::Course& course, const std::string& id);
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -19,7 +19,7 @@
 #include "training/files/config_file.h"
 #include "training/run/run.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 struct TrainOptions {
   std::string config, preset, text, log, save, resume;
@@ -34,7 +34,7 @@ struct TrainOptions {
   int32_t threads = 0;
   bool plan = false;     ///< print what memory the runs need, train nothing
   bool profile = false;  ///< time every node of a step instead of training
-  BackendOptions backend;
+  cli::BackendOptions backend;
 };
 
 /// A run that is asked for and what it learns; runs on the same data share it.
@@ -64,11 +64,11 @@ std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>
 /// The memory of all runs together, from their plans: printed on request; more than the machine has is
 /// refused before anything is allocated.
 void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend);
-Exit profile_all(std::vector<Job>& jobs);
+cli::Exit profile_all(std::vector<Job>& jobs);
 
 /// True when the budget was reached, false when interrupted.
-bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log,
-               Closing& closing);
+bool train_all(const TrainOptions& options, cli::Machine& machine, std::vector<Job>& jobs, RunLog& log,
+               cli::Closing& closing);
 
 /// Every file that the command is going to write, against every one that it reads. The checkpoint that is
 /// gone on with may be saved over.
@@ -80,6 +80,6 @@ void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& p
 /// The state between, and the last few of them under names of their own. A disk that is full for a while ends
 /// no training.
 void save_between(const TrainOptions& options, const Job& job, size_t runs);
-void save_all(const TrainOptions& options, const std::vector<Job>& jobs, Closing& closing);
+void save_all(const TrainOptions& options, const std::vector<Job>& jobs, cli::Closing& closing);
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -176,7 +176,7 @@ TEST_CASE("film: what is no session, and a bad name, size or range of steps, is 
 }
 
 TEST_CASE("film: numbers of frames have four digits, and more where there are more") {
-  using cli::frame_path;
+  using commands::frame_path;
   CHECK(frame_path({.path = "a/x.png", .frames = 1}, 1) == "a/x.png");
   CHECK(frame_path({.path = "a/x.png", .frames = 500}, 7) == "a/x-0007.png");
   CHECK(frame_path({.path = "x.PNG", .frames = 12345}, 7) == "x-00007.PNG");

@@ -44,8 +44,8 @@ TEST_CASE("loss window: card, end of the line, Compare and table have one number
     CHECK(*plot.series[i].end_y == Approx(run.loss).epsilon(1e-5));
     for (const compare::EndRow& row : all.rows)
       if (row.run == i) CHECK(row.loss == Approx(run.loss).epsilon(1e-6));
-    const cli::RunResult result =
-        cli::result_of({run.letter, 1}, *run.spec, run.edits, run.state, *run.history, *task, 3.0, 1.0);
+    const commands::RunResult result =
+        commands::result_of({run.letter, 1}, *run.spec, run.edits, run.state, *run.history, *task, 3.0, 1.0);
     CHECK(result.loss == Approx(run.loss).epsilon(1e-6));
     CHECK(result.window == kLossWindow);
     const RunView then = lab::run_at(data, run, 100);

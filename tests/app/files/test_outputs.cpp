@@ -108,7 +108,7 @@ std::vector<Output> outputs() {
       {"session", "session.json", true, [](auto& f) { SessionWriter(f).write({}); }},
       {"training log", "x.jsonl", false,
        [](auto& f) {
-         cli::RunLog log(f + "/x.jsonl", {});
+         commands::RunLog log(f + "/x.jsonl", {});
          log.step({'A', 1}, 1, 2.0, 1e-3, {}, {}, {});
          log.check();
        }},
