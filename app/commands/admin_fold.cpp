@@ -12,7 +12,8 @@
 #include "app/commands/commands.h"
 #include "training/run/admin_fold.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct AdminFoldOptions {
@@ -42,4 +43,4 @@ void add_admin_fold(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return admin_fold(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -14,7 +14,8 @@
 #include "training/session/ablation.h"
 #include "training/text/translator.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct AverageOptions {
@@ -49,4 +50,4 @@ void add_average(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return average(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -27,7 +27,8 @@
 #include "training/experiments/first_steps.h"
 #include "training/spec/backend_choice.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct BenchOptions {
@@ -247,4 +248,4 @@ void add_bench(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return bench(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -18,7 +18,8 @@
 #include "engine/cpu/isa.h"
 #include "training/spec/nearest.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 /// What holds for options of every command: '' names no file and is refused rather than taken for an option
@@ -136,4 +137,4 @@ int run(int argc, const char* const* argv) noexcept {
   }
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -7,10 +7,10 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/options.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 /// `Command` is the work of the requested command, once the line is parsed. It returns the exit code or throws Error.
-using Command = std::function<Exit()>;
+using Command = std::function<cli::Exit()>;
 
 /// Each `add_NAME` adds its command; parsing the command sets `command`, which must outlive `app`. The window is what
 /// the program does without a command.
@@ -44,10 +44,10 @@ void add_merge(CLI::App& app, Command& command);
 void add_described(CLI::App& app, Command& command);
 
 /// `compare` is the work of the command; the window does it instead where there is no display.
-Exit compare(const MainOptions& options);
+cli::Exit compare(const cli::MainOptions& options);
 
 /// `run` parses, runs one command, and prints an error as one line "normscope: ..." on stderr. It never throws. main()
 /// returns its result; nothing else calls it.
 int run(int argc, const char* const* argv) noexcept;
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -7,7 +7,8 @@
 #include "app/cli/terminal.h"
 #include "app/commands/commands.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 
 void add_described(CLI::App& app, Command& command) {
   const auto shell = std::make_shared<std::string>();
@@ -31,4 +32,4 @@ void add_described(CLI::App& app, Command& command) {
   });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

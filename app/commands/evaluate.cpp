@@ -16,7 +16,8 @@
 #include "training/run/recurrence/text_loss.h"
 #include "training/run/run.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct EvaluateOptions {
@@ -143,4 +144,4 @@ void add_evaluate(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return evaluate(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

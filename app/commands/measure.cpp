@@ -17,7 +17,8 @@
 #include "training/session/analysis.h"
 #include "training/text/translator.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct MeasureOptions {
@@ -190,4 +191,4 @@ void add_measure(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return measure(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -11,7 +11,8 @@
 #include "training/experiments/store/numbers.h"
 #include "training/experiments/store/result_store.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct MergeOptions {
@@ -57,4 +58,4 @@ void add_merge(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return merge(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -20,7 +20,8 @@
 #include "training/files/session_file.h"
 #include "training/spec/limits.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 constexpr int kLargest = 16384;    // pixels a side
@@ -163,7 +164,7 @@ class Stage {
   void open_tape() {
     stand_->state.screens.shown = Screen::Tape;
     stand_->driver.frames(1);
-    lab_.post(lab::PlayStep{0});
+    lab_.post(session::PlayStep{0});
   }
 
   /// The Tape asks in a frame, and what it gets is in the next one.
@@ -193,7 +194,7 @@ class Stage {
     const auto [stop, error] = std::from_chars(argument.data(), end, step);
     if (error != std::errc{} || stop != end || step < 0 || step > kMostSteps)
       bad("wait " + argument, fmt::format("wait STEP from 0 to {}, as wait 240", kMostSteps));
-    lab_.post(lab::PlayTo{step});
+    lab_.post(session::PlayTo{step});
     lab_.wait_idle();
   }
 
@@ -250,7 +251,7 @@ void parse_size(const std::string& text, int& width, int& height) {
 }
 
 void begin(Lab& lab, const std::vector<ConfigRun>& runs, bool known) {
-  lab::ReplaceRuns command = replacing(runs, false);
+  session::ReplaceRuns command = replacing(runs, false);
   command.known = known;
   lab.post(std::move(command));
   {
@@ -267,7 +268,7 @@ bool watch(Lab& lab, Progress& progress) {
     lab.wait_until(step);
     const std::shared_ptr<const LabView> view = lab.view();
     complete = !InterruptGuard::interrupted();
-    if (!complete) lab.post(lab::Pause{});
+    if (!complete) lab.post(session::Pause{});
     if (!complete || !view->playing) break;
     progress.update(view->step, note_of(*view));
     step = view->step;
@@ -291,4 +292,4 @@ void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path) 
   stage.finish();
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

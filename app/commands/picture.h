@@ -10,7 +10,7 @@
 #include "training/files/config_file.h"
 #include "training/session/lab.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 struct PictureOptions {
   bool dark = false;
@@ -35,11 +35,11 @@ void parse_size(const std::string& text, int& width, int& height);
 void begin(Lab& lab, const std::vector<ConfigRun>& runs, bool known = false);
 
 /// `watch` shows the progress of a session that trains, until it rests; false when it was interrupted.
-bool watch(Lab& lab, Progress& progress);
+bool watch(Lab& lab, cli::Progress& progress);
 
 /// `draw_lab` draws a resting session into `path`, or, where the script says "shoot NAME", into pictures of that name
 /// beside it: x.png becomes x-NAME.png. Figures of the clock are printed as –, so that the same session gives the same
 /// pixels. It prints which files it wrote. Throws CommandError(usage) for a script that cannot be played.
 void draw_lab(Lab& lab, const PictureOptions& options, const std::string& path);
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

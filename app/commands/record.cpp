@@ -14,7 +14,8 @@
 #include "training/records/log_reader.h"
 #include "training/records/recorders.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct RecorderOptions {
@@ -74,4 +75,4 @@ void add_record(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return record(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

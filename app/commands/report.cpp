@@ -11,7 +11,7 @@
 #include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 namespace {
 
 /// The batch of a run's first update is number 1.
@@ -118,4 +118,4 @@ experiments::Table table(const std::vector<RunResult>& results, bool clock) {
   return table;
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

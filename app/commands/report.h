@@ -15,7 +15,7 @@
 #include "training/run/run.h"
 #include "training/spec/spec.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 /// `RunLabel` says which run a line of log or table is about.
 struct RunLabel {
@@ -52,4 +52,4 @@ RunResult result_of(RunLabel label, const RunSpec& spec, std::vector<Edit> edits
 /// a step, which no file of a study has.
 experiments::Table table(const std::vector<RunResult>& results, bool clock = true);
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -26,7 +26,8 @@
 #include "training/data/tokenizer.h"
 #include "training/files/places.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 using reproduce::Claim, reproduce::Claims;
@@ -104,7 +105,7 @@ std::vector<NamedFile> inputs_of(const std::vector<const Claim*>& claims) {
   std::vector<NamedFile> inputs;
   for (const Claim* claim : claims) {
     inputs.push_back({"a claim", claim->file});
-    for (const lessons::LessonRun& run : claim->language.runs)
+    for (const course::LessonRun& run : claim->language.runs)
       for (NamedFile& file : files_of(run.spec)) inputs.push_back(std::move(file));
   }
   return inputs;
@@ -117,7 +118,7 @@ std::vector<DataSpec> data_of(const Claim& claim) {
     data.push_back(run.spec.data);
   for (const reproduce::Line& line : claim.lines)
     if (line.of == reproduce::Line::Of::Fresh)
-      data.push_back(lessons::spec_of(claim.language, line.runs[0], 1).data);
+      data.push_back(course::spec_of(claim.language, line.runs[0], 1).data);
   return data;
 }
 
@@ -312,4 +313,4 @@ void add_reproduce(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return reproduce_command(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

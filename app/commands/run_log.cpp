@@ -13,7 +13,8 @@
 #include "training/files/input_kinds.h"
 #include "training/records/log_line.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 std::string text(const std::string& value) {
@@ -165,4 +166,4 @@ void RunLog::check() const {
   if (!file_.error().empty()) throw CommandError(Exit::Internal, file_.error());
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

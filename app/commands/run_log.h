@@ -15,7 +15,7 @@
 #include "training/data/treebank/attachment.h"
 #include "training/io/line_file.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 class RunLog {
  public:
@@ -36,4 +36,4 @@ class RunLog {
   DataIdentity said_;  ///< the data that the header names
 };
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

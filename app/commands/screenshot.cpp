@@ -14,7 +14,8 @@
 #include "app/commands/picture.h"
 #include "training/files/input_kinds.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct ScreenshotOptions {
@@ -33,8 +34,8 @@ std::string read_script(const std::string& path) {
 /// Exactly so many steps, however small the budget is; false when interrupted.
 bool train(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
   begin(lab, runs);
-  if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(lab::SetBudget{steps});
-  lab.post(lab::PlayTo{steps});
+  if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(session::SetBudget{steps});
+  lab.post(session::PlayTo{steps});
   Progress progress("training", steps);
   return watch(lab, progress);
 }
@@ -135,4 +136,4 @@ void add_screenshot(CLI::App& app, Command& command) {
   });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -10,7 +10,7 @@
 #include "app/headless/ui_driver.h"
 #include "app/shell/app_state.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 inline constexpr int kSettle = 4;  ///< frames until sizes and textures have come to rest
 
@@ -32,7 +32,7 @@ struct Stand {
   /// `picture` is the frame that was drawn last. It says once when the scale does not fit the window.
   raster::Image picture() {
     const std::string note = scale_note(state.look, ui);
-    if (!note.empty() && note != said) complain(fmt::format("--scale {:g}: {}", state.look.scale, note));
+    if (!note.empty() && note != said) cli::complain(fmt::format("--scale {:g}: {}", state.look.scale, note));
     said = note;
     return raster::rasterise(*loop.draw_data(), ui::theme(state.look.dark).bg.packed());
   }
@@ -44,4 +44,4 @@ struct Stand {
   std::string said;  ///< what was last said of the scale
 };
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

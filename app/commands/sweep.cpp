@@ -18,7 +18,8 @@
 #include "app/sweep/sweep_writers.h"
 #include "app/words/words.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct SweepOptions {
@@ -159,4 +160,4 @@ void add_sweep(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return sweep_command(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -12,7 +12,8 @@
 #include "app/commands/commands.h"
 #include "training/verify/verify.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct VerifyOptions {
@@ -48,4 +49,4 @@ void add_verify(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return verify(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

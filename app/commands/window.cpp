@@ -20,7 +20,8 @@
 #include "training/experiments/loss_archive.h"
 #include "training/files/file_kind.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 /// Cheap enough to ask first: without a display server a window library may take seconds to find out.
@@ -138,4 +139,4 @@ void add_window(CLI::App& app, Command& command) {
   });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

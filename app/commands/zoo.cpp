@@ -17,7 +17,8 @@
 #include "app/zoo/summary.h"
 #include "training/files/command_text.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct ZooOptions {
@@ -149,4 +150,4 @@ void add_zoo(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return zoo(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -16,7 +16,7 @@
 #include "training/io/text_table.h"
 #include "training/spec/nearest.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 namespace {
 
 /// Said by the name, the row of seeds, or the row of the placement.
@@ -349,4 +349,4 @@ std::string difference_sentence(const Comparison& all) {
   return text;
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

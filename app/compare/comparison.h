@@ -23,7 +23,7 @@
 #include "training/records/recorded_run.h"
 #include "training/spec/spec.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 inline constexpr size_t kLeast = 2, kMost = 4;  ///< runs of a comparison
@@ -212,4 +212,4 @@ std::string place_sentence(const Comparison&, size_t run);
 /// `missing_sentence` says why cells of the table are empty.
 std::string missing_sentence(const Comparison&);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -11,7 +11,7 @@
 #include "engine/core/error.h"
 #include "engine/model/wiring.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 namespace {
 
 /// Norms that left their slot, came into one, or became another kind in it.
@@ -110,4 +110,4 @@ std::string edits_words(const Compared& run) {
   return text.empty() ? words::say("compare.edit.none") : text;
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -11,7 +11,7 @@
 #include "training/measure/plateau.h"
 #include "training/measure/verdict.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 namespace {
 
 /// What became of one training.
@@ -215,4 +215,4 @@ std::vector<EndRow> rows_of(const Comparison& all, const Ruler& ruler) {
   return rows;
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -16,7 +16,7 @@
 #include "training/io/text_table.h"
 #include "training/spec/loss_window.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 namespace {
 
 constexpr float kDecades = 4;  // of the maps
@@ -361,4 +361,4 @@ std::string stacked_svg(const std::vector<Figure>& figures) {
   return ui::to_svg(words::say("compare.title"), below_each_other, ui::theme(false));
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

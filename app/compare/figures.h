@@ -9,7 +9,7 @@
 #include "app/plot/plot.h"
 #include "app/view/commands.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 /// `difference_scale` is sign(d) log10(1 + |d| / 0.05): even near 0 and logarithmic outside, so that one plot shows
 /// both luck and ruin.
@@ -39,4 +39,4 @@ void write_figure(const Figure& figure, lab::PlotFormat format, const std::strin
 /// `stacked_svg` puts all figures below each other.
 std::string stacked_svg(const std::vector<Figure>& figures);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-namespace normscope::comparison {
+namespace normscope::compare {
 namespace {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
@@ -48,4 +48,4 @@ std::vector<Compared> compared_from(std::span<const records::RecordedRun> runs) 
   return result;
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

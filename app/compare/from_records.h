@@ -7,10 +7,10 @@
 #include "app/compare/comparison.h"
 #include "training/records/recorded_run.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 /// `compared_from` keeps the order of first appearance. Runs of one file with the same letter, name and settings but
 /// different seeds are seeds of one run.
 std::vector<Compared> compared_from(std::span<const records::RecordedRun> runs);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -7,7 +7,7 @@
 #include "app/compare/words.h"
 #include "app/compare/writers.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 namespace {
 
 using Json = nlohmann::json;
@@ -178,7 +178,7 @@ Json row_json(const Comparison& all, const EndRow& row) {
 Json to_json(const Comparison& all) {
   Json json = {{"format", "normscope comparison 1"},
                {"baseline", letter_of(all, all.baseline())},
-               {"align", comparison::to_string(all.choice.align)},
+               {"align", to_string(all.choice.align)},
                {"range", nullptr},
                {"metric", lab::info(all.choice.metric).id},
                {"matrix", lab::kMatrices[all.choice.matrix].path},
@@ -206,4 +206,4 @@ Json to_json(const Comparison& all) {
   return json;
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -6,7 +6,7 @@
 
 #include "app/view/lab_data.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 namespace {
 
 constexpr size_t kMostReruns = 128;  // whose histories are kept; then all of them are made anew
@@ -69,4 +69,4 @@ std::string live_key(const LabView& view, char letter) {
                      static_cast<const void*>(run->spec.get()), run->edits.size(), run->name);
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -13,7 +13,7 @@
 #include "app/compare/comparison.h"
 #include "training/session/lab.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 class LiveRuns {
  public:
@@ -33,4 +33,4 @@ class LiveRuns {
 /// where there is no such run.
 std::string live_key(const LabView& view, char letter);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

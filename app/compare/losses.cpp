@@ -8,7 +8,7 @@
 #include "app/compare/words.h"
 #include "app/words/words.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 namespace {
 
 Track loss_track(const Ruler& ruler, const Compared& run, const OneSeed& seed) {
@@ -180,4 +180,4 @@ Difference difference_of(const Comparison& all, const Ruler& ruler, size_t index
   return d;
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -13,7 +13,7 @@
 #include "app/compare/words.h"
 #include "app/words/words.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 namespace {
 
 /// Where the shown steps begin: at the first one, or one step before the place where that is later.
@@ -126,4 +126,4 @@ plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe)
   return plot;
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -9,7 +9,7 @@
 #include "app/compare/comparison.h"
 #include "app/plot/plot_spec.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 inline constexpr size_t kLoupeSteps = 12;
 
@@ -31,4 +31,4 @@ Loupe loupe_of(const Comparison& all, size_t run);
 /// has no heat map where there is nothing to see.
 plot::PlotSpec loupe_plot(const Comparison& all, size_t run, const Loupe& loupe);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -10,7 +10,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
@@ -288,4 +288,4 @@ std::string place_sentence(const Comparison& all, size_t run) {
                      {"note", data_note(all, run)}});
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -7,7 +7,7 @@
 #include "engine/core/error.h"
 #include "training/spec/loss_window.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 namespace {
 
 /// Of a file that names more nobody needs a map.
@@ -238,4 +238,4 @@ std::string where_missing(const Compared& run) {
   return words::say(run.source.empty() ? "compare.missing.this_run" : "compare.missing.its_log");
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -11,7 +11,7 @@
 
 #include "app/compare/comparison.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 /// `Ruler` is the shared axis: how much of it is shown, and how a point of one run is found in another. On the axis of
 /// steps the step must be the same; on the other axes the nearest point counts, between the first and the last.
@@ -91,4 +91,4 @@ std::vector<EndRow> rows_of(const Comparison& all, const Ruler& ruler);
 /// `same_bits` compares the loss and every stat that both have, at every step.
 bool same_bits(const Compared& a, const Compared& b);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -15,7 +15,7 @@
 #include "training/records/log_reader.h"
 #include "training/spec/loss_window.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 std::string signed_decimals(double value, int digits) {
   if (!std::isfinite(value)) return "–";
@@ -203,4 +203,4 @@ std::string missing_sentence(const Comparison& all) {
   return text;
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -8,7 +8,7 @@
 
 #include "app/compare/comparison.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 /// "+0.16", "−1.78", "–".
 std::string signed_decimals(double value, int digits = 2);
@@ -58,4 +58,4 @@ std::vector<std::vector<std::string>> end_table(const Comparison& all);
 /// from the baseline's.
 std::vector<std::vector<std::string>> settings_table(const Comparison& all, const std::string& mark);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

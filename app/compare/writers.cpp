@@ -10,7 +10,7 @@
 #include "app/plot/plot.h"
 #include "training/io/text_table.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 namespace {
 
 using Table = std::vector<std::vector<std::string>>;
@@ -166,4 +166,4 @@ std::string end_csv(const Comparison& all) {
   return csv(table);
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -8,7 +8,7 @@
 
 #include "app/compare/comparison.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 /// `to_text` writes the runs, the settings that differ, the first places and the table at the end.
 std::string to_text(const Comparison&);
@@ -23,4 +23,4 @@ std::string settings_csv(const Comparison&);
 std::string map_csv(const Comparison&, size_t run);
 std::string end_csv(const Comparison&);
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

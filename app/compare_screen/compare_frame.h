@@ -15,7 +15,7 @@
 #include "app/panels/panels.h"
 #include "app/ui/widgets.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
 
 struct CompareScreen::Frame {
   ui::Ui& ui;
@@ -23,26 +23,26 @@ struct CompareScreen::Frame {
   Desk& desk;
   lab::TransportState& transport;
   lab::Size size;
-  std::array<SideBySide::Place, kMost> places;
+  std::array<SideBySide::Place, compare::kMost> places;
   std::shared_ptr<const Shown> shown;  // null or with an error: no comparison
   int step = 0;                        // the cursor's step
   float pad_right = 16;                // of all plots over time, so that their cursors stand in one line
 
   bool compact() const { return size == lab::Size::Compact; }
   bool has() const { return shown && shown->error.empty(); }
-  const Comparison& all() const { return shown->all; }
+  const compare::Comparison& all() const { return shown->all; }
   /// `x` is the cursor on the shared axis.
   double x() const { return step * shown->per_step; }
   /// `loss_at` is the loss of a run at one of its points, as everywhere the mean over the loss window.
   double loss_at(size_t run, size_t point) const {
-    const Track& loss = all().losses[run].shown;
-    return mean_at_end({{}, {}, {loss.y.begin(), loss.y.begin() + static_cast<std::ptrdiff_t>(point) + 1}},
-                       window_at(run, point));
+    const compare::Track& loss = all().losses[run].shown;
+    return compare::mean_at_end(
+        {{}, {}, {loss.y.begin(), loss.y.begin() + static_cast<std::ptrdiff_t>(point) + 1}},
+        window_at(run, point));
   }
   int32_t window_at(size_t run, size_t point) const {
-    const Track& loss = all().losses[run].shown;
-    return std::min(comparison::window_at(all().runs[run], loss.steps[point]),
-                    static_cast<int32_t>(point) + 1);
+    const compare::Track& loss = all().losses[run].shown;
+    return std::min(compare::window_at(all().runs[run], loss.steps[point]), static_cast<int32_t>(point) + 1);
   }
   /// `run_of` returns the run with this letter; none where it is not compared.
   std::optional<size_t> run_of(char letter) const {
@@ -55,7 +55,7 @@ struct CompareScreen::Frame {
   /// none past the run's last step, which it never reached. A run that trained on since it was compared keeps its last
   /// point.
   std::optional<size_t> point_of(size_t run, const std::vector<double>& points) const {
-    const Track& loss = all().losses[run].shown;
+    const compare::Track& loss = all().losses[run].shown;
     if (!loss.empty() && x() > loss.x.back() &&
         all().runs[run].seeds.front().history->last_step() <= loss.steps.back())
       return {};
@@ -70,7 +70,7 @@ using ui::fitting;
 inline constexpr const char* kSettings = "compare/settings/all";  ///< the list of all settings that differ
 
 /// `short_name` returns "warm-up 200" where several runs are "Post-LN, ...", else "Pre-LN".
-inline std::string short_name(const Comparison& all, size_t run) {
+inline std::string short_name(const compare::Comparison& all, size_t run) {
   const auto head = [&](size_t i) { return all.runs[i].name.substr(0, all.runs[i].name.find(", ")); };
   const std::string mine = head(run);
   for (size_t other = 0; other < all.runs.size(); ++other)
@@ -79,4 +79,4 @@ inline std::string short_name(const Comparison& all, size_t run) {
   return mine;
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

@@ -14,9 +14,10 @@
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
 
 using namespace ui;
+using namespace compare;
 
 namespace {
 
@@ -199,4 +200,4 @@ void CompareScreen::next_place(Frame& f) {
   }
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

@@ -22,7 +22,7 @@
 #include "app/ui/ui.h"
 #include "app/view/desk.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
 
 /// `KeptChoice` is kept with a session.
 struct KeptChoice {
@@ -52,7 +52,7 @@ class CompareScreen {
  private:
   struct Frame;  // what one draw() passes around, see compare_frame.h
 
-  Choice choice_of(const std::vector<SideBySide::Place>& shown) const;
+  compare::Choice choice_of(const std::vector<SideBySide::Place>& shown) const;
   std::vector<lab::SavePlot> take_saves();
   void keys(Frame&, lab::TransportState&);
   void next_place(Frame&);
@@ -82,7 +82,7 @@ class CompareScreen {
   void draw_place_rows(Frame&, ui::Rect&);
   void draw_loupe(Frame&, ui::Rect);
   void draw_end(Frame&, const ui::Rect&, bool with_panel);
-  void draw_end_row(Frame&, const ui::Rect&, const EndRow&);
+  void draw_end_row(Frame&, const ui::Rect&, const compare::EndRow&);
 
   SideBySide side_;
   Comparing comparing_;
@@ -103,4 +103,4 @@ class CompareScreen {
   std::string refusal_;  // why the chosen axis is not available
 };
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

@@ -10,7 +10,8 @@
 #include "app/compare/tracks.h"
 #include "engine/core/boundary.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
+using namespace compare;
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -101,4 +102,4 @@ std::shared_ptr<const Shown> Comparing::newest(const std::string& data, const st
   return made_.shown;
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

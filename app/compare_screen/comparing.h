@@ -13,21 +13,21 @@
 #include "app/plot/plot_spec.h"
 #include "training/files/background.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
 
 /// `Shown` is a comparison and what is drawn of it.
 struct Shown {
-  Comparison all;
+  compare::Comparison all;
   plot::PlotSpec loss, difference, end;
-  std::vector<plot::PlotSpec> maps;   ///< by run; no heat map where there is nothing to show
-  std::vector<Loupe> loupes;          ///< by run
-  std::vector<plot::PlotSpec> grids;  ///< the loupes as plots, for files
-  double per_step = 1;                ///< how much of the shared axis one step of the baseline takes
-  std::string error;                  ///< why there is no comparison, one line
+  std::vector<plot::PlotSpec> maps;    ///< by run; no heat map where there is nothing to show
+  std::vector<compare::Loupe> loupes;  ///< by run
+  std::vector<plot::PlotSpec> grids;   ///< the loupes as plots, for files
+  double per_step = 1;                 ///< how much of the shared axis one step of the baseline takes
+  std::string error;                   ///< why there is no comparison, one line
 };
 
 /// `show` makes comparison and plots. It throws nothing: `error` says what is wrong.
-Shown show(std::vector<Compared> runs, const Choice& choice) noexcept;
+Shown show(std::vector<compare::Compared> runs, const compare::Choice& choice) noexcept;
 
 class Comparing {
  public:
@@ -40,8 +40,8 @@ class Comparing {
   /// differ. `data` is the key of what was measured, `chosen` that of the rest. `runs` is called when a comparison
   /// begins. Without `wake` the comparison is made at once.
   std::shared_ptr<const Shown> newest(const std::string& data, const std::string& chosen,
-                                      const Choice& choice,
-                                      const std::function<std::vector<Compared>()>& runs);
+                                      const compare::Choice& choice,
+                                      const std::function<std::vector<compare::Compared>()>& runs);
 
  private:
   struct Pause;
@@ -57,4 +57,4 @@ class Comparing {
   std::string made_key_, made_choice_;
 };
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

@@ -11,9 +11,10 @@
 #include "app/words/words.h"
 #include "training/io/text_table.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
 
 using namespace ui;
+using namespace compare;
 
 namespace {
 
@@ -174,4 +175,4 @@ void CompareScreen::draw_end_row(Frame& f, const Rect& line, const EndRow& row) 
   draw_strip(ui, strip, line, all, row);
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

@@ -13,9 +13,10 @@
 #include "engine/core/boundary.h"
 #include "training/io/text_table.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
 
 using namespace ui;
+using namespace compare;
 
 namespace {
 
@@ -291,4 +292,4 @@ void CompareScreen::draw_empty(Frame& f, const Rect& card, const SideBySide::Pla
   draw_replace(f, {card.right() - 96, card.bottom() - 25, 90, 22}, place);
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

@@ -10,9 +10,10 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
 
 using namespace ui;
+using namespace compare;
 
 namespace {
 
@@ -208,4 +209,4 @@ void CompareScreen::draw_loupe(Frame& f, Rect rest) {
   draw_grid(ui, rest, loupe, place, owned_by(f.all().letter(f.all().baseline())));
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

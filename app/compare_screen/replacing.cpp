@@ -8,7 +8,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
 
 using namespace ui;
 
@@ -42,7 +42,7 @@ void CompareScreen::ask_where(Frame& f) {
   if (unplaced_.empty()) return;
   Ui& ui = f.ui;
   if (!std::exchange(asking_, true)) ui.open_popup(kWhere);
-  const Rect box = centred({ui.size().x / 2, ui.size().y / 2}, 420, 72 + kListRow * (kMost + 1));
+  const Rect box = centred({ui.size().x / 2, ui.size().y / 2}, 420, 72 + kListRow * (compare::kMost + 1));
   bool answered = false;
   if (ui.begin_popup(kWhere, box)) {
     Rect left = box.inset(space::pad, 10);
@@ -92,7 +92,7 @@ void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& pla
   const std::vector<SideBySide::Choice> others = side_.choices();
   const bool anybody = now.live || now.recorded || !now.path.empty();
   const char own = static_cast<char>('A' + now.number);  // of the live run that belongs here
-  const bool back = !now.live && !live_key(f.view, own).empty(), many = others.size() > kListed;
+  const bool back = !now.live && !compare::live_key(f.view, own).empty(), many = others.size() > kListed;
   const bool settings = f.compact() && f.has() && !f.all().settings.empty();
   const size_t fixed_rows = 1u + back + anybody + settings + many;
   const float top = place.bottom() + 2;
@@ -133,4 +133,4 @@ void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& pla
   ui.end_popup();
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

@@ -6,7 +6,8 @@
 
 #include "app/compare/from_records.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
+using namespace compare;
 namespace {
 
 char letter_at(size_t place) { return static_cast<char>('A' + place); }
@@ -152,4 +153,4 @@ std::vector<KeptFile> SideBySide::kept() const {
   return result;
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

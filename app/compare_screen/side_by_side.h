@@ -15,7 +15,7 @@
 #include "app/compare/live.h"
 #include "training/records/followed_file.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
 
 /// `KeptFile` is a run of a file at its place.
 struct KeptFile {
@@ -53,9 +53,9 @@ class SideBySide {
 
   /// `update` takes in what the files have gained, once per frame.
   void update(const LabView& view);
-  std::array<Place, kMost> places(const LabView& view) const;
+  std::array<Place, compare::kMost> places(const LabView& view) const;
   /// `runs` returns the runs that can be compared, in the order of their places. `clock` is as for LiveRuns::take.
-  std::vector<Compared> runs(const LabView& view, bool clock = true);
+  std::vector<compare::Compared> runs(const LabView& view, bool clock = true);
   /// `key` changes whenever runs() would.
   std::string key(const LabView& view) const;
 
@@ -72,7 +72,7 @@ class SideBySide {
   struct File {
     std::unique_ptr<records::FollowedFile> source;
     std::shared_ptr<const records::FollowedNow> now;
-    std::vector<Compared> runs;
+    std::vector<compare::Compared> runs;
     bool handed_out = false;  ///< its further runs have their places
   };
   struct Slot {
@@ -88,8 +88,8 @@ class SideBySide {
 
   std::function<void()> wake_;
   std::vector<std::shared_ptr<File>> files_;
-  std::array<Slot, kMost> slots_;
-  LiveRuns live_;
+  std::array<Slot, compare::kMost> slots_;
+  compare::LiveRuns live_;
 };
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

@@ -11,9 +11,10 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::comparison {
+namespace normscope::compare_screen {
 
 using namespace ui;
+using namespace compare;
 
 namespace {
 
@@ -106,7 +107,7 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
   if (button(ui, "compare/seeds", {x, rect.y + 6, 76, 24}, seeds,
              plain.enabled ? words::say("compare.seeds.help") : words::say("compare.seeds.cannot"), plain) &&
       !training)
-    f.desk.commands.emplace_back(lab::CheckSeeds{});
+    f.desk.commands.emplace_back(session::CheckSeeds{});
   if (!zoomed) return;
   x -= 118;
   plain.enabled = true;
@@ -278,4 +279,4 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
          {"ratio", held_against(std::pow(10.0, double(cell)), owned_by(all.letter(all.baseline())))}}));
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare_screen

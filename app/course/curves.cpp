@@ -15,7 +15,7 @@
 #include "training/measure/single_norm.h"
 #include "training/measure/theory.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 constexpr int32_t kTheoryBatch = 4, kRealBatch = 4, kDraws = 2;
@@ -126,14 +126,14 @@ struct Fresh {
   Store store;
 };
 
-Fresh fresh(const Curve& curve, RunSpec spec, RunStore& runs, int32_t layers) {
+Fresh fresh(const Curve& curve, RunSpec spec, experiments::RunStore& runs, int32_t layers) {
   if (layers > 0) set_field(spec, "model.layers", std::to_string(layers));
   const std::shared_ptr<const Task> task = runs.task(spec.data);
   ModelConfig config = spec.model;
   config.vocabulary = task->vocabulary();
-  if (curve.theory) config = theory_setting(config, curve.feed_forward);
+  if (curve.theory) config = experiments::theory_setting(config, curve.feed_forward);
   Batch batch = curve.theory ? random_batch(config, kTheoryBatch, config.sequence, spec.seed)
-                             : validation_batch(*task, spec, kRealBatch);
+                             : experiments::validation_batch(*task, spec, kRealBatch);
   Store store = initial_store(runs.backend(), config, batch, spec.seed);
   return {std::move(config), std::move(batch), std::move(store)};
 }
@@ -144,12 +144,12 @@ RunSpec model_of(RunSpec spec, int32_t model) {
   return spec;
 }
 
-double at_depth(const Curve& curve, const RunSpec& spec, RunStore& runs, int32_t layers) {
+double at_depth(const Curve& curve, const RunSpec& spec, experiments::RunStore& runs, int32_t layers) {
   runs.look();
   if (curve.y == "step_change") {
     RunSpec deep = spec;
     set_field(deep, "model.layers", std::to_string(layers));
-    return change_by_one_step(deep, runs.task(spec.data), runs.backend());
+    return experiments::change_by_one_step(deep, runs.task(spec.data), runs.backend());
   }
   Fresh model = fresh(curve, spec, runs, layers);
   if (curve.y == "last_gradient")
@@ -157,7 +157,7 @@ double at_depth(const Curve& curve, const RunSpec& spec, RunStore& runs, int32_t
         .at(fmt::format("L{:02}.ffn.w2", layers));
   if (curve.y == "own_shares")
     return sum_of_own_shares(residual_dependency(model.store, model.config, model.batch));
-  if (curve.y == "log_offset") return log_offset(model.store, model.config, model.batch);
+  if (curve.y == "log_offset") return experiments::log_offset(model.store, model.config, model.batch);
   double sum = 0;
   for (int32_t draw = 0; draw < kDraws; ++draw)
     sum += output_change(model.store, model.config, model.batch, curve.noise,
@@ -167,7 +167,7 @@ double at_depth(const Curve& curve, const RunSpec& spec, RunStore& runs, int32_t
 
 double depth_x(const Curve& curve, double layers) { return curve.y == "last_gradient" ? layers : 2 * layers; }
 
-CurveData depth(const Curve& curve, const RunSpec& spec, RunStore& runs) {
+CurveData depth(const Curve& curve, const RunSpec& spec, experiments::RunStore& runs) {
   CurveData data;
   for (double layers : curve.xs) {
     data.x.push_back(depth_x(curve, layers));
@@ -181,13 +181,15 @@ CurveData depth(const Curve& curve, const RunSpec& spec, RunStore& runs) {
 }
 
 std::vector<double> by_layer(const Curve& curve, Fresh model) {
-  if (curve.y == "skip") return skip_scales(model.store, model.config);
-  if (curve.y == "stream") return stream_squares(model.store, model.config, model.batch, "ffn");
-  if (curve.y == "attention_stream") return stream_squares(model.store, model.config, model.batch, "attn");
-  if (curve.y == "above_tenth") return shares_above_tenth(model.store, model.config, model.batch, "ffn");
+  if (curve.y == "skip") return experiments::skip_scales(model.store, model.config);
+  if (curve.y == "stream") return experiments::stream_squares(model.store, model.config, model.batch, "ffn");
+  if (curve.y == "attention_stream")
+    return experiments::stream_squares(model.store, model.config, model.batch, "attn");
+  if (curve.y == "above_tenth")
+    return experiments::shares_above_tenth(model.store, model.config, model.batch, "ffn");
   std::vector<double> y;
   if (curve.y == "between_bounds") {
-    y = stream_squares(model.store, model.config, model.batch, "ffn");
+    y = experiments::stream_squares(model.store, model.config, model.batch, "ffn");
     const double r = static_cast<double>(model.config.feed_forward) / model.config.d_model;
     for (size_t l = 0; l < y.size(); ++l) {
       const theory::Bounds bounds = theory::pre_stream_square(static_cast<int32_t>(l + 1), r);
@@ -200,7 +202,7 @@ std::vector<double> by_layer(const Curve& curve, Fresh model) {
   return y;
 }
 
-CurveData layers(const Curve& curve, const RunSpec& spec, RunStore& runs) {
+CurveData layers(const Curve& curve, const RunSpec& spec, experiments::RunStore& runs) {
   std::vector<double> mean;
   for (int32_t model = 0; model < curve.models; ++model) {
     runs.look();
@@ -211,7 +213,7 @@ CurveData layers(const Curve& curve, const RunSpec& spec, RunStore& runs) {
   return numbered(std::move(mean));
 }
 
-CurveData shares(const Curve& curve, const RunFindings& run) {
+CurveData shares(const Curve& curve, const experiments::RunFindings& run) {
   std::vector<double> y;
   for (const std::vector<double>& row : curve.at_start ? run.shares_start : run.shares_end)
     y.push_back(curve.y == "own" ? row.back() : std::accumulate(row.begin(), row.end(), 0.0));
@@ -226,7 +228,7 @@ double of_norm(const std::string& y, const ModelConfig& config, const GaussianRo
   return y == "gradient_mean" ? gradient.mean : gradient.variance;
 }
 
-CurveData norm(const Curve& curve, const RunSpec& spec, RunStore& runs) {
+CurveData norm(const Curve& curve, const RunSpec& spec, experiments::RunStore& runs) {
   CurveData data;
   for (const double x : curve.xs) {
     GaussianRows rows{.width = spec.model.d_model, .seed = spec.seed};
@@ -352,15 +354,16 @@ std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint6
   return values;
 }
 
-CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
-                        const OnStep& on_step, const Changes& changes, const std::vector<Changes>& tried) {
+CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, experiments::RunStore& store,
+                        const experiments::OnStep& on_step, const Changes& changes,
+                        const std::vector<Changes>& tried) {
   if (curve.of == Curve::Of::Tape) return measure_tape(lesson, curve, changes);
   const RunSpec spec = spec_of(lesson, curve.run, seed, changes);
   const std::vector<Edit>& edits = lesson.run(curve.run)->edits;
   switch (curve.of) {
     case Curve::Of::Run:
     case Curve::Of::Profile: {
-      const std::shared_ptr<const RunFindings> run = store.get(spec, edits, on_step);
+      const std::shared_ptr<const experiments::RunFindings> run = store.get(spec, edits, on_step);
       return partial_curve(curve, spec.model, *run->history, run->level);
     }
     case Curve::Of::Sweep:
@@ -376,7 +379,7 @@ CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed,
     case Curve::Of::Norm:
       return norm(curve, spec, store);
     case Curve::Of::Wiring:
-      return numbered(norms_to_the_last(spec.model));
+      return numbered(experiments::norms_to_the_last(spec.model));
     case Curve::Of::LeftOut:
       return numbered(store.left_out(spec, edits, curve.y == "top", on_step));
     case Curve::Of::Tape:
@@ -390,4 +393,4 @@ CurveData partial_curve(const Curve& curve, const ModelConfig& model, const Hist
   return curve.of == Curve::Of::Run ? history_curve(curve, history, level) : CurveData{};
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -34,7 +34,7 @@
 #include "app/course/lesson.h"
 #include "training/experiments/run_store.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 struct CurveData {
   std::vector<double> x, y;
@@ -73,11 +73,11 @@ std::vector<double> sweep_values(const Lesson& lesson, const Curve& curve, uint6
                                  const Changes& changes, const std::vector<Changes>& tried);
 
 /// `measure_curve` throws Error ("[curve.g1] the run has no number L09.ffn.w2.grad_norm") and Cancelled.
-CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, RunStore& store,
-                        const OnStep& on_step = {}, const Changes& changes = {},
+CurveData measure_curve(const Lesson& lesson, const Curve& curve, uint64_t seed, experiments::RunStore& store,
+                        const experiments::OnStep& on_step = {}, const Changes& changes = {},
                         const std::vector<Changes>& tried = {});
 
 /// `partial_curve` is the part that training has reached of a curve that grows(); it is empty for other curves.
 CurveData partial_curve(const Curve& curve, const ModelConfig& model, const History& history, double level);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -15,7 +15,7 @@
 #include "app/ui/widgets.h"
 #include "training/spec/loss_window.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 using namespace plot;
@@ -136,7 +136,7 @@ PlotSpec map_plot(const Lesson& lesson, const Figure& figure, const FigureData& 
   plot.title = figure.title;
   plot.note = figure.note;
   const std::string key = figure.map_run + (figure.map_at_start ? " start" : " end");
-  const ShareMap* map = nullptr;
+  const experiments::ShareMap* map = nullptr;
   if (data.maps)
     if (const auto it = data.maps->find(key); it != data.maps->end()) map = &it->second;
   if (!map && data.reference && !data.maps)
@@ -259,4 +259,4 @@ PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const FigureDat
   return plot;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

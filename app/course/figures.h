@@ -9,14 +9,15 @@
 #include "app/course/check/check.h"
 #include "app/plot/plot_spec.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 struct FigureData {
-  const CurveSet* own = nullptr;                          ///< the learner's; may be partial
-  const Results* reference = nullptr;                     ///< measured.json
-  const std::map<std::string, ShareMap>* maps = nullptr;  ///< the learner's beta^2 maps by run: "A start"
-  Changes changes;                                        ///< the changes that the own one was measured with
-  double level = 0;                                       ///< loss of letter frequencies; 0: not known
+  const CurveSet* own = nullptr;       ///< the learner's; may be partial
+  const Results* reference = nullptr;  ///< measured.json
+  const std::map<std::string, experiments::ShareMap>* maps =
+      nullptr;                           ///< the learner's beta^2 maps by run: "A start"
+  Changes changes;                       ///< the changes that the own one was measured with
+  double level = 0;                      ///< loss of letter frequencies; 0: not known
   std::string draw_only;                 ///< before the commitment: only this curve's first point
   std::vector<double> drawn_x, drawn_y;  ///< the prediction
 };
@@ -38,4 +39,4 @@ plot::PlotSpec figure_plot(const Lesson& lesson, const Figure& figure, const Fig
 std::optional<std::pair<double, double>> start_of(const Lesson& lesson, const std::string& curve,
                                                   const FigureData& data);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -7,7 +7,7 @@
 #include "app/ui/widgets.h"
 #include "training/spec/update_rule.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 /// What a placement brings along is said by the run's name.
@@ -73,4 +73,4 @@ std::string setting_said(const Lesson& lesson, std::string_view text) {
   return {};
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

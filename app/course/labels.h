@@ -9,7 +9,7 @@
 
 #include "app/course/curves.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `run_label` is "Post-LN, warm-up 200". For a curve that is measured without training it names only settings that
 /// affect the curve: "Post-LN".
@@ -19,4 +19,4 @@ std::string run_label(const Lesson& lesson, const std::string& run, const Change
 /// empty: none.
 std::string setting_said(const Lesson& lesson, std::string_view text);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

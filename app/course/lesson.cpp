@@ -7,7 +7,7 @@
 
 #include "app/course/tapes/tape_tables.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 template <typename T>
@@ -101,4 +101,4 @@ std::string hash_text(const std::string& text) {
   return fmt::format("{:016x}", hash);
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

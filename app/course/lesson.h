@@ -20,7 +20,7 @@
 #include "training/measure/small_tape.h"
 #include "training/spec/spec.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `Mean` is how seeds are summed up, also in the picture: geometrically on a log axis, otherwise arithmetically; by
 /// the median where a value may end at a bound of its measurement (can_be_cut in measures.h); by a count for yes or no.
@@ -261,4 +261,4 @@ std::string definition(const Lesson& lesson);
 /// `hash_text` returns sixteen hexadecimal digits.
 std::string hash_text(const std::string& text);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -11,7 +11,7 @@
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 std::string path_of(const Lesson& lesson) {
@@ -102,4 +102,4 @@ std::string staleness(const Lesson& lesson, const Results& fresh) {
   return {};
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -9,7 +9,7 @@
 #include "app/ui/widgets.h"
 #include "training/measure/initial_analysis.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -210,4 +210,4 @@ std::string range_text(const Spread& spread, const Measure& m, const Words& word
   return std::isfinite(spread.high) ? beside(text, m.unit) : text;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

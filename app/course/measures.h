@@ -7,7 +7,7 @@
 #include "app/course/curves.h"
 #include "app/words/words.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `is_scale` is true for "x" and "log x".
 bool is_scale(std::string_view against);
@@ -51,4 +51,4 @@ std::string shown(double value, const Measure& measure, const Words& words = wor
 std::string range_text(const Spread& spread, const Measure& measure,
                        const Words& words = words::language("en"));
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -12,7 +12,7 @@
 
 #include "engine/core/error.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 using Kind = Inline::Kind;
@@ -397,4 +397,4 @@ Prose parse_prose(std::string_view markdown, const std::string& file) {
   return {file, Reader(markdown, file).read()};
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

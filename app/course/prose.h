@@ -23,7 +23,7 @@
 
 #include "app/tex/tex.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `kChanged` stands in the place of a measure: it asks whether a setting of the learner's own is shown. `Condition` is
 /// "fall_A >= 1000".
@@ -82,4 +82,4 @@ std::vector<Inline> read_as(const std::vector<Inline>& inlines, const Number& nu
 /// `parse_prose` throws Error as "FILE:LINE: what is wrong: expected ...".
 Prose parse_prose(std::string_view markdown, const std::string& file);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -24,7 +24,7 @@
 #include "training/files/shipped_folder.h"
 #include "training/files/toml_table.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 namespace fs = std::filesystem;
@@ -336,4 +336,4 @@ Course read_course(const std::string& folder, const std::string& language) {
   return course;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

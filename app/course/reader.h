@@ -10,7 +10,7 @@
 
 #include "app/course/lesson.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `read_lesson` reads FOLDER/lesson.toml and FOLDER/{predict,run,compare,explain}.md. Throws Error.
 Lesson read_lesson(const std::string& folder);
@@ -42,4 +42,4 @@ struct Course {
 Course read_course(const std::string& folder);
 Course read_course(const std::string& folder, const std::string& language);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -13,7 +13,7 @@
 #include "app/course/tapes/tape_tables.h"
 #include "engine/core/error.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 class Checker {
@@ -269,4 +269,4 @@ class Checker {
 
 void check_references(const Lesson& lesson, const Table& root) { Checker(lesson, root).all(); }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

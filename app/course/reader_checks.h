@@ -5,11 +5,11 @@
 #include "app/course/lesson.h"
 #include "training/files/toml_table.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 inline constexpr int32_t kClaimWords = 25, kStepWords = 130;
 
 /// `check_references` throws Error with the table's file.
 void check_references(const Lesson& lesson, const Table& root);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

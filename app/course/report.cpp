@@ -18,7 +18,7 @@
 #include "training/files/input_kinds.h"
 #include "training/io/atomic_file.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 std::string escaped(const std::string& text) {
@@ -254,4 +254,4 @@ std::vector<std::string> write_report(const Course& course, const std::string& f
   return paths;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -10,7 +10,7 @@
 #include "app/course/reader.h"
 #include "app/plot/plot_spec.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `write_report` writes index.html, report.md, claims.md and figures into the folder and returns their paths. Throws
 /// Error.
@@ -41,4 +41,4 @@ std::string settings_of(const Lesson& lesson, const LessonRun& run);
 /// `kept_plot` draws a figure from the measurements of all seeds.
 plot::PlotSpec kept_plot(const Lesson& lesson, const Figure& figure, const Results& kept);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -8,7 +8,7 @@
 
 #include "app/view/glossary.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 struct Phrase {
@@ -114,4 +114,4 @@ const shell::Term* term_of_formula(std::string_view tex) {
   return it == formulas.end() ? nullptr : it->second;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -10,7 +10,7 @@ namespace normscope::shell {
 struct Term;
 }
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 struct TermMatch {
   const shell::Term* term = nullptr;
@@ -26,4 +26,4 @@ const shell::Term* term_of_text(std::string_view text);
 /// `term_of_formula` finds the term whose symbol is this formula; nullptr: none.
 const shell::Term* term_of_formula(std::string_view tex);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

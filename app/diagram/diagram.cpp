@@ -151,11 +151,11 @@ std::string fork_title(const DiagramState& state, const LabView& view) {
 }
 
 void commit_change(DiagramState& state, const DiagramInput& input, const ModelConfig* model,
-                   const WiringChange& change, bool from_start, std::vector<Command>& commands) {
+                   const WiringChange& change, bool from_start, std::vector<session::Command>& commands) {
   const int run = shown_run(state, input.view);
   if (run < 0 || (change.empty() && !model)) return;
   const RunView& source = input.view.runs[static_cast<size_t>(run)];
-  ForkRequest request;
+  session::ForkRequest request;
   request.source = run;
   request.spec = *source.spec;
   if (model)
@@ -197,7 +197,7 @@ void draw_run_tiles(Ui& ui, DiagramState& state, const DiagramInput& input, Vec 
 }
 
 void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const Rect& area,
-                  const Rect& footer, std::vector<Command>& commands) {
+                  const Rect& footer, std::vector<session::Command>& commands) {
   if (state.pending && state.pending->ticket != 0 && state.pending->ticket <= input.view.answered)
     state.pending.reset();
   const int run = shown_run(state, input.view);

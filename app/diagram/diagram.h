@@ -58,7 +58,7 @@ struct DiagramState {
   struct Pending {
     Stacks stacks;
     std::string note;
-    Ticket ticket = 0;  // of the fork; 0: not posted yet
+    session::Ticket ticket = 0;  // of the fork; 0: not posted yet
   };
   std::optional<Pending> pending;
   char source = 'A';  // run of the last fork, to which an undo returns
@@ -85,19 +85,19 @@ bool preset_held(const ui::Ui&, Placement);
 // `draw_presets` draws the row of presets for the panel's head (or, in a small rectangle, a list), `draw_run_tiles`
 // the tiles of the runs.
 void draw_presets(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect&, bool as_list,
-                  std::vector<Command>&);
+                  std::vector<session::Command>&);
 void draw_run_tiles(ui::Ui&, DiagramState&, const DiagramInput&, ui::Vec right_centre);
 // `draw_diagram` draws and handles the picture in `area` and the footer in `footer`.
 void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& area, const ui::Rect& footer,
-                  std::vector<Command>&);
+                  std::vector<session::Command>&);
 
 // `commit_change` posts the change as a fork of the shown run. The diagram then shows run D.
 void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const WiringChange&,
-                   bool from_start, std::vector<Command>&);
+                   bool from_start, std::vector<session::Command>&);
 
 // `handle_diagram` (diagram_input.cpp) registers every slot and row, moves tokens, and leaves in `state` what to draw.
 void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
-                    const ui::Rect& clip, std::vector<Command>&);
+                    const ui::Rect& clip, std::vector<session::Command>&);
 // `KindChoice` is what was chosen in kind_menu() (diagram_menu.cpp), the list of kinds while it is open.
 struct KindChoice {
   std::optional<NormKind> kind;
@@ -108,9 +108,9 @@ KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked,
 // lab/ablation.h.
 std::string place_name(const ModelConfig&, Side, int layer, std::optional<Sub> sub = {});
 bool is_left_out(const DiagramState&, const std::string& name);
-void toggle_left_out(DiagramState&, int run, const std::string& name, std::vector<Command>&);
+void toggle_left_out(DiagramState&, int run, const std::string& name, std::vector<session::Command>&);
 void leave_out_controls(ui::Ui&, DiagramState&, const DiagramInput&, int run, const StackLayout&,
-                        const ui::Rect& clip, std::vector<Command>&);
+                        const ui::Rect& clip, std::vector<session::Command>&);
 struct LeftOutWords {
   std::string lead, text;
 };
@@ -120,7 +120,7 @@ void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackL
                  const ui::Rect& clip);
 // `draw_chain` (diagram_chain.cpp) draws and handles a model without a residual stream.
 void draw_chain(ui::Ui&, DiagramState&, const DiagramInput&, int run, const Stacks&, const ui::Rect& area,
-                std::vector<Command>&);
+                std::vector<session::Command>&);
 // `paint_diagram` (diagram_picture.cpp) draws what handle_diagram() left in `state`.
 void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
                    int run);

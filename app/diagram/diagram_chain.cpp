@@ -28,7 +28,7 @@ struct ChainPainter {
   const DiagramInput& input;
   const RunView& run;
   const Rect& area;
-  std::vector<Command>& commands;
+  std::vector<session::Command>& commands;
   const std::vector<ChainPart> parts;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -184,7 +184,7 @@ struct ChainPainter {
 }  // namespace
 
 void draw_chain(Ui& ui, DiagramState& state, const DiagramInput& input, int run, const Stacks& stacks,
-                const Rect& area, std::vector<Command>& commands) {
+                const Rect& area, std::vector<session::Command>& commands) {
   const RunView& view = input.view.runs[static_cast<size_t>(run)];
   const ModelConfig& model = view.spec->model;
   state.dragging.reset();  // of a transformer that stood here

@@ -44,7 +44,7 @@ struct SlotInput {
   const DiagramInput& input;
   const DiagramLayout& layout;
   const Stacks& stacks;
-  std::vector<Command>& commands;
+  std::vector<session::Command>& commands;
   std::vector<SlotId> fixed = fixed_norms(ui, state, stacks);
 
   Stack stack(Side side) const { return stacks.of(side, fixed); }
@@ -341,7 +341,7 @@ void note_hovered_layer(DiagramState& state, const DiagramLayout& layout, const 
 }  // namespace
 
 void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const DiagramLayout& layout,
-                    const Stacks& stacks, const Rect& clip, std::vector<Command>& commands) {
+                    const Stacks& stacks, const Rect& clip, std::vector<session::Command>& commands) {
   state.hovered.reset();
   state.hovered_layer.reset();
   note_hovered_layer(state, layout, clip, ui.mouse());

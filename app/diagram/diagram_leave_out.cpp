@@ -49,7 +49,7 @@ struct Controls {
   const DiagramInput& input;
   int run;
   const StackLayout& stack_layout;
-  std::vector<Command>& commands;
+  std::vector<session::Command>& commands;
 
   const ModelConfig& model() const { return input.view.runs[static_cast<size_t>(run)].spec->model; }
   std::string help(const std::string& name) const {
@@ -114,13 +114,15 @@ bool is_left_out(const DiagramState& state, const std::string& name) {
   return std::find(state.left_out.begin(), state.left_out.end(), name) != state.left_out.end();
 }
 
-void toggle_left_out(DiagramState& state, int run, const std::string& name, std::vector<Command>& commands) {
+void toggle_left_out(DiagramState& state, int run, const std::string& name,
+                     std::vector<session::Command>& commands) {
   if (std::erase(state.left_out, name) == 0) state.left_out.push_back(name);
-  if (!state.left_out.empty()) commands.emplace_back(Ablate{run, state.left_out});
+  if (!state.left_out.empty()) commands.emplace_back(session::Ablate{run, state.left_out});
 }
 
 void leave_out_controls(Ui& ui, DiagramState& state, const DiagramInput& input, int run,
-                        const StackLayout& stack_layout, const Rect& clip, std::vector<Command>& commands) {
+                        const StackLayout& stack_layout, const Rect& clip,
+                        std::vector<session::Command>& commands) {
   Controls controls{ui, state, input, run, stack_layout, commands};
   for (const RowLayout& row : stack_layout.rows)
     if (clip.contains(row.box.centre())) row.row.open ? controls.open_row(row) : controls.collapsed_row(row);

@@ -168,7 +168,7 @@ bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected) {
 }  // namespace
 
 void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const Rect& rect, bool as_list,
-                  std::vector<Command>& commands) {
+                  std::vector<session::Command>& commands) {
   const int run = shown_run(state, input.view);
   if (run < 0) return;
   const ModelConfig& model = input.view.runs[static_cast<size_t>(run)].spec->model;

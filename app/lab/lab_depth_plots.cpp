@@ -111,7 +111,7 @@ void LabScreen::batch_button(Frame& f, const Panel& panel, const Rect& rect) {
   look.enabled = any_stream(f.view);
   if (button(f.ui, std::string(panel.id) + "/batch", rect, words::say("lab.depth.whole_batch"),
              look.enabled ? words::say("lab.depth.help_batch") : no_stream(), look)) {
-    f.commands.emplace_back(MeasureBatch{});
+    f.commands.emplace_back(session::MeasureBatch{});
     transport_.pinned_step.reset();
   }
 }

@@ -129,7 +129,7 @@ void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::Plo
     plot_.drag_run = -1;
     plot_.drag_rate = std::stod(text);
     if (hit.handle_done) {
-      f.commands.emplace_back(EditField{-1, "train.lr", text});
+      f.commands.emplace_back(session::EditField{-1, "train.lr", text});
       plot_.drag_rate.reset();
     }
     return;
@@ -138,7 +138,7 @@ void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::Plo
   if (run < 0) return;
   const int warmup = std::max(0, static_cast<int>(std::lround(hit.handle_x)));
   if (hit.handle_done) {
-    f.commands.emplace_back(EditField{run, "train.warmup", fmt::format("{}", warmup)});
+    f.commands.emplace_back(session::EditField{run, "train.warmup", fmt::format("{}", warmup)});
     plot_.drag_run = -1;
     plot_.drag_warmup.reset();
   } else {

@@ -27,11 +27,11 @@ float limited(float v, float lo, float hi) { return std::clamp(v, lo, hi); }
 
 /// A setting that makes another model of the runs is asked about, where those cannot come back.
 void part_replacing(Desk& desk) {
-  const auto other = std::find_if(desk.commands.begin(), desk.commands.end(), [](const Command& command) {
-    return std::holds_alternative<ReplaceRuns>(command);
-  });
+  const auto other = std::find_if(
+      desk.commands.begin(), desk.commands.end(),
+      [](const session::Command& command) { return std::holds_alternative<session::ReplaceRuns>(command); });
   if (other == desk.commands.end()) return;
-  desk.replacing = {std::get<ReplaceRuns>(std::move(*other)), "settings/replace",
+  desk.replacing = {std::get<session::ReplaceRuns>(std::move(*other)), "settings/replace",
                     "settings/model.architecture", words::say("lab.other_model").c_str()};
   desk.commands.erase(other);
 }
@@ -45,7 +45,7 @@ DiagramInput diagram_input(const LabView& view, LabData& data, int step, bool co
 
 Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) {
   Desk desk;
-  std::vector<Command>& commands = desk.commands;
+  std::vector<session::Command>& commands = desk.commands;
   data_.begin_frame();
   stay_at_measured(view);
   // A step that restarted runs have not come to is none to stay at.
@@ -79,15 +79,16 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   if (!view.runs.empty()) draw_panels(f, rest, bars.gap);
   transport_.fork_source = shown_run(diagram_, view);
   draw_transport(ui, transport_, view, transport, f.size, clock, commands);
-  if (!commands.empty() && std::holds_alternative<ForkFrom>(commands.back())) {  // what is touched next is D
+  if (!commands.empty() &&
+      std::holds_alternative<session::ForkFrom>(commands.back())) {  // what is touched next is D
     diagram_.source = view.runs[static_cast<size_t>(transport_.fork_source)].letter;
     diagram_.selected = 'D';
   }
   transport_keys(ui, transport_, view, commands);
   pending_.note(view, commands);
   // A fork is started to see it train.
-  for (const Command& command : commands)
-    if (std::holds_alternative<ForkRequest>(command)) transport_.pinned_step.reset();
+  for (const session::Command& command : commands)
+    if (std::holds_alternative<session::ForkRequest>(command)) transport_.pinned_step.reset();
   part_replacing(desk);
   desk.saves = std::exchange(cells_.saves, {});
   return desk;
@@ -111,7 +112,7 @@ void LabScreen::draw_panels(Frame& f, Rect rest, float gap) {
   }
 }
 
-void LabScreen::posted(Ticket ticket) {
+void LabScreen::posted(session::Ticket ticket) {
   pending_.posted(ticket);
   if (diagram_.pending && diagram_.pending->ticket == 0) diagram_.pending->ticket = ticket;
 }

@@ -34,7 +34,7 @@ class LabScreen {
   Desk draw(ui::Ui&, const ui::Rect& area, const LabView&, bool clock);
 
   // `posted` says that this frame's commands were posted; the last of them has this ticket.
-  void posted(Ticket ticket);
+  void posted(session::Ticket ticket);
 
   DiagramState& diagram() { return diagram_; }
   const DiagramState& diagram() const { return diagram_; }

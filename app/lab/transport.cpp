@@ -142,7 +142,7 @@ struct Timeline {
     return Rect{right ? x + 26 : x - 26 - w, bar.y - 30, w, 18};
   }
 
-  void fork_button(const Rect& place, std::vector<Command>& commands) {
+  void fork_button(const Rect& place, std::vector<session::Command>& commands) {
     const RunView& run = view.runs[static_cast<size_t>(state.fork_source)];
     const std::string help =
         words::say("lab.timeline.fork", {{"run", run.letter}, {"step", cursor_step(state, view)}});
@@ -151,7 +151,7 @@ struct Timeline {
     const bool pressed = size == Size::Compact ? icon_button(ui, "timeline/fork", place, Icon::Play, help)
                                                : button(ui, "timeline/fork", place,
                                                         words::say("lab.timeline.play_on"), help, options);
-    if (pressed) commands.emplace_back(ForkFrom{state.fork_source, cursor_step(state, view)});
+    if (pressed) commands.emplace_back(session::ForkFrom{state.fork_source, cursor_step(state, view)});
   }
 
   void playhead(float x) {
@@ -198,7 +198,7 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
 }
 
 void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect& rect,
-                  std::vector<Command>& commands) {
+                  std::vector<session::Command>& commands) {
   if (state.budget <= 0) state.budget = view.budget;
   FieldOptions options;
   options.lo = 1;
@@ -210,23 +210,23 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   const ui::Change change =
       field(ui, "transport/budget", rect, "", state.budget, words::say("lab.transport.help_budget"), options);
   if (change == ui::Change::Done)
-    commands.emplace_back(SetBudget{static_cast<int>(std::lround(state.budget))});
+    commands.emplace_back(session::SetBudget{static_cast<int>(std::lround(state.budget))});
   if (change == ui::Change::None) state.budget = view.budget;
 }
 
 // Every run has made all steps of the budget: play goes on for as many again.
 bool at_end(const LabView& view) { return !view.playing && view.step > 0 && view.step >= view.budget; }
-void speed_switch(Ui& ui, TransportState& state, const Rect& rect, std::vector<Command>& commands) {
+void speed_switch(Ui& ui, TransportState& state, const Rect& rect, std::vector<session::Command>& commands) {
   const std::vector<std::string> speeds{"slow", "1×", "max"};
   const int before = state.speed;
   if (segmented(ui, "transport/speed", rect, speeds, state.speed, words::say("lab.transport.help_speed")) &&
       state.speed != before)
-    commands.emplace_back(SetSpeed{kSpeeds[state.speed]});
+    commands.emplace_back(session::SetSpeed{kSpeeds[state.speed]});
 }
 
 // Compact: the step counter opens what stands beside it in a larger window.
 void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& counter, bool clock,
-               std::vector<Command>& commands) {
+               std::vector<session::Command>& commands) {
   constexpr const char* kName = "transport/pace";
   const Hit hit = ui.hit(kName, counter, fmt::format("{} of {}", view.step, view.budget),
                          words::say("lab.transport.help_pace"));
@@ -247,15 +247,15 @@ void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& c
   ui.end_popup();
 }
 
-void play_or_pause(const LabView& view, std::vector<Command>& commands) {
+void play_or_pause(const LabView& view, std::vector<session::Command>& commands) {
   if (view.playing)
-    commands.emplace_back(Pause{});
+    commands.emplace_back(session::Pause{});
   else
-    commands.emplace_back(Play{});
+    commands.emplace_back(session::Play{});
 }
 
 void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float cy, bool compact,
-             std::vector<Command>& commands) {
+             std::vector<session::Command>& commands) {
   ButtonOptions plain, primary;
   primary.primary = true;
   const float h = compact ? 28 : 30, big = compact ? 34 : 36;
@@ -264,7 +264,7 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
     pin_cursor(state, view, 0);
   if (icon_button(ui, "transport/reset", centred({x + 155, cy}, 34, h), Icon::Reset,
                   words::say("lab.transport.help_reset"), plain)) {
-    commands.emplace_back(Reset{ui.shift()});
+    commands.emplace_back(session::Reset{ui.shift()});
     state.pinned_step.reset();
   }
   if (at_end(view)) {  // an offer in the place of play and step
@@ -272,7 +272,7 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
     const std::string more = words::say("lab.transport.more", {{"steps", grouped(view.portion)}});
     if (button(ui, "transport/play", {x + 40, cy - big / 2, 86, big}, more,
                words::say("lab.transport.help_more", {{"steps", grouped(view.portion)}}), primary))
-      commands.emplace_back(Play{});
+      commands.emplace_back(session::Play{});
     return;
   }
   if (icon_button(ui, "transport/play", centred({x + 63, cy}, 46, big),
@@ -282,7 +282,7 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
   }
   if (icon_button(ui, "transport/step", centred({x + 109, cy}, 34, h), Icon::Step,
                   words::say("lab.transport.help_step"), plain)) {
-    commands.emplace_back(StepOnce{});
+    commands.emplace_back(session::StepOnce{});
     state.pinned_step.reset();
   }
 }
@@ -312,7 +312,8 @@ void step_cursor(TransportState& state, const LabView& view, int by) {
 }
 
 void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Rect& rect, Size size,
-                    bool clock, std::vector<Command>& commands, const std::vector<TimelineMark>& found) {
+                    bool clock, std::vector<session::Command>& commands,
+                    const std::vector<TimelineMark>& found) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   p.fill(rect, t.panel);
@@ -359,14 +360,14 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   timeline.playhead(playhead);
 }
 
-void transport_keys(Ui& ui, TransportState& state, const LabView& view, std::vector<Command>& commands,
-                    bool bookmarks) {
+void transport_keys(Ui& ui, TransportState& state, const LabView& view,
+                    std::vector<session::Command>& commands, bool bookmarks) {
   if (shell::pressed(ui, shell::Act::Play)) play_or_pause(view, commands);
   if (shell::pressed(ui, shell::Act::Step)) {
     if (state.pinned_step)
       step_cursor(state, view, 1);
     else
-      commands.emplace_back(StepOnce{});
+      commands.emplace_back(session::StepOnce{});
   }
   if (shell::pressed(ui, shell::Act::Back)) step_cursor(state, view, -1);
   if (shell::pressed(ui, shell::Act::Newest)) state.pinned_step.reset();

@@ -38,9 +38,10 @@ void step_cursor(TransportState&, const LabView&, int by);
 // `draw_transport` prints a dash for figures that depend on the machine's speed when `clock` is false (reproducible
 // pictures). `found` are marks that a screen shows beside the runs' events.
 void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, Size, bool clock,
-                    std::vector<Command>&, const std::vector<TimelineMark>& found = {});
+                    std::vector<session::Command>&, const std::vector<TimelineMark>& found = {});
 // `transport_keys` handles Space, Left, Right, End and the like, while nothing is being typed. Without `bookmarks` it
 // leaves B to others.
-void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<Command>&, bool bookmarks = true);
+void transport_keys(ui::Ui&, TransportState&, const LabView&, std::vector<session::Command>&,
+                    bool bookmarks = true);
 
 }  // namespace normscope::lab

@@ -13,6 +13,7 @@
 #include "app/view/glossary.h"
 
 namespace normscope::lessons {
+using namespace course;
 namespace {
 
 using namespace ui;

@@ -16,11 +16,12 @@ struct Term;
 namespace normscope::lessons {
 
 struct FlowContext {
-  std::function<std::string(const Inline&)> text;  ///< the text of a value, band, reference, sample or name
-  Number number;                                   ///< chooses the form of a sentence with several
-  std::string unknown;                             ///< replaces a sentence that waits for its number
-  std::function<std::string(const Knob&)> knob;    ///< the number of a knob as shown
-  const Lesson* lesson = nullptr;
+  std::function<std::string(const course::Inline&)>
+      text;               ///< the text of a value, band, reference, sample or name
+  course::Number number;  ///< chooses the form of a sentence with several
+  std::string unknown;    ///< replaces a sentence that waits for its number
+  std::function<std::string(const course::Knob&)> knob;  ///< the number of a knob as shown
+  const course::Lesson* lesson = nullptr;
   bool can_drag = true;
   float px = ui::type::prose, line = ui::type::prose_line;
   ui::Rect seen;  ///< where words can be read: terms outside it are not marked
@@ -39,7 +40,7 @@ struct Dragged {
 
 /// `flow` draws (or only measures) the blocks from the top of `rect`, and returns the height. `dragged` receives what
 /// was moved.
-float flow(ui::Ui& ui, const ui::Rect& rect, const Prose& prose, const FlowContext& context, bool draw,
-           Dragged* dragged);
+float flow(ui::Ui& ui, const ui::Rect& rect, const course::Prose& prose, const FlowContext& context,
+           bool draw, Dragged* dragged);
 
 }  // namespace normscope::lessons

@@ -19,14 +19,14 @@ class Kept {
   /// `folder_beside` is lessons/ beside the file of the progress; it is empty when the progress is kept in memory only.
   static std::string folder_beside(const std::string& progress_path);
 
-  std::optional<MeasureState> load(const Lesson& lesson, const Changes& changes) const;
+  std::optional<MeasureState> load(const course::Lesson& lesson, const course::Changes& changes) const;
   /// `save` may fail without harm: the measurement is then repeated next time. Only the newest few of a lesson are
   /// kept.
-  void save(const Lesson& lesson, const MeasureState& state) const;
+  void save(const course::Lesson& lesson, const MeasureState& state) const;
 
  private:
-  std::string path_of(const Lesson& lesson, const Changes& changes) const;
-  void thin_out(const Lesson& lesson) const;
+  std::string path_of(const course::Lesson& lesson, const course::Changes& changes) const;
+  void thin_out(const course::Lesson& lesson) const;
 
   std::string folder_;
 };

@@ -12,6 +12,7 @@
 #include "app/view/wiring_glyph.h"
 
 namespace normscope::lessons {
+using namespace course;
 namespace {
 
 using namespace ui;

@@ -17,15 +17,15 @@ class OpeningPicture {
  public:
   /// `draw` takes in `measured` the state of these runs; it is null before the prediction, when nothing of them may be
   /// seen.
-  void draw(ui::Ui& ui, const ui::Rect& room, const Lesson& lesson, const Changes& changes,
+  void draw(ui::Ui& ui, const ui::Rect& room, const course::Lesson& lesson, const course::Changes& changes,
             const MeasureState* measured);
 
  private:
-  void take_up(const Lesson& lesson, const Changes& changes);
-  void add_numbers(const Lesson& lesson, const MeasureState* measured);
+  void take_up(const course::Lesson& lesson, const course::Changes& changes);
+  void add_numbers(const course::Lesson& lesson, const MeasureState* measured);
 
-  const Lesson* lesson_ = nullptr;
-  Changes changes_;
+  const course::Lesson* lesson_ = nullptr;
+  course::Changes changes_;
   LabView view_;  ///< one run per picture, in the order of the lesson's `opening`
   lab::LabData data_;
 };

@@ -18,6 +18,7 @@
 #include "engine/core/boundary.h"
 
 namespace normscope::lessons {
+using namespace course;
 
 Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path)
     : course_(std::move(course)),

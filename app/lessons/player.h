@@ -40,7 +40,7 @@ struct SliderRange {
 };
 
 /// `is_right` says whether a score, in English or in the language of `words`, means that the prediction was right.
-bool is_right(const std::string& score, const Words& words = words::language("en"));
+bool is_right(const std::string& score, const course::Words& words = words::language("en"));
 
 /// `Aside` is a page beside the steps: the task after Compare, the sentences to complete after Explain, or all
 /// predictions of the course.
@@ -61,21 +61,21 @@ inline constexpr float kListRow = 56;
 
 class Player {
  public:
-  Player(Course course, std::unique_ptr<Measurer> measurer, std::string progress_path);
+  Player(course::Course course, std::unique_ptr<Measurer> measurer, std::string progress_path);
   ~Player();
 
   /// `draw` fills `area`, the window below the top bar. It returns what is to be taken to the Lab, if anything.
   Desk draw(ui::Ui& ui, const ui::Rect& area, const LabView& view);
 
-  const Course& course() const { return course_; }
+  const course::Course& course() const { return course_; }
   /// `open` opens a lesson at a step as if the learner had reached it (earlier steps count as done), for pictures and
   /// tests.
-  void open(std::string_view lesson, StepKind step);
+  void open(std::string_view lesson, course::StepKind step);
   bool measuring() const { return measurer_->state()->running; }
   void stop_measuring() { measurer_->stop(); }
-  StepKind step() const { return step_; }
+  course::StepKind step() const { return step_; }
   Aside aside() const { return aside_; }
-  const Lesson* lesson() const {
+  const course::Lesson* lesson() const {
     return current_ < course_.lessons.size() ? &course_.lessons[current_] : nullptr;
   }
   LessonProgress& progress(const std::string& id) { return progress_.of(id); }
@@ -88,11 +88,11 @@ class Player {
   }
   // player.cpp
   void choose(size_t index);
-  void go(StepKind step, Aside aside = Aside::None);
+  void go(course::StepKind step, Aside aside = Aside::None);
   void commit(bool skip);
   void measure();
   void finish_measuring();
-  Changes changes() const;
+  course::Changes changes() const;
   /// `not_ready` says what must still be answered here before the button leads on: the prediction, or sentences; empty:
   /// nothing.
   std::string not_ready() const;
@@ -107,24 +107,24 @@ class Player {
   void predict_again();
   /// `shown_changes` is what the learner's shown run was measured with, or before the first measurement what it will
   /// be.
-  Changes shown_changes() const;
+  course::Changes shown_changes() const;
   bool own_state(const MeasureState& state) const;
   void take_up_prediction();
-  lab::ReplaceRuns runs_of_lesson();
-  const Figure& figure_shown() const;
+  session::ReplaceRuns runs_of_lesson();
+  const course::Figure& figure_shown() const;
   bool curves_known(const std::string& run, const MeasureState& state) const;
-  FigureData figure_data() const;
+  course::FigureData figure_data() const;
   FlowContext flow_context(ui::Ui& ui) const;
-  double knob_value(const Knob& knob) const;
+  double knob_value(const course::Knob& knob) const;
   // player_judge.cpp
   LessonProgress judged(LessonProgress p) const;
   bool as_predicted() const;
   std::string ratio_words(double said, double measured, const std::string& more,
                           const std::string& less) const;
-  void judge_value(const CurveSet& curves, LessonProgress& p) const;
-  void judge_drawing(const CurveSet& curves, LessonProgress& p) const;
-  void judge_order(const CurveSet& curves, LessonProgress& p) const;
-  const Spread* reference_of(const std::string& measure) const;
+  void judge_value(const course::CurveSet& curves, LessonProgress& p) const;
+  void judge_drawing(const course::CurveSet& curves, LessonProgress& p) const;
+  void judge_order(const course::CurveSet& curves, LessonProgress& p) const;
+  const course::Spread* reference_of(const std::string& measure) const;
   // player_score.cpp
   struct Score {
     std::array<std::string, 3> heads, values;  ///< said, measured, verdict
@@ -150,11 +150,11 @@ class Player {
   WayOn way_on(bool locked, bool running);
   void go_on(bool locked);
   void draw_hint(ui::Ui& ui, const ui::Rect& left);
-  void draw_footer(ui::Ui& ui, const ui::Rect& rect, std::optional<lab::ReplaceRuns>& to_lab);
+  void draw_footer(ui::Ui& ui, const ui::Rect& rect, std::optional<session::ReplaceRuns>& to_lab);
   struct Place {
     std::string name;
     std::string label;  ///< key of its words
-    StepKind step;
+    course::StepKind step;
     Aside aside;
   };
   std::vector<Place> places() const;
@@ -181,25 +181,25 @@ class Player {
   void draw_choices(ui::Ui& ui, ui::Rect& rest, FlowContext& words);
   void draw_training(ui::Ui& ui, ui::Rect& rest, FlowContext& words);
   void draw_outcome(ui::Ui& ui, ui::Rect& rest, const ui::Rect& seen);
-  std::string chosen(const Challenge::Choice& choice) const;
+  std::string chosen(const course::Challenge::Choice& choice) const;
   void note_try(const MeasureState& state);
-  lab::ReplaceRuns found_runs();
+  session::ReplaceRuns found_runs();
   void keep_found();
   // player_figure.cpp, player_input.cpp
   bool predicts_by_cards() const;
   bool has_strip() const;  ///< whether it has a setting to run again with
-  std::string note_of(const Figure& figure) const;
+  std::string note_of(const course::Figure& figure) const;
   void draw_figure(ui::Ui& ui, const ui::Rect& rect);
-  void draw_figure_head(ui::Ui& ui, ui::Rect& rest, const Figure& figure);
-  FigureData step_data(const Figure& figure, const MeasureState& state);
+  void draw_figure_head(ui::Ui& ui, ui::Rect& rest, const course::Figure& figure);
+  course::FigureData step_data(const course::Figure& figure, const MeasureState& state);
   void draw_plot(ui::Ui& ui, const ui::Rect& rect);
   // player_tape.cpp
   void run_tapes();
-  const TapeTable& tape_now(const Figure& figure);
-  size_t tape_end(const TapeTable& table);
-  void move_tape(const Figure& figure, int by);
-  void draw_tape(ui::Ui& ui, ui::Rect rect, const Figure& figure);
-  void show_tape(ui::Ui& ui, ui::Rect rect, const TapeTable& table) const;
+  const course::TapeTable& tape_now(const course::Figure& figure);
+  size_t tape_end(const course::TapeTable& table);
+  void move_tape(const course::Figure& figure, int by);
+  void draw_tape(ui::Ui& ui, ui::Rect rect, const course::Figure& figure);
+  void show_tape(ui::Ui& ui, ui::Rect rect, const course::TapeTable& table) const;
   // player_sketch.cpp
   void hold_sketch(ui::Ui& ui, const ui::Rect& rect, const plot::PlotSpec& plot);
   void show_sketch(ui::Ui& ui, const plot::PlotSpec& plot);
@@ -214,7 +214,7 @@ class Player {
   };
   void draw_cards(ui::Ui& ui, ui::Rect rect);
   float cards_room() const;  ///< the height below which cards become low ones
-  const Prediction::Card* card_of(const std::string& id) const;
+  const course::Prediction::Card* card_of(const std::string& id) const;
   CardHand hold_cards(ui::Ui& ui, const ui::Rect& first);
   void show_cards(ui::Ui& ui, const ui::Rect& first, const CardHand& hand) const;
   /// `draw_slider` returns true when the user moved it.
@@ -230,14 +230,14 @@ class Player {
   void sketch_to(size_t index, double y);
   std::vector<double> sketch_grid() const;
 
-  Course course_;
+  course::Course course_;
   std::unique_ptr<Measurer> measurer_;
   Progress progress_;
   std::unique_ptr<OpeningPicture> opening_;
   size_t current_ = 0;
-  StepKind step_ = StepKind::Predict;
+  course::StepKind step_ = course::StepKind::Predict;
   ui::Size size_ = ui::Size::Full;
-  std::optional<Results> reference_;
+  std::optional<course::Results> reference_;
   std::string reference_error_;
   std::vector<std::string> reach_;  ///< how far the claims reach, one sentence each
 
@@ -250,25 +250,25 @@ class Player {
   std::map<std::string, double> knobs_;        ///< by id; absent: as the run says
   std::map<std::string, std::string> chosen_;  ///< of the challenge, by field; absent: as the run says
   Aside aside_ = Aside::None;
-  std::string followed_;                         ///< the control that the page last scrolled to
-  std::string found_fault_;                      ///< why the session of the ways found could not be kept
-  std::string folder_;                           ///< of what is kept between starts; empty: nothing is kept
-  std::optional<lab::ReplaceRuns> found_asked_;  ///< the ways found that are to be opened in the Lab
-  bool measured_ = false;                        ///< the measurer's state is of this lesson, and done
-  LessonProgress judged_;                        ///< the current prediction beside what was measured last
-  std::optional<Changes> said_of_;               ///< the changes of a prediction committed in this sitting
-  bool touched_ = false;                         ///< the user has moved the prediction
-  bool again_ = false;                           ///< a second prediction is being made
+  std::string followed_;     ///< the control that the page last scrolled to
+  std::string found_fault_;  ///< why the session of the ways found could not be kept
+  std::string folder_;       ///< of what is kept between starts; empty: nothing is kept
+  std::optional<session::ReplaceRuns> found_asked_;  ///< the ways found that are to be opened in the Lab
+  bool measured_ = false;                            ///< the measurer's state is of this lesson, and done
+  LessonProgress judged_;                            ///< the current prediction beside what was measured last
+  std::optional<course::Changes> said_of_;  ///< the changes of a prediction committed in this sitting
+  bool touched_ = false;                    ///< the user has moved the prediction
+  bool again_ = false;                      ///< a second prediction is being made
   bool solved_ = false;
-  std::string zoo_path_;            ///< the file of the learner's own entries; empty: none is kept
-  std::optional<Changes> entered_;  ///< the changes of the run that was entered last
+  std::string zoo_path_;                    ///< the file of the learner's own entries; empty: none is kept
+  std::optional<course::Changes> entered_;  ///< the changes of the run that was entered last
   std::string entered_as_, entering_failed_;
   std::array<int, 4> figure_{};
   std::map<std::string, plot::View> views_;
   std::map<std::string, size_t> tape_done_;  ///< by figure: instructions of its tape that were run
-  std::optional<TapeTable> tape_;            ///< of tape_of_ (figure, instructions), with tape_changes_
+  std::optional<course::TapeTable> tape_;    ///< of tape_of_ (figure, instructions), with tape_changes_
   std::pair<std::string, size_t> tape_of_;
-  Changes tape_changes_;
+  course::Changes tape_changes_;
   std::string tape_error_;
   float scroll_ = 0, text_height_ = 0;
   bool fresh_ = true;  ///< the step was just opened: give its main control the keyboard

@@ -15,6 +15,7 @@
 namespace normscope::lessons {
 
 using namespace ui;
+using namespace course;
 
 namespace {
 
@@ -66,12 +67,12 @@ void Player::note_try(const MeasureState& state) {
 }
 
 /// The start and the best of the ways that were found, for the Lab.
-lab::ReplaceRuns Player::found_runs() {
+session::ReplaceRuns Player::found_runs() {
   const Challenge& task = *lesson()->challenge;
   std::vector<Try> ways = ways_found(task, progress_.of(lesson()->id).tries);
   std::stable_sort(ways.begin(), ways.end(), [](const Try& a, const Try& b) { return a.loss < b.loss; });
   if (ways.size() > kMostFound) ways.resize(kMostFound);
-  lab::ReplaceRuns out;
+  session::ReplaceRuns out;
   out.known = true;
   const std::vector<Edit>& edits = lesson()->run(task.run)->edits;
   const auto add = [&](const Settings& settings) {
@@ -94,7 +95,7 @@ lab::ReplaceRuns Player::found_runs() {
 void Player::keep_found() {
   if (folder_.empty()) return;
   try {
-    const lab::ReplaceRuns found = found_runs();
+    const session::ReplaceRuns found = found_runs();
     std::vector<ConfigRun> runs;
     for (size_t i = 0; i < found.runs.size(); ++i)
       runs.push_back({found.letters[i], found.runs[i], found.edits[i]});

@@ -12,6 +12,7 @@
 namespace normscope::lessons {
 
 using namespace ui;
+using namespace course;
 
 namespace {
 

@@ -7,6 +7,7 @@
 namespace normscope::lessons {
 
 using namespace ui;
+using namespace course;
 
 // ---------------------------------------------------------------------------------------------------------
 
@@ -87,8 +88,8 @@ float Player::draw_place(Ui& ui, Vec at, const Place& place, int index, int now,
 
 /// The lesson's runs, each under its letter. What is trained already stands at its end, and the rest plays; before the
 /// commitment all are paused at step 0, so that nothing is given away.
-lab::ReplaceRuns Player::runs_of_lesson() {
-  lab::ReplaceRuns out;
+session::ReplaceRuns Player::runs_of_lesson() {
+  session::ReplaceRuns out;
   out.play = out.known = locked();
   for (const LessonRun& run : lesson()->runs) {
     out.runs.push_back(spec_of(*lesson(), run.id, 1, changes()));
@@ -212,7 +213,7 @@ void Player::skip() {
   commit(true);
 }
 
-void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<lab::ReplaceRuns>& to_lab) {
+void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<session::ReplaceRuns>& to_lab) {
   Painter& p = ui.paint();
   p.fill(rect, ui.theme().panel);
   p.hairline({rect.x, rect.y}, {rect.right(), rect.y}, ui.theme().border);

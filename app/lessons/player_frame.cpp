@@ -15,12 +15,13 @@
 namespace normscope::lessons {
 
 using namespace ui;
+using namespace course;
 
 Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
   Desk desk;
   finish_measuring();
   size_ = layout_for(ui.size());
-  std::optional<lab::ReplaceRuns> to_lab;
+  std::optional<session::ReplaceRuns> to_lab;
   const bool compact = size_ == Size::Compact;
   const float margin = compact ? 8 : space::margin, gap = compact ? 6 : space::gap;
   Rect rest = area;
@@ -57,7 +58,7 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
     desk.replacing = {std::move(*to_lab), "lesson/replace", "lesson/lab",
                       words::say("shell.replace.lesson").c_str()};
   // Two trainings at once would only slow each other down.
-  if (measuring() && view.playing) desk.commands.emplace_back(lab::Pause{});
+  if (measuring() && view.playing) desk.commands.emplace_back(session::Pause{});
   return desk;
 }
 

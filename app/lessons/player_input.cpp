@@ -8,6 +8,7 @@
 namespace normscope::lessons {
 
 using namespace ui;
+using namespace course;
 
 namespace {
 

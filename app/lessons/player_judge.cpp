@@ -9,6 +9,7 @@
 #include "app/words/words.h"
 
 namespace normscope::lessons {
+using namespace course;
 
 std::string Player::ratio_words(double said, double measured, const std::string& more,
                                 const std::string& less) const {

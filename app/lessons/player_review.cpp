@@ -60,8 +60,8 @@ void Player::draw_review_row(Ui& ui, const Rect& row, bool narrow, bool one_line
 /// The first answer that was off, as a question; else what there is to say.
 std::string Player::review_sentence() {
   size_t made = 0;
-  for (const Lesson& l : course_.lessons) made += progress_.of(l.id).committed;
-  for (const Lesson& l : course_.lessons) {
+  for (const course::Lesson& l : course_.lessons) made += progress_.of(l.id).committed;
+  for (const course::Lesson& l : course_.lessons) {
     const LessonProgress& p = progress_.of(l.id);
     if (p.committed && !p.score.empty() && !is_right(p.score, *course_.words))
       return word("course.review.again", {{"number", l.number}, {"score", p.score}});
@@ -72,7 +72,7 @@ std::string Player::review_sentence() {
 
 void Player::try_again(size_t index) {
   choose(index);
-  step_ = StepKind::Predict;
+  step_ = course::StepKind::Predict;
   if (locked()) predict_again();
 }
 
@@ -80,14 +80,14 @@ void Player::try_again(size_t index) {
 float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const Rect& seen) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const Lesson& l = course_.lessons[index];
+  const course::Lesson& l = course_.lessons[index];
   const LessonProgress& progress = progress_.of(l.id);
   const bool known = answered(progress) && !progress.measured.empty();
   std::array<Rect, 4> cell = columns(rect);
   std::string asked = l.prediction.ask;
   if (!l.says.empty())
     asked += " " + word("course.review.sentences",
-                        {{"right", said_right(l.says, progress.words)}, {"all", l.says.size()}});
+                        {{"right", course::said_right(l.says, progress.words)}, {"all", l.says.size()}});
   std::string first;
   if (!progress.first_said.empty())
     first = word("course.review.first", {{"said", progress.first_said},

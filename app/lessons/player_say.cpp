@@ -9,6 +9,7 @@
 namespace normscope::lessons {
 
 using namespace ui;
+using namespace course;
 
 namespace {
 

@@ -41,7 +41,7 @@ InOrder in_order(std::string words, const std::string& last) {
 
 /// What stands in it: said, measured, verdict; and what was said first.
 Player::Score Player::scored(const LessonProgress& progress) const {
-  const bool drew = lesson()->prediction.kind == Prediction::Kind::Draw;
+  const bool drew = lesson()->prediction.kind == course::Prediction::Kind::Draw;
   // An answer is right or wrong for the setting that it was given for.
   const bool other = measured_ && !progress.skipped && !as_predicted();
   Score score;
@@ -68,9 +68,9 @@ Player::Score Player::scored(const LessonProgress& progress) const {
 
 float Player::draw_score(Ui& ui, const Rect& rect) {
   const LessonProgress& progress = measured_ ? judged_ : progress_.of(lesson()->id);
-  if (progress.measured.empty() || step_ != StepKind::Compare || aside_ != Aside::None) return 0;
+  if (progress.measured.empty() || step_ != course::StepKind::Compare || aside_ != Aside::None) return 0;
   const Score score = scored(progress);
-  const bool order = lesson()->prediction.kind == Prediction::Kind::Order;
+  const bool order = lesson()->prediction.kind == course::Prediction::Kind::Order;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const float first =
@@ -118,7 +118,7 @@ float Player::draw_value_score(Ui& ui, Rect rect, const Score& score, bool draw)
 float Player::draw_order_score(Ui& ui, Rect rect, const Score& score, bool draw) const {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  const Prediction& q = lesson()->prediction;
+  const course::Prediction& q = lesson()->prediction;
   const float top = rect.y, width = rect.w / 2;
   Rect verdict = rect.take_top(20, 8);
   if (draw) {

@@ -33,7 +33,7 @@ void Player::hold_sketch(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   Hit& hit = sketch_hit_;
   const std::vector<double> grid = sketch_grid();
   const bool locked = this->locked();
-  const Figure& figure = figure_shown();
+  const course::Figure& figure = figure_shown();
   kept = plot::plot_area(plot, rect);
   const plot::PlotMap map = map_of(plot, kept);
   HitOptions options;
@@ -74,7 +74,7 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
   const Rect& kept = sketch_area_;
   const Hit& hit = sketch_hit_;
   const std::vector<double> grid = sketch_grid();
-  const Figure& figure = figure_shown();
+  const course::Figure& figure = figure_shown();
   if (sketch_.empty() || grid.empty()) return;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -105,7 +105,7 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
   p.circle(points[0], 15, t.accent.alpha(0.25f));
   p.circle(points[0], 10, t.accent.alpha(0.5f));
   std::string run = "A";
-  for (const FigureLine& line : figure.lines)
+  for (const course::FigureLine& line : figure.lines)
     if (line.curve == lesson()->prediction.curve) run = line.run;
   const RunLook& look = t.runs[static_cast<size_t>(run[0] - 'A')];
   p.marker(points[0], look.marker, 5, look.line, t.panel);
@@ -143,7 +143,7 @@ void Player::add_said(plot::PlotSpec& plot, double value) const {
   plot.notes.push_back(
       {level ? plot.x.hi : value,
        level ? value : plot.y.hi,
-       step_ == StepKind::Predict ? word("course.figure.yours") : word("course.figure.you_said"),
+       step_ == course::StepKind::Predict ? word("course.figure.yours") : word("course.figure.you_said"),
        ui::number(value, 3),
        {plot::Ink::Role::Ink, 0, 1},
        level ? 4.f : 10.f,
@@ -152,7 +152,7 @@ void Player::add_said(plot::PlotSpec& plot, double value) const {
 
 /// What lies between the end of the prediction and that of the measurement.
 void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
-  const CurveSet& curves = measurer_->state()->curves;
+  const course::CurveSet& curves = measurer_->state()->curves;
   const auto it = curves.find(lesson()->prediction.curve);
   const LessonProgress& progress = progress_.of(lesson()->id);
   if (it == curves.end() || it->second.y.empty() || progress.drawn.empty() ||
@@ -170,7 +170,7 @@ void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   p.line({x - 3, b}, {x + 3, b}, t.ink, 1.4f);
   const auto [low, high] = std::minmax(progress.drawn.back(), it->second.y.back());
   if (!(low > 0)) return;  // no border, for instance: so many times nothing is no number
-  const std::string words = shown(high / low, {.digits = 2, .unit = "×"});
+  const std::string words = course::shown(high / low, {.digits = 2, .unit = "×"});
   const float w = p.text_width({Face::Bold, type::title}, words) + 18;
   const Rect pill{x + 10, (a + b) / 2 - 13, w, 26};
   p.fill(pill, t.inverse, 6);

@@ -14,6 +14,7 @@
 namespace normscope::lessons {
 
 using namespace ui;
+using namespace course;
 
 namespace {
 

@@ -14,8 +14,8 @@ namespace normscope::lessons {
 using namespace ui;
 
 bool Player::can_enter() const {
-  if (lesson()->zoo.empty() || step_ != StepKind::Explain || !measured_) return false;
-  const Changes& made = measurer_->state()->changes;
+  if (lesson()->zoo.empty() || step_ != course::StepKind::Explain || !measured_) return false;
+  const course::Changes& made = measurer_->state()->changes;
   const auto run = made.find(lesson()->zoo);
   return run != made.end() && std::any_of(run->second.begin(), run->second.end(), [](const auto& change) {
            return change.first.starts_with("wiring.");
@@ -24,8 +24,8 @@ bool Player::can_enter() const {
 
 /// At the right end of the line above the slider, midway between the puzzle and the button that runs again.
 void Player::draw_zoo_button(Ui& ui, Rect& head) {
-  if (lesson()->zoo.empty() || step_ != StepKind::Explain) return;
-  const Changes made = measurer_->state()->changes;
+  if (lesson()->zoo.empty() || step_ != course::StepKind::Explain) return;
+  const course::Changes made = measurer_->state()->changes;
   const bool entered = entered_ == made && !entered_as_.empty();
   ButtonOptions options;
   options.enabled = can_enter() && !entered;
@@ -37,7 +37,8 @@ void Player::draw_zoo_button(Ui& ui, Rect& head) {
               can_enter() ? word("course.help.zoo") : word("course.help.zoo_not_yet"), options))
     return;
   entering_failed_ = guarded("entering the wiring in the zoo", [&] {
-    entered_as_ = zoo::enter(zoo_path_, zoo_settings(spec_of(*lesson(), lesson()->zoo, 1, made)));
+    entered_as_ =
+        zoo::enter(zoo_path_, course::zoo_settings(course::spec_of(*lesson(), lesson()->zoo, 1, made)));
     entered_ = made;
   });
 }

@@ -22,7 +22,7 @@ constexpr int32_t kMostHints = 100;
 }  // namespace
 
 template <class Io>
-void io(Io& io, codec::Of<Io, Try>& one) {
+void io(Io& io, codec::Of<Io, course::Try>& one) {
   io("set", one.set, codec::Text{kLongest});
   io("loss", one.loss, codec::AnyNumber{.null = std::numeric_limits<double>::infinity()});
 }
@@ -43,7 +43,7 @@ void io(Io& io, codec::Of<Io, LessonProgress>& p) {
   io.optional("score", p.score, kText);
   io.optional("first_said", p.first_said, kText);
   io.optional("first_score", p.first_score, kText);
-  io.optional("words", p.words, codec::List{0, kSays, kText});
+  io.optional("words", p.words, codec::List{0, course::kSays, kText});
   io.optional("tries", p.tries, codec::List{0, kMostTries, codec::Object{}});
   io.optional("hints", p.hints, codec::Whole{0, kMostHints});
 }

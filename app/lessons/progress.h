@@ -23,7 +23,7 @@ struct LessonProgress {
   std::string said, measured, score;    ///< in words: "You said 100 steps", "50 steps", "2× too long"
   std::string first_said, first_score;  ///< of the first prediction, once there is a second
   std::vector<std::string> words;       ///< by sentence to complete, the word said last; empty: not yet
-  std::vector<Try> tries;               ///< trainings of the challenge, each setting once
+  std::vector<course::Try> tries;       ///< trainings of the challenge, each setting once
   int hints = 0;                        ///< hints of the challenge that were taken
   bool operator==(const LessonProgress&) const = default;
 };

@@ -10,6 +10,7 @@
 #include "engine/core/boundary.h"
 
 namespace normscope::lessons {
+using namespace course;
 namespace {
 
 constexpr auto kRefresh = std::chrono::milliseconds(50);
@@ -33,7 +34,7 @@ std::vector<const Curve*> by_run(const Lesson& lesson) {
 
 /// A sweep grows by a point whenever a run is finished; so do the cells of a map.
 void add_finished_points(const Lesson& lesson, const Curve& under_way, const Changes& changes,
-                         const RunStore& store, MeasureState& partial, std::string& name) {
+                         const experiments::RunStore& store, MeasureState& partial, std::string& name) {
   if (!is_swept(under_way)) return;
   const RunSpec spec = spec_of(lesson, under_way.run, 1, changes);
   for (const Curve& curve : lesson.curves)
@@ -46,7 +47,7 @@ void add_finished_points(const Lesson& lesson, const Curve& under_way, const Cha
                      under_way.values.front());
 }
 
-std::string at_step(const Lesson& lesson, const std::string& run, const RunProgress& progress) {
+std::string at_step(const Lesson& lesson, const std::string& run, const experiments::RunProgress& progress) {
   return lesson.words->say("course.doing.step",
                            {{"run", run}, {"step", progress.step}, {"steps", progress.steps}});
 }
@@ -113,7 +114,7 @@ void Worker::work(const Job& job) {
     }
     if (!job.changes.empty() && std::find(tried.begin(), tried.end(), job.changes) == tried.end())
       tried.push_back(job.changes);
-  } catch (const Cancelled&) {
+  } catch (const experiments::Cancelled&) {
     state.doing = lesson.words->say("course.figure.stopped");
     state.stopped = true;
   } catch (...) {
@@ -125,13 +126,13 @@ void Worker::work(const Job& job) {
 
 void Worker::measure(const Job& job, MeasureState& state) {
   const Lesson& lesson = *job.lesson;
-  if (!store_) store_ = std::make_unique<RunStore>(threads_, finished_);
+  if (!store_) store_ = std::make_unique<experiments::RunStore>(threads_, finished_);
   auto shown = std::chrono::steady_clock::now();
   size_t finished = 0;
   const Curve* under_way = nullptr;
   const std::vector<const Curve*> order = by_run(lesson);
   // The curves of a run that is being trained grow while it trains, whichever of them asked for it.
-  const auto on_step = [&](const RunProgress& progress) {
+  const auto on_step = [&](const experiments::RunProgress& progress) {
     if (jobs_.stopping()) return false;
     const auto now = std::chrono::steady_clock::now();
     if (now - shown < kRefresh) return true;
@@ -143,7 +144,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
       const Curve& curve = *one;
       if (!grows(curve)) continue;
       const RunSpec spec = spec_of(lesson, curve.run, 1, job.changes);
-      if (RunStore::key_of(spec, lesson.run(curve.run)->edits) != progress.key) continue;
+      if (experiments::RunStore::key_of(spec, lesson.run(curve.run)->edits) != progress.key) continue;
       name = lesson.words->say("course.doing.run", {{"run", curve.run}});
       partial.run = curve.run;
       partial.histories[curve.run] = progress.history;
@@ -157,7 +158,7 @@ void Worker::measure(const Job& job, MeasureState& state) {
     return true;
   };
   for (const Curve* curve : order) {
-    if (jobs_.stopping()) throw Cancelled();
+    if (jobs_.stopping()) throw experiments::Cancelled();
     state.doing = lesson.words->say("course.doing.measuring");
     under_way = curve;
     state.curves[curve->id] =
@@ -165,12 +166,13 @@ void Worker::measure(const Job& job, MeasureState& state) {
     state.share = static_cast<double>(++finished) / static_cast<double>(order.size());
     for (const LessonRun& run : lesson.runs)
       if (const auto done =
-              store_->find(RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits)))
+              store_->find(experiments::RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits)))
         state.histories[run.id] = done->history;
     jobs_.publish(state);
   }
   for (const LessonRun& run : lesson.runs) {
-    const auto done = store_->find(RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits));
+    const auto done =
+        store_->find(experiments::RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits));
     const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(),
                                     [&](const Figure& f) { return f.map_run == run.id; });
     const auto kept =

@@ -14,15 +14,15 @@ namespace normscope::lessons {
 
 struct MeasureState {
   std::string lesson;
-  Changes changes;  ///< the learner's changes that it is measured with
+  course::Changes changes;  ///< the learner's changes that it is measured with
   bool running = false, done = false, stopped = false;
   std::string run;    ///< the lesson's run that is being trained; empty: none
   std::string doing;  ///< "run B, step 120 of 300"
   double share = 0;   ///< share of all the work that is done, 0..1
   std::string error;
-  CurveSet curves;                       ///< the finished curves, and the beginning of the one being measured
-  std::map<std::string, ShareMap> maps;  ///< "A start"
-  std::map<std::string, std::string> texts;  ///< what each model writes
+  course::CurveSet curves;  ///< the finished curves, and the beginning of the one being measured
+  std::map<std::string, experiments::ShareMap> maps;  ///< "A start"
+  std::map<std::string, std::string> texts;           ///< what each model writes
   /// `histories` has each run that was trained in this sitting, or is being trained; any thread may read it.
   std::map<std::string, std::shared_ptr<const History>> histories;
 };
@@ -32,7 +32,7 @@ class Measurer {
  public:
   virtual ~Measurer() = default;
   /// `start` replaces what is under way. The lesson must outlive it.
-  virtual void start(const Lesson& lesson, const Changes& changes) = 0;
+  virtual void start(const course::Lesson& lesson, const course::Changes& changes) = 0;
   virtual void stop() = 0;
   virtual std::shared_ptr<const MeasureState> state() const = 0;
 };
@@ -47,15 +47,15 @@ class Worker : public Measurer {
   explicit Worker(std::function<void()> on_change = {}, int threads = 0,
                   std::shared_ptr<RunCache> finished = nullptr, const std::string& kept = "");
   ~Worker() override;
-  void start(const Lesson& lesson, const Changes& changes) override;
+  void start(const course::Lesson& lesson, const course::Changes& changes) override;
   void stop() override;
   std::shared_ptr<const MeasureState> state() const override { return jobs_.state(); }
   void wait() { jobs_.wait(); }  ///< waits until nothing is under way
 
  private:
   struct Job {
-    const Lesson* lesson = nullptr;
-    Changes changes;
+    const course::Lesson* lesson = nullptr;
+    course::Changes changes;
   };
   static std::string doing(const Job& job);  ///< for messages
   void carry_out(const Job& job);
@@ -64,8 +64,10 @@ class Worker : public Measurer {
 
   int threads_;
   std::shared_ptr<RunCache> finished_;
-  std::unique_ptr<RunStore> store_;  ///< only the worker's thread makes and uses it and the next two
-  std::map<std::string, std::vector<Changes>> tried_;  ///< by lesson: settings that were measured before
+  std::unique_ptr<experiments::RunStore>
+      store_;  ///< only the worker's thread makes and uses it and the next two
+  std::map<std::string, std::vector<course::Changes>>
+      tried_;  ///< by lesson: settings that were measured before
   std::unique_ptr<Kept> kept_;
   NewestJob<Job, MeasureState> jobs_;  ///< last, so destroyed first: its thread uses the others
 };

@@ -5,7 +5,7 @@
 namespace normscope::reproduce {
 namespace {
 
-void add_arms(const Claim& claim, const lessons::Measure& m, std::vector<Arm>& arms) {
+void add_arms(const Claim& claim, const course::Measure& m, std::vector<Arm>& arms) {
   if (m.curve.empty()) {
     for (const std::string& other : {m.first, m.second})
       if (!other.empty()) add_arms(claim, *claim.language.measure(other), arms);
@@ -42,7 +42,7 @@ bool is_loss(std::string_view y) {
   return y == "final_loss" || y == "final_excess" || y == "validation_loss" || y == "validation_bits";
 }
 
-std::vector<Arm> arms_of(const Claim& claim, const lessons::Measure& measure) {
+std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure) {
   std::vector<Arm> arms;
   if (measure.take == "difference" || measure.take == "ratio") add_arms(claim, measure, arms);
   return arms;

@@ -62,8 +62,8 @@ struct Line {
   int32_t from = 1, to = 0;         ///< Run
   std::vector<sweep::Axis> axes{};  ///< Grid: one or two
   int32_t step = kEnd;              ///< Profile, Shares: kStart, kEnd, or a step of ladder()
-  lessons::Curve fresh{};           ///< Fresh
-  lessons::Mean mean = lessons::Mean::Arithmetic;
+  course::Curve fresh{};            ///< Fresh
+  course::Mean mean = course::Mean::Arithmetic;
 
   static constexpr int32_t kStart = 0, kEnd = -1;
 };
@@ -143,7 +143,7 @@ struct Claim {
   /// `data` is kOnPairs for a claim on sentence pairs, or kOnMadeUp where a file of them was missing when the claim was
   /// read; `missing` names that file. Both are empty for all other claims.
   std::string data, missing;
-  std::vector<lessons::LessonRun> pair_runs;  ///< its runs on sentence pairs, where a file of them is missing
+  std::vector<course::LessonRun> pair_runs;  ///< its runs on sentence pairs, where a file of them is missing
   int32_t seeds = 5, quick_seeds = 1;
   std::vector<Stated> numbers;
   std::vector<Beside> besides;
@@ -157,7 +157,7 @@ struct Claim {
       starts;  ///< of a run that starts with the final weights of another: that one's id
   /// `language` holds runs, measures and checks, and for every line a curve of the same name, which only says how seeds
   /// are averaged.
-  lessons::Lesson language;
+  course::Lesson language;
 
   const Line* line(std::string_view line_id) const;
   const Control* control(std::string_view run_id) const;
@@ -184,7 +184,7 @@ struct Arm {
 };
 /// `arms_of` returns the losses and scores at the end of runs that a difference or ratio is made of; for another kind
 /// of measure it returns none.
-std::vector<Arm> arms_of(const Claim& claim, const lessons::Measure& measure);
+std::vector<Arm> arms_of(const Claim& claim, const course::Measure& measure);
 
 /// `on_pairs` turns a claim whose sentence pairs are missing into the claim with the pairs there, to which numbers
 /// recorded on them belong.

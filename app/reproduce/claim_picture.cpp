@@ -85,10 +85,10 @@ class ClaimTable {
   }
 
  private:
-  const lessons::Measure& measure_of(const PictureRow& row) const {
+  const course::Measure& measure_of(const PictureRow& row) const {
     return *claim_.language.measure(row.measure);
   }
-  const lessons::Spread& spread_of(const PictureRow& row) const {
+  const course::Spread& spread_of(const PictureRow& row) const {
     return outcome_.results.measures.at(row.measure).spread;
   }
 
@@ -114,8 +114,8 @@ class ClaimTable {
   }
 
   void draw_ours(const PictureRow& row, float y) {
-    const lessons::Measure& measure = measure_of(row);
-    const lessons::Spread& spread = spread_of(row);
+    const course::Measure& measure = measure_of(row);
+    const course::Spread& spread = spread_of(row);
     if (!std::isfinite(spread.mean)) {
       p_.text({kOurs, y + 4}, kTick, t_.ink3, words::say("reproduce.picture.not_finite"));
       return;
@@ -127,7 +127,7 @@ class ClaimTable {
     const Colour colour = t_.runs[0].line;
     p_.line({scale.at(spread.low), y}, {scale.at(spread.high), y}, colour, 2);
     p_.circle({scale.at(spread.mean), y}, 4, colour);
-    number(scale, spread.mean, spread.low, spread.high, y, lessons::shown(spread.mean, measure));
+    number(scale, spread.mean, spread.low, spread.high, y, course::shown(spread.mean, measure));
   }
 
   Painter& p_;
@@ -170,7 +170,7 @@ plot::PlotSpec curve_plot(const Outcome& outcome, const Drawn& drawn) {
   double x_low = kFar, x_high = -kFar, y_low = kFar, y_high = -kFar;
   int run = 0;
   for (const Drawn::Trace& trace : drawn.lines) {
-    const lessons::CurveBand& band = outcome.results.curves.at(trace.line);
+    const course::CurveBand& band = outcome.results.curves.at(trace.line);
     if (band.x.empty()) continue;
     widen(spec.x, x_low, x_high, band.x);
     widen(spec.y, y_low, y_high, band.low);

@@ -23,7 +23,6 @@ namespace normscope::reproduce {
 namespace {
 
 namespace fs = std::filesystem;
-using lessons::Table;
 
 constexpr size_t kMostClaimFiles = 10'000, kMostClaims = 500;
 constexpr int32_t kLastClaimStep = 100'000;
@@ -54,11 +53,11 @@ void read_steps(Line& line, Table& t) {
 }
 
 /// Depth, layers, norm and wiring are the lessons' own.
-Line read_fresh(const std::string& id, Table t, const lessons::Lesson& language) {
+Line read_fresh(const std::string& id, Table t, const course::Lesson& language) {
   Line line;
   line.id = id;
   line.of = Line::Of::Fresh;
-  line.fresh = lessons::read_curve(id, t);
+  line.fresh = course::read_curve(id, t);
   line.runs = {line.fresh.run};
   line.y = line.fresh.y;
   line.mean = line.fresh.mean;
@@ -66,7 +65,7 @@ Line read_fresh(const std::string& id, Table t, const lessons::Lesson& language)
   return line;
 }
 
-Line read_line(const std::string& id, Table t, const lessons::Lesson& language) {
+Line read_line(const std::string& id, Table t, const course::Lesson& language) {
   using Of = Line::Of;
   const size_t of = t.choice(
       "of", {"run", "runs", "grid", "profile", "shares", "left_out", "depth", "layers", "norm", "wiring"});
@@ -75,7 +74,7 @@ Line read_line(const std::string& id, Table t, const lessons::Lesson& language) 
   line.id = id;
   line.of = static_cast<Of>(of);
   line.y = t.text("y");
-  line.mean = lessons::mean_of(t);
+  line.mean = course::mean_of(t);
   if (line.of == Of::Runs)
     line.runs = t.texts("runs");
   else
@@ -98,14 +97,14 @@ Line read_line(const std::string& id, Table t, const lessons::Lesson& language) 
   return line;
 }
 
-Stated read_stated(Table t, const lessons::Lesson& language) {
+Stated read_stated(Table t, const course::Lesson& language) {
   Stated s;
   s.what = t.text("what");
   s.value = t.number("value");
   s.unit = t.text("unit", "");
   s.read_off = t.flag("read_off", false);
   s.measure = t.text("measure", "");
-  const lessons::Measure* ours = language.measure(s.measure);
+  const course::Measure* ours = language.measure(s.measure);
   if (!s.measure.empty() && !ours)
     t.refuse("measure", fmt::format("'{}' is not in this claim: expected a measure of it", s.measure));
   if (ours && ours->unit != s.unit)
@@ -118,7 +117,7 @@ Stated read_stated(Table t, const lessons::Lesson& language) {
   return s;
 }
 
-Beside read_beside(Table t, const lessons::Lesson& language) {
+Beside read_beside(Table t, const course::Lesson& language) {
   Beside b{t.text("what"), t.text("measure")};
   if (!language.measure(b.measure))
     t.refuse("measure", fmt::format("'{}' is not in this claim: expected a measure of it", b.measure));
@@ -146,11 +145,11 @@ std::optional<Effect> read_effect(Table& check) {
 }
 
 /// "As good" says nothing without the difference that it rules out.
-void refuse_unbounded(const Claim& claim, const lessons::Check& check, const Table& t) {
+void refuse_unbounded(const Claim& claim, const course::Check& check, const Table& t) {
   const std::optional<Effect>& effect = claim.parts.back().effect;
   if (effect && !effect->measure.empty() && !claim.language.measure(effect->measure))
     t.refuse("effect", fmt::format("'{}' is not in this claim: expected a measure of it", effect->measure));
-  if (claim.compares != Compares::Neither && !effect && lessons::holds(check, {{0}, {0, 0, 0}}) &&
+  if (claim.compares != Compares::Neither && !effect && course::holds(check, {{0}, {0, 0, 0}}) &&
       claim.language.measure(check.measure) && claim.language.measure(check.measure)->take == "difference")
     t.refuse("effect",
              "is missing: a band around 0 says \"as good\", expected { size, where }, the smallest effect "
@@ -160,7 +159,7 @@ void refuse_unbounded(const Claim& claim, const lessons::Check& check, const Tab
 /// Runs that differ at their end have levelled off or have not: a claim says which of the two words it is of.
 void refuse_wordless(const Claim& claim, const Table& t) {
   if (claim.compares != Compares::Neither) return;
-  for (const lessons::Check& check : claim.language.checks)
+  for (const course::Check& check : claim.language.checks)
     if (!arms_of(claim, *claim.language.measure(check.measure)).empty())
       t.refuse("compares", fmt::format("is missing: the check of '{}' compares losses or scores at the end "
                                        "of runs, expected \"quality\" or \"speed\"",
@@ -169,7 +168,7 @@ void refuse_wordless(const Claim& claim, const Table& t) {
 
 /// A check that nothing contradicts could only fail to be reproduced; and a value cannot speak for the claim and for its
 /// opposite.
-void refuse_opposite(const lessons::Check& check, const std::optional<Opposite>& opposite, const Table& t) {
+void refuse_opposite(const course::Check& check, const std::optional<Opposite>& opposite, const Table& t) {
   if (!opposite)
     t.refuse("opposite", "is missing: expected the values that say the opposite, { low }, { high } or both");
   constexpr double kAll = std::numeric_limits<double>::infinity();
@@ -215,7 +214,7 @@ void read_verdicts(Claim& claim, Table t) {
 }
 
 void add_line(Claim& claim, Line line) {
-  lessons::Curve curve = line.fresh;
+  course::Curve curve = line.fresh;
   curve.id = line.id;
   curve.mean = line.mean;
   claim.language.curves.push_back(std::move(curve));
@@ -226,7 +225,7 @@ void add_line(Claim& claim, Line line) {
 Line late_fall_of(Line line) {
   line.id += kLateFall;
   line.y = "late_fall";
-  line.mean = lessons::Mean::Arithmetic;
+  line.mean = course::Mean::Arithmetic;
   return line;
 }
 
@@ -246,13 +245,13 @@ void read_lines(Claim& claim, Table& t) {
 }
 
 void read_measured(Claim& claim, Table& t) {
-  lessons::Lesson& language = claim.language;
+  course::Lesson& language = claim.language;
   read_lines(claim, t);
   for (auto& [id, child] : t.children("measure"))
-    language.measures.push_back(lessons::read_measure(id, child));
+    language.measures.push_back(course::read_measure(id, child));
   for (Table& child : t.tables("check")) {
     claim.parts.push_back({read_opposite(child), read_effect(child), child.text("beyond", "")});
-    language.checks.push_back(lessons::read_check(child));
+    language.checks.push_back(course::read_check(child));
     refuse_opposite(language.checks.back(), claim.parts.back().opposite, child);
     refuse_unbounded(claim, language.checks.back(), child);
   }

@@ -13,8 +13,6 @@
 namespace normscope::reproduce {
 namespace {
 
-using lessons::Table;
-
 constexpr size_t kMostCells = 200;
 constexpr size_t kControlAxes = 2, kControlValues = 3;
 
@@ -32,11 +30,11 @@ void refuse_few(const Control& control, const Table& t) {
 
 /// Runs on sentence pairs find their files in `folder`, or give way to those on made-up data.
 void find_pairs(Claim& claim, Table& t, const std::string& folder) {
-  std::vector<lessons::LessonRun>& runs = claim.language.runs;
-  std::vector<lessons::LessonRun> made_up;
-  for (auto& [id, child] : t.children("made_up")) made_up.push_back(lessons::read_run(id, child));
+  std::vector<course::LessonRun>& runs = claim.language.runs;
+  std::vector<course::LessonRun> made_up;
+  for (auto& [id, child] : t.children("made_up")) made_up.push_back(course::read_run(id, child));
   bool on_pairs = false;
-  for (lessons::LessonRun& run : runs)
+  for (course::LessonRun& run : runs)
     for (std::string* name : {&run.spec.data.pairs_path, &run.spec.data.valid_path}) {
       if (run.spec.data.name != "pairs" || name->empty()) continue;
       on_pairs = true;
@@ -60,7 +58,7 @@ void find_pairs(Claim& claim, Table& t, const std::string& folder) {
 /// The axes of a control stand on its run's specification, whose reader takes every key that was not read before it.
 void read_run_or_control(Claim& claim, const std::string& id, Table& t) {
   const bool is_control = !t.texts("best_of").empty();
-  claim.language.runs.push_back(lessons::read_run(id, t));
+  claim.language.runs.push_back(course::read_run(id, t));
   if (!is_control) return;
   claim.controls.push_back({id, read_axes("best_of", claim.language.runs.back().spec, t)});
   refuse_few(claim.controls.back(), t);
@@ -68,9 +66,9 @@ void read_run_or_control(Claim& claim, const std::string& id, Table& t) {
 
 }  // namespace
 
-const lessons::LessonRun& run_of(const lessons::Lesson& language, const std::string& id, const char* key,
-                                 const Table& t) {
-  const lessons::LessonRun* run = language.run(id);
+const course::LessonRun& run_of(const course::Lesson& language, const std::string& id, const char* key,
+                                const Table& t) {
+  const course::LessonRun* run = language.run(id);
   if (!run) t.refuse(key, fmt::format("'{}' is not in this claim: expected a run of it", id));
   return *run;
 }
@@ -92,7 +90,7 @@ std::vector<sweep::Axis> read_axes(const char* key, const RunSpec& base, Table& 
 }
 
 void read_runs(Claim& claim, Table& t, const std::string& pairs) {
-  lessons::Lesson& language = claim.language;
+  course::Lesson& language = claim.language;
   for (auto& [id, child] : t.children("run")) {
     if (std::string from = child.text("from", ""); !from.empty()) claim.starts[id] = std::move(from);
     read_run_or_control(claim, id, child);

@@ -14,14 +14,14 @@ namespace {
 
 constexpr double kAll = std::numeric_limits<double>::infinity();
 
-bool all_opposite(const std::optional<Opposite>& opposite, const lessons::Measured& measured) {
+bool all_opposite(const std::optional<Opposite>& opposite, const course::Measured& measured) {
   return opposite && !measured.values.empty() &&
          std::all_of(measured.values.begin(), measured.values.end(),
                      [&](double value) { return !std::isnan(value) && opposite->holds(value); });
 }
 
 /// {MEASURE} becomes its mean, as it is shown.
-std::string filled_in(const std::string& sentence, const Claim& claim, const lessons::Results& results) {
+std::string filled_in(const std::string& sentence, const Claim& claim, const course::Results& results) {
   std::string out;
   for (size_t at = 0; at < sentence.size();) {
     const size_t open = sentence.find('{', at), close = sentence.find('}', open);
@@ -36,10 +36,10 @@ std::string filled_in(const std::string& sentence, const Claim& claim, const les
 
 /// A neighbour whose value lies in the band of the check, or was not measured and so might. One that needs a curve, of
 /// which recorded numbers have none, passes where it is `known` to.
-std::string passing_neighbour(const Claim& claim, const lessons::Check& check,
-                              const lessons::Results& results, const std::string& known) {
-  for (const lessons::Neighbour& neighbour : check.excludes) {
-    const lessons::Measure& measure = *claim.language.measure(check.measure);
+std::string passing_neighbour(const Claim& claim, const course::Check& check, const course::Results& results,
+                              const std::string& known) {
+  for (const course::Neighbour& neighbour : check.excludes) {
+    const course::Measure& measure = *claim.language.measure(check.measure);
     const bool of_curve = neighbour.needs_curve();
     if (of_curve && neighbour.what == known) return known;
     const auto missing = [&](const std::string& curve) {
@@ -50,16 +50,15 @@ std::string passing_neighbour(const Claim& claim, const lessons::Check& check,
     const std::vector<double> measured = values_of(claim.language, check, neighbour, results);
     if (measured.empty()) return neighbour.what + ", which was not measured";
     for (const double value : measured)
-      if (lessons::holds(check, {{value}, {value, value, value}})) return neighbour.what;
+      if (course::holds(check, {{value}, {value, value, value}})) return neighbour.what;
   }
   return {};
 }
 
 /// The largest fall over the arms and seeds, in the unit of the losses; nothing where none is known.
-std::optional<double> largest_fall(const std::vector<Arm>& arms,
-                                   const std::vector<lessons::CurveSet>& seeds) {
+std::optional<double> largest_fall(const std::vector<Arm>& arms, const std::vector<course::CurveSet>& seeds) {
   std::optional<double> most;
-  for (const lessons::CurveSet& curves : seeds)
+  for (const course::CurveSet& curves : seeds)
     for (const Arm& arm : arms) {
       const auto it = curves.find(arm.line->id + kLateFall);
       if (it == curves.end()) continue;
@@ -75,7 +74,7 @@ std::optional<double> largest_fall(const std::vector<Arm>& arms,
 /// measured with every seed.
 double claimed_difference(const Checked& checked) {
   double least = kAll;
-  if (lessons::holds(*checked.check, {{0}, {0, 0, 0}})) {
+  if (course::holds(*checked.check, {{0}, {0, 0, 0}})) {
     for (const std::optional<double>& edge : {checked.check->low, checked.check->high})
       if (edge) least = std::min(least, std::abs(*edge));
   } else {
@@ -85,7 +84,7 @@ double claimed_difference(const Checked& checked) {
 }
 
 /// Whether the word is speed, and why.
-void choose_word(const Claim& claim, const std::vector<lessons::CurveSet>& seeds, Checked& checked) {
+void choose_word(const Claim& claim, const std::vector<course::CurveSet>& seeds, Checked& checked) {
   if (claim.compares == Compares::Neither || checked.measured.values.empty()) return;
   const std::vector<Arm> arms = arms_of(claim, *checked.measure);
   checked.compares = !arms.empty();
@@ -97,20 +96,19 @@ void choose_word(const Claim& claim, const std::vector<lessons::CurveSet>& seeds
   checked.speed = true;
   checked.why = "whether the losses had levelled off was not measured";
   if (fall)
-    checked.why =
-        fmt::format("a loss still fell by {} in the last quarter, quality allows {}",
-                    lessons::shown(*fall, *checked.measure), lessons::shown(most, *checked.measure));
+    checked.why = fmt::format("a loss still fell by {} in the last quarter, quality allows {}",
+                              course::shown(*fall, *checked.measure), course::shown(most, *checked.measure));
 }
 
 /// Half of the band around 0 that says "as good"; of one edge the edge.
-double half_width(const lessons::Check& check) {
+double half_width(const course::Check& check) {
   return check.low && check.high ? (*check.high - *check.low) / 2
                                  : std::abs(check.low.value_or(check.high.value_or(0)));
 }
 
 /// The smallest effect that the source shows, in the unit of the check; of a measure the smallest over the seeds. Nothing
 /// where the source shows none or the measure is not known: no band is then known to be narrow enough.
-std::optional<double> size_of(const Effect& effect, const lessons::Results& results) {
+std::optional<double> size_of(const Effect& effect, const course::Results& results) {
   if (effect.size || effect.measure.empty()) return effect.size;
   std::optional<double> least;
   for (const double value : results.measures.at(effect.measure).values) {
@@ -121,18 +119,18 @@ std::optional<double> size_of(const Effect& effect, const lessons::Results& resu
 }
 
 /// Why a band that says "as good" cannot tell; empty: it can.
-std::string too_coarse(const Effect& effect, const lessons::Results& results, const Checked& checked) {
+std::string too_coarse(const Effect& effect, const course::Results& results, const Checked& checked) {
   const double half = half_width(*checked.check);
   const std::optional<double> size = size_of(effect, results);
   if (!size) return fmt::format("the smallest effect is not known ({})", effect.where);
   if (half <= *size / 2) return {};
   return fmt::format("its band of {} is wider than half of the smallest effect, {} ({})",
-                     lessons::shown(half, *checked.measure), lessons::shown(*size, *checked.measure),
+                     course::shown(half, *checked.measure), course::shown(*size, *checked.measure),
                      effect.where);
 }
 
 /// The verdict of one check, and why it cannot be told.
-void conclude_part(const Part& part, const lessons::Results& results, Checked& checked) {
+void conclude_part(const Part& part, const course::Results& results, Checked& checked) {
   const auto cannot_be_told = [&](std::string why) {
     checked.finding = Finding::CannotBeTold;
     checked.why = std::move(why);
@@ -157,8 +155,8 @@ void conclude_part(const Part& part, const lessons::Results& results, Checked& c
   }
   const double scatter = checked.measured.spread.high - checked.measured.spread.low;
   if (scatter > 2 * half_width(*checked.check))
-    cannot_be_told(fmt::format("the seeds scatter by {}, more than its band",
-                               lessons::shown(scatter, *checked.measure)));
+    cannot_be_told(
+        fmt::format("the seeds scatter by {}, more than its band", course::shown(scatter, *checked.measure)));
 }
 
 /// What cannot be told, or was not run, is of neither speed nor quality.
@@ -210,12 +208,12 @@ std::string controls_text(const Claim& claim) {
 }
 
 Checked check_of(const Claim& claim, size_t i, const Outcome& outcome,
-                 const std::vector<lessons::CurveSet>& curves, const std::vector<std::string>& not_excluded) {
+                 const std::vector<course::CurveSet>& curves, const std::vector<std::string>& not_excluded) {
   Checked checked;
   checked.check = &claim.language.checks[i];
   checked.measure = claim.language.measure(checked.check->measure);
   checked.measured = outcome.results.measures.at(checked.check->measure);
-  checked.holds = lessons::holds(*checked.check, checked.measured);
+  checked.holds = course::holds(*checked.check, checked.measured);
   checked.opposite = all_opposite(claim.parts[i].opposite, checked.measured);
   checked.not_excluded = passing_neighbour(claim, *checked.check, outcome.results,
                                            i < not_excluded.size() ? not_excluded[i] : "");
@@ -227,9 +225,9 @@ Checked check_of(const Claim& claim, size_t i, const Outcome& outcome,
 /// What a verdict needs: of a claim that is measured now every measure, a neighbour's too, with every seed; of a recorded
 /// one those of its checks.
 bool is_known(const Outcome& outcome) {
-  const lessons::Lesson& language = outcome.claim->language;
+  const course::Lesson& language = outcome.claim->language;
   if (outcome.spread_alone)
-    return std::all_of(language.checks.begin(), language.checks.end(), [&](const lessons::Check& check) {
+    return std::all_of(language.checks.begin(), language.checks.end(), [&](const course::Check& check) {
       return !outcome.results.measures.at(check.measure).values.empty();
     });
   return std::all_of(outcome.results.measures.begin(), outcome.results.measures.end(), [&](const auto& one) {
@@ -237,7 +235,7 @@ bool is_known(const Outcome& outcome) {
   });
 }
 
-void conclude(Outcome& outcome, const std::vector<lessons::CurveSet>& curves, const std::string& why,
+void conclude(Outcome& outcome, const std::vector<course::CurveSet>& curves, const std::string& why,
               const std::vector<std::string>& not_excluded = {}) {
   const Claim& claim = *outcome.claim;
   if (!claim.beyond.empty()) {
@@ -261,11 +259,11 @@ void conclude(Outcome& outcome, const std::vector<lessons::CurveSet>& curves, co
 
 }  // namespace
 
-std::string mean_text(const lessons::Measured& measured, const lessons::Measure& measure) {
+std::string mean_text(const course::Measured& measured, const course::Measure& measure) {
   const auto endless = std::count_if(measured.values.begin(), measured.values.end(),
                                      [](double value) { return std::isinf(value); });
   if (endless == 0 || endless == static_cast<std::ptrdiff_t>(measured.values.size()))
-    return lessons::shown(measured.spread.mean, measure);
+    return course::shown(measured.spread.mean, measure);
   return fmt::format("never with {} of {} seeds", endless, measured.values.size());
 }
 
@@ -278,14 +276,14 @@ std::string verdict_of(const Outcome& outcome) {
   return with_word(outcome.finding, speed);
 }
 
-Outcome judge(const Claim& claim, const std::vector<lessons::CurveSet>& curves, int32_t seeds,
+Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, int32_t seeds,
               const std::string& why) {
   Outcome outcome;
   outcome.claim = &claim;
   outcome.seeds = seeds;
   outcome.results.seeds = seeds;
-  for (const lessons::Measure& m : claim.language.measures) {
-    lessons::Measured& measured = outcome.results.measures[m.id];
+  for (const course::Measure& m : claim.language.measures) {
+    course::Measured& measured = outcome.results.measures[m.id];
     for (size_t i = 0; i < curves.size(); ++i) {
       if (!complete_for(claim.language, m, curves[i])) continue;
       measured.values.push_back(evaluate(claim.language, m, curves[i]));
@@ -293,7 +291,7 @@ Outcome judge(const Claim& claim, const std::vector<lessons::CurveSet>& curves, 
     }
     measured.spread = spread_of(measured.values, m.mean);
   }
-  for (const lessons::Curve& curve : claim.language.curves)
+  for (const course::Curve& curve : claim.language.curves)
     outcome.results.curves[curve.id] = band_of(curve, curves);
   conclude(outcome, curves, why);
   return outcome;
@@ -305,8 +303,8 @@ Outcome judge_values(const Claim& claim, const std::map<std::string, std::vector
   outcome.claim = &claim;
   outcome.seeds = seeds;
   outcome.results.seeds = seeds;
-  for (const lessons::Measure& m : claim.language.measures) {
-    lessons::Measured& measured = outcome.results.measures[m.id];
+  for (const course::Measure& m : claim.language.measures) {
+    course::Measured& measured = outcome.results.measures[m.id];
     if (const auto it = values.find(m.id); it != values.end()) measured.values = it->second;
     for (size_t i = 0; i < measured.values.size(); ++i)
       outcome.seeds_of[m.id].push_back(static_cast<int32_t>(i) + 1);
@@ -316,7 +314,7 @@ Outcome judge_values(const Claim& claim, const std::map<std::string, std::vector
   return outcome;
 }
 
-void conclude_recorded(Outcome& outcome, const std::map<std::string, lessons::CurveData>& falls,
+void conclude_recorded(Outcome& outcome, const std::map<std::string, course::CurveData>& falls,
                        const std::vector<std::string>& not_excluded) {
   conclude(outcome, {falls}, "", not_excluded);
 }

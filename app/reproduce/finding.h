@@ -20,9 +20,9 @@ namespace normscope::reproduce {
 
 /// `Checked` is a check with what was measured.
 struct Checked {
-  const lessons::Check* check = nullptr;
-  const lessons::Measure* measure = nullptr;
-  lessons::Measured measured;
+  const course::Check* check = nullptr;
+  const course::Measure* measure = nullptr;
+  course::Measured measured;
   bool holds = false;
   bool opposite = false;  ///< every seed lies in the opposite band
   Finding finding = Finding::Unknown;
@@ -44,7 +44,7 @@ struct Outcome {
   /// of the range.
   bool spread_alone = false;
   int32_t seeds = 0;                                       ///< asked for
-  lessons::Results results;                                ///< measures and curves of the seeds known so far
+  course::Results results;                                 ///< measures and curves of the seeds known so far
   std::map<std::string, std::vector<int32_t>> seeds_of{};  ///< by measure, the seed of each of its values
   std::vector<Checked> checks;
   Finding finding = Finding::Unknown;
@@ -59,7 +59,7 @@ inline constexpr double kLevel = 0.05;
 
 /// `mean_text` is a measure's mean as it is shown. Where some seeds never reached it and others did, it is their number
 /// instead, because an infinite value is counted and not averaged.
-std::string mean_text(const lessons::Measured& measured, const lessons::Measure& measure);
+std::string mean_text(const course::Measured& measured, const course::Measure& measure);
 
 /// `verdict_of` is the verdict of a claim, or of one of its parts: "reproduced", "reproduced (speed, not quality)".
 std::string verdict_of(const Outcome& outcome);
@@ -67,12 +67,12 @@ std::string verdict_of(const Checked& checked);
 
 /// `judge` judges the claim from the curves that are there, by seed from 1. `why` says in a line what could not be
 /// trained; empty: nothing.
-Outcome judge(const Claim& claim, const std::vector<lessons::CurveSet>& curves, int32_t seeds,
+Outcome judge(const Claim& claim, const std::vector<course::CurveSet>& curves, int32_t seeds,
               const std::string& why = {});
 
 /// `conclude_recorded` fills in the checks and the finding from measures and falls (lines of kLateFall) that are
 /// already known; `not_excluded` has one text per check.
-void conclude_recorded(Outcome& outcome, const std::map<std::string, lessons::CurveData>& falls,
+void conclude_recorded(Outcome& outcome, const std::map<std::string, course::CurveData>& falls,
                        const std::vector<std::string>& not_excluded);
 
 /// `judge_values` makes only the checks and the finding, from the measures' values by seed. It knows the fall of no

@@ -22,9 +22,9 @@
 namespace normscope::reproduce {
 namespace {
 
+using course::CurveData;
 using experiments::Experiment, experiments::Frames, experiments::kUnknown, experiments::LeftOutRise,
     experiments::Numbers, experiments::Verdict;
-using lessons::CurveData;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -183,8 +183,8 @@ CurveData profile_of(const Line& line, const Taken& taken, int32_t layers) {
   const auto [top, below] = two_names(line.y);
   CurveData data;
   for (int32_t layer = 1; layer <= layers; ++layer) {
-    double y = at_moment(line, taken, lessons::of_layer(top, layer));
-    if (!below.empty()) y /= at_moment(line, taken, lessons::of_layer(below, layer));
+    double y = at_moment(line, taken, course::of_layer(top, layer));
+    if (!below.empty()) y /= at_moment(line, taken, course::of_layer(below, layer));
     data.x.push_back(layer);
     data.y.push_back(y);
   }
@@ -237,7 +237,7 @@ std::vector<Experiment> each_once(const Claim& claim, uint64_t seed,
 }
 
 std::vector<Experiment> tuning_cells(const Claim& claim, const Control& control, uint64_t seed) {
-  return cells_of(control.axes, {lessons::spec_of(claim.language, control.run, seed),
+  return cells_of(control.axes, {course::spec_of(claim.language, control.run, seed),
                                  claim.language.run(control.run)->edits});
 }
 
@@ -280,7 +280,7 @@ std::string words_of(const Control& control, const RunSpec& chosen, size_t count
 /// Of one seed; a guess: some curves replay a model many times, others look forward only.
 double flop_of_fresh(const Line& line, const ModelConfig& model) {
   constexpr int32_t kSequences = 4;
-  if (line.fresh.of == lessons::Curve::Of::Wiring || line.fresh.of == lessons::Curve::Of::Norm) return 0;
+  if (line.fresh.of == course::Curve::Of::Wiring || line.fresh.of == course::Curve::Of::Norm) return 0;
   double layers = model.layers;
   if (!line.fresh.xs.empty()) layers = std::accumulate(line.fresh.xs.begin(), line.fresh.xs.end(), 0.0);
   return step_flop(model, kSequences) * line.fresh.models * layers / model.layers;
@@ -297,7 +297,7 @@ std::vector<Experiment> experiments_of(const Claim& claim, const Line& line, uin
   std::vector<Experiment> runs;
   if (line.of == Line::Of::Fresh) return runs;
   const auto run_of = [&](const std::string& id) {
-    return Experiment{lessons::spec_of(claim.language, id, seed), claim.language.run(id)->edits};
+    return Experiment{course::spec_of(claim.language, id, seed), claim.language.run(id)->edits};
   };
   for (const std::string& id : line.runs) {
     runs.push_back(run_of(id));
@@ -327,7 +327,8 @@ std::vector<Experiment> tuning_of(const Claim& claim) {
 }
 
 std::string key_of_run(const Experiment& run) {
-  return lessons::RunStore::key_of(run.spec, run.edits) + (run.from ? "from\n" + key_of_run(*run.from) : "");
+  return experiments::RunStore::key_of(run.spec, run.edits) +
+         (run.from ? "from\n" + key_of_run(*run.from) : "");
 }
 
 std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
@@ -343,7 +344,7 @@ std::optional<CurveData> curve_of(const Claim& claim, const Line& line, uint64_t
     case Line::Of::Run:
       return run_curve(line, *taken[0]);
     case Line::Of::Profile:
-      return profile_of(line, *taken[0], lessons::layers_of(line.y, runs[0].spec.model));
+      return profile_of(line, *taken[0], course::layers_of(line.y, runs[0].spec.model));
     case Line::Of::Shares:
       return shares_of(line, *taken[0]);
     case Line::Of::LeftOut:
@@ -370,7 +371,7 @@ std::optional<Claim> resolved(const Claim& claim, const FindTaken& find) {
       return std::isnan(b) ? !std::isnan(a) : a < b;  // what has no number is no best
     });
     const auto run = std::find_if(best.language.runs.begin(), best.language.runs.end(),
-                                  [&](const lessons::LessonRun& one) { return one.id == control.run; });
+                                  [&](const course::LessonRun& one) { return one.id == control.run; });
     const uint64_t seed = run->spec.seed;
     const auto at = static_cast<size_t>(lowest - losses->begin());
     run->spec = tuning_cells(claim, control, kTuningSeeds[0])[at].spec;

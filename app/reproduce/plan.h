@@ -42,8 +42,8 @@ std::string key_of_run(const experiments::Experiment& run);
 using FindTaken = std::function<const Taken*(const std::string&)>;
 /// `curve_of` returns the line of one seed. It returns nothing while a run is missing, and nothing for fresh models.
 /// Throws Error where a run has no such number ("[curve.g1] the run has no number L09.ffn.w2.grad_norm").
-std::optional<lessons::CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
-                                           const FindTaken& find);
+std::optional<course::CurveData> curve_of(const Claim& claim, const Line& line, uint64_t seed,
+                                          const FindTaken& find);
 
 /// `resolved` returns the claim with every control set to its cell with the lowest validation loss over kTuningSeeds;
 /// nothing while a run is missing. A loss that is not finite counts as infinite.

@@ -28,18 +28,18 @@ constexpr double kUnknownMean = std::numeric_limits<double>::quiet_NaN();
 bool is_late_fall(const std::string& id) { return id.ends_with(kLateFall); }
 
 /// Pairs count by the names of their files, not by where these lie.
-lessons::Lesson measured_part(const Claim& claim) {
-  lessons::Lesson language = claim.language;
-  std::erase_if(language.curves, [](const lessons::Curve& curve) { return is_late_fall(curve.id); });
-  for (lessons::LessonRun& run : language.runs)
+course::Lesson measured_part(const Claim& claim) {
+  course::Lesson language = claim.language;
+  std::erase_if(language.curves, [](const course::Curve& curve) { return is_late_fall(curve.id); });
+  for (course::LessonRun& run : language.runs)
     for (std::string* name : {&run.spec.data.pairs_path, &run.spec.data.valid_path})
       *name = std::filesystem::path(*name).filename().string();
   return language;
 }
 
 /// A control is what it is chosen from: what was chosen follows.
-void undo_choice(const Claim& claim, lessons::Lesson& language) {
-  for (lessons::LessonRun& run : language.runs)
+void undo_choice(const Claim& claim, course::Lesson& language) {
+  for (course::LessonRun& run : language.runs)
     if (const Control* control = claim.control(run.id))
       for (const sweep::Axis& axis : control->axes) set_field(run.spec, axis.key, axis.values.front());
 }
@@ -53,11 +53,11 @@ std::string definition_of_line(const Line& line) {
 }
 
 /// Whether a neighbour that needs a curve passes is known of the band that was measured, and of no other.
-std::string definition_of_band(const lessons::Check& check) {
+std::string definition_of_band(const course::Check& check) {
   std::string out = fmt::format("band {}", check.measure);
   for (const std::optional<double>& edge : {check.low, check.high})
     out += edge ? fmt::format(" {}", *edge) : " none";
-  for (const lessons::Neighbour& neighbour : check.excludes)
+  for (const course::Neighbour& neighbour : check.excludes)
     if (neighbour.needs_curve())
       out += fmt::format(" [{} {} {}]", neighbour.what, neighbour.curve, neighbour.law);
   return out + "\n";
@@ -100,7 +100,7 @@ Recorded claim_from(const InputValue& json) {
   for (const InputValue& one : json.at("not_excluded").list(0, kMostRecorded))
     r.not_excluded.push_back(one.text(kLongestRecorded));
   for (const auto& [id, fall] : json.at("falls").members(kMostRecorded)) {
-    lessons::CurveData& data = r.falls[id];
+    course::CurveData& data = r.falls[id];
     for (const InputValue& x : fall.at("x").list(0, kMostRecorded)) data.x.push_back(number_from(x));
     for (const InputValue& y : fall.at("most").list(data.x.size(), data.x.size()))
       data.y.push_back(value_from(y));
@@ -122,7 +122,7 @@ Json claim_json_of(const Recorded& r) {
 }
 
 /// Of mean and range alone the range stands for the seeds: a band that holds both its ends holds all between.
-lessons::Measured measured_from(const RecordedMeasure& m, lessons::Mean mean) {
+course::Measured measured_from(const RecordedMeasure& m, course::Mean mean) {
   if (!m.values.empty()) return {m.values, spread_of(m.values, mean)};
   if (std::isnan(m.spread.low)) return {{m.spread.mean}, m.spread};
   return {{m.spread.low, m.spread.high}, m.spread};
@@ -131,20 +131,20 @@ lessons::Measured measured_from(const RecordedMeasure& m, lessons::Mean mean) {
 }  // namespace
 
 std::string definition_of(const Claim& claim, int32_t seeds) {
-  lessons::Lesson language = measured_part(claim);
+  course::Lesson language = measured_part(claim);
   undo_choice(claim, language);
-  std::string out = fmt::format("seeds {} {}\n", seeds, claim.data) + lessons::definition(language);
+  std::string out = fmt::format("seeds {} {}\n", seeds, claim.data) + course::definition(language);
   for (const Line& line : claim.lines)
     if (!is_late_fall(line.id) && line.of != Line::Of::Fresh) out += definition_of_line(line);
   for (const auto& [run, start] : claim.starts) out += fmt::format("start {} {}\n", run, start);
   for (const Control& control : claim.controls)
     for (const sweep::Axis& axis : control.axes)
       out += fmt::format("control {} {}\n", control.run, to_text(axis));
-  for (const lessons::Check& check : claim.language.checks)
+  for (const course::Check& check : claim.language.checks)
     if (std::any_of(check.excludes.begin(), check.excludes.end(),
-                    [](const lessons::Neighbour& one) { return one.needs_curve(); }))
+                    [](const course::Neighbour& one) { return one.needs_curve(); }))
       out += definition_of_band(check);
-  return lessons::hash_text(out);
+  return course::hash_text(out);
 }
 
 RecordedClaims parse_recorded(std::string_view text, const std::string& name) {
@@ -204,7 +204,7 @@ std::optional<Outcome> judge_recorded(const Claim& claim, int32_t seeds, const R
   outcome.claim = own.get();
   outcome.own = own;
   outcome.seeds = outcome.results.seeds = seeds;
-  for (const lessons::Measure& m : claim.language.measures) {
+  for (const course::Measure& m : claim.language.measures) {
     const auto measure = recorded.measures.find(m.id);
     if (measure == recorded.measures.end()) {
       outcome.results.measures[m.id] = {{}, {kUnknownMean, kUnknownMean, kUnknownMean}};
@@ -215,7 +215,7 @@ std::optional<Outcome> judge_recorded(const Claim& claim, int32_t seeds, const R
     for (int32_t seed = 1; seed <= static_cast<int32_t>(measure->second.values.size()); ++seed)
       outcome.seeds_of[m.id].push_back(seed);
   }
-  for (const lessons::Curve& curve : claim.language.curves) outcome.results.curves[curve.id];
+  for (const course::Curve& curve : claim.language.curves) outcome.results.curves[curve.id];
   for (const auto& [id, fall] : recorded.falls) outcome.results.curves[id] = {fall.x, fall.y, fall.y, fall.y};
   conclude_recorded(outcome, recorded.falls, recorded.not_excluded);
   return outcome;

@@ -17,7 +17,7 @@ namespace normscope::reproduce {
 /// `RecordedMeasure` is what a measure came to: one value per seed, or, where only these were kept, mean and range.
 struct RecordedMeasure {
   std::vector<double> values;
-  lessons::Spread spread;
+  course::Spread spread;
 };
 
 /// `Recorded` is what was measured of one claim.
@@ -27,7 +27,7 @@ struct Recorded {
   std::map<std::string, RecordedMeasure> measures;
   std::map<std::string, std::string> chosen;  ///< by control, the cell that was chosen for it
   std::vector<std::string> not_excluded;      ///< by check, as Checked has it; empty: no neighbour was tested
-  std::map<std::string, lessons::CurveData> falls;  ///< lines of kLateFall: the largest over the seeds
+  std::map<std::string, course::CurveData> falls;  ///< lines of kLateFall: the largest over the seeds
 };
 using RecordedClaims = std::map<std::string, Recorded>;
 

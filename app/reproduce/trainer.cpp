@@ -19,8 +19,8 @@
 namespace normscope::reproduce {
 namespace {
 
+using course::CurveData;
 using experiments::Experiment, experiments::ResultStore, experiments::RunnerOptions;
-using lessons::CurveData;
 using OnProgress = std::function<bool(const experiments::Progress&)>;
 
 /// Under which measurement the store keeps numbers of fresh models.
@@ -144,7 +144,7 @@ struct FreshJob {
 };
 
 /// All that decides its numbers, beside the run's key.
-std::string definition_of(const lessons::Curve& c) {
+std::string definition_of(const course::Curve& c) {
   return fmt::format("fresh {} {} [{}] theory {} {} positions {} noise {} models {}", static_cast<int>(c.of),
                      c.y, fmt::join(c.xs, " "), c.theory, c.feed_forward, c.positions, c.noise, c.models) +
          (c.over.empty() ? "" : " over " + c.over);
@@ -166,7 +166,7 @@ class FreshModels {
   /// False: stopped.
   bool measure(const OnProgress& on_progress) {
     const auto make = [this]() -> experiments::WorkOn {
-      std::shared_ptr<lessons::RunStore> own = runs_.beside(1);
+      std::shared_ptr<experiments::RunStore> own = runs_.beside(1);
       own->stop_when([this] { return stop_.load(); });
       return [this, own](size_t i) {
         measure_one(jobs_[i], *own);
@@ -184,9 +184,9 @@ class FreshModels {
   const std::vector<FreshJob>& jobs() const { return jobs_; }
 
  private:
-  void measure_one(FreshJob& job, lessons::RunStore& own) {
+  void measure_one(FreshJob& job, experiments::RunStore& own) {
     const Claim& claim = *claims_[job.claim];
-    const RunSpec spec = lessons::spec_of(claim.language, job.line->runs[0], static_cast<uint64_t>(job.seed));
+    const RunSpec spec = course::spec_of(claim.language, job.line->runs[0], static_cast<uint64_t>(job.seed));
     const std::string key = experiments::key_of({spec, {}}, own.task(spec.data)->hash(), own.backend()) +
                             "\n" + definition_of(job.line->fresh);
     if (const auto known = store_.find(key, kFresh)) {
@@ -198,11 +198,10 @@ class FreshModels {
     }
     if (options_.stored_only) return;
     try {
-      job.data =
-          lessons::measure_curve(claim.language, job.line->fresh, static_cast<uint64_t>(job.seed), own);
+      job.data = course::measure_curve(claim.language, job.line->fresh, static_cast<uint64_t>(job.seed), own);
     } catch (const DeviceError&) {
       throw;
-    } catch (const lessons::Cancelled&) {
+    } catch (const experiments::Cancelled&) {
       return;
     } catch (const Error& error) {  // its claim has no verdict; the others go on
       job.failed = error.what();
@@ -214,7 +213,7 @@ class FreshModels {
   const std::vector<const Claim*>& claims_;
   ResultStore& store_;
   const RunnerOptions& options_;
-  lessons::RunStore runs_;
+  experiments::RunStore runs_;
   std::vector<FreshJob> jobs_;
   std::atomic<int64_t> done_{0};
   std::atomic<bool> stop_{false};
@@ -222,7 +221,7 @@ class FreshModels {
 
 /// Curves of one claim by seed, what could not be trained, and what its runs took.
 Outcome judge_claim(const Claim& claim, int32_t seeds, const TakenRuns& runs,
-                    std::vector<lessons::CurveSet> curves, std::string why) {
+                    std::vector<course::CurveSet> curves, std::string why) {
   const FindTaken find = [&](const std::string& key) { return runs.find(key); };
   double seconds = 0;
   bool finite = true;
@@ -275,7 +274,7 @@ Visit visit(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultS
   out.trained = runs.trained;
   out.stored = runs.stored;
   out.complete = runs.complete;
-  std::vector<std::vector<lessons::CurveSet>> curves;
+  std::vector<std::vector<course::CurveSet>> curves;
   for (const Claim* claim : claims) curves.emplace_back(static_cast<size_t>(seeds.of(*claim)));
   std::vector<std::string> failed(claims.size());
   for (const FreshJob& job : fresh.jobs()) {

@@ -53,7 +53,7 @@ Json check_json(const Checked& checked, const std::optional<Opposite>& opposite)
                {"not_excluded", checked.not_excluded},
                {"excludes", Json::array()}};
   if (opposite) json["opposite"] = band_json(opposite->low, opposite->high);
-  for (const lessons::Neighbour& neighbour : checked.check->excludes)
+  for (const course::Neighbour& neighbour : checked.check->excludes)
     json["excludes"].push_back(neighbour.what);
   return json;
 }
@@ -88,8 +88,8 @@ Json claim_json(const Outcome& outcome) {
                                {"unit", stated.unit},
                                {"read_off", stated.read_off},
                                {"measure", stated.measure}});
-  for (const lessons::Measure& m : claim.language.measures) {
-    json["measures"][m.id] = lessons::to_json(m, outcome.results.measures.at(m.id));
+  for (const course::Measure& m : claim.language.measures) {
+    json["measures"][m.id] = course::to_json(m, outcome.results.measures.at(m.id));
     json["measures"][m.id]["seeds"] = seeds_of(outcome, m.id);
   }
   for (size_t i = 0; i < outcome.checks.size(); ++i)
@@ -159,14 +159,14 @@ std::string page_section(const std::vector<Outcome>& outcomes, const std::string
 }  // namespace
 
 std::string measured_text(const Outcome& outcome, const std::string& id) {
-  const lessons::Measure& measure = *outcome.claim->language.measure(id);
-  const lessons::Measured& measured = outcome.results.measures.at(id);
+  const course::Measure& measure = *outcome.claim->language.measure(id);
+  const course::Measured& measured = outcome.results.measures.at(id);
   if (measured.values.empty()) return "–";
   const std::string mean = mean_text(measured, measure);
   const size_t seeds = outcome.spread_alone ? static_cast<size_t>(outcome.seeds) : measured.values.size();
   if (seeds == 1) return mean + ", one seed";
   if (std::isnan(measured.spread.low)) return fmt::format("{} over {} seeds", mean, seeds);
-  return fmt::format("{}, {} over {} seeds", mean, lessons::range_text(measured.spread, measure), seeds);
+  return fmt::format("{}, {} over {} seeds", mean, course::range_text(measured.spread, measure), seeds);
 }
 
 std::string list_text(const std::vector<Outcome>& outcomes) {
@@ -203,7 +203,7 @@ std::string to_text(const Outcome& outcome) {
   for (const Checked& checked : outcome.checks)
     out += fmt::format("  check    {} [{}: {}; expected {}: {}]\n", checked.check->says,
                        checked.measure->label, measured_text(outcome, checked.measure->id),
-                       lessons::band_text(*checked.check), state_of(checked));
+                       course::band_text(*checked.check), state_of(checked));
   return out + fmt::format("  verdict  {}: {}\n  setting  {}\n", capital(verdict_of(outcome)),
                            outcome.sentence, claim.setting);
 }
@@ -237,7 +237,7 @@ std::string to_csv(const std::vector<Outcome>& outcomes) {
       experiments::data_columns({"claim", "paper", "item", "verdict", "measure", "unit", "seed", "value"})};
   for (const Outcome& outcome : outcomes) {
     const Claim& claim = *outcome.claim;
-    for (const lessons::Measure& m : claim.language.measures) {
+    for (const course::Measure& m : claim.language.measures) {
       const std::vector<double>& values = outcome.results.measures.at(m.id).values;
       const std::vector<int32_t> seeds = seeds_of(outcome, m.id);
       for (size_t i = 0; i < seeds.size(); ++i)

@@ -77,7 +77,7 @@ float draw_edit_tiles(Ui& ui, SettingsState& state, const LabView& view, Vec rig
 }
 
 void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narrow,
-                       std::vector<Command>& commands) {
+                       std::vector<session::Command>& commands) {
   const bool running = view.seed_check_steps > 0;
   const std::string text = running ? fmt::format("{} %", 100 * view.seed_check_done / view.seed_check_steps)
                                    : words::say(narrow ? "settings.luck_brief" : "settings.luck_question");
@@ -86,7 +86,7 @@ void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narro
   options.selected = running;
   if (button(ui, "lab/luck", rect, text,
              running ? words::say("settings.luck_running") : words::say("settings.luck"), options))
-    commands.emplace_back(CheckSeeds{!running});
+    commands.emplace_back(session::CheckSeeds{!running});
 }
 
 namespace {
@@ -112,7 +112,7 @@ void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow,
 }  // namespace
 
 void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const PendingEdits& pending,
-                   const Rect& area, int columns, std::vector<Command>& commands) {
+                   const Rect& area, int columns, std::vector<session::Command>& commands) {
   state.restart_hint.clear();
   if (view.runs.empty()) return;
   const std::vector<const Field*> first = differing_fields(view);

@@ -87,7 +87,8 @@ void Rows::data_list(const Rect& place, const std::string& name) {
                 help_of(source), o))
       continue;
     if (!now)
-      commands.emplace_back(own ? EditField{-1, "data.treebank", ""} : EditField{-1, "data.name", source});
+      commands.emplace_back(own ? session::EditField{-1, "data.treebank", ""}
+                                : session::EditField{-1, "data.name", source});
     ui.close_popup();
   }
   for (const char* file : files) {
@@ -97,7 +98,7 @@ void Rows::data_list(const Rect& place, const std::string& name) {
     if (!text_field(ui, fmt::format("{}/{}", name, file), box, words::say("settings.type_data"), state.path,
                     help_of(file)))
       continue;
-    if (!state.path.empty()) commands.emplace_back(EditField{-1, file, with_home(state.path)});
+    if (!state.path.empty()) commands.emplace_back(session::EditField{-1, file, with_home(state.path)});
     ui.close_popup();
   }
   ui.end_popup();

@@ -121,13 +121,13 @@ void Rows::edit(const Field& field, const std::string& value, int only) {
   unsigned all = 0;
   for (const RunView& run : view.runs) all |= 1u << (run.letter - 'A');
   if (only >= 0)
-    commands.emplace_back(EditField{only, std::string(field.key), value});
+    commands.emplace_back(session::EditField{only, std::string(field.key), value});
   else if ((state.edits & all) == all || field.key.starts_with("data.") || field.key == "run.seed")
-    commands.emplace_back(EditField{-1, std::string(field.key), value});
+    commands.emplace_back(session::EditField{-1, std::string(field.key), value});
   else
     for (size_t i = 0; i < view.runs.size(); ++i)
       if (state.edits >> (view.runs[i].letter - 'A') & 1)
-        commands.emplace_back(EditField{static_cast<int>(i), std::string(field.key), value});
+        commands.emplace_back(session::EditField{static_cast<int>(i), std::string(field.key), value});
 }
 
 void Rows::mark_pending(const Field& field, const Rect& rect) {
@@ -246,7 +246,7 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
     if (button(ui, name + "/" + value, item, display(field, value),
                other ? words::say("settings.help_other_runs") : help(field), o)) {
       if (value != now && other)
-        commands.emplace_back(ReplaceRuns{.runs = comparison_of(value), .play = view.playing});
+        commands.emplace_back(session::ReplaceRuns{.runs = comparison_of(value), .play = view.playing});
       else if (value != now)
         edit(field, value, only);
       ui.close_popup();

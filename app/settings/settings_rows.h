@@ -38,7 +38,7 @@ struct Rows {
   const LabView& view;
   const PendingEdits& pending;
   ui::Rect clip;  // rows outside are left out whole
-  std::vector<Command>& commands;
+  std::vector<session::Command>& commands;
 
   void shared(const Field& field, const ui::Rect& rect);
   void differing(const Field& field, const ui::Rect& rect);

@@ -94,7 +94,7 @@ float backend_switch(Ui& ui, const Rect& room, bool wide, BackendState& backend,
                                          choice);
   if (choice) {
     backend.chosen = *choice;
-    session.commands.emplace_back(lab::SetBackend{*choice});
+    session.commands.emplace_back(session::SetBackend{*choice});
   }
   return left;
 }
@@ -253,7 +253,8 @@ void draw_app(AppState& state, Ui& ui) {
   shell::begin_shell(state, ui);
   open_recorded(screens, state.files, *session.view);
   follow_linked(screens, *session.view);
-  for (lab::Command& asked : std::exchange(session.asked, {})) session.commands.push_back(std::move(asked));
+  for (session::Command& asked : std::exchange(session.asked, {}))
+    session.commands.push_back(std::move(asked));
   Rect area{0, 0, ui.size().x, ui.size().y};
   ui.paint().fill(area, ui.theme().bg);
   tab_keys(ui, screens.shown);

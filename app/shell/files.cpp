@@ -51,7 +51,7 @@ void done(Ui& ui, Files& files, const std::string& path) {
 
 void take_runs(ShownSession& session, Files& files, const std::vector<ConfigRun>& runs,
                const std::string& path) {
-  lab::ReplaceRuns command = replacing(runs, true);
+  session::ReplaceRuns command = replacing(runs, true);
   command.stash = session.undo.next_slot();
   session.asked.emplace_back(std::move(command));
   files.replacing = path;
@@ -140,7 +140,7 @@ void finish_opening(Ui& ui, Files& files, ShownSession& session, char selected, 
                          words::say("shell.file.as_text", {{"look", file->look.words}}));
       [[fallthrough]];
     case FileKind::Text:
-      session.asked.emplace_back(lab::LoadText{path});
+      session.asked.emplace_back(session::LoadText{path});
       notice.clear();
       return done(ui, files, path);
     case FileKind::Config:
@@ -191,13 +191,14 @@ void runs_were_replaced(Files& files) {
   files.own = path.empty() ? OwnFile{} : own_file(path);
 }
 
-lab::Ticket restore_session(ShownSession& session, Files& files, const std::string& folder, char selected) {
+session::Ticket restore_session(ShownSession& session, Files& files, const std::string& folder,
+                                char selected) {
   // What was done in this window is kept and can come back; in a new one the session's own undo does.
   UndoLog& undo = session.undo;
   const bool worked = (undo.can_undo() || session.view->restored > 0) && undo.keeps_sessions();
   const std::string slot = worked ? undo.next_slot() : "";
-  if (worked) session.lab->post(lab::SaveSession{slot});
-  const lab::Ticket ticket = session.lab->post(lab::RestoreSession{folder});
+  if (worked) session.lab->post(session::SaveSession{slot});
+  const session::Ticket ticket = session.lab->post(session::RestoreSession{folder});
   undo.replaced(*session.view, slot, ticket, selected, selected);
   if (worked) session.coming_back.push_back({ticket, false});
   runs_were_replaced(files);

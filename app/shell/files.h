@@ -59,6 +59,6 @@ void runs_were_replaced(Files&);
 
 // `restore_session` brings back the session kept in `folder` and returns its ticket; `selected` is the run shown in the
 // diagram.
-lab::Ticket restore_session(ShownSession&, Files&, const std::string& folder, char selected);
+session::Ticket restore_session(ShownSession&, Files&, const std::string& folder, char selected);
 
 }  // namespace normscope::shell

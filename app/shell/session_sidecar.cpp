@@ -42,9 +42,9 @@ constexpr codec::Object kCompare{[](auto& io, auto& kept) {
   io("baseline", kept.baseline, codec::Words{kAllLetters});
   io("align", kept.align, codec::Whole{0, 2});
   io("matrix", kept.matrix, codec::Whole{0, 5});
-  io.optional("metric", kept.metric, MetricId{}, comparison::KeptChoice{}.metric);
+  io.optional("metric", kept.metric, MetricId{}, compare_screen::KeptChoice{}.metric);
   io("factor", kept.factor, codec::Number{1.01, 1e6});
-  io("files", kept.files, codec::List{0, comparison::kMost, kComparedFile});
+  io("files", kept.files, codec::List{0, compare::kMost, kComparedFile});
 }};
 
 /// A sweep as the texts of its plan.

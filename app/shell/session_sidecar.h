@@ -20,7 +20,7 @@ namespace normscope {
 // `KeptWindow` is what the screens and the teacher keep with a session. A part that the file does not mention has none.
 struct KeptWindow {
   std::optional<Screen> shown = Screen::Lab;
-  std::optional<comparison::KeptChoice> compare = comparison::KeptChoice{};
+  std::optional<compare_screen::KeptChoice> compare = compare_screen::KeptChoice{};
   std::optional<sweep::KeptSweep> sweep{};  // none: the screen was never opened
   std::optional<tape_screen::KeptTape> tape = tape_screen::KeptTape{};
   classroom::KeptTeaching teaching{};
@@ -33,7 +33,7 @@ struct SidecarState {
   uint64_t undo_changes = 0;
   char selected = 'A';
   KeptWindow window;
-  lab::Ticket restored = 0;  // the LabView::restored that was taken in last
+  session::Ticket restored = 0;  // the LabView::restored that was taken in last
   bool operator==(const SidecarState&) const = default;
 };
 

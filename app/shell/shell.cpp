@@ -44,7 +44,7 @@ void take_back(AppState& state, bool undo) {
                         : session.undo.redo(session.commands, diagram.selected);
   if (!did) return;
   diagram.pending.reset();
-  if (!std::holds_alternative<lab::SwapSession>(session.commands.back())) return;
+  if (!std::holds_alternative<session::SwapSession>(session.commands.back())) return;
   notice = undo ? words::say("shell.notice.back") : words::say("shell.notice.opened_back");
 }
 
@@ -86,14 +86,14 @@ void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notic
   offers.answered = true;
   lessons::Player& player = player_of(screens.lessons, lab);
   if (player.course().lessons.empty()) return void(notice = words::say("shell.notice.no_lessons"));
-  player.open(player.course().lessons.front().id, lessons::StepKind::Predict);
+  player.open(player.course().lessons.front().id, course::StepKind::Predict);
   screens.shown = Screen::Lessons;
 }
 
 // A session that could not be restored is stashed, so that it is neither offered again nor lost.
 void check_restored(Offers& offers, const LabView& view, std::string& notice) {
   if (offers.restoring.empty() || view.answered < offers.restore_ticket) return;
-  if (const std::string why = lab::refusal(view.answers, offers.restore_ticket); !why.empty()) {
+  if (const std::string why = session::refusal(view.answers, offers.restore_ticket); !why.empty()) {
     notice = words::say("shell.notice.not_restored", {{"why", why}, {"folder", stash(offers.restoring)}});
     if (offers.last_session == offers.restoring) offers.last_session.clear();
   }
@@ -104,8 +104,8 @@ void check_restored(Offers& offers, const LabView& view, std::string& notice) {
 void note_commands(AppState& state) {
   ShownSession& session = state.session;
   const Shell& shell = state.shell;
-  for (lab::Command& command : session.commands)  // a setting that replaces the runs knows of no folder
-    if (auto* other = std::get_if<lab::ReplaceRuns>(&command); other && other->stash.empty())
+  for (session::Command& command : session.commands)  // a setting that replaces the runs knows of no folder
+    if (auto* other = std::get_if<session::ReplaceRuns>(&command); other && other->stash.empty())
       if (!session.view->runs.empty()) other->stash = session.undo.next_slot();
   post_commands(state);
   const bool held =
@@ -114,9 +114,9 @@ void note_commands(AppState& state) {
                     std::span(session.tickets).subspan(shell.own_commands), shell.selected_before,
                     state.screens.lab.diagram().selected, held);
 
-  const auto replaces = [](const lab::Command& command) {
-    return std::holds_alternative<lab::ReplaceRuns>(command) ||
-           std::holds_alternative<lab::SwapSession>(command);
+  const auto replaces = [](const session::Command& command) {
+    return std::holds_alternative<session::ReplaceRuns>(command) ||
+           std::holds_alternative<session::SwapSession>(command);
   };
   if (std::any_of(session.commands.begin(), session.commands.end(), replaces))
     runs_were_replaced(state.files);
@@ -128,14 +128,14 @@ void post_commands(AppState& state) {
   ShownSession& session = state.session;
   Screens& screens = state.screens;
   for (size_t i = session.tickets.size(); i < session.commands.size(); ++i) {
-    const lab::Command& command = session.commands[i];
-    const lab::Ticket ticket = session.lab ? session.lab->post(command) : session.last_ticket + 1;
+    const session::Command& command = session.commands[i];
+    const session::Ticket ticket = session.lab ? session.lab->post(command) : session.last_ticket + 1;
     session.tickets.push_back(ticket);
     session.last_ticket = ticket;
-    if (std::holds_alternative<lab::SwapSession>(command)) session.coming_back.push_back({ticket, true});
-    if (std::holds_alternative<lab::PlayStep>(command) && screens.tape.screen)
+    if (std::holds_alternative<session::SwapSession>(command)) session.coming_back.push_back({ticket, true});
+    if (std::holds_alternative<session::PlayStep>(command) && screens.tape.screen)
       screens.tape.screen->posted(ticket);
-    if (std::holds_alternative<lab::ReplaceRuns>(command) && screens.linked_cursor &&
+    if (std::holds_alternative<session::ReplaceRuns>(command) && screens.linked_cursor &&
         !screens.linked_cursor->ticket)
       screens.linked_cursor->ticket = ticket;
   }
@@ -203,7 +203,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
     case Act::Teacher:
       return classroom::enter(ui, state.teaching);
     case Act::MeasureBatch:
-      return void(session.commands.emplace_back(lab::MeasureBatch{}));
+      return void(session.commands.emplace_back(session::MeasureBatch{}));
     default:
       return;  // belongs to a control
   }
@@ -243,7 +243,7 @@ void show_lesson(AppState& state, const Ui& ui, int number) {
   const std::string fault = guarded("opening a lesson", [&] {
     lessons::Player& player = player_of(screens.lessons, state.session.lab);
     if (!player.lesson() || player.lesson()->number != number || player.aside() == lessons::Aside::Review)
-      player.open(std::to_string(number), lessons::StepKind::Predict);
+      player.open(std::to_string(number), course::StepKind::Predict);
     screens.shown = Screen::Lessons;
   });
   if (!fault.empty()) state.notice = fault;

@@ -5,7 +5,7 @@
 
 namespace normscope::shell {
 
-using namespace lab;
+using namespace session;
 
 namespace {
 

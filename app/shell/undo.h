@@ -1,7 +1,7 @@
 // The undo log undoes and redoes the commands given to the trainer. An undo restores the specification from now on, as
 // an edit that is logged with the run. Forks and restarted runs are stashed and come back as they were left; training
 // is never undone. The trainer says what undoes a command, because only the trainer knows what the command found; until
-// it has answered, lab::TakeBack names the command by its ticket. The app owns the log and passes it the commands of
+// it has answered, session::TakeBack names the command by its ticket. The app owns the log and passes it the commands of
 // the screen after each frame.
 #pragma once
 
@@ -20,17 +20,17 @@ class UndoLog {
  public:
   // `note` takes the commands of this frame and their tickets. `held`: the mouse has been down since the frame before,
   // so that one drag of a field is one entry. `selected_before` and `selected_after` are the run shown in the diagram.
-  void note(const LabView& view, std::span<const lab::Command> made, std::span<const lab::Ticket> tickets,
-            char selected_before, char selected_after, bool held);
+  void note(const LabView& view, std::span<const session::Command> made,
+            std::span<const session::Ticket> tickets, char selected_before, char selected_after, bool held);
   // `settle` takes in the trainer's answers: a command that was refused, or changed nothing, is no entry.
   void settle(const LabView& view);
   // `undo` appends the commands that undo the last entry and sets the run to show; false when there is nothing to undo.
-  bool undo(std::vector<lab::Command>& commands, char& selected);
-  bool redo(std::vector<lab::Command>& commands, char& selected);
+  bool undo(std::vector<session::Command>& commands, char& selected);
+  bool redo(std::vector<session::Command>& commands, char& selected);
   // `replaced` notes that the command with this ticket replaces the whole session, which is stashed in the folder
   // `stash`. One entry brings the session back, with its own undo log. The newest kSlots - 1 of these are kept; their
   // folders come from next_slot(). Without a stash nothing earlier can be undone once the command was carried out.
-  void replaced(const LabView& view, const std::string& stash, lab::Ticket ticket, char selected_before,
+  void replaced(const LabView& view, const std::string& stash, session::Ticket ticket, char selected_before,
                 char selected_after);
   static constexpr int kSlots = 4;
   // `stash_in` sets the folder below which replaced sessions are stashed. Empty, as at first: none are kept, and a
@@ -55,12 +55,12 @@ class UndoLog {
 
  private:
   struct Done {
-    lab::Change change{};  // as far as the trainer has answered
+    session::Change change{};  // as far as the trainer has answered
     char selected_before = 'A', selected_after = 'A';
-    bool replaces = false;              // replaces the whole session
-    std::string gesture{};              // fields that a drag changes, so that its next frame joins this entry
-    lab::Ticket first = 1, last = 0;    // the commands that are not answered yet
-    std::vector<Done> undone_before{};  // what could be redone before this entry, in case it is refused
+    bool replaces = false;  // replaces the whole session
+    std::string gesture{};  // fields that a drag changes, so that its next frame joins this entry
+    session::Ticket first = 1, last = 0;  // the commands that are not answered yet
+    std::vector<Done> undone_before{};    // what could be redone before this entry, in case it is refused
 
     bool open() const { return first <= last; }
     bool for_good() const { return replaces && change.undo.empty(); }

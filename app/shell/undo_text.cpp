@@ -20,7 +20,7 @@
 
 namespace normscope::shell {
 
-using namespace lab;
+using namespace session;
 
 namespace {
 

@@ -50,7 +50,7 @@ void TapeScreen::ask_step(const LabView& view, char letter) {
   run_ = letter;
   waits_ = true;
   wanted_ = 0;
-  asked_.commands.emplace_back(lab::PlayStep{run});
+  asked_.commands.emplace_back(session::PlayStep{run});
 }
 
 /// A step that was asked for goes to the worker; a refusal ends the waiting.
@@ -60,7 +60,7 @@ void TapeScreen::take(const LabView& view) {
     taken_ = view.played->ticket;
     worker_.take(view.played);
   }
-  if (wanted_ > 0 && (taken_ >= wanted_ || !lab::refusal(view.answers, wanted_).empty())) waits_ = false;
+  if (wanted_ > 0 && (taken_ >= wanted_ || !session::refusal(view.answers, wanted_).empty())) waits_ = false;
 }
 
 /// At most once a second: the copy is made between two steps of the training.

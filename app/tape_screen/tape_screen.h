@@ -58,7 +58,7 @@ class TapeScreen {
   const KeptTape& kept() const { return kept_; }
   void restore(const KeptTape& kept);
   /// `posted` gives the ticket of the step that was asked for in this frame.
-  void posted(lab::Ticket ticket) { wanted_ = ticket; }
+  void posted(session::Ticket ticket) { wanted_ = ticket; }
 
  private:
   // tape_screen.cpp
@@ -112,8 +112,8 @@ class TapeScreen {
   bool follow_ = false, waits_ = false;
   bool follow_due_ = false;  ///< there is a newer step, and its second has not passed
   double follow_at_ = 0;
-  lab::Ticket taken_ = 0;   ///< of the step that the worker has
-  lab::Ticket wanted_ = 0;  ///< of the step asked for last; 0: not posted yet
+  session::Ticket taken_ = 0;   ///< of the step that the worker has
+  session::Ticket wanted_ = 0;  ///< of the step asked for last; 0: not posted yet
   size_t head_ = 0;
   bool head_by_hand_ = false, asked_first_ = false;
   std::optional<int32_t> restored_head_;  ///< of a restored session, for its first step; -1: at the fold

@@ -20,12 +20,12 @@ struct Desk {
   /// `Replacing` puts runs in the place of all that the Lab has. Where the old runs could not come back, a popup
   /// beside the control asks first.
   struct Replacing {
-    lab::ReplaceRuns runs;
+    session::ReplaceRuns runs;
     const char *popup = "", *control = "", *whose = "";
   };
 
-  std::vector<lab::Command> commands{};  ///< for the trainer
-  std::vector<lab::SavePlot> saves{};    ///< figures for the pictures folder
+  std::vector<session::Command> commands{};  ///< for the trainer
+  std::vector<lab::SavePlot> saves{};        ///< figures for the pictures folder
   std::vector<File> files{};
   std::string copied{};  ///< for the clipboard
   std::string notice{};  ///< for the title bar

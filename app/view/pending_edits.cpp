@@ -28,14 +28,14 @@ void PendingEdits::ask(const RunView& run, const std::string& key, const std::st
     asked_.push_back({run.letter, key, *wanted, 0});
 }
 
-void PendingEdits::note(const LabView& view, std::span<const Command> made) {
-  for (const Command& command : made) {
-    if (const auto* edit = std::get_if<EditField>(&command)) {
+void PendingEdits::note(const LabView& view, std::span<const session::Command> made) {
+  for (const session::Command& command : made) {
+    if (const auto* edit = std::get_if<session::EditField>(&command)) {
       const bool all = edit->run < 0 || edit->key.starts_with("data.") || edit->key == "run.seed";
       for (size_t i = 0; i < view.runs.size(); ++i)
         if (view.runs[i].spec && (all || edit->run == static_cast<int>(i)))
           ask(view.runs[i], edit->key, edit->value);
-    } else if (const auto* spec = std::get_if<SetSpec>(&command)) {
+    } else if (const auto* spec = std::get_if<session::SetSpec>(&command)) {
       const auto at = static_cast<size_t>(spec->run);
       if (at >= view.runs.size() || !view.runs[at].spec) continue;
       for (const Edit& edit : edits_between(*view.runs[at].spec, *spec->spec, 0))
@@ -44,7 +44,7 @@ void PendingEdits::note(const LabView& view, std::span<const Command> made) {
   }
 }
 
-void PendingEdits::posted(Ticket ticket) {
+void PendingEdits::posted(session::Ticket ticket) {
   for (Asked& a : asked_)
     if (a.ticket == 0) a.ticket = ticket;
 }

@@ -15,9 +15,9 @@ namespace normscope::lab {
 class PendingEdits {
  public:
   // `note` takes the commands of this frame that change a specification.
-  void note(const LabView& view, std::span<const Command> made);
+  void note(const LabView& view, std::span<const session::Command> made);
   // `posted` says that the noted edits were posted; the last of them has this ticket.
-  void posted(Ticket ticket);
+  void posted(session::Ticket ticket);
   // `settle` lets go of edits that were answered: the view has them, or they were refused.
   void settle(const LabView& view);
   bool empty() const { return asked_.empty(); }
@@ -31,7 +31,7 @@ class PendingEdits {
   struct Asked {
     char letter;
     std::string key, value;
-    Ticket ticket;  // 0: not posted yet
+    session::Ticket ticket;  // 0: not posted yet
   };
   void ask(const RunView& run, const std::string& key, const std::string& value);
 

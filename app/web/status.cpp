@@ -30,7 +30,7 @@ std::string status_of(WindowSession& session) {
                     {"loss", finite(run.loss)},
                     {"step", run.step}});
   const lessons::Player* player = state.screens.lessons.player.get();
-  const lessons::Lesson* lesson = player ? player->lesson() : nullptr;
+  const course::Lesson* lesson = player ? player->lesson() : nullptr;
   const std::string refusal = storage_refusal();
   const Json status = {{"step", view->step},
                        {"training", view->playing},

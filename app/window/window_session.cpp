@@ -104,16 +104,16 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
                           return error.empty() ? reason : error;
                         }).share();
   const bool play = options.play && !options.link;
-  const lab::Ticket runs =
-      lab_->post(options.runs.empty() ? lab::ReplaceRuns{.runs = default_comparison(), .play = play}
+  const session::Ticket runs =
+      lab_->post(options.runs.empty() ? session::ReplaceRuns{.runs = default_comparison(), .play = play}
                                       : replacing(options.runs, play));
   if (options.link) open_linked(*options.link, runs);
   follow_window();
 }
 
-void WindowSession::open_linked(const LinkedView& link, lab::Ticket runs) {
+void WindowSession::open_linked(const LinkedView& link, session::Ticket runs) {
   say(guarded("opening a link", [&] { show_linked(link, runs, state_.screens, state_.look, lab_.get()); }));
-  if (link.step > 0) lab_->post(lab::PlayTo{link.step});
+  if (link.step > 0) lab_->post(session::PlayTo{link.step});
 }
 
 void WindowSession::follow_window() {

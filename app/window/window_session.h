@@ -51,7 +51,7 @@ class WindowSession {
   void show(ImDrawData* data);
   void remember(float content_scale, double now);
   void follow_window();
-  void open_linked(const LinkedView& link, lab::Ticket runs);
+  void open_linked(const LinkedView& link, session::Ticket runs);
 
   GlWindow& window_;
   WindowMemory& memory_;

@@ -182,14 +182,14 @@ TEST_CASE("gpu fall-back: a Lab whose device is lost trains all runs to the end 
   options.backend = {.cuda = true};
   options.open_backend = [&](BackendChoice) { return cuda::make_backend(driver, {}); };
   Lab lab(options);
-  lab.post(lab::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false});
-  lab.post(lab::PlayTo{30});
+  lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false});
+  lab.post(session::PlayTo{30});
   lab.wait_idle();
   CHECK(lab.view()->backend == BackendChoice{.cuda = true});
   CHECK(lab.view()->backend_note == "");
   CHECK(lab.view()->step == 30);
   driver->launches_left = 5;
-  lab.post(lab::PlayTo{50});
+  lab.post(session::PlayTo{50});
   lab.wait_idle();
   const auto view = lab.view();
   CHECK(view->backend == BackendChoice{});
@@ -203,7 +203,7 @@ TEST_CASE("gpu fall-back: a Lab whose device is lost trains all runs to the end 
     CHECK(std::count_if(events.begin(), events.end(),
                         [](const RunEvent& e) { return e.kind == RunEvent::Kind::Resumed; }) == 1);
   }
-  lab.post(lab::SetBackend{{}});
+  lab.post(session::SetBackend{{}});
   lab.wait_idle();
   CHECK(lab.view()->backend_note == "");
 }
@@ -252,8 +252,8 @@ TEST_CASE("gpu fall-back: a Lab whose device is too small starts on the CPU and 
   options.backend = {.cuda = true};
   options.open_backend = [&](BackendChoice) { return cuda::make_backend(driver, {}); };
   Lab lab(options);
-  lab.post(lab::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false});
-  lab.post(lab::PlayTo{10});
+  lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false});
+  lab.post(session::PlayTo{10});
   lab.wait_idle();
   const auto view = lab.view();
   CHECK(view->backend == BackendChoice{});
@@ -272,23 +272,23 @@ TEST_CASE("gpu fall-back: the switch moves all runs of a Lab there and back and 
   options.sample_text = false;
   options.open_backend = [&](BackendChoice) { return cuda::make_backend(driver, {}); };
   Lab lab(options);
-  lab.post(lab::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false});
-  lab.post(lab::PlayTo{8});
-  lab.post(lab::SetBackend{{.cuda = true}});
-  lab.post(lab::PlayTo{16});
+  lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false});
+  lab.post(session::PlayTo{8});
+  lab.post(session::SetBackend{{.cuda = true}});
+  lab.post(session::PlayTo{16});
   lab.wait_idle();
   CHECK(lab.view()->backend.cuda);
   CHECK(lab.view()->step == 16);
-  lab.post(lab::SetBackend{{}});
-  lab.post(lab::PlayTo{20});
+  lab.post(session::SetBackend{{}});
+  lab.post(session::PlayTo{20});
   lab.wait_idle();
   CHECK_FALSE(lab.view()->backend.cuda);
   driver->memory_left = 100 << 10;
-  lab.post(lab::SetBackend{{.cuda = true}});
+  lab.post(session::SetBackend{{.cuda = true}});
   lab.wait_idle();
   CHECK_FALSE(lab.view()->backend.cuda);
   CHECK(lab.view()->message.find("[backend] [memory]") == 0);
-  lab.post(lab::PlayTo{24});
+  lab.post(session::PlayTo{24});
   lab.wait_idle();
   REQUIRE(lab.view()->runs.size() == 2);
   for (const RunView& run : lab.view()->runs) check_whole(*run.history, 24);

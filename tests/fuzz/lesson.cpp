@@ -12,9 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view toml = text.substr(0, at),
                          prose = at == text.npos ? "Words." : text.substr(at + mark.size());
   fuzz::accepts([&] {
-    const lessons::Lesson lesson =
-        lessons::parse_lesson(toml, "01-fuzz", [&](const std::string&) { return std::string(prose); });
-    lessons::definition(lesson);
+    const course::Lesson lesson =
+        course::parse_lesson(toml, "01-fuzz", [&](const std::string&) { return std::string(prose); });
+    course::definition(lesson);
   });
   return 0;
 }

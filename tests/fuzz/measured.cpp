@@ -12,7 +12,7 @@
 #include "test_paths.h"
 
 using namespace normscope;
-using namespace normscope::lessons;
+using namespace course;
 
 namespace {
 

@@ -10,12 +10,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 6.f * static_cast<float>(text.size());
   };
   fuzz::accepts([&] {
-    const lessons::Prose prose = lessons::parse_prose(fuzz::text_of(data, size), "fuzz.md");
+    const course::Prose prose = course::parse_prose(fuzz::text_of(data, size), "fuzz.md");
     prose.words();
-    for (const lessons::Block& block : prose.blocks)
-      for (const lessons::Inline& one : block.inlines)
-        if (one.formula.root)
-          tex::layout(one.formula, 16, block.kind == lessons::Block::Kind::Display, width);
+    for (const course::Block& block : prose.blocks)
+      for (const course::Inline& one : block.inlines)
+        if (one.formula.root) tex::layout(one.formula, 16, block.kind == course::Block::Kind::Display, width);
   });
   // The same as one formula.
   fuzz::accepts([&] { tex::layout(tex::parse(fuzz::text_of(data, size)), 16, true, width); });

@@ -49,10 +49,10 @@ void load(const std::string& path) {
 
 void restore(const fuzz::Folder& folder) {
   static LabTrainer trainer({.threads = 1, .sample_text = false, .validation_every = 0});
-  trainer.carry_out(lab::RestoreSession{folder.path(), false});
+  trainer.carry_out(session::RestoreSession{folder.path(), false});
   const int32_t step = trainer.view().step;
-  fuzz::accepts([&] { trainer.carry_out(lab::ForkFrom{0, std::min(step, kNearKeyframe)}); });
-  trainer.carry_out(lab::StepOnce{});
+  fuzz::accepts([&] { trainer.carry_out(session::ForkFrom{0, std::min(step, kNearKeyframe)}); });
+  trainer.carry_out(session::StepOnce{});
   for (int i = 0; i < 4 && trainer.has_work(); ++i) trainer.work();
   trainer.view();
   trainer.image(1, true);

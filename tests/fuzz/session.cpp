@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string sidecar(fuzz::text_of(data, size));
   fuzz::accepts([&] { sidecar = parse_session(fuzz::text_of(data, size), "session.json").sidecar; });
   fuzz::accepts([&] { apply_sidecar(state.screens, state.session, sidecar); });
-  std::vector<lab::Command> commands;
+  std::vector<session::Command> commands;
   char selected = 'A';
   for (int i = 0; i < 3; ++i) state.session.undo.undo(commands, selected);
   for (int i = 0; i < 3; ++i) state.session.undo.redo(commands, selected);

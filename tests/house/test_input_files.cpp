@@ -58,9 +58,9 @@ const std::string kLessons = NORMSCOPE_SOURCE_DIR "/lessons";
 }  // namespace
 
 TEST_CASE("files: every field of measured.json", "[gate]") {
-  const lessons::Lesson lesson = lessons::read_lesson(kLessons + "/05-dependency");
+  const course::Lesson lesson = course::read_lesson(kLessons + "/05-dependency");
   const Json good = Json::parse(read_text(kLessons + "/05-dependency/measured.json"));
-  REQUIRE(lessons::parse_results(good.dump(), "m", lesson));
+  REQUIRE(course::parse_results(good.dump(), "m", lesson));
   struct {
     const char *pointer, *value, *says;
   } const cases[] = {
@@ -84,29 +84,29 @@ TEST_CASE("files: every field of measured.json", "[gate]") {
   for (const auto& one : cases) {
     Json json = good;
     json[Json::json_pointer(one.pointer)] = Json::parse(one.value);
-    CHECK(error_of([&] { lessons::parse_results(json.dump(), "measured.json", lesson); }) ==
+    CHECK(error_of([&] { course::parse_results(json.dump(), "measured.json", lesson); }) ==
           fmt::format("[measured.json] {}", one.says));
   }
   for (const char* key : {"seeds", "level", "measures", "curves"}) {
     Json json = good;
     json.erase(key);
-    CHECK(error_of([&] { lessons::parse_results(json.dump(), "m", lesson); }) ==
+    CHECK(error_of([&] { course::parse_results(json.dump(), "m", lesson); }) ==
           fmt::format("[m] {} is missing", key));
   }
-  CHECK(error_of([&] { lessons::parse_results("[]", "m", lesson); }) ==
+  CHECK(error_of([&] { course::parse_results("[]", "m", lesson); }) ==
         "[m] the whole is a list of 0: expected an object with definition");
-  CHECK(contains(error_of([&] { lessons::parse_results("{\"a", "m", lesson); }), "[m] is damaged"));
+  CHECK(contains(error_of([&] { course::parse_results("{\"a", "m", lesson); }), "[m] is damaged"));
   Json wide = good;
   wide["maps"]["B end"][11] = std::vector<double>(100'000, 1);
-  CHECK(contains(error_of([&] { lessons::parse_results(wide.dump(), "m", lesson); }),
+  CHECK(contains(error_of([&] { course::parse_results(wide.dump(), "m", lesson); }),
                  "maps.B end[11] is a list of 100000: expected a list of 1 to 13"));
   // Whatever a map holds, its picture stays inside its cells.
-  lessons::Results results = *lessons::parse_results(good.dump(), "m", lesson);
+  course::Results results = *course::parse_results(good.dump(), "m", lesson);
   for (auto& [name, map] : results.maps) map.back().resize(100'000, 1);
-  lessons::FigureData data;
+  course::FigureData data;
   data.reference = &results;
-  for (const lessons::Figure& figure : lesson.figures)
-    CHECK_NOTHROW(lessons::figure_plot(lesson, figure, data));
+  for (const course::Figure& figure : lesson.figures)
+    CHECK_NOTHROW(course::figure_plot(lesson, figure, data));
 }
 
 TEST_CASE("files: every field of the progress, which never prevents a start", "[gate]") {
@@ -273,14 +273,14 @@ TEST_CASE("files: formulas are limited in depth and length, not by the stack", "
 
 TEST_CASE("files: prose is read in time that grows with its length", "[gate]") {
   const auto time = [](const std::string& text) {
-    return seconds([&] { lessons::parse_prose(text, "p.md"); });
+    return seconds([&] { course::parse_prose(text, "p.md"); });
   };
   const std::string line = "word *and* $x$ more\n";
   time(repeated(line, 1000));
   const double once = time(repeated(line, 10'000)), more = time(repeated(line, 80'000));
   CHECK(more < 24 * once + 0.05);  // eight times the text; quadratic time would be 64
-  CHECK(lessons::parse_prose("a\n\nb {A}\n", "p").blocks.size() == 2);
-  CHECK(error_of([] { lessons::parse_prose("a\n\nb {nothing}\n", "p.md"); }).starts_with("p.md:3: "));
+  CHECK(course::parse_prose("a\n\nb {A}\n", "p").blocks.size() == 2);
+  CHECK(error_of([] { course::parse_prose("a\n\nb {nothing}\n", "p.md"); }).starts_with("p.md:3: "));
 }
 
 TEST_CASE("files: TOML is limited in depth before it is parsed", "[gate]") {
@@ -307,11 +307,11 @@ TEST_CASE("files: a course survives what lies beside its lessons", "[gate]") {
   const test::Folder folder;
   const fs::path path = folder.file("lessons");
   fs::copy(kLessons, path, fs::copy_options::recursive);
-  const size_t count = lessons::read_course(kLessons).lessons.size();
+  const size_t count = course::read_course(kLessons).lessons.size();
   fs::create_symlink("09-circle", path / "09-circle");
   fs::create_symlink("nowhere", path / "10-nowhere");
   REQUIRE(::mkfifo((path / "11-pipe").c_str(), 0600) == 0);
-  lessons::Course course = lessons::read_course(path.string());
+  course::Course course = course::read_course(path.string());
   CHECK(course.lessons.size() == count);
   REQUIRE_FALSE(course.broken.empty());
   CHECK(course.broken[0].error == (path / "09-circle").string() + ": Too many levels of symbolic links");
@@ -320,14 +320,14 @@ TEST_CASE("files: a course survives what lies beside its lessons", "[gate]") {
     fs::rename(one, path / "kept");
     for (const char* device : {"/dev/zero", "../11-pipe"}) {
       fs::create_symlink(device, one);
-      course = lessons::read_course(path.string());
+      course = course::read_course(path.string());
       CHECK(course.lessons.size() + 1 == count);
       CHECK(contains(course.broken.at(course.broken.size() - 1).error, "not a regular file"));
       fs::remove(one);
     }
     fs::rename(path / "kept", one);
   }
-  CHECK(lessons::read_course(folder.file("none")).broken.size() == 1);
+  CHECK(course::read_course(folder.file("none")).broken.size() == 1);
 }
 
 TEST_CASE("files: a configuration of 256 layers comes back equal, and soon", "[gate]") {

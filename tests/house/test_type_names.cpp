@@ -202,7 +202,7 @@ TEST_CASE("one name, one type: no two files define a type of one qualified name 
         add_types(text, fs::relative(entry.path(), NORMSCOPE_SOURCE_DIR).generic_string(), all);
       }
     CHECK(all.size() > 800);
-    CHECK(all.contains("normscope::lab::ForkRequest"));
+    CHECK(all.contains("normscope::session::ForkRequest"));
     CHECK(all.contains("normscope::RunSpread::Seed"));
     for (const std::string& fault : two_of_a_name(all)) FAIL_CHECK(fault);
   }

@@ -11,7 +11,7 @@
 #include "training/run/edge/critical_rate.h"
 #include "training/run/run.h"
 
-namespace normscope::lessons {
+namespace normscope::experiments {
 
 Batch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences) {
   Batch batch(sequences, spec.model.sequence);
@@ -145,4 +145,4 @@ double change_by_one_step(const RunSpec& spec, const std::shared_ptr<const Task>
   return output_difference(before, run.store(), run.spec().model, batch);
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::experiments

@@ -9,7 +9,7 @@
 #include "training/measure/initial_analysis.h"
 #include "training/spec/spec.h"
 
-namespace normscope::lessons {
+namespace normscope::experiments {
 
 /// `validation_batch` draws `sequences` rows of the validation data, the same rows for all runs of one seed.
 Batch validation_batch(const Task& task, const RunSpec& spec, int32_t sequences);
@@ -55,4 +55,4 @@ std::vector<double> skip_scales(const Store& store, const ModelConfig& config);
 /// `change_by_one_step` returns the change of the final normalised state by the specification's first optimizer step.
 double change_by_one_step(const RunSpec& spec, const std::shared_ptr<const Task>& task, Backend& backend);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::experiments

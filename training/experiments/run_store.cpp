@@ -9,7 +9,7 @@
 #include "training/run/run.h"
 #include "training/session/ablation.h"
 
-namespace normscope::lessons {
+namespace normscope::experiments {
 namespace {
 
 constexpr int32_t kShareSequences = 2, kWrittenSymbols = 60;
@@ -37,11 +37,11 @@ RunFindings findings_of(Run& end, const RunSpec& spec, const std::shared_ptr<con
 
 }  // namespace
 
-RunStore::RunStore(int threads, std::shared_ptr<RunCache> finished, experiments::StorePlace place)
-    : RunStore(experiments::ResultStore(std::move(place)), {.runs_at_a_time = threads}) {
+RunStore::RunStore(int threads, std::shared_ptr<RunCache> finished, StorePlace place)
+    : RunStore(ResultStore(std::move(place)), {.runs_at_a_time = threads}) {
   if (finished) shared_->finished = std::move(finished);
 }
-RunStore::RunStore(experiments::ResultStore kept, const experiments::RunnerOptions& runner)
+RunStore::RunStore(ResultStore kept, const RunnerOptions& runner)
     : threads_(runner.runs_at_a_time > 0 ? runner.runs_at_a_time : usable_cores()),
       runner_(runner),
       backend_(make_cpu_backend(threads_)),
@@ -113,29 +113,28 @@ std::shared_ptr<const RunFindings> RunStore::get(const RunSpec& spec, const std:
   return result;
 }
 
-experiments::Plan RunStore::plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step) {
-  experiments::Plan plan;
+Plan RunStore::plan_of(std::vector<Experiment> runs, const OnStep& on_step) {
+  Plan plan;
   plan.name = "a lesson's runs";
-  plan.measurement = experiments::kTaking;
-  plan.states_of = experiments::kEarlierStates;
+  plan.measurement = kTaking;
+  plan.states_of = kEarlierStates;
   plan.keep_state = true;
   plan.keep_results = false;
   plan.live = true;
   plan.validate_every = kValidationEvery;
   plan.experiments = std::move(runs);
   std::vector<std::shared_ptr<const Task>> tasks;
-  for (const experiments::Experiment& run : plan.experiments) tasks.push_back(task(run.spec.data));
+  for (const Experiment& run : plan.experiments) tasks.push_back(task(run.spec.data));
   plan.measure = [this, all = plan.experiments, tasks, on_step,
-                  found =
-                      std::make_shared<std::vector<experiments::Parts>>(plan.experiments.size())](size_t i) {
+                  found = std::make_shared<std::vector<Parts>>(plan.experiments.size())](size_t i) {
     const std::string key = key_of(all[i].spec, all[i].edits);
-    experiments::TakingHooks hooks;
+    TakingHooks hooks;
     if (on_step)
       hooks.stepped = [on_step, key, steps = all[i].spec.train.steps](const Run& run) {
         return on_step({key, run.steps_done(), steps, run.history(), run.plateau_level()});
       };
     hooks.ended = [this, key, spec = all[i].spec, task = tasks[i]](Run& run) { keep(run, key, spec, task); };
-    return experiments::make_taking(experiments::kAlways, (*found)[i], std::move(hooks));
+    return make_taking(kAlways, (*found)[i], std::move(hooks));
   };
   return plan;
 }
@@ -150,7 +149,7 @@ void RunStore::keep(Run& run, const std::string& key, const RunSpec& spec,
   shared_->results.emplace(key, std::move(result));
 }
 
-std::shared_ptr<const RunFindings> RunStore::make(const experiments::Experiment& run, const std::string& key,
+std::shared_ptr<const RunFindings> RunStore::make(const Experiment& run, const std::string& key,
                                                   const OnStep& on_step) {
   if (const auto known = shared_->finished->find(key); known && known->whole()) {
     const std::shared_ptr<const Task> data = task(run.spec.data);
@@ -159,16 +158,15 @@ std::shared_ptr<const RunFindings> RunStore::make(const experiments::Experiment&
     result->history = known->history;
     return result;
   }
-  const experiments::RunnerOptions alone{
-      .runs_at_a_time = 1, .threads_each = threads_, .backend = runner_.backend};
-  const experiments::Outcome outcome = experiments::train(plan_of({run}, on_step), shared_->kept, alone,
-                                                          [](const experiments::Progress&) { return true; });
+  const RunnerOptions alone{.runs_at_a_time = 1, .threads_each = threads_, .backend = runner_.backend};
+  const Outcome outcome =
+      train(plan_of({run}, on_step), shared_->kept, alone, [](const Progress&) { return true; });
   count(outcome);
   if (!outcome.complete) throw Cancelled();
   return find(key);
 }
 
-void RunStore::count(const experiments::Outcome& outcome) {
+void RunStore::count(const Outcome& outcome) {
   {
     const std::lock_guard lock(shared_->mutex);
     shared_->trained += outcome.trained;
@@ -209,26 +207,24 @@ std::vector<double> RunStore::left_out(const RunSpec& spec, const std::vector<Ed
   return rises;
 }
 
-experiments::Outcome RunStore::train(std::vector<experiments::Experiment> runs, const OnStep& on_step,
-                                     const std::function<bool(const experiments::Progress&)>& on_progress) {
-  experiments::RunnerOptions options = runner_;
+Outcome RunStore::train(std::vector<Experiment> runs, const OnStep& on_step,
+                        const std::function<bool(const Progress&)>& on_progress) {
+  RunnerOptions options = runner_;
   options.runs_at_a_time = threads_;
   options.threads_each = 1;
-  experiments::Outcome outcome =
-      experiments::train(plan_of(std::move(runs), on_step), shared_->kept, options, on_progress);
+  Outcome outcome = train(plan_of(std::move(runs), on_step), shared_->kept, options, on_progress);
   count(outcome);
   return outcome;
 }
 
-void RunStore::train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step) {
-  std::erase_if(runs, [&](const experiments::Experiment& run) {
+void RunStore::train_ahead(std::vector<Experiment> runs, const OnStep& on_step) {
+  std::erase_if(runs, [&](const Experiment& run) {
     const std::string key = key_of(run.spec, run.edits);
     const auto done = shared_->finished->find(key);
     return find(key) || (done && done->whole());
   });
   if (runs.empty()) return;
-  if (!train(std::move(runs), on_step, [](const experiments::Progress&) { return true; }).complete)
-    throw Cancelled();
+  if (!train(std::move(runs), on_step, [](const Progress&) { return true; }).complete) throw Cancelled();
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::experiments

@@ -22,7 +22,7 @@
 #include "training/measure/history.h"
 #include "training/session/run_cache.h"
 
-namespace normscope::lessons {
+namespace normscope::experiments {
 
 using ShareMap =
     std::vector<std::vector<double>>;  ///< beta^2: row i has columns 0..i+1, see residual_dependency
@@ -52,10 +52,9 @@ class RunStore {
  public:
   /// `threads`: 0 means one for each physical core. `finished`: the shared runs in memory; null: a cache of its own.
   /// `place`: the folder of the store on disk; without a folder there is no store.
-  explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr,
-                    experiments::StorePlace place = {});
+  explicit RunStore(int threads = 0, std::shared_ptr<RunCache> finished = nullptr, StorePlace place = {});
   /// Uses a store that is open already, and trains with `runner`, whose runs_at_a_time takes the place of `threads`.
-  RunStore(experiments::ResultStore kept, const experiments::RunnerOptions& runner);
+  RunStore(ResultStore kept, const RunnerOptions& runner);
   ~RunStore();
   /// `beside` returns a RunStore for another thread, with the same results.
   std::unique_ptr<RunStore> beside(int threads) const;
@@ -71,11 +70,11 @@ class RunStore {
                                const OnStep& on_step);
   /// `train_ahead` trains the runs that nobody has trained yet, several at once on one thread each. It calls
   /// `on_step` from those threads. Throws Error, and Cancelled.
-  void train_ahead(std::vector<experiments::Experiment> runs, const OnStep& on_step);
+  void train_ahead(std::vector<Experiment> runs, const OnStep& on_step);
   /// `train` does the same for a study, as `runner` says. All `runs` count, in memory or not, so that a shard is the
   /// same part of them whatever the store has. Throws Error where a run could not be trained.
-  experiments::Outcome train(std::vector<experiments::Experiment> runs, const OnStep& on_step,
-                             const std::function<bool(const experiments::Progress&)>& on_progress);
+  Outcome train(std::vector<Experiment> runs, const OnStep& on_step,
+                const std::function<bool(const Progress&)>& on_progress);
   /// `forget` drops the results in memory; results that were kept elsewhere are found again.
   void forget();
   /// `find` returns nullptr for a run that no get() has asked for.
@@ -92,13 +91,13 @@ class RunStore {
   Backend& backend() { return *backend_; }
   std::shared_ptr<const Task> task(const DataSpec& data);
   int32_t trained() const;  ///< number of runs that were trained and not found
-  const experiments::ResultStore& on_disk() const { return shared_->kept; }
+  const ResultStore& on_disk() const { return shared_->kept; }
 
  private:
   struct Shared {
-    explicit Shared(experiments::ResultStore store) : kept(std::move(store)) {}
+    explicit Shared(ResultStore store) : kept(std::move(store)) {}
     std::shared_ptr<RunCache> finished;
-    experiments::ResultStore kept;
+    ResultStore kept;
     std::mutex mutex;
     std::condition_variable changed;
     std::map<std::string, std::shared_ptr<const RunFindings>> results;
@@ -107,19 +106,19 @@ class RunStore {
     int32_t trained = 0;
   };
   RunStore(int threads, std::shared_ptr<Shared> shared);
-  std::shared_ptr<const RunFindings> make(const experiments::Experiment& run, const std::string& key,
+  std::shared_ptr<const RunFindings> make(const Experiment& run, const std::string& key,
                                           const OnStep& on_step);
   std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
   void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
-  experiments::Plan plan_of(std::vector<experiments::Experiment> runs, const OnStep& on_step);
-  void count(const experiments::Outcome& outcome);  ///< adds up what was trained; throws Error where a run
-                                                    ///< failed
+  Plan plan_of(std::vector<Experiment> runs, const OnStep& on_step);
+  void count(const Outcome& outcome);  ///< adds up what was trained; throws Error where a run
+                                       ///< failed
 
   int threads_;
   std::function<bool()> stop_;
-  experiments::RunnerOptions runner_{};
+  RunnerOptions runner_{};
   std::unique_ptr<Backend> backend_;
   std::shared_ptr<Shared> shared_;
 };
 
-}  // namespace normscope::lessons
+}  // namespace normscope::experiments

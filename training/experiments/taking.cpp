@@ -43,7 +43,7 @@ void measure_shares(Run& run, Record& record) {
     return;
   }
   try {
-    const Batch batch = lessons::validation_batch(run.task(), run.spec(), kSharesSequences);
+    const Batch batch = validation_batch(run.task(), run.spec(), kSharesSequences);
     Look look(run.store(), config, batch);
     const std::vector<double> numbers = look.measure();
     double sum = 0;

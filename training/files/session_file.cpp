@@ -11,8 +11,8 @@ std::vector<ConfigRun> session_of(const LabView& view) {
   return runs;
 }
 
-lab::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play) {
-  lab::ReplaceRuns command{.runs = {}, .play = play};
+session::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play) {
+  session::ReplaceRuns command{.runs = {}, .play = play};
   for (const ConfigRun& run : runs) {
     command.runs.push_back(run.spec);
     command.edits.push_back(run.edits);

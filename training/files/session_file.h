@@ -14,6 +14,6 @@ std::vector<ConfigRun> session_of(const LabView& view);
 
 /// The runs of a configuration in the place of those that the Lab has, with their edits. Letters that do not begin
 /// with A are given anew.
-lab::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play);
+session::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play);
 
 }  // namespace normscope

@@ -8,7 +8,7 @@
 #include "engine/core/error.h"
 #include "training/spec/nearest.h"
 
-namespace normscope::lessons {
+namespace normscope {
 namespace {
 
 constexpr size_t kShown = 300;                        // bytes of what a message quotes
@@ -220,4 +220,4 @@ void Table::done() const {
   }
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope

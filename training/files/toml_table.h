@@ -10,7 +10,7 @@
 
 #include "training/files/toml.h"
 
-namespace normscope::lessons {
+namespace normscope {
 
 class Table {
  public:
@@ -53,4 +53,4 @@ class Table {
   std::vector<std::string> known_;
 };
 
-}  // namespace normscope::lessons
+}  // namespace normscope

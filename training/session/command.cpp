@@ -9,7 +9,7 @@
 #include "training/session/lab_trainer.h"
 
 namespace normscope {
-namespace lab {
+namespace session {
 namespace {
 
 bool of_one_setting(const Command& a, const Command& b) {
@@ -62,56 +62,58 @@ void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last)
   }
 }
 
-}  // namespace lab
+}  // namespace session
 
 struct LabTrainer::Carrier {
   LabTrainer& trainer;
-  lab::Ticket ticket;
-  void operator()(const lab::Play&) const { trainer.play_to(std::numeric_limits<int32_t>::max()); }
-  void operator()(const lab::PlayTo& c) const { trainer.play_to(c.step); }
-  void operator()(const lab::Pause&) const { trainer.pause(); }
-  void operator()(const lab::StepOnce&) const { trainer.step_once(); }
-  void operator()(const lab::Reset& c) const { trainer.reset(c.new_seed); }
-  void operator()(const lab::ExchangeReset& c) const { trainer.exchange_reset(c.back); }
-  void operator()(const lab::SetBudget& c) const { trainer.set_budget(c.steps); }
-  void operator()(const lab::SetSpeed& c) const { trainer.set_steps_per_second(c.steps_per_second); }
-  void operator()(const lab::SetBackend& c) const { trainer.set_backend(c.choice); }
-  void operator()(const lab::EditField& c) const { trainer.edit(c.run, c.key, c.value); }
-  void operator()(const lab::LoadText& c) const { trainer.load_text(c.path); }
-  void operator()(const lab::SetSpec& c) const { trainer.set_spec(c.run, *c.spec); }
-  void operator()(const lab::ForkRequest& c) const { trainer.fork(c); }
-  void operator()(const lab::ForkFrom& c) const { trainer.fork_from(c.run, c.step, c.spec); }
-  void operator()(const lab::RemoveFork&) const { trainer.remove_fork(); }
-  void operator()(const lab::RestoreFork&) const { trainer.restore_fork(); }
-  void operator()(const lab::CheckSeeds& c) const { c.on ? trainer.check_seeds() : trainer.cancel_seeds(); }
-  void operator()(const lab::MeasureBatch&) const { trainer.measure_batch(); }
-  void operator()(const lab::Ablate& c) const { trainer.ablate(c.run, c.left_out); }
-  void operator()(const lab::PlayStep& c) const { trainer.play_step(c.run, ticket); }
-  void operator()(const lab::ReplaceRuns& c) const {
+  session::Ticket ticket;
+  void operator()(const session::Play&) const { trainer.play_to(std::numeric_limits<int32_t>::max()); }
+  void operator()(const session::PlayTo& c) const { trainer.play_to(c.step); }
+  void operator()(const session::Pause&) const { trainer.pause(); }
+  void operator()(const session::StepOnce&) const { trainer.step_once(); }
+  void operator()(const session::Reset& c) const { trainer.reset(c.new_seed); }
+  void operator()(const session::ExchangeReset& c) const { trainer.exchange_reset(c.back); }
+  void operator()(const session::SetBudget& c) const { trainer.set_budget(c.steps); }
+  void operator()(const session::SetSpeed& c) const { trainer.set_steps_per_second(c.steps_per_second); }
+  void operator()(const session::SetBackend& c) const { trainer.set_backend(c.choice); }
+  void operator()(const session::EditField& c) const { trainer.edit(c.run, c.key, c.value); }
+  void operator()(const session::LoadText& c) const { trainer.load_text(c.path); }
+  void operator()(const session::SetSpec& c) const { trainer.set_spec(c.run, *c.spec); }
+  void operator()(const session::ForkRequest& c) const { trainer.fork(c); }
+  void operator()(const session::ForkFrom& c) const { trainer.fork_from(c.run, c.step, c.spec); }
+  void operator()(const session::RemoveFork&) const { trainer.remove_fork(); }
+  void operator()(const session::RestoreFork&) const { trainer.restore_fork(); }
+  void operator()(const session::CheckSeeds& c) const {
+    c.on ? trainer.check_seeds() : trainer.cancel_seeds();
+  }
+  void operator()(const session::MeasureBatch&) const { trainer.measure_batch(); }
+  void operator()(const session::Ablate& c) const { trainer.ablate(c.run, c.left_out); }
+  void operator()(const session::PlayStep& c) const { trainer.play_step(c.run, ticket); }
+  void operator()(const session::ReplaceRuns& c) const {
     c.known ? trainer.open(c.runs, c.edits, c.letters) : trainer.start(c.runs, c.play, c.edits, c.letters);
   }
-  void operator()(const lab::TakeBack& c) const { trainer.take_back(c); }
-  void operator()(const lab::SaveSession& c) const { trainer.save(c.folder); }
-  void operator()(const lab::RestoreSession& c) const { trainer.restore(c.folder, c.play, ticket); }
-  void operator()(const lab::SwapSession&) const {}  // came as two, see Lab::post
+  void operator()(const session::TakeBack& c) const { trainer.take_back(c); }
+  void operator()(const session::SaveSession& c) const { trainer.save(c.folder); }
+  void operator()(const session::RestoreSession& c) const { trainer.restore(c.folder, c.play, ticket); }
+  void operator()(const session::SwapSession&) const {}  // came as two, see Lab::post
 };
 
-void LabTrainer::carry_out(const lab::Command& command, lab::Ticket ticket) {
+void LabTrainer::carry_out(const session::Command& command, session::Ticket ticket) {
   const Found before = found();
   std::visit(Carrier{*this, ticket}, command);
   if (ticket == 0 || !can_be_taken_back(command)) return;
-  lab::Change change = change_by(command, before);
+  session::Change change = change_by(command, before);
   if (!change.undo.empty()) keep_answer({ticket, {}, std::move(change)});
 }
 
-void LabTrainer::refuse(lab::Ticket ticket, const std::string& why) { keep_answer({ticket, why, {}}); }
+void LabTrainer::refuse(session::Ticket ticket, const std::string& why) { keep_answer({ticket, why, {}}); }
 
 /// A step that is trained again for its copy may be refused after later commands were answered.
-void LabTrainer::keep_answer(lab::Answer answer) {
+void LabTrainer::keep_answer(session::Answer answer) {
   constexpr size_t kMost = 1000;
-  const auto later = [](lab::Ticket ticket, const auto& one) { return ticket < one->ticket; };
+  const auto later = [](session::Ticket ticket, const auto& one) { return ticket < one->ticket; };
   answers_.insert(std::upper_bound(answers_.begin(), answers_.end(), answer.ticket, later),
-                  std::make_shared<const lab::Answer>(answer));
+                  std::make_shared<const session::Answer>(answer));
   if (answers_.size() > kMost) answers_.erase(answers_.begin());
 }
 
@@ -122,37 +124,39 @@ LabTrainer::Found LabTrainer::found() const {
 }
 
 /// Specifications go back run by run. Runs that began again with the same ones are exchanged with those of before.
-lab::Change LabTrainer::change_by(const lab::Command& command, const Found& before) const {
-  if (std::holds_alternative<lab::ForkRequest>(command) || std::holds_alternative<lab::ForkFrom>(command)) {
-    lab::Change change{{lab::RemoveFork{}}, {lab::RestoreFork{}}};
-    const auto* fork = std::get_if<lab::ForkRequest>(&command);
+session::Change LabTrainer::change_by(const session::Command& command, const Found& before) const {
+  if (std::holds_alternative<session::ForkRequest>(command) ||
+      std::holds_alternative<session::ForkFrom>(command)) {
+    session::Change change{{session::RemoveFork{}}, {session::RestoreFork{}}};
+    const auto* fork = std::get_if<session::ForkRequest>(&command);
     if (fork && fork->train && !before.playing)  // it set the training going
-      change.undo.insert(change.undo.begin(), lab::Pause{});
+      change.undo.insert(change.undo.begin(), session::Pause{});
     return change;
   }
   const Found now = found();
   if (now.letters != before.letters || before.specs.empty()) return {};
-  lab::Change change;
+  session::Change change;
   for (size_t i = 0; i < now.specs.size(); ++i) {
     RunSpec then = *before.specs[i];
     then.train.steps = now.specs[i]->train.steps;  // the budget is the Lab's
     if (!(then == *now.specs[i]))
-      change.undo.emplace_back(lab::SetSpec{static_cast<int32_t>(i), before.specs[i]});
+      change.undo.emplace_back(session::SetSpec{static_cast<int32_t>(i), before.specs[i]});
   }
-  const auto* reset = std::get_if<lab::Reset>(&command);
-  if (change.undo.empty() && (reset || std::holds_alternative<lab::LoadText>(command)))
-    return {{lab::ExchangeReset{true}}, {lab::ExchangeReset{false}}};
-  if (now.budget != before.budget) change.undo.emplace_back(lab::SetBudget{before.budget});
+  const auto* reset = std::get_if<session::Reset>(&command);
+  if (change.undo.empty() && (reset || std::holds_alternative<session::LoadText>(command)))
+    return {{session::ExchangeReset{true}}, {session::ExchangeReset{false}}};
+  if (now.budget != before.budget) change.undo.emplace_back(session::SetBudget{before.budget});
   if (change.undo.empty()) return {};
   change.redo.push_back(
-      reset ? lab::Command(lab::EditField{-1, "run.seed", std::to_string(now.specs[0]->seed)}) : command);
+      reset ? session::Command(session::EditField{-1, "run.seed", std::to_string(now.specs[0]->seed)})
+            : command);
   return change;
 }
 
-void LabTrainer::take_back(const lab::TakeBack& command) {
-  lab::Change change;
+void LabTrainer::take_back(const session::TakeBack& command) {
+  session::Change change;
   add_changes(change, answers_, command.first, command.last);
-  for (const lab::Command& one : command.again ? change.redo : change.undo) carry_out(one);
+  for (const session::Command& one : command.again ? change.redo : change.undo) carry_out(one);
 }
 
 }  // namespace normscope

@@ -14,7 +14,7 @@
 #include "training/spec/backend_choice.h"
 #include "training/spec/spec.h"
 
-namespace normscope::lab {
+namespace normscope::session {
 
 /// `Ticket` names a command that was posted: each is larger than all earlier ones, and 0 names none.
 using Ticket = uint64_t;
@@ -172,8 +172,8 @@ struct SwapSession {
 
 using AnyCommand = std::variant<Play, PlayTo, Pause, StepOnce, Reset, ExchangeReset, SetBudget, SetSpeed,
                                 SetBackend, EditField, LoadText, SetSpec, ForkRequest, ForkFrom, RemoveFork,
-                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, PlayStep, ReplaceRuns, TakeBack,
-                                SaveSession, RestoreSession, SwapSession>;
+                                RestoreFork, CheckSeeds, MeasureBatch, Ablate, PlayStep, ReplaceRuns,
+                                TakeBack, SaveSession, RestoreSession, SwapSession>;
 /// `Command` is any one of these. command.cpp defines its copies: defined in every file that grows a list of
 /// commands, they cost seconds of compiling.
 struct Command : AnyCommand {
@@ -206,4 +206,4 @@ std::string refusal(const Answers& answers, Ticket ticket);
 /// than once goes back to what the first command found, and again to what the last one made of it.
 void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last);
 
-}  // namespace normscope::lab
+}  // namespace normscope::session

@@ -18,7 +18,7 @@
 namespace normscope {
 namespace {
 
-using lab::Command;
+using session::Command;
 using Clock = LabTrainer::Clock;
 constexpr auto kViewInterval = std::chrono::microseconds(16'000);
 constexpr auto kAskAgain = std::chrono::milliseconds(100);
@@ -27,18 +27,18 @@ constexpr auto kAskAgain = std::chrono::milliseconds(100);
 constexpr auto kKeptBy = std::chrono::milliseconds(250), kLongestWait = std::chrono::milliseconds(1000);
 
 /// It changes nothing of the session: no message goes for it, nobody waits, nothing is saved.
-bool is_quiet(const Command& command) { return std::holds_alternative<lab::PlayStep>(command); }
+bool is_quiet(const Command& command) { return std::holds_alternative<session::PlayStep>(command); }
 
 }  // namespace
 
 struct Lab::Impl {
   struct Posted {
     Command command;
-    lab::Ticket ticket;
+    session::Ticket ticket;
   };
   explicit Impl(LabOptions given) : options(std::move(given)), view(std::make_shared<const LabView>()) {}
 
-  lab::Ticket give(Command command);
+  session::Ticket give(Command command);
   bool leaving();
   void run();
   void loop(LabTrainer& trainer, std::deque<Posted>& taken);
@@ -62,7 +62,7 @@ struct Lab::Impl {
   std::condition_variable wake;     // of the trainer: a command, or the end
   std::condition_variable changed;  // of those who wait for a view or for rest
   std::deque<Posted> commands;
-  lab::Ticket posted = 0;
+  session::Ticket posted = 0;
   bool quitting = false;
   bool idle = false;  // the trainer sleeps and the view shows its last state
   std::shared_ptr<const LabView> view;
@@ -85,13 +85,13 @@ struct Lab::Impl {
 
 // What stands for two waits as two, under the mutex: each fails by itself, and the first goes to the disk at
 // the end too. The ticket is that of the second.
-lab::Ticket Lab::Impl::give(Command command) {
+session::Ticket Lab::Impl::give(Command command) {
   const auto put = [this](Command one) { commands.push_back({std::move(one), ++posted}); };
-  if (auto* other = std::get_if<lab::ReplaceRuns>(&command); other && !other->stash.empty()) {
-    put(lab::SaveSession{std::exchange(other->stash, {})});
-  } else if (auto* swap = std::get_if<lab::SwapSession>(&command)) {
-    put(lab::SaveSession{std::move(swap->save)});
-    command = lab::RestoreSession{std::move(swap->restore), swap->play};
+  if (auto* other = std::get_if<session::ReplaceRuns>(&command); other && !other->stash.empty()) {
+    put(session::SaveSession{std::exchange(other->stash, {})});
+  } else if (auto* swap = std::get_if<session::SwapSession>(&command)) {
+    put(session::SaveSession{std::move(swap->save)});
+    command = session::RestoreSession{std::move(swap->restore), swap->play};
   }
   put(std::move(command));
   return posted;
@@ -142,7 +142,7 @@ bool Lab::Impl::leaving() {
 }
 
 void Lab::Impl::carry_out(LabTrainer& trainer, const Posted& posted) {
-  const bool saves = std::holds_alternative<lab::SaveSession>(posted.command);
+  const bool saves = std::holds_alternative<session::SaveSession>(posted.command);
   if (saves) {
     const std::lock_guard lock(mutex);
     trainer.own_sidecar = sidecar;
@@ -176,7 +176,7 @@ void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<Posted>& taken) {
     // Building a network or reading a text may take a while: what came before it is shown meanwhile.
     if (!quiet && (posted.ticket == taken.front().ticket || Clock::now() - shown >= kViewInterval))
       publish(trainer, true);
-    if (std::holds_alternative<lab::SaveSession>(posted.command) || !leaving())
+    if (std::holds_alternative<session::SaveSession>(posted.command) || !leaving())
       answer(trainer, posted);
     else
       trainer.refuse(posted.ticket, "the session ended before");
@@ -333,8 +333,8 @@ Lab::~Lab() {
   impl_->thread.join();
 }
 
-lab::Ticket Lab::post(lab::Command command) {
-  lab::Ticket ticket = 0;
+session::Ticket Lab::post(session::Command command) {
+  session::Ticket ticket = 0;
   {
     const std::lock_guard lock(impl_->mutex);
     ticket = impl_->give(std::move(command));

@@ -94,12 +94,12 @@ struct LabView {
   int64_t seed_check_done = 0,
           seed_check_steps = 0;  ///< steps of the reruns of CheckSeeds; 0 of 0 when none are under way
   std::shared_ptr<const std::string> sidecar;  ///< of the session restored last, see keep()
-  lab::Ticket restored = 0;                    ///< the command that restored it; 0: none
+  session::Ticket restored = 0;                ///< the command that restored it; 0: none
   std::shared_ptr<PlayedStep> played;          ///< the newest result of PlayStep, or nullptr; for one user
   /// All commands up to this one were carried out or refused, and the view shows what they did. (A PlayStep has then
   /// begun: its step comes as `played`, or its refusal as an answer.)
-  lab::Ticket answered = 0;
-  lab::Answers answers;              ///< the newest thousand: refusals, and what takes other commands back
+  session::Ticket answered = 0;
+  session::Answers answers;          ///< the newest thousand: refusals, and what takes other commands back
   BackendChoice backend;             ///< where the runs are
   std::string backend_note;          ///< why they have left the requested place; empty: they have not
   std::vector<std::string> notices;  ///< what the runs train on without; CUDA counts too
@@ -144,7 +144,7 @@ class Lab {
   /// `post` is the one way in. It returns at once, on any thread; commands are carried out in the order of posting.
   /// LabView::answered and LabView::answers report the command under the returned ticket, and LabView::message says
   /// what failed.
-  lab::Ticket post(lab::Command command);
+  session::Ticket post(session::Command command);
   /// `keep` takes a text that travels with the session (SaveSession, autosave) and comes back as LabView::sidecar:
   /// what the app itself has to remember of it.
   void keep(std::string sidecar);

@@ -9,7 +9,7 @@ void LabTrainer::park_fork(std::vector<std::unique_ptr<LabEntry>>& where) {
   if (where.size() > kMostParked) where.erase(where.begin());
 }
 
-void LabTrainer::fork(lab::ForkRequest request) {
+void LabTrainer::fork(session::ForkRequest request) {
   const LabEntry& source = entry(request.source);
   if (request.step >= 0 && request.step < source.run->steps_done() && !request.from_start)
     return fork_at(std::move(request));
@@ -58,7 +58,7 @@ void LabTrainer::fork_from(int32_t run, int32_t step, const std::optional<RunSpe
   adopt_fork(entry_at(run, step, spec), run, false);
 }
 
-void LabTrainer::fork_at(lab::ForkRequest request) {
+void LabTrainer::fork_at(session::ForkRequest request) {
   auto made = entry_at(request.source, request.step, request.spec);
   made->fork_note = std::move(request.note);
   adopt_fork(std::move(made), request.source, request.train);

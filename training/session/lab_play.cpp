@@ -29,7 +29,7 @@ std::string key_of(const Run& run) {
 
 /// Of a run that is not finite the weights of now say nothing any more: it is trained again up to the step before, in
 /// portions between which commands are served, and kept for the next time.
-void LabTrainer::play_step(int32_t run, lab::Ticket ticket) {
+void LabTrainer::play_step(int32_t run, session::Ticket ticket) {
   replayed_ = -1;  // the newer one counts
   step_ticket_ = ticket;
   LabEntry& played = entry(run);
@@ -84,7 +84,7 @@ void LabTrainer::replay_some() {
     throw;
   } catch (...) {
     earlier_.reset();
-    message = describe_exception(lab::PlayStep::doing());
+    message = describe_exception(session::PlayStep::doing());
     refuse(step_ticket_, message);
   }
   replayed_ = -1;

@@ -303,7 +303,7 @@ void LabTrainer::require_bytes_for(const std::string& folder, const SavedSession
   require_bytes(fmt::format("{} {}", kSession, folder), bytes);
 }
 
-void LabTrainer::restore(const std::string& folder, bool play, lab::Ticket ticket) {
+void LabTrainer::restore(const std::string& folder, bool play, session::Ticket ticket) {
   SavedSession session = read_session(folder);
   require_bytes_for(folder, session);
   std::vector<std::unique_ptr<LabEntry>> loaded, undo, redo, parked;

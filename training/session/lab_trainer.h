@@ -60,8 +60,8 @@ class LabTrainer {
 
   /// `carry_out` throws Error and then leaves everything as it was. It keeps under the ticket what takes the command
   /// back.
-  void carry_out(const lab::Command& command, lab::Ticket ticket = 0);
-  void refuse(lab::Ticket ticket, const std::string& why);
+  void carry_out(const session::Command& command, session::Ticket ticket = 0);
+  void refuse(session::Ticket ticket, const std::string& why);
   void pause();
 
   bool has_work() const;
@@ -82,7 +82,7 @@ class LabTrainer {
   LabView view() const;
   size_t kept_bytes() const;       ///< bytes of the histories and keyframes of all runs, stashed ones too
   std::string message;             ///< of the last command, empty when it went well
-  lab::Ticket answered = 0;        ///< the last command that was carried out or refused
+  session::Ticket answered = 0;    ///< the last command that was carried out or refused
   std::string own_sidecar;         ///< the text of Lab::keep(), for saved sessions
   std::function<bool()> called{};  ///< whether a command waits
 
@@ -101,7 +101,7 @@ class LabTrainer {
   void set_steps_per_second(double limit);
   void edit(int32_t run, const std::string& key, const std::string& value);
   void set_spec(int32_t run, RunSpec spec);
-  void fork(lab::ForkRequest request);
+  void fork(session::ForkRequest request);
   void fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
   void remove_fork();
   void restore_fork();
@@ -110,14 +110,14 @@ class LabTrainer {
   void cancel_seeds();
   void measure_batch();
   void ablate(int32_t run, std::vector<std::string> left_out);
-  void play_step(int32_t run, lab::Ticket ticket);
+  void play_step(int32_t run, session::Ticket ticket);
   void require_played(const LabEntry& played);
   void replay_some();
   bool replay(Clock::time_point until);
   void hand_out(LabEntry& played, const Run& at);
   void save(const std::string& folder);
-  void restore(const std::string& folder, bool play, lab::Ticket ticket);
-  void take_back(const lab::TakeBack& command);
+  void restore(const std::string& folder, bool play, session::Ticket ticket);
+  void take_back(const session::TakeBack& command);
 
   /// `Found` is the session as a command found it.
   struct Found {
@@ -127,8 +127,8 @@ class LabTrainer {
     bool playing = false;
   };
   Found found() const;
-  lab::Change change_by(const lab::Command& command, const Found& before) const;
-  void keep_answer(lab::Answer answer);
+  session::Change change_by(const session::Command& command, const Found& before) const;
+  void keep_answer(session::Answer answer);
 
   // Note [D]: runs_ are A to C; fork_ is D or nothing. undo_ holds D's predecessors (the newest last), redo_ what an
   // undo stashed; a null entry stands for "there was no D".
@@ -163,7 +163,7 @@ class LabTrainer {
   void edit_live(int32_t run, const std::string& key, const std::string& value);
   void replace(LabEntry& old, RunSpec spec);
   void edit_structure(int32_t run, const std::string& key, const std::string& value);
-  void fork_at(lab::ForkRequest request);
+  void fork_at(session::ForkRequest request);
   std::unique_ptr<LabEntry> entry_at(int32_t run, int32_t step, const std::optional<RunSpec>& spec);
   void adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train);
   void park_fork(std::vector<std::unique_ptr<LabEntry>>& where);
@@ -240,16 +240,16 @@ class LabTrainer {
   double seed_check_credit_ = 0;              ///< seconds that reruns may still take beside the live runs
   int64_t seed_check_done_ = 0, seed_check_steps_ = 0;
 
-  lab::Answers answers_;                ///< the newest thousand
+  session::Answers answers_;            ///< the newest thousand
   std::shared_ptr<PlayedStep> played_;  ///< the last one requested
-  lab::Ticket step_ticket_ = 0;         ///< ticket of the newest PlayStep
+  session::Ticket step_ticket_ = 0;     ///< ticket of the newest PlayStep
   uint64_t generation_ = 0;             ///< PlayedStep::generation
   int32_t replayed_ = -1;               ///< index of a broken run that is trained again for its copy, or -1
   std::unique_ptr<Run> earlier_;        ///< that run before it broke, as far as it is trained
   std::string earlier_key_;             ///< which run `earlier_` is of
 
   std::shared_ptr<const std::string> sidecar_;  ///< of the session restored last
-  lab::Ticket restored_ = 0;                    ///< the command that restored it
+  session::Ticket restored_ = 0;                ///< the command that restored it
 
   double text_credit_ = 0;     ///< seconds that writing may still take
   size_t writing_ = 0;         ///< the entry whose line is being written in this round

@@ -1,5 +1,5 @@
 // `PlayedStep` is one step of a run of the Lab, on a copy with its own memory, kernels and thread, so that the run
-// never notices and nobody waits. Made by lab::PlayStep; played by the Tape screen's worker.
+// never notices and nobody waits. Made by session::PlayStep; played by the Tape screen's worker.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 namespace normscope {
 
 struct PlayedStep {
-  lab::Ticket ticket = 0;   ///< the PlayStep that asked for it
-  uint64_t generation = 0;  ///< grows with ReplaceRuns and RestoreSession
-  char letter = 'A';        ///< the run's
-  int32_t step = 1;         ///< the step that is played: the copy stands before it
+  session::Ticket ticket = 0;  ///< the PlayStep that asked for it
+  uint64_t generation = 0;     ///< grows with ReplaceRuns and RestoreSession
+  char letter = 'A';           ///< the run's
+  int32_t step = 1;            ///< the step that is played: the copy stands before it
   std::shared_ptr<const RunSpec> spec;
   /// Of a fork, the letter and specification of its source, as far as that is still there.
   char source = '\0';

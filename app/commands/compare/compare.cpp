@@ -24,7 +24,8 @@
 #include "training/data/identity/data_identity.h"
 #include "training/files/command_text.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 constexpr const char* kOutFolder = "out";
@@ -192,4 +193,4 @@ void add_compare(CLI::App& app, Command& command) {
   });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

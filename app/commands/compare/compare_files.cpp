@@ -19,11 +19,12 @@
 #include "training/io/atomic_file.h"
 #include "training/records/recorded_run.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 namespace fs = std::filesystem;
-using comparison::Comparison, comparison::Figure;
+using compare::Comparison, compare::Figure;
 
 /// "runs.jsonl:B" -> path and letter, unless there is a file of that name.
 struct Named {
@@ -45,13 +46,13 @@ std::vector<char> letters_of(const records::RecordedFile& file) {
     if (!run.letter.empty() && std::find(letters.begin(), letters.end(), run.letter[0]) == letters.end())
       letters.push_back(run.letter[0]);
   if (!letters.empty()) return letters;
-  const size_t count = std::min<size_t>(comparison::compared_from(file.runs).size(), 26);
+  const size_t count = std::min<size_t>(compare::compared_from(file.runs).size(), 26);
   for (size_t i = 0; i < count; ++i) letters.push_back(static_cast<char>('A' + i));
   return letters;
 }
 
-std::vector<comparison::Compared> picked(const records::RecordedFile& file, const Named& name) {
-  if (name.letter == 0) return comparison::compared_from(file.runs);
+std::vector<compare::Compared> picked(const records::RecordedFile& file, const Named& name) {
+  if (name.letter == 0) return compare::compared_from(file.runs);
   const std::vector<char> letters = letters_of(file);
   const auto at = std::find(letters.begin(), letters.end(), name.letter);
   if (at == letters.end())
@@ -59,15 +60,15 @@ std::vector<comparison::Compared> picked(const records::RecordedFile& file, cons
                                                 name.letter, fmt::join(letters, ", ")));
   const bool lettered = std::any_of(file.runs.begin(), file.runs.end(),
                                     [](const records::RecordedRun& run) { return !run.letter.empty(); });
-  if (!lettered) return {comparison::compared_from(file.runs)[static_cast<size_t>(at - letters.begin())]};
+  if (!lettered) return {compare::compared_from(file.runs)[static_cast<size_t>(at - letters.begin())]};
   std::vector<records::RecordedRun> runs;
   for (const records::RecordedRun& run : file.runs)
     if (!run.letter.empty() && run.letter[0] == name.letter) runs.push_back(run);
-  return comparison::compared_from(runs);
+  return compare::compared_from(runs);
 }
 
-std::vector<comparison::Compared> read_runs(const CompareOptions& options) {
-  std::vector<comparison::Compared> runs;
+std::vector<compare::Compared> read_runs(const CompareOptions& options) {
+  std::vector<compare::Compared> runs;
   std::string there;
   for (const std::string& word : options.files) {
     const Named name = named(word);
@@ -76,20 +77,20 @@ std::vector<comparison::Compared> read_runs(const CompareOptions& options) {
     if (file.broken > 0)
       complain(fmt::format("{}: {} of {} lines cannot be read and are left out; {}", name.path, file.broken,
                            file.lines, file.faults.empty() ? "" : file.faults.front()));
-    for (comparison::Compared& run : picked(file, name)) runs.push_back(std::move(run));
+    for (compare::Compared& run : picked(file, name)) runs.push_back(std::move(run));
     there +=
         fmt::format("{}{} has {}", there.empty() ? "" : "; ", name.path, fmt::join(letters_of(file), ", "));
   }
-  if (runs.size() < comparison::kLeast || runs.size() > comparison::kMost)
+  if (runs.size() < compare::kLeast || runs.size() > compare::kMost)
     throw CommandError(
         Exit::Usage,
         fmt::format("{} run{} to compare: expected {} to {}; FILE:LETTER picks one ({})", runs.size(),
-                    runs.size() == 1 ? "" : "s", comparison::kLeast, comparison::kMost, there));
+                    runs.size() == 1 ? "" : "s", compare::kLeast, compare::kMost, there));
   return runs;
 }
 
-comparison::Choice choice_of(const CompareOptions& options, const std::vector<comparison::Compared>& runs) {
-  comparison::Choice choice;
+compare::Choice choice_of(const CompareOptions& options, const std::vector<compare::Compared>& runs) {
+  compare::Choice choice;
   const char first = options.baseline.empty() ? '?' : options.baseline.front();
   choice.baseline =
       first >= '1' && first <= '9' ? first - '1' : std::toupper(static_cast<unsigned char>(first)) - 'A';
@@ -98,9 +99,9 @@ comparison::Choice choice_of(const CompareOptions& options, const std::vector<co
     throw CommandError(Exit::Usage,
                        fmt::format("--baseline {}: expected A to {}, or 1 to {}", options.baseline,
                                    static_cast<char>('A' + static_cast<int>(runs.size()) - 1), runs.size()));
-  choice.align = comparison::alignment_from(options.align);
+  choice.align = compare::alignment_from(options.align);
   choice.factor = options.factor;
-  comparison::set_metric(choice, options.metric);
+  compare::set_metric(choice, options.metric);
   const int32_t last = runs[static_cast<size_t>(choice.baseline)].seeds.front().history->last_step();
   if (options.from > 0 || options.to > 0)
     choice.range = {std::max(options.from, 1), options.to > 0 ? options.to : last};
@@ -125,8 +126,8 @@ std::vector<Output> figure_outputs(const CompareOptions& options, const Comparis
     }
   };
   if (options.svg.ends_with(".svg"))
-    outputs.push_back({"--svg", options.svg,
-                       [&] { write_file(options.svg, comparison::stacked_svg(figures), "compare"); }});
+    outputs.push_back(
+        {"--svg", options.svg, [&] { write_file(options.svg, compare::stacked_svg(figures), "compare"); }});
   else
     each("--svg", options.svg, lab::PlotFormat::Svg, "svg");
   each("--png", options.png, lab::PlotFormat::Png, "png");
@@ -184,10 +185,10 @@ void check_named(const CompareOptions& options) {
 Exit compare_files(const CompareOptions& options) {
   check_named(options);
   check_printed(options);
-  std::vector<comparison::Compared> runs = read_runs(options);
+  std::vector<compare::Compared> runs = read_runs(options);
   const Comparison all = with_exit(Exit::Usage, [&] {
-    const comparison::Choice choice = choice_of(options, runs);
-    return comparison::compare(std::move(runs), choice);
+    const compare::Choice choice = choice_of(options, runs);
+    return compare::compare(std::move(runs), choice);
   });
   const bool drawn = !options.svg.empty() || !options.png.empty() || !options.csv.empty();
   const std::vector<Figure> figures = drawn ? figures_of(all) : std::vector<Figure>{};
@@ -280,4 +281,4 @@ void add_compare_files(CLI::App& app, CompareOptions& options) {
   for (CLI::Option* option : own) option->needs(files);
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -12,7 +12,7 @@ namespace CLI {
 class App;
 }
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 /// `kStandardOutput` replaces a file's name.
 inline constexpr const char* kStandardOutput = "-";
@@ -40,6 +40,6 @@ void name_outputs(const CLI::App& app, CompareOptions& options, const std::strin
 void check_named(const CompareOptions& options);
 /// `compare_files` throws CommandError: Exit::Input for a file that is neither a saved run nor a log, Exit::Usage for
 /// runs that cannot be compared.
-Exit compare_files(const CompareOptions& options);
+cli::Exit compare_files(const CompareOptions& options);
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

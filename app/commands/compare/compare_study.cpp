@@ -17,7 +17,8 @@
 #include "training/session/lab.h"
 #include "training/spec/limits.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 void log_run(RunLog& log, const RunLabel& label, const History& history) {
@@ -166,4 +167,4 @@ void CompareStudy::require_trained() const {
   if (!failed_.empty()) throw CommandError(Exit::Internal, "compare: " + failed_);
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

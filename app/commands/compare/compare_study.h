@@ -14,7 +14,7 @@
 #include "training/files/config_file.h"
 #include "training/session/run_cache.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 class CompareStudy {
  public:
@@ -28,8 +28,8 @@ class CompareStudy {
   const std::vector<ConfigRun>& letters() const { return runs_; }  ///< one run each, with the first seed
 
   /// `train` throws CommandError for runs that cannot be built, before anything is trained.
-  StudyCount train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
-                   const OnProgress& on_progress);
+  cli::StudyCount train(experiments::ResultStore& store, const experiments::RunnerOptions& runner,
+                        const cli::OnProgress& on_progress);
 
   /// `results` are those of the finished runs, seed after seed.
   const std::vector<RunResult>& results() const { return results_; }
@@ -38,7 +38,7 @@ class CompareStudy {
   void log(const std::string& path) const;
   /// `draw` draws the Lab with the runs of the first seed, once all of them are there. It trains nothing: it takes what
   /// the study has.
-  void draw(const StudyOptions& options, const std::string& folder, Closing& closing) const;
+  void draw(const cli::StudyOptions& options, const std::string& folder, cli::Closing& closing) const;
   /// `require_trained` throws CommandError where a run could not be trained.
   void require_trained() const;
 
@@ -70,4 +70,4 @@ class CompareStudy {
 /// `lab_picture_path` is one of the two pictures that draw() makes.
 std::string lab_picture_path(const std::string& folder, bool dark);
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -25,7 +25,8 @@
 #include "training/files/file_kind.h"
 #include "training/session/lab.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 constexpr int32_t kOwn = -1;  ///< of --from and --to: the session's
@@ -52,7 +53,7 @@ Steps steps_of(const FilmOptions& options, int32_t newest) {
 
 /// A folder that a window kept: its runs as they stand there.
 Steps restore(Lab& lab, const FilmOptions& options) {
-  lab.post(lab::RestoreSession{options.session, false});
+  lab.post(session::RestoreSession{options.session, false});
   {
     const EndsAtOnce at_once("interrupted: no film was written");  // weights of any size are read
     lab.wait_idle();
@@ -77,7 +78,7 @@ int32_t step_of(int64_t frame, int64_t frames, const Steps& steps) {
 /// Plays on to a step; false when it was interrupted.
 bool play_to(Lab& lab, int32_t step, Progress& progress) {
   if (step <= lab.view()->step) return true;
-  lab.post(lab::PlayTo{step});
+  lab.post(session::PlayTo{step});
   if (!watch(lab, progress)) return false;
   progress.update(lab.view()->step, "");
   return true;
@@ -210,4 +211,4 @@ void add_film(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return film(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -13,7 +13,8 @@
 #include "training/files/command_text.h"
 #include "training/io/atomic_file.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 constexpr const char* kEncoder = "ffmpeg";
@@ -141,4 +142,4 @@ std::unique_ptr<FilmWriter> make_film_writer(const FilmForm& form) {
   return std::make_unique<Encoded>(form);
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -8,7 +8,7 @@
 
 #include "app/headless/raster.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 enum class FilmKind : uint8_t { Mp4, Gif, Frames };
 
@@ -43,4 +43,4 @@ class FilmWriter {
 /// `make_film_writer` throws Error.
 std::unique_ptr<FilmWriter> make_film_writer(const FilmForm& form);
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

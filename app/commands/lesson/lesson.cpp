@@ -30,10 +30,12 @@
 #include "training/files/command_text.h"
 #include "training/io/atomic_file.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
-using namespace lessons;
+using namespace course;
+using namespace experiments;
 
 struct LessonOptions {
   std::string command;  ///< list, show, check, report
@@ -83,7 +85,7 @@ bool print_end(const std::vector<LessonReport>& reports, double seconds) {
   bool passed = true;
   for (const LessonReport& r : reports) {
     checks += r.verdicts.size();
-    for (const Verdict& v : r.verdicts) held += v.holds;
+    for (const course::Verdict& v : r.verdicts) held += v.holds;
     passed = passed && r.passed() && r.stale.empty();
   }
   say("\n{} of {} claims hold; everything in {:.1f} s\n", held, checks, seconds);
@@ -309,4 +311,4 @@ void add_lesson(CLI::App& app, Command& command) {
   add_lesson_worksheet(group, command);
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -28,10 +28,12 @@
 #include "training/files/command_text.h"
 #include "training/io/atomic_file.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
-using namespace lessons;
+using namespace course;
+using namespace experiments;
 namespace fs = std::filesystem;
 
 struct LimitsOptions {
@@ -304,4 +306,4 @@ void add_lesson_limits(CLI::App& group, Command& command) {
   limits.callback([options, &command] { command = [options] { return lesson_limits(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

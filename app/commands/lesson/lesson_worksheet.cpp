@@ -16,10 +16,11 @@
 #include "app/course/worksheet/worksheet.h"
 #include "training/io/atomic_file.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
-using namespace lessons;
+using namespace course;
 
 constexpr const char* kSheets = "out/worksheets";
 
@@ -64,4 +65,4 @@ void add_lesson_worksheet(CLI::App& group, Command& command) {
   sheet.callback([options, &command] { command = [options] { return lesson_worksheet(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

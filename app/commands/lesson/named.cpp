@@ -11,9 +11,10 @@
 #include "app/course/language/language.h"
 #include "training/spec/nearest.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
-using namespace lessons;
+using namespace course;
+using namespace cli;
 
 void add_language(CLI::App& app, std::string& language) {
   app.add_option("--language", language, "of the lessons' texts, as de; what is missing in it stays English")
@@ -51,4 +52,4 @@ const Lesson& lesson_of(const Course& course, const std::string& id) {
                      fmt::format("lesson '{}' is not known: {}", id, expected(id, known)));
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -6,13 +6,13 @@
 
 #include "app/course/reader.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 /// `course_of` returns the lessons of a folder; empty: those that came with the program. It says on standard error
 /// which lessons cannot be read. `language` ("de") is an order: it throws CommandError where no lesson has it. `wish`
 /// is used without one, for lessons that have it; otherwise lessons are in English.
-lessons::Course course_of(const std::string& folder, const std::string& language = "",
-                          const std::string& wish = "");
+course::Course course_of(const std::string& folder, const std::string& language = "",
+                         const std::string& wish = "");
 
 /// `add_language` adds the option --language of the commands that show lessons.
 void add_language(CLI::App& app, std::string& language);
@@ -21,6 +21,6 @@ void add_language(CLI::App& app, std::string& language);
 void check_language(const std::string& language, const std::string& folder = "");
 
 /// `lesson_of` throws a CommandError that names the lessons.
-const lessons::Lesson& lesson_of(const lessons::Course& course, const std::string& id);
+const course::Lesson& lesson_of(const course::Course& course, const std::string& id);
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

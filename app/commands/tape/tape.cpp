@@ -19,7 +19,8 @@
 #include "training/run/evaluate.h"
 #include "training/run/network.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 using nlohmann::json;
@@ -192,4 +193,4 @@ void add_tape(CLI::App& app, Command& command) {
   sub.callback([shared, &command] { command = [shared] { return tape(*shared); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -13,7 +13,7 @@
 #include "training/measure/step/step_player.h"
 #include "training/spec/spec.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 struct TapeOptions {
   std::string config, preset, text, program = "training";
@@ -43,4 +43,4 @@ StepReport step_report(RunSpec spec, const TapeOptions& options);
 
 using tape::to_json;
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -18,7 +18,8 @@
 #include "training/run/footprint.h"
 #include "training/run/run.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 using nlohmann::json;
@@ -186,4 +187,4 @@ StepReport step_report(RunSpec spec, const TapeOptions& options) {
   return report;
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

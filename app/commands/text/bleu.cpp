@@ -10,7 +10,8 @@
 #include "training/data/tsv.h"
 #include "training/text/bleu.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct BleuOptions {
@@ -35,4 +36,4 @@ void add_bleu(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return bleu(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -19,7 +19,8 @@
 #include "training/run/run.h"
 #include "training/text/dependency_parser.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct ParseOptions {
@@ -124,4 +125,4 @@ void add_parse(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return parse(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

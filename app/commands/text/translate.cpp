@@ -20,7 +20,8 @@
 #include "training/text/bleu.h"
 #include "training/text/translator.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct TranslateOptions {
@@ -162,4 +163,4 @@ void add_translate(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return translate(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -15,7 +15,8 @@
 #include "training/spec/spec.h"
 #include "training/text/dependency_parser.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 /// What trains: exactly one of them, or data alone.
@@ -151,4 +152,4 @@ void add_train(CLI::App& app, Command& command) {
   sub.callback([options, &command] { command = [options] { return train(*options); }; });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -18,7 +18,7 @@
 #include "training/files/config_file.h"
 #include "training/run/run.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
 
 struct TrainOptions {
   std::string config, preset, text, log, save, resume;
@@ -33,7 +33,7 @@ struct TrainOptions {
   int32_t threads = 0;
   bool plan = false;     ///< print the memory that the runs need, train nothing
   bool profile = false;  ///< time every node of a step instead of training
-  BackendOptions backend;
+  cli::BackendOptions backend;
 };
 
 /// `Planned` is a run that was asked for and what it learns; runs on the same data share it.
@@ -63,11 +63,11 @@ std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>
 /// `check_memory` adds up the memory of all runs from their plans. It prints the sum on request, and refuses more than
 /// the machine has before anything is allocated.
 void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend);
-Exit profile_all(std::vector<Job>& jobs);
+cli::Exit profile_all(std::vector<Job>& jobs);
 
 /// `train_all` returns true when the budget was reached, false when interrupted.
-bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& jobs, RunLog& log,
-               Closing& closing);
+bool train_all(const TrainOptions& options, cli::Machine& machine, std::vector<Job>& jobs, RunLog& log,
+               cli::Closing& closing);
 
 /// `check_files` checks every file that the command will write against every file that it reads. The checkpoint being
 /// resumed may be overwritten.
@@ -79,6 +79,6 @@ void write_tokenizers(const TrainOptions& options, const std::vector<Planned>& p
 /// `save_between` saves the state during training, and the last few states under names of their own. A disk that is
 /// full for a while does not end the training.
 void save_between(const TrainOptions& options, const Job& job, size_t runs);
-void save_all(const TrainOptions& options, const std::vector<Job>& jobs, Closing& closing);
+void save_all(const TrainOptions& options, const std::vector<Job>& jobs, cli::Closing& closing);
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

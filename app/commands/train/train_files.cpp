@@ -10,7 +10,8 @@
 #include "training/data/pairs_task.h"
 #include "training/io/atomic_file.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 std::string beside_save(const TrainOptions& options) {
@@ -102,4 +103,4 @@ void save_all(const TrainOptions& options, const std::vector<Job>& jobs, Closing
     });
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

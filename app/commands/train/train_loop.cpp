@@ -15,7 +15,8 @@
 #include "training/spec/loss_window.h"
 #include "training/text/dependency_parser.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 /// What a validation says of a model whose text is worth a line of its own, or that remembers.
@@ -134,4 +135,4 @@ bool train_all(const TrainOptions& options, Machine& machine, std::vector<Job>& 
   return !InterruptGuard::interrupted();
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

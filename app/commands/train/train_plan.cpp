@@ -7,7 +7,8 @@
 #include "training/measure/step/memory_map.h"
 #include "training/run/footprint.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 
 void check_memory(const TrainOptions& options, const std::vector<Planned>& planned, Backend& backend) {
   size_t sum = 0, saved = 0;
@@ -60,4 +61,4 @@ Exit profile_all(std::vector<Job>& jobs) {
   return Exit::Ok;
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

@@ -10,7 +10,8 @@
 #include "training/run/saved_run.h"
 #include "training/spec/unused_settings.h"
 
-namespace normscope::cli {
+namespace normscope::commands {
+using namespace cli;
 namespace {
 
 struct Assignment {
@@ -179,4 +180,4 @@ std::vector<Job> jobs_on(const TrainOptions& options, const std::vector<Planned>
   return jobs;
 }
 
-}  // namespace normscope::cli
+}  // namespace normscope::commands

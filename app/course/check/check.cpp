@@ -12,18 +12,19 @@
 #include "app/ui/widgets.h"
 #include "training/experiments/workers.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 int32_t seeds_of(const Curve& curve, Tier tier) { return tier == Tier::Full ? kFullSeeds : curve.fast_seeds; }
 
-void keep_runs(const Lesson& lesson, RunStore& store, Results& out, const OnStep& on_step) {
+void keep_runs(const Lesson& lesson, experiments::RunStore& store, Results& out,
+               const experiments::OnStep& on_step) {
   for (const LessonRun& run : lesson.runs) {
     const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(),
                                     [&](const Figure& f) { return f.map_run == run.id; });
     const RunSpec spec = spec_of(lesson, run.id, 1);
-    const auto done =
-        mapped ? store.get(spec, run.edits, on_step) : store.find(RunStore::key_of(spec, run.edits));
+    const auto done = mapped ? store.get(spec, run.edits, on_step)
+                             : store.find(experiments::RunStore::key_of(spec, run.edits));
     if (!done) continue;  // a run of which only fresh models were measured
     out.texts[run.id] = done->text;
     out.level = done->level;
@@ -36,10 +37,11 @@ void keep_runs(const Lesson& lesson, RunStore& store, Results& out, const OnStep
 
 /// job(i, store) for every i < count, on as many threads as the store has, each with one thread of its own:
 /// small models train faster side by side than with all threads on one of them, and to the same bits.
-void in_parallel(RunStore& store, size_t count, const std::function<void(size_t, RunStore&)>& job) {
+void in_parallel(experiments::RunStore& store, size_t count,
+                 const std::function<void(size_t, experiments::RunStore&)>& job) {
   std::atomic<bool> stop{false};
   const auto make = [&]() -> experiments::WorkOn {
-    return [&, own = std::shared_ptr<RunStore>(store.beside(1))](size_t i) { job(i, *own); };
+    return [&, own = std::shared_ptr<experiments::RunStore>(store.beside(1))](size_t i) { job(i, *own); };
   };
   experiments::work_off("a lesson's runs", count, store.threads(), stop, make, [] {});
 }
@@ -132,12 +134,13 @@ std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& l
   for (const Lesson* lesson : lessons) add_mapped(*lesson, runs);
   std::set<std::string> keys;
   std::erase_if(runs, [&](const experiments::Experiment& run) {
-    return !keys.insert(RunStore::key_of(run.spec, run.edits)).second;
+    return !keys.insert(experiments::RunStore::key_of(run.spec, run.edits)).second;
   });
   return runs;
 }
 
-LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, const OnStep& on_step) {
+LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Tier tier,
+                          const experiments::OnStep& on_step) {
   const auto start = std::chrono::steady_clock::now();
   LessonReport report;
   report.lesson = &lesson;
@@ -151,7 +154,7 @@ LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, cons
         jobs.emplace_back(&curve, &seeds[seed][curve.id]);  // a map's values stay where they are
         seed_of.push_back(seed + 1);
       }
-  in_parallel(store, jobs.size(), [&](size_t i, RunStore& own) {
+  in_parallel(store, jobs.size(), [&](size_t i, experiments::RunStore& own) {
     *jobs[i].second = measure_curve(lesson, *jobs[i].first, seed_of[i], own, on_step);
   });
   Results& results = report.results;
@@ -227,4 +230,4 @@ std::string to_text(const LessonReport& report) {
   return out;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

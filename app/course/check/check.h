@@ -11,7 +11,7 @@
 
 #include "app/course/measures.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 enum class Tier : uint8_t { Fast, Full };
 inline constexpr int32_t kFullSeeds = 5;
@@ -68,7 +68,8 @@ std::vector<experiments::Experiment> runs_of_seed(const Lesson& lesson, uint64_t
 std::vector<experiments::Experiment> runs_of(const std::vector<const Lesson*>& lessons, Tier tier);
 
 /// `check_lesson` requires every seed of every check to lie in its band. Throws Error.
-LessonReport check_lesson(const Lesson& lesson, RunStore& store, Tier tier, const OnStep& on_step = {});
+LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Tier tier,
+                          const experiments::OnStep& on_step = {});
 
 /// `to_text` writes rows of a table claim, measured, spread, verdict, under `table_head`. For each check that fails it
 /// adds the values of all seeds and the sentence that they contradict.
@@ -88,4 +89,4 @@ std::optional<Results> parse_results(std::string_view text, const std::string& n
 /// definition, values outside.
 std::string staleness(const Lesson& lesson, const Results& fresh);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -10,7 +10,7 @@
 #include "training/experiments/store/result_store.h"
 #include "training/experiments/table.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 using Json = nlohmann::json;
@@ -82,4 +82,4 @@ std::string to_svg(const LessonReport& report, const Figure& figure) {
   return plot::to_svg(kept_plot(*report.lesson, figure, report.results), ui::theme(false), {640, 400});
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

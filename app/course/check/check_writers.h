@@ -8,7 +8,7 @@
 
 #include "app/course/check/check.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `to_json` of a measure is what was measured over the seeds, in the JSON of lessons and of claims.
 nlohmann::json to_json(const Measure& measure, const Measured& measured);
@@ -20,4 +20,4 @@ std::string to_svg(const LessonReport& report, const Figure& figure);
 /// `to_markdown` writes a page; `command` says how it was made.
 std::string to_markdown(const std::vector<LessonReport>& reports, const std::string& command);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -20,7 +20,7 @@
 #include "training/io/line_file.h"
 #include "training/spec/codec.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 template <class Io>
 void io(Io& io, codec::Of<Io, LimitLine>& line) {
@@ -185,7 +185,7 @@ const LimitLine* same_line(const std::vector<LimitLine>& known, const LimitLine&
 }
 
 /// Every line that a lesson has, for `each` to fill in: one seed a setting, and more behind a line whose verdict differs.
-void each_line(const Lesson& lesson, RunStore& store, const LimitOptions& options,
+void each_line(const Lesson& lesson, experiments::RunStore& store, const LimitOptions& options,
                const std::function<void(const Lesson& changed, LimitLine&)>& each) {
   const std::unique_ptr<Backend> backend = make_backend(options.backend, 1);
   for (const LimitSetting& setting : limit_settings(lesson, options.text)) {
@@ -202,8 +202,8 @@ void each_line(const Lesson& lesson, RunStore& store, const LimitOptions& option
   }
 }
 
-std::map<std::string, double> one_seed(const Lesson& lesson, uint64_t seed, RunStore& store,
-                                       const OnStep& on_step) {
+std::map<std::string, double> one_seed(const Lesson& lesson, uint64_t seed, experiments::RunStore& store,
+                                       const experiments::OnStep& on_step) {
   store.train_ahead(runs_of_seed(lesson, seed), on_step);
   CurveSet curves;
   for (const Curve& curve : lesson.curves)
@@ -266,9 +266,10 @@ std::vector<LimitLine> read_limits(const std::string& path) {
   return lines;
 }
 
-std::vector<LimitLine> measure_limits(const Lesson& lesson, RunStore& store, const LimitOptions& options,
+std::vector<LimitLine> measure_limits(const Lesson& lesson, experiments::RunStore& store,
+                                      const LimitOptions& options,
                                       const std::function<void(const LimitLine&)>& told,
-                                      const OnStep& on_step) {
+                                      const experiments::OnStep& on_step) {
   const std::vector<LimitLine> known = read_limits(options.results);
   LineFile results(options.results, "limits", true);
   std::vector<LimitLine> lines;
@@ -287,7 +288,7 @@ std::vector<LimitLine> measure_limits(const Lesson& lesson, RunStore& store, con
   return lines;
 }
 
-std::vector<experiments::Experiment> limit_runs(const Lesson& lesson, RunStore& store,
+std::vector<experiments::Experiment> limit_runs(const Lesson& lesson, experiments::RunStore& store,
                                                 const LimitOptions& options) {
   std::vector<LimitLine> known;
   if (!options.results.empty()) known = read_limits(options.results);
@@ -361,4 +362,4 @@ std::string licence_text(const std::string& folder) {
   return text;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

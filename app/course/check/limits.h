@@ -11,7 +11,7 @@
 #include "app/course/check/check.h"
 #include "training/spec/backend_choice.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `LimitSetting` is one way to change all runs of a lesson.
 struct LimitSetting {
@@ -48,13 +48,14 @@ struct LimitOptions {
 };
 /// `limit_runs` returns the runs of the lines that the file lacks (all of them without a file), as measure_limits()
 /// trains them. It includes further seeds where the existing lines call for them. Throws Error.
-std::vector<experiments::Experiment> limit_runs(const Lesson& lesson, RunStore& store,
+std::vector<experiments::Experiment> limit_runs(const Lesson& lesson, experiments::RunStore& store,
                                                 const LimitOptions& options);
 /// `measure_limits` measures what the file lacks: one seed per setting, five where a check's verdict differs from the
 /// lesson's own. It calls `told` after every line. Throws Error and Cancelled; what was measured is in the file.
-std::vector<LimitLine> measure_limits(const Lesson& lesson, RunStore& store, const LimitOptions& options,
+std::vector<LimitLine> measure_limits(const Lesson& lesson, experiments::RunStore& store,
+                                      const LimitOptions& options,
                                       const std::function<void(const LimitLine&)>& told,
-                                      const OnStep& on_step = {});
+                                      const experiments::OnStep& on_step = {});
 
 /// `effect_holds` says whether a value of one of its effect's measures lies in the band of its check.
 bool effect_holds(const Lesson& lesson, const std::string& measure, double value);
@@ -66,4 +67,4 @@ std::string limits_table(const Lesson& lesson, const std::vector<LimitLine>& lin
 /// `licence_text` joins the text files of a folder (the system's licences), each once. Empty when there are none.
 std::string licence_text(const std::string& folder);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -8,7 +8,7 @@
 
 #include "app/course/language/language.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 /// What the first choice was set to; empty: as it is at the start.
@@ -87,4 +87,4 @@ std::string score_text(const Challenge& challenge, const std::vector<Try>& tries
                                        {"score", score_of(challenge, tries, hints)}});
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

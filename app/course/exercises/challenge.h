@@ -9,7 +9,7 @@
 
 #include "app/words/words.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `Words` is the language of a course.
 using Words = words::Language;
@@ -69,4 +69,4 @@ std::string score_rule(const Challenge& challenge, const Words& words = words::l
 std::string score_text(const Challenge& challenge, const std::vector<Try>& tries, int hints,
                        const Words& words = words::language("en"));
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

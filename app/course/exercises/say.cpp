@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 bool has_one_gap(const Say& say) {
   const size_t gap = say.text.find(kGap);
@@ -34,4 +34,4 @@ size_t said_right(const std::vector<Say>& says, const std::vector<std::string>& 
   return right;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

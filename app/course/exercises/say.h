@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 struct Say {
   struct Wrong {
@@ -31,4 +31,4 @@ std::string why_not(const Say& say, std::string_view word);
 /// `said_right` counts the right answers, given one per sentence.
 size_t said_right(const std::vector<Say>& says, const std::vector<std::string>& answers);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

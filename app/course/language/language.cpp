@@ -17,7 +17,7 @@
 #include "training/files/input_kinds.h"
 #include "training/files/toml_table.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 namespace fs = std::filesystem;
@@ -267,4 +267,4 @@ std::string called(const Words& words, std::string_view kind, std::string_view k
   return word ? *word : std::string(otherwise);
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

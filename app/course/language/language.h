@@ -11,7 +11,7 @@
 
 #include "app/course/lesson.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `each_text` visits every text of lesson.toml that is shown, with its key in texts.toml: "figure.losses.title". It
 /// leaves out empty texts and sources.
@@ -37,4 +37,4 @@ std::vector<std::string> language_faults(const Lesson& lesson);
 std::string called(const Words& words, std::string_view kind, std::string_view key,
                    std::string_view otherwise);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -11,7 +11,7 @@
 #include "app/plot/plot_axis.h"
 #include "app/sweep/border.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 constexpr double kNearly = 1e-3;  ///< of a step: so far may a value be from its place
@@ -160,4 +160,4 @@ void set_cell_axes(const Curve& border, Figure& figure) {
   figure.y = shown_axis(border.other, border.values);
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

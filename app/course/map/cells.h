@@ -6,7 +6,7 @@
 #include "app/course/figures.h"
 #include "app/sweep/cells.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `grid_of` uses the learner's own measurement, as far as it has come, or else the five seeds. A cell has its loss
 /// above letter frequencies as its loss, with a level of 0, and whether it learns.
@@ -22,4 +22,4 @@ void add_cell_map(const Curve& border, const FigureData& data, plot::PlotSpec& p
 std::string uneven(const Curve& border);
 void set_cell_axes(const Curve& border, Figure& figure);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

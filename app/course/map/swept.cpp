@@ -9,10 +9,10 @@
 #include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
-double final_loss(const RunFindings& run, bool excess) {
+double final_loss(const experiments::RunFindings& run, bool excess) {
   const std::vector<float> losses = run.history->loss().values;
   const size_t count = std::min<size_t>(losses.size(), kLossWindow);
   const double mean = std::accumulate(losses.end() - static_cast<std::ptrdiff_t>(count), losses.end(), 0.0) /
@@ -21,11 +21,11 @@ double final_loss(const RunFindings& run, bool excess) {
 }
 
 /// By the rule of the run's card, of the zoo and of a sweep (measure/plateau.h).
-bool learns(const RunFindings& run) {
+bool learns(const experiments::RunFindings& run) {
   return verdict_of(run.history->events()).kind == normscope::Verdict::Kind::Learns;
 }
 
-double value_of(const std::string& y, const RunFindings& run) {
+double value_of(const std::string& y, const experiments::RunFindings& run) {
   if (y == "learns") return learns(run) ? 1 : 0;
   return final_loss(run, y == "final_excess");
 }
@@ -64,7 +64,8 @@ std::vector<RunSpec> points_of(const Curve& curve, const RunSpec& spec) {
 }
 
 CurveData measure_swept(const Curve& curve, const std::vector<double>& xs, const RunSpec& spec,
-                        const std::vector<Edit>& edits, RunStore& store, const OnStep& on_step) {
+                        const std::vector<Edit>& edits, experiments::RunStore& store,
+                        const experiments::OnStep& on_step) {
   CurveData data;
   for (const double x : xs) {
     data.x.push_back(x);
@@ -82,12 +83,12 @@ CurveData measure_swept(const Curve& curve, const std::vector<double>& xs, const
 }
 
 CurveData finished_part(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits,
-                        const RunStore& store) {
+                        const experiments::RunStore& store) {
   CurveData data;
   if (curve.of != Curve::Of::Sweep) return data;
   const RunSpec line = line_of(curve, spec);
   for (const double x : curve.xs) {
-    const auto run = store.find(RunStore::key_of(with_value(line, curve.field, x), edits));
+    const auto run = store.find(experiments::RunStore::key_of(with_value(line, curve.field, x), edits));
     if (!run) break;
     data.x.push_back(x);
     data.y.push_back(value_of(curve.y, *run));
@@ -125,4 +126,4 @@ void add_cells(std::vector<Curve>& curves) {
   curves = std::move(all);
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

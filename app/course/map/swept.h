@@ -12,7 +12,7 @@
 
 #include "app/course/curves.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `is_swept` says whether the run of the curve is trained over values of settings.
 inline bool is_swept(const Curve& curve) {
@@ -28,10 +28,11 @@ std::vector<RunSpec> points_of(const Curve& curve, const RunSpec& spec);
 
 /// `measure_swept` measures over `xs`: the curve's own values, and those that the learner tried.
 CurveData measure_swept(const Curve& curve, const std::vector<double>& xs, const RunSpec& spec,
-                        const std::vector<Edit>& edits, RunStore& store, const OnStep& on_step);
+                        const std::vector<Edit>& edits, experiments::RunStore& store,
+                        const experiments::OnStep& on_step);
 /// `finished_part` is the part of a sweep whose runs are finished, up to the first unfinished one.
 CurveData finished_part(const Curve& curve, const RunSpec& spec, const std::vector<Edit>& edits,
-                        const RunStore& store);
+                        const experiments::RunStore& store);
 /// `same_runs` says whether both curves are measured on exactly the same runs.
 bool same_runs(const Curve& a, const Curve& b);
 
@@ -41,4 +42,4 @@ void add_cells(std::vector<Curve>& curves);
 std::string excess_of_row(const Curve& border, size_t row);
 std::string learns_of_row(const Curve& border, size_t row);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

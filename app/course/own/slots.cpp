@@ -11,7 +11,7 @@
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 constexpr std::ptrdiff_t kMostSlots = 12;  // of a run
@@ -101,4 +101,4 @@ std::vector<std::string> zoo_settings(const RunSpec& spec) {
   return set;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

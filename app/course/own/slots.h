@@ -9,7 +9,7 @@
 
 #include "app/course/lesson.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 inline bool is_slot(const Knob& knob) { return !knob.slot.empty(); }
 
@@ -30,4 +30,4 @@ std::string wrong_slots(const Lesson& lesson, const std::string& run);
 /// `zoo_settings` is what an entry of the zoo sets for the wiring of a run whose layers are alike, as KEY=VALUE.
 std::vector<std::string> zoo_settings(const RunSpec& spec);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -7,7 +7,7 @@
 
 #include "engine/core/error.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 constexpr int32_t kSayWords = 30, kWhyWords = 20, kMostScore = 1000;
@@ -261,4 +261,4 @@ bool of_way(const Lesson& lesson, const Measure& measure) {
   return of_way(lesson, *lesson.curve(measure.curve));
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -7,7 +7,7 @@
 #include "app/course/lesson.h"
 #include "training/files/toml_table.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `read_says` returns no sentences or three.
 std::vector<Say> read_says(Table& root);
@@ -22,4 +22,4 @@ void check_challenge(const Lesson& lesson, const Table& root);
 bool of_way(const Lesson& lesson, const Curve& curve);
 bool of_way(const Lesson& lesson, const Measure& measure);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

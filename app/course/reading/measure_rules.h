@@ -7,7 +7,7 @@
 
 #include "training/spec/codec.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 inline constexpr size_t kMostOfCurve = 100'000;  ///< points
 inline constexpr size_t kMostOfLesson = 1000;    ///< measures, curves, runs
@@ -30,4 +30,4 @@ struct ShareRows {
   }
 };
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

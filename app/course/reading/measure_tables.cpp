@@ -9,7 +9,7 @@
 #include "engine/core/error.h"
 #include "training/experiments/probes.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 constexpr size_t kMostPoints = 100, kMostCells = 100;
@@ -318,11 +318,11 @@ void set_bounds(Lesson& lesson) {
     if (c->of == Curve::Of::Border) m.most = c->values.back();
     if (c->y != "rate / critical_rate")
       continue;  // as multiples of the step that was made, whatever its rate
-    m.least = critical_shares().least;
-    m.most = critical_shares().most;
+    m.least = experiments::critical_shares().least;
+    m.most = experiments::critical_shares().most;
   }
 }
 
 void check_measures(const Lesson& lesson, const Table& root) { MeasureChecker(lesson, root).all(); }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -8,7 +8,7 @@
 #include "app/course/lesson.h"
 #include "training/files/toml_table.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `read_run` reads a run's name, its edits, and any field of the specification; fields are set in the order of the
 /// table of fields.
@@ -27,4 +27,4 @@ void set_bounds(Lesson& lesson);
 /// such values is unknown. Throws Error.
 void check_measures(const Lesson& lesson, const Table& root);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 using lab::Side;
@@ -61,4 +61,4 @@ std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t) {
   return opening;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

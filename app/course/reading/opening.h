@@ -10,7 +10,7 @@
 #include "app/view/diagram_model.h"
 #include "training/files/toml_table.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `OpeningPlace` is a place of the diagram by its name: a slot ("layer1/ffn/trunk", "enc/layer1/attn/before", "final",
 /// "embedding"), or the scale of a skip path ("layer2/attn/skip-scale").
@@ -24,4 +24,4 @@ std::optional<OpeningPlace> opening_place(const ModelConfig& model, std::string_
 /// `read_opening` reads the key `opening` from the lesson's own table, after the lesson's runs. Throws Error.
 std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -13,7 +13,7 @@
 #include "engine/core/error.h"
 #include "training/files/input_kinds.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 constexpr std::string_view kOwn = "as in the lesson", kBold = "**";
@@ -159,4 +159,4 @@ std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Rea
   return sentences;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

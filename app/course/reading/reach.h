@@ -8,7 +8,7 @@
 
 #include "app/course/lesson.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `Reach` is one setting of the table: what its cells say of the effect's measures, in their order.
 struct Reach {
@@ -36,4 +36,4 @@ std::string reach_note(const std::string& page);
 /// something did not hold, with what the check needs and what was measured there. All in the lesson's language.
 std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Reach>& all);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -10,7 +10,7 @@
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 std::string in_words(const SmallTape::Instruction& i, const Words& words) {
@@ -125,4 +125,4 @@ std::vector<std::vector<std::string>> cells_of_tape(const TapeTable& table) {
   return cells;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -7,7 +7,7 @@
 
 #include "app/course/curves.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `tape_of` is a tape with the learner's changes: its id -> field -> value. Throws Error for an id that is no tape of
 /// the lesson.
@@ -36,4 +36,4 @@ TapeTable table_of_tape(const SmallTape& tape, size_t done, const Words& words =
 /// of numbers.
 std::vector<std::vector<std::string>> cells_of_tape(const TapeTable& table);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -11,7 +11,7 @@
 
 #include "engine/core/error.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 constexpr double kLargestNumber = 1e6, kHighestRate = 1000;
@@ -254,4 +254,4 @@ void check_tapes(const Lesson& lesson, const Table& root) {
              fmt::format("'{}' is not in this lesson: expected a tape of it", f.tape));
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

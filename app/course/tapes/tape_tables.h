@@ -12,7 +12,7 @@
 #include "app/course/lesson.h"
 #include "training/files/toml_table.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 LessonTape read_tape(const std::string& id, Table t);
 /// `read_tape_axis` reads `over` with `xs`, or `steps` with `rate`, or neither.
@@ -37,4 +37,4 @@ std::string definition_of(const LessonTape& tape);
 /// Throws Error.
 void check_tapes(const Lesson& lesson, const Table& root);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -7,7 +7,7 @@
 
 #include "app/ui/svg.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 using tex::NodeKind;
@@ -109,4 +109,4 @@ std::string mathml(const tex::Formula& formula, bool display) {
                      display ? " display=\"block\"" : "", MathWriter(display).element(formula.root));
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -6,10 +6,10 @@
 
 #include "app/tex/tex.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `mathml` returns a <math> element. With `display` it is on a line of its own, and large operators have their limits
 /// above and below.
 std::string mathml(const tex::Formula& formula, bool display);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

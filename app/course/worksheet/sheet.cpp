@@ -4,7 +4,7 @@
 
 #include "app/ui/svg.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 const Spread* Sheet::spread(const std::string& measure) const {
   if (!kept) return nullptr;
@@ -40,4 +40,4 @@ std::string element(std::string_view name, std::string_view inside, std::string_
   return fmt::format("<{0} class=\"{2}\">{1}</{0}>", name, inside, style);
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -9,7 +9,7 @@
 #include "app/course/check/check.h"
 #include "app/course/lesson.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 struct Sheet {
   const Lesson& lesson;
@@ -36,4 +36,4 @@ std::string lines_to_write(int count);
 /// `element` wraps HTML in an element, with `style` as its class unless it is empty.
 std::string element(std::string_view name, std::string_view inside, std::string_view style = {});
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

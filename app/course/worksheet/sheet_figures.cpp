@@ -14,7 +14,7 @@
 #include "app/ui/svg.h"
 #include "app/ui/theme.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 constexpr plot::ExportSize kSize{640, 360};
@@ -118,4 +118,4 @@ std::string figures_html(const Sheet& sheet, StepKind step) {
   return out;
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

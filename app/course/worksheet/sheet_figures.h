@@ -6,7 +6,7 @@
 
 #include "app/course/worksheet/sheet.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `figures_html` returns the figures of a step as inline SVG, each with what is to be drawn in it. Each is printed
 /// once: Run has none, and Explain has only those that Compare lacks. Predict has its first figure alone, empty in both
@@ -14,4 +14,4 @@ namespace normscope::lessons {
 /// copy has it.
 std::string figures_html(const Sheet& sheet, StepKind step);
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -11,7 +11,7 @@
 #include "app/ui/svg.h"
 #include "app/ui/widgets.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 using ui::svg_escaped;
@@ -159,4 +159,4 @@ class ProseWriter {
 
 std::string prose_html(const Sheet& sheet, StepKind step) { return ProseWriter(sheet, step).all(); }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

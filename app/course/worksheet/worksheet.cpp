@@ -20,7 +20,7 @@
 #include "training/files/command_text.h"
 #include "training/files/config_file.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 namespace {
 
 using ui::svg_escaped;
@@ -319,4 +319,4 @@ std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, 
       body);
 }
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -8,7 +8,7 @@
 #include "app/course/check/check.h"
 #include "app/course/lesson.h"
 
-namespace normscope::lessons {
+namespace normscope::course {
 
 /// `worksheet` prints the steps predict, run, compare and explain: prose, axes, tables to fill in, and how to repeat it
 /// in a terminal. `kept` is measured.json; without it the starting point of a drawing is unknown. With `answers`, the
@@ -18,4 +18,4 @@ namespace normscope::lessons {
 std::string worksheet(const Lesson& lesson, const std::optional<Results>& kept, bool answers,
                       const std::string& folder = "");
 
-}  // namespace normscope::lessons
+}  // namespace normscope::course

@@ -66,7 +66,7 @@ void draw_question(Ui& ui, Teaching& teaching) {
 void hand_out(Teaching& teaching, ShownSession& session, std::string& notice) {
   if (!std::exchange(teaching.hand_out, false)) return;
   const std::string path = free_name(lab::pictures_folder() + "/normscope-lesson");
-  session.commands.emplace_back(lab::SaveSession{path});
+  session.commands.emplace_back(session::SaveSession{path});
   notice = words::say("shell.teach.saved", {{"path", path}});
 }
 

@@ -53,7 +53,7 @@ LinkedView linked_view(const ShownSession& session, const Screens& screens, cons
   link.screen = screens.shown;
   const lessons::Player* const player = screens.lessons.player.get();
   if (link.screen == Screen::Lessons && player && player->lesson())
-    link.lesson = fmt::format("{}:{}", player->lesson()->id, lessons::to_string(player->step()));
+    link.lesson = fmt::format("{}:{}", player->lesson()->id, course::to_string(player->step()));
   link.dark = look.dark;
   const char selected = screens.lab.diagram().selected;
   const bool there = std::any_of(view.runs.begin(), view.runs.end(),
@@ -95,14 +95,14 @@ void finish_copying(AppState& state) {
   state.notice = fault;
 }
 
-std::vector<lab::Command> linked_commands(const LinkedView& link) {
-  std::vector<lab::Command> commands{replacing(link.runs, false)};
-  if (link.step > 0) commands.emplace_back(lab::PlayTo{link.step});
+std::vector<session::Command> linked_commands(const LinkedView& link) {
+  std::vector<session::Command> commands{replacing(link.runs, false)};
+  if (link.step > 0) commands.emplace_back(session::PlayTo{link.step});
   return commands;
 }
 
-void show_linked(const LinkedView& link, std::optional<lab::Ticket> runs, Screens& screens, Appearance& look,
-                 Lab* lab) {
+void show_linked(const LinkedView& link, std::optional<session::Ticket> runs, Screens& screens,
+                 Appearance& look, Lab* lab) {
   if (!link.lesson.empty()) show_lesson(link.lesson, screens, lab);  // first: it may not be there
   look.dark = link.dark;
   lab::TransportState& transport = screens.lab.transport();
@@ -126,7 +126,7 @@ bool open_link(AppState& state, std::string_view text) {
   } catch (...) {
     state.notice = describe_exception("opening a link");
     if ((!session.view || session.view->runs.empty()) && session.asked.empty())
-      session.asked.emplace_back(lab::ReplaceRuns{.runs = default_comparison()});
+      session.asked.emplace_back(session::ReplaceRuns{.runs = default_comparison()});
     return false;
   }
 }
@@ -134,7 +134,7 @@ bool open_link(AppState& state, std::string_view text) {
 void follow_linked(Screens& screens, const LabView& view) {
   std::optional<LinkedCursor>& waits = screens.linked_cursor;
   if (!waits || !waits->ticket || view.answered < *waits->ticket) return;
-  if (view.runs.empty() || !lab::refusal(view.answers, *waits->ticket).empty()) return waits.reset();
+  if (view.runs.empty() || !session::refusal(view.answers, *waits->ticket).empty()) return waits.reset();
   if (!waits->runs) waits->runs = view.runs[0].origin;
   if (view.runs[0].origin != waits->runs || view.step < waits->reached)
     return waits.reset();  // others, or anew

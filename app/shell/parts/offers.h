@@ -18,7 +18,7 @@ struct Offers {
   // `lost` are the sessions whose window was not closed, newest first: offered one after the other.
   std::vector<std::string> lost;
   std::string restoring;  // asked for, not answered yet
-  lab::Ticket restore_ticket = 0;
+  session::Ticket restore_ticket = 0;
 };
 
 // `next_to_restore` is the folder that is restored next; empty: there is none.

@@ -69,7 +69,7 @@ void save_file(const Desk::File& file, const std::string& what, std::string& not
   }
 }
 
-void take_runs(lab::ReplaceRuns runs, AppState& state) {
+void take_runs(session::ReplaceRuns runs, AppState& state) {
   // The Lab trains a lesson's; what it finishes is found there.
   if (state.screens.shown == Screen::Lessons && state.screens.lessons.player)
     state.screens.lessons.player->stop_measuring();
@@ -115,7 +115,7 @@ Desk draw_screen(AppState& state, Ui& ui, const Rect& area) {
 
 void carry_out(Desk desk, AppState& state, Ui& ui) {
   const std::string& subject = words::say(kSubjects[static_cast<size_t>(state.screens.shown)]);
-  for (lab::Command& command : desk.commands) state.session.commands.push_back(std::move(command));
+  for (session::Command& command : desk.commands) state.session.commands.push_back(std::move(command));
   for (lab::SavePlot& save : desk.saves) state.session.saves.push_back(std::move(save));
   for (const Desk::File& file : desk.files)
     save_file(file, words::say("shell.subject.saving", {{"what", subject}}), state.notice);

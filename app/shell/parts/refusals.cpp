@@ -32,7 +32,7 @@ std::string step_refusal(const AppState& state, bool undo) {
 std::string course_refusal(const LessonsScreen& lessons) {
   std::error_code error;
   const bool any = lessons.player ? !lessons.player->course().lessons.empty()
-                                  : std::filesystem::is_directory(lessons::lessons_folder(), error);
+                                  : std::filesystem::is_directory(course::lessons_folder(), error);
   return any ? "" : words::say("shell.notice.no_lessons");
 }
 

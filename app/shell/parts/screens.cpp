@@ -20,7 +20,7 @@ namespace normscope {
 namespace {
 
 std::string language_of(const LessonsScreen& screen) {
-  return screen.language.empty() ? lessons::course_language() : screen.language;
+  return screen.language.empty() ? course::course_language() : screen.language;
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ lessons::Player& player_of(LessonsScreen& screen, Lab* lab) {
   if (!screen.player) {
     const std::string progress = screen.remembers ? lessons::Progress::default_path() : "";
     screen.player = std::make_shared<lessons::Player>(
-        lessons::read_course(lessons::lessons_folder(), language_of(screen)),
+        course::read_course(course::lessons_folder(), language_of(screen)),
         std::make_unique<lessons::Worker>(screen.wake, 0, lab ? lab->finished_runs() : nullptr,
                                           lessons::Kept::folder_beside(progress)),
         progress);
@@ -39,8 +39,8 @@ lessons::Player& player_of(LessonsScreen& screen, Lab* lab) {
   return *screen.player;
 }
 
-comparison::CompareScreen& screen_of(ComparePlace& place) {
-  if (!place.screen) place.screen = std::make_shared<comparison::CompareScreen>(place.wake);
+compare_screen::CompareScreen& screen_of(ComparePlace& place) {
+  if (!place.screen) place.screen = std::make_shared<compare_screen::CompareScreen>(place.wake);
   return *place.screen;
 }
 
@@ -77,8 +77,8 @@ tape_screen::TapeScreen& tape_of(TapePart& part, bool times) {
 void open_lesson(Screens& screens, Lab* lab, const std::string& name) {
   const size_t colon = name.find(':');
   const std::string step = colon == std::string::npos ? "predict" : name.substr(colon + 1);
-  for (const lessons::StepKind kind : lessons::kSteps) {
-    if (step != lessons::to_string(kind)) continue;
+  for (const course::StepKind kind : course::kSteps) {
+    if (step != course::to_string(kind)) continue;
     player_of(screens.lessons, lab).open(name.substr(0, colon), kind);
     screens.shown = Screen::Lessons;
     return;

@@ -16,7 +16,7 @@ namespace normscope {
 namespace lessons {
 class Player;
 }
-namespace comparison {
+namespace compare_screen {
 class CompareScreen;
 }
 namespace sweep {
@@ -34,8 +34,8 @@ struct LessonsScreen {
 };
 
 struct ComparePlace {
-  std::shared_ptr<comparison::CompareScreen> screen;  // made when it is first opened
-  std::function<void()> wake;                         // called from other threads when something is new
+  std::shared_ptr<compare_screen::CompareScreen> screen;  // made when it is first opened
+  std::function<void()> wake;                             // called from other threads when something is new
 };
 
 struct SweepPart {
@@ -55,9 +55,9 @@ struct TapePart {
 // `LinkedCursor` is the cursor of an opened link, until its runs have come that far.
 struct LinkedCursor {
   int32_t step = 0;
-  std::optional<lab::Ticket> ticket{};    // of the command that brings the runs; none: not posted yet
-  std::shared_ptr<const RunSpec> runs{};  // the first run as it was at step 0, once the runs are there
-  int32_t reached = 0;                    // the step that they reached; if it falls, they were reset
+  std::optional<session::Ticket> ticket{};  // of the command that brings the runs; none: not posted yet
+  std::shared_ptr<const RunSpec> runs{};    // the first run as it was at step 0, once the runs are there
+  int32_t reached = 0;                      // the step that they reached; if it falls, they were reset
 };
 
 struct Screens {
@@ -71,7 +71,7 @@ struct Screens {
   std::optional<LinkedCursor> linked_cursor;
 };
 
-comparison::CompareScreen& screen_of(ComparePlace&);
+compare_screen::CompareScreen& screen_of(ComparePlace&);
 
 // `sweep_of` is the Sweep screen over the results that all programs share. Throws Error where no thread can be started.
 sweep::SweepScreen& sweep_of(SweepPart&);

@@ -11,7 +11,7 @@ namespace normscope {
 
 // `ComingBack` is a session that is being restored.
 struct ComingBack {
-  lab::Ticket ticket = 0;
+  session::Ticket ticket = 0;
   bool by_undo = false;  // or redo: the screen stays
 };
 
@@ -20,11 +20,11 @@ struct ShownSession {
   Lab* lab = nullptr;
   std::shared_ptr<const LabView> view;
   // `commands` is what the user asked for in the last frame; already posted when `lab` is set.
-  std::vector<lab::Command> commands;
-  std::vector<lab::Ticket> tickets;  // of the posted commands; without a Lab, numbers that nobody answers
-  lab::Ticket last_ticket = 0;
-  std::vector<lab::Command> asked;   // between two frames, by a dropped file
-  std::vector<lab::SavePlot> saves;  // plots of the last frame that became files
+  std::vector<session::Command> commands;
+  std::vector<session::Ticket> tickets;  // of the posted commands; without a Lab, numbers that nobody answers
+  session::Ticket last_ticket = 0;
+  std::vector<session::Command> asked;  // between two frames, by a dropped file
+  std::vector<lab::SavePlot> saves;     // plots of the last frame that became files
   shell::UndoLog undo;
   std::vector<ComingBack>
       coming_back;  // `undo` goes on with these sessions, and the log that was kept with them is left out

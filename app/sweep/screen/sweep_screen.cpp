@@ -136,13 +136,13 @@ void SweepScreen::open(const Place& place) {
     return;
   }
   if (open_.empty())
-    asked_.commands.emplace_back(lab::ReplaceRuns{.runs = {job->spec}, .play = true});
+    asked_.commands.emplace_back(session::ReplaceRuns{.runs = {job->spec}, .play = true});
   else
-    asked_.commands.emplace_back(lab::ForkRequest{.source = 0,
-                                                  .spec = job->spec,
-                                                  .from_start = true,
-                                                  .note = words::say("sweep.cell.note"),
-                                                  .train = true});
+    asked_.commands.emplace_back(session::ForkRequest{.source = 0,
+                                                      .spec = job->spec,
+                                                      .from_start = true,
+                                                      .note = words::say("sweep.cell.note"),
+                                                      .train = true});
   asked_.shown = Screen::Lab;
 }
 

@@ -21,11 +21,11 @@ namespace normscope::test::test_refusals {
 namespace {
 
 void read_lesson(const std::string& toml) {
-  lessons::parse_lesson(toml, "lessons/99-small", [](const std::string&) { return "Run {A}."; });
+  course::parse_lesson(toml, "lessons/99-small", [](const std::string&) { return "Run {A}."; });
 }
 
 void read_tape_lesson(const std::string& toml) {
-  lessons::parse_lesson(toml, "lessons/99-small", [](const std::string&) { return "Words."; });
+  course::parse_lesson(toml, "lessons/99-small", [](const std::string&) { return "Words."; });
 }
 
 void read_text(const std::string& bytes) {

@@ -36,9 +36,9 @@ struct Sessions {
     Lab lab({.threads = 1, .live_text = false});
     lab.post(replacing(runs, false));
     lab.wait_idle();
-    lab.post(lab::PlayTo{12});
+    lab.post(session::PlayTo{12});
     lab.wait_idle();
-    lab.post(lab::SaveSession{kept});
+    lab.post(session::SaveSession{kept});
     lab.wait_idle();
     REQUIRE(lab.view()->step == 12);
   }
@@ -176,7 +176,7 @@ TEST_CASE("film: what is no session, and a bad name, size or range of steps, is 
 }
 
 TEST_CASE("film: numbers of frames have four digits, and more where there are more") {
-  using cli::frame_path;
+  using commands::frame_path;
   CHECK(frame_path({.path = "a/x.png", .frames = 1}, 1) == "a/x.png");
   CHECK(frame_path({.path = "a/x.png", .frames = 500}, 7) == "a/x-0007.png");
   CHECK(frame_path({.path = "x.PNG", .frames = 12345}, 7) == "x-00007.PNG");

@@ -53,8 +53,8 @@ inline std::shared_ptr<History> history(int32_t steps, uint64_t seed = 1, const 
 inline DataIdentity data() { return {"corpus.txt", "00000000000000aa", 29, "letter"}; }
 
 /// A run of ours, whose batches are those of every other one with the same seed.
-inline comparison::Compared ours(std::string name, std::vector<std::shared_ptr<History>> histories) {
-  comparison::Compared run;
+inline compare::Compared ours(std::string name, std::vector<std::shared_ptr<History>> histories) {
+  compare::Compared run;
   run.name = std::move(name);
   run.source = "runs.jsonl";
   run.maker = "normscope";
@@ -67,8 +67,8 @@ inline comparison::Compared ours(std::string name, std::vector<std::shared_ptr<H
 }
 
 /// A run of somebody else: own batches, no settings.
-inline comparison::Compared theirs(std::string name, std::shared_ptr<History> history) {
-  comparison::Compared run;
+inline compare::Compared theirs(std::string name, std::shared_ptr<History> history) {
+  compare::Compared run;
   run.name = std::move(name);
   run.source = "port.jsonl";
   run.maker = "PyTorch";

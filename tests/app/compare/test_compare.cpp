@@ -14,7 +14,7 @@
 #include "training/records/recorded_run.h"
 #include "training/spec/loss_window.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 using compared::history, compared::ours, compared::theirs;
 using test::contains, test::error_of;
 
@@ -498,4 +498,4 @@ TEST_CASE("compare: seeds of one log are one run, runs of two logs are two") {
   CHECK(compared_from(runs).size() == 4);
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

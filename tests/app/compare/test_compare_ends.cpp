@@ -10,7 +10,7 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 using compared::history, compared::ours, compared::theirs;
 using test::contains;
 
@@ -71,4 +71,4 @@ TEST_CASE("compare: a map shows nothing where one of the two was not measured") 
   CHECK(std::isnan(cells[static_cast<size_t>(width) * 3 / 4]));
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -14,7 +14,7 @@
 #include "catch.hpp"
 #include "engine/support/helpers.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 using compared::history, compared::ours, compared::theirs;
 using test::contains;
 
@@ -193,4 +193,4 @@ TEST_CASE("compare: a figure becomes a file in every format") {
   CHECK(test::read_all(folder.file("map.png")).starts_with("\x89PNG"));
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

@@ -12,7 +12,7 @@
 #include "catch.hpp"
 #include "training/records/followed_file.h"
 
-namespace normscope::comparison {
+namespace normscope::compare {
 
 namespace {
 
@@ -198,4 +198,4 @@ TEST_CASE("followed file: a log is read while it grows; what is no log says so i
   CHECK(absent.now()->version == 1);
 }
 
-}  // namespace normscope::comparison
+}  // namespace normscope::compare

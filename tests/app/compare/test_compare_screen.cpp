@@ -31,7 +31,7 @@ struct CompareDriver : LabDriver {
     driver.move_to(ui::Vec{4, 4});
     driver.frames(3);
   }
-  comparison::CompareScreen& screen() { return *state.screens.compare.screen; }
+  compare_screen::CompareScreen& screen() { return *state.screens.compare.screen; }
   void open(const std::string& path) {
     screen().open(path, *state.session.view);
     driver.frames(3);
@@ -200,7 +200,7 @@ TEST_CASE("compare screen: five seeds are trained by the Lab") {
   CompareDriver compare;
   compare.driver.click("compare/seeds");
   compare.driver.frames(2);
-  CHECK(compare.last<lab::CheckSeeds>());
+  CHECK(compare.last<session::CheckSeeds>());
 }
 
 TEST_CASE("compare screen: what was compared travels with the session, and damage is left out") {
@@ -211,7 +211,7 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
   compare.driver.key("A");
   compare.driver.key("W");
   compare.driver.frames(2);
-  const comparison::KeptChoice kept = compare.screen().kept();
+  const compare_screen::KeptChoice kept = compare.screen().kept();
   CHECK(kept.baseline == 'A');
   CHECK(kept.matrix == 1);
   CHECK(kept.files[3].path == path);
@@ -235,7 +235,7 @@ TEST_CASE("compare screen: what was compared travels with the session, and damag
 TEST_CASE("compare screen: a session that is opened keeps no file of the one before") {
   const test::Folder folder;
   CompareDriver compare;
-  const comparison::KeptChoice before = compare.screen().kept();
+  const compare_screen::KeptChoice before = compare.screen().kept();
   compare.open(folder.write("port.jsonl", a_log(10)));
   CHECK(compare.screen().kept() != before);
   compare.screen().restore(before);
@@ -257,11 +257,11 @@ TEST_CASE("compare screen: every setting that differs is a click away, in the co
 }
 
 TEST_CASE("comparing: what did not change is not computed again, and what is wrong is a line") {
-  comparison::Comparing comparing({});
+  compare_screen::Comparing comparing({});
   int asked = 0;
   const auto none = [&] {
     ++asked;
-    return std::vector<comparison::Compared>{};
+    return std::vector<compare::Compared>{};
   };
   const auto first = comparing.newest("data", "choice", {}, none);
   REQUIRE(first);
@@ -346,9 +346,9 @@ TEST_CASE("comparing and following on threads: what is ready is shown, and the b
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   CHECK(file.now()->file.runs.size() == 1);
 
-  comparison::Comparing comparing(ring);
-  std::shared_ptr<const comparison::Shown> shown;
-  const auto none = [] { return std::vector<comparison::Compared>{}; };
+  compare_screen::Comparing comparing(ring);
+  std::shared_ptr<const compare_screen::Shown> shown;
+  const auto none = [] { return std::vector<compare::Compared>{}; };
   for (int i = 0; i < 1000 && !shown; ++i) {
     shown = comparing.newest("data", "choice", {}, none);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -30,10 +30,10 @@ TEST_CASE("loss window: card, end of the line, Compare and table have one number
   lab::LabData data;
   const auto view = fixture::lab_view();
   const auto plot = lab::loss_plot(*view, data, {});
-  comparison::LiveRuns live;
-  std::vector<comparison::Compared> runs;
+  compare::LiveRuns live;
+  std::vector<compare::Compared> runs;
   for (const RunView& run : view->runs) runs.push_back(*live.take(*view, run.letter));
-  const comparison::Comparison all = comparison::compare(runs);
+  const compare::Comparison all = compare::compare(runs);
   const std::shared_ptr<const Task> task = make_task({});
   for (size_t i = 0; i < view->runs.size(); ++i) {
     const RunView& run = view->runs[i];
@@ -42,10 +42,10 @@ TEST_CASE("loss window: card, end of the line, Compare and table have one number
     // The marker stands where the label's number says.
     REQUIRE(plot.series[i].end_y);
     CHECK(*plot.series[i].end_y == Approx(run.loss).epsilon(1e-5));
-    for (const comparison::EndRow& row : all.rows)
+    for (const compare::EndRow& row : all.rows)
       if (row.run == i) CHECK(row.loss == Approx(run.loss).epsilon(1e-6));
-    const cli::RunResult result =
-        cli::result_of({run.letter, 1}, *run.spec, run.edits, run.state, *run.history, *task, 3.0, 1.0);
+    const commands::RunResult result =
+        commands::result_of({run.letter, 1}, *run.spec, run.edits, run.state, *run.history, *task, 3.0, 1.0);
     CHECK(result.loss == Approx(run.loss).epsilon(1e-6));
     CHECK(result.window == kLossWindow);
     const RunView then = lab::run_at(data, run, 100);

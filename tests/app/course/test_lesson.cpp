@@ -20,7 +20,8 @@
 #include "test_paths.h"
 
 using namespace normscope;
-using namespace normscope::lessons;
+using namespace course;
+using namespace experiments;
 namespace fs = std::filesystem;
 
 namespace {

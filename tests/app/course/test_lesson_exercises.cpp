@@ -18,6 +18,7 @@
 namespace normscope::test_lesson_exercises {
 namespace {
 
+using namespace course;
 using namespace normscope::lessons;
 using fixture::exercise_with;
 using fixture::parsed_exercise;

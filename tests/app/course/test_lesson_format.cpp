@@ -25,7 +25,9 @@
 namespace normscope::test_lesson_format {
 namespace {
 
+using namespace course;
 using namespace normscope::lessons;
+using namespace experiments;
 using fixture::parsed_lesson;
 using fixture::PlayerDriver;
 using fixture::refusal_of;

@@ -21,6 +21,7 @@
 namespace normscope::test_lesson_language {
 namespace {
 
+using namespace course;
 using namespace lessons;
 using fixture::PlayerDriver;
 using test::read_all;

@@ -21,7 +21,7 @@
 namespace normscope::test_lesson_map {
 namespace {
 
-using namespace normscope::lessons;
+using namespace course;
 using fixture::parsed_lesson;
 using fixture::PlayerDriver;
 
@@ -72,7 +72,7 @@ TEST_CASE("a border is read with its cells beside it, and all of its runs are th
 
 TEST_CASE("a border is the largest value that learns, by the cells beside it", "[lesson]") {
   const Lesson lesson = parsed_lesson(kSmall);
-  RunStore store(1);
+  experiments::RunStore store(1);
   const Curve &border = *lesson.curve("edge"), &upper = *lesson.curve("edge.2");
   const RunSpec spec = spec_of(lesson, "A", 1);
   CHECK(finished_part(upper, spec, {}, store).y.empty());

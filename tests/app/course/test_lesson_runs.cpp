@@ -7,7 +7,8 @@
 #include "training/session/lab.h"
 
 using namespace normscope;
-using namespace normscope::lessons;
+using namespace course;
+using namespace experiments;
 
 TEST_CASE("the same run is never trained twice", "[lesson]") {
   RunStore store(1);
@@ -46,7 +47,7 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
 
   SECTION("trained in the Lab, an edit on the way included, found by a lesson") {
     Lab lab({.threads = 1});
-    lab.post(lab::ReplaceRuns{specs, edits, true});
+    lab.post(session::ReplaceRuns{specs, edits, true});
     lab.wait_idle();
     REQUIRE(lab.view()->step == 12);
     RunStore store(1, lab.finished_runs());
@@ -68,7 +69,7 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
     const auto known = store.get(specs[0], edits[0], count);
     REQUIRE(steps == 12);
     Lab lab({.threads = 1, .finished = finished}), straight({.threads = 1});
-    lab.post(lab::ReplaceRuns{{specs[0]}, {edits[0]}, true, true});
+    lab.post(session::ReplaceRuns{{specs[0]}, {edits[0]}, true, true});
     lab.wait_idle();
     auto view = lab.view();
     REQUIRE(view->runs.size() == 1);
@@ -77,16 +78,16 @@ TEST_CASE("the Lab and the lessons have one store: what one has trained the othe
     CHECK(losses_of(*view->runs[0].history) == losses_of(*known->history));
     CHECK(view->runs[0].edits == edits[0]);
     // With one that nobody trained, that one catches up.
-    lab.post(lab::ReplaceRuns{specs, edits, true, true});
+    lab.post(session::ReplaceRuns{specs, edits, true, true});
     lab.wait_idle();
     CHECK(lab.view()->runs[1].step == 12);
     // Trained on, it is the run that was never interrupted.
-    lab.post(lab::SetBudget{20});
-    lab.post(lab::Play{});
+    lab.post(session::SetBudget{20});
+    lab.post(session::Play{});
     lab.wait_idle();
-    straight.post(lab::ReplaceRuns{specs, edits, false});
-    straight.post(lab::SetBudget{20});
-    straight.post(lab::Play{});
+    straight.post(session::ReplaceRuns{specs, edits, false});
+    straight.post(session::SetBudget{20});
+    straight.post(session::Play{});
     straight.wait_idle();
     for (size_t i = 0; i < 2; ++i)
       CHECK(losses_of(*lab.view()->runs[i].history) == losses_of(*straight.view()->runs[i].history));

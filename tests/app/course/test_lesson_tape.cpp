@@ -26,6 +26,7 @@
 namespace normscope::test_lesson_tape {
 namespace {
 
+using namespace course;
 using namespace normscope::lessons;
 using fixture::PlayerDriver;
 using Values = std::vector<float>;
@@ -127,7 +128,7 @@ TEST_CASE("one instruction at a time comes to the bits of a replay, forward and 
 
 TEST_CASE("what a curve of a tape may be, and what is refused", "[lesson]") {
   const Lesson lesson = parsed(kSmall);
-  RunStore store(1);
+  experiments::RunStore store(1);
   const auto curve = [&](const std::string& y, const std::string& more, const Changes& changes = {}) {
     const Lesson one = parsed(with("y = \"gradient w\"", "y = \"" + y + "\"\n" + more));
     return measure_curve(one, one.curves[0], 1, store, {}, changes);
@@ -160,7 +161,7 @@ TEST_CASE("a norm over numbers without spread is refused", "[lesson]") {
 
 TEST_CASE("lessons 0 and 7 hold, and each of their checks tells its claim from its neighbours", "[lesson]") {
   for (const Lesson& lesson : {by_hand(), norm_gradient()}) {
-    RunStore store(1);
+    experiments::RunStore store(1);
     const LessonReport report = check_lesson(lesson, store, Tier::Full);
     INFO(to_text(report));
     CHECK(report.passed());
@@ -182,7 +183,7 @@ TEST_CASE("one changed tape turns each claim of lessons 0 and 7 down", "[lesson]
   const auto fails = [](Lesson lesson, const char* tape, const Mutation& m) {
     for (LessonTape& one : lesson.tapes)
       if (one.id == tape) m.second(one.tape);
-    RunStore store(1);
+    experiments::RunStore store(1);
     const LessonReport report = check_lesson(lesson, store, Tier::Fast);
     for (const Verdict& v : report.verdicts)
       if (has(v.check->says, m.first)) return !v.holds;
@@ -415,7 +416,7 @@ TEST_CASE("lesson 7 is walked with a right and a wrong order", "[player]") {
 
 TEST_CASE("on paper a tape is filled in by hand, and in the teacher's copy it has run", "[lesson]") {
   const Lesson lesson = by_hand();
-  RunStore store(1);
+  experiments::RunStore store(1);
   const Results results = check_lesson(lesson, store, Tier::Full).results;
   const std::string gradient = ui::number(results.measures.at("asked").spread.mean, 3);
   const std::string student = worksheet(lesson, results, false), teacher = worksheet(lesson, results, true);

@@ -19,7 +19,7 @@
 namespace normscope::test_worksheet {
 namespace {
 
-using namespace normscope::lessons;
+using namespace course;
 using normscope::test::holds;
 using ui::svg_escaped;
 

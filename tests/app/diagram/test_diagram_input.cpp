@@ -11,6 +11,7 @@
 
 using namespace normscope;
 using namespace normscope::lab;
+using namespace session;
 using fixture::LabDriver;
 
 namespace {

@@ -13,6 +13,7 @@
 #include "catch.hpp"
 
 using namespace normscope;
+using namespace session;
 using namespace normscope::lab;
 using fixture::LabDriver;
 

@@ -332,12 +332,10 @@ TEST_CASE("experiments: a shard of lessons' runs is the same part of them, whate
   std::vector<Experiment> runs;
   for (uint64_t seed = 1; seed <= 4; ++seed) runs.push_back({tiny_run("pre", seed), {}});
   const Folder folder;
-  lessons::RunStore part(ResultStore(folder.file("part")), {.runs_at_a_time = 2, .shard = shard_from("1/2")});
+  RunStore part(ResultStore(folder.file("part")), {.runs_at_a_time = 2, .shard = shard_from("1/2")});
   part.get(runs[0].spec, {}, {});
   CHECK(part.train(runs, {}, carry_on).trained == 2);
-  const auto has = [&](size_t place) {
-    return part.find(lessons::RunStore::key_of(runs[place].spec, {})) != nullptr;
-  };
+  const auto has = [&](size_t place) { return part.find(RunStore::key_of(runs[place].spec, {})) != nullptr; };
   CHECK(has(1));
   CHECK_FALSE(has(2));
   CHECK(has(3));
@@ -620,7 +618,7 @@ TEST_CASE("experiments: a run that cannot be made is told, the others are traine
 }
 
 TEST_CASE("a lesson comes to the same numbers from the store on disk, and trains nothing", "[lesson]") {
-  using namespace normscope::lessons;
+  using namespace course;
   const Folder folder;
   const Lesson lesson = fixture::small_lesson("01-warm-up");
   RunStore fresh(2, nullptr, folder.file("results"));
@@ -658,10 +656,10 @@ TEST_CASE("reruns with other seeds are found by the next window") {
   const Folder folder;
   const auto reruns = [&](int64_t& asked) {
     Lab lab({.threads = 1, .losses = open_loss_archive(folder.file("results"))});
-    lab.post(lab::ReplaceRuns{.runs = {tiny_run("pre")}});
+    lab.post(session::ReplaceRuns{.runs = {tiny_run("pre")}});
     lab.wait_idle();
     lab.on_change([&] { asked = std::max(asked, lab.view()->seed_check_steps); });
-    lab.post(lab::CheckSeeds{});
+    lab.post(session::CheckSeeds{});
     lab.wait_idle();
     return *lab.view()->runs[0].spread;
   };

@@ -11,7 +11,7 @@
 #include "training/run/run.h"
 
 using namespace normscope;
-using lessons::RunStore;
+using experiments::RunStore;
 
 namespace {
 

@@ -23,7 +23,7 @@ inline std::vector<RunSpec> tiny_runs() {
 /// Two tiny runs in a window without a window, under a UI driver's hand.
 struct SmallWindow {
   SmallWindow() {
-    lab.post(lab::ReplaceRuns{tiny_runs(), {}, false});
+    lab.post(session::ReplaceRuns{tiny_runs(), {}, false});
     state.session.lab = &lab;
     state.session.undo.stash_in(folder.file("replaced"));
     settle();

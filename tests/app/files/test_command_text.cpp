@@ -150,8 +150,8 @@ TEST_CASE("arguments that cannot be used are refused by name") {
 TEST_CASE("the copied line trains the same runs to the bit") {
   LiveDriver lab;
   lab.train(6);
-  lab.lab.post(lab::EditField{0, "train.lr", "0.001"});
-  lab::ForkRequest fork;
+  lab.lab.post(session::EditField{0, "train.lr", "0.001"});
+  session::ForkRequest fork;
   fork.spec = *lab.view().runs[0].spec;
   set_field(fork.spec, "model.placement", "pre");
   fork.note = "norms moved";

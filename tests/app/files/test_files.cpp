@@ -61,7 +61,7 @@ TEST_CASE("a first save asks with a name that is free; the next goes into the sa
   CHECK(read_config("normscope-2.toml").size() == 2);
   CHECK(test::read_all("normscope.toml") == foreign);
 
-  window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.002"});
+  window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.002"});
   window.settle();
   press(window, "Ctrl+S");
   CHECK_FALSE(window.asks());
@@ -113,7 +113,7 @@ TEST_CASE("other runs have another file: after a lesson's or a restored session'
   press(window, "Enter");
   const std::string saved = test::read_all("normscope.toml");
   window.state.session.asked.emplace_back(
-      lab::ReplaceRuns{{fixture::tiny_runs()[0]}, {}, false, false, window.folder.file("aside")});
+      session::ReplaceRuns{{fixture::tiny_runs()[0]}, {}, false, false, window.folder.file("aside")});
   window.settle();
   press(window, "Ctrl+S");
   REQUIRE(window.asks());
@@ -122,7 +122,7 @@ TEST_CASE("other runs have another file: after a lesson's or a restored session'
   CHECK(test::read_all("normscope.toml") == saved);
   // What was opened here is the session's own.
   window.prompt("Ctrl+O", "normscope.toml");
-  window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.002"});
+  window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.002"});
   window.settle();
   press(window, "Ctrl+S");
   CHECK_FALSE(window.asks());
@@ -283,7 +283,7 @@ TEST_CASE("the mouse enters folders and opens files, and what was open lately st
   REQUIRE(window.view().runs.size() == 1);
   REQUIRE(window.state.files.recent == std::vector<std::string>{whole});
 
-  window.lab.post(lab::ReplaceRuns{fixture::tiny_runs(), {}, false});
+  window.lab.post(session::ReplaceRuns{fixture::tiny_runs(), {}, false});
   window.settle();
   press(window, "Ctrl+O");
   CHECK(window.driver.value("app/file/row/0") == whole);
@@ -310,11 +310,11 @@ TEST_CASE("the newest files are remembered, each once") {
 TEST_CASE("a saved session is opened from its folder, and stays there") {
   SmallWindow window;
   const std::string session = window.folder.file("session");
-  window.lab.post(lab::PlayTo{4});
+  window.lab.post(session::PlayTo{4});
   window.settle();
-  window.lab.post(lab::SaveSession{session});
+  window.lab.post(session::SaveSession{session});
   window.settle();
-  window.lab.post(lab::ReplaceRuns{{fixture::tiny_runs()[0]}, {}, false});
+  window.lab.post(session::ReplaceRuns{{fixture::tiny_runs()[0]}, {}, false});
   window.settle();
   window.prompt("Ctrl+O", session);
   window.settle();

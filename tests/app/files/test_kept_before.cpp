@@ -106,7 +106,7 @@ TEST_CASE("kept: the progress of before, with numbers that were not finite") {
   CHECK(before.at("warm-up").words.size() == 3);
   const lessons::LessonProgress& first = before.at("first-steps");
   CHECK(first.drawn == std::vector<double>{1.5, 0});
-  CHECK(first.tries == std::vector<lessons::Try>{{"model.placement=none", kNever}, {"train.lr=0.01", 2.25}});
+  CHECK(first.tries == std::vector<course::Try>{{"model.placement=none", kNever}, {"train.lr=0.01", 2.25}});
 
   lessons::Progress progress(folder.write("lessons.json", text));
   progress.save();
@@ -118,17 +118,17 @@ TEST_CASE("kept: the progress of before, with numbers that were not finite") {
 }
 
 TEST_CASE("kept: measures, limits and records of before, with numbers that were not finite") {
-  const lessons::Lesson lesson = lessons::read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/05-dependency");
+  const course::Lesson lesson = course::read_lesson(NORMSCOPE_SOURCE_DIR "/lessons/05-dependency");
   Json measured = Json::parse(test::read_all(lesson.folder + "/measured.json"));
   measured["level"] = "never";
   measured["curves"]["sum_pre"]["mean"][0] = nullptr;
-  const auto results = lessons::parse_results(measured.dump(), "measured.json", lesson);
+  const auto results = course::parse_results(measured.dump(), "measured.json", lesson);
   REQUIRE(results);
   CHECK(results->level == kNever);
   CHECK(std::isnan(results->curves.at("sum_pre").mean[0]));
 
   const test::Folder folder;
-  const auto lines = lessons::read_limits(folder.write(
+  const auto lines = course::read_limits(folder.write(
       "limits.jsonl",
       R"({"definition":"d","lesson":"l","numbers":"n","seed":2,"setting":"s","values":{"a":"never","b":null,"c":1}})"
       "\n{\"definition\": \"cut o\n"));

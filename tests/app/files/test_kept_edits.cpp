@@ -15,7 +15,7 @@
 
 namespace normscope::test_kept_edits {
 
-using namespace lab;
+using namespace session;
 using fixture::Hand, fixture::layers;
 
 namespace {

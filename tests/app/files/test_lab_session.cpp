@@ -35,16 +35,16 @@ LabOptions quiet() {
 
 // Four runs at step 20, one of them forked and one edited on the way.
 void play_a_little(Lab& lab) {
-  lab.post(lab::ReplaceRuns{tiny_comparison(), {}, false});
-  lab.post(lab::PlayTo{7});
+  lab.post(session::ReplaceRuns{tiny_comparison(), {}, false});
+  lab.post(session::PlayTo{7});
   lab.wait_idle();
-  lab.post(lab::EditField{1, "train.lr", "0.001"});
-  lab::ForkRequest fork;
+  lab.post(session::EditField{1, "train.lr", "0.001"});
+  session::ForkRequest fork;
   fork.spec = *lab.view()->runs[0].spec;
   set_field(fork.spec, "model.placement", "pre");
   fork.note = "12 norms moved";
   lab.post(fork);
-  lab.post(lab::PlayTo{20});
+  lab.post(session::PlayTo{20});
   lab.wait_idle();
 }
 
@@ -72,16 +72,16 @@ TEST_CASE("a saved session is restored and goes on bit for bit") {
   Lab lab(quiet());
   play_a_little(lab);
   REQUIRE(lab.view()->runs.size() == 4);
-  lab.post(lab::SaveSession{folder.file("")});
-  lab.post(lab::PlayTo{33});
+  lab.post(session::SaveSession{folder.file("")});
+  lab.post(session::PlayTo{33});
   lab.wait_idle();
 
   Lab other(quiet());
-  other.post(lab::RestoreSession{folder.file(""), false});
+  other.post(session::RestoreSession{folder.file(""), false});
   other.wait_idle();
   CHECK(other.view()->message == "");
   CHECK(other.view()->step == 20);
-  other.post(lab::PlayTo{33});
+  other.post(session::PlayTo{33});
   other.wait_idle();
   check_equal(*lab.view(), *other.view());
 }
@@ -90,10 +90,10 @@ TEST_CASE("saving twice leaves one complete state and no old files") {
   const Folder folder;
   Lab lab(quiet());
   play_a_little(lab);
-  lab.post(lab::SaveSession{folder.file("")});
-  lab.post(lab::PlayTo{25});
+  lab.post(session::SaveSession{folder.file("")});
+  lab.post(session::PlayTo{25});
   lab.wait_idle();
-  lab.post(lab::SaveSession{folder.file("")});
+  lab.post(session::SaveSession{folder.file("")});
   lab.wait_idle();
   std::ifstream file(folder.file("session.json"));
   const std::string session{std::istreambuf_iterator<char>(file), {}};
@@ -106,7 +106,7 @@ TEST_CASE("saving twice leaves one complete state and no old files") {
   }
   CHECK(runs == 4);
   Lab other(quiet());
-  other.post(lab::RestoreSession{folder.file(""), false});
+  other.post(session::RestoreSession{folder.file(""), false});
   other.wait_idle();
   check_equal(*lab.view(), *other.view());
 }
@@ -117,11 +117,11 @@ TEST_CASE("what lies beside a session is left alone, whatever it is called") {
   std::ofstream(folder.file("mine.safetensors")) << "weights of months";
   Lab lab(quiet());
   play_a_little(lab);
-  lab.post(lab::SaveSession{folder.file("")});
+  lab.post(session::SaveSession{folder.file("")});
   lab.wait_idle();
   std::ofstream(folder.file("A-99.safetensors")) << "so are these";
-  lab.post(lab::PlayTo{25});
-  lab.post(lab::SaveSession{folder.file("")});
+  lab.post(session::PlayTo{25});
+  lab.post(session::SaveSession{folder.file("")});
   lab.wait_idle();
   CHECK(lab.view()->message == "");
   CHECK(fs::exists(folder.file("mine.safetensors")));
@@ -134,7 +134,7 @@ TEST_CASE("a damaged session is said in one line and changes nothing") {
   const Folder folder;
   Lab lab(quiet());
   play_a_little(lab);
-  lab.post(lab::SaveSession{folder.file("")});
+  lab.post(session::SaveSession{folder.file("")});
   lab.wait_idle();
   const auto before = lab.view();
   std::string file;
@@ -145,7 +145,7 @@ TEST_CASE("a damaged session is said in one line and changes nothing") {
   SECTION("a field is of another type") {
     std::ofstream(folder.file("session.json")) << R"({"format": "normscope session 1", "step": "soon"})";
   }
-  lab.post(lab::RestoreSession{folder.file(""), false});
+  lab.post(session::RestoreSession{folder.file(""), false});
   lab.wait_idle();
   CHECK_FALSE(lab.view()->message.empty());
   CHECK(lab.view()->message.find('\n') == std::string::npos);
@@ -164,12 +164,12 @@ TEST_CASE("the autosave follows by itself and holds the last state at the end") 
     for (int i = 0; i < 100 && !fs::exists(folder.path / "auto" / "session.json"); ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     CHECK(fs::exists(folder.path / "auto" / "session.json"));
-    lab.post(lab::PlayTo{30});
+    lab.post(session::PlayTo{30});
     lab.wait_idle();
     loss = lab.view()->runs[0].loss;
   }
   Lab other(quiet());
-  other.post(lab::RestoreSession{folder.file("auto"), false});
+  other.post(session::RestoreSession{folder.file("auto"), false});
   other.wait_idle();
   CHECK(other.view()->step == 30);
   CHECK(other.view()->runs.at(0).loss == loss);
@@ -185,8 +185,8 @@ TEST_CASE("runs start with edits that come in their time") {
     edits.push_back(run.edits);
   }
   Lab other(quiet());
-  other.post(lab::ReplaceRuns{specs, edits, false});
-  other.post(lab::PlayTo{20});
+  other.post(session::ReplaceRuns{specs, edits, false});
+  other.post(session::PlayTo{20});
   other.wait_idle();
   CHECK(other.view()->message == "");
   for (size_t i = 0; i < 4; ++i) {

@@ -65,8 +65,8 @@ lessons::Progress& progress_in(const std::string& folder) {
 }
 
 // A lesson without runs, in whose folder measured.json goes.
-lessons::Lesson lesson_in(const std::string& folder) {
-  lessons::Lesson lesson;
+course::Lesson lesson_in(const std::string& folder) {
+  course::Lesson lesson;
   lesson.id = "one";
   lesson.title = "One";
   lesson.folder = folder;
@@ -96,19 +96,19 @@ std::vector<Output> outputs() {
          progress.save();
          say_notice(progress.notice());
        }},
-      {"measured numbers", "measured.json", false, [](auto& f) { lessons::save_results(lesson_in(f), {}); }},
+      {"measured numbers", "measured.json", false, [](auto& f) { course::save_results(lesson_in(f), {}); }},
       {"report", "report.md", false,
        [](auto& f) {
-         lessons::Course course;
+         course::Course course;
          course.lessons.push_back(lesson_in(f + "/none"));
-         lessons::write_report(course, f);
+         course::write_report(course, f);
        }},
       {"result store", result_name(), false,
        [](auto& f) { experiments::ResultStore(f).put("key", "one 1", {}); }},
       {"session", "session.json", true, [](auto& f) { SessionWriter(f).write({}); }},
       {"training log", "x.jsonl", false,
        [](auto& f) {
-         cli::RunLog log(f + "/x.jsonl", {});
+         commands::RunLog log(f + "/x.jsonl", {});
          log.step({'A', 1}, 1, 2.0, 1e-3, {}, {}, {});
          log.check();
        }},

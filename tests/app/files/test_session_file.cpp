@@ -10,8 +10,8 @@ using fixture::tiny_runs;
 
 namespace {
 
-lab::ForkRequest moved_norms(const LabView& view) {
-  lab::ForkRequest request;
+session::ForkRequest moved_norms(const LabView& view) {
+  session::ForkRequest request;
   request.source = 0;
   request.spec = *view.runs[0].spec;
   for (const char* place : {"wiring.L01.attn", "wiring.L01.ffn", "wiring.L02.attn", "wiring.L02.ffn"}) {
@@ -23,12 +23,12 @@ lab::ForkRequest moved_norms(const LabView& view) {
 
 /// Two runs trained to step 6, one edited there, one forked from it, all trained to step 10.
 void play(Lab& lab) {
-  lab.post(lab::ReplaceRuns{tiny_runs(), {}, false});
-  lab.post(lab::PlayTo{6});
+  lab.post(session::ReplaceRuns{tiny_runs(), {}, false});
+  lab.post(session::PlayTo{6});
   lab.wait_idle();
-  lab.post(lab::EditField{0, "train.lr", "0.001"});
+  lab.post(session::EditField{0, "train.lr", "0.001"});
   lab.post(moved_norms(*lab.view()));
-  lab.post(lab::PlayTo{10});
+  lab.post(session::PlayTo{10});
   lab.wait_idle();
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("the runs are saved under a name and opened by it, from the keyboard a
   window.prompt("Ctrl+Shift+S", two);
   CHECK(window.message() == "saved " + two);
   REQUIRE(read_config(two).size() == 2);
-  window.lab.post(lab::ReplaceRuns{{tiny_runs()[0]}, {}, false});
+  window.lab.post(session::ReplaceRuns{{tiny_runs()[0]}, {}, false});
   window.settle();
   window.prompt("Ctrl+O", two);
   CHECK(window.message() == "opened " + two);
@@ -121,8 +121,8 @@ TEST_CASE(
   SmallWindow window;
   const std::string one =
       window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
-  window.lab.post(lab::EditField{0, "train.lr", "0.002"});
-  window.lab.post(lab::PlayTo{6});
+  window.lab.post(session::EditField{0, "train.lr", "0.002"});
+  window.lab.post(session::PlayTo{6});
   window.settle();
   window.driver.click("settings/train.batch");
   window.driver.frames(2);
@@ -156,11 +156,11 @@ TEST_CASE("edits from before a file was opened are undone after it was") {
   const std::string one =
       window.folder.write("one.toml", std::string(test::kTiny) + "[run]\nname = \"alone\"\n");
   const float rate = window.view().runs[0].spec->train.schedule.peak;
-  window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.002"});
+  window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.002"});
   window.settle();
   window.drop(one);
   window.settle();
-  window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.5"});
+  window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.5"});
   window.settle();
   CHECK(window.view().runs[0].spec->train.schedule.peak == 0.5f);
   for (int i = 0; i < 3; ++i) {
@@ -184,14 +184,14 @@ TEST_CASE("a session restored in the middle of work is undone; in a fresh window
     INFO((worked ? "worked" : "fresh"));
     SmallWindow window;
     const std::string session = window.folder.file("session");
-    window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.002"});
+    window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.002"});
     window.settle();
-    window.lab.post(lab::SaveSession{session});
+    window.lab.post(session::SaveSession{session});
     window.settle();
-    window.lab.post(lab::ReplaceRuns{{tiny_runs()[0]}, {}, false});
+    window.lab.post(session::ReplaceRuns{{tiny_runs()[0]}, {}, false});
     window.state.session.undo.clear();
     window.settle();
-    if (worked) window.state.session.asked.emplace_back(lab::EditField{0, "train.lr", "0.5"});
+    if (worked) window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.5"});
     window.settle();
     window.state.shell.offers.last_session = session;
     shell::run_act(window.state, window.ui, shell::Act::Restore);
@@ -258,7 +258,7 @@ TEST_CASE("an opened configuration's runs keep their letters, in the copied line
   CHECK(replacing(session_of(window.view()), true).letters == "AC");
   shell::run_act(window.state, window.ui, shell::Act::CopyCommand);
   CHECK(test::holds(window.state.shell.clipboard, "--run C=pre"));
-  lab::ForkRequest fork = moved_norms(window.view());
+  session::ForkRequest fork = moved_norms(window.view());
   fork.source = 1;
   window.lab.post(fork);
   window.settle();

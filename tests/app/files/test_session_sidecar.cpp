@@ -23,12 +23,12 @@ namespace fs = std::filesystem;
 namespace {
 
 void fork_to_pre(LiveDriver& lab) {
-  ForkRequest fork;
+  session::ForkRequest fork;
   fork.spec = *lab.view().runs[0].spec;
   set_field(fork.spec, "model.placement", "pre");
   fork.note = "norms moved";
-  const Command command = fork;
-  const Ticket ticket = lab.lab.post(command);
+  const session::Command command = fork;
+  const session::Ticket ticket = lab.lab.post(command);
   lab.state.session.undo.note(lab.view(), std::span(&command, 1), std::span(&ticket, 1), 'A', 'D', false);
   lab.settle();
 }
@@ -57,12 +57,12 @@ TEST_CASE("a session comes back with plots, bookmarks, undo and the stashed fork
   live_a_little(lab);
   REQUIRE(lab.view().runs.size() == 3);
   REQUIRE(lab.state.session.undo.can_redo());
-  lab.lab.post(lab::SaveSession{folder.file("session")});
+  lab.lab.post(session::SaveSession{folder.file("session")});
   lab.settle();
   REQUIRE(lab.view().message.empty());
 
   LiveDriver other;
-  other.lab.post(lab::RestoreSession{folder.file("session"), false});
+  other.lab.post(session::RestoreSession{folder.file("session"), false});
   other.settle();
   REQUIRE(other.view().message.empty());
   CHECK(other.view().step == lab.view().step);
@@ -100,21 +100,21 @@ TEST_CASE("play on from an earlier step begins at a keyframe that was kept, and 
   const test::Folder folder;
   LiveDriver lab;
   lab.train(58);
-  lab.lab.post(lab::SaveSession{folder.file("session")});
+  lab.lab.post(session::SaveSession{folder.file("session")});
   lab.settle();
   int keyframes = 0;
   for (const auto& file : fs::directory_iterator(folder.file("session")))
     keyframes += file.path().filename().string().find("-step") != std::string::npos;
   CHECK(keyframes == 6);  // steps 20 and 40 of three runs
   LiveDriver other;
-  other.lab.post(lab::RestoreSession{folder.file("session"), false});
+  other.lab.post(session::RestoreSession{folder.file("session"), false});
   other.settle();
   REQUIRE(other.view().message.empty());
   for (LiveDriver* driver : {&lab, &other}) {
-    driver->lab.post(lab::ForkFrom{1, 45});
+    driver->lab.post(session::ForkFrom{1, 45});
     driver->settle();
     REQUIRE(driver->view().runs.size() == 4);
-    driver->lab.post(lab::PlayTo{60});
+    driver->lab.post(session::PlayTo{60});
     driver->settle();
   }
   CHECK(lab.view().runs[3].loss == other.view().runs[3].loss);
@@ -143,19 +143,19 @@ TEST_CASE(
     return false;
   };
   Lab lab(options);
-  lab.post(lab::ReplaceRuns{fixture::small_runs(), {}, false});
-  lab.post(lab::PlayTo{10});
+  lab.post(session::ReplaceRuns{fixture::small_runs(), {}, false});
+  lab.post(session::PlayTo{10});
   lab.wait_idle();
   lab.keep("first");
   REQUIRE(wait_for("\"first\""));
   const std::string a = written('A'), b = written('B');
-  lab.post(lab::EditField{1, "train.lr", "0.001"});
+  lab.post(session::EditField{1, "train.lr", "0.001"});
   lab.keep("no json at all");
   REQUIRE(wait_for("no json at all"));
   CHECK(written('A') == a);
   CHECK(written('B') != b);
   LiveDriver other;
-  other.lab.post(lab::RestoreSession{folder.file("auto"), false});
+  other.lab.post(session::RestoreSession{folder.file("auto"), false});
   other.settle();
   CHECK(other.view().message.empty());
   CHECK(other.view().step == 10);

@@ -9,7 +9,7 @@
 
 namespace normscope::test_fast_edits {
 
-using namespace lab;
+using namespace session;
 using fixture::Gate, fixture::Hand, fixture::layers, fixture::one_tiny_run;
 
 namespace {

@@ -65,7 +65,7 @@ TEST_CASE("what a drop asks for keeps weights and optimizer state of everything 
   view->runs.push_back(std::move(a));
   LabDriver lab{std::shared_ptr<const LabView>(view)};
   lab.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before");
-  const auto* request = lab.last<ForkRequest>();
+  const auto* request = lab.last<session::ForkRequest>();
   REQUIRE(request);
 
   const std::unique_ptr<Run> fork = source.fork(request->spec);
@@ -196,7 +196,7 @@ TEST_CASE("a run that no memory can hold is refused in one line, and everything 
        {std::pair{"model.layers", "200"}, {"model.d_model", "8192"}, {"model.feed_forward", "65536"}})
     set_field(huge, key, value);
   const auto history = lab.run('A').history;
-  lab.lab.post(lab::SetSpec{0, std::make_shared<const RunSpec>(huge)});
+  lab.lab.post(session::SetSpec{0, std::make_shared<const RunSpec>(huge)});
   lab.settle();
   CHECK(lab.view().message.find("needs about") != std::string::npos);
   CHECK(lab.run('A').history == history);
@@ -210,7 +210,7 @@ TEST_CASE("the cursor does not stay at a step that restarted runs have not come 
   lab.state.screens.lab.transport().pinned_step = 9;
   lab.driver.frames(2);
   CHECK(lab.state.screens.lab.transport().pinned_step == 9);
-  lab.lab.post(lab::EditField{-1, "run.seed", "3"});
+  lab.lab.post(session::EditField{-1, "run.seed", "3"});
   lab.settle();
   CHECK(lab.view().step == 0);
   CHECK_FALSE(lab.state.screens.lab.transport().pinned_step);

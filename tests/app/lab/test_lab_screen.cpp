@@ -4,6 +4,7 @@
 #include "catch.hpp"
 
 using namespace normscope;
+using namespace session;
 using namespace normscope::lab;
 using fixture::LabDriver;
 

@@ -18,6 +18,7 @@
 
 using namespace normscope;
 using namespace normscope::lab;
+using namespace session;
 using fixture::LabDriver;
 using fixture::LiveDriver;
 

@@ -88,7 +88,7 @@ TEST_CASE("the end of a budget is an offer: the button, Space and one step go on
 TEST_CASE("with the cursor at an earlier step a drag forks from there, with the wiring of then") {
   LiveDriver lab;
   lab.train(30);
-  lab.lab.post(lab::EditField{0, "train.lr", "0.001"});
+  lab.lab.post(session::EditField{0, "train.lr", "0.001"});
   lab.train(30);
   lab.state.screens.lab.transport().pinned_step = 25;
   lab.driver.frames(2);
@@ -97,8 +97,8 @@ TEST_CASE("with the cursor at an earlier step a drag forks from there, with the 
   lab.driver.script("drop");
   lab.settle();
   lab.wait_for_d();
-  REQUIRE(lab.last<ForkRequest>());
-  CHECK(lab.last<ForkRequest>()->step == 25);
+  REQUIRE(lab.last<session::ForkRequest>());
+  CHECK(lab.last<session::ForkRequest>()->step == 25);
   const RunView& d = lab.run('D');
   CHECK(d.fork_step == 25);
   CHECK(d.step == 85);  // alone to the others, then sixty of its own with them
@@ -175,7 +175,7 @@ TEST_CASE("a setting that was typed stands at once, as pending, and the run's ca
   lab.driver.type("9");
   lab.driver.key("Enter");
   lab.driver.frames(10);
-  REQUIRE(lab.last<EditField>());
+  REQUIRE(lab.last<session::EditField>());
   CHECK_THAT(lab.driver.value("settings/model.layers"), Catch::Contains("9"));
   CHECK(lab.driver.value("settings/pending/model.layers") == "ABC");
   CHECK(says(lab, "being built"));
@@ -236,7 +236,7 @@ TEST_CASE("a run's name says what was; a change is an event with its step") {
   lab.train(20);
   const std::string name = lab.run('B').name;
   REQUIRE(name == "Post-LN, warm-up 200");
-  lab.lab.post(lab::EditField{1, "train.warmup", "99"});
+  lab.lab.post(session::EditField{1, "train.warmup", "99"});
   lab.train(10);
   CHECK(lab.run('B').name == name);
   CHECK(lab.run('B').spec->train.schedule.warmup == 99);
@@ -256,7 +256,7 @@ TEST_CASE("a run's name says what was; a change is an event with its step") {
 TEST_CASE("what all runs were changed to is one mark of the timeline") {
   LiveDriver lab;
   lab.train(20);
-  lab.lab.post(lab::EditField{-1, "train.lr", "0.001"});
+  lab.lab.post(session::EditField{-1, "train.lr", "0.001"});
   lab.train(10);
   CHECK(says(lab, "Runs A–C: learning rate 0.003 → 0.001"));
   // Taken back before a step: no mark is left of it.

@@ -15,16 +15,16 @@
 namespace normscope::fixture {
 
 /// What RecordedMeasurer measures.
-inline lessons::CurveSet recorded_curves(const lessons::Lesson& lesson) {
-  const auto kept = lessons::load_results(lesson);
+inline course::CurveSet recorded_curves(const course::Lesson& lesson) {
+  const auto kept = course::load_results(lesson);
   REQUIRE(kept);
-  lessons::CurveSet curves;
+  course::CurveSet curves;
   for (const auto& [id, band] : kept->curves) curves[id] = {band.x, band.mean};
   return curves;
 }
 
 /// Where it stands along an axis, from 0 to 1.
-inline double place_along(const lessons::FigureAxis& axis, double value) {
+inline double place_along(const course::FigureAxis& axis, double value) {
   const auto scaled = [&](double v) { return axis.log ? std::log10(v) : v; };
   return std::clamp((scaled(value) - scaled(axis.low)) / (scaled(axis.high) - scaled(axis.low)), 0.0, 1.0);
 }
@@ -37,8 +37,8 @@ inline size_t nearest_of(const std::vector<double>& values, double value) {
 }
 
 inline void predict_value(PlayerDriver& p, bool right, bool keyboard) {
-  const lessons::Lesson& lesson = *p.player().lesson();
-  const lessons::Prediction& q = lesson.prediction;
+  const course::Lesson& lesson = *p.player().lesson();
+  const course::Prediction& q = lesson.prediction;
   std::vector<double> stops = q.values;
   if (stops.empty())
     for (long i = 0; i <= std::lround((q.high - q.low) / q.step); ++i)
@@ -65,10 +65,10 @@ inline void predict_value(PlayerDriver& p, bool right, bool keyboard) {
 }
 
 /// Heights at the points to draw, from 0 to 1: along the curve, or at the end of the axis that is further from its end.
-inline std::vector<double> heights_to_draw(const lessons::Lesson& lesson, const std::vector<double>& grid,
+inline std::vector<double> heights_to_draw(const course::Lesson& lesson, const std::vector<double>& grid,
                                            bool right) {
-  const lessons::FigureAxis& axis = lesson.figure(lesson.step(lessons::StepKind::Predict).figures[0])->y;
-  const lessons::CurveData curve = recorded_curves(lesson).at(lesson.prediction.curve);
+  const course::FigureAxis& axis = lesson.figure(lesson.step(course::StepKind::Predict).figures[0])->y;
+  const course::CurveData curve = recorded_curves(lesson).at(lesson.prediction.curve);
   const double wrong = place_along(axis, curve.y.back()) > 0.5 ? 0 : 1;
   std::vector<double> heights{place_along(axis, curve.y.front())};  // this one is given
   for (size_t i = 1; i < grid.size(); ++i)
@@ -77,8 +77,8 @@ inline std::vector<double> heights_to_draw(const lessons::Lesson& lesson, const 
 }
 
 inline void predict_drawing(PlayerDriver& p, bool right, bool keyboard) {
-  const lessons::Lesson& lesson = *p.player().lesson();
-  const lessons::Figure& figure = *lesson.figure(lesson.step(lessons::StepKind::Predict).figures[0]);
+  const course::Lesson& lesson = *p.player().lesson();
+  const course::Figure& figure = *lesson.figure(lesson.step(course::StepKind::Predict).figures[0]);
   const std::vector<double> grid = drawn_grid(lesson, *lesson.curve(lesson.prediction.curve));
   const std::vector<double> heights = heights_to_draw(lesson, grid, right);
   if (keyboard) {
@@ -105,12 +105,12 @@ inline void predict_drawing(PlayerDriver& p, bool right, bool keyboard) {
 }
 
 inline void predict_order(PlayerDriver& p, bool right, bool keyboard) {
-  const lessons::Lesson& lesson = *p.player().lesson();
-  const lessons::CurveSet curves = recorded_curves(lesson);
-  const auto measured = [&](const lessons::Prediction::Card& card) {
+  const course::Lesson& lesson = *p.player().lesson();
+  const course::CurveSet curves = recorded_curves(lesson);
+  const auto measured = [&](const course::Prediction::Card& card) {
     return evaluate(lesson, *lesson.measure(card.measure), curves);
   };
-  std::vector<lessons::Prediction::Card> cards = lesson.prediction.cards;
+  std::vector<course::Prediction::Card> cards = lesson.prediction.cards;
   std::stable_sort(cards.begin(), cards.end(),
                    [&](const auto& a, const auto& b) { return measured(a) < measured(b); });
   if (!right) std::reverse(cards.begin(), cards.end());
@@ -137,7 +137,7 @@ inline void predict_order(PlayerDriver& p, bool right, bool keyboard) {
 }
 
 inline void predict(PlayerDriver& p, bool right, bool keyboard) {
-  using Kind = lessons::Prediction::Kind;
+  using Kind = course::Prediction::Kind;
   const Kind kind = p.player().lesson()->prediction.kind;
   if (kind == Kind::Value) return predict_value(p, right, keyboard);
   if (kind == Kind::Draw) return predict_drawing(p, right, keyboard);

@@ -11,6 +11,7 @@
 namespace normscope::test_lesson_opening {
 namespace {
 
+using namespace course;
 using namespace lessons;
 using fixture::PlayerDriver;
 using fixture::RecordedMeasurer;
@@ -132,8 +133,8 @@ TEST_CASE("once the runs are trained their gradients stand in the picture", "[pl
   const Course course = read_course(kFolder);
   RunSpec spec = spec_of(*course.find("warm-up"), "A", 1);
   spec.train.steps = 2;
-  RunStore store(1);
-  const auto done = store.get(spec, {}, [](const RunProgress&) { return true; });
+  experiments::RunStore store(1);
+  const auto done = store.get(spec, {}, [](const experiments::RunProgress&) { return true; });
   const auto bars = [](const RecordedMeasurer::Adapt& adapt) {
     PlayerDriver p("", {1600, 1000}, 1, adapt);
     p.player().open("warm-up", StepKind::Run);

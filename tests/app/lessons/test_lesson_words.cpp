@@ -18,6 +18,7 @@
 #include "app/view/glossary.h"
 
 using namespace normscope;
+using namespace course;
 using namespace normscope::lessons;
 using fixture::PlayerDriver;
 namespace fs = std::filesystem;

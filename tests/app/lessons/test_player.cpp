@@ -12,6 +12,7 @@
 #include "app/ui/widgets.h"
 
 using namespace normscope;
+using namespace course;
 using namespace normscope::lessons;
 using fixture::PlayerDriver;
 using fixture::predict;
@@ -361,8 +362,8 @@ TEST_CASE("the runs that a lesson's took the place of come back by undo", "[play
   RunSpec alone = default_comparison()[2];
   set_field(alone, "model.layers", "2");
   set_field(alone, "run.name", "alone");
-  lab.post(lab::ReplaceRuns{{alone}, {}, false});
-  lab.post(lab::PlayTo{2});
+  lab.post(session::ReplaceRuns{{alone}, {}, false});
+  lab.post(session::PlayTo{2});
   lab.wait_idle();
   p.state.session.lab = &lab;
   p.state.session.undo.stash_in(folder.file("replaced"));
@@ -387,7 +388,7 @@ TEST_CASE("where the Lab's runs could not come back, a lesson's replace them onl
   RunSpec alone = default_comparison()[2];
   set_field(alone, "model.layers", "2");
   set_field(alone, "run.name", "alone");
-  lab.post(lab::ReplaceRuns{{alone}, {}, false});
+  lab.post(session::ReplaceRuns{{alone}, {}, false});
   lab.wait_idle();
   p.state.session.lab = &lab;  // and no folder to put them aside: safe mode
   p.player().open("first-steps", StepKind::Predict);
@@ -438,7 +439,7 @@ TEST_CASE("at every step the way to the Lab opens the lesson's runs there, under
       CHECK((p.ui.registry().find("lesson/lab") == nullptr) == lesson.runs.empty());
       if (lesson.runs.empty()) continue;
       p.driver.click("lesson/lab");
-      lab.post(lab::Pause{});
+      lab.post(session::Pause{});
       lab.wait_idle();
       const auto view = lab.view();
       CHECK(view->message == "");

@@ -13,6 +13,7 @@
 namespace normscope::test_player_asides {
 namespace {
 
+using namespace course;
 using namespace normscope::lessons;
 using fixture::PlayerDriver;
 using fixture::RecordedMeasurer;
@@ -353,7 +354,7 @@ TEST_CASE("the ways of a challenge that were found open in the Lab, beside the s
   p.driver.click("lesson/challenge/train");
   p.driver.frames(3);
   p.driver.click("lesson/challenge/lab");
-  lab.post(lab::Pause{});
+  lab.post(session::Pause{});
   lab.wait_idle();
   const auto view = lab.view();
   CHECK(view->message == "");

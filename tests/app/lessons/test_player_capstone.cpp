@@ -11,6 +11,7 @@
 namespace normscope::test_player_capstone {
 namespace {
 
+using namespace course;
 using namespace normscope::lessons;
 using fixture::PlayerDriver;
 

@@ -111,10 +111,10 @@ TEST_CASE("an opened link shows the view that it was copied from") {
 TEST_CASE("edits and a fork come along, and train to the same bits") {
   LiveDriver from, to;
   from.train(6);
-  from.lab.post(lab::EditField{0, "train.lr", "0.001"});
+  from.lab.post(session::EditField{0, "train.lr", "0.001"});
   from.settle();
   from.train(4);
-  lab::ForkRequest fork;
+  session::ForkRequest fork;
   fork.spec = *from.view().runs[0].spec;
   set_field(fork.spec, "model.placement", "pre");
   from.lab.post(fork);
@@ -128,7 +128,7 @@ TEST_CASE("edits and a fork come along, and train to the same bits") {
 TEST_CASE("an edit whose step has not come yet comes along") {
   LiveDriver from, to;
   const std::vector<Edit> edits{{3, "train.lr", "0.001"}, {12, "train.lr", "0.002"}};
-  from.lab.post(lab::ReplaceRuns{fixture::small_runs(), {edits}, false});
+  from.lab.post(session::ReplaceRuns{fixture::small_runs(), {edits}, false});
   from.settle();
   from.train(8);
   REQUIRE(from.view().runs[0].edits.size() == 1);
@@ -161,12 +161,12 @@ TEST_CASE("the screen comes along; a lesson stops where the learner has not pred
   CHECK(open_link(learner.state, link));
   REQUIRE(learning->lesson());
   CHECK(learning->lesson()->id == "warm-up");
-  CHECK(learning->step() == lessons::StepKind::Predict);
+  CHECK(learning->step() == course::StepKind::Predict);
   CHECK_FALSE(learning->progress("warm-up").committed);
   const auto shown = with_course(picture_of_it, "picture.json");
   picture_of_it.state.screens.lessons.remembers = false;
   CHECK(open_link(picture_of_it.state, link));
-  CHECK(shown->step() == lessons::StepKind::Explain);
+  CHECK(shown->step() == course::StepKind::Explain);
   picture_of_it.state.session.asked.clear();
   learner.state.session.asked.clear();
   const LinkedView back =
@@ -270,7 +270,7 @@ TEST_CASE(
   CHECK_FALSE(open_link(empty, "1.AAAA"));
   CHECK(test::holds(empty.notice, "damaged"));
   REQUIRE(empty.session.asked.size() == 1);
-  const auto* const begins = std::get_if<lab::ReplaceRuns>(empty.session.asked.data());
+  const auto* const begins = std::get_if<session::ReplaceRuns>(empty.session.asked.data());
   REQUIRE(begins);
   CHECK(begins->runs.size() == 3);
   CHECK(begins->play);

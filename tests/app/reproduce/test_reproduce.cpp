@@ -52,7 +52,7 @@ std::string refusal(const std::string& text) {
 /// What judges a pair of losses by seed, by way of made-up runs.
 Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>& losses) {
   std::map<std::string, Taken> taken;
-  std::vector<lessons::CurveSet> curves(losses.size());
+  std::vector<course::CurveSet> curves(losses.size());
   for (size_t i = 0; i < losses.size(); ++i) {
     const auto runs = experiments_of(claim, *claim.line("end"), i + 1);
     const double both[] = {losses[i].first, losses[i].second};
@@ -130,15 +130,15 @@ TEST_CASE("reproduce: every shipped claim is read, and its checks exclude their 
     CHECK_FALSE((claim.numbers.empty() && claim.besides.empty() && claim.drawings.empty() &&
                  claim.language.measures.empty()));
     std::set<std::string> measured;
-    for (const lessons::Check& check : claim.language.checks) {
+    for (const course::Check& check : claim.language.checks) {
       measured.insert(check.measure);
-      for (const lessons::Neighbour& neighbour : check.excludes)
+      for (const course::Neighbour& neighbour : check.excludes)
         if (neighbour.value)
-          CHECK_FALSE(lessons::holds(
+          CHECK_FALSE(course::holds(
               check, {{*neighbour.value}, {*neighbour.value, *neighbour.value, *neighbour.value}}));
     }
     CHECK_FALSE(measured.empty());
-    for (const lessons::LessonRun& run : claim.language.runs) {
+    for (const course::LessonRun& run : claim.language.runs) {
       CHECK(run.spec.data.text_path.empty());
       CHECK(run.spec.data.pairs_path.empty());
       CHECK(run.spec.data.labels_path.empty());
@@ -241,9 +241,9 @@ TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
     INFO(claim.id);
     if (!claim.beyond.empty()) continue;
     std::map<std::string, std::vector<double>> good, bad;
-    for (const lessons::Measure& m : claim.language.measures) good[m.id] = bad[m.id] = {kUnknown};
+    for (const course::Measure& m : claim.language.measures) good[m.id] = bad[m.id] = {kUnknown};
     // Far inside a band of one edge, as it may be the neighbour or the effect of another.
-    for (const lessons::Check& check : claim.language.checks) {
+    for (const course::Check& check : claim.language.checks) {
       const double high = check.high.value_or(0);
       good[check.measure] = {check.low && check.high ? (*check.low + high) / 2
                              : check.low             ? *check.low + 10
@@ -256,7 +256,7 @@ TEST_CASE("reproduce: the verdict of shipped claims can be any of the three") {
     for (size_t i = 0; i < claim.parts.size(); ++i)
       CHECK(held.checks[i].finding == reached(claim.parts[i], Finding::Reproduced));
     std::map<std::string, std::vector<double>> nothing = good;
-    for (const lessons::Check& check : claim.language.checks) nothing[check.measure] = {kUnknown};
+    for (const course::Check& check : claim.language.checks) nothing[check.measure] = {kUnknown};
     const Outcome missed = judge_values(claim, nothing, 1);
     for (size_t i = 0; i < claim.parts.size(); ++i) {
       CHECK(missed.checks[i].finding == reached(claim.parts[i], Finding::NotAtThisScale));

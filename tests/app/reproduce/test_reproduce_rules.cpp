@@ -50,7 +50,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 
 /// The tiny claim, its two losses and how far each still falls, alike with both seeds.
 Outcome with_falls(const Claim& claim, double post, double pre, double fall_post, double fall_pre) {
-  lessons::CurveSet curves;
+  course::CurveSet curves;
   curves["end"] = {{1, 2}, {post, pre}};
   curves[std::string("end") + kLateFall] = {{1, 2}, {fall_post, fall_pre}};
   curves["depth"] = {{2, 4}, {0.5, 0.7}};
@@ -189,9 +189,9 @@ TEST_CASE("reproduce: a band wider than half of the smallest effect tells nothin
 }
 
 TEST_CASE("reproduce: what never came is counted and not averaged") {
-  const lessons::Measure& since = *tiny("", "").language.measure("post");
+  const course::Measure& since = *tiny("", "").language.measure("post");
   const auto text = [&](std::vector<double> v) {
-    const lessons::Spread spread = lessons::spread_of(v, lessons::Mean::Arithmetic);
+    const course::Spread spread = course::spread_of(v, course::Mean::Arithmetic);
     return mean_text({std::move(v), spread}, since);
   };
   CHECK(text({20, 40}) == "30 nats");
@@ -231,7 +231,7 @@ TEST_CASE("reproduce: a control is the cell with the lowest loss on seeds of its
 
 TEST_CASE("reproduce: no shipped claim compares with a model without a norm at its worst") {
   for (const Claim& claim : shipped().claims)
-    for (const lessons::LessonRun& run : claim.language.runs) {
+    for (const course::LessonRun& run : claim.language.runs) {
       INFO(claim.id << " " << run.id);
       // Of the architectures of Xu et al. "no norm" is a row of the paper's own table.
       const bool own_row =
@@ -285,7 +285,7 @@ TEST_CASE("reproduce: RAdam is compared with Adam, and nothing else differs") {
 
 TEST_CASE("reproduce: every part of a shipped claim is a sentence of its own") {
   for (const Claim& claim : shipped().claims)
-    for (const lessons::Check& check : claim.language.checks) {
+    for (const course::Check& check : claim.language.checks) {
       INFO(claim.id << ": " << check.says);
       CHECK(check.says.ends_with('.'));
       CHECK_FALSE((check.says[0] >= 'a' && check.says[0] <= 'z' && check.says[0] != 'k'));

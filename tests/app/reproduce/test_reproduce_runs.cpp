@@ -337,13 +337,13 @@ TEST_CASE("reproduce: norms between a branch and the last one, as each placement
     RunSpec spec = preset_run("post");
     set_field(spec, "model.layers", "3");
     set_field(spec, "model.placement", placement);
-    return lessons::norms_to_the_last(spec.model);
+    return experiments::norms_to_the_last(spec.model);
   };
   CHECK(norms("post") == std::vector<double>{5, 4, 3, 2, 1});
   CHECK(norms("pre") == std::vector<double>{1, 1, 1, 1, 1});
   CHECK(norms("peri") == std::vector<double>{2, 2, 2, 2, 2});  // behind the branch and before the last
   CHECK(norms("none") == std::vector<double>{0, 0, 0, 0, 0});
-  CHECK_THROWS_WITH(lessons::norms_to_the_last(preset_run("convnet").model),
+  CHECK_THROWS_WITH(experiments::norms_to_the_last(preset_run("convnet").model),
                     Catch::Contains("expected another model.architecture"));
 }
 

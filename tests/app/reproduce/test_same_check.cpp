@@ -14,9 +14,9 @@
 namespace normscope {
 namespace {
 
-const lessons::Check& check_of(const lessons::Lesson& lesson, const std::string& measure) {
+const course::Check& check_of(const course::Lesson& lesson, const std::string& measure) {
   const auto at = std::find_if(lesson.checks.begin(), lesson.checks.end(),
-                               [&](const lessons::Check& check) { return check.measure == measure; });
+                               [&](const course::Check& check) { return check.measure == measure; });
   REQUIRE(at != lesson.checks.end());
   return *at;
 }
@@ -41,16 +41,16 @@ TEST_CASE("the same statement has the same band in a lesson and in a claim") {
       {"after-the-papers", "gain_qk", "qk-norm-high-rate", "lead", Edge::Low},
       {"after-the-papers", "calm", "lns-variance", "times", Edge::Low},
   };
-  const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  const course::Course course = course::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
   const reproduce::Claims claims = reproduce::read_claims(NORMSCOPE_SOURCE_DIR "/claims");
   for (const Pair& pair : pairs) {
     INFO(pair.lesson << "." << pair.measure << " and " << pair.claim << "." << pair.of_claim);
-    const lessons::Lesson* lesson = course.find(pair.lesson);
+    const course::Lesson* lesson = course.find(pair.lesson);
     const reproduce::Claim* claim = claims.find(pair.claim);
     REQUIRE(lesson);
     REQUIRE(claim);
-    const lessons::Check &taught = check_of(*lesson, pair.measure),
-                         &claimed = check_of(claim->language, pair.of_claim);
+    const course::Check &taught = check_of(*lesson, pair.measure),
+                        &claimed = check_of(claim->language, pair.of_claim);
     CHECK((taught.low || taught.high));
     if (pair.edge == Edge::Low) CHECK(taught.low);
     CHECK(taught.low == claimed.low);
@@ -60,13 +60,13 @@ TEST_CASE("the same statement has the same band in a lesson and in a claim") {
 
 TEST_CASE(
     "a figure of losses over a setting says that each is a mean, as one over the steps does of its ends") {
-  const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  const course::Course course = course::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
   size_t swept = 0;
-  for (const lessons::Lesson& lesson : course.lessons)
-    for (const lessons::Figure& figure : lesson.figures) {
+  for (const course::Lesson& lesson : course.lessons)
+    for (const course::Figure& figure : lesson.figures) {
       INFO(lesson.id << ", " << figure.id);
-      CHECK_FALSE((lessons::ends_in_means(figure) && lessons::is_of_means(lesson, figure)));
-      if (!lessons::is_of_means(lesson, figure)) continue;
+      CHECK_FALSE((course::ends_in_means(figure) && course::is_of_means(lesson, figure)));
+      if (!course::is_of_means(lesson, figure)) continue;
       ++swept;
       CHECK(figure.y.label.starts_with("loss"));
     }
@@ -75,12 +75,12 @@ TEST_CASE(
 
 TEST_CASE(
     "a measure that is the loss at the end of a lesson's run is a mean of as many losses as everywhere") {
-  const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  const course::Course course = course::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
   size_t ends = 0;
-  for (const lessons::Lesson& lesson : course.lessons)
-    for (const lessons::Measure& measure : lesson.measures) {
-      const lessons::Curve* curve = lesson.curve(measure.curve);
-      if (!curve || curve->of != lessons::Curve::Of::Run || measure.take != "mean") continue;
+  for (const course::Lesson& lesson : course.lessons)
+    for (const course::Measure& measure : lesson.measures) {
+      const course::Curve* curve = lesson.curve(measure.curve);
+      if (!curve || curve->of != course::Curve::Of::Run || measure.take != "mean") continue;
       if (curve->y != "loss" && curve->y != "excess") continue;
       INFO(lesson.id << ", " << measure.id);
       const bool part = measure.a != measure.b;

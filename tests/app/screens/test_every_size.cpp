@@ -120,15 +120,15 @@ TEST_CASE(
       lab.driver.frames(3);
     }
     lab.driver.click("transport/speed/slow");
-    REQUIRE(lab.last<lab::SetSpeed>());
+    REQUIRE(lab.last<session::SetSpeed>());
     lab.driver.click("transport/budget");
     lab.driver.frames(2);
     lab.driver.key("Ctrl+A");
     lab.driver.type("450");
     lab.driver.key("Enter");
     lab.driver.frames(2);
-    REQUIRE(lab.last<lab::SetBudget>());
-    CHECK(lab.last<lab::SetBudget>()->steps == 450);
+    REQUIRE(lab.last<session::SetBudget>());
+    CHECK(lab.last<session::SetBudget>()->steps == 450);
     CHECK(fixture::text_faults(lab.ui).empty());
     lab.driver.key("Escape");
     lab.driver.key("Escape");
@@ -139,8 +139,8 @@ TEST_CASE(
     lab.driver.key("Escape");
     lab.driver.frames(3);
     fixture::run_by_name(lab, "speed max");
-    REQUIRE(lab.last<lab::SetSpeed>());
-    CHECK(lab.last<lab::SetSpeed>()->steps_per_second == 0);
+    REQUIRE(lab.last<session::SetSpeed>());
+    CHECK(lab.last<session::SetSpeed>()->steps_per_second == 0);
     lab.driver.key("Escape");
     lab.driver.frames(3);
     fixture::run_by_name(lab, "budget of steps");

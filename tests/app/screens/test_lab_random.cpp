@@ -18,7 +18,6 @@
 #include "catch.hpp"
 
 using namespace normscope;
-using namespace normscope::lab;
 using namespace normscope::fixture;
 
 namespace {
@@ -57,9 +56,10 @@ TEST_CASE("random events, ten thousand under the address sanitizer") {
       if (step) REQUIRE((*step >= 0 && *step < lab.state.session.view->step));
     }
     const int runs = static_cast<int>(lab.state.session.view->runs.size());
-    for (const Command& command : lab.log) {
-      if (const auto* edit = std::get_if<EditField>(&command)) CHECK((edit->run >= -1 && edit->run < runs));
-      if (const auto* fork = std::get_if<ForkRequest>(&command))
+    for (const session::Command& command : lab.log) {
+      if (const auto* edit = std::get_if<session::EditField>(&command))
+        CHECK((edit->run >= -1 && edit->run < runs));
+      if (const auto* fork = std::get_if<session::ForkRequest>(&command))
         CHECK((fork->source >= 0 && fork->source < runs));
     }
     CHECK_FALSE(lab.ui.texts().empty());

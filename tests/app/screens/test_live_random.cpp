@@ -87,7 +87,7 @@ TEST_CASE("random events on a Lab that trains") {
                                                            : small_runs(seed % 2 == 0 ? 1 : 2));
     driver->state.session.undo.stash_in(folder.folder.file("aside"));
     driver->state.screens.lessons.player = small_player(driver->lab.finished_runs(), folder);
-    driver->lab.post(lab::Play{});
+    driver->lab.post(session::Play{});
     RandomHand hand{driver->driver, driver->ui, driver->loop, driver->state, std::mt19937(seed)};
     let_loose(hand, seed, events_wanted(400));
     CHECK(driver->view().version > 0);
@@ -104,7 +104,7 @@ TEST_CASE("random events on a lesson that measures", "[lesson]") {
     auto driver = std::make_unique<LabDriver>();
     driver->state.screens.lessons.player = small_player(nullptr, folder);
     driver->state.screens.shown = Screen::Lessons;
-    driver->state.screens.lessons.player->open("1", lessons::StepKind::Run);
+    driver->state.screens.lessons.player->open("1", course::StepKind::Run);
     driver->driver.frames(2);
     RandomHand hand{driver->driver, driver->ui, driver->loop, driver->state, std::mt19937(seed)};
     let_loose(hand, seed, events_wanted(400));

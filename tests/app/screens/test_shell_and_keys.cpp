@@ -17,11 +17,11 @@ using fixture::LabDriver;
 
 namespace {
 
-std::string text_of(const Command& command) {
+std::string text_of(const session::Command& command) {
   std::string text = fmt::format("command {}", command.index());
-  if (const auto* edit = std::get_if<EditField>(&command))
+  if (const auto* edit = std::get_if<session::EditField>(&command))
     text += fmt::format(" {} {}={}", edit->run, edit->key, edit->value);
-  if (const auto* fork = std::get_if<ForkRequest>(&command)) text += " " + fork->note;
+  if (const auto* fork = std::get_if<session::ForkRequest>(&command)) text += " " + fork->note;
   return text + "\n";
 }
 
@@ -31,7 +31,7 @@ std::string shown(LabDriver& lab) {
   std::string text =
       fmt::format("{} {} {} {} {} typing into '{}'\n", s.look.dark, s.look.scale,
                   static_cast<int>(s.screens.shown), s.notice, s.shell.clipboard, lab.ui.edit().name);
-  for (const Command& command : lab.log) text += text_of(command);
+  for (const session::Command& command : lab.log) text += text_of(command);
   for (const SavePlot& save : lab.saved) text += "saved " + save.plots->front().id + "\n";
   std::istringstream lines(lab.ui.registry().to_text());
   for (std::string line; std::getline(lines, line);)

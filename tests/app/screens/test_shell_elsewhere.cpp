@@ -64,10 +64,10 @@ bool changed_by_mouse(LabDriver& lab, const std::string& name) {
 
 /// The Lessons screen on one step of one lesson, as it is opened.
 struct LessonPage {
-  LessonPage(ui::Vec size, const lessons::Course& all) : lab(fixture::four_runs(), size), course(all) {
+  LessonPage(ui::Vec size, const course::Course& all) : lab(fixture::four_runs(), size), course(all) {
     lab.state.look.reduced_motion = true;
   }
-  void begin(const lessons::Lesson& lesson, lessons::StepKind step) {
+  void begin(const course::Lesson& lesson, course::StepKind step) {
     lab.state.screens.shown = Screen::Lessons;
     lab.state.look.dark = false;
     lab.state.look.scale = 1;
@@ -79,7 +79,7 @@ struct LessonPage {
   }
 
   LabDriver lab;
-  const lessons::Course& course;
+  const course::Course& course;
   int measurements = 0;  // that the lesson asked for
 };
 
@@ -87,7 +87,7 @@ struct LessonPage {
 /// stand, a button of the frame at each step, and what a lesson brings itself (slider, cards, knobs, drawings, figures,
 /// sentences) at each step of that lesson. So no lesson's own numbers go untried. A button that failed in one lesson
 /// alone would fail in test_player, which goes through every lesson by these buttons.
-std::string trial_of(const lessons::Lesson& lesson, const std::string& step, const std::string& name) {
+std::string trial_of(const course::Lesson& lesson, const std::string& step, const std::string& name) {
   static const std::set<std::string> buttons{"lesson/again", "lesson/clear", "lesson/course", "lesson/lab",
                                              "lesson/more",  "lesson/next",  "lesson/redo",   "lesson/review",
                                              "lesson/skip",  "lesson/stop",  "lesson/undo"};
@@ -97,10 +97,10 @@ std::string trial_of(const lessons::Lesson& lesson, const std::string& step, con
 }
 
 /// Tab comes to every control, and one that is tried for the first time does something. `tried`: in any window.
-void check_page(LessonPage& page, const lessons::Lesson& lesson, lessons::StepKind kind,
+void check_page(LessonPage& page, const course::Lesson& lesson, course::StepKind kind,
                 std::set<std::string>& tried) {
   LabDriver& lab = page.lab;
-  const std::string step(lessons::to_string(kind));
+  const std::string step(course::to_string(kind));
   page.begin(lesson, kind);
   const std::vector<std::string> all = fixture::controls(lab.ui);
   REQUIRE(all.size() > 8);
@@ -137,12 +137,12 @@ void check_page(LessonPage& page, const lessons::Lesson& lesson, lessons::StepKi
 // In the smaller window only what the larger one does not have is tried: there the same code answers. A control that is
 // out of reach, covered or has lost its place there is still found, by Tab here and by its texts in test_text_matrix.
 TEST_CASE("every control of every step of every lesson answers mouse and keys, and Tab comes to it") {
-  const lessons::Course& course = fixture::shipped_course();
+  const course::Course& course = fixture::shipped_course();
   std::set<std::string> tried;
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     LessonPage page(size, course);
-    for (const lessons::Lesson& lesson : course.lessons)
-      for (lessons::StepKind step : lessons::kSteps) check_page(page, lesson, step, tried);
+    for (const course::Lesson& lesson : course.lessons)
+      for (course::StepKind step : course::kSteps) check_page(page, lesson, step, tried);
   }
   CHECK(tried.size() > 120);
 }

@@ -109,11 +109,11 @@ Scrolled scroll_through(LabDriver& lab) {
 }
 
 // Lesson `number` (from 0) at a step, with recorded measurements instead of a training.
-void open_lesson(LabDriver& lab, lessons::StepKind step, size_t number = 0) {
+void open_lesson(LabDriver& lab, course::StepKind step, size_t number = 0) {
   lab.state.screens.shown = Screen::Lessons;
   if (!lab.state.screens.lessons.player)
     lab.state.screens.lessons.player =
-        std::make_shared<lessons::Player>(lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
+        std::make_shared<lessons::Player>(course::read_course(NORMSCOPE_SOURCE_DIR "/lessons"),
                                           std::make_unique<fixture::RecordedMeasurer>(), "");
   lessons::Player& player = *lab.state.screens.lessons.player;
   player.open(player.course().lessons[number % player.course().lessons.size()].id, step);
@@ -127,10 +127,10 @@ TEST_CASE("texts of the Lab with four runs") {
 
 TEST_CASE("texts of every lesson on a small screen") {
   LabDriver lab(fixture::four_runs(), {1280, 720}, 1.5f);
-  open_lesson(lab, lessons::StepKind::Predict);
+  open_lesson(lab, course::StepKind::Predict);
   const size_t count = lab.state.screens.lessons.player->course().lessons.size();
   for (size_t number = 0; number < count; ++number)
-    for (const lessons::StepKind step : lessons::kSteps) {
+    for (const course::StepKind step : course::kSteps) {
       open_lesson(lab, step, number);
       lab.driver.move_to(ui::Vec{2, 2});
       lab.driver.frames(3);
@@ -166,10 +166,10 @@ TEST_CASE("texts of the guessing game, at its start and at its end") {
 
 TEST_CASE("texts of the list of lessons and of a lesson's steps") {
   at_every_place(
-      "lesson, first step", [](LabDriver& lab) { open_lesson(lab, lessons::StepKind::Predict); },
+      "lesson, first step", [](LabDriver& lab) { open_lesson(lab, course::StepKind::Predict); },
       faults_beside_scrolling);
   at_every_place(
-      "lesson, explain", [](LabDriver& lab) { open_lesson(lab, lessons::StepKind::Explain); },
+      "lesson, explain", [](LabDriver& lab) { open_lesson(lab, course::StepKind::Explain); },
       faults_beside_scrolling);
 }
 
@@ -182,7 +182,7 @@ TEST_CASE("a lesson's text that is longer than its column comes whole by scrolli
       lab.loop.resize(size);
       lab.state.look.scale = scale;
       lab.state.look.dark = ++place % 2;
-      for (lessons::StepKind step : {lessons::StepKind::Predict, lessons::StepKind::Explain}) {
+      for (course::StepKind step : {course::StepKind::Predict, course::StepKind::Explain}) {
         open_lesson(lab, step, place);
         lab.driver.move_to(ui::Vec{2, 2});
         lab.driver.frames(3);

@@ -66,7 +66,7 @@ std::string crash_while_training(const std::string& state) {
     Lab lab(options);
     std::vector<RunSpec> runs = fixture::small_runs();
     for (RunSpec& run : runs) set_field(run, "train.steps", "100000");
-    lab.post(lab::ReplaceRuns{runs, {}, true});
+    lab.post(session::ReplaceRuns{runs, {}, true});
     for (;;) pause();
   }
   std::string folder;
@@ -308,10 +308,10 @@ TEST_CASE("in safe mode another architecture can be taken back, and nothing is l
     std::vector<RunSpec> others = fixture::small_runs(1);
     others.resize(1);
     for (int time = 0; time < 2; ++time) {
-      lab.state.session.asked.emplace_back(lab::ReplaceRuns{.runs = others, .play = false});
+      lab.state.session.asked.emplace_back(session::ReplaceRuns{.runs = others, .play = false});
       lab.settle();
       REQUIRE(lab.view().runs.size() == 1);
-      const auto* replaced = lab.last<lab::ReplaceRuns>();
+      const auto* replaced = lab.last<session::ReplaceRuns>();
       kept = fs::path(replaced->stash).parent_path().string();
       CHECK(fs::exists(replaced->stash));
       lab.driver.key("Ctrl+Z");

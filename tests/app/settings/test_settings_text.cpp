@@ -10,7 +10,7 @@
 #include "catch.hpp"
 
 using namespace normscope;
-using namespace normscope::lab;
+using namespace session;
 using fixture::LabDriver;
 
 namespace {

@@ -139,7 +139,7 @@ TEST_CASE("from the guessing game to the first lesson") {
   const lessons::Player& player = player_of(lab.state.screens.lessons, nullptr);
   REQUIRE(player.lesson());
   CHECK(player.lesson()->number == 0);
-  CHECK(player.step() == lessons::StepKind::Predict);
+  CHECK(player.step() == course::StepKind::Predict);
   CHECK_FALSE(lab.state.shell.offers.lesson);
   lab.driver.key("1");
   lab.driver.frames(2);

@@ -113,13 +113,13 @@ TEST_CASE("why there is no CUDA stands in the palette, and choosing it says so")
   lab.driver.frames(2);
   fixture::run_by_name(lab, "train on cuda");
   CHECK(lab.state.notice == "Not here: there is no NVIDIA GPU.");
-  CHECK_FALSE(lab.last<lab::SetBackend>());
+  CHECK_FALSE(lab.last<session::SetBackend>());
 }
 
 TEST_CASE("Ctrl+K, a few letters and Enter press a control") {
   LabDriver lab(fixture::lab_view());
   fixture::run_by_name(lab, "transport step");
-  CHECK(lab.last<lab::StepOnce>());
+  CHECK(lab.last<session::StepOnce>());
   CHECK_FALSE(lab.ui.popup_open("app/palette"));
 }
 
@@ -190,8 +190,8 @@ TEST_CASE("every placement is in the palette by its name") {
     LabDriver lab(fixture::lab_view());
     INFO(to_string(placement));
     fixture::run_by_name(lab, (std::string("preset: ") + label(placement)).c_str());
-    REQUIRE(lab.last<lab::ForkRequest>());
-    const ModelConfig& model = lab.last<lab::ForkRequest>()->spec.model;
+    REQUIRE(lab.last<session::ForkRequest>());
+    const ModelConfig& model = lab.last<session::ForkRequest>()->spec.model;
     CHECK(placement_of(model.stack(), context_of(model, true)) == placement);
     CHECK(lab.state.session.undo.can_undo());
   }
@@ -308,18 +308,18 @@ TEST_CASE("what the palette lists it does: segments, menus and settings out of s
     REQUIRE_FALSE(lab.saved.empty());
     CHECK(lab.saved.back().plots->front().id == "hidden-norm");
     fixture::run_by_name(lab, "speed slow");
-    REQUIRE(lab.last<lab::SetSpeed>());
-    CHECK(lab.last<lab::SetSpeed>()->steps_per_second == lab::kSpeeds[0]);
+    REQUIRE(lab.last<session::SetSpeed>());
+    CHECK(lab.last<session::SetSpeed>()->steps_per_second == lab::kSpeeds[0]);
     lab.driver.key("Escape");
     lab.driver.frames(2);
     fixture::run_by_name(lab, "luck");
-    REQUIRE(lab.last<lab::CheckSeeds>());
+    REQUIRE(lab.last<session::CheckSeeds>());
     fixture::run_by_name(lab, "help");
     CHECK(lab.ui.popup_open("app/help"));
     lab.driver.key("Escape");
     lab.driver.frames(2);
     fixture::run_by_name(lab, "restart");
-    CHECK(lab.last<lab::Reset>());
+    CHECK(lab.last<session::Reset>());
   }
   unsetenv("XDG_PICTURES_DIR");
 }

@@ -109,7 +109,7 @@ TEST_CASE("palette: what is offered is done before and after an edit, in the bro
   LiveDriver lab;
   lab.train(4);
   choose_all(lab, true);
-  lab.state.session.asked.emplace_back(lab::EditField{-1, "train.lr", "0.001"});
+  lab.state.session.asked.emplace_back(session::EditField{-1, "train.lr", "0.001"});
   lab.settle();
   lab.state.shell.page = "https://example.org/lab";
   for (const Screen screen : {Screen::Lab, Screen::Compare, Screen::Sweep, Screen::Tape}) {
@@ -132,7 +132,7 @@ TEST_CASE(
     memory.put(lab.state);
     lab.state.shell.offers.game = false;
     lab.state.session.asked.emplace_back(
-        lab::ReplaceRuns{.runs = fixture::small_system("convolutional"), .play = false});
+        session::ReplaceRuns{.runs = fixture::small_system("convolutional"), .play = false});
     lab.settle();
     choose_all(lab);
   }

@@ -272,7 +272,7 @@ TEST_CASE(
   diagram.open(Side::Main) = 0;
   driver.driver.frames(3);
   driver.driver.drag("diagram/layer1/attn/trunk", "diagram/layer1/attn/before");
-  const ForkRequest* fork = driver.last<ForkRequest>();
+  const session::ForkRequest* fork = driver.last<session::ForkRequest>();
   REQUIRE(fork);
   const StackWiring after = stacks_of(fork->spec.model).main;
   const StackWiring earlier = stacks_of(driver.state.session.view->runs[0].spec->model).main;
@@ -315,7 +315,7 @@ TEST_CASE("teacher: neither palette nor keys reach what is locked or hidden") {
   CHECK(lab.log.empty());
   // What is free still is.
   lab.driver.key("Right");
-  CHECK(lab.last<lab::StepOnce>());
+  CHECK(lab.last<session::StepOnce>());
 }
 
 TEST_CASE("teacher: a wrong code is one line, after three each takes its time, the right one ends it") {
@@ -353,18 +353,18 @@ TEST_CASE("teacher: a wrong code is one line, after three each takes its time, t
 TEST_CASE("teacher: the lesson comes back with the session, and no other session ends it") {
   const test::Folder folder;
   LiveDriver lab;
-  lab.lab.post(lab::SaveSession{folder.file("plain")});
+  lab.lab.post(session::SaveSession{folder.file("plain")});
   lab.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
   lab.settle();
   REQUIRE(lab.state.session.undo.can_undo());
   begin(lab, {{"settings", Hold::Locked}, {"plot/loss", Hold::Hidden}});
   CHECK_FALSE(lab.state.session.undo.can_undo());  // of before
-  lab.lab.post(lab::SaveSession{folder.file("class")});
+  lab.lab.post(session::SaveSession{folder.file("class")});
   lab.settle();
   REQUIRE(lab.view().message.empty());
 
   LiveDriver student;
-  student.lab.post(lab::RestoreSession{folder.file("class"), false});
+  student.lab.post(session::RestoreSession{folder.file("class"), false});
   student.settle();
   REQUIRE(student.view().message.empty());
   CHECK(student.state.teaching.kept == lab.state.teaching.kept);
@@ -372,14 +372,14 @@ TEST_CASE("teacher: the lesson comes back with the session, and no other session
   student.log.clear();
   student.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
   CHECK(student.log.empty());
-  student.lab.post(lab::RestoreSession{folder.file("plain"), false});
+  student.lab.post(session::RestoreSession{folder.file("plain"), false});
   student.settle();
   CHECK(student.state.teaching.kept.lesson);
   CHECK_FALSE(classroom::try_to_leave(student.state.teaching, "guess", 0));
   CHECK(classroom::try_to_leave(student.state.teaching, kCode, 0));
   student.driver.frames(3);
   student.driver.drag_by("settings/train.lr", {-30, 0}, "", 6);
-  CHECK(student.last<lab::EditField>());
+  CHECK(student.last<session::EditField>());
 }
 
 TEST_CASE("teacher: another lesson opens no door, and another session's screen stays closed") {
@@ -450,9 +450,9 @@ TEST_CASE("teacher: a hand that does anything changes no locked control") {
                              {"plot", Hold::Locked},     {"timeline/fork", Hold::Locked},
                              {"app/tab", Hold::Hidden},  {"app/scale", Hold::Hidden}};
   const auto edits = [](const LabDriver& lab) {
-    return std::count_if(lab.log.begin(), lab.log.end(), [](const lab::Command& command) {
-      return std::holds_alternative<lab::EditField>(command) ||
-             std::holds_alternative<lab::ForkRequest>(command);
+    return std::count_if(lab.log.begin(), lab.log.end(), [](const session::Command& command) {
+      return std::holds_alternative<session::EditField>(command) ||
+             std::holds_alternative<session::ForkRequest>(command);
     });
   };
   {  // What the hand could do.

@@ -9,7 +9,7 @@
 #include "catch.hpp"
 
 using namespace normscope;
-using namespace normscope::lab;
+using namespace session;
 using fixture::LiveDriver;
 
 namespace {

@@ -23,8 +23,8 @@ inline std::vector<RunSpec> both_runs(int layers = 6) {
 inline std::shared_ptr<const LabView> both_view() {
   static const std::shared_ptr<const LabView> view = [] {
     Lab lab{quiet_lab()};
-    lab.post(lab::ReplaceRuns{both_runs(), {}, false});
-    lab.post(lab::PlayTo{4});
+    lab.post(session::ReplaceRuns{both_runs(), {}, false});
+    lab.post(session::PlayTo{4});
     lab.wait_idle();
     return lab.view();
   }();

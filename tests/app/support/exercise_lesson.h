@@ -13,8 +13,8 @@ inline const std::string& exercise_toml() {
   return text;
 }
 
-inline lessons::Lesson parsed_exercise(const std::string& toml = exercise_toml(),
-                                       const std::string& prose = "Run {A}.") {
+inline course::Lesson parsed_exercise(const std::string& toml = exercise_toml(),
+                                      const std::string& prose = "Run {A}.") {
   return parsed_lesson(toml, prose);
 }
 

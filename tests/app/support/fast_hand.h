@@ -14,7 +14,7 @@
 
 namespace normscope::fixture {
 
-using namespace lab;
+using namespace session;
 
 /// Holds the trainer where it has just shown that it is busy, as a large network would.
 class Gate {

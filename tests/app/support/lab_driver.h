@@ -30,7 +30,7 @@ struct LabDriver {
   virtual void rest() { driver.frames(3); }
   void draw() {
     draw_app(state, ui);
-    for (const lab::Command& command : state.session.commands) log.push_back(command);
+    for (const session::Command& command : state.session.commands) log.push_back(command);
     saved.insert(saved.end(), state.session.saves.begin(), state.session.saves.end());
   }
   // The last command of a kind that the hand gave since the beginning, or nullptr.
@@ -44,7 +44,7 @@ struct LabDriver {
   ui::Frame loop;
   ui::Ui ui;
   AppState state;
-  std::vector<lab::Command> log;
+  std::vector<session::Command> log;
   std::vector<lab::SavePlot> saved;
   ui::UiDriver driver;
 };

@@ -32,7 +32,7 @@ inline LabOptions quiet_lab() {
 struct LiveDriver : LabDriver {
   explicit LiveDriver(int layers = 2) : LiveDriver(small_runs(layers)) {}
   explicit LiveDriver(std::vector<RunSpec> runs) {
-    lab.post(lab::ReplaceRuns{std::move(runs), {}, false});
+    lab.post(session::ReplaceRuns{std::move(runs), {}, false});
     state.session.lab = &lab;
     settle();
   }
@@ -43,7 +43,7 @@ struct LiveDriver : LabDriver {
     driver.frames(3);
   }
   void train(int steps) {
-    lab.post(lab::PlayTo{lab.view()->step + steps});
+    lab.post(session::PlayTo{lab.view()->step + steps});
     settle();
   }
   const LabView& view() { return *state.session.view; }

@@ -29,7 +29,7 @@ struct PlayerDriver : LabDriver {
         std::move(progress));
     // Whoever has done none begins with lesson 0, which has no run; most tests are about runs.
     if (player().lesson() && player().lesson()->number == 0)
-      player().open("warm-up", lessons::StepKind::Predict);
+      player().open("warm-up", course::StepKind::Predict);
     driver.frames(3);
   }
   lessons::Player& player() { return *state.screens.lessons.player; }

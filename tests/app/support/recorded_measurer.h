@@ -14,18 +14,18 @@ namespace normscope::fixture {
 class RecordedMeasurer : public lessons::Measurer {
  public:
   /// What a run with the learner's setting would come to.
-  using Adapt = std::function<void(const lessons::Lesson&, lessons::MeasureState&)>;
+  using Adapt = std::function<void(const course::Lesson&, lessons::MeasureState&)>;
   explicit RecordedMeasurer(int* started = nullptr, Adapt adapt = {})
       : state_(std::make_shared<lessons::MeasureState>()), started_(started), adapt_(std::move(adapt)) {}
 
-  void start(const lessons::Lesson& lesson, const lessons::Changes& changes) override {
+  void start(const course::Lesson& lesson, const course::Changes& changes) override {
     if (started_) ++*started_;
     auto state = std::make_shared<lessons::MeasureState>();
     state->lesson = lesson.id;
     state->changes = changes;
     state->done = true;
     state->share = 1;
-    if (const auto kept = lessons::load_results(lesson)) {
+    if (const auto kept = course::load_results(lesson)) {
       for (const auto& [id, band] : kept->curves) state->curves[id] = {band.x, band.mean};
       state->maps = kept->maps;
       state->texts = kept->texts;

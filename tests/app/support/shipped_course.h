@@ -6,8 +6,8 @@
 
 namespace normscope::fixture {
 
-inline const lessons::Course& shipped_course() {
-  static const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+inline const course::Course& shipped_course() {
+  static const course::Course course = course::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
   return course;
 }
 

@@ -8,19 +8,19 @@
 
 namespace normscope::fixture {
 
-inline void make_small(lessons::Lesson& lesson) {
-  for (lessons::LessonRun* run : lesson.all_runs()) test::make_tiny(run->spec, 0);
+inline void make_small(course::Lesson& lesson) {
+  for (course::LessonRun* run : lesson.all_runs()) test::make_tiny(run->spec, 0);
 }
 
-inline lessons::Lesson small_lesson(const std::string& folder) {
-  lessons::Lesson lesson = lessons::read_lesson(std::string(NORMSCOPE_SOURCE_DIR "/lessons/") + folder);
+inline course::Lesson small_lesson(const std::string& folder) {
+  course::Lesson lesson = course::read_lesson(std::string(NORMSCOPE_SOURCE_DIR "/lessons/") + folder);
   make_small(lesson);
   return lesson;
 }
 
-inline lessons::Course small_course() {
-  lessons::Course course = shipped_course();
-  for (lessons::Lesson& lesson : course.lessons) make_small(lesson);
+inline course::Course small_course() {
+  course::Course course = shipped_course();
+  for (course::Lesson& lesson : course.lessons) make_small(lesson);
   return course;
 }
 

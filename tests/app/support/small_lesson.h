@@ -19,14 +19,14 @@ inline std::string replaced(std::string text, const std::string& from, const std
 /// The steps of a lesson.toml with the same figure in all four.
 inline std::string one_figure(const std::string& figure) {
   std::string steps;
-  for (const lessons::StepKind step : lessons::kSteps)
-    steps += std::string("[step.") + lessons::to_string(step) + "]\nfigures = [\"" + figure + "\"]\n";
+  for (const course::StepKind step : course::kSteps)
+    steps += std::string("[step.") + course::to_string(step) + "]\nfigures = [\"" + figure + "\"]\n";
   return steps;
 }
 
 /// The lesson of a lesson.toml, with the same prose in all four steps.
-inline lessons::Lesson parsed_lesson(const std::string& toml, const std::string& prose = "Run {A}.") {
-  return lessons::parse_lesson(toml, "lessons/99-small", [&](const std::string&) { return prose; });
+inline course::Lesson parsed_lesson(const std::string& toml, const std::string& prose = "Run {A}.") {
+  return course::parse_lesson(toml, "lessons/99-small", [&](const std::string&) { return prose; });
 }
 
 /// Why it is refused; empty when it is not.

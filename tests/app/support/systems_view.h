@@ -54,8 +54,8 @@ inline std::shared_ptr<const LabView> systems_view(const std::string& name) {
   options.sample_text = true;
   options.live_text = false;
   Lab lab{options};
-  lab.post(lab::ReplaceRuns{small_system(name), {}, false});
-  lab.post(lab::PlayTo{4});
+  lab.post(session::ReplaceRuns{small_system(name), {}, false});
+  lab.post(session::PlayTo{4});
   lab.wait_idle();
   return view = lab.view();
 }

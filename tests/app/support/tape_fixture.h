@@ -17,11 +17,11 @@ namespace normscope::fixture {
 
 /// Steps of a Lab of small runs, one after the other.
 struct StepMaker {
-  StepMaker() { lab.post(lab::ReplaceRuns{.runs = small_runs(), .play = false}); }
+  StepMaker() { lab.post(session::ReplaceRuns{.runs = small_runs(), .play = false}); }
   std::shared_ptr<PlayedStep> step_of(int32_t run, int32_t after = 0) {
-    if (after > 0) lab.post(lab::PlayTo{after});
+    if (after > 0) lab.post(session::PlayTo{after});
     lab.wait_idle();  // what is asked for comes between two steps, and so before those that are still to do
-    lab.post(lab::PlayStep{run});
+    lab.post(session::PlayStep{run});
     lab.wait_idle();
     return lab.view()->played;
   }

@@ -227,7 +227,7 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   const std::vector<Job> jobs = jobs_of(plan);
   const Folder folder;
   {
-    lessons::RunStore lesson(1, nullptr, folder.file("runs"));
+    experiments::RunStore lesson(1, nullptr, folder.file("runs"));
     for (const size_t job : {size_t{0}, size_t{4}}) lesson.get(jobs[job].spec, {}, {});
     REQUIRE(lesson.trained() == 2);
   }
@@ -239,7 +239,7 @@ TEST_CASE("sweep: a cell that a lesson has trained is measured and not trained")
   // A state that is damaged is no result.
   const Folder broken;
   {
-    lessons::RunStore lesson(1, nullptr, broken.file("runs"));
+    experiments::RunStore lesson(1, nullptr, broken.file("runs"));
     lesson.get(jobs[0].spec, {}, {});
   }
   for (const auto& file : std::filesystem::directory_iterator(broken.file("runs")))

@@ -34,7 +34,7 @@ TEST_CASE("sweep screen: a click opens the cell as run D from its start, and the
   SweepDriver s;
   s.train();
   s.driver.click("sweep/grid", s.of_cell(4, 2));
-  const lab::ForkRequest* fork = s.last<lab::ForkRequest>();
+  const session::ForkRequest* fork = s.last<session::ForkRequest>();
   REQUIRE(fork);
   const sweep::Plan plan = sweep::preset_plan("warmup");
   CHECK(fork->from_start);
@@ -52,7 +52,7 @@ TEST_CASE("sweep screen: a drag brushes cells, its corners move, and seeds are a
   REQUIRE(s.screen().brush());
   CHECK(s.screen().brush()->columns() == sweep::Span{2, 4});
   CHECK(s.screen().brush()->rows() == sweep::Span{2, 3});
-  CHECK_FALSE(s.last<lab::ForkRequest>());
+  CHECK_FALSE(s.last<session::ForkRequest>());
   s.driver.drag_by("sweep/corner/2", {w, 0});
   CHECK(s.screen().brush()->columns() == sweep::Span{2, 5});
   s.driver.key("=");
@@ -84,7 +84,7 @@ TEST_CASE("sweep screen: the keys choose, brush, open, clear, train and copy") {
   CHECK(s.state.shell.clipboard.find("normscope sweep") != std::string::npos);
   s.driver.key("Right");
   s.driver.key("Enter");
-  CHECK(s.last<lab::ForkRequest>());
+  CHECK(s.last<session::ForkRequest>());
 }
 
 TEST_CASE("sweep screen: Ctrl+T copies the grid as the command prints it") {

@@ -112,10 +112,10 @@ TEST_CASE("what the Lab's training keeps while a sweep trains", "[.bench]") {
   LabOptions options;
   options.live_text = false;
   Lab lab(options);
-  lab.post(lab::ReplaceRuns{default_comparison(), {}, false});
-  lab.post(lab::SetBudget{100'000});
+  lab.post(session::ReplaceRuns{default_comparison(), {}, false});
+  lab.post(session::SetBudget{100'000});
   lab.wait_idle();
-  lab.post(lab::Play{});
+  lab.post(session::Play{});
   const auto steps_a_second = [&lab] {
     std::this_thread::sleep_for(std::chrono::seconds(2));
     const auto begin = std::chrono::steady_clock::now();

@@ -134,7 +134,7 @@ TEST_CASE("tape worker: a change of the wiring names what came and went, and sta
   CHECK(first->facts->change_from.empty());
   RunSpec pre = *maker.lab.view()->runs[0].spec;
   set_field(pre, "model.placement", "pre");
-  maker.lab.post(lab::SetSpec{0, std::make_shared<const RunSpec>(pre)});
+  maker.lab.post(session::SetSpec{0, std::make_shared<const RunSpec>(pre)});
   const auto changed = watched.take(maker.step_of(0));
   REQUIRE(changed->facts);
   const StepFacts& facts = *changed->facts;
@@ -158,7 +158,7 @@ TEST_CASE("tape worker: runs in the place of all others are not compared with th
   watched.take(maker.step_of(0));
   std::vector<RunSpec> others = fixture::small_runs();
   for (RunSpec& spec : others) set_field(spec, "model.placement", "pre");
-  maker.lab.post(lab::ReplaceRuns{.runs = others, .play = false});
+  maker.lab.post(session::ReplaceRuns{.runs = others, .play = false});
   const auto state = watched.take(maker.step_of(0));
   REQUIRE(state->facts);
   CHECK(state->facts->change_from.empty());

@@ -12,6 +12,7 @@
 #include "training/support/tiny.h"
 
 using namespace normscope;
+using namespace course;
 using namespace normscope::lessons;
 
 TEST_CASE("a lesson is measured, replaced and stopped while others look") {
@@ -42,17 +43,18 @@ TEST_CASE("runs are trained ahead on several threads, into the store of a Lab th
   std::vector<RunSpec> specs;
   for (const LessonRun& run : lesson.runs) specs.push_back(run.spec);
   if (specs.size() > 3) specs.resize(3);
-  lab.post(lab::ReplaceRuns{specs, {}, true});
-  RunStore store(2, lab.finished_runs());
+  lab.post(session::ReplaceRuns{specs, {}, true});
+  experiments::RunStore store(2, lab.finished_runs());
   std::atomic<int> steps{0};
-  store.train_ahead(runs_of({&lesson}, Tier::Fast), [&](const RunProgress&) {
+  store.train_ahead(runs_of({&lesson}, Tier::Fast), [&](const experiments::RunProgress&) {
     ++steps;
     return true;
   });
   lab.wait_idle();
   CHECK(steps > 0);
   for (const LessonRun& run : lesson.runs)
-    CHECK(store.get(spec_of(lesson, run.id, 1), run.edits, [](const RunProgress&) { return true; }));
+    CHECK(store.get(spec_of(lesson, run.id, 1), run.edits,
+                    [](const experiments::RunProgress&) { return true; }));
 }
 
 TEST_CASE("the zoo's workers train, tell and stop") {

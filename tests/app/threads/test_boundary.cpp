@@ -72,12 +72,12 @@ TEST_CASE("an exception becomes a line that says what was being done") {
 TEST_CASE("whatever a round of the Lab throws is said, and the Lab lives on") {
   Lab lab(fixture::quiet_lab());
   lab.on_change(no_memory);
-  lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
   lab.wait_idle();
   CHECK(has(lab.view()->message, "not enough memory"));
   lab.on_change({});
-  lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
-  lab.post(lab::PlayTo{2});
+  lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.post(session::PlayTo{2});
   lab.wait_idle();
   CHECK(lab.view()->message.empty());
   CHECK(lab.view()->step == 2);
@@ -87,21 +87,21 @@ TEST_CASE("a backend that throws anything leaves the runs where they are") {
   LabOptions options = fixture::quiet_lab();
   options.open_backend = [](BackendChoice) -> std::unique_ptr<Backend> { throw std::bad_alloc(); };
   Lab lab(options);
-  lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
-  lab.post(lab::SetBackend{{true, false}});
+  lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.post(session::SetBackend{{true, false}});
   lab.wait_idle();
   CHECK(has(lab.view()->message, "[moving the runs] there is not enough memory"));
   CHECK_FALSE(lab.view()->backend.cuda);
 
   options.backend = {true, false};
   Lab other(options);
-  other.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
+  other.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
   other.wait_idle();
   CHECK(has(other.view()->backend_note, "on the CPU: [backend] there is not enough memory"));
 }
 
 TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
-  const lessons::Lesson lesson = fixture::small_lesson("01-warm-up");
+  const course::Lesson lesson = fixture::small_lesson("01-warm-up");
   lessons::Worker worker(no_memory, 1);
   worker.start(lesson, {});
   worker.wait();
@@ -110,10 +110,10 @@ TEST_CASE("a lesson that cannot be measured says why", "[lesson]") {
 }
 
 TEST_CASE("runs of a check that throw end the check, with what they were", "[lesson]") {
-  const lessons::Lesson lesson = fixture::small_lesson("01-warm-up");
-  lessons::RunStore store(2);
-  const auto broken = [](const lessons::RunProgress&) -> bool { throw std::bad_alloc(); };
-  CHECK_THROWS_WITH(lessons::check_lesson(lesson, store, lessons::Tier::Fast, broken),
+  const course::Lesson lesson = fixture::small_lesson("01-warm-up");
+  experiments::RunStore store(2);
+  const auto broken = [](const experiments::RunProgress&) -> bool { throw std::bad_alloc(); };
+  CHECK_THROWS_WITH(course::check_lesson(lesson, store, course::Tier::Fast, broken),
                     "[a lesson's runs] there is not enough memory");
 }
 
@@ -151,7 +151,7 @@ TEST_CASE("a screen that throws shows why, and the others are there") {
   bool broken = false;
   fixture::LabDriver window;
   window.state.screens.lessons.player = std::make_shared<lessons::Player>(
-      lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons"), std::make_unique<BrokenMeasurer>(broken), "");
+      course::read_course(NORMSCOPE_SOURCE_DIR "/lessons"), std::make_unique<BrokenMeasurer>(broken), "");
   broken = true;
   window.driver.frames(2);
   CHECK_FALSE(window.ui.registry().find("app/failure"));
@@ -201,8 +201,8 @@ TEST_CASE("what a part of a frame left open is closed behind it") {
 TEST_CASE("a link that leads in a circle beside the lessons is no lesson", "[lesson]") {
   const Folder folder;
   std::filesystem::create_symlink("01-loop", folder.file("01-loop"));
-  lessons::Course course;
-  REQUIRE_NOTHROW(course = lessons::read_course(folder.file(".")));
+  course::Course course;
+  REQUIRE_NOTHROW(course = course::read_course(folder.file(".")));
   CHECK(course.lessons.empty());
 }
 
@@ -229,8 +229,8 @@ TEST_CASE("a thread that cannot be started is one line") {
   options.autosave_every = 0.01;
   const Scarce scarce(1);
   Lab lab(options);
-  lab.post(lab::ReplaceRuns{fixture::small_runs(1), {}, false});
-  lab.post(lab::PlayTo{30});
+  lab.post(session::ReplaceRuns{fixture::small_runs(1), {}, false});
+  lab.post(session::PlayTo{30});
   lab.wait_idle();
   for (int i = 0; i < 200 && lab.view()->message.empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));

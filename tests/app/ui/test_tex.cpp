@@ -119,14 +119,14 @@ TEST_CASE("no input makes the parser fail otherwise than by an error", "[tex]") 
 }
 
 TEST_CASE("every formula of the course parses and is no wider than its column", "[tex]") {
-  const lessons::Course course = lessons::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
+  const course::Course course = course::read_course(NORMSCOPE_SOURCE_DIR "/lessons");
   CHECK(course.broken.empty());
   int formulas = 0;
-  for (const lessons::Lesson& lesson : course.lessons)
-    for (const lessons::Step& step : lesson.steps)
-      for (const lessons::Block& block : step.text.blocks)
-        for (const lessons::Inline& piece : block.inlines)
-          if (piece.kind == lessons::Inline::Kind::Formula) {
+  for (const course::Lesson& lesson : course.lessons)
+    for (const course::Step& step : lesson.steps)
+      for (const course::Block& block : step.text.blocks)
+        for (const course::Inline& piece : block.inlines)
+          if (piece.kind == course::Inline::Kind::Formula) {
             ++formulas;
             CHECK(layout(piece.formula, 18, true, half_em).width < 480);
           }

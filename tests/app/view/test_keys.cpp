@@ -45,9 +45,9 @@ TEST_CASE("the keys of the app do what the table says") {
   lab.driver.key("Ctrl+0");
   CHECK(lab.state.look.scale == Approx(1.f));
   lab.driver.key("Space");
-  CHECK(lab.last<lab::Pause>());
+  CHECK(lab.last<session::Pause>());
   lab.driver.key("Right");
-  CHECK(lab.last<lab::StepOnce>());
+  CHECK(lab.last<session::StepOnce>());
   lab.driver.key("Ctrl+Shift+C");
   CHECK(lab.state.shell.clipboard.starts_with(program_word()));
   lab.driver.key("Ctrl+K");

@@ -181,7 +181,7 @@ TEST_CASE("the real window opens, trains and survives the end of its display wit
   CHECK(test::holds(test::read_all(home.file("out")), "the display went away"));
   check_frames(frame_rows(test::read_all(home.file("frames.csv"))));
   fixture::LiveDriver lab;
-  lab.lab.post(lab::RestoreSession{session, false});
+  lab.lab.post(session::RestoreSession{session, false});
   lab.settle();
   CHECK(lab.view().message.empty());
   CHECK(lab.view().step > 0);

@@ -16,6 +16,7 @@
 namespace normscope::test_zoo_own {
 namespace {
 
+using namespace course;
 using namespace normscope::lessons;
 using fixture::PlayerDriver;
 

@@ -470,7 +470,7 @@ TEST_CASE("gate: a session that needs more memory than there is builds nothing",
   folder.write("session.json", session_json().dump());
   LabTrainer trainer({.threads = 1, .sample_text = false});
   CHECK(contains(error_of([&] {
-                   trainer.carry_out(lab::RestoreSession{folder.path.string(), false});
+                   trainer.carry_out(session::RestoreSession{folder.path.string(), false});
                  }),
                  "a run of this size needs about"));
   CHECK(contains(error_of([&] { Run::load(folder.file("A-3.safetensors"), small_task(), shared_backend()); }),

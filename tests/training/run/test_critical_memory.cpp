@@ -126,12 +126,12 @@ TEST_CASE("critical rate: a Lab whose device has no memory for it stays there an
     return made;
   };
   Lab lab(options);
-  lab.post(lab::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false});
-  lab.post(lab::PlayTo{4});
+  lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false});
+  lab.post(session::PlayTo{4});
   REQUIRE(rest(lab)->step == 4);
   limited->refuse_memory = no_device_memory;
-  lab.post(lab::EditField{1, "train.critical_every", "1"});
-  lab.post(lab::PlayTo{8});
+  lab.post(session::EditField{1, "train.critical_every", "1"});
+  lab.post(session::PlayTo{8});
   const auto view = rest(lab);
   CHECK(view->backend.cuda);
   CHECK(view->backend_note.empty());

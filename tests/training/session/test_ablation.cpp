@@ -109,10 +109,10 @@ TEST_CASE("ablation: no bit of the run changes", "[ablation]") {
 TEST_CASE("ablation: the Lab measures on its own thread and shows of which step", "[ablation]") {
   Lab lab({.threads = 1, .sample_text = false, .live_text = false, .validation_every = 0});
   std::vector<RunSpec> specs = {three_layers("pre"), three_layers("post")};
-  lab.post(lab::ReplaceRuns{specs, {}, false});
-  lab.post(lab::PlayTo{12});
+  lab.post(session::ReplaceRuns{specs, {}, false});
+  lab.post(session::PlayTo{12});
   lab.wait_idle();
-  lab.post(lab::Ablate{1, {"L02", "L03.ffn"}});
+  lab.post(session::Ablate{1, {"L02", "L03.ffn"}});
   lab.wait_idle();
   const auto view = lab.view();
   REQUIRE(view->runs.size() == 2);
@@ -128,7 +128,7 @@ TEST_CASE("ablation: the Lab measures on its own thread and shows of which step"
   CHECK(shown.chosen_loss == alone.chosen_loss);
   for (const Ablation::LeftOut& one : alone.sublayers) CHECK(loss_of(shown, one.name) == one.loss);
 
-  lab.post(lab::Ablate{0, {"L09"}});  // refused in one line
+  lab.post(session::Ablate{0, {"L09"}});  // refused in one line
   lab.wait_idle();
   CHECK_THAT(lab.view()->message, Catch::Contains("'L09' is no layer"));
   CHECK(lab.view()->runs[0].ablation == nullptr);

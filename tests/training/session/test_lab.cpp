@@ -31,7 +31,7 @@ struct File {
 
 TEST_CASE("runs go in lockstep to the budget, each as it would alone", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, true});
+  lab.post(session::ReplaceRuns{three(), {}, true});
   const auto view = rest(lab);
   CHECK(view->message == "");
   CHECK(view->step == 60);
@@ -57,26 +57,26 @@ TEST_CASE("runs go in lockstep to the budget, each as it would alone", "[lab]") 
 
 TEST_CASE("pause, one step, play to a step and on: the same bits", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(session::ReplaceRuns{three(), {}, false});
   CHECK(rest(lab)->step == 0);
   CHECK(lab.view()->runs[0].badge == "paused");
   CHECK(lab.view()->runs[0].writes.size() == 8);
-  lab.post(lab::StepOnce{});
+  lab.post(session::StepOnce{});
   CHECK(rest(lab)->step == 1);
-  lab.post(lab::StepOnce{});
-  lab.post(lab::StepOnce{});
+  lab.post(session::StepOnce{});
+  lab.post(session::StepOnce{});
   CHECK(rest(lab)->step >= 2);  // two steps asked for in one breath may be one
-  lab.post(lab::PlayTo{20});
+  lab.post(session::PlayTo{20});
   CHECK(rest(lab)->step == 20);
   CHECK_FALSE(lab.view()->playing);
   const std::vector<float> so_far =
       losses(lab.view()->runs[0]);  // fewer than 25: all of them are shown as one
   CHECK(lab.view()->runs[0].loss == std::accumulate(so_far.begin(), so_far.end(), 0.0) / 20);
-  lab.post(lab::Play{});
-  lab.post(lab::Pause{});
+  lab.post(session::Play{});
+  lab.post(session::Pause{});
   const int32_t paused = rest(lab)->step;
   CHECK(paused >= 20);
-  lab.post(lab::Play{});
+  lab.post(session::Play{});
   const auto view = rest(lab);
   CHECK(view->step == 60);
   for (size_t i = 0; i < 3; ++i) CHECK(same_bits(losses(view->runs[i]), alone(three()[i], 60)));
@@ -84,13 +84,13 @@ TEST_CASE("pause, one step, play to a step and on: the same bits", "[lab]") {
 
 TEST_CASE("what is shown at a step is a function of specification and step", "[lab]") {
   Lab first(quiet()), second(quiet());
-  first.post(lab::ReplaceRuns{three(), {}, true});
-  first.post(lab::Pause{});
-  first.post(lab::PlayTo{30});
-  second.post(lab::ReplaceRuns{three(), {}, false});
-  second.post(lab::PlayTo{17});
+  first.post(session::ReplaceRuns{three(), {}, true});
+  first.post(session::Pause{});
+  first.post(session::PlayTo{30});
+  second.post(session::ReplaceRuns{three(), {}, false});
+  second.post(session::PlayTo{17});
   second.wait_idle();
-  second.post(lab::PlayTo{30});
+  second.post(session::PlayTo{30});
   const auto a = rest(first), b = rest(second);
   REQUIRE(a->step == 30);
   REQUIRE(b->step == 30);
@@ -104,23 +104,23 @@ TEST_CASE("what is shown at a step is a function of specification and step", "[l
 
 TEST_CASE("reset starts over with the present settings; a new seed is another one", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{10});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{10});
   lab.wait_idle();
-  lab.post(lab::EditField{0, "train.lr", "0.001"});
-  lab.post(lab::PlayTo{20});
+  lab.post(session::EditField{0, "train.lr", "0.001"});
+  lab.post(session::PlayTo{20});
   lab.wait_idle();
-  lab.post(lab::Reset{false});
+  lab.post(session::Reset{false});
   CHECK(rest(lab)->step == 0);
   CHECK(lab.view()->runs[0].edits.empty());
-  lab.post(lab::PlayTo{15});
+  lab.post(session::PlayTo{15});
   RunSpec changed = small_spec("post");
   set_field(changed, "train.lr", "0.001");
   auto view = rest(lab);
   CHECK(same_bits(losses(view->runs[0]), alone(changed, 15)));
   CHECK(same_bits(losses(view->runs[2]), alone(small_spec("pre"), 15)));
-  lab.post(lab::Reset{true});
-  lab.post(lab::PlayTo{15});
+  lab.post(session::Reset{true});
+  lab.post(session::PlayTo{15});
   view = rest(lab);
   for (const RunView& run : view->runs) CHECK(run.spec->seed == 2);
   CHECK(same_bits(losses(view->runs[2]), alone(small_spec("pre", 2), 15)));
@@ -128,14 +128,14 @@ TEST_CASE("reset starts over with the present settings; a new seed is another on
 
 TEST_CASE("live edits are events that replay bitwise", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, true});
-  lab.post(lab::EditField{1, "train.lr", "0.002"});
-  lab.post(lab::EditField{-1, "train.clip", "0.5"});
+  lab.post(session::ReplaceRuns{three(), {}, true});
+  lab.post(session::EditField{1, "train.lr", "0.002"});
+  lab.post(session::EditField{-1, "train.clip", "0.5"});
   lab.wait_idle();
-  lab.post(lab::SetBudget{90});
+  lab.post(session::SetBudget{90});
   CHECK(rest(lab)->step == 60);  // a longer budget waits for play
-  lab.post(lab::EditField{0, "train.warmup", "70"});
-  lab.post(lab::Play{});
+  lab.post(session::EditField{0, "train.warmup", "70"});
+  lab.post(session::Play{});
   const auto view = rest(lab);
   CHECK(view->step == 90);
   CHECK(view->budget == 90);
@@ -147,10 +147,10 @@ TEST_CASE("live edits are events that replay bitwise", "[lab]") {
 
 TEST_CASE("a structural edit restarts that run, which catches up", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{20});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{20});
   lab.wait_idle();
-  lab.post(lab::EditField{0, "model.placement", "sandwich"});
+  lab.post(session::EditField{0, "model.placement", "sandwich"});
   auto view = rest(lab);
   CHECK(view->step == 20);
   CHECK(view->runs[0].step == 20);
@@ -158,11 +158,11 @@ TEST_CASE("a structural edit restarts that run, which catches up", "[lab]") {
   CHECK(same_bits(losses(view->runs[0]), alone(small_spec("sandwich"), 20)));
   CHECK(same_bits(losses(view->runs[1]), alone(three()[1], 20)));
   CHECK(view->runs[0].writes.size() == 8);
-  lab.post(lab::EditField{-1, "model.d_model", "32"});
+  lab.post(session::EditField{-1, "model.d_model", "32"});
   view = rest(lab);
   CHECK(view->step == 0);
   for (const RunView& run : view->runs) CHECK(run.spec->model.d_model == 32);
-  lab.post(lab::EditField{1, "data.name", "reverse"});  // belongs to all
+  lab.post(session::EditField{1, "data.name", "reverse"});  // belongs to all
   view = rest(lab);
   for (const RunView& run : view->runs) CHECK(run.spec->data.name == "reverse");
   CHECK(view->entropy_rate >= 0);
@@ -170,8 +170,8 @@ TEST_CASE("a structural edit restarts that run, which catches up", "[lab]") {
 
 TEST_CASE("a fork starts from the present weights and equals its replay", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{20});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{20});
   auto view = rest(lab);
   lab.post(request(*view, 0, "pre"));
   view = rest(lab);
@@ -183,7 +183,7 @@ TEST_CASE("a fork starts from the present weights and equals its replay", "[lab]
   CHECK(view->runs[3].fork_note == "norms moved");
   CHECK(view->runs[3].name == "Pre-LN, no warm-up");
   CHECK(view->runs[3].loss == view->runs[0].loss);
-  lab.post(lab::PlayTo{40});
+  lab.post(session::PlayTo{40});
   view = rest(lab);
   const auto replay = alone(small_spec("post"), 40, view->runs[3].edits);
   CHECK(same_bits(losses(view->runs[3]), std::vector<float>(replay.begin() + 20, replay.end())));
@@ -192,8 +192,8 @@ TEST_CASE("a fork starts from the present weights and equals its replay", "[lab]
 
 TEST_CASE("a fork from step 0 catches up", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{20});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{20});
   lab.post(request(*rest(lab), 1, "pre", true));
   const auto view = rest(lab);
   REQUIRE(view->runs.size() == 4);
@@ -207,31 +207,31 @@ TEST_CASE("a fork from step 0 catches up", "[lab]") {
 
 TEST_CASE("another fork replaces D; undo brings the former back, caught up; redo the later", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{10});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{10});
   lab.post(request(*rest(lab), 0, "pre"));
-  lab.post(lab::PlayTo{15});
+  lab.post(session::PlayTo{15});
   lab.post(request(*rest(lab), 0, "sandwich"));
-  lab.post(lab::PlayTo{25});
+  lab.post(session::PlayTo{25});
   auto view = rest(lab);
   CHECK(get_field(*view->runs[3].spec, "model.placement") == "sandwich");
   const auto later = losses(view->runs[3]);
-  lab.post(lab::RemoveFork{});
+  lab.post(session::RemoveFork{});
   view = rest(lab);
   REQUIRE(view->runs.size() == 4);
   CHECK(get_field(*view->runs[3].spec, "model.placement") == "pre");
   CHECK(view->runs[3].step == 25);
   const auto replay = alone(small_spec("post"), 25, view->runs[3].edits);
   CHECK(same_bits(losses(view->runs[3]), std::vector<float>(replay.begin() + 10, replay.end())));
-  lab.post(lab::RemoveFork{});
+  lab.post(session::RemoveFork{});
   CHECK(rest(lab)->runs.size() == 3);
-  lab.post(lab::RemoveFork{});  // nothing left to undo
+  lab.post(session::RemoveFork{});  // nothing left to undo
   CHECK(rest(lab)->runs.size() == 3);
-  lab.post(lab::PlayTo{30});
+  lab.post(session::PlayTo{30});
   lab.wait_idle();
-  lab.post(lab::RestoreFork{});
-  lab.post(lab::RestoreFork{});
-  lab.post(lab::RestoreFork{});  // nothing left to redo
+  lab.post(session::RestoreFork{});
+  lab.post(session::RestoreFork{});
+  lab.post(session::RestoreFork{});  // nothing left to redo
   view = rest(lab);
   REQUIRE(view->runs.size() == 4);
   CHECK(get_field(*view->runs[3].spec, "model.placement") == "sandwich");
@@ -244,23 +244,23 @@ TEST_CASE("another fork replaces D; undo brings the former back, caught up; redo
 
 TEST_CASE("D can be forked and edited itself, and stays D through a reset", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{5});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{5});
   lab.post(request(*rest(lab), 0, "pre"));
   lab.post(request(*rest(lab), 3, "sandwich"));
   auto view = rest(lab);
   REQUIRE(view->runs.size() == 4);
   CHECK(view->runs[3].forked_from == 0);
-  lab.post(lab::EditField{3, "train.lr", "0.001"});
-  lab.post(lab::Reset{false});
-  lab.post(lab::PlayTo{6});
+  lab.post(session::EditField{3, "train.lr", "0.001"});
+  lab.post(session::Reset{false});
+  lab.post(session::PlayTo{6});
   view = rest(lab);
   REQUIRE(view->runs.size() == 4);
   CHECK(view->runs[3].letter == 'D');
   RunSpec spec = small_spec("sandwich");
   set_field(spec, "train.lr", "0.001");
   CHECK(same_bits(losses(view->runs[3]), alone(spec, 6)));
-  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(session::ReplaceRuns{three(), {}, false});
   CHECK(rest(lab)->runs.size() == 3);
 }
 
@@ -270,7 +270,7 @@ TEST_CASE("a run that is not finite halts alone", "[lab]") {
   set_field(specs[0], "train.optimizer", "sgd");
   set_field(specs[0], "train.lr", "100");
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{specs, {}, true});
+  lab.post(session::ReplaceRuns{specs, {}, true});
   auto view = rest(lab);
   CHECK(view->step == 60);
   CHECK(view->runs[0].state == RunState::NonFinite);
@@ -282,7 +282,7 @@ TEST_CASE("a run that is not finite halts alone", "[lab]") {
   view = rest(lab);
   CHECK(view->runs.size() == 3);
   CHECK_THAT(view->message, Catch::Contains("not finite"));
-  lab.post(lab::ReplaceRuns{{specs[0]}, {}, true});  // nothing is left to do
+  lab.post(session::ReplaceRuns{{specs[0]}, {}, true});  // nothing is left to do
   view = rest(lab);
   CHECK(view->step < 60);
   CHECK_FALSE(view->playing);
@@ -290,15 +290,15 @@ TEST_CASE("a run that is not finite halts alone", "[lab]") {
 
 TEST_CASE("commands that cannot be are answered and change nothing", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::Play{});
-  lab.post(lab::Reset{true});
-  lab.post(lab::RemoveFork{});
-  lab.post(lab::EditField{0, "train.lr", "1"});
+  lab.post(session::Play{});
+  lab.post(session::Reset{true});
+  lab.post(session::RemoveFork{});
+  lab.post(session::EditField{0, "train.lr", "1"});
   CHECK(rest(lab)->runs.empty());
-  lab.post(lab::ReplaceRuns{{}, {}, true});
+  lab.post(session::ReplaceRuns{{}, {}, true});
   CHECK_THAT(rest(lab)->message, Catch::Contains("no runs"));
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{5});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{5});
   lab.wait_idle();
   const auto refused = [&](const std::string& part) {
     const auto view = rest(lab);
@@ -306,30 +306,30 @@ TEST_CASE("commands that cannot be are answered and change nothing", "[lab]") {
     CHECK(view->step == 5);
     CHECK(view->runs.size() == 3);
   };
-  lab.post(lab::EditField{0, "model.d_model", "15"});
+  lab.post(session::EditField{0, "model.d_model", "15"});
   refused("multiple");
-  lab.post(lab::EditField{-1, "train.lr", "fast"});
+  lab.post(session::EditField{-1, "train.lr", "fast"});
   refused("[train.lr] 'fast'");
-  lab.post(lab::EditField{7, "train.lr", "1"});
+  lab.post(session::EditField{7, "train.lr", "1"});
   refused("there is no run 7");
-  lab.post(lab::EditField{0, "train.warmpu", "1"});
+  lab.post(session::EditField{0, "train.warmpu", "1"});
   refused("did you mean");
-  lab.post(lab::EditField{0, "data.text", "/nowhere/at/all.txt"});
+  lab.post(session::EditField{0, "data.text", "/nowhere/at/all.txt"});
   refused("all.txt");
-  lab.post(lab::LoadText{"/nowhere/at/all.txt"});
+  lab.post(session::LoadText{"/nowhere/at/all.txt"});
   refused("all.txt");
   std::vector<RunSpec> broken = three();
   broken[1].model.d_model = 15;
-  lab.post(lab::ReplaceRuns{broken, {}, true});
+  lab.post(session::ReplaceRuns{broken, {}, true});
   refused("multiple");
-  lab::ForkRequest fork = request(*lab.view(), 0, "pre");
+  session::ForkRequest fork = request(*lab.view(), 0, "pre");
   fork.source = 9;
   lab.post(fork);
   refused("there is no run 9");
-  lab.post(lab::Play{});
+  lab.post(session::Play{});
   CHECK(rest(lab)->step == 60);
   CHECK(lab.view()->message == "");
-  lab.post(lab::Play{});  // the end of a budget is no wall: as many steps again
+  lab.post(session::Play{});  // the end of a budget is no wall: as many steps again
   CHECK(rest(lab)->step == 120);
   CHECK(lab.view()->budget == 120);
   CHECK(lab.view()->message == "");
@@ -341,19 +341,19 @@ TEST_CASE("all runs together stay within memory; those kept for undo give way fi
   LabOptions options = quiet();
   options.memory = 4 * each;
   Lab lab(options);
-  lab.post(lab::ReplaceRuns{two, {}, false});
-  lab.post(lab::PlayTo{5});
-  lab.post(lab::EditField{1, "model.activation", "gelu"});  // three: the former B is kept for undo
-  lab.post(lab::PlayTo{9});
+  lab.post(session::ReplaceRuns{two, {}, false});
+  lab.post(session::PlayTo{5});
+  lab.post(session::EditField{1, "model.activation", "gelu"});  // three: the former B is kept for undo
+  lab.post(session::PlayTo{9});
   // It comes back and catches up, and the other one is kept.
-  lab.post(lab::EditField{1, "model.activation", "relu"});
+  lab.post(session::EditField{1, "model.activation", "relu"});
   CHECK(rest(lab)->step == 9);
-  lab.post(lab::EditField{1, "model.norm", "rms"});
-  lab.post(lab::EditField{1, "model.norm", "simple"});  // a fifth: the oldest goes
+  lab.post(session::EditField{1, "model.norm", "rms"});
+  lab.post(session::EditField{1, "model.norm", "simple"});  // a fifth: the oldest goes
   CHECK(rest(lab)->message == "");
   std::vector<RunSpec> four(4, small_spec("post"));
   for (size_t i = 0; i < four.size(); ++i) four[i].model.d_model *= 2;
-  lab.post(lab::ReplaceRuns{four, {}, false});
+  lab.post(session::ReplaceRuns{four, {}, false});
   const auto refused = rest(lab);
   CHECK_THAT(refused->message, Catch::Contains("of this size needs about") && Catch::Contains("beside"));
   CHECK(refused->runs.size() == 2);
@@ -362,12 +362,12 @@ TEST_CASE("all runs together stay within memory; those kept for undo give way fi
 
 TEST_CASE("a text of one's own restarts all on it; a bad one leaves all as it is", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{5});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{5});
   lab.wait_idle();
   {
     const File empty("");
-    lab.post(lab::LoadText{empty.path});
+    lab.post(session::LoadText{empty.path});
     const auto view = rest(lab);
     CHECK(view->message != "");
     CHECK(view->step == 5);
@@ -376,13 +376,13 @@ TEST_CASE("a text of one's own restarts all on it; a bad one leaves all as it is
   std::string text;
   for (int i = 0; i < 400; ++i) text += "to be or not to be, that is the question. ";
   const File good(text);
-  lab.post(lab::LoadText{good.path});
+  lab.post(session::LoadText{good.path});
   const auto view = rest(lab);
   CHECK(view->message == "");
   CHECK(view->step == 0);
   CHECK(view->data_name == std::filesystem::path(good.path).filename().string());
   CHECK(view->unit == "character");
   CHECK(view->entropy_rate == 0);
-  lab.post(lab::PlayTo{3});
+  lab.post(session::PlayTo{3});
   CHECK(rest(lab)->runs[0].step == 3);
 }

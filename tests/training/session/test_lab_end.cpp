@@ -15,9 +15,9 @@ using namespace normscope::test;
 
 namespace {
 
-lab::ForkRequest dragged(const LabView& view, int32_t source, const std::string& placement,
-                         int32_t step = -1) {
-  lab::ForkRequest fork = request(view, source, placement);
+session::ForkRequest dragged(const LabView& view, int32_t source, const std::string& placement,
+                             int32_t step = -1) {
+  session::ForkRequest fork = request(view, source, placement);
   fork.train = true;
   fork.step = step;
   return fork;
@@ -39,7 +39,7 @@ std::vector<std::string> events(const RunView& run, RunEvent::Kind kind) {
 
 TEST_CASE("a fork at the end of the budget trains, as many steps again, and all runs go on", "[lab][end]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, true});
+  lab.post(session::ReplaceRuns{three(), {}, true});
   REQUIRE(rest(lab)->step == 60);
   lab.post(dragged(*lab.view(), 0, "pre"));
   const auto view = rest(lab);
@@ -52,7 +52,7 @@ TEST_CASE("a fork at the end of the budget trains, as many steps again, and all 
   REQUIRE(own.size() == 60);
   CHECK(mean(own, 50, 10) < mean(own, 0, 10));  // it visibly learns
   // Undone: what the others were trained meanwhile stays.
-  lab.post(lab::RemoveFork{});
+  lab.post(session::RemoveFork{});
   CHECK(rest(lab)->runs.size() == 3);
   CHECK(lab.view()->step == 120);
   CHECK(lab.view()->budget == 120);
@@ -61,23 +61,23 @@ TEST_CASE("a fork at the end of the budget trains, as many steps again, and all 
 TEST_CASE("a fork brings no more than its own steps, and takes them along when it is undone at once",
           "[lab][end]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{40});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{40});
   lab.wait_idle();
   lab.post(dragged(*lab.view(), 0, "pre"));  // paused by hand: it trains all the same
   auto view = rest(lab);
   CHECK(view->budget == 100);
   CHECK(view->step == 100);
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{40});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{40});
   lab.wait_idle();
-  lab::ForkRequest shy = request(*lab.view(), 0, "pre");
+  session::ForkRequest shy = request(*lab.view(), 0, "pre");
   lab.post(shy);  // a script's: nothing starts
   view = rest(lab);
   CHECK(view->step == 40);
   CHECK(view->budget == 60);
   // From step 0 it has its steps within the budget.
-  lab::ForkRequest anew = dragged(*view, 0, "pre");
+  session::ForkRequest anew = dragged(*view, 0, "pre");
   anew.from_start = true;
   lab.post(anew);
   view = rest(lab);
@@ -88,12 +88,12 @@ TEST_CASE("a fork brings no more than its own steps, and takes them along when i
 
 TEST_CASE("a fork from an earlier step is that step's, trains alone and then with the others", "[lab][end]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, true});
+  lab.post(session::ReplaceRuns{three(), {}, true});
   lab.wait_idle();
-  lab.post(lab::EditField{0, "train.lr", "0.0001"});  // of step 61 on: no part of what was
+  lab.post(session::EditField{0, "train.lr", "0.0001"});  // of step 61 on: no part of what was
   RunSpec then = *rest(lab)->runs[0].spec;
   set_field(then, "train.lr", get_field(three()[0], "train.lr"));
-  lab::ForkRequest fork = dragged(*lab.view(), 0, "pre", 30);
+  session::ForkRequest fork = dragged(*lab.view(), 0, "pre", 30);
   fork.spec = then;
   set_field(fork.spec, "model.placement", "pre");
   lab.post(fork);
@@ -115,25 +115,25 @@ TEST_CASE("play at the end goes on for as many steps again, also after a session
   const auto folder = std::filesystem::temp_directory_path() / "normscope-test-lab-end";
   std::filesystem::remove_all(folder);
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::SetBudget{20});
-  lab.post(lab::Play{});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::SetBudget{20});
+  lab.post(session::Play{});
   CHECK(rest(lab)->step == 20);
-  lab.post(lab::Play{});
+  lab.post(session::Play{});
   CHECK(rest(lab)->step == 40);
   CHECK(lab.view()->portion == 20);
-  lab.post(lab::StepOnce{});
+  lab.post(session::StepOnce{});
   CHECK(rest(lab)->step == 41);
   CHECK(lab.view()->budget == 60);
-  lab.post(lab::Play{});
+  lab.post(session::Play{});
   CHECK(rest(lab)->step == 60);
-  lab.post(lab::SaveSession{folder.string()});
+  lab.post(session::SaveSession{folder.string()});
   lab.wait_idle();
   Lab other(quiet());
-  other.post(lab::RestoreSession{folder.string(), false});
+  other.post(session::RestoreSession{folder.string(), false});
   CHECK(rest(other)->message == "");
   CHECK(other.view()->step == 60);
-  other.post(lab::Play{});
+  other.post(session::Play{});
   CHECK(rest(other)->step == 80);
   std::filesystem::remove_all(folder);
 }
@@ -165,13 +165,13 @@ TEST_CASE("a run that stays above the level is not stuck at it, and a fork of it
 
 TEST_CASE("a run is named by what it began as; what was changed is an event of its step", "[lab][end]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::EditField{0, "train.warmup", "20"});  // before its first step: it was always so
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::EditField{0, "train.warmup", "20"});  // before its first step: it was always so
   CHECK(rest(lab)->runs[0].name == "Post-LN, warm-up 20");
   CHECK(lab.view()->runs[0].spec->train.schedule.warmup == 20);
-  lab.post(lab::PlayTo{12});
+  lab.post(session::PlayTo{12});
   lab.wait_idle();
-  lab.post(lab::EditField{1, "train.warmup", "99"});
+  lab.post(session::EditField{1, "train.warmup", "99"});
   const auto view = rest(lab);
   CHECK(view->runs[1].name == "Post-LN, warm-up 10");
   CHECK(view->runs[1].spec->train.schedule.warmup == 99);
@@ -180,67 +180,67 @@ TEST_CASE("a run is named by what it began as; what was changed is an event of i
 
 TEST_CASE("changes of one field between two steps are one, and none when it is back", "[lab][end]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{10});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{10});
   lab.wait_idle();
-  for (const char* rate : {"0.001", "0.002", "0.004"}) lab.post(lab::EditField{0, "train.lr", rate});
+  for (const char* rate : {"0.001", "0.002", "0.004"}) lab.post(session::EditField{0, "train.lr", rate});
   auto view = rest(lab);
   REQUIRE(view->runs[0].edits.size() == 1);
   CHECK(view->runs[0].edits[0].step == 11);
   CHECK(view->runs[0].spec->train.schedule.peak == 0.004f);
   CHECK(events(view->runs[0], RunEvent::Kind::Edited).size() == 1);
-  lab.post(lab::EditField{0, "train.clip", "1"});
-  lab.post(lab::EditField{0, "train.lr", get_field(*view->runs[1].spec, "train.lr")});
+  lab.post(session::EditField{0, "train.clip", "1"});
+  lab.post(session::EditField{0, "train.lr", get_field(*view->runs[1].spec, "train.lr")});
   view = rest(lab);
   REQUIRE(view->runs[0].edits.size() == 1);
   CHECK(view->runs[0].edits[0].key == "train.clip");
   CHECK(view->runs[0].spec->train.schedule.peak == view->runs[1].spec->train.schedule.peak);
   CHECK(events(view->runs[0], RunEvent::Kind::Edited).size() == 1);
   // What it computes is what its edits say.
-  lab.post(lab::PlayTo{20});
+  lab.post(session::PlayTo{20});
   view = rest(lab);
   CHECK(losses(view->runs[0]) == alone(small_spec("post"), 20, view->runs[0].edits));
 }
 
 TEST_CASE("a reset puts the runs aside and is undone, also one after the other", "[lab][end]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(session::ReplaceRuns{three(), {}, false});
   std::vector<std::shared_ptr<const History>> first;
   const auto trained = [&](int32_t to) {
-    lab.post(lab::PlayTo{to});
+    lab.post(session::PlayTo{to});
     lab.wait_idle();
     return lab.view()->runs[1].history;
   };
   const auto a = trained(20);
-  lab.post(lab::Reset{false});
+  lab.post(session::Reset{false});
   CHECK(rest(lab)->step == 0);
   const auto b = trained(7);
-  lab.post(lab::Reset{false});
+  lab.post(session::Reset{false});
   const auto c = trained(3);
   const auto shown = [&] { return rest(lab)->runs[1].history; };
-  lab.post(lab::ExchangeReset{true});
+  lab.post(session::ExchangeReset{true});
   CHECK(shown() == b);
   CHECK(lab.view()->step == 7);
-  lab.post(lab::ExchangeReset{true});
+  lab.post(session::ExchangeReset{true});
   CHECK(shown() == a);
   CHECK(lab.view()->step == 20);
-  lab.post(lab::ExchangeReset{true});  // there is none before
+  lab.post(session::ExchangeReset{true});  // there is none before
   CHECK_THAT(rest(lab)->message, Catch::Contains("not kept"));
   CHECK(shown() == a);
-  lab.post(lab::ExchangeReset{false});
+  lab.post(session::ExchangeReset{false});
   CHECK(shown() == b);
-  lab.post(lab::ExchangeReset{false});
+  lab.post(session::ExchangeReset{false});
   CHECK(shown() == c);
   CHECK(lab.view()->step == 3);
-  lab.post(lab::PlayTo{5});
+  lab.post(session::PlayTo{5});
   CHECK(rest(lab)->runs[1].step == 5);
 }
 
 TEST_CASE("what a run wrote is kept with its step", "[lab][end]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(session::ReplaceRuns{three(), {}, false});
   for (int32_t step : {10, 20}) {
-    lab.post(lab::PlayTo{step});
+    lab.post(session::PlayTo{step});
     lab.wait_idle();
   }
   const auto view = rest(lab);
@@ -262,34 +262,34 @@ TEST_CASE("runs keep the letters that they are given, through a reset, a restart
     return letters;
   };
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, "AC"});
+  lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, "AC"});
   CHECK(letters(lab) == "AC");
-  lab.post(lab::PlayTo{2});
+  lab.post(session::PlayTo{2});
   CHECK(rest(lab)->step == 2);
-  lab.post(lab::Reset{false});
+  lab.post(session::Reset{false});
   CHECK(letters(lab) == "AC");
-  lab.post(lab::ExchangeReset{true});
+  lab.post(session::ExchangeReset{true});
   CHECK(letters(lab) == "AC");
   CHECK(lab.view()->step == 2);
-  lab.post(lab::EditField{-1, "run.seed", "7"});
+  lab.post(session::EditField{-1, "run.seed", "7"});
   CHECK(letters(lab) == "AC");
   lab.post(request(*lab.view(), 1, "post"));
   CHECK(letters(lab) == "ACD");
-  lab.post(lab::Reset{true});
+  lab.post(session::Reset{true});
   CHECK(letters(lab) == "ACD");
-  lab.post(lab::SaveSession{folder.string()});
+  lab.post(session::SaveSession{folder.string()});
   lab.wait_idle();
   Lab other(quiet());
-  other.post(lab::RestoreSession{folder.string(), false});
+  other.post(session::RestoreSession{folder.string(), false});
   CHECK(letters(other) == "ACD");
-  other.post(lab::RemoveFork{});
+  other.post(session::RemoveFork{});
   other.post(request(*rest(other), 0, "pre"));
   CHECK(letters(other) == "ACD");
-  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(session::ReplaceRuns{three(), {}, false});
   CHECK(letters(lab) == "ABC");
   for (const char* wrong : {"A", "BC", "CA", "AA", "AE", "ABC"}) {
     INFO(wrong);
-    lab.post(lab::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, wrong});
+    lab.post(session::ReplaceRuns{{small_spec("post"), small_spec("pre")}, {}, false, false, {}, wrong});
     CHECK(rest(lab)->message.find("expected as many, ascending from A to D") != std::string::npos);
     CHECK(letters(lab) == "ABC");
   }
@@ -309,16 +309,16 @@ TEST_CASE("a restored session reads each of its checkpoints once", "[lab][end]")
   const auto folder = std::filesystem::temp_directory_path() / "normscope-test-lab-once";
   std::filesystem::remove_all(folder);
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{3});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{3});
   lab.wait_idle();
-  lab.post(lab::SaveSession{folder.string()});
+  lab.post(session::SaveSession{folder.string()});
   lab.wait_idle();
   uint64_t size = 0;
   for (const auto& file : std::filesystem::directory_iterator(folder)) size += file.file_size();
   LabTrainer trainer({.threads = 1, .sample_text = false});
   const uint64_t before = read_so_far();
-  trainer.carry_out(lab::RestoreSession{folder.string(), false});
+  trainer.carry_out(session::RestoreSession{folder.string(), false});
   CHECK_FALSE(trainer.empty());
   CHECK(read_so_far() - before < size * 3 / 2);
   std::filesystem::remove_all(folder);

@@ -24,10 +24,10 @@ LabOptions one_thread() {
 TEST_CASE("lab: a run whose steps are copied and played has the losses of one that is left alone, to the bit",
           "[lab][tape]") {
   Lab lab(one_thread());
-  lab.post(lab::ReplaceRuns{.runs = {small_spec("post"), small_spec("pre")}, .play = false});
+  lab.post(session::ReplaceRuns{.runs = {small_spec("post"), small_spec("pre")}, .play = false});
   for (const int32_t step : {2, 5, 9}) {
-    lab.post(lab::PlayStep{1});
-    lab.post(lab::PlayTo{step});
+    lab.post(session::PlayStep{1});
+    lab.post(session::PlayTo{step});
     const auto view = rest(lab);
     REQUIRE(view->played);
     view->played->player->seek(view->played->player->size());
@@ -40,10 +40,10 @@ TEST_CASE("lab: a run whose steps are copied and played has the losses of one th
 
 TEST_CASE("lab: the copy is the step that the run takes next", "[lab][tape]") {
   Lab lab(one_thread());
-  lab.post(lab::ReplaceRuns{.runs = {small_spec("post"), small_spec("pre")}, .play = false});
-  lab.post(lab::PlayTo{4});
+  lab.post(session::ReplaceRuns{.runs = {small_spec("post"), small_spec("pre")}, .play = false});
+  lab.post(session::PlayTo{4});
   lab.wait_idle();
-  const lab::Ticket asked = lab.post(lab::PlayStep{1});
+  const session::Ticket asked = lab.post(session::PlayStep{1});
   auto view = rest(lab);
   REQUIRE(view->played);
   PlayedStep& played = *view->played;
@@ -53,33 +53,33 @@ TEST_CASE("lab: the copy is the step that the run takes next", "[lab][tape]") {
   CHECK(*played.spec == *view->runs[1].spec);
   CHECK_FALSE(played.source_spec);
   played.player->seek(played.player->size());
-  lab.post(lab::StepOnce{});
+  lab.post(session::StepOnce{});
   view = rest(lab);
   CHECK(losses(view->runs[1]).at(4) == static_cast<float>(played.player->program().loss()));
-  lab.post(lab::PlayStep{7});
+  lab.post(session::PlayStep{7});
   CHECK_FALSE(rest(lab)->message.empty());
 }
 
 TEST_CASE("lab: a copy of a step clears no message, and who asked for it is answered", "[lab][tape]") {
   Lab lab(one_thread());
-  lab.post(lab::ReplaceRuns{.runs = {small_spec("post")}, .play = false});
-  lab.post(lab::EditField{.run = 0, .key = "no.such", .value = "1"});
+  lab.post(session::ReplaceRuns{.runs = {small_spec("post")}, .play = false});
+  lab.post(session::EditField{.run = 0, .key = "no.such", .value = "1"});
   auto view = rest(lab);
   const std::string message = view->message;
   REQUIRE_FALSE(message.empty());
-  const lab::Ticket first = lab.post(lab::PlayStep{0});
+  const session::Ticket first = lab.post(session::PlayStep{0});
   view = rest(lab);
   CHECK(view->message == message);
   CHECK(view->played->ticket == first);
-  const lab::Ticket refused = lab.post(lab::PlayStep{7});
+  const session::Ticket refused = lab.post(session::PlayStep{7});
   view = rest(lab);
   CHECK(view->answered == refused);
-  CHECK(lab::refusal(view->answers, refused) == view->message);
+  CHECK(session::refusal(view->answers, refused) == view->message);
   CHECK(view->message != message);
-  const lab::Ticket last = lab.post(lab::PlayStep{0});
+  const session::Ticket last = lab.post(session::PlayStep{0});
   view = rest(lab);
   CHECK(view->played->ticket == last);
-  CHECK(lab::refusal(view->answers, last).empty());
+  CHECK(session::refusal(view->answers, last).empty());
   CHECK(view->message.empty());  // it was of the refused one
 }
 
@@ -87,12 +87,12 @@ TEST_CASE("lab: a copy that cannot be held is refused in one line", "[lab][tape]
   LabOptions options = one_thread();
   options.memory = estimated_bytes(small_spec("post")) + 1;
   Lab lab(options);
-  lab.post(lab::ReplaceRuns{.runs = {small_spec("post")}, .play = false});
+  lab.post(session::ReplaceRuns{.runs = {small_spec("post")}, .play = false});
   REQUIRE(rest(lab)->message.empty());
-  const lab::Ticket asked = lab.post(lab::PlayStep{0});
+  const session::Ticket asked = lab.post(session::PlayStep{0});
   const auto view = rest(lab);
   CHECK_FALSE(view->played);
-  CHECK(lab::refusal(view->answers, asked) == view->message);
+  CHECK(session::refusal(view->answers, asked) == view->message);
   CHECK(view->message.find("copying a step") != std::string::npos);
   CHECK(view->message.find('\n') == std::string::npos);
 }
@@ -107,11 +107,11 @@ TEST_CASE("lab: of a broken run the step is handed out at which it broke, as oft
   RunSpec spec = small_spec("none");
   set_field(spec, "train.optimizer", "sgd");
   set_field(spec, "train.lr", "100");
-  lab.post(lab::ReplaceRuns{.runs = {spec}, .play = true});
+  lab.post(session::ReplaceRuns{.runs = {spec}, .play = true});
   auto view = rest(lab);
   REQUIRE(view->runs[0].state == RunState::NonFinite);
   for (int time = 0; time < 2; ++time) {
-    const lab::Ticket asked = lab.post(lab::PlayStep{0});
+    const session::Ticket asked = lab.post(session::PlayStep{0});
     view = rest(lab);
     REQUIRE(view->played);
     CHECK(view->played->ticket == asked);
@@ -121,12 +121,12 @@ TEST_CASE("lab: of a broken run the step is handed out at which it broke, as oft
 
 TEST_CASE("lab: a fork's copy says what it was forked from", "[lab][tape]") {
   Lab lab(one_thread());
-  lab.post(lab::ReplaceRuns{.runs = {small_spec("post")}, .play = false});
-  lab.post(lab::PlayTo{3});
+  lab.post(session::ReplaceRuns{.runs = {small_spec("post")}, .play = false});
+  lab.post(session::PlayTo{3});
   const auto before = rest(lab);
   lab.post(request(*before, 0, "pre"));
   lab.wait_idle();
-  lab.post(lab::PlayStep{1});
+  lab.post(session::PlayStep{1});
   const auto view = rest(lab);
   REQUIRE(view->played);
   CHECK(view->played->letter == 'D');

@@ -14,19 +14,19 @@ using namespace normscope::test;
 
 TEST_CASE("the speed can be limited", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::SetSpeed{50});
-  lab.post(lab::ReplaceRuns{three(), {}, false});
+  lab.post(session::SetSpeed{50});
+  lab.post(session::ReplaceRuns{three(), {}, false});
   lab.wait_idle();
   const auto begin = std::chrono::steady_clock::now();
-  lab.post(lab::PlayTo{10});
+  lab.post(session::PlayTo{10});
   lab.wait_idle();
   CHECK(std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(150));
 }
 
 TEST_CASE("at rest the Lab uses no CPU", "[lab]") {
   Lab lab(quiet());
-  lab.post(lab::ReplaceRuns{three(), {}, false});
-  lab.post(lab::PlayTo{5});
+  lab.post(session::ReplaceRuns{three(), {}, false});
+  lab.post(session::PlayTo{5});
   lab.wait_idle();
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const std::clock_t before = std::clock();
@@ -40,7 +40,7 @@ TEST_CASE("text grows while training, and changes no bit", "[lab]") {
   Lab lab(options);
   std::vector<RunSpec> specs = three();
   for (RunSpec& spec : specs) set_field(spec, "train.steps", "400");
-  lab.post(lab::ReplaceRuns{specs, {}, true});
+  lab.post(session::ReplaceRuns{specs, {}, true});
   lab.wait_until(300);
   if (lab.view()->playing) CHECK(lab.view()->step >= 300);
   const auto view = rest(lab);
@@ -54,7 +54,7 @@ TEST_CASE("readers and commanders from many threads", "[lab]") {
   Lab lab(quiet());
   std::atomic<int> changes{0};
   lab.on_change([&] { ++changes; });
-  lab.post(lab::ReplaceRuns{three(), {}, true});
+  lab.post(session::ReplaceRuns{three(), {}, true});
   std::atomic<bool> done{false};
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
@@ -74,18 +74,18 @@ TEST_CASE("readers and commanders from many threads", "[lab]") {
     });
   threads.emplace_back([&] {
     for (int i = 0; i < 15; ++i) {
-      lab.post(lab::EditField{i % 3, "train.lr", std::to_string(0.001 * (1 + i % 4))});
+      lab.post(session::EditField{i % 3, "train.lr", std::to_string(0.001 * (1 + i % 4))});
       if (i % 5 == 2 && lab.view()->runs.size() >= 3)
         lab.post(request(*lab.view(), i % 3, i % 2 ? "pre" : "sandwich"));
-      if (i % 5 == 4) lab.post(lab::RemoveFork{});
-      if (i % 6 == 5) lab.post(lab::Pause{});
-      lab.post(lab::Play{});
+      if (i % 5 == 4) lab.post(session::RemoveFork{});
+      if (i % 6 == 5) lab.post(session::Pause{});
+      lab.post(session::Play{});
       std::this_thread::sleep_for(std::chrono::milliseconds(3));
     }
     done = true;
   });
   for (std::thread& thread : threads) thread.join();
-  lab.post(lab::Play{});
+  lab.post(session::Play{});
   const auto view = rest(lab);
   CHECK(wrong == 0);
   CHECK(changes > 0);
@@ -97,7 +97,7 @@ TEST_CASE("readers and commanders from many threads", "[lab]") {
 TEST_CASE("a Lab that is let go while it trains ends at once", "[lab]") {
   for (int i = 0; i < 5; ++i) {
     Lab lab(quiet());
-    lab.post(lab::ReplaceRuns{three(), {}, true});
+    lab.post(session::ReplaceRuns{three(), {}, true});
     if (i > 1) lab.wait_until(2);
   }
   Lab lab(quiet());

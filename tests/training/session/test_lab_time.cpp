@@ -31,13 +31,13 @@ std::vector<float> after(const std::vector<float>& values, int32_t step) {
 TEST_CASE("D plays on from an earlier step: it waits there, and play brings it to the others",
           "[lab][time]") {
   Lab lab(silent());
-  lab.post(lab::ReplaceRuns{two(), {}, false});
-  lab.post(lab::PlayTo{30});
+  lab.post(session::ReplaceRuns{two(), {}, false});
+  lab.post(session::PlayTo{30});
   lab.wait_idle();
-  lab.post(lab::EditField{0, "train.lr", "0.001"});
-  lab.post(lab::PlayTo{50});
+  lab.post(session::EditField{0, "train.lr", "0.001"});
+  lab.post(session::PlayTo{50});
   lab.wait_idle();
-  lab.post(lab::ForkFrom{0, 34});
+  lab.post(session::ForkFrom{0, 34});
   auto view = rest(lab);
   REQUIRE(view->message == "");
   REQUIRE(view->runs.size() == 3);
@@ -50,7 +50,7 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
   CHECK(view->step == 50);
   CHECK_FALSE(view->busy);
   CHECK(losses(view->runs[2]).empty());
-  lab.post(lab::Play{});
+  lab.post(session::Play{});
   view = rest(lab);
   CHECK(view->step == 60);
   CHECK(view->runs[2].step == 60);
@@ -60,33 +60,33 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
   // The budget is spent: D alone goes on, with another rate; what the source did later is not a part of it.
   RunSpec changed = *view->runs[0].spec;
   set_field(changed, "train.lr", "0.0004");
-  lab.post(lab::ForkFrom{0, 25, changed});
+  lab.post(session::ForkFrom{0, 25, changed});
   view = rest(lab);
   REQUIRE(view->message == "");
   CHECK(view->runs[2].step == 25);
   CHECK(get_field(*view->runs[2].spec, "train.lr") == get_field(changed, "train.lr"));
   CHECK(view->runs[2].edits == std::vector<Edit>{{26, "train.lr", get_field(changed, "train.lr")}});
-  lab.post(lab::Play{});
+  lab.post(session::Play{});
   view = rest(lab);
   CHECK(view->message == "");
   CHECK(view->runs[2].step == 60);
   CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 60, view->runs[2].edits), 25)));
 
   // Another wiring from the start, while playing: no waiting.
-  lab.post(lab::ReplaceRuns{two(), {}, false});
-  lab.post(lab::PlayTo{20});
+  lab.post(session::ReplaceRuns{two(), {}, false});
+  lab.post(session::PlayTo{20});
   lab.wait_idle();
   changed = *lab.view()->runs[0].spec;
   set_field(changed, "model.placement", "pre");
-  lab.post(lab::ForkFrom{0, 10, changed});
-  lab.post(lab::PlayTo{40});
+  lab.post(session::ForkFrom{0, 10, changed});
+  lab.post(session::PlayTo{40});
   view = rest(lab);
   CHECK(view->runs[2].step == 40);
   CHECK(same_bits(losses(view->runs[2]), after(alone(small_spec("post"), 40, view->runs[2].edits), 10)));
   // Looked at there and then changed: it still waits.
-  lab.post(lab::ForkFrom{1, 22});
+  lab.post(session::ForkFrom{1, 22});
   view = rest(lab);
-  lab::ForkRequest wider;
+  session::ForkRequest wider;
   wider.source = 2;
   wider.spec = *view->runs[2].spec;
   set_field(wider.spec, "model.placement", "sandwich");
@@ -94,13 +94,13 @@ TEST_CASE("D plays on from an earlier step: it waits there, and play brings it t
   view = rest(lab);
   CHECK(view->runs[2].step == 22);
   CHECK(view->runs[2].forked_from == 1);
-  lab.post(lab::StepOnce{});
+  lab.post(session::StepOnce{});
   CHECK(rest(lab)->runs[2].step == 40);
-  lab.post(lab::RemoveFork{});
-  lab.post(lab::RemoveFork{});
-  lab.post(lab::RemoveFork{});
+  lab.post(session::RemoveFork{});
+  lab.post(session::RemoveFork{});
+  lab.post(session::RemoveFork{});
   CHECK(rest(lab)->runs.size() == 2);
-  lab.post(lab::RestoreFork{});
+  lab.post(session::RestoreFork{});
   CHECK(rest(lab)->runs.size() == 3);
 }
 
@@ -108,13 +108,13 @@ TEST_CASE("a change of all runs that one of them refuses costs no stashed run", 
   std::vector<RunSpec> specs = two();
   set_field(specs[1], "model.heads", "4");
   Lab lab(silent());
-  lab.post(lab::ReplaceRuns{std::move(specs), {}, false});
+  lab.post(session::ReplaceRuns{std::move(specs), {}, false});
   const auto change = [&](int32_t run, const char* width) {
-    lab.post(lab::EditField{run, "model.d_model", width});
+    lab.post(session::EditField{run, "model.d_model", width});
     lab.wait_idle();
   };
   change(0, "18");
-  lab.post(lab::PlayTo{4});
+  lab.post(session::PlayTo{4});
   lab.wait_idle();
   const auto history = lab.view()->runs[0].history;
   REQUIRE(lab.view()->runs[0].step == 4);
@@ -128,14 +128,14 @@ TEST_CASE("a change of all runs that one of them refuses costs no stashed run", 
 
 TEST_CASE("a step that was not trained is refused", "[lab][time]") {
   Lab lab(silent());
-  lab.post(lab::ReplaceRuns{two(), {}, false});
-  lab.post(lab::PlayTo{5});
+  lab.post(session::ReplaceRuns{two(), {}, false});
+  lab.post(session::PlayTo{5});
   lab.wait_idle();
   for (int32_t step : {-1, 6}) {
-    lab.post(lab::ForkFrom{0, step});
+    lab.post(session::ForkFrom{0, step});
     CHECK_THAT(rest(lab)->message, Catch::Contains("was not trained"));
   }
-  lab.post(lab::ForkFrom{7, 1});
+  lab.post(session::ForkFrom{7, 1});
   CHECK_THAT(rest(lab)->message, Catch::Contains("there is no run 7"));
   CHECK(lab.view()->runs.size() == 2);
 }
@@ -143,14 +143,14 @@ TEST_CASE("a step that was not trained is refused", "[lab][time]") {
 TEST_CASE("seed variability: each card with four more seeds, edits included; no bit of a live run changes",
           "[lab][time]") {
   Lab lab(silent());
-  lab.post(lab::ReplaceRuns{two(), {}, false});
-  lab.post(lab::PlayTo{20});
+  lab.post(session::ReplaceRuns{two(), {}, false});
+  lab.post(session::PlayTo{20});
   lab.wait_idle();
-  lab.post(lab::EditField{0, "train.lr", "0.001"});
-  lab.post(lab::PlayTo{40});
+  lab.post(session::EditField{0, "train.lr", "0.001"});
+  lab.post(session::PlayTo{40});
   lab.wait_idle();
   CHECK(lab.view()->runs[0].spread == nullptr);
-  lab.post(lab::CheckSeeds{});
+  lab.post(session::CheckSeeds{});
   auto view = rest(lab);
   REQUIRE(view->message == "");
   CHECK(view->seed_check_steps == 0);
@@ -181,12 +181,12 @@ TEST_CASE("seed variability: each card with four more seeds, edits included; no 
   }
   // Asked again there is nothing left to train; another edit is another experiment.
   const auto kept = view->runs[1].spread;
-  lab.post(lab::CheckSeeds{});
+  lab.post(session::CheckSeeds{});
   CHECK(rest(lab)->runs[1].spread == kept);
-  lab.post(lab::EditField{1, "train.lr", "0.002"});
+  lab.post(session::EditField{1, "train.lr", "0.002"});
   CHECK(rest(lab)->runs[1].spread == nullptr);
   CHECK(lab.view()->runs[0].spread != nullptr);
-  lab.post(lab::Play{});
+  lab.post(session::Play{});
   view = rest(lab);
   CHECK(same_bits(losses(view->runs[0]), alone(small_spec("post"), 60, edits)));
 }
@@ -195,8 +195,8 @@ TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]")
   std::vector<RunSpec> specs = two();
   for (RunSpec& spec : specs) set_field(spec, "train.steps", "400");
   LabTrainer trainer(silent());
-  trainer.carry_out(lab::ReplaceRuns{specs, {}, true});
-  trainer.carry_out(lab::CheckSeeds{});
+  trainer.carry_out(session::ReplaceRuns{specs, {}, true});
+  trainer.carry_out(session::CheckSeeds{});
   const int64_t asked = trainer.view().seed_check_steps;
   CHECK(asked == 2 * 4 * 400);
   for (int i = 0; i < 200; ++i) trainer.work();
@@ -205,12 +205,12 @@ TEST_CASE("reruns go on beside playing runs, and can be stopped", "[lab][time]")
   // How many reruns' steps fit beside them is a matter of the clock; that there are some, and not all, is not.
   CHECK(halfway.seed_check_done > 0);
   CHECK(halfway.seed_check_done < asked);
-  trainer.carry_out(lab::EditField{
+  trainer.carry_out(session::EditField{
       1, "train.lr", "0.001"});  // its reruns have lost their card: dropped at the next rerun's turn
   while (trainer.view().seed_check_steps == asked && trainer.has_work()) trainer.work();
   CHECK(trainer.view().seed_check_steps == asked / 2);
   const auto kept = trainer.view().runs[0].spread;
-  trainer.carry_out(lab::CheckSeeds{false});
+  trainer.carry_out(session::CheckSeeds{false});
   CHECK(trainer.view().seed_check_steps == 0);
   while (trainer.has_work()) trainer.work();
   const LabView end = trainer.view();
@@ -224,7 +224,7 @@ TEST_CASE("the time of a step is that of its runs, whether they are validated af
   LabOptions options = silent();
   options.validation_every = 1;
   LabTrainer trainer(options);
-  trainer.carry_out(lab::ReplaceRuns{two(), {}, true});
+  trainer.carry_out(session::ReplaceRuns{two(), {}, true});
   for (int i = 0; i < 3; ++i) trainer.work();
   const LabView view = trainer.view();
   REQUIRE(view.step == 3);
@@ -274,14 +274,14 @@ TEST_CASE("all runs that are kept share one budget: with many stashed each keeps
     set_field(spec, "train.steps", "300");
   }
   LabTrainer trainer(silent());
-  trainer.carry_out(lab::ReplaceRuns{specs, {}, false});
-  trainer.carry_out(lab::PlayTo{200});
+  trainer.carry_out(session::ReplaceRuns{specs, {}, false});
+  trainer.carry_out(session::PlayTo{200});
   while (trainer.has_work()) trainer.work();
   const size_t alone_kept = trainer.kept_bytes();
   CHECK(alone_kept > (size_t{40} << 20));
-  for (int i = 0; i < 12; ++i) trainer.carry_out(lab::ForkFrom{0, 200});
+  for (int i = 0; i < 12; ++i) trainer.carry_out(session::ForkFrom{0, 200});
   CHECK(trainer.kept_bytes() < alone_kept);
-  trainer.carry_out(lab::PlayTo{300});
+  trainer.carry_out(session::PlayTo{300});
   while (trainer.has_work()) trainer.work();
   CHECK(trainer.kept_bytes() < (size_t{256} << 20));
 }

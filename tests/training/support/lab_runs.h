@@ -23,9 +23,9 @@ inline std::vector<RunSpec> three() {
   return {small_spec("post"), small_spec("post-warmup"), small_spec("pre")};
 }
 
-inline lab::ForkRequest request(const LabView& view, int32_t source, const std::string& placement,
-                                bool from_start = false) {
-  lab::ForkRequest fork;
+inline session::ForkRequest request(const LabView& view, int32_t source, const std::string& placement,
+                                    bool from_start = false) {
+  session::ForkRequest fork;
   fork.source = source;
   fork.spec = *view.runs[static_cast<size_t>(source)].spec;
   set_field(fork.spec, "model.placement", placement);
