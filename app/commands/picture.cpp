@@ -262,7 +262,7 @@ void begin(Lab& lab, const std::vector<ConfigRun>& runs, bool known) {
   if (view->runs.empty()) throw CommandError(Exit::Usage, view->message);
 }
 
-bool watch(Lab& lab, Progress& progress) {
+bool watch(Lab& lab, cli::Progress& progress) {
   bool complete = true;
   for (int32_t step = 1;; ++step) {
     lab.wait_until(step);

@@ -47,7 +47,7 @@ struct Comparing::Pause {
 Shown show(std::vector<Compared> runs, const Choice& choice) noexcept {
   Shown shown;
   shown.error = guarded("comparing", [&] {
-    shown.all = compare(std::move(runs), choice);
+    shown.all = compare::compare(std::move(runs), choice);
     const Comparison& all = shown.all;
     shown.loss = loss_plot(all);
     shown.difference = difference_plot(all);

@@ -14,14 +14,18 @@
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
 
-namespace normscope::lessons {
-using namespace course;
+namespace normscope::course {
 
 template <class Io>
 void io(Io& io, codec::Of<Io, CurveData>& c) {
   io("x", c.x, codec::List{0, kMostOfCurve, codec::AnyNumber{}});
   io("y", c.y, codec::List{c.x.size(), c.x.size(), codec::AnyNumber{}});
 }
+
+}  // namespace normscope::course
+
+namespace normscope::lessons {
+using namespace course;
 
 template <class Io>
 void io(Io& io, codec::Of<Io, MeasureState>& state) {

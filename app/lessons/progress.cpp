@@ -11,6 +11,16 @@
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
 
+namespace normscope::course {
+
+template <class Io>
+void io(Io& io, codec::Of<Io, Try>& one) {
+  io("set", one.set, codec::Text{4096});
+  io("loss", one.loss, codec::AnyNumber{.null = std::numeric_limits<double>::infinity()});
+}
+
+}  // namespace normscope::course
+
 namespace normscope::lessons {
 
 namespace {
@@ -20,12 +30,6 @@ constexpr size_t kMostLessons = 1000, kMostPoints = 100'000, kMostCards = 100, k
 constexpr int32_t kMostHints = 100;
 
 }  // namespace
-
-template <class Io>
-void io(Io& io, codec::Of<Io, course::Try>& one) {
-  io("set", one.set, codec::Text{kLongest});
-  io("loss", one.loss, codec::AnyNumber{.null = std::numeric_limits<double>::infinity()});
-}
 
 template <class Io>
 void io(Io& io, codec::Of<Io, LessonProgress>& p) {

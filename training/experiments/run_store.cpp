@@ -160,7 +160,7 @@ std::shared_ptr<const RunFindings> RunStore::make(const Experiment& run, const s
   }
   const RunnerOptions alone{.runs_at_a_time = 1, .threads_each = threads_, .backend = runner_.backend};
   const Outcome outcome =
-      train(plan_of({run}, on_step), shared_->kept, alone, [](const Progress&) { return true; });
+      experiments::train(plan_of({run}, on_step), shared_->kept, alone, [](const Progress&) { return true; });
   count(outcome);
   if (!outcome.complete) throw Cancelled();
   return find(key);
@@ -212,7 +212,8 @@ Outcome RunStore::train(std::vector<Experiment> runs, const OnStep& on_step,
   RunnerOptions options = runner_;
   options.runs_at_a_time = threads_;
   options.threads_each = 1;
-  Outcome outcome = train(plan_of(std::move(runs), on_step), shared_->kept, options, on_progress);
+  Outcome outcome =
+      experiments::train(plan_of(std::move(runs), on_step), shared_->kept, options, on_progress);
   count(outcome);
   return outcome;
 }

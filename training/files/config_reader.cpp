@@ -36,25 +36,6 @@ struct Assignment {
 /// By dotted key: "train.warmup", "wiring.L03.attn".
 using Assignments = std::map<std::string, Assignment>;
 
-std::string what_it_is(const toml::node& node) {
-  switch (node.type()) {
-    case toml::node_type::string:
-      return fmt::format("'{}' is text", *node.value<std::string>());
-    case toml::node_type::integer:
-      return fmt::format("{} is a whole number", *node.value<int64_t>());
-    case toml::node_type::floating_point:
-      return fmt::format("{} is a decimal number", *node.value<double>());
-    case toml::node_type::boolean:
-      return *node.value<bool>() ? "true is a flag" : "false is a flag";
-    case toml::node_type::array:
-      return "a list stands here";
-    case toml::node_type::table:
-      return "a table stands here";
-    default:
-      return "a date or time stands here";
-  }
-}
-
 /// The value as text when it has the field's type.
 std::optional<std::string> text_of(const toml::node& node, FieldType type) {
   switch (type) {

@@ -1,6 +1,8 @@
 // See toml.h.
 #include "training/files/toml.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "engine/core/error.h"
@@ -68,6 +70,25 @@ toml::table parse_toml(std::string_view text, const std::string& name) {
     return toml::parse(text, name);
   } catch (const toml::parse_error& error) {
     refuse(name, error.source().begin.line, fmt::format("not valid TOML: {}", error.description()));
+  }
+}
+
+std::string what_it_is(const toml::node& node) {
+  switch (node.type()) {
+    case toml::node_type::string:
+      return fmt::format("'{}' is text", *node.value<std::string>());
+    case toml::node_type::integer:
+      return fmt::format("{} is a whole number", *node.value<int64_t>());
+    case toml::node_type::floating_point:
+      return fmt::format("{} is a decimal number", *node.value<double>());
+    case toml::node_type::boolean:
+      return *node.value<bool>() ? "true is a flag" : "false is a flag";
+    case toml::node_type::array:
+      return "a list stands here";
+    case toml::node_type::table:
+      return "a table stands here";
+    default:
+      return "a date or time stands here";
   }
 }
 

@@ -18,6 +18,9 @@ namespace normscope {
 /// them, and looks through all tables for each.
 toml::table parse_toml(std::string_view text, const std::string& name);
 
+/// `what_it_is` says what stands in a file where something else was expected: "'warm' is text".
+std::string what_it_is(const toml::node& node);
+
 inline constexpr int kTomlDots = 16;           ///< in one key
 inline constexpr size_t kTomlTables = 20'000;  ///< headers and dotted keys
 

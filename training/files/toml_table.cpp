@@ -14,15 +14,6 @@ namespace {
 constexpr size_t kShown = 300;                        // bytes of what a message quotes
 constexpr size_t kLongest = 4096, kMostItems = 1000;  // of a text, of a list
 
-std::string what_it_is(const toml::node& node) {
-  if (const auto text = node.value_exact<std::string>()) return fmt::format("'{}' is text", *text);
-  if (const auto whole = node.value_exact<int64_t>()) return fmt::format("{} is a whole number", *whole);
-  if (const auto real = node.value_exact<double>()) return fmt::format("{} is a decimal number", *real);
-  if (const auto flag = node.value_exact<bool>()) return *flag ? "true is a flag" : "false is a flag";
-  if (node.is_array()) return "a list stands here";
-  return node.is_table() ? "a table stands here" : "a date or time stands here";
-}
-
 std::string plain_text(const toml::node& node) {
   if (const auto text = node.value_exact<std::string>()) return *text;
   if (const auto whole = node.value_exact<int64_t>()) return std::to_string(*whole);
