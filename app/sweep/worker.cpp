@@ -10,7 +10,8 @@ namespace normscope::sweep {
 namespace {
 
 constexpr auto kRefresh = std::chrono::milliseconds(100);
-/// Other runs that train or rest for a moment change nothing: whoever plays step by step would stop the sweep each time.
+/// `kSettled` delays a change of cores, because a user who plays step by step would otherwise stop the sweep at every
+/// step.
 constexpr auto kSettled = std::chrono::milliseconds(700);
 constexpr double kTooSoon = 2;  ///< seconds after which the time left is more than a guess
 
