@@ -48,10 +48,10 @@ if(NOT CMAKE_CUDA_COMPILER OR NOT CUDAToolkit_FOUND)
   return()
 endif()
 
-# What the kernels are compiled for. On a machine with a device: for that. On any other, where no kernel can run: PTX of
-# Turing, which checks every line and which the driver of a later machine translates. scripts/package.sh, whose machine is
-# not the one that runs it, asks for machine code of Turing, of Ampere and Ada (which run that of 8.0) and of Hopper, and for
-# PTX of the last for what comes after: 75-real;80-real;90.
+# `CMAKE_CUDA_ARCHITECTURES` is what the kernels are compiled for. On a machine with a device it is that device. On any
+# other, where no kernel can run, it is PTX of Turing, which checks every line and which the driver of a later machine
+# translates. scripts/package.sh builds for other machines, so it asks for machine code of Turing, of Ampere and Ada
+# (which run that of 8.0) and of Hopper, and for PTX of Hopper for later devices: 75-real;80-real;90.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
   if(EXISTS /dev/nvidia0 AND CMAKE_VERSION VERSION_GREATER_EQUAL 3.24)
     set(CMAKE_CUDA_ARCHITECTURES native)
@@ -77,8 +77,8 @@ set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_R
 target_compile_options(normscope_cuda PRIVATE -Xcompiler=-Wall,-Wextra)
 target_link_libraries(normscope_cuda PRIVATE CUDA::cudart_static CUDA::cublasLt)
 
-# Where an installed program looks (engine/cuda/loader.cpp): ../lib/normscope beside bin.
+# An installed program looks for the library in ../lib/normscope beside bin (engine/cuda/loader.cpp).
 install(TARGETS normscope_cuda LIBRARY DESTINATION lib/normscope COMPONENT normscope-cuda)
 
-# The loader says "built without CUDA" where there is no library to look for.
+# Without this definition the loader does not look for a library and says "built without CUDA".
 set_source_files_properties("${CMAKE_SOURCE_DIR}/engine/cuda/loader.cpp" PROPERTIES COMPILE_DEFINITIONS NORMSCOPE_WITH_CUDA)

@@ -1,5 +1,5 @@
-# Dependencies, each looked for as a config package first (vcpkg, Conan, the system's), then as plain system files,
-# and for Dear ImGui last as the sources in NORMSCOPE_DEPS_DIR. What is missing is reported together.
+# Each dependency is looked for first as a config package (vcpkg, Conan, the system's), then as plain system files, and
+# Dear ImGui last as the sources in NORMSCOPE_DEPS_DIR. Missing dependencies are reported together.
 include_guard()
 
 if(EMSCRIPTEN)

@@ -1,5 +1,6 @@
-# What the engine is linked with and what has no package file for CMake everywhere. Read by the build, and installed with
-# the engine's own package file, so that both look in the same places. What is not found stays without its target.
+# These are the engine's libraries that lack a package file for CMake on some systems. The build reads this file, and it
+# is installed with the engine's own package file, so that both look in the same places. A library that is not found
+# gets no target.
 
 # hwy::hwy
 find_package(hwy CONFIG QUIET)

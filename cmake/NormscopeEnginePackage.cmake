@@ -14,9 +14,9 @@ foreach(floor engine training)
 endforeach()
 install(EXPORT normscope NAMESPACE normscope:: FILE normscope-targets.cmake DESTINATION "${package_dir}" ${component})
 
-# Headers that can be included from outside: not what is between files of one room (parts of kernels and of a run, the
-# passes of seal, the driver of the CUDA backend, how files are read) nor what serves the tests. tests/package/ holds that each finds all that
-# it includes.
+# Public headers can be included from outside. Headers between files of one room (parts of kernels and of a run, the
+# passes of seal, the driver of the CUDA backend, how files are read) and headers for the tests are left out.
+# tests/package/ checks that each public header finds what it includes.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${CMAKE_SOURCE_DIR}"
   "${CMAKE_SOURCE_DIR}/engine/*.h" "${CMAKE_SOURCE_DIR}/engine/*.def")
 if(TARGET normscope_training)

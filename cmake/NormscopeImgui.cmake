@@ -45,11 +45,11 @@ add_library(normscope_imgui STATIC
   ${imgui}/imgui.cpp ${imgui}/imgui_draw.cpp ${imgui}/imgui_tables.cpp ${imgui}/imgui_widgets.cpp
   ${imgui}/misc/cpp/imgui_stdlib.cpp
   ${imgui}/backends/imgui_impl_glfw.cpp ${imgui}/backends/imgui_impl_opengl3.cpp)
-# imgui.h includes "imconfig.h" by name: theirs was left out, ours is found on the include path.
+# imgui.h includes "imconfig.h" by name: Dear ImGui's own was left out, so ours is found on the include path.
 target_include_directories(normscope_imgui SYSTEM PUBLIC
   "${CMAKE_SOURCE_DIR}/cmake/imgui" "${imgui}" "${imgui}/backends" "${imgui}/misc/cpp")
 target_link_libraries(normscope_imgui PUBLIC glfw OpenGL::GL ${CMAKE_DL_LIBS})
-# Their warnings are not ours.
+# Dear ImGui's warnings are not ours to fix.
 target_compile_options(normscope_imgui PRIVATE -w $<$<CONFIG:Release>:-O2>)
 if(NORMSCOPE_SANITIZE)
   target_compile_options(normscope_imgui PRIVATE -fno-sanitize=all -O1)

@@ -1,6 +1,6 @@
-# cmake --install: the program, the CUDA backend where it was built, lessons, claims, what a desktop needs (menu entry, icon,
-# description), and what the program prints of itself: completion for three shells and the manual page. Fonts are those of
-# the system. Components are the packages of NormscopePackage.cmake.
+# cmake --install installs the program, the CUDA backend where it was built, lessons, claims, what a desktop needs (menu
+# entry, icon, description), and what the program prints about itself: completion for three shells and the manual page.
+# Fonts are the system's. Components are the packages of NormscopePackage.cmake.
 include(GNUInstallDirs)
 
 set(component COMPONENT normscope)

@@ -55,7 +55,7 @@ function(normscope_unity target)
   endforeach()
 endfunction()
 
-# GCC searches its memory for garbage from 128 MB on, a tenth of the time of a room: from 512 MB on.
+# GCC collects garbage once it uses 128 MB, which takes a tenth of the time of a room; here it starts at 512 MB.
 add_library(normscope_options INTERFACE)
 target_compile_options(normscope_options INTERFACE -Wall -Wextra
   "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:SHELL:--param ggc-min-heapsize=524288>")

@@ -1,4 +1,4 @@
-// A folder that goes with the test.
+// `Folder` is a folder that is removed with the test.
 #pragma once
 
 #include <unistd.h>
@@ -16,7 +16,7 @@ struct Folder {
   Folder()
       : path(std::filesystem::temp_directory_path() /
              ("normscope-test-" + std::to_string(::getpid()) + "-" + std::to_string(made++))) {
-    std::filesystem::remove_all(path);  // of a process of that number that was killed
+    std::filesystem::remove_all(path);  // left by a killed process with the same number
     std::filesystem::create_directories(path);
   }
   ~Folder() {
@@ -31,7 +31,7 @@ struct Folder {
     std::ofstream(file(name), std::ios::binary) << content;
     return file(name);
   }
-  /// How many entries it has.
+  /// `files` is the number of its entries.
   size_t files() const {
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path), {}));
   }

@@ -8,7 +8,7 @@
 namespace normscope::cli {
 namespace {
 
-/// The program and all commands below it.
+/// `visit_all` visits the program and all commands below it.
 template <typename Visit>
 void visit_all(const CommandText& command, Visit visit) {
   visit(command);
@@ -88,7 +88,7 @@ complete -F _normscope normscope
                      paths, values, words);
 }
 
-/// A description inside brackets: those of its own and colons are escaped.
+/// `zsh_text` is a description inside brackets: its own brackets and colons are escaped.
 std::string zsh_text(const std::string& text) {
   std::string out;
   for (const char c : text)

@@ -8,15 +8,15 @@
 namespace normscope::cli {
 namespace {
 
-/// "NAME:{cpu,cuda}" -> cpu, cuda: CLI11 tells a list of choices in the type alone.
+/// `listed` turns "NAME:{cpu,cuda}" into cpu, cuda, because CLI11 shows a list of choices only in the type.
 std::vector<std::string> listed(const std::string& type) {
   const size_t open = type.find('{'), close = type.find('}');
   if (open == type.npos || close == type.npos) return {};
   return CLI::detail::split(type.substr(open + 1, close - open - 1), ',');
 }
 
-/// The name of a type without what its validators add to it: "N:INT in [1 - 9]" -> N. The colon of
-/// "[LETTER:]KEY=VALUE" is a part of the name.
+/// `plain` is the name of a type without what its validators add to it: "N:INT in [1 - 9]" -> N. The colon of
+/// "[LETTER:]KEY=VALUE" is part of the name.
 std::string plain(const std::string& type) {
   size_t colon = type.find(':');
   while (colon != type.npos && type.compare(colon, 2, ":]") == 0) colon = type.find(':', colon + 1);

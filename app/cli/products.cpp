@@ -26,7 +26,7 @@ constexpr size_t kMostProcessors = 64;  // a folder that many machines share
 
 using Remembered = std::map<std::string, std::string, std::less<>>;  // by processor: the choice as text
 
-/// Nothing where there is no such file, or another one.
+/// `read_products` returns nothing where the file is missing or of another kind.
 Remembered read_products(const std::string& file) {
   Remembered all;
   try {

@@ -14,8 +14,8 @@ namespace normscope::cli {
 
 namespace {
 
-/// Makes the folder and sees whether files can be made there, before anything is trained. A folder that is only read
-/// stays as it is; what is not there yet holds nothing.
+/// `prepare` makes the folder and checks that files can be made there, before anything is trained. A folder that is
+/// only read stays as it is; a missing one holds nothing.
 void prepare(const experiments::StorePlace& place) {
   if (!place.reads_only) {
     make_folder(place.folder, Access::Shared, "results");

@@ -14,7 +14,7 @@
 namespace normscope::cli {
 namespace {
 
-/// As asked, or by default in --out.
+/// `files_in_place` are the files as asked for, or by default in --out.
 StudyFiles files_in_place(const StudyOptions& options, const StudyWork& work) {
   const auto place = [&](const std::string& asked, const char* ending, bool there) {
     return !there || !asked.empty() || options.out.empty() ? asked : options.out + "/" + work.file + ending;
@@ -41,14 +41,14 @@ Exit print_command(const StudyOptions& options, const StudyWork& work) {
   return Exit::Ok;
 }
 
-/// As --store says, else beside the files of --out, else in the user's cache.
+/// `store_of` is the store of --store, else beside the files of --out, else in the user's cache.
 experiments::ResultStore store_of(const StudyOptions& options) {
   const bool beside = options.store.folder.empty() && !options.out.empty();
   return experiments::ResultStore(results_folder(beside ? options.out + "/runs" : options.store.folder,
                                                  options.stored || options.dry_run));
 }
 
-/// Counts what is there and guesses at the rest.
+/// `guess` counts the runs in the store and estimates the rest.
 Exit guess(const StudyWork& work, experiments::ResultStore& store, experiments::RunnerOptions runner) {
   runner.stored_only = true;
   const StudyCount count = work.train(store, runner, [](const experiments::Progress&) { return true; });
@@ -79,7 +79,7 @@ experiments::RunnerOptions runner_of(const StudyOptions& options) {
           .backend = backend_of(options.backend)};
 }
 
-/// Trains, and shows and writes what there is of it.
+/// `train_study` trains, then shows and writes what there is.
 Exit train_study(const StudyOptions& options, const StudyWork& work, const StudyFiles& files,
                  const experiments::RunnerOptions& runner) {
   experiments::ResultStore store = store_of(options);

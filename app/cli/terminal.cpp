@@ -57,7 +57,7 @@ struct sigaction handled(void (*handler)(int), int flags) {
 void install(void (*handler)(int), int flags) {
   const struct sigaction action = handled(handler, flags);
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
-  // A terminal that closes sends it more than once: only Ctrl+C and SIGTERM are taken for impatience.
+  // A closing terminal sends SIGHUP more than once, so only Ctrl+C and SIGTERM count as impatience.
   const struct sigaction hangup = handled(handler, 0);
   struct sigaction before {};
   if (sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)

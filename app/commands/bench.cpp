@@ -96,7 +96,7 @@ void check_plain(const std::string& model) {
                                                 fmt::join(names, ", ")));
 }
 
-/// What --cut offers: a candidate's number, or all.
+/// `cut_names` are what --cut offers: a candidate's number, or all.
 std::vector<std::string> cut_names() {
   std::vector<std::string> names = {"all"};
   for (size_t i = 1; i <= cpu::gemm_candidates(cpu::l2_bytes()).size(); ++i)
@@ -104,7 +104,7 @@ std::vector<std::string> cut_names() {
   return names;
 }
 
-/// The first, and what is compared with it.
+/// `cuts_of` are the first cut, and the cuts compared with it.
 std::vector<cpu::GemmChoice> cuts_of(const std::string& cut) {
   if (cut.empty()) return {};
   const std::vector<cpu::GemmChoice> all = cpu::gemm_candidates(cpu::l2_bytes());
@@ -112,7 +112,8 @@ std::vector<cpu::GemmChoice> cuts_of(const std::string& cut) {
   return {all.front(), all[static_cast<size_t>(std::stoi(cut)) - 1]};
 }
 
-/// What is compared between browsers and machines: the bits of the default comparison's first steps.
+/// `bench_first_steps` prints what is compared between browsers and machines: the bits of the default comparison's
+/// first steps.
 Exit bench_first_steps(const BenchOptions& options) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(options.threads);
   const experiments::FirstSteps first = experiments::take_first_steps(*backend);
@@ -144,7 +145,8 @@ bench::Settings settings_of(const BenchOptions& options) {
   return settings;
 }
 
-/// Names on standard input, a JSON object a line on standard output, each at once.
+/// `bench_turns` reads names from standard input, and answers each at once with a JSON object on a line of standard
+/// output.
 Exit bench_turns(const BenchOptions& options) {
   use_fastest_products();
   const bench::Settings settings = settings_of(options);

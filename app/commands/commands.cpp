@@ -51,15 +51,15 @@ void add_all(CLI::App& app, Command& command) {
   finish_options(app);
 }
 
-/// The command that was being read: the last one named.
+/// `innermost` is the command that was being read: the last one named.
 const CLI::App& innermost(const CLI::App& app) {
   const std::vector<const CLI::App*> named =
       app.get_subcommands([](const CLI::App* sub) { return sub->parsed(); });
   return named.empty() ? app : innermost(*named.front());
 }
 
-/// What is wrong with the command line, in one line: the first word that is not known, what may have been meant,
-/// and whose help to read.
+/// `why_refused` says in one line what is wrong with the command line: the first unknown word, what may have been
+/// meant, and whose help to read.
 std::string why_refused(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
   std::string called = command.get_name();

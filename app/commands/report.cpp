@@ -14,10 +14,10 @@
 namespace normscope::commands {
 namespace {
 
-/// The batch of a run's first update is number 1.
+/// `kFirstBatch` is the number of the batch of a run's first update.
 constexpr uint64_t kFirstBatch = 1;
 
-/// How much the sources must be worth for a translation to be one, in nats (the plateau's own margin).
+/// `kSourceUse` is how much the sources must be worth for a translation to be one, in nats (the plateau's own margin).
 constexpr double kSourceUse = 0.1;
 
 /// The rule is training/measure/verdict.h's. An encoder-decoder may leave the level of word frequencies and

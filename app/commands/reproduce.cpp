@@ -42,7 +42,8 @@ struct ReproduceOptions {
   StudyOptions study{};
 };
 
-/// Empty: claims on sentence pairs take the made-up translation. A quick look does, unless it is told where they are.
+/// `pairs_folder` is empty where claims on sentence pairs use the made-up translation, as a quick look does unless it
+/// is told where the pairs are.
 std::string pairs_folder(const ReproduceOptions& options) {
   if (!options.pairs.empty()) return options.pairs;
   const std::string data = data_folder();
@@ -59,7 +60,7 @@ Claims claims_of(const ReproduceOptions& options) {
   return all;
 }
 
-/// By its name, or all of a folder: "xiong-2020".
+/// `is_asked` says whether the claim was asked for by its name, or with its whole folder: "xiong-2020".
 bool is_asked(const Claim& claim, const std::string& name) {
   return claim.id == name || std::filesystem::path(claim.file).parent_path().filename() == name;
 }
@@ -85,7 +86,7 @@ std::vector<const Claim*> chosen_claims(const Claims& all, const std::vector<std
   return chosen;
 }
 
-/// The line that measures the same, without what only names files of this machine.
+/// `reproduce_command_of` is the command that measures the same, without options that only name files of this machine.
 std::string reproduce_command_of(const ReproduceOptions& options, std::string_view between) {
   std::string line = "normscope reproduce " + fmt::format("{}", fmt::join(options.ids, " "));
   const auto add = [&](const std::string& option) { line.append(between).append(option); };
@@ -111,7 +112,7 @@ std::vector<NamedFile> inputs_of(const std::vector<const Claim*>& claims) {
   return inputs;
 }
 
-/// What the runs of a claim and its fresh models read.
+/// `data_of` is what the runs of a claim and its fresh models read.
 std::vector<DataSpec> data_of(const Claim& claim) {
   std::vector<DataSpec> data;
   for (const experiments::Experiment& run : reproduce::experiments_of(claim, 1))
@@ -122,7 +123,7 @@ std::vector<DataSpec> data_of(const Claim& claim) {
   return data;
 }
 
-/// Before anything is trained: sentence pairs that are missing, or give no data, as too few for the pieces do.
+/// `check_pairs` refuses, before anything is trained, sentence pairs that are missing or too few for the pieces.
 void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*>& claims) {
   std::string missing;
   std::vector<DataSpec> different;
@@ -159,7 +160,7 @@ std::vector<const Claim*> without_recorded(const std::vector<const Claim*>& clai
   return rest;
 }
 
-/// What was measured now joins the file of numbers, where the file has no better ones.
+/// `write_recorded` adds what was measured now to the file of numbers, where the file has no better ones.
 void write_recorded(const ReproduceOptions& options, reproduce::RecordedClaims recorded,
                     const std::vector<reproduce::Outcome>& outcomes, Closing& closing) {
   if (options.recorded.empty()) return;
@@ -175,7 +176,8 @@ void write_recorded(const ReproduceOptions& options, reproduce::RecordedClaims r
   closing.save(options.recorded, "reproduce", [&] { return reproduce::to_text(recorded); });
 }
 
-/// Judged claims in the order in which they were chosen: those of the file of numbers and those measured now.
+/// `in_order` returns judged claims in the order in which they were chosen: those of the file of numbers and those
+/// measured now.
 std::vector<reproduce::Outcome> in_order(const std::vector<const Claim*>& chosen,
                                          const std::vector<const Claim*>& claims, reproduce::Visit& visit,
                                          std::map<const Claim*, reproduce::Outcome>& known) {

@@ -15,7 +15,7 @@ bool sayable(const std::string& key) {
   return find_field(key) && key != "run.name" && key != "run.seed" && !key.ends_with("placement");
 }
 
-/// The settings that tell the runs apart, in the order of the table of fields.
+/// `telling` returns the settings that tell the runs apart, in the order of the table of fields.
 std::vector<std::string> telling(const Lesson& lesson, const Changes& changes) {
   std::vector<std::string> keys;
   if (lesson.runs.empty()) return keys;

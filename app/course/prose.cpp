@@ -26,7 +26,7 @@ constexpr std::string_view kExpected =
 
 bool opens(Kind kind) { return kind == Kind::If || kind == Kind::Always; }
 
-/// True for text in which every byte belongs to a whole UTF-8 character.
+/// `first_bad_byte` is the place of the first byte that is not part of a whole UTF-8 character.
 size_t first_bad_byte(std::string_view s) {
   for (size_t i = 0; i < s.size();) {
     const auto c = static_cast<uint8_t>(s[i]);
@@ -184,7 +184,7 @@ class Reader {
     return 0;
   }
 
-  /// {value x} and its like out of the words.
+  /// `split` takes {value x} and the like out of the words.
   void split(Block& block) const {
     std::vector<Inline> out;
     for (Inline& piece : block.inlines) {
@@ -207,7 +207,7 @@ class Reader {
     block.inlines = std::move(out);
   }
 
-  /// A sentence in forms is whole within its paragraph, and one form is for the case that none else is.
+  /// `check_forms` requires a sentence in forms to end in its paragraph, and one form to cover all other cases.
   void check_forms(const std::vector<Inline>& inlines) const {
     const Inline* begun = nullptr;
     bool last = false;  // the form for all other cases has begun
@@ -256,7 +256,7 @@ class Reader {
     add(out, piece, word->second, std::string(inside.substr(blank + 1)));
   }
 
-  /// {if ...}, {else if ...}, {else}, {always}, {end}; false for anything else.
+  /// `form` reads {if ...}, {else if ...}, {else}, {always}, {end}; false for anything else.
   bool form(std::vector<Inline>& out, const Inline& piece, std::string_view inside) const {
     const bool first = inside.starts_with("if "), next = inside.starts_with("else if ");
     const Kind kind = first                      ? Kind::If

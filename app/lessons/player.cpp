@@ -1,4 +1,4 @@
-// What the player knows and does; the drawing is in player_frame.cpp and player_figure.cpp.
+// What the player knows and does; player_frame.cpp and player_figure.cpp draw it.
 #include "app/lessons/player.h"
 
 #include <algorithm>
@@ -73,7 +73,7 @@ void Player::choose(size_t index) {
   fresh_ = true;
 }
 
-/// The one that stands, or the beginning of one.
+/// `take_up_prediction` takes the existing prediction, or begins one.
 void Player::take_up_prediction() {
   const Prediction& q = lesson()->prediction;
   const LessonProgress& p = progress_.of(lesson()->id);
@@ -156,7 +156,7 @@ void Player::go(StepKind step, Aside aside) {
   run_tapes();
 }
 
-/// Every sentence has a word of this version of the lesson.
+/// `all_said` says whether every sentence has a word of this version of the lesson.
 bool Player::all_said() const {
   const auto it = progress_.find(lesson()->id);
   const std::vector<std::string> said = it ? it->words : std::vector<std::string>{};
@@ -185,7 +185,7 @@ bool Player::locked() {
   return (p.committed || p.skipped) && !again_;
 }
 
-/// The prediction that stands is kept until the next is committed.
+/// `predict_again` keeps the existing prediction until the next is committed.
 void Player::predict_again() {
   again_ = fresh_ = true;
   touched_ = false;
@@ -197,7 +197,7 @@ void Player::predict_again() {
     sketch_ = {start->second};  // it was skipped
 }
 
-/// Locks the prediction; from here on what is measured may be seen.
+/// `commit` locks the prediction; from here on measurements may be seen.
 void Player::commit(bool skip) {
   const Lesson& l = *lesson();
   LessonProgress& p = progress_.of(l.id);
@@ -229,7 +229,7 @@ void Player::measure() {
   measurer_->start(*lesson(), changes());
 }
 
-/// Once, when the measurement of this lesson has come to its end.
+/// `finish_measuring` runs once, when the measurement of this lesson has ended.
 void Player::finish_measuring() {
   const auto state = measurer_->state();
   if (measured_ || !state->done || !lesson() || state->lesson != lesson()->id) return;
@@ -303,7 +303,7 @@ std::vector<double> Player::sketch_grid() const {
   return curve ? drawn_grid(*lesson(), *curve) : std::vector<double>();
 }
 
-/// The hand is at grid point `index`, height y: everything between the last drawn point and it is filled in.
+/// `sketch_to` draws at grid point `index`, height y, and fills in everything since the last drawn point.
 void Player::sketch_to(size_t index, double y) {
   if (sketch_.empty() || index == 0) return;
   if (index < sketch_.size()) {

@@ -1,5 +1,5 @@
-// Behind Compare: a task for a run of the learner's own, with hints, a score and the ways found as a session. See
-// player.h.
+// The challenge after Compare: a task for the learner's own run, with hints, a score and the ways found as a session.
+// See player.h.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -31,7 +31,7 @@ Settings settings_in(const Challenge& task, const Changes& changes) {
   return settings;
 }
 
-/// A text of the task with its terms marked, as in the prose; returns the height.
+/// `draw_marked` draws a text of the task with its terms marked, as in the prose; returns the height.
 float draw_marked(Ui& ui, const Rect& rect, const std::string& text, float px, float line,
                   FlowContext& context) {
   Inline words;
@@ -45,14 +45,14 @@ float draw_marked(Ui& ui, const Rect& rect, const std::string& text, float px, f
 
 }  // namespace
 
-/// What a choice stands at.
+/// `chosen` is the present value of a choice.
 std::string Player::chosen(const Challenge::Choice& choice) const {
   const auto it = chosen_.find(choice.field);
   return it != chosen_.end() ? it->second
                              : get_field(lesson()->run(lesson()->challenge->run)->spec, choice.field);
 }
 
-/// A training that came to its end: counted once for each setting, whatever it was.
+/// `note_try` notes a finished training, once for each setting, whatever its result.
 void Player::note_try(const MeasureState& state) {
   const Challenge& task = *lesson()->challenge;
   const std::string set = to_text(settings_in(task, state.changes));
@@ -66,7 +66,7 @@ void Player::note_try(const MeasureState& state) {
   if (below_line(task, loss)) keep_found();
 }
 
-/// The start and the best of the ways that were found, for the Lab.
+/// `found_runs` are the start and the best of the ways found, for the Lab.
 session::ReplaceRuns Player::found_runs() {
   const Challenge& task = *lesson()->challenge;
   std::vector<Try> ways = ways_found(task, progress_.of(lesson()->id).tries);
@@ -91,7 +91,7 @@ session::ReplaceRuns Player::found_runs() {
   return out;
 }
 
-/// As a session that the Lab opens, beside the progress.
+/// `keep_found` saves them beside the progress, as a session that the Lab opens.
 void Player::keep_found() {
   if (folder_.empty()) return;
   try {
@@ -129,7 +129,7 @@ void Player::draw_choices(Ui& ui, Rect& rest, FlowContext& words) {
   }
 }
 
-/// Train or stop, and the next hint.
+/// `draw_training` draws the button to train or stop, and the next hint.
 void Player::draw_training(Ui& ui, Rect& rest, FlowContext& words) {
   const Challenge& task = *lesson()->challenge;
   const auto state = measurer_->state();
@@ -170,7 +170,7 @@ void Player::draw_training(Ui& ui, Rect& rest, FlowContext& words) {
         6);
 }
 
-/// What the run came to, the sum of points, and the way to the Lab.
+/// `draw_outcome` shows what the run came to, the sum of points, and the way to the Lab.
 void Player::draw_outcome(Ui& ui, Rect& rest, const Rect& seen) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -210,7 +210,7 @@ void Player::draw_outcome(Ui& ui, Rect& rest, const Rect& seen) {
       p.text_wrapped(rest, {Face::Sans, type::body}, found_fault_.empty() ? t.ink3 : t.error, kept, 16), 4);
 }
 
-/// Returns the height.
+/// `draw_challenge` returns its height.
 float Player::draw_challenge(Ui& ui, Rect rest, const Rect& seen) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

@@ -21,7 +21,7 @@ constexpr float kLabelRoom = 232, kLabelRoomCompact = 212, kRunRow = 30;
 
 }  // namespace
 
-/// What is measured of a run over its steps is complete.
+/// `curves_known` says whether all that is measured of a run over its steps is complete.
 bool Player::curves_known(const std::string& run, const MeasureState& state) const {
   bool any = false;
   for (const Curve& curve : lesson()->curves) {
@@ -39,7 +39,7 @@ bool Player::predicts_by_cards() const {
 
 bool Player::has_strip() const { return step_ == StepKind::Compare || step_ == StepKind::Explain; }
 
-/// What stands under the figure's title.
+/// `note_of` is the text under the figure's title.
 std::string Player::note_of(const Figure& figure) const {
   if (predicts_by_cards()) return word("course.ask.drag_cards");
   if (!has_strip() || !reference_ || lesson()->runs.empty() || !figure.map_run.empty() ||
@@ -51,7 +51,7 @@ std::string Player::note_of(const Figure& figure) const {
                {"changed", shown_changes().empty() ? "" : word("course.figure.not_changed")}});
 }
 
-/// Title, note, and which of the figures; takes its height from `rest`.
+/// `draw_figure_head` draws title, note, and the choice of figures; it takes its height from `rest`.
 void Player::draw_figure_head(Ui& ui, Rect& rest, const Figure& figure) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -145,7 +145,7 @@ void shares_scale(Ui& ui, const Rect& bar) {
 
 }  // namespace
 
-/// What is known of the figure at this step.
+/// `step_data` is what may be known of the figure at this step.
 FigureData Player::step_data(const Figure& figure, const MeasureState& state) {
   const Prediction& q = lesson()->prediction;
   FigureData data = figure_data();
@@ -296,7 +296,7 @@ void Player::draw_runs(Ui& ui, Rect rect) {
   }
 }
 
-/// One more experiment with a setting that the learner chooses, and the puzzle.
+/// `draw_strip` offers one more experiment with a setting that the learner chooses, and the puzzle.
 void Player::draw_strip(Ui& ui, Rect rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

@@ -11,7 +11,7 @@ using namespace course;
 
 // ---------------------------------------------------------------------------------------------------------
 
-/// The four steps, and what the lesson has beside them.
+/// `places` are the four steps, and what the lesson has beside them.
 std::vector<Player::Place> Player::places() const {
   std::vector<Place> all;
   for (StepKind kind : kSteps) {
@@ -23,7 +23,7 @@ std::vector<Player::Place> Player::places() const {
   return all;
 }
 
-/// Returns its right end.
+/// `draw_stepper` returns its right end.
 float Player::draw_stepper(Ui& ui, Rect rect) {
   constexpr size_t kFar = 5;  // so many stand further apart
   const std::vector<Place> all = places();
@@ -46,7 +46,7 @@ float Player::draw_stepper(Ui& ui, Rect rect) {
   return x;
 }
 
-/// One of them, with its left edge there; returns the right edge.
+/// `draw_place` draws one place with its left edge there; returns the right edge.
 float Player::draw_place(Ui& ui, Vec at, const Place& place, int index, int now, bool words) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -86,8 +86,8 @@ float Player::draw_place(Ui& ui, Vec at, const Place& place, int index, int now,
   return box.right();
 }
 
-/// The lesson's runs, each under its letter. What is trained already stands at its end, and the rest plays; before the
-/// commitment all are paused at step 0, so that nothing is given away.
+/// `runs_of_lesson` are the lesson's runs, each under its letter. A trained run is at its end, and the rest plays;
+/// before the commitment all are paused at step 0, so that nothing is given away.
 session::ReplaceRuns Player::runs_of_lesson() {
   session::ReplaceRuns out;
   out.play = out.known = locked();
@@ -99,7 +99,7 @@ session::ReplaceRuns Player::runs_of_lesson() {
   return out;
 }
 
-/// Left of the stepper: the list of lessons where there is no room for it elsewhere, or what to do now.
+/// `draw_hint` is left of the stepper: the list of lessons where it has no room elsewhere, or what to do now.
 void Player::draw_hint(Ui& ui, const Rect& left) {
   if (size_ == Size::Compact) {
     if (button(ui, "lesson/course", {left.x, left.centre().y - 15, 104, 30},
@@ -126,8 +126,9 @@ void Player::draw_hint(Ui& ui, const Rect& left) {
   }
 }
 
-/// The page's own button is the yellow one while it has something to do: instructions that the hand has not run yet,
-/// or settings of the challenge other than those trained last. Else it is the one that leads on: one a screen.
+/// `work_left` says that the page's own button is the yellow one, because it has something to do: instructions not run
+/// yet, or settings of the challenge other than those trained last. Otherwise the button that leads on is yellow, so
+/// that a screen has one yellow button.
 bool Player::work_left() {
   if (aside_ == Aside::Challenge) {
     const auto state = measurer_->state();
@@ -140,7 +141,7 @@ bool Player::work_left() {
   return table.done < tape_end(table);
 }
 
-/// The button that leads on: what it says at this step.
+/// `way_on` says what the button that leads on does at this step.
 Player::WayOn Player::way_on(bool locked, bool running) {
   if (aside_ == Aside::Review)
     return {word("course.button.to_lesson", {{"number", lesson()->number}}), word("course.help.to_lesson"),
@@ -179,7 +180,7 @@ Player::WayOn Player::way_on(bool locked, bool running) {
   return {text, more ? word("course.help.done") : word("course.help.done_last"), true};
 }
 
-/// That button was pressed.
+/// `go_on` is called when that button was pressed.
 void Player::go_on(bool locked) {
   if (aside_ == Aside::Review) return void(aside_ = Aside::None);
   if (step_ == StepKind::Predict && !locked) return commit(false);
@@ -196,7 +197,7 @@ void Player::go_on(bool locked) {
   leave();
 }
 
-/// To what comes after this lesson.
+/// `leave` goes to what comes after this lesson.
 void Player::leave() {
   if (current_ + 1 < course_.lessons.size()) return choose(current_ + 1);
   open_review();
@@ -261,7 +262,8 @@ void Player::draw_footer(Ui& ui, const Rect& rect, std::optional<session::Replac
     draw_why_grey(ui, {steps_end, y, right.right() - steps_end - 4, h});
 }
 
-/// Left of the buttons, where there is room, why the one that leads on is grey; its help says so too.
+/// `draw_why_grey` says left of the buttons, where there is room, why the one that leads on is grey; its help says so
+/// too.
 void Player::draw_why_grey(Ui& ui, const Rect& room) const {
   const std::string why = not_ready();
   for (const float px : {type::body, type::tick})

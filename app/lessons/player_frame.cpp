@@ -67,7 +67,7 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
 
 namespace {
 
-/// Ring of a lesson: empty, begun (an arc), done (a check mark).
+/// `mark` is the ring of a lesson: empty, begun (an arc), done (a check mark).
 void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& progress, int number,
           bool with_number) {
   if (progress.done) {
@@ -87,7 +87,7 @@ void mark(Painter& p, const Theme& t, Vec c, float r, const LessonProgress& prog
 
 }  // namespace
 
-/// All of them, whatever the height: rows of two lines, or of one.
+/// `draw_list_items` draws all lessons, whatever the height: rows of two lines, or of one.
 void Player::draw_list_items(Ui& ui, Rect rest) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -199,7 +199,7 @@ namespace {
 
 constexpr float kBoxLine = 25, kBoxLineCompact = 22, kFade = 36;
 
-/// Where a page goes on behind its edge it fades away: no line stands there by half.
+/// `fade_out` fades the page where it continues past its edge, so that no line is cut in half.
 void fade_out(Painter& p, const Rect& edge, Colour to, bool downwards) {
   constexpr int kSteps = 12;  // one over the other
   const float step = edge.h / kSteps;
@@ -279,8 +279,8 @@ void Player::draw_text(Ui& ui, const Rect& rect) {
   }
 }
 
-/// What goes on behind an edge fades there; where a formula would be cut the page ends above its line. A button reads
-/// on.
+/// `draw_edges` fades what continues past an edge; where a formula would be cut, the page ends above its line. A button
+/// scrolls on.
 void Player::draw_edges(Ui& ui, const Rect& seen, const std::vector<Rect>& formulas, float furthest) {
   const Rect text = seen.inset(7, 0);  // within the round corners
   const bool above = scroll_ > 0, below = scroll_ < furthest;
@@ -315,7 +315,7 @@ void Player::draw_edges(Ui& ui, const Rect& seen, const std::vector<Rect>& formu
     scroll_ += (to - seen.y) * 0.8f;
 }
 
-/// The text of the step, or what stands beside it.
+/// `draw_body` draws the text of the step, or the page beside it.
 void Player::draw_body(Ui& ui, Rect& rest, const Rect& seen, std::vector<Rect>& formulas) {
   if (aside_ == Aside::Say) return void(rest.take_top(draw_says(ui, rest, seen)));
   if (aside_ == Aside::Challenge) return void(rest.take_top(draw_challenge(ui, rest, seen)));
@@ -330,13 +330,14 @@ void Player::draw_body(Ui& ui, Rect& rest, const Rect& seen, std::vector<Rect>& 
   knobs_[knob.id] = std::clamp(knob_value(knob) + dragged.steps * knob.step, knob.low, knob.high);
 }
 
-/// The picture of the lesson's runs, in what the text leaves free.
+/// `draw_opening` draws the lesson's runs in the room that the text leaves free.
 void Player::draw_opening(Ui& ui, const Rect& room) {
   const auto state = measurer_->state();
   opening_->draw(ui, room, *lesson(), shown_changes(), locked() && own_state(*state) ? state.get() : nullptr);
 }
 
-/// What stands below the prose: claim and sources at the end, and what is wrong with the reference numbers.
+/// `draw_sentence_end` draws what follows the prose: claim and sources at the end, and what is wrong with the reference
+/// numbers.
 void Player::draw_sentence_end(Ui& ui, Rect& rest) {
   if (step_ == StepKind::Explain) {
     draw_zoo_words(ui, rest);

@@ -1,4 +1,4 @@
-// A prediction beside what was measured: how far apart they are. See player.h.
+// A prediction is compared with what was measured: how far apart they are. See player.h.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -32,10 +32,10 @@ bool is_right(const std::string& score, const Words& words) {
   return false;
 }
 
-/// What was measured is of the setting that the prediction was made for.
+/// `as_predicted` says whether the measurement has the setting that the prediction was made for.
 bool Player::as_predicted() const { return measurer_->state()->changes == said_of_.value_or(Changes{}); }
 
-/// Both stand side by side: what was said, what was measured, and how far apart they are.
+/// `judged` puts both side by side: what was said, what was measured, and how far apart they are.
 LessonProgress Player::judged(LessonProgress p) const {
   p.measured.clear();
   p.score.clear();
@@ -78,7 +78,8 @@ void Player::judge_drawing(const CurveSet& curves, LessonProgress& p) const {
   p.score = ratio_words(p.drawn.back(), end, word("course.score.too_high"), word("course.score.too_low"));
 }
 
-/// The range of five seeds; nullptr where there is none, or where it is of another setting than what was measured.
+/// `reference_of` is the range of five seeds; nullptr where there is none, or where it has another setting than the
+/// measurement.
 const Spread* Player::reference_of(const std::string& measure) const {
   if (!reference_ || !measurer_->state()->changes.empty()) return nullptr;
   const auto it = reference_->measures.find(measure);
@@ -87,7 +88,7 @@ const Spread* Player::reference_of(const std::string& measure) const {
 
 namespace {
 
-/// The five seeds put the two in one order and in the other.
+/// `undecided` says whether the five seeds put the two in both orders.
 bool undecided(const Results& reference, const std::string& a, const std::string& b) {
   const auto first = reference.measures.find(a), second = reference.measures.find(b);
   if (first == reference.measures.end() || second == reference.measures.end()) return false;
@@ -100,7 +101,8 @@ bool undecided(const Results& reference, const std::string& a, const std::string
   return below && above;
 }
 
-/// "Pre-LN → Admin → Post-LN (highest loss)": from the smallest to the largest, and what the end means.
+/// `order_words` says "Pre-LN → Admin → Post-LN (highest loss)": from the smallest to the largest, and what the end
+/// means.
 std::string order_words(const std::vector<const Prediction::Card*>& cards, const std::string& last) {
   std::string words;
   for (const Prediction::Card* card : cards) words += (words.empty() ? "" : " → ") + card->text;

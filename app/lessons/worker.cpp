@@ -15,8 +15,8 @@ namespace {
 
 constexpr auto kRefresh = std::chrono::milliseconds(50);
 
-/// In the lesson's order, but all curves of a run together: they are there when it is trained. Without those of the
-/// measured ways of a challenge: the learner is to find them.
+/// `by_run` keeps the lesson's order, but puts all curves of a run together, because they are ready when it is trained.
+/// It leaves out the measured ways of a challenge, which the learner is to find.
 std::vector<const Curve*> by_run(const Lesson& lesson) {
   std::vector<const Curve*> order;
   const auto add = [&](const Curve& curve) {
@@ -32,7 +32,7 @@ std::vector<const Curve*> by_run(const Lesson& lesson) {
   return order;
 }
 
-/// A sweep grows by a point whenever a run is finished; so do the cells of a map.
+/// `add_finished_points` adds a point to a sweep, and to the cells of a map, whenever a run is finished.
 void add_finished_points(const Lesson& lesson, const Curve& under_way, const Changes& changes,
                          const experiments::RunStore& store, MeasureState& partial, std::string& name) {
   if (!is_swept(under_way)) return;
@@ -85,7 +85,7 @@ void Worker::stop() {
   });
 }
 
-// What work() cannot publish by itself is said once more without the half-made curves.
+// `carry_out` publishes an error that work() cannot, without the half-made curves.
 void Worker::carry_out(const Job& job) {
   const std::string error = guarded(doing(job), [&] { work(job); });
   if (error.empty()) return;

@@ -1,4 +1,4 @@
-// The reader of claim_reader.h: one function a table of the file.
+// The claim reader of claim_reader.h has one function per table of the file.
 #include "app/reproduce/claim_reader.h"
 
 #include <fmt/ranges.h>
@@ -33,7 +33,7 @@ bool is_name(const std::string& id) {
   });
 }
 
-/// "start", "end" (the default) or a step of the ladder.
+/// `read_moment` reads "start", "end" (the default) or a step of the ladder.
 int32_t read_moment(Table& t) {
   if (!t.has("step")) return t.choice("at", {"start", "end"}, 1) == 0 ? Line::kStart : Line::kEnd;
   const int32_t step = t.whole("step", 1, kLastClaimStep);
@@ -52,7 +52,7 @@ void read_steps(Line& line, Table& t) {
   line.relative = t.flag("relative", false);
 }
 
-/// Depth, layers, norm and wiring are the lessons' own.
+/// `read_fresh` reads the lines of fresh models: depth, layers, norm and wiring are the lessons' own.
 Line read_fresh(const std::string& id, Table t, const course::Lesson& language) {
   Line line;
   line.id = id;
@@ -144,7 +144,7 @@ std::optional<Effect> read_effect(Table& check) {
   return e;
 }
 
-/// "As good" says nothing without the difference that it rules out.
+/// `refuse_unbounded` refuses "as good" without the difference that it rules out, because it would say nothing.
 void refuse_unbounded(const Claim& claim, const course::Check& check, const Table& t) {
   const std::optional<Effect>& effect = claim.parts.back().effect;
   if (effect && !effect->measure.empty() && !claim.language.measure(effect->measure))
@@ -156,7 +156,8 @@ void refuse_unbounded(const Claim& claim, const course::Check& check, const Tabl
              "that the source shows, or { where } alone where it shows none");
 }
 
-/// Runs that differ at their end have levelled off or have not: a claim says which of the two words it is of.
+/// `refuse_wordless` refuses a claim that compares runs at their end without saying whether it is of quality or of
+/// speed.
 void refuse_wordless(const Claim& claim, const Table& t) {
   if (claim.compares != Compares::Neither) return;
   for (const course::Check& check : claim.language.checks)
@@ -166,8 +167,8 @@ void refuse_wordless(const Claim& claim, const Table& t) {
                                        check.measure));
 }
 
-/// A check that nothing contradicts could only fail to be reproduced; and a value cannot speak for the claim and for its
-/// opposite.
+/// `refuse_opposite` refuses a check that nothing contradicts, because it could only fail to be reproduced, and an
+/// opposite that overlaps the band, because a value cannot speak for both.
 void refuse_opposite(const course::Check& check, const std::optional<Opposite>& opposite, const Table& t) {
   if (!opposite)
     t.refuse("opposite", "is missing: expected the values that say the opposite, { low }, { high } or both");
@@ -196,7 +197,7 @@ Drawn read_drawn(Table t, const Claim& claim) {
   return d;
 }
 
-/// Names between braces in a sentence.
+/// `check_sentence` checks the names between braces in a sentence.
 void check_sentence(const std::string& key, const std::string& text, const Claim& claim, const Table& t) {
   static const std::regex name(R"(\{([^{}]*)\})");
   for (std::sregex_iterator at(text.begin(), text.end(), name), end; at != end; ++at)
@@ -221,7 +222,7 @@ void add_line(Claim& claim, Line line) {
   claim.lines.push_back(std::move(line));
 }
 
-/// How far the losses of that line still fall at the end, for a claim of quality.
+/// `late_fall_of` is how far the losses of that line still fall at the end, for a claim of quality.
 Line late_fall_of(Line line) {
   line.id += kLateFall;
   line.y = "late_fall";
@@ -292,8 +293,8 @@ Claim parse_claim(std::string_view source, const std::string& file, const std::s
   check_measures(claim.language, t);
   refuse_wordless(claim, t);
   try {
-    experiments_of(claim, 1);  // every cell of every grid is a run that can be made
-    tuning_of(claim);          // and of every control
+    experiments_of(claim, 1);  // throws unless every cell of every grid is a run
+    tuning_of(claim);          // and every cell of every control
   } catch (const Error& error) {
     t.refuse("curve", error.what());
   }
@@ -347,7 +348,7 @@ Claims read_claims(const std::string& folder, const std::string& pairs) {
   std::string error;
   std::vector<std::string> files;
   for (const std::string& paper : files_in(folder, kMostClaimFiles, error)) {
-    std::error_code failure;  // of a link that leads nowhere or in circles
+    std::error_code failure;  // set by a link that leads nowhere or in circles
     if (!fs::is_directory(paper, failure)) continue;
     std::string unread;
     for (const std::string& file : files_in(paper, kMostClaimFiles, unread))

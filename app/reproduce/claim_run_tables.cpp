@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kMostCells = 200;
 constexpr size_t kControlAxes = 2, kControlValues = 3;
 
-/// The best of a few tries is no best: three initialisations and three rates are the least.
+/// `refuse_few` requires at least three initialisations and three rates, because the best of fewer tries is no best.
 void refuse_few(const Control& control, const Table& t) {
   const bool enough = control.axes.size() == kControlAxes &&
                       std::all_of(control.axes.begin(), control.axes.end(), [](const sweep::Axis& axis) {
@@ -28,7 +28,7 @@ void refuse_few(const Control& control, const Table& t) {
              "\"train.lr=1e-3,2e-3,4e-3\"");
 }
 
-/// Runs on sentence pairs find their files in `folder`, or give way to those on made-up data.
+/// `find_pairs` finds the files of runs on sentence pairs in `folder`, or replaces those runs by runs on made-up data.
 void find_pairs(Claim& claim, Table& t, const std::string& folder) {
   std::vector<course::LessonRun>& runs = claim.language.runs;
   std::vector<course::LessonRun> made_up;

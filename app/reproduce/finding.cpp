@@ -20,7 +20,7 @@ bool all_opposite(const std::optional<Opposite>& opposite, const course::Measure
                      [&](double value) { return !std::isnan(value) && opposite->holds(value); });
 }
 
-/// {MEASURE} becomes its mean, as it is shown.
+/// `filled_in` replaces {MEASURE} by its mean, as it is shown.
 std::string filled_in(const std::string& sentence, const Claim& claim, const course::Results& results) {
   std::string out;
   for (size_t at = 0; at < sentence.size();) {
@@ -34,8 +34,8 @@ std::string filled_in(const std::string& sentence, const Claim& claim, const cou
   return out;
 }
 
-/// A neighbour whose value lies in the band of the check, or was not measured and so might. One that needs a curve, of
-/// which recorded numbers have none, passes where it is `known` to.
+/// `passing_neighbour` is a neighbour whose value lies in the band of the check, or that was not measured and so might.
+/// Recorded numbers have no curves, so a neighbour that needs a curve passes there where it is `known` to.
 std::string passing_neighbour(const Claim& claim, const course::Check& check, const course::Results& results,
                               const std::string& known) {
   for (const course::Neighbour& neighbour : check.excludes) {
@@ -55,7 +55,7 @@ std::string passing_neighbour(const Claim& claim, const course::Check& check, co
   return {};
 }
 
-/// The largest fall over the arms and seeds, in the unit of the losses; nothing where none is known.
+/// `largest_fall` is the largest fall over the arms and seeds, in the unit of the losses; nothing where none is known.
 std::optional<double> largest_fall(const std::vector<Arm>& arms, const std::vector<course::CurveSet>& seeds) {
   std::optional<double> most;
   for (const course::CurveSet& curves : seeds)
@@ -70,8 +70,8 @@ std::optional<double> largest_fall(const std::vector<Arm>& arms, const std::vect
   return most;
 }
 
-/// What a check says of a difference: where its band holds 0 that it is no larger than the band's edge, else as much as was
-/// measured with every seed.
+/// `claimed_difference` is what a check says of a difference: where its band holds 0, that it is no larger than the
+/// band's edge, and otherwise as much as was measured with every seed.
 double claimed_difference(const Checked& checked) {
   double least = kAll;
   if (course::holds(*checked.check, {{0}, {0, 0, 0}})) {
@@ -83,7 +83,7 @@ double claimed_difference(const Checked& checked) {
   return least;
 }
 
-/// Whether the word is speed, and why.
+/// `choose_word` decides whether the word is speed, and why.
 void choose_word(const Claim& claim, const std::vector<course::CurveSet>& seeds, Checked& checked) {
   if (claim.compares == Compares::Neither || checked.measured.values.empty()) return;
   const std::vector<Arm> arms = arms_of(claim, *checked.measure);
@@ -100,14 +100,15 @@ void choose_word(const Claim& claim, const std::vector<course::CurveSet>& seeds,
                               course::shown(*fall, *checked.measure), course::shown(most, *checked.measure));
 }
 
-/// Half of the band around 0 that says "as good"; of one edge the edge.
+/// `half_width` is half of the band around 0 that says "as good"; of a band with one edge, the edge.
 double half_width(const course::Check& check) {
   return check.low && check.high ? (*check.high - *check.low) / 2
                                  : std::abs(check.low.value_or(check.high.value_or(0)));
 }
 
-/// The smallest effect that the source shows, in the unit of the check; of a measure the smallest over the seeds. Nothing
-/// where the source shows none or the measure is not known: no band is then known to be narrow enough.
+/// `size_of` is the smallest effect that the source shows, in the unit of the check; if it is a measure, the smallest
+/// over the seeds. It is nothing where the source shows none or the measure is unknown: no band is then known to be
+/// narrow enough.
 std::optional<double> size_of(const Effect& effect, const course::Results& results) {
   if (effect.size || effect.measure.empty()) return effect.size;
   std::optional<double> least;
@@ -118,7 +119,7 @@ std::optional<double> size_of(const Effect& effect, const course::Results& resul
   return least;
 }
 
-/// Why a band that says "as good" cannot tell; empty: it can.
+/// `too_coarse` says why a band that says "as good" cannot tell; empty: it can.
 std::string too_coarse(const Effect& effect, const course::Results& results, const Checked& checked) {
   const double half = half_width(*checked.check);
   const std::optional<double> size = size_of(effect, results);
@@ -129,7 +130,7 @@ std::string too_coarse(const Effect& effect, const course::Results& results, con
                      effect.where);
 }
 
-/// The verdict of one check, and why it cannot be told.
+/// `conclude_part` sets the verdict of one check, and why it cannot be told.
 void conclude_part(const Part& part, const course::Results& results, Checked& checked) {
   const auto cannot_be_told = [&](std::string why) {
     checked.finding = Finding::CannotBeTold;
@@ -159,7 +160,7 @@ void conclude_part(const Part& part, const course::Results& results, Checked& ch
         fmt::format("the seeds scatter by {}, more than its band", course::shown(scatter, *checked.measure)));
 }
 
-/// What cannot be told, or was not run, is of neither speed nor quality.
+/// `is_told` is false for a part that cannot be told or was not run: such a part is of neither speed nor quality.
 bool is_told(Finding finding) {
   return finding == Finding::Reproduced || finding == Finding::NotAtThisScale ||
          finding == Finding::Contradicted;
@@ -169,12 +170,12 @@ std::string with_word(Finding finding, bool speed) {
   return std::string(to_string(finding)) + (speed && is_told(finding) ? " (speed, not quality)" : "");
 }
 
-/// Speed and quality are words of parts that compare, and of these alone.
+/// `same_verdict` compares speed and quality only where both parts compare runs at their end.
 bool same_verdict(const Checked& a, const Checked& b) {
   return a.finding == b.finding && (!is_told(a.finding) || !a.compares || !b.compares || a.speed == b.speed);
 }
 
-/// That of all parts; PartsDiffer where they disagree, if only in the word.
+/// `of_the_whole` is the finding of all parts; PartsDiffer where they disagree, if only in the word.
 Finding of_the_whole(const std::vector<Checked>& checks) {
   for (const Checked& one : checks)
     for (const Checked& other : checks)
@@ -182,7 +183,7 @@ Finding of_the_whole(const std::vector<Checked>& checks) {
   return checks.front().finding;
 }
 
-/// "Reproduced: it learns. Contradicted here: Post-LN does not."
+/// `parts_text` says "Reproduced: it learns. Contradicted here: Post-LN does not."
 std::string parts_text(const std::vector<Checked>& checks) {
   std::string out;
   for (const Finding finding : {Finding::Reproduced, Finding::Contradicted, Finding::NotAtThisScale,
@@ -222,8 +223,8 @@ Checked check_of(const Claim& claim, size_t i, const Outcome& outcome,
   return checked;
 }
 
-/// What a verdict needs: of a claim that is measured now every measure, a neighbour's too, with every seed; of a recorded
-/// one those of its checks.
+/// `is_known` says whether all that a verdict needs is there: for a claim measured now every measure, including a
+/// neighbour's, with every seed; for a recorded claim the measures of its checks.
 bool is_known(const Outcome& outcome) {
   const course::Lesson& language = outcome.claim->language;
   if (outcome.spread_alone)
@@ -269,7 +270,7 @@ std::string mean_text(const course::Measured& measured, const course::Measure& m
 
 std::string verdict_of(const Checked& checked) { return with_word(checked.finding, checked.speed); }
 
-/// Where the parts disagree each says its own word.
+/// `verdict_of` names no single word where the parts disagree, because each part has its own.
 std::string verdict_of(const Outcome& outcome) {
   const bool speed =
       std::any_of(outcome.checks.begin(), outcome.checks.end(), [](const Checked& one) { return one.speed; });

@@ -27,7 +27,7 @@ constexpr double kUnknownMean = std::numeric_limits<double>::quiet_NaN();
 
 bool is_late_fall(const std::string& id) { return id.ends_with(kLateFall); }
 
-/// Pairs count by the names of their files, not by where these lie.
+/// `measured_part` leaves out lines of kLateFall and the folder of pairs, which do not affect the numbers.
 course::Lesson measured_part(const Claim& claim) {
   course::Lesson language = claim.language;
   std::erase_if(language.curves, [](const course::Curve& curve) { return is_late_fall(curve.id); });
@@ -37,7 +37,7 @@ course::Lesson measured_part(const Claim& claim) {
   return language;
 }
 
-/// A control is what it is chosen from: what was chosen follows.
+/// `undo_choice` restores a control to what it is chosen from, because the choice follows from that.
 void undo_choice(const Claim& claim, course::Lesson& language) {
   for (course::LessonRun& run : language.runs)
     if (const Control* control = claim.control(run.id))
@@ -52,7 +52,8 @@ std::string definition_of_line(const Line& line) {
   return out;
 }
 
-/// Whether a neighbour that needs a curve passes is known of the band that was measured, and of no other.
+/// `definition_of_band` belongs to the definition where a neighbour needs a curve: whether it passes is known only for
+/// the band that was measured.
 std::string definition_of_band(const course::Check& check) {
   std::string out = fmt::format("band {}", check.measure);
   for (const std::optional<double>& edge : {check.low, check.high})
@@ -63,7 +64,7 @@ std::string definition_of_band(const course::Check& check) {
   return out + "\n";
 }
 
-/// "inf" where a measure never came: JSON has no such number.
+/// `value_json` writes "inf" where a measure was never reached, because JSON has no such number.
 Json value_json(double value) { return std::isinf(value) ? Json("inf") : number_json(value); }
 
 double value_from(const InputValue& json) {
@@ -121,7 +122,8 @@ Json claim_json_of(const Recorded& r) {
   return json;
 }
 
-/// Of mean and range alone the range stands for the seeds: a band that holds both its ends holds all between.
+/// `measured_from` uses the range in place of the seeds where only mean and range are known: a band that holds both
+/// ends holds every seed.
 course::Measured measured_from(const RecordedMeasure& m, course::Mean mean) {
   if (!m.values.empty()) return {m.values, spread_of(m.values, mean)};
   if (std::isnan(m.spread.low)) return {{m.spread.mean}, m.spread};
@@ -169,7 +171,7 @@ std::string to_text(const RecordedClaims& claims) {
 
 std::optional<Recorded> record_of(const Outcome& outcome) {
   const Claim& claim = *outcome.claim;
-  // Numbers of the made-up translation would be taken for those of the sentence pairs that are missing.
+  // Numbers of the made-up translation would be taken for those of the missing sentence pairs.
   if (outcome.finding == Finding::Unknown || !claim.beyond.empty() || !claim.missing.empty())
     return std::nullopt;
   Recorded r{definition_of(claim, outcome.seeds), outcome.seeds, {}, {}, {}, {}};

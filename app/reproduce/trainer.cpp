@@ -23,23 +23,23 @@ using course::CurveData;
 using experiments::Experiment, experiments::ResultStore, experiments::RunnerOptions;
 using OnProgress = std::function<bool(const experiments::Progress&)>;
 
-/// Under which measurement the store keeps numbers of fresh models.
+/// `kFresh` is the measurement under which the store keeps numbers of fresh models.
 constexpr const char* kFresh = "claim fresh 1";
 constexpr size_t kMostPointsOfFresh = 1000;
 
-/// A line of them, as it is kept.
+/// `kPoints` is a line of fresh models, as the store keeps it.
 constexpr codec::Object kPoints{[](auto& io, auto& data) {
   io("x", data.x, codec::List{0, kMostPointsOfFresh, codec::AnyNumber{}});
   io("y", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
 }};
 
-/// Those that are not among `keys` yet join `runs`.
+/// `add_new` appends the runs of `more` whose keys are not in `keys` yet.
 void add_new(std::vector<Experiment> more, std::set<std::string>& keys, std::vector<Experiment>& runs) {
   for (Experiment& run : more)
     if (keys.insert(key_of_run(run)).second) runs.push_back(std::move(run));
 }
 
-/// The runs that choose the controls of the claims, each once.
+/// `tuning_of_claims` returns the runs that choose the controls of the claims, each once.
 std::vector<Experiment> tuning_of_claims(const std::vector<const Claim*>& claims) {
   std::vector<Experiment> runs;
   std::set<std::string> keys;
@@ -47,8 +47,8 @@ std::vector<Experiment> tuning_of_claims(const std::vector<const Claim*>& claims
   return runs;
 }
 
-/// Every run of the claims once, seed by seed, so that what ends early has something of every claim. `tuning`: those that
-/// choose controls first, and none of a control itself.
+/// `runs_of_claims` returns every run of the claims once, seed by seed, so that a stopped training has results for
+/// every claim. With `tuning` it returns the runs that choose controls first, and no run of a control itself.
 std::vector<Experiment> runs_of_claims(const std::vector<const Claim*>& claims, const Seeds& seeds,
                                        bool tuning) {
   std::vector<Experiment> runs;
@@ -97,12 +97,13 @@ struct TakenRuns {
   }
 };
 
-/// By claim, the one with its controls chosen; null where there is none to choose, or a run of theirs is missing.
+/// `Resolved` holds for each claim the claim with its controls chosen; null where there is none to choose, or a run is
+/// missing.
 using Resolved = std::vector<std::shared_ptr<const Claim>>;
 
-/// Chooses the controls, then trains what they and all others are compared by. Two rounds, as the second needs what came
-/// of the first; a shard knows only its part of the first and trains all but the controls themselves, in one round: what is
-/// left is trained when the shards are merged.
+/// `train_claims` chooses the controls, then trains the runs of all claims with them. It takes two rounds, because the
+/// second needs the results of the first. A shard knows only its part of the first round, so it trains all but the
+/// controls themselves, in one round; the rest is trained when the shards are merged.
 TakenRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& seeds, ResultStore& store,
                        const RunnerOptions& options, const OnProgress& on_progress, Resolved& best) {
   best.assign(claims.size(), nullptr);
@@ -134,7 +135,7 @@ TakenRuns train_claims(const std::vector<const Claim*>& claims, const Seeds& see
   return runs;
 }
 
-/// A line of fresh models with one seed.
+/// `FreshJob` is a line of fresh models with one seed.
 struct FreshJob {
   size_t claim = 0;
   const Line* line = nullptr;
@@ -143,7 +144,7 @@ struct FreshJob {
   std::string failed{};  ///< why it could not be measured
 };
 
-/// All that decides its numbers, beside the run's key.
+/// `definition_of` is all that decides the line's numbers, beside the run's key.
 std::string definition_of(const course::Curve& c) {
   return fmt::format("fresh {} {} [{}] theory {} {} positions {} noise {} models {}", static_cast<int>(c.of),
                      c.y, fmt::join(c.xs, " "), c.theory, c.feed_forward, c.positions, c.noise, c.models) +
@@ -163,7 +164,7 @@ class FreshModels {
           if (place++ % count == shard) jobs_.push_back({i, &line, seed});
   }
 
-  /// False: stopped.
+  /// `measure` returns false when it was stopped.
   bool measure(const OnProgress& on_progress) {
     const auto make = [this]() -> experiments::WorkOn {
       std::shared_ptr<experiments::RunStore> own = runs_.beside(1);
@@ -219,7 +220,7 @@ class FreshModels {
   std::atomic<bool> stop_{false};
 };
 
-/// Curves of one claim by seed, what could not be trained, and what its runs took.
+/// `judge_claim` takes the curves of one claim by seed, what could not be trained, and what its runs took.
 Outcome judge_claim(const Claim& claim, int32_t seeds, const TakenRuns& runs,
                     std::vector<course::CurveSet> curves, std::string why) {
   const FindTaken find = [&](const std::string& key) { return runs.find(key); };
@@ -250,7 +251,7 @@ Outcome judge_claim(const Claim& claim, int32_t seeds, const TakenRuns& runs,
       }
   }
   Outcome outcome = judge(claim, curves, seeds, why);
-  // Of finite runs every measure is a number, or it asks for what its curve does not have.
+  // If all runs are finite, every measure is a number, or else it asks for what its curve does not have.
   for (const auto& [id, measured] : outcome.results.measures)
     if (finite && why.empty() &&
         std::any_of(measured.values.begin(), measured.values.end(), [](double v) { return std::isnan(v); }))

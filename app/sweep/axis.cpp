@@ -29,7 +29,8 @@ std::vector<std::string> split(std::string_view text, char at) {
   return parts;
 }
 
-/// As the field writes it, so that two ways to write one value are one value. Throws Error for what is no value of it.
+/// `canonical` writes a value as the field does, so that two ways to write one value are one value. Throws Error for
+/// what is no value of the field.
 std::string canonical(const std::string& key, std::string_view value, const RunSpec& base) {
   RunSpec spec = base;
   set_field(spec, key, value);
@@ -57,7 +58,7 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-/// "log7": the kind and how many; nothing for what is neither.
+/// `spacing_from` reads the kind and the count of "log7"; nothing for other text.
 std::optional<std::pair<Axis::Kind, int32_t>> spacing_from(std::string_view text) {
   const bool log = text.starts_with("log");
   if (!log && !text.starts_with("lin")) return std::nullopt;
@@ -68,7 +69,7 @@ std::optional<std::pair<Axis::Kind, int32_t>> spacing_from(std::string_view text
   return std::pair(log ? Axis::Kind::Log : Axis::Kind::Linear, count);
 }
 
-/// Value i of those between the ends, as text.
+/// `between` is value i on the way from one end to the other, as text.
 std::string between(const Axis& axis, double from, double to, int32_t i, bool whole) {
   const double share = static_cast<double>(i) / (axis.count - 1);
   double value = from + (to - from) * share;

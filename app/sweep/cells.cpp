@@ -49,7 +49,7 @@ double share_of(double loss, double level, double best) {
   return level > best ? (level - loss) / (level - best) : 0;  // nobody has learned anything
 }
 
-/// The data without what leaves their symbols and losses as they are.
+/// `read_by` is the data without settings that change neither symbols nor losses.
 DataSpec read_by(const RunSpec& spec) {
   DataSpec data = spec.data;
   const DataSpec any;
@@ -59,7 +59,7 @@ DataSpec read_by(const RunSpec& spec) {
   return data;
 }
 
-/// Where they stand among those that are known; new ones are added.
+/// `place_among` is the index of `data` among the known data; new data are added.
 size_t place_among(std::vector<DataSpec>& all, const DataSpec& data) {
   const auto found = std::find(all.begin(), all.end(), data);
   const auto place = static_cast<size_t>(found - all.begin());
@@ -67,7 +67,7 @@ size_t place_among(std::vector<DataSpec>& all, const DataSpec& data) {
   return place;
 }
 
-/// Level and best cell, where one of each can be said of all cells.
+/// `finish` sets level and best cell, where all cells share the same data.
 void finish(Grid& grid) {
   for (Cell& cell : grid.cells) {
     finish(cell);

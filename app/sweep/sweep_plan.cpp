@@ -24,13 +24,14 @@ void assign(RunSpec& spec, std::string_view assignment) {
   set_field(spec, assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
-/// Where a key stands in the order in which settings must be set; wiring.* after all that makes the layers.
+/// `order_of` is the position of a key in the order in which settings must be set; wiring.* comes after all that makes
+/// the layers.
 size_t order_of(std::string_view key) {
   const Field* field = find_field(key);
   return field ? static_cast<size_t>(field - spec_fields().data()) : spec_fields().size();
 }
 
-/// Not the values, which may be refused cell by cell.
+/// `check` leaves out the values, because those may be refused cell by cell.
 void check(const Plan& plan) {
   if (plan.axes.empty() || plan.axes.size() > 2)
     fail("sweep", "{} axes: expected one or two, as --axis train.lr=1e-4:1e-2:log7", plan.axes.size());
@@ -46,7 +47,7 @@ void check(const Plan& plan) {
   if (plan.runs() > kMostRuns) fail("sweep", "{} runs: expected at most {}", plan.runs(), kMostRuns);
 }
 
-/// The cell's run; throws Error where its values do not go together.
+/// `cell_spec` is the cell's run. Throws Error where its values do not fit together.
 RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t row) {
   std::vector<std::pair<const Axis*, size_t>> values{{&plan.axes[0], column}};
   if (plan.axes.size() > 1) values.emplace_back(&plan.axes[1], row);
@@ -60,7 +61,7 @@ RunSpec cell_spec(const Plan& plan, const RunSpec& base, size_t column, size_t r
   return spec;
 }
 
-/// An axis, or a --set, that leaves every run as it is says something else than its author thinks.
+/// `require_read` refuses an axis or a --set that leaves every run unchanged, because its author expects an effect.
 void require_read(const Plan& plan, const std::vector<Job>& jobs) {
   std::vector<std::string> keys;
   for (const Axis& axis : plan.axes) keys.push_back(axis.key);
@@ -87,7 +88,7 @@ int32_t count_from(std::string_view text, std::string_view whole) {
   return count;
 }
 
-/// "FROM:TO" or one value. A value may have colons of its own: every colon is tried, the whole text first.
+/// `span_from` reads "FROM:TO" or one value. A value may contain colons: every colon is tried, the whole text first.
 Span span_from(std::string_view text, const Axis& axis, const RunSpec& base) {
   const auto place = [&](std::string_view value) -> std::optional<size_t> {
     try {

@@ -10,7 +10,8 @@ namespace normscope::sweep {
 namespace {
 
 constexpr auto kRefresh = std::chrono::milliseconds(100);
-/// Other runs that train or rest for a moment change nothing: whoever plays step by step would stop the sweep each time.
+/// `kSettled` delays a change of cores, because a user who plays step by step would otherwise stop the sweep at every
+/// step.
 constexpr auto kSettled = std::chrono::milliseconds(700);
 constexpr double kTooSoon = 2;  ///< seconds after which the time left is more than a guess
 
@@ -30,7 +31,7 @@ std::vector<std::optional<Record>> carried(const Grid& from, const Plan& plan, c
       from.plan.set == plan.set && from.plan.steps == plan.steps && from.plan.axes.size() == plan.axes.size();
   for (size_t i = 0; same && i < plan.axes.size(); ++i) same = from.plan.axes[i].key == plan.axes[i].key;
   if (!same || plan.axes.empty()) return records;
-  // Of every value of the new axes the place on the old ones; their number: none.
+  // For every value of the new axes its place on the old ones; the number of old values means none.
   std::vector<std::vector<size_t>> places;
   for (size_t i = 0; i < plan.axes.size(); ++i) {
     const std::vector<std::string>& old = from.plan.axes[i].values;
@@ -62,7 +63,7 @@ void Worker::start(const Plan& plan, bool train) {
   });
 }
 
-// What is paused can be stopped.
+// `halt` can also stop what is paused.
 void Worker::halt(Phase phase) {
   halted_ = phase;
   jobs_.stop([phase](SweepState& state, const Task* waiting) {
@@ -125,7 +126,7 @@ void Worker::work(const Task& task) {
   jobs_.publish(state);
 }
 
-/// False where it is to go on with other cores.
+/// `train` returns false where training is to go on with another number of cores.
 bool Worker::train(const Task& task, const experiments::Study& study, const std::vector<Job>& jobs,
                    SweepState& state) {
   experiments::RunnerOptions options;
@@ -150,7 +151,7 @@ bool Worker::train(const Task& task, const experiments::Study& study, const std:
   return studied.complete || jobs_.stopping();
 }
 
-/// Whether to go on.
+/// `on_progress` returns whether to go on.
 bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, const std::vector<Job>& jobs,
                          SweepState& state, int32_t cores) {
   if (jobs_.stopping()) return false;
@@ -179,7 +180,7 @@ bool Worker::on_progress(const experiments::Progress& at, const Plan& plan, cons
   state.seconds_left = past > kTooSoon && done > 0
                            ? past / static_cast<double>(done) * static_cast<double>(at.total - at.done)
                            : kUnknown;
-  // A grid of many runs takes its time; it takes at most a tenth of it.
+  // A grid of many runs takes time to make; making it may take at most a tenth of the time.
   if (new_records_ && now - grid_made_ > 10 * grid_cost_) fill(plan, jobs, state);
   jobs_.publish(state);
   return true;

@@ -12,10 +12,10 @@
 
 namespace normscope::test {
 
-/// Empty when there is a device, else the reason.
+/// `no_device` is empty when there is a device, else the reason.
 std::string no_device();
 
-/// One for the whole test program; graph on, TF32 off whatever the environment says.
+/// `device_driver` is one for the whole test program, with the graph on and TF32 off whatever the environment says.
 std::shared_ptr<cuda::Driver> device_driver();
 std::shared_ptr<Backend> device_backend(bool graph = true);
 

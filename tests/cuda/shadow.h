@@ -1,5 +1,5 @@
-// Shadow mode: runs each instruction of a program on two backends from the same inputs and names the first
-// that differs. Both programs must be sealed from equal tapes. Used by tests, and to debug a kernel.
+// Shadow mode runs each instruction of a program on two backends from the same inputs and names the first that differs.
+// Both programs must be sealed from equal tapes. Tests use it, and whoever debugs a kernel.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace normscope::cuda {
 
-/// One compared tensor or number.
+/// `ShadowDifference` is one compared tensor or number.
 struct ShadowDifference {
   std::string instruction;  ///< "backward L03.ffn.1"
   std::string tensor;       ///< "gradient of L03.ffn.w1"
@@ -23,9 +23,9 @@ struct ShadowReport {
   ShadowDifference worst;
 };
 
-/// Replays one step, instruction by instruction. Before each one, every tensor that it touches is copied from
-/// the reference, the batch and the parameters included, so that errors do not add up. Afterwards both have
-/// made one step.
+/// `shadow` replays one step, instruction by instruction. Before each one, every tensor that it touches is copied from
+/// the reference, batch and parameters included, so that errors do not add up. Afterwards both programs have made one
+/// step.
 ShadowReport shadow(Program& reference, Program& other, const StepInputs& inputs, double tolerance = 1e-9);
 
 std::string to_string(const ShadowReport& report);

@@ -21,7 +21,7 @@ inline std::string_view text_of(const uint8_t* data, size_t size) {
   return {reinterpret_cast<const char*>(data), size};
 }
 
-/// Runs the reader; false when it refused the input with an Error.
+/// `accepts` runs the reader; false when it refused the input with an Error.
 template <typename Read>
 bool accepts(Read&& read) {
   try {
@@ -32,10 +32,11 @@ bool accepts(Read&& read) {
   }
 }
 
-/// Ends the program: something that every accepted input promises does not hold.
+/// `require` ends the program where something that every accepted input promises does not hold.
 void require(bool holds, const char* what);
 
-/// Files in memory for the readers that take a path. One folder a process, removed at its end.
+/// `Folder` holds files in memory for the readers that take a path. There is one folder per process, removed at its
+/// end.
 class Folder {
  public:
   static Folder& instance();
@@ -48,7 +49,7 @@ class Folder {
   std::string path_;
 };
 
-/// No more than so many brackets deep: the library writes JSON by recursion, which is not what is tested here.
+/// `shallow` limits the depth of brackets, because the library writes JSON by recursion, which is not tested here.
 bool shallow(std::string_view json);
 
 /// A safetensors file whose header is changed as what it is: numbers to the edges of their types, values of

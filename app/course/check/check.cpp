@@ -35,8 +35,8 @@ void keep_runs(const Lesson& lesson, experiments::RunStore& store, Results& out,
   }
 }
 
-/// job(i, store) for every i < count, on as many threads as the store has, each with one thread of its own:
-/// small models train faster side by side than with all threads on one of them, and to the same bits.
+/// `in_parallel` calls job(i, store) for every i < count on as many threads as the store has, each with one thread of
+/// its own: small models train faster side by side than with all threads on one of them, and to the same bits.
 void in_parallel(experiments::RunStore& store, size_t count,
                  const std::function<void(size_t, experiments::RunStore&)>& job) {
   std::atomic<bool> stop{false};
@@ -46,7 +46,7 @@ void in_parallel(experiments::RunStore& store, size_t count,
   experiments::work_off("a lesson's runs", count, store.threads(), stop, make, [] {});
 }
 
-/// The runs that a curve needs of one seed.
+/// `add_runs` adds the runs that a curve needs for one seed.
 void add_runs(const Lesson& lesson, const Curve& curve, uint64_t seed,
               std::vector<experiments::Experiment>& runs) {
   if (curve.of == Curve::Of::Tape) return;
@@ -118,7 +118,7 @@ std::vector<experiments::Experiment> runs_of_seed(const Lesson& lesson, uint64_t
   return runs;
 }
 
-/// Whose maps are drawn, with the first seed: see keep_runs().
+/// `add_mapped` adds the runs whose maps are drawn, with the first seed: see keep_runs().
 void add_mapped(const Lesson& lesson, std::vector<experiments::Experiment>& runs) {
   for (const Figure& figure : lesson.figures)
     if (const LessonRun* run = lesson.run(figure.map_run))
@@ -178,10 +178,10 @@ LessonReport check_lesson(const Lesson& lesson, experiments::RunStore& store, Ti
 
 namespace {
 
-/// As it was written in lesson.toml, with a minus sign.
+/// `limit_text` writes it as in lesson.toml, with a minus sign.
 std::string limit_text(double limit) { return ui::with_minus(fmt::format("{}", limit)); }
 
-/// Characters, not bytes: ², Σ and – are one each.
+/// `length_of` counts characters, not bytes: ², Σ and – are one each.
 size_t length_of(std::string_view text) {
   return static_cast<size_t>(std::count_if(text.begin(), text.end(),
                                            [](char c) { return (static_cast<uint8_t>(c) & 0xC0) != 0x80; }));

@@ -51,7 +51,7 @@ void need(const Lesson& lesson, const std::string& id, std::set<std::string>& me
     if (lesson.curve(curve)) curves.insert(curve);
 }
 
-/// The lesson with its effect alone.
+/// `effect_of` is the lesson with its effect alone.
 Lesson effect_of(Lesson lesson) {
   std::set<std::string> measures, curves;
   for (const std::string& id : lesson.effect) need(lesson, id, measures, curves);
@@ -87,7 +87,7 @@ int32_t deeper(double layers, double times) {
                      : std::max(1, static_cast<int32_t>(std::lround(layers * times)));
 }
 
-/// "L06.ffn.w2.grad_norm" of the last of six layers becomes that of the last of twelve; the first stays.
+/// `deeper_probe` moves "L06.ffn.w2.grad_norm" of the last of six layers to the last of twelve; the first layer stays.
 std::string deeper_probe(const std::string& y, double times) {
   std::string out;
   for (size_t i = 0; i < y.size();) {
@@ -122,7 +122,7 @@ void change_depth(Lesson& lesson, double times) {
     }
 }
 
-/// Windows that end with the training move with its end; those at the start stay.
+/// `change_steps` moves windows that end with the training along with its end; windows at the start stay.
 void change_steps(Lesson& lesson, double times) {
   std::map<std::string, int32_t> more;  // by run
   for (LessonRun* run : lesson.all_runs()) {
@@ -145,7 +145,7 @@ void change_steps(Lesson& lesson, double times) {
   }
 }
 
-/// Another text has other frequencies and another last loss: what a lesson asks is the same.
+/// `change_text` changes only the text: it has other frequencies and another last loss, but the lesson asks the same.
 void change_text(Lesson& lesson, const std::string& text) {
   for (LessonRun* run : lesson.all_runs()) {
     if (!reads_text(*run)) continue;
@@ -175,7 +175,7 @@ bool all_hold(const Lesson& lesson, const std::map<std::string, double>& values)
                      [&](const auto& v) { return effect_holds(lesson, v.first, v.second); });
 }
 
-/// The line of a file that is of the same run of the same setting; nullptr without one.
+/// `same_line` is the line of a file for the same run of the same setting; nullptr without one.
 const LimitLine* same_line(const std::vector<LimitLine>& known, const LimitLine& line) {
   const auto same = std::find_if(known.begin(), known.end(), [&](const LimitLine& k) {
     return k.lesson == line.lesson && k.setting == line.setting && k.definition == line.definition &&
@@ -184,7 +184,8 @@ const LimitLine* same_line(const std::vector<LimitLine>& known, const LimitLine&
   return same == known.end() ? nullptr : &*same;
 }
 
-/// Every line that a lesson has, for `each` to fill in: one seed a setting, and more behind a line whose verdict differs.
+/// `each_line` lets `each` fill in every line of a lesson: one seed per setting, and more after a line whose verdict
+/// differs.
 void each_line(const Lesson& lesson, experiments::RunStore& store, const LimitOptions& options,
                const std::function<void(const Lesson& changed, LimitLine&)>& each) {
   const std::unique_ptr<Backend> backend = make_backend(options.backend, 1);

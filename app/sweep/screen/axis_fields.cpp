@@ -37,7 +37,7 @@ std::string small_letters(std::string text) {
   return text;
 }
 
-/// Settings whose label or key has the letters that were typed, capital or small.
+/// `matching_keys` returns settings whose label or key contains the typed letters, whatever their case.
 std::vector<std::string> matching_keys(const std::string& typed) {
   const std::string search = small_letters(typed);
   std::vector<std::string> keys = axis_keys();
@@ -48,7 +48,7 @@ std::vector<std::string> matching_keys(const std::string& typed) {
   return keys;
 }
 
-/// The two ends of the line, in words below it.
+/// `draw_rail_ends` writes the two ends of the line below it.
 void draw_rail_ends(Painter& p, const Theme& t, const Rect& line, const Rail& rail) {
   const TextStyle mono{Face::Mono, type::tick};
   for (const bool low : {true, false}) {
@@ -194,13 +194,14 @@ void SweepScreen::draw_axis(Ui& ui, Rect& rest, size_t which) {
     draw_range(ui, row, which);
 }
 
-/// A handle that was not drawn in the last frame is in no hand any more: another screen was shown, or its axis went.
+/// `drop_lost_handle` drops a handle that was not drawn in the last frame: another screen was shown, or its axis is
+/// gone.
 void SweepScreen::drop_lost_handle() {
   if (held_ && held_->frame + 1 != ImGui::GetFrameCount()) let_go();
 }
 
-/// One yellow handle. While it is held all follows from the axis as it was, so that a value which it passes is there
-/// again once it is past.
+/// `hold_handle` handles one yellow handle. While it is held everything follows from the axis as it was, so that a
+/// value which it passes is restored once it is past.
 void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t handle) {
   const bool held = held_ && held_->which == which;
   const Axis axis = held ? held_->axis : plan_.axes[which];

@@ -17,7 +17,8 @@ constexpr float kLeastRuns = 240;    ///< room that the runs keep
 
 }  // namespace
 
-/// A field a run in the order of training: dark where there is a result, half filled while it trains.
+/// `draw_runs` draws one field per run in the order of training: dark where there is a result, half filled while it
+/// trains.
 void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -44,8 +45,8 @@ void SweepScreen::draw_runs(Ui& ui, const Rect& rect) {
   }
 }
 
-/// What was refused, why the sweep ended, or how far it is. The first two are cut where they are long, and whole under
-/// the mouse.
+/// `draw_status` says what was refused, why the sweep ended, or how far it is. The first two are cut where they are
+/// long, and whole under the mouse.
 void SweepScreen::draw_status(Ui& ui, const Rect& words, const Rect& line, bool clock) {
   const TextStyle body{Face::Sans, type::body};
   const bool trouble = !message_.empty() || !state_->error.empty();

@@ -1,4 +1,4 @@
-// The right column: the cell under the hand with its curves and wiring, and the brushed region.
+// The right column: the cell under the mouse with its curves and wiring, and the brushed region.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,8 @@ constexpr size_t kMostGrey = 100;  ///< curves of other cells
 
 }  // namespace
 
-/// The seeds of one cell in ink, the first seeds of the others in grey behind them: of those that read its data.
+/// `curves_of` draws the seeds of one cell in ink, and behind them in grey the first seeds of other cells that read its
+/// data.
 plot::PlotSpec SweepScreen::curves_of(const Cell& cell) {
   plot::PlotSpec spec;
   spec.id = "sweep-cell";

@@ -1,4 +1,4 @@
-// The hand on the grid: hover, click, brush and its corners; the ends of the colour key.
+// The mouse on the grid: hover, click, brush and its corners; the ends of the colour key.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace normscope::sweep {
 
 using namespace ui;
 
-/// What the mouse points at; nothing while it lies where it lay when a key chose a cell, or two cells would be meant.
+/// `point_at` is what the mouse points at. It is nothing while the mouse has not moved since a key chose a cell,
+/// because two cells would be meant.
 void SweepScreen::point_at(const Ui& ui, std::optional<Place> place, bool pressed) {
   if (lies_at_ && (pressed || !(*lies_at_ == ui.mouse()))) lies_at_.reset();
   hovered_ = lies_at_ ? std::nullopt : place;
@@ -95,7 +96,7 @@ void SweepScreen::draw_brush(Ui& ui, const GridLayout& at) {
   }
 }
 
-/// The handles at the ends of the colours.
+/// `hold_ends` handles the ends of the colours.
 void SweepScreen::hold_ends(Ui& ui, const Rect& key) {
   const char* const names[] = {"sweep/key/low", "sweep/key/high"};
   for (const size_t end : {size_t{0}, size_t{1}}) {

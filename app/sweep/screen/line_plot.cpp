@@ -1,5 +1,5 @@
-// One axis alone: the metric over it, a mark a seed, the verdict as a sign at each value; a drag chooses a region of
-// values.
+// A sweep of one axis: the metric over it, one mark per seed, the verdict as a sign at each value; a drag chooses a
+// region of values.
 #include <fmt/format.h>
 #include <imgui.h>
 

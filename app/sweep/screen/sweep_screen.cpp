@@ -36,7 +36,7 @@ void SweepScreen::show(Plan plan) {
   change(std::move(plan));
 }
 
-/// `done` false: while a handle is still held; what follows costs more than a frame.
+/// `change` has `done` false while a handle is still held, because what follows costs more than a frame.
 void SweepScreen::change(Plan next, bool done) {
   if (!take(std::move(next), done)) {
     if (done) refuse(message_);
@@ -50,7 +50,8 @@ void SweepScreen::change(Plan next, bool done) {
   settled_ = plan_;
 }
 
-/// Puts down what is in the hand, and shows the plan as it was before; false: it was that already. The trainer has it.
+/// `let_go` drops what the user holds and shows the plan as it was before, which the trainer has; false: it was that
+/// already.
 bool SweepScreen::let_go() {
   held_.reset();
   if (plan_ == settled_ || settled_.axes.empty()) return false;
@@ -58,14 +59,14 @@ bool SweepScreen::let_go() {
   return true;
 }
 
-/// The plan stays as no hand holds a part of it, and why is said.
+/// `refuse` restores the plan without what the user holds, and says why.
 void SweepScreen::refuse(const std::string& why) {
   const std::string said = why;  // may be the message itself
   let_go();
   message_ = said;
 }
 
-/// What is in the hand is the last change: it is put down first.
+/// `step_back` treats what the user holds as the last change, and drops it first.
 bool SweepScreen::step_back(std::vector<Plan>& from, std::vector<Plan>& to) {
   if (let_go()) return true;
   if (from.empty()) return false;
@@ -76,7 +77,7 @@ bool SweepScreen::step_back(std::vector<Plan>& from, std::vector<Plan>& to) {
   return true;
 }
 
-/// False where the plan cannot be trained: only the message changes.
+/// `take` returns false where the plan cannot be trained: only the message changes.
 bool SweepScreen::take(Plan next, bool done) {
   try {
     jobs_ = jobs_of(next);
@@ -127,7 +128,7 @@ const Job* SweepScreen::job_of(const Place& place) const {
   return job == jobs_.end() ? nullptr : &*job;
 }
 
-/// A cell becomes run D, from step 0, beside the others; undo takes it away again.
+/// `open` makes a cell run D, from step 0, beside the others; undo removes it.
 void SweepScreen::open(const Place& place) {
   const Job* job = job_of(place);
   if (!job || !job->refused.empty()) return;
@@ -146,12 +147,12 @@ void SweepScreen::open(const Place& place) {
   asked_.shown = Screen::Lab;
 }
 
-/// The cell that the right column is about: under the mouse, else pinned, else chosen by the keys.
+/// `shown_cell` is the cell of the right column: under the mouse, else pinned, else chosen by the keys.
 std::optional<Place> SweepScreen::shown_cell() const {
   return hovered_ ? hovered_ : pinned_ ? pinned_ : chosen_;
 }
 
-/// Cells that are runs of the Lab: all but seed and name agree, and the budget where it is an axis.
+/// `find_open` finds cells that are runs of the Lab: all but seed and name agree, and the budget where it is an axis.
 void SweepScreen::find_open(const LabView& view) {
   std::vector<OpenRun> open;
   for (const RunView& run : view.runs) open.push_back({run.letter, run.name, run.spec});
@@ -175,7 +176,7 @@ void SweepScreen::find_open(const LabView& view) {
   }
 }
 
-/// The cell so many steps further, or the last one on the way.
+/// `beside` is the cell so many steps further, or the last one on the way.
 Place SweepScreen::beside(const Place& from, int across, int up) const {
   const auto step = [](size_t at, int by, size_t count) {
     const auto last = static_cast<int64_t>(count) - 1;

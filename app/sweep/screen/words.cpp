@@ -34,8 +34,8 @@ std::string capitalised(std::string text) {
 
 namespace {
 
-/// "The largest learning rate that learns: 0.0014 at warm-up 0, 0.014 at warm-up 200.", the lowest row and the highest;
-/// empty unless what learns begins at the left in every row and ends within it in one.
+/// `largest_that_learns` says "The largest learning rate that learns: 0.0014 at warm-up 0, 0.014 at warm-up 200.", for
+/// the lowest row and the highest. It is empty unless learning begins at the left in every row and ends within one.
 std::string largest_that_learns(const Grid& grid) {
   const Plan& plan = grid.plan;
   if (plan.axes.size() < 2 || !is_numeric(plan.axes[0]) || plan.rows() < 2) return "";

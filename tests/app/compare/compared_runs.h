@@ -1,4 +1,5 @@
-// Runs to compare by hand: histories of two layers whose numbers are known, and that differ where a test says so.
+// The compared runs are made by hand: histories of two layers whose numbers are known, and that differ only where a
+// test says so.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +14,7 @@
 
 namespace normscope::compared {
 
-/// What a test makes of a number: stat ("loss" is one), step, the number without a change.
+/// `Change` is what a test makes of a number: stat ("loss" is one), step, the unchanged number.
 using Change = std::function<double(const std::string&, int32_t, double)>;
 
 inline double unchanged(const std::string&, int32_t, double value) { return value; }
@@ -30,7 +31,7 @@ inline std::vector<StatInfo> layout(bool gradients = true) {
   return stats;
 }
 
-/// Loss 3 + 0.1 seed, gradient norms 0.1, updates 0.02, weights 4, states 1; constant in time.
+/// `history` has loss 3 + 0.1 seed, gradient norms 0.1, updates 0.02, weights 4, states 1; constant in time.
 inline std::shared_ptr<History> history(int32_t steps, uint64_t seed = 1, const Change& change = unchanged,
                                         bool gradients = true) {
   auto result = std::make_shared<History>(layout(gradients));
@@ -49,10 +50,10 @@ inline std::shared_ptr<History> history(int32_t steps, uint64_t seed = 1, const 
   return result;
 }
 
-/// What all of them read, unless a test says otherwise.
+/// `data` is what all of them read, unless a test says otherwise.
 inline DataIdentity data() { return {"corpus.txt", "00000000000000aa", 29, "letter"}; }
 
-/// A run of ours, whose batches are those of every other one with the same seed.
+/// `ours` is a run of this program, whose batches equal those of every other run with the same seed.
 inline compare::Compared ours(std::string name, std::vector<std::shared_ptr<History>> histories) {
   compare::Compared run;
   run.name = std::move(name);
@@ -66,7 +67,7 @@ inline compare::Compared ours(std::string name, std::vector<std::shared_ptr<Hist
   return run;
 }
 
-/// A run of somebody else: own batches, no settings.
+/// `theirs` is a run of another program: its own batches, no settings.
 inline compare::Compared theirs(std::string name, std::shared_ptr<History> history) {
   compare::Compared run;
   run.name = std::move(name);

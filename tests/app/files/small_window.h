@@ -1,4 +1,4 @@
-// Two tiny runs in a window without a window, under a UI driver's hand. Shared by the tests of files.
+// The small window is shared by the tests of files.
 #pragma once
 
 #include <unistd.h>
@@ -20,7 +20,7 @@ inline std::vector<RunSpec> tiny_runs() {
   return runs;
 }
 
-/// Two tiny runs in a window without a window, under a UI driver's hand.
+/// `SmallWindow` shows two tiny runs without a real window, driven by a UI driver.
 struct SmallWindow {
   SmallWindow() {
     lab.post(session::ReplaceRuns{tiny_runs(), {}, false});
@@ -28,7 +28,7 @@ struct SmallWindow {
     state.session.undo.stash_in(folder.file("replaced"));
     settle();
   }
-  /// Until the trainer has done what was asked and the screen has seen it.
+  /// `settle` waits until the trainer has done what was asked and the screen has seen it.
   void settle() {
     driver.frames(2);
     lab.wait_idle();
@@ -44,12 +44,12 @@ struct SmallWindow {
     driver.frames(3);
     settle();
   }
-  /// As a file that falls on the window.
+  /// `drop` acts as if the file were dropped on the window.
   void drop(const std::string& path) {
     shell::begin_opening(state.files, state.session, path, shell::Sure::Dropped, state.notice);
   }
   std::string message() { return driver.value("app/message"); }
-  /// What the prompt for a file says, where it stands open.
+  /// `says` is what the prompt for a file says while it is open.
   std::string says() { return driver.value("app/file/says"); }
   bool asks() { return ui.popup_open("app/file"); }
   const LabView& view() { return *state.session.view; }

@@ -1,5 +1,5 @@
-// A hand that predicts in any lesson, by mouse or by keyboard: what the course's own numbers come to, or what is far
-// from it.
+// The prediction hand predicts in any lesson, by mouse or by keyboard: what the course's own numbers come to, or
+// something far from it.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace normscope::fixture {
 
-/// What RecordedMeasurer measures.
+/// `recorded_curves` are what RecordedMeasurer measures.
 inline course::CurveSet recorded_curves(const course::Lesson& lesson) {
   const auto kept = course::load_results(lesson);
   REQUIRE(kept);
@@ -23,7 +23,7 @@ inline course::CurveSet recorded_curves(const course::Lesson& lesson) {
   return curves;
 }
 
-/// Where it stands along an axis, from 0 to 1.
+/// `place_along` is the place of a value along an axis, from 0 to 1.
 inline double place_along(const course::FigureAxis& axis, double value) {
   const auto scaled = [&](double v) { return axis.log ? std::log10(v) : v; };
   return std::clamp((scaled(value) - scaled(axis.low)) / (scaled(axis.high) - scaled(axis.low)), 0.0, 1.0);
@@ -64,7 +64,8 @@ inline void predict_value(PlayerDriver& p, bool right, bool keyboard) {
   }
 }
 
-/// Heights at the points to draw, from 0 to 1: along the curve, or at the end of the axis that is further from its end.
+/// `heights_to_draw` are heights at the points to draw, from 0 to 1: along the curve, or at the end of the axis that is
+/// further from the curve's end.
 inline std::vector<double> heights_to_draw(const course::Lesson& lesson, const std::vector<double>& grid,
                                            bool right) {
   const course::FigureAxis& axis = lesson.figure(lesson.step(course::StepKind::Predict).figures[0])->y;

@@ -1,4 +1,5 @@
-// Sessions at random, for the tests of links: what a hand can make of one to four runs. The same seed, the same session.
+// The link sessions are random, for the tests of links: what a user can make of one to four runs. The same seed gives
+// the same session.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,7 +18,8 @@ class RandomSession {
  public:
   explicit RandomSession(unsigned seed) : random_(seed) {}
 
-  // `layers`: of all runs; 0: by chance. `own`: every run has a wiring of its own, each norm by chance.
+  // `make` gives all runs `layers` layers; 0: at random. With `own` every run has a wiring of its own, each norm at
+  // random.
   LinkedView make(int layers, bool own, int edits) {
     LinkedView view;
     const int runs = own ? 4 : 1 + below(4);
@@ -113,7 +115,7 @@ class RandomSession {
   std::mt19937 random_;
 };
 
-// Nothing that a run takes notice of differs.
+// `trains_alike` says that the runs differ in nothing that training reads.
 inline bool trains_alike(const ConfigRun& a, const ConfigRun& b) {
   if (a.letter != b.letter || a.edits != b.edits || a.spec.name != b.spec.name) return false;
   const std::vector<Edit> differ = edits_between(a.spec, b.spec, 0);

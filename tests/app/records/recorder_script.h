@@ -1,5 +1,6 @@
-// Runs a recorder that `normscope record` prints, where Python has what it needs: for test_recorder_torch.cpp,
-// test_recorder_jax.cpp and test_debian_pairs.cpp. NORMSCOPE_PYTHON names another Python than those that are looked for.
+// The recorder script runs a recorder that `normscope record` prints, where Python has what it needs.
+// test_recorder_torch.cpp, test_recorder_jax.cpp and test_debian_pairs.cpp use it. NORMSCOPE_PYTHON names a Python to
+// use before all others.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 
 namespace normscope::test {
 
-/// A Python that has a module; empty where there is none. The system's own comes last: another one may go before it on
-/// the path, while PyTorch is installed as the system's package.
+/// `python_with` finds a Python that has a module; empty where there is none. The system's own is tried last, because
+/// another may precede it on the path while PyTorch is installed as the system's package.
 inline std::string python_with(const std::string& module) {
   const char* named = std::getenv("NORMSCOPE_PYTHON");
   for (const std::string& python :
@@ -33,11 +34,11 @@ inline std::string python_with(const std::string& module) {
   const std::string python = normscope::test::python_with(module); \
   if (python.empty()) SKIP_CASE(std::string("there is no ") + (what))
 
-/// Where stand-ins for PyTorch and JAX lie.
+/// `kStandIns` is the folder of stand-ins for PyTorch and JAX.
 inline constexpr const char* kStandIns = NORMSCOPE_FIXTURES "/recorder/stand_in";
 
-/// Lets a script run beside recorder.py in a folder; what it printed where it failed, else nothing. `modules`: a
-/// folder whose modules go before those installed.
+/// `run_python` runs a script beside recorder.py in a folder, and returns what it printed if it failed, else nothing.
+/// `modules` is a folder whose modules precede the installed ones.
 inline std::string run_python(const std::string& python, const Folder& folder, const char* recorder,
                               const std::string& script, const std::string& modules = "") {
   folder.write("recorder.py", recorder);
@@ -50,7 +51,7 @@ inline std::string run_python(const std::string& python, const Folder& folder, c
   return std::system(line.c_str()) == 0 ? "" : read_all(folder.file("out"));
 }
 
-/// Lines of a text that ends with a line break.
+/// `line_breaks_in` counts the lines of a text that ends with a line break.
 inline long line_breaks_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
 }  // namespace normscope::test

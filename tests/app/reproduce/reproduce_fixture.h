@@ -1,4 +1,5 @@
-// A claim on a model that takes no time, with a line of every kind: for the tests of normscope reproduce.
+// The reproduce fixture is a claim on a model that takes no time, with a line of every kind, for the tests of normscope
+// reproduce.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@ inline const std::string kTinyLines = test::tiny_lines() + "train.steps = 12\n";
 
 inline const std::string kTinyClaim = test::refusal_base("claim");
 
-/// A claim on sentence pairs, and what it trains where they are missing.
+/// `kPairsClaim` is a claim on sentence pairs, and what it trains where they are missing.
 inline const std::string kPairsClaim = R"(id = "pairs"
 claim = "Post-LN translates."
 setting = "A model of a test."

@@ -17,8 +17,8 @@
 
 namespace normscope::fixture {
 
-/// seen_state is everything that a hand can have changed, as text: values, and what there is and where, as names alone
-/// would not tell a scrolled text from a resting one.
+/// `seen_state` is everything that the user can have changed, as text. It includes where each control is, because names
+/// alone would not tell a scrolled text from one at rest.
 inline std::string seen_state(LabDriver& lab) {
   const AppState& s = lab.state;
   std::string text =
@@ -32,7 +32,7 @@ inline std::string seen_state(LabDriver& lab) {
   return text;
 }
 
-/// A number for all that is drawn: two that differ are two pictures.
+/// `picture_of` is a number for all that is drawn: two different numbers mean two different pictures.
 inline size_t picture_of(const LabDriver& lab) {
   size_t picture = 0;
   for (const ImDrawList* list : lab.loop.draw_data()->CmdLists) {
@@ -49,7 +49,7 @@ struct TabWalk {
   std::vector<std::string> unseen;  ///< stops at which nothing shows the focus
 };
 
-/// From no focus at all until Tab is where it began.
+/// `walk_by_tab` starts with no focus and presses Tab until it is back where it began.
 inline TabWalk walk_by_tab(LabDriver& lab, size_t most) {
   TabWalk walk;
   std::string first;

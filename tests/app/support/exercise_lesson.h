@@ -1,4 +1,4 @@
-// A small lesson with sentences to complete and a challenge: models that take no time.
+// The exercise lesson is a small lesson with sentences to complete and a challenge, on models that take no time.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ inline course::Lesson parsed_exercise(const std::string& toml = exercise_toml(),
   return parsed_lesson(toml, prose);
 }
 
-/// The lesson's text with one place of it changed.
+/// `exercise_with` is the lesson's text with one place of it changed.
 inline std::string exercise_with(const std::string& from, const std::string& to) {
   return replaced(exercise_toml(), from, to);
 }

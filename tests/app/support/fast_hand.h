@@ -1,5 +1,5 @@
-// A hand that may be faster than the trainer: a gate that holds the trainer, and a Lab with its undo log without a
-// screen. Shared by the tests of fast edits and of what is kept of them.
+// The fast hand may be faster than the trainer: a gate that holds the trainer, and a Lab with its undo log without a
+// screen. The tests of fast edits and of what is kept of them share it.
 #pragma once
 
 #include <condition_variable>
@@ -16,7 +16,7 @@ namespace normscope::fixture {
 
 using namespace session;
 
-/// Holds the trainer where it has just shown that it is busy, as a large network would.
+/// `Gate` holds the trainer just after it has shown that it is busy, as a large network would.
 class Gate {
  public:
   explicit Gate(Lab& lab) : lab_(lab) {
@@ -59,7 +59,7 @@ inline std::vector<RunSpec> one_tiny_run() {
   return {run};
 }
 
-/// A Lab and its undo log without a screen.
+/// `Hand` is a Lab and its undo log without a screen.
 struct Hand {
   explicit Hand(LabOptions options = fixture::quiet_lab()) : lab(std::move(options)) {
     lab.post(ReplaceRuns{one_tiny_run(), {}, false});
@@ -76,7 +76,7 @@ struct Hand {
     log.note(*view, std::span(&command, 1), std::span(&ticket, 1), 'A', 'A', false);
     return ticket;
   }
-  /// Its undo log as what travels with the session.
+  /// `keep` turns its undo log into what travels with the session.
   void keep() {
     view = lab.view();
     log.settle(*view);

@@ -1,4 +1,4 @@
-// A screen with every widget and sample plots, for the tests of the ui layer: what all of them need, drawn once.
+// The gallery is a screen with every widget and sample plots, drawn once for all tests of the ui layer.
 #pragma once
 
 #include <string>
@@ -24,7 +24,7 @@ struct State {
   double warmup = 200;
 };
 
-// Sample plots with made-up numbers of the usual shape.
+// `loss_plot` and the next are sample plots with made-up numbers of the usual shape.
 normscope::plot::PlotSpec loss_plot(int steps = 214);
 normscope::plot::PlotSpec gradient_plot();
 normscope::plot::PlotSpec layers_plot(int run);
@@ -34,7 +34,7 @@ normscope::plot::PlotSpec rate_plot(const State&);
 
 void draw(normscope::ui::Ui&, State&);
 
-// Everything a test needs: a loop without window, a Ui and a UI driver.
+// `Stage` is everything that a test needs: a loop without window, a Ui and a UI driver.
 struct Stage {
   explicit Stage(normscope::ui::Vec size = {1600, 1000}, bool dark = false, float scale = 1);
   normscope::ui::Frame frame;

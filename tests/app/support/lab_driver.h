@@ -26,14 +26,14 @@ struct LabDriver {
   }
   virtual ~LabDriver() = default;
 
-  /// Until what was asked for is on screen.
+  /// `rest` waits until what was asked for is on screen.
   virtual void rest() { driver.frames(3); }
   void draw() {
     draw_app(state, ui);
     for (const session::Command& command : state.session.commands) log.push_back(command);
     saved.insert(saved.end(), state.session.saves.begin(), state.session.saves.end());
   }
-  // The last command of a kind that the hand gave since the beginning, or nullptr.
+  // `last` is the last command of that type that the user gave since the beginning, or nullptr.
   template <typename T>
   const T* last() const {
     for (size_t i = log.size(); i-- > 0;)
@@ -49,7 +49,7 @@ struct LabDriver {
   ui::UiDriver driver;
 };
 
-/// Names of what can be pressed now.
+/// `controls` are the names of the controls that can be pressed now.
 inline std::vector<std::string> controls(const ui::Ui& ui) {
   std::vector<std::string> names;
   for (const ui::Control& c : ui.registry().all())
@@ -57,7 +57,7 @@ inline std::vector<std::string> controls(const ui::Ui& ui) {
   return names;
 }
 
-/// Types it into the palette and takes what stands first.
+/// `run_by_name` types the query into the palette and takes the first item.
 inline void run_by_name(LabDriver& lab, const std::string& query) {
   lab.driver.key("Ctrl+K");
   lab.driver.frames(3);

@@ -1,5 +1,5 @@
-// A Lab screen under a UI driver's hand over a real session of small runs. Shared by tests of what the hand does
-// to it.
+// The live Lab is a Lab screen driven by a UI driver over a real session of small runs. Tests of what the user does to
+// it share it.
 #pragma once
 
 #include <chrono>
@@ -11,7 +11,7 @@
 
 namespace normscope::fixture {
 
-// The default comparison, small enough for a test.
+// `small_runs` is the default comparison, small enough for a test.
 inline std::vector<RunSpec> small_runs(int layers = 2) {
   std::vector<RunSpec> runs = default_comparison();
   for (RunSpec& run : runs) {
@@ -36,7 +36,7 @@ struct LiveDriver : LabDriver {
     state.session.lab = &lab;
     settle();
   }
-  // Until the trainer has done what was asked and the screen has seen it.
+  // `settle` waits until the trainer has done what was asked and the screen has seen it.
   void settle() {
     driver.frames(1);
     lab.wait_idle();
@@ -51,7 +51,7 @@ struct LiveDriver : LabDriver {
     return state.session.view->runs.at(static_cast<size_t>(lab::find_run(*state.session.view, letter)));
   }
   bool has_run(char letter) { return lab::find_run(*state.session.view, letter) >= 0; }
-  // Until run D is there (its building is asynchronous).
+  // `wait_for_d` waits for run D, which is built asynchronously.
   void wait_for_d() {
     for (int i = 0; i < 500 && !has_run('D'); ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -1,4 +1,4 @@
-// The Lessons screen in a window-less window, with the course's own numbers in the place of a training.
+// The player driver has the Lessons screen without a window, with the course's own numbers instead of a training.
 #pragma once
 
 #include <fmt/format.h>
@@ -38,14 +38,14 @@ struct PlayerDriver : LabDriver {
       if (t.text.find(words) != std::string::npos) return true;
     return false;
   }
-  /// All that is written, in the order of drawing: sentences can be found in it.
+  /// `page` is all text on screen in drawing order, so that sentences can be found in it.
   std::string page() const {
     std::string all;
     for (const ui::TextRecord& t : ui.texts()) all += t.text + " ";
     return all;
   }
   bool says(const std::string& sentence) const { return page().find(sentence) != std::string::npos; }
-  /// Which of these buttons are yellow, read from their pixels: a screen has one primary action.
+  /// `yellow` lists which of these buttons are yellow, read from their pixels: a screen has one primary action.
   std::vector<std::string> yellow(const std::vector<std::string>& buttons) {
     driver.move_to(ui::Vec{2, 2});
     driver.frames(3);
@@ -62,7 +62,7 @@ struct PlayerDriver : LabDriver {
     }
     return found;
   }
-  /// Tab until the control has the focus.
+  /// `focus` presses Tab until the control has the focus.
   void focus(const std::string& name) {
     for (int i = 0; i < 80 && ui.focused() != name; ++i) driver.key("Tab");
     REQUIRE(ui.focused() == name);
@@ -74,7 +74,7 @@ struct PlayerDriver : LabDriver {
     driver.frames(2);
   }
 
-  /// A word into every sentence to complete, right or wrong.
+  /// `say_all` puts a word into every sentence to complete, right or wrong.
   void say_all(bool keyboard) {
     for (size_t i = 0; i < player().lesson()->says.size(); ++i) {
       press(fmt::format("lesson/say/{}/1", i + 1), keyboard);

@@ -1,4 +1,4 @@
-// Runs the built program as a user would, for tests of the command line: arguments in, exit code and both outputs
+// The program is run as a user would run it, for tests of the command line: arguments in, exit code and both outputs
 // out.
 #pragma once
 
@@ -23,7 +23,7 @@ inline std::string read_all(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A training log: a value a line, without its header.
+/// `read_log` reads a training log: one value per line, without its header.
 inline std::vector<nlohmann::json> read_log(const std::string& path) {
   std::vector<nlohmann::json> lines;
   std::istringstream text(read_all(path));

@@ -1,5 +1,5 @@
-// A hand that does anything: moves, presses, drags, wheels, keys, digits, other sizes of the window. The same
-// seed does the same to the same window.
+// The random hand does anything: moves, presses, drags, scrolls, presses keys, types digits, resizes the window. The
+// same seed does the same to the same window.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace normscope::fixture {
 
-// NORMSCOPE_RANDOM_EVENTS changes how many events a test sends.
+// `events_wanted` is how many events a test sends; NORMSCOPE_RANDOM_EVENTS changes it.
 inline int events_wanted(int usual) {
   const char* wanted = std::getenv("NORMSCOPE_RANDOM_EVENTS");
   return wanted ? std::atoi(wanted) : usual;

@@ -1,5 +1,5 @@
-// A measurer that has everything at once: the course's own reference numbers stand in for a training. Player
-// tests are about hands and screens; that the numbers are the engine's is checked elsewhere.
+// `RecordedMeasurer` is a measurer that has everything at once: the course's own reference numbers stand in for a
+// training. Player tests are about input and screens; that the numbers are the engine's is checked elsewhere.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace normscope::fixture {
 
 class RecordedMeasurer : public lessons::Measurer {
  public:
-  /// What a run with the learner's setting would come to.
+  /// `Adapt` says what a run with the learner's setting would come to.
   using Adapt = std::function<void(const course::Lesson&, lessons::MeasureState&)>;
   explicit RecordedMeasurer(int* started = nullptr, Adapt adapt = {})
       : state_(std::make_shared<lessons::MeasureState>()), started_(started), adapt_(std::move(adapt)) {}

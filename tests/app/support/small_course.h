@@ -1,4 +1,4 @@
-// The course with models that take no time: for tests of threads and hands, not of claims.
+// The small course is the course with models that take no time, for tests of threads and input, not of claims.
 #pragma once
 
 #include "app/course/reader.h"

@@ -1,5 +1,6 @@
-// Small runs of the systems beside plain transformers (a convolutional network, a parser, a decoder with a memory), and
-// views of them after a few real steps: names and numbers are the engine's. Each is trained once.
+// The systems view has small runs of the systems beside plain transformers (a convolutional network, a parser, a
+// decoder with a memory), and views of them after a few real steps: names and numbers are the engine's. Each is trained
+// once.
 #pragma once
 
 #include <map>
@@ -15,14 +16,14 @@ namespace normscope::fixture {
 
 inline constexpr const char* kSystems[] = {"convolutional", "parser", "memory"};
 
-/// Trees to learn, in a file that goes with the process.
+/// `small_treebank` is a file of trees to learn, removed with the process.
 inline const std::string& small_treebank() {
   static const test::Folder folder;
   static const std::string path = folder.write("trees.conllu", conllu_text(made_treebank(2, 0, 60)));
   return path;
 }
 
-/// Three runs of a system.
+/// `small_system` makes three runs of a system.
 inline std::vector<RunSpec> small_system(const std::string& name) {
   if (name == "memory") {
     std::vector<RunSpec> runs = small_runs();

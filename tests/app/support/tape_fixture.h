@@ -1,4 +1,5 @@
-// Steps of small runs as the Tape screen gets them, and the screen over a real session in a window-less window.
+// The tape fixture makes steps of small runs as the Tape screen gets them, and the screen over a real session without a
+// window.
 #pragma once
 
 #include <chrono>
@@ -15,7 +16,7 @@
 
 namespace normscope::fixture {
 
-/// Steps of a Lab of small runs, one after the other.
+/// `StepMaker` makes steps of a Lab of small runs, one after the other.
 struct StepMaker {
   StepMaker() { lab.post(session::ReplaceRuns{.runs = small_runs(), .play = false}); }
   std::shared_ptr<PlayedStep> step_of(int32_t run, int32_t after = 0) {

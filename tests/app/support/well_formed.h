@@ -7,7 +7,7 @@
 
 namespace normscope::test {
 
-/// Tags closed in the order they were opened, quotes paired, no bare ampersands.
+/// `well_formed` requires tags closed in the order in which they were opened, paired quotes and no bare ampersands.
 inline bool well_formed(const std::string& xml) {
   std::vector<std::string> open;
   for (size_t i = 0; i < xml.size(); ++i) {

@@ -1,4 +1,5 @@
-// What many test files ask: the words of an error, whether a text holds some, a variance, equal bits.
+// The helpers are what many test files ask for: the words of an error, whether a text contains some, a variance, equal
+// bits.
 #pragma once
 
 #include <cstring>
@@ -11,7 +12,7 @@
 
 namespace normscope::test {
 
-/// What the Error says that `act` throws; "no error" when it throws none.
+/// `error_of` is the message of the Error that `act` throws; "no error" when it throws none.
 template <typename Act>
 std::string error_of(Act&& act) {
   try {
@@ -26,7 +27,7 @@ inline bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// About the mean of all elements, which are counted and not estimated.
+/// `variance` is the variance of all elements about their mean, divided by their number.
 template <typename T>
 double variance(const std::vector<T>& x) {
   double mean = 0, sum = 0;

@@ -1,5 +1,5 @@
-// The CPU as a device of little memory that may be lost: what a test allows is there, and the first upload beyond what
-// it allows is the last thing that goes well.
+// The limited backend is the CPU as a device of little memory that may be lost: the first upload beyond what a test
+// allows is the last call that succeeds.
 #pragma once
 
 #include <functional>

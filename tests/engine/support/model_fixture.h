@@ -74,14 +74,14 @@ class Tiny {
                        .clip = o.clip,
                        .reuse_bytes = o.reuse_bytes});
   }
-  /// Another program over the same Store, as if recorded afresh.
+  /// `record_again` makes another program over the same Store, as if recorded afresh.
   void record_again() {
     Tape tape(*store);
     record(tape);
     program = std::make_unique<Program>(seal_tape(tape));
   }
 
-  /// The batch of a step: a pure function of the step.
+  /// `fill` makes the batch of a step, which is a pure function of the step.
   void fill(uint32_t step) {
     const auto word = [&](uint32_t i, uint32_t purpose) { return philox({i, purpose, step, 0}, 11)[0]; };
     std::span<int32_t> tokens = program->tokens("tokens"), targets = program->tokens("targets");
@@ -116,7 +116,7 @@ class Tiny {
     for (uint32_t s = first; s <= last; ++s) step(s);
   }
 
-  /// Every bit that a run leaves behind: values and both moments of all parameters.
+  /// `state` is every bit that a run leaves behind: values and both moments of all parameters.
   std::vector<float> state() const {
     std::vector<float> all;
     for (const auto block : {Store::Block::Value, Store::Block::M, Store::Block::V})
@@ -132,7 +132,7 @@ class Tiny {
   std::unique_ptr<Program> program;
 
  private:
-  /// Gains, biases and learned scales away from 1 and 0, as in a model that has trained.
+  /// `perturb` moves gains, biases and learned scales away from 1 and 0, as in a trained model.
   void perturb() {
     for (size_t p = 0; p < store->parameters().size(); ++p) {
       const ParameterInfo& info = store->parameters()[p];

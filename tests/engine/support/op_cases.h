@@ -1,7 +1,7 @@
-// What every op must withstand: at least one case per line of ops.def, at odd sizes, with random inputs,
-// gains, biases and cotangents of non-zero mean. test_op_cases.cpp runs them through the CPU kernels,
-// test_reference.cpp looks at the reference itself. Adding an op means adding its cases to op_cases*.cpp: a
-// test names any op without one.
+// The op cases are what every op must withstand: at least one case per line of ops.def, at odd sizes, with random
+// inputs, gains, biases and cotangents of non-zero mean. test_op_cases.cpp runs them through the CPU kernels,
+// test_reference.cpp checks the reference itself. Whoever adds an op adds its cases to op_cases*.cpp: a test names any
+// op without one.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ struct Operand {
   double terms = 1;  ///< K of the bound on its gradient: the longest sum behind one element
 };
 
-/// An op on the tape with its inputs, and its reference.
+/// `OpCase` is an op on the tape with its inputs, and its reference.
 struct OpCase {
   OpKind op = OpKind::Count;
   std::string name;
@@ -44,11 +44,12 @@ struct OpCase {
   Shape out;
   std::vector<Shape> saved;
   double terms = 1;  ///< K of the bound on the outputs
-  /// Output first, then what is saved. Integer inputs are empty arrays here (the case knows them).
+  /// `forward` returns the output first, then what is saved. Integer inputs are empty arrays here (the case knows
+  /// them).
   std::function<std::vector<Values>(const Inputs<double>&)> forward;
   std::function<Array<Var>(const Inputs<Var>&)> forward_var;  ///< the output alone
 
-  /// f: a generic lambda <class S>(const Inputs<S>&) -> std::vector<Array<S>>, output first.
+  /// `set_forward` takes f, a generic lambda <class S>(const Inputs<S>&) -> std::vector<Array<S>>, output first.
   template <class F>
   void set_forward(F f) {
     forward = [f](const Inputs<double>& x) { return f(x); };
@@ -56,17 +57,18 @@ struct OpCase {
   }
 };
 
-/// Inputs as the reference takes them: float values exactly, in double.
+/// `inputs_of` returns the inputs as the reference takes them: float values exactly, in double.
 Inputs<double> inputs_of(const OpCase& c);
 
-/// The reference's gradients, one array an input (empty where not differentiable): the derivative of its own forward.
+/// `gradients_of` returns the reference's gradients, one array per input (empty where not differentiable): the
+/// derivative of its own forward.
 std::vector<Values> gradients_of(const OpCase& c, const Inputs<double>& in, const Values& dy);
 
-/// A cotangent with non-zero mean and non-zero correlation with the normalised rows: the two directions that
-/// a norm's backward removes, so that leaving out either projection cannot pass.
+/// `cotangent_of` is a cotangent with non-zero mean and non-zero correlation with the normalised rows. A norm's
+/// backward removes these two directions, so leaving out either projection cannot pass.
 Values cotangent_of(const OpCase& c, const Inputs<double>& in);
 
-/// Deterministic random operands.
+/// `Random` makes deterministic random operands.
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
@@ -80,7 +82,7 @@ class Random {
 };
 Operand absent();
 
-/// All cases of ops with a forward and a backward (every op but the probe and the update ops).
+/// `op_cases` are all cases of ops with a forward and a backward (every op but the probe and the update ops).
 const std::vector<OpCase>& op_cases();
 std::vector<OpCase> embedding_cases();
 std::vector<OpCase> linear_cases();
@@ -93,7 +95,7 @@ std::vector<OpCase> loss_cases();
 std::vector<OpCase> pool_cases();
 std::vector<OpCase> image_cases();
 
-/// The element is kept when its Philox word reaches the threshold.
+/// `dropout_mask` keeps an element when its Philox word reaches the threshold.
 std::vector<uint8_t> dropout_mask(int64_t elements, const StepInputs& step, DropoutKind kind, uint32_t site);
 
 }  // namespace normscope::test

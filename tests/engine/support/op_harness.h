@@ -1,5 +1,5 @@
-// Drives the CPU kernels of one op directly through Call and Stages, without tape or Program, in memory
-// that shows every mistake: outputs and workspace start as NaN, every tensor stands between canaries.
+// The op harness drives the CPU kernels of one op directly through Call and Stages, without tape or Program, in memory
+// that shows every mistake: outputs and workspace start as NaN, and canaries surround every tensor.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@
 
 namespace normscope::test {
 
-/// Tensors on 64-byte lines with a canary before and right after each.
+/// `Guarded` holds tensors on 64-byte lines with a canary right before and after each.
 class Guarded {
  public:
   explicit Guarded(size_t capacity_floats);
@@ -31,18 +31,20 @@ class Guarded {
   float* begin();
 };
 
-/// Who runs the chunks of a stage: a pool of n threads, or the calling thread from the last chunk to the first.
+/// `Order` says what runs the chunks of a stage: a pool of n threads, or the calling thread from the last chunk to the
+/// first.
 struct Order {
   cpu::Pool* pool = nullptr;  ///< nullptr: reversed
   std::string name;
 };
-/// Pools of 1, 2 and 3 threads, and the reversed order. Under the address sanitizer the first two: what a chunk touches
-/// does not depend on who runs it when, and that the bits do not either is shown without a sanitizer.
+/// `orders` are pools of 1, 2 and 3 threads, and the reversed order. Under the address sanitizer only the first two:
+/// what a chunk touches does not depend on which thread runs it when, and tests without a sanitizer show the same of
+/// the bits.
 const std::vector<Order>& orders();
 
 using cpu::kernels_of;
 
-/// Runs all stages with a poisoned workspace; false when a stage wrote outside it.
+/// `run_stages` runs all stages with a poisoned workspace; false when a stage wrote outside it.
 bool run_stages(const cpu::Stages& stages, Call call, const StepInputs& step, const Order& order);
 
 struct Outcome {
@@ -52,7 +54,7 @@ struct Outcome {
   bool intact = true;  ///< no canary touched, inputs unchanged
   bool operator==(const Outcome&) const = delete;
 };
-/// A case with its cotangent, what the reference says of it, and gradients to be added to.
+/// `Prepared` is a case with its cotangent, what the reference says of it, and gradients to be added to.
 struct Prepared {
   Inputs<double> in;
   Values dy;
@@ -60,13 +62,13 @@ struct Prepared {
 };
 Prepared prepare(const OpCase& c);
 
-/// Forward, then backward with the given write modes. Add starts from `base` (one array an input).
+/// `run_case` runs forward, then backward with the given write modes. Add starts from `base` (one array per input).
 Outcome run_case(const OpCase& c, const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
                  const std::vector<Values>& base, const Order& order);
 
 bool same_bits(const Outcome& a, const Outcome& b);
 
-/// ‖a - b‖ / ‖b‖; NaN when anything is NaN, infinite when b is zero and a is not.
+/// `relative_error` is ‖a - b‖ / ‖b‖; NaN when anything is NaN, infinite when b is zero and a is not.
 double relative_error(const std::vector<float>& a, const Values& b);
 
 /// The bound on the relative error of a float32 computation behind whose elements stand sums of K terms:
@@ -76,14 +78,16 @@ double bound(double terms);
 
 double norm_of(const Values& v);
 
-/// All inputs that have a gradient at once, and where there are several each alone; assigned and added.
+/// `write_patterns` covers all inputs with a gradient at once, and where there are several each alone; assigned and
+/// added.
 std::vector<std::vector<Write>> write_patterns(const OpCase& c);
 
-/// Checks the output, what is saved and the gradients of any backend against the reference, within `slack` times bound().
+/// `check_outcome` compares the output, what is saved and the gradients of any backend with the reference, within
+/// `slack` times bound().
 void check_outcome(const OpCase& c, const Prepared& p, const std::vector<Write>& write,
                    const Outcome& outcome, double slack = 1);
 
-/// Runs one case on one backend, as run_case() does.
+/// `OpRunner` runs one case on one backend, as run_case() does.
 struct OpRunner {
   std::string name;
   std::function<Outcome(const std::vector<Write>& write, const Inputs<double>& in, const Values& dy,
@@ -95,9 +99,10 @@ struct OpRunner {
 /// and zero times NaN is NaN.
 void check_nan_case(const OpCase& c, const std::vector<OpRunner>& runners, bool nowhere_else);
 
-/// The names of the instruction sets that this processor has, e.g. sse4, avx2, avx3; or the one of NORMSCOPE_ISA.
+/// `instruction_sets` are the names of the instruction sets that this processor has, e.g. sse4, avx2, avx3; or the one
+/// of NORMSCOPE_ISA.
 std::vector<std::string> instruction_sets();
-/// Kernels that are looked up from now on use this one; empty: the default.
+/// `use_instruction_set` sets the one for kernels looked up from now on; empty: the default.
 void use_instruction_set(const std::string& name);
 
 template <class F>

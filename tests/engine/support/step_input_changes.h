@@ -1,6 +1,6 @@
-// Whatever may change between two replays stands in StepInputs. A field that a kernel read at sealing
-// instead, or that a captured graph froze, would change nothing: here each is changed, on any backend. Used
-// by test_replay.cpp and the tests of the device.
+// The step input changes test that everything which may change between two replays is in StepInputs. A field that a
+// kernel read at sealing instead, or that a captured graph froze, would change nothing: here each field is changed, on
+// any backend. test_replay.cpp and the tests of the device use it.
 #pragma once
 
 #include <algorithm>
@@ -57,7 +57,8 @@ inline const std::vector<StepInputChange>& step_input_changes() {
   return changes;
 }
 
-/// The third step of a run with each field changed leaves another state than without.
+/// `check_every_step_input_counts` requires that the third step of a run with any one field changed leaves another
+/// state.
 inline void check_every_step_input_counts(const TinyOptions& base,
                                           const std::function<std::shared_ptr<Backend>()>& make_backend) {
   for (const StepInputChange& field : step_input_changes()) {

@@ -1,4 +1,5 @@
-// What the tests of the Lab start and ask of its runs. Shared by test_lab, test_lab_threads, test_lab_time.
+// The Lab runs are what the tests of the Lab start and ask of its runs. test_lab, test_lab_threads and test_lab_time
+// share them.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,7 @@
 
 namespace normscope::test {
 
-// A Lab that does nothing but train.
+// `quiet` are the options of a Lab that only trains.
 inline LabOptions quiet() {
   LabOptions options;
   options.threads = 2;
@@ -36,7 +37,7 @@ inline session::ForkRequest request(const LabView& view, int32_t source, const s
 
 inline std::vector<float> losses(const RunView& run) { return run.history->loss().values; }
 
-// What the run computes by itself, with nobody looking.
+// `alone` is what the run computes by itself, with nobody looking.
 inline std::vector<float> alone(const RunSpec& spec, int32_t count, const std::vector<Edit>& edits = {}) {
   const auto run = make_run(spec);
   run->schedule_edits(edits);

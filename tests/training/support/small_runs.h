@@ -1,5 +1,5 @@
-// Small runs that finish in milliseconds, and what "the same bits" means for two of them. Used by the tests
-// of Run, checkpoint and Lab.
+// The small runs finish in milliseconds; this file also says what "the same bits" means for two of them. The tests of
+// Run, checkpoint and Lab use it.
 #pragma once
 
 #include <string>
@@ -51,7 +51,8 @@ inline void steps(Run& run, int32_t count) {
 
 inline std::vector<float> losses(const Run& run) { return run.history()->loss().values; }
 
-/// Name of the first parameter whose value or moment differs in any bit, "" when all are the same.
+/// `first_difference` is the name of the first parameter whose value or moment differs in any bit, "" when all are the
+/// same.
 inline std::string first_difference(const Store& a, const Store& b) {
   if (a.parameters().size() != b.parameters().size()) return "(number of parameters)";
   for (const ParameterInfo& info : a.parameters()) {
