@@ -113,4 +113,8 @@ float effective_scale(float asked, float least, float width_px, float height_px)
 // 1024 x 600, of which the window may show a part.
 Vec whole_size(float scale, float least, float width_px, float height_px);
 
+/// ImGuiStyle from the theme's numbers, rebuilt at each scale (ScaleAllSizes would cut 1 px borders to nothing
+/// below 100 %). Called by Ui when theme or scale change.
+void apply_style(const Theme&, float scale);
+
 }  // namespace normscope::ui
