@@ -11,18 +11,45 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "training/experiments/store/result_store.h"
 #include "training/files/input_kinds.h"
 #include "training/io/input_value.h"
+#include "training/spec/codec.h"
 
 namespace normscope::reproduce {
 namespace {
 
-using Json = nlohmann::json;
-using experiments::list_json, experiments::number_from, experiments::number_json;
+constexpr std::string_view kRecordedFormats[] = {"normscope recorded 1"};
+constexpr size_t kMostRecorded = 1000;
+constexpr codec::Text kRecordedText{1000};
+constexpr codec::Map kRecordedClaims{kMostRecorded, codec::Object{}};
 
-constexpr const char* kRecordedFormat = "normscope recorded 1";
-constexpr size_t kMostRecorded = 1000, kLongestRecorded = 1000;
+}  // namespace
+
+template <class Io>
+void io(Io& io, codec::Of<Io, RecordedMeasure>& m) {
+  io.optional("values", m.values, codec::List{1, kMostSeeds, codec::AnyNumber{}});
+  if (!m.values.empty()) return;
+  io("mean", m.spread.mean);
+  io("low", m.spread.low);
+  io("high", m.spread.high);
+}
+
+template <class Io>
+void io(Io& io, codec::Of<Io, Recorded>& r) {
+  const codec::Object fall{[](auto& io, auto& data) {
+    io("x", data.x, codec::List{0, kMostRecorded, codec::AnyNumber{}});
+    io("most", data.y, codec::List{data.x.size(), data.x.size(), codec::AnyNumber{}});
+  }};
+  io("definition", r.definition, kRecordedText);
+  io("seeds", r.seeds, codec::Whole{1, kMostSeeds});
+  io("measures", r.measures, codec::Map{kMostRecorded, codec::Object{}});
+  io("chosen", r.chosen, codec::Map{kMostRecorded, kRecordedText});
+  io("not_excluded", r.not_excluded, codec::List{0, kMostRecorded, kRecordedText});
+  io("falls", r.falls, codec::Map{kMostRecorded, fall});
+}
+
+namespace {
+
 constexpr double kUnknownMean = std::numeric_limits<double>::quiet_NaN();
 
 bool is_late_fall(const std::string& id) { return id.ends_with(kLateFall); }
@@ -64,64 +91,6 @@ std::string definition_of_band(const course::Check& check) {
   return out + "\n";
 }
 
-/// `value_json` writes "inf" where a measure was never reached, because JSON has no such number.
-Json value_json(double value) { return std::isinf(value) ? Json("inf") : number_json(value); }
-
-double value_from(const InputValue& json) {
-  return json.is_text() ? std::numeric_limits<double>::infinity() : number_from(json);
-}
-
-Json measure_json(const RecordedMeasure& m) {
-  if (m.values.empty())
-    return {{"mean", value_json(m.spread.mean)},
-            {"low", value_json(m.spread.low)},
-            {"high", value_json(m.spread.high)}};
-  Json values = Json::array();
-  for (const double value : m.values) values.push_back(value_json(value));
-  return {{"values", std::move(values)}};
-}
-
-RecordedMeasure measure_from(const InputValue& json) {
-  RecordedMeasure m;
-  if (const auto values = json.find("values")) {
-    for (const InputValue& value : values->list(1, kMostSeeds)) m.values.push_back(value_from(value));
-  } else {
-    m.spread = {value_from(json.at("mean")), value_from(json.at("low")), value_from(json.at("high"))};
-  }
-  return m;
-}
-
-Recorded claim_from(const InputValue& json) {
-  Recorded r;
-  r.definition = json.at("definition").text(kLongestRecorded);
-  r.seeds = json.at("seeds").whole(1, kMostSeeds);
-  for (const auto& [id, m] : json.at("measures").members(kMostRecorded)) r.measures[id] = measure_from(m);
-  for (const auto& [run, chosen] : json.at("chosen").members(kMostRecorded))
-    r.chosen[run] = chosen.text(kLongestRecorded);
-  for (const InputValue& one : json.at("not_excluded").list(0, kMostRecorded))
-    r.not_excluded.push_back(one.text(kLongestRecorded));
-  for (const auto& [id, fall] : json.at("falls").members(kMostRecorded)) {
-    course::CurveData& data = r.falls[id];
-    for (const InputValue& x : fall.at("x").list(0, kMostRecorded)) data.x.push_back(number_from(x));
-    for (const InputValue& y : fall.at("most").list(data.x.size(), data.x.size()))
-      data.y.push_back(value_from(y));
-  }
-  return r;
-}
-
-Json claim_json_of(const Recorded& r) {
-  Json json = {{"definition", r.definition},     {"seeds", r.seeds},
-               {"measures", Json::object()},     {"chosen", r.chosen},
-               {"not_excluded", r.not_excluded}, {"falls", Json::object()}};
-  for (const auto& [id, m] : r.measures) json["measures"][id] = measure_json(m);
-  for (const auto& [id, fall] : r.falls) {
-    Json most = Json::array();
-    for (const double y : fall.y) most.push_back(value_json(y));
-    json["falls"][id] = {{"x", list_json(fall.x)}, {"most", std::move(most)}};
-  }
-  return json;
-}
-
 /// `measured_from` uses the range in place of the seeds where only mean and range are known: a band that holds both
 /// ends holds every seed.
 course::Measured measured_from(const RecordedMeasure& m, course::Mean mean) {
@@ -151,11 +120,8 @@ std::string definition_of(const Claim& claim, int32_t seeds) {
 
 RecordedClaims parse_recorded(std::string_view text, const std::string& name) {
   const InputValue json = InputValue::parse(text, name);
-  constexpr std::string_view kFormats[] = {kRecordedFormat};
-  json.at("format").choice(kFormats);
-  RecordedClaims claims;
-  for (const auto& [id, one] : json.at("claims").members(kMostRecorded)) claims[id] = claim_from(one);
-  return claims;
+  json.at("format").choice(kRecordedFormats);
+  return codec::read<RecordedClaims>(json.at("claims"), kRecordedClaims);
 }
 
 RecordedClaims read_recorded(const std::string& file) {
@@ -164,8 +130,7 @@ RecordedClaims read_recorded(const std::string& file) {
 }
 
 std::string to_text(const RecordedClaims& claims) {
-  Json json = {{"format", kRecordedFormat}, {"claims", Json::object()}};
-  for (const auto& [id, one] : claims) json["claims"][id] = claim_json_of(one);
+  const codec::Json json = {{"format", kRecordedFormats[0]}, {"claims", kRecordedClaims.write(claims)}};
   return json.dump(1) + "\n";
 }
 

@@ -3,6 +3,7 @@
 // is up to them.
 #pragma once
 
+#include <future>
 #include <string>
 
 #include "app/shell/classroom/presentation.h"
@@ -10,16 +11,41 @@
 #include "app/shell/files.h"
 #include "app/shell/parts/about.h"
 #include "app/shell/parts/appearance.h"
-#include "app/shell/parts/backend_state.h"
-#include "app/shell/parts/link_copy.h"
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
-#include "app/shell/parts/test_switches.h"
 #include "app/shell/session_sidecar.h"
 #include "app/shell/shell.h"
 #include "app/ui/ui.h"
+#include "training/files/background.h"
+#include "training/spec/backend_choice.h"
 
 namespace normscope {
+
+// Where runs are asked to train, and whether CUDA can be chosen.
+struct BackendState {
+  BackendChoice chosen;  // by the user; where the runs are stands in the view
+  // Why there is no CUDA, once that is known; invalid: asked when drawn.
+  std::shared_future<std::string> cuda;
+  std::string no_cuda;  // why CUDA cannot be chosen, as the switch says it in this frame; empty: it can
+};
+
+struct PackedLink {
+  std::string fragment;  ///< empty: there is none
+  std::string words;     ///< what it does not carry; without a fragment why there is none
+};
+
+// A link on its way to the clipboard. Packing four runs of 24 layers takes longer than a frame, so it is done on a thread
+// of its own; the text is taken in the frame in which it has arrived.
+struct LinkCopy {
+  bool awaited = false;
+  Background<PackedLink> packed{};
+};
+
+// What tests and pictures switch, so that a frame can be read and compared.
+struct TestSwitches {
+  bool record_text = false;  // keep what is written on screen
+  bool clock = true;         // false: figures that depend on the machine's speed print as a dash
+};
 
 // `AppState` is passed whole only to functions that use nearly all of it, such as run_act. A function below draw_app
 // takes the parts that it uses.

@@ -4,16 +4,36 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/shell/guessing_game.h"
 #include "app/shell/palette.h"
-#include "app/shell/parts/offers.h"
+#include "app/view/commands.h"
 
 namespace normscope {
 struct AppState;
 }
 
 namespace normscope::shell {
+
+// What the quiet bar of the top line offers, and the sessions that can be restored.
+struct Offers {
+  bool restore = false;   // the first of the lost sessions
+  bool game = false;      // the first run: the guessing game
+  bool lesson = false;    // the guessing game was played: what comes next
+  bool answered = false;  // set when the person answered one: the window remembers
+
+  std::string last_session;  // a folder that can be restored; empty: none
+  // Sessions whose window did not close, the newest first: offered one after the other.
+  std::vector<std::string> lost;
+  std::string restoring;  // asked for, not answered yet
+  lab::Ticket restore_ticket = 0;
+};
+
+// The folder that is restored next; empty: there is none.
+inline const std::string& next_to_restore(const Offers& offers) {
+  return offers.lost.empty() ? offers.last_session : offers.lost.front();
+}
 
 struct Shell {
   PaletteState palette;

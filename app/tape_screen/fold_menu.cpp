@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/tape/fold_writers.h"
-#include "app/tape/tape_json.h"
+#include "app/tape/tape_writers.h"
 #include "app/tape_screen/tape_screen.h"
 #include "app/ui/widgets.h"
 #include "app/words/words.h"

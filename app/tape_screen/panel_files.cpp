@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "app/tape/tape_json.h"
+#include "app/tape/tape_writers.h"
 #include "app/tape_screen/instruction_panel.h"
 #include "app/tape_screen/memory_panel.h"
 #include "app/tape_screen/panel_frame.h"

@@ -1,9 +1,10 @@
-#include "app/ui/style.h"
-
+// See theme.h, apply_style().
 #include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "app/ui/theme.h"
 
 namespace normscope::ui {
 namespace {

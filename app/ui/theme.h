@@ -114,4 +114,8 @@ float effective_scale(float asked, float least, float width_px, float height_px)
 // least scale was requested it is at least 1024 x 600, and the window may show only a part.
 Vec whole_size(float scale, float least, float width_px, float height_px);
 
+/// ImGuiStyle from the theme's numbers, rebuilt at each scale (ScaleAllSizes would cut 1 px borders to nothing
+/// below 100 %). Called by Ui when theme or scale change.
+void apply_style(const Theme&, float scale);
+
 }  // namespace normscope::ui

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/ui/style.h"
+#include "app/ui/theme.h"
 
 namespace normscope::ui {
 namespace {

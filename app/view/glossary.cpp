@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <vector>
 
 #include "app/ui/widgets.h"
@@ -111,7 +112,29 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
   return asked ? term.lesson : kNoLesson;
 }
 
+/// An entry as assets/words/glossary.toml has it.
+Term term_of(std::string_view id) {
+  const words::Language& said = words::of_window();
+  const auto text = [&](std::string_view what) {
+    const std::string* found = said.find(fmt::format("glossary.{}.{}", id, what));
+    return found ? std::string_view(*found) : std::string_view{};
+  };
+  Term term{id, text("title"), text("text"), text("source"), text("places"), text("words")};
+  const std::string_view lesson = text("lesson");
+  std::from_chars(lesson.data(), lesson.data() + lesson.size(), term.lesson);
+  return term;
+}
+
 }  // namespace
+
+std::span<const Term> glossary() {
+  static const std::vector<Term> all = [] {
+    std::vector<Term> terms;
+    for (const std::string_view id : words::of_window().below("glossary")) terms.push_back(term_of(id));
+    return terms;
+  }();
+  return all;
+}
 
 std::string source_text(const Term& term, const words::Language& words) {
   std::string source(term.source);

@@ -1,5 +1,5 @@
 // normscope tape: tape.cpp has the options and the listing, tape_step.cpp one step as it is executed,
-// app/tape/tape_json.h what is printed as JSON.
+// app/tape/tape_writers.h what is printed as JSON.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "app/tape/tape_json.h"
+#include "app/tape/tape_writers.h"
 #include "engine/tape/backend.h"
 #include "training/data/task.h"
 #include "training/measure/step/step_player.h"

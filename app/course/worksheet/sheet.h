@@ -36,4 +36,14 @@ std::string lines_to_write(int count);
 /// `element` wraps HTML in an element, with `style` as its class unless it is empty.
 std::string element(std::string_view name, std::string_view inside, std::string_view style = {});
 
+/// The text of a step as HTML. For the student a measured number is a blank, and a sentence in several forms is a
+/// question: its forms to tick, in the order of their letters, so that the order tells nothing. {ref NAME} in Predict,
+/// the point from which a drawing starts, is given.
+std::string prose_html(const Sheet& sheet, StepKind step);
+
+/// The figures of a step as inline SVG, each with what is to be drawn in it, and each once: Run has none, Explain those
+/// that Compare has not. Predict has its first figure alone, empty in both copies but for where a drawing starts. A map
+/// of shares cannot be drawn by hand: it is the teacher's only.
+std::string figures_html(const Sheet& sheet, StepKind step);
+
 }  // namespace normscope::course

@@ -1,4 +1,5 @@
-#include "app/course/worksheet/sheet_figures.h"
+// Figures on paper: axes to draw on for the student, what was measured for the teacher. See sheet.h.
+#include "app/course/worksheet/sheet.h"
 
 #include <fmt/format.h>
 

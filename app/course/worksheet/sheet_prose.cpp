@@ -1,4 +1,5 @@
-#include "app/course/worksheet/sheet_prose.h"
+// A lesson's prose on paper. See sheet.h.
+#include "app/course/worksheet/sheet.h"
 
 #include <algorithm>
 #include <cstdlib>

@@ -12,8 +12,6 @@
 #include "app/course/own/slots.h"
 #include "app/course/report.h"
 #include "app/course/worksheet/sheet.h"
-#include "app/course/worksheet/sheet_figures.h"
-#include "app/course/worksheet/sheet_prose.h"
 #include "app/ui/svg.h"
 #include "app/ui/widgets.h"
 #include "engine/core/error.h"

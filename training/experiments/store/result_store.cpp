@@ -103,10 +103,6 @@ Json list_json(const std::vector<double>& values) {
   return list;
 }
 
-double number_from(const InputValue& json) {
-  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.number(-1e300, 1e300);
-}
-
 struct ResultStore::Shared {
   std::atomic<int32_t> puts{0};
   std::mutex mutex;

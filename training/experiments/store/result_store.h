@@ -115,9 +115,8 @@ struct Merged {
 /// shards that overlap (shards.h), before anything is taken.
 Merged merge(const std::string& into, const std::vector<std::string>& folders);
 
-/// A number, or null where it is not finite; and back: NaN for null.
+/// A number, or null where it is not finite.
 nlohmann::json number_json(double value);
 nlohmann::json list_json(const std::vector<double>& values);
-double number_from(const InputValue& json);
 
 }  // namespace normscope::experiments

@@ -1,5 +1,8 @@
-#include "app/tape/tape_json.h"
+#include "app/tape/tape_writers.h"
 
+#include <fmt/format.h>
+
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -45,6 +48,11 @@ json json_of(const std::vector<Difference>& differences) {
   for (const Difference& d : differences)
     out.push_back({{"h", d.h}, {"numeric", d.numeric}, {"error", d.error}});
   return out;
+}
+
+std::string side_csv(const FoldSide& side, const Roof& roof) {
+  return fmt::format("{},{:.0f},{:.0f},{:.4g},{:.4g}", side.instruction, side.cost.flop, side.cost.bytes,
+                     side.seconds, least_seconds(side.cost, roof));
 }
 
 }  // namespace
@@ -179,6 +187,17 @@ json to_json(const TensorSummary& s) {
               {"high", s.high},          {"limit", s.limit},
               {"histogram", s.histogram}};
   out["first_not_finite"] = s.first_not_finite < 0 ? json(nullptr) : json(s.first_not_finite);
+  return out;
+}
+
+std::string fold_csv(const Fold& fold, const Roof& roof) {
+  std::string out =
+      "name,op,layer,shape,bytes,forward,forward_flop,forward_bytes,forward_seconds,forward_least_seconds,"
+      "backward,backward_flop,backward_bytes,backward_seconds,backward_least_seconds,gradient_norm\n";
+  for (const FoldLine& line : fold.lines)
+    fmt::format_to(std::back_inserter(out), "{},{},{},\"{}\",{},{},{},{:.6g}\n", line.name,
+                   to_string(line.op), line.layer, to_string(line.shape), line.bytes,
+                   side_csv(line.forward, roof), side_csv(line.backward, roof), line.gradient);
   return out;
 }
 

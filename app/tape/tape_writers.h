@@ -1,7 +1,9 @@
-// The tape as JSON (docs/log-format.md, "The tape"). normscope tape prints it, and the Tape screen saves it.
+// The tape as JSON (docs/log-format.md, "The tape"), and the fold of a step as a table. Called by normscope tape, and by the
+// Tape screen for what it saves; the fold's picture is app/tape_screen/fold_picture.h.
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "training/measure/listing.h"
 #include "training/measure/step/change.h"
@@ -18,5 +20,9 @@ nlohmann::json to_json(const MemoryMap& map);
 nlohmann::json to_json(const NumericCheck& check);
 nlohmann::json to_json(const ProgramChange& change);
 nlohmann::json to_json(const TensorSummary& summary);
+
+/// A line an op with its gradient: name, op, layer, shape, bytes, and of both sides instruction, flop, bytes moved,
+/// seconds (0: not measured) and least seconds at the roof; the norm of the result's gradient.
+std::string fold_csv(const Fold& fold, const Roof& roof);
 
 }  // namespace normscope::tape
