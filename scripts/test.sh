@@ -7,7 +7,7 @@ set -euo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 
-screens=OFF
+screens=PREBUILT
 if [[ "${1:-}" == full ]]; then
   export NORMSCOPE_TEST_FULL=1
   screens=ON

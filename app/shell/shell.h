@@ -27,7 +27,7 @@ struct Offers {
   // Sessions whose window did not close, the newest first: offered one after the other.
   std::vector<std::string> lost;
   std::string restoring;  // asked for, not answered yet
-  lab::Ticket restore_ticket = 0;
+  session::Ticket restore_ticket = 0;
 };
 
 // The folder that is restored next; empty: there is none.
