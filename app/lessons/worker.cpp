@@ -131,6 +131,9 @@ void Worker::measure(const Job& job, MeasureState& state) {
   size_t finished = 0;
   const Curve* under_way = nullptr;
   const std::vector<const Curve*> order = by_run(lesson);
+  const auto found = [&](const LessonRun& run) {
+    return store_->find(experiments::RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits));
+  };
   // The curves of a run that is being trained grow while it trains, whichever of them asked for it.
   const auto on_step = [&](const experiments::RunProgress& progress) {
     if (jobs_.stopping()) return false;
@@ -165,14 +168,11 @@ void Worker::measure(const Job& job, MeasureState& state) {
         measure_curve(lesson, *curve, 1, *store_, on_step, job.changes, tried_[lesson.id]);
     state.share = static_cast<double>(++finished) / static_cast<double>(order.size());
     for (const LessonRun& run : lesson.runs)
-      if (const auto done =
-              store_->find(experiments::RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits)))
-        state.histories[run.id] = done->history;
+      if (const auto done = found(run)) state.histories[run.id] = done->history;
     jobs_.publish(state);
   }
   for (const LessonRun& run : lesson.runs) {
-    const auto done =
-        store_->find(experiments::RunStore::key_of(spec_of(lesson, run.id, 1, job.changes), run.edits));
+    const auto done = found(run);
     const bool mapped = std::any_of(lesson.figures.begin(), lesson.figures.end(),
                                     [&](const Figure& f) { return f.map_run == run.id; });
     const auto kept =

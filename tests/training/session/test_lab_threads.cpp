@@ -89,9 +89,11 @@ TEST_CASE("readers and commanders from many threads", "[lab]") {
   const auto view = rest(lab);
   CHECK(wrong == 0);
   CHECK(changes > 0);
-  CHECK(view->step == 60);
+  // Where the runs were at their end before the last Play came, that gave them as many steps again.
+  CHECK(view->step >= 60);
+  CHECK(view->step % 60 == 0);
   for (size_t i = 0; i < 3; ++i)
-    CHECK(same_bits(losses(view->runs[i]), alone(three()[i], 60, view->runs[i].edits)));
+    CHECK(same_bits(losses(view->runs[i]), alone(three()[i], view->step, view->runs[i].edits)));
 }
 
 TEST_CASE("a Lab that is let go while it trains ends at once", "[lab]") {
