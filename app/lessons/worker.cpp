@@ -143,16 +143,15 @@ void Worker::measure(const Job& job, MeasureState& state) {
     MeasureState partial = state;
     std::string name = lesson.words->say("course.doing.another");
     if (under_way) add_finished_points(lesson, *under_way, job.changes, *store_, partial, name);
-    for (const Curve* one : order) {
-      const Curve& curve = *one;
-      if (!grows(curve)) continue;
-      const RunSpec spec = spec_of(lesson, curve.run, 1, job.changes);
-      if (experiments::RunStore::key_of(spec, lesson.run(curve.run)->edits) != progress.key) continue;
-      name = lesson.words->say("course.doing.run", {{"run", curve.run}});
-      partial.run = curve.run;
-      partial.histories[curve.run] = progress.history;
-      if (!partial.curves.contains(curve.id))
-        partial.curves[curve.id] = partial_curve(curve, spec.model, *progress.history, progress.level);
+    for (const Curve* curve : order) {
+      if (!grows(*curve)) continue;
+      const RunSpec spec = spec_of(lesson, curve->run, 1, job.changes);
+      if (experiments::RunStore::key_of(spec, lesson.run(curve->run)->edits) != progress.key) continue;
+      name = lesson.words->say("course.doing.run", {{"run", curve->run}});
+      partial.run = curve->run;
+      partial.histories[curve->run] = progress.history;
+      if (!partial.curves.contains(curve->id))
+        partial.curves[curve->id] = partial_curve(*curve, spec.model, *progress.history, progress.level);
     }
     partial.doing = at_step(lesson, name, progress);
     partial.share = (static_cast<double>(finished) + static_cast<double>(progress.step) / progress.steps) /
