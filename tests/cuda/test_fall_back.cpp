@@ -122,7 +122,7 @@ TEST_CASE("gpu fall-back: a run without room for keyframes keeps a snapshot on t
     set_field(spec, key, value);
   Failing device;
   Run run(spec, small_task(), *device.backend);
-  run.set_budgets(size_t{1} << 20, 0);
+  run.limit_bytes(size_t{1} << 20, 0);
   while (run.steps_done() < 115) run.step();
   device.driver->launches_left = 0;
   CHECK(train_to(run, 120) == 116);

@@ -49,7 +49,7 @@ struct Series {
 /// `kCriticalStat` names the critical rate (run/edge/critical_rate.h), which is NaN at steps that do not measure it.
 inline constexpr const char* kCriticalStat = "critical.rate";
 
-/// `kHistoryBudget` is the bytes of one run's frames, unless it has to share (see LabTrainer::share_budgets).
+/// `kHistoryBudget` is the bytes of one run's frames, unless it has to share (see LabTrainer::share_bytes).
 inline constexpr size_t kHistoryBudget = size_t{12} << 20;
 /// `kDenseSteps` is the number of steps whose loss and rate are kept; the newest half are without a gap.
 inline constexpr size_t kDenseSteps = size_t{1} << 17;

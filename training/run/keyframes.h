@@ -35,7 +35,7 @@ struct Keyframe {
 std::shared_ptr<const Keyframe> take_keyframe(int32_t step, size_t edits, const Store& store,
                                               const Plateau::State& plateau, const MemoryState& memory);
 
-/// `kKeyframeBudget` is the bytes of one run's keyframes, unless it has to share (see LabTrainer::share_budgets).
+/// `kKeyframeBudget` is the bytes of one run's keyframes, unless it has to share (see LabTrainer::share_bytes).
 inline constexpr size_t kKeyframeBudget = size_t{36} << 20;
 
 class Keyframes {

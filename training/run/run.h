@@ -148,8 +148,8 @@ class Run {
   /// `step`.
   std::unique_ptr<Run> at(int32_t step) const;
   std::vector<int32_t> keyframes() const;  ///< steps that at() can begin from
-  /// `set_budgets` sets the bytes of the history's frames and of the keyframes; both thin at once.
-  void set_budgets(size_t frames, size_t keyframes);
+  /// `limit_bytes` sets the bytes of the history's frames and of the keyframes; both thin at once.
+  void limit_bytes(size_t frames, size_t keyframes);
   size_t kept_bytes() const;  ///< bytes of its history and keyframes
   /// `lasting_keyframes` are worth a place in a file; a keyframe never changes (write_keyframe, read_keyframe).
   std::vector<std::shared_ptr<const Keyframe>> lasting_keyframes() const;

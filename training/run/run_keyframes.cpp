@@ -53,7 +53,7 @@ std::unique_ptr<Run> Run::at(int32_t step) const {
 }
 
 std::vector<int32_t> Run::keyframes() const { return impl_->keyframes.steps(); }
-void Run::set_budgets(size_t frames, size_t keyframes) {
+void Run::limit_bytes(size_t frames, size_t keyframes) {
   impl_->frames_budget = frames;
   impl_->history->set_budget(frames);
   impl_->keyframes.set_budget(keyframes);

@@ -111,7 +111,7 @@ void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
   text_credit_ = 0;
   next_step_ = {};
   seconds_per_step_ = tokens_per_second_ = 0;
-  share_budgets();
+  share_bytes();
 }
 
 // Other runs in the place of all; what is shown now stays until they stand.
@@ -177,7 +177,7 @@ void LabTrainer::open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>>
   if (!any) return;
   step_ = budget_;
   pause();
-  share_budgets();
+  share_bytes();
 }
 
 void LabTrainer::play_to(int32_t step) {
@@ -317,7 +317,7 @@ void LabTrainer::replace(LabEntry& old, RunSpec spec) {
     step_ = least;
     if (!playing_) target_ = step_;
   }
-  share_budgets();
+  share_bytes();
 }
 
 void LabTrainer::set_spec(int32_t run, RunSpec spec) {

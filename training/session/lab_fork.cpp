@@ -39,7 +39,7 @@ void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool
   park_fork(undo_);
   redo_.clear();
   fork_ = std::move(made);
-  share_budgets();
+  share_bytes();
   if (!train) return;
   bring_budget();
   release_holds();
@@ -96,7 +96,7 @@ void LabTrainer::remove_fork() {
   }
   // What was trained meanwhile stays trained, and within the budget.
   if (before > 0 && step_ <= before) change_budget(before);
-  share_budgets();
+  share_bytes();
 }
 
 void LabTrainer::restore_fork() {

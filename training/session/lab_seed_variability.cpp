@@ -165,7 +165,7 @@ void LabTrainer::seed_check_step() {
       const Rerun& next = reruns_.front();
       rerun_ = std::make_unique<Run>(next.spec, task_for(next.spec.data), *backend_);
       rerun_->measure_live(false);
-      rerun_->set_budgets(kFrames, 0);
+      rerun_->limit_bytes(kFrames, 0);
       rerun_->schedule_edits(next.edits);
     }
     rerun_->step();

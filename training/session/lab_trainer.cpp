@@ -217,14 +217,14 @@ void LabTrainer::make_room(const std::vector<RunSpec>& more) {
 
 // Histories and keyframes of all runs that are kept, those stashed included, stay within 256 MB together; a
 // run alone takes no more than it can use.
-void LabTrainer::share_budgets() {
+void LabTrainer::share_bytes() {
   constexpr size_t kSession = size_t{256} << 20;
   const std::vector<LabEntry*> all = kept();
   if (all.empty()) return;
   const size_t share = kSession / all.size(), whole = kHistoryBudget + kKeyframeBudget;
   const double part = std::min(1.0, static_cast<double>(share) / static_cast<double>(whole));
   for (LabEntry* entry : all)
-    entry->run->set_budgets(static_cast<size_t>(part * static_cast<double>(kHistoryBudget)),
+    entry->run->limit_bytes(static_cast<size_t>(part * static_cast<double>(kHistoryBudget)),
                             static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
 }
 

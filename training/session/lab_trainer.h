@@ -168,7 +168,7 @@ class LabTrainer {
   void adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train);
   void park_fork(std::vector<std::unique_ptr<LabEntry>>& where);
   bool release_holds();
-  void share_budgets();
+  void share_bytes();
 
   bool lags(const LabEntry& entry) const;
   LabEntry* lagging() const;

@@ -100,7 +100,7 @@ TEST_CASE("memory: a keyframe with another's is refused", "[recurrence][keyframe
   const auto at_22 = [&](auto change) {
     auto frame = std::make_shared<Keyframe>(*kept.front());
     change(frame->memory);
-    run->set_budgets(kHistoryBudget, 0);  // its own go
+    run->limit_bytes(kHistoryBudget, 0);  // its own go
     run->restore_keyframes({frame});
     return error_of([&] { run->at(22); });
   };
