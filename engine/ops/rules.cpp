@@ -70,7 +70,7 @@ std::string rules_page() {
       "# Ops\n\n"
       "What the engine can record, with the local rule by which each op hands a gradient on.\n"
       "`normscope tape --rules` prints this page; each section stands beside its op, in a folder of "
-      "[`engine/ops`](../engine/ops).\n\n"
+      "[`engine/ops`](../engine/ops/ops.def).\n\n"
       "$`dx`$ is the gradient of the loss by $`x`$, sums over $`r`$ run over rows, `mean` and `var` over a row; "
       "shapes: B batch, T positions, D width, H heads, V vocabulary, R rows.\n";
   for (const OpRule& rule : op_rules()) {
