@@ -17,7 +17,7 @@ struct Error : std::runtime_error {
 };
 
 /// The device cannot go on: it has too little memory, or it is lost and everything on it with it. A Run goes
-/// on elsewhere from what the host has (train/run.h, recover_on).
+/// on elsewhere from what the host has (training/run/run.h, recover_on).
 struct DeviceError : Error {
   using Error::Error;
 };
