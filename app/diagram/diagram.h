@@ -105,7 +105,7 @@ struct KindChoice {
 };
 KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked, bool may_lock = true);
 // These functions (diagram_leave_out.cpp) handle layers and sub-layers clicked away. Names are those of
-// lab/ablation.h.
+// training/session/ablation.h.
 std::string place_name(const ModelConfig&, Side, int layer, std::optional<Sub> sub = {});
 bool is_left_out(const DiagramState&, const std::string& name);
 void toggle_left_out(DiagramState&, int run, const std::string& name, std::vector<session::Command>&);

@@ -1,4 +1,4 @@
-// Runs one op case (engine/op_cases.h) on the device through the driver, without tape or Program, in memory
+// Runs one op case (engine/support/op_cases.h) on the device through the driver, without tape or Program, in memory
 // that shows every mistake: outputs and workspace start as NaN, every tensor stands between canaries.
 #pragma once
 

@@ -1,5 +1,5 @@
 // Reads the description of a fixture (tests/fixtures/README.md): its model as a ModelConfig and our name for each
-// of its tensors. Used by model/verify.cpp.
+// of its tensors. Used by verify.cpp.
 #pragma once
 
 #include <string>

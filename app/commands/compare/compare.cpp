@@ -99,9 +99,13 @@ void show_compared(const CompareStudy& study, int32_t seeds) {
   flush();
 }
 
-/// Log and pictures.
+/// `close_compared` writes log and pictures. Where the store lacks a run, those of an earlier time stay.
 Exit close_compared(const CompareStudy& study, const StudyOptions& options, const std::string& log_path,
                     Closing& closing) {
+  if (options.stored && !study.complete()) {
+    say("--stored: runs are missing, so no log and no picture was written\n");
+    return Exit::Ok;
+  }
   closing.attempt([&] {
     study.log(log_path);
     say("wrote {}\n", log_path);
