@@ -28,14 +28,14 @@ struct NonFiniteReport {
   int32_t step = 0;
 };
 
-/// What replays a run to the same bits, and what its steps came to: the head of a run that trains, of a saved one
-/// (saved_run.h) and of a finished one (finished_run.h).
+/// `RunPast` is what replays a run to the same bits, and what its steps came to. It is the head of a run that trains,
+/// of a saved run (saved_run.h) and of a finished one (finished_run.h).
 struct RunPast {
   RunSpec origin;                      ///< as it stood at step 0
-  std::vector<Edit> edits, scheduled;  ///< those applied, in order; those whose step has not come yet
+  std::vector<Edit> edits, scheduled;  ///< the applied ones, in order; the ones whose step has not come yet
   std::vector<float> losses;           ///< of every step, those before a fork included
   std::optional<NonFiniteReport> broken;
-  std::vector<Edit> all_edits() const;  ///< those applied, then those to come
+  std::vector<Edit> all_edits() const;  ///< the applied ones, then the others
 };
 
 /// `BatchMeasurement` has the numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence.
