@@ -1,5 +1,4 @@
-// Places are where a user's files are: the home folder, and the program's own folders as the XDG standard places
-// them.
+// Places are where a user's files are: the home folder, and the program's own folders as the XDG standard places them.
 #pragma once
 
 #include <string>

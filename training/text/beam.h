@@ -3,8 +3,7 @@
 // A hypothesis, its end symbol included, has this score (as in fairseq; Xiong et al. 2020 use a beam of 5):
 //   sum log p / length^penalty
 // A sentence is done when it has as many finished hypotheses as the beam is wide, or at its longest length, where
-// unfinished hypotheses count as they are. With beam 1 this is greedy search. Called by text/translator.h and by
-// tests.
+// unfinished hypotheses count as they are. With beam 1 this is greedy search. Called by text/translator.h and by tests.
 #pragma once
 
 #include <cstdint>
