@@ -1,6 +1,6 @@
-// The boundaries that exceptions do not cross. Each thread, each frame and each callback out of C code has one
-// boundary: whatever the work inside throws becomes a line that says what was being done, and the thread lives on.
-// An Error already says so itself; an exception from the allocator, the file system or a library does not.
+// A boundary is where exceptions stop: each thread, each frame and each callback out of C code has one. Whatever the
+// work inside throws becomes a line that says what was being done, and the thread lives on. An Error's text already
+// says so; that of an exception from the allocator, the file system or a library does not.
 #pragma once
 
 #include <exception>
@@ -13,14 +13,15 @@
 
 namespace normscope {
 
-/// The exception in flight as one line: an Error's own, else "[doing] what happened". Called in a catch block.
+/// `describe_exception` writes the exception in flight as one line: an Error's own, else "[doing] what happened".
+/// Call it in a catch block.
 std::string describe_exception(std::string_view doing) noexcept;
 
-/// The exception in flight for another thread to throw again: an Error as it is, for its type may matter; any
-/// other as an Error with that line.
+/// `exception_for_others` returns the exception in flight for another thread to throw again: an Error as it is, for
+/// its type may matter; any other exception as an Error with that line.
 std::exception_ptr exception_for_others(std::string_view doing) noexcept;
 
-/// Runs the job; empty when it went well, else the line.
+/// `guarded` runs the job and returns that line; empty when nothing was thrown.
 template <typename Job>
 std::string guarded(std::string_view doing, Job&& job) noexcept {
   try {
@@ -33,7 +34,8 @@ std::string guarded(std::string_view doing, Job&& job) noexcept {
 
 [[noreturn]] void fail_to_start(std::string_view purpose, const std::system_error& error);
 
-/// A thread that is joined when it goes. Throws Error with the purpose where the system gives no more threads.
+/// `start_thread` starts a thread that its destructor joins. Throws Error with the purpose where the system gives no
+/// more threads.
 template <typename Job>
 std::jthread start_thread(std::string_view purpose, Job&& job) {
   try {
@@ -43,7 +45,7 @@ std::jthread start_thread(std::string_view purpose, Job&& job) {
   }
 }
 
-/// The same for a result that is waited for: std::async on a thread of its own.
+/// `start_task` does the same for a result: std::async on a thread of its own.
 template <typename Job>
 auto start_task(std::string_view purpose, Job&& job) {
   try {

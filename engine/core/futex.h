@@ -1,6 +1,6 @@
-// Waiting for an atomic number to change, and waking who waits: by the system's own call. std::atomic's wait is not that
-// everywhere: in a browser the standard library looks again and again, up to eight milliseconds apart, and libstdc++
-// yields four times before it waits, which beside a busy process gives away what is left of a time slice.
+// These wait for an atomic number to change, and wake the waiting threads, by the system's own call. The wait of
+// std::atomic is not such a call everywhere. In a browser the standard library polls, up to eight milliseconds apart.
+// libstdc++ yields four times before it waits, which beside a busy process gives away the rest of a time slice.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ namespace normscope {
 static_assert(sizeof(std::atomic<uint32_t>) == sizeof(uint32_t) &&
               std::atomic<uint32_t>::is_always_lock_free);
 
-/// Returns once `value` is other than `before`.
+/// `wait_for_change` returns once `value` differs from `before`.
 inline void wait_for_change(const std::atomic<uint32_t>& value, uint32_t before) noexcept {
 #if defined(__EMSCRIPTEN__)
   auto* address = reinterpret_cast<volatile void*>(const_cast<std::atomic<uint32_t>*>(&value));
@@ -37,7 +37,7 @@ inline void wait_for_change(const std::atomic<uint32_t>& value, uint32_t before)
 #endif
 }
 
-/// After `value` was changed.
+/// `wake_all` wakes the threads that wait for `value`; call it after a change.
 inline void wake_all(std::atomic<uint32_t>& value) noexcept {
 #if defined(__EMSCRIPTEN__)
   emscripten_futex_wake(reinterpret_cast<volatile void*>(&value), INT_MAX);

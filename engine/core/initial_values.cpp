@@ -9,10 +9,10 @@
 namespace normscope {
 namespace {
 
-/// Uniform in (0,1] from 32 random bits: never 0, so its logarithm is finite.
+/// `uniform` is uniform in (0,1] from 32 random bits: never 0, so its logarithm is finite.
 double uniform(uint32_t word) { return (static_cast<double>(word) + 1.0) * (1.0 / 4294967296.0); }
 
-/// Minus the first half of the columns or rows over the second.
+/// `mirror` writes minus the first half of the columns or rows over the second.
 void mirror(std::vector<float>& values, const Shape& shape, Init::Mirror which) {
   const int64_t cols = shape.cols(), rows = shape.rows();
   const int64_t half = which == Init::Mirror::Columns ? cols / 2 : rows / 2 * cols;
@@ -22,7 +22,7 @@ void mirror(std::vector<float>& values, const Shape& shape, Init::Mirror which) 
       values[static_cast<size_t>(first + half + i)] = -values[static_cast<size_t>(first + i)];
 }
 
-/// Box-Muller on the two halves of a Philox block: four words give four normal numbers.
+/// `fill_normal` does Box-Muller on the two halves of a Philox block: four words give four normal numbers.
 void fill_normal(std::vector<float>& values, std::string_view name, double deviation, uint64_t seed) {
   const size_t n = values.size();
   const uint32_t site = site_of(name);
@@ -38,8 +38,9 @@ void fill_normal(std::vector<float>& values, std::string_view name, double devia
   }
 }
 
-/// Vaswani et al. 2017, section 3.5: component 2k of position t is sin(t 10000^(-2k/D)), component 2k+1 its
-/// cosine.
+/// `fill_sinusoid` follows Vaswani et al. 2017, section 3.5. Position t has
+///   component 2k    sin(t 10000^(-2k/D))
+///   component 2k+1  cos(t 10000^(-2k/D))
 void fill_sinusoid(std::vector<float>& values, const Shape& shape) {
   for (int64_t t = 0; t < shape.rows(); ++t)
     for (int64_t c = 0; c < shape.cols(); ++c) {

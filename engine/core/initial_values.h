@@ -1,4 +1,5 @@
-// How tensors of parameters start. Values come from scalar double code on the host: the same bits everywhere.
+// Initial values are how tensors of parameters start. Scalar double code on the host computes them: the same bits
+// everywhere.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ struct Init {
   enum class Mirror : uint8_t { None, Columns, Rows } mirror = Mirror::None;
 };
 
-/// Row-major: scalar double arithmetic, Box-Muller on Philox words. Random numbers are a function of seed, name and place alone.
+/// `initial_values` are row-major: scalar double arithmetic, Box-Muller on Philox words. Random numbers are a
+/// function only of seed, name and place.
 std::vector<float> initial_values(std::string_view name, const Shape& shape, const Init& init, uint64_t seed);
 
 }  // namespace normscope

@@ -25,7 +25,7 @@
 namespace normscope {
 namespace {
 
-/// The processors that the calling thread may run on.
+/// `allowed_processors` are those that the calling thread may run on.
 std::vector<int> allowed_processors() {
   std::vector<int> processors;
 #ifdef __linux__
@@ -46,7 +46,7 @@ std::vector<int> allowed_processors() {
   return processors;
 }
 
-/// "200000 100000", or a group's two files of before; nothing where there is no limit ("max", -1).
+/// `quota_of` reads "200000 100000", or an older group's two files; nothing where there is no limit ("max", -1).
 std::optional<double> quota_of(const std::string& group) {
   double quota = 0, period = 0;
   if (!(std::ifstream(group + "/cpu.max") >> quota >> period) &&
@@ -57,8 +57,8 @@ std::optional<double> quota_of(const std::string& group) {
   return quota / period;
 }
 
-/// Of a line of /proc/self/cgroup, "0::/pod/box" or "4:cpu,cpuacct:/pod/box": where the groups with a quota are
-/// mounted, and the path of this one. A hybrid system has both kinds of lines.
+/// `mounts_of` reads a line of /proc/self/cgroup, "0::/pod/box" or "4:cpu,cpuacct:/pod/box": where the groups with a
+/// quota are mounted, and the path of this group. A hybrid system has both kinds of lines.
 std::vector<std::string> mounts_of(std::string_view controllers) {
   if (controllers.empty()) return {"/sys/fs/cgroup"};
   for (std::string_view rest = controllers; !rest.empty();) {
@@ -88,7 +88,7 @@ int cores_among(std::span<const int> processors, const std::string& root) {
     int package = -1, core = -1;
     std::ifstream(base + "physical_package_id") >> package;
     std::ifstream(base + "core_id") >> core;
-    if (package < 0 || core < 0) return static_cast<int>(processors.size());  // as some virtual machines say
+    if (package < 0 || core < 0) return static_cast<int>(processors.size());  // as on some virtual machines
     cores.insert({package, core});
   }
   return static_cast<int>(cores.size());
@@ -101,7 +101,7 @@ int cpu_quota(const std::string& root) {
     const size_t first = line.find(':'), second = line.find(':', std::min(first, line.size() - 1) + 1);
     if (first == line.npos || second == line.npos) continue;
     for (const std::string& mount : mounts_of(std::string_view(line).substr(first + 1, second - first - 1)))
-      // Up to the root, whose own file is the container's where the path is the machine's and not to be seen here.
+      // Up to the root, whose file is the container's own where the path is the machine's and invisible here.
       for (std::string path = line.substr(second + 1);; path.erase(path.rfind('/'))) {
         if (const auto quota = quota_of(root + mount + path); quota && (!least || *quota < *least))
           least = quota;

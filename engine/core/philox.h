@@ -1,7 +1,7 @@
-// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): each random number is a pure
-// function of its purpose. Counter = (element, site, step, purpose), key = seed, so dropout masks, initial weights
+// Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3") makes each random number a pure
+// function of its purpose. Counter = (element, site, step, purpose), key = seed. So dropout masks, initial weights
 // and batches are bitwise identical on every backend, instruction set and thread count, and moving a norm changes
-// none of them. Usable from host and device code.
+// none of them. Host and device code can use it.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace normscope {
 
-/// What a random number is used for: the last counter word.
+/// `Purpose` is what a random number is used for: the last counter word.
 enum class Purpose : uint32_t {
   Init = 1,
   Dropout = 2,
@@ -31,7 +31,7 @@ struct PhiloxBlock {
   uint32_t word[4];
 };
 
-/// Ten rounds on one counter; exact integer arithmetic.
+/// `philox_block` does ten rounds on one counter, in exact integer arithmetic.
 NORMSCOPE_HD inline PhiloxBlock philox_block(uint32_t c0, uint32_t c1, uint32_t c2, uint32_t c3,
                                              uint64_t key) {
   uint32_t k0 = static_cast<uint32_t>(key), k1 = static_cast<uint32_t>(key >> 32);
@@ -54,14 +54,14 @@ inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, uint64_t 
   return {b.word[0], b.word[1], b.word[2], b.word[3]};
 }
 
-/// The 32-bit word for one element of a site: word (element % 4) of block element / 4.
+/// `random_word` is the 32-bit word for one element of a site: word (element % 4) of block element / 4.
 NORMSCOPE_HD inline uint32_t random_word(uint64_t element, uint32_t site, uint32_t step, Purpose purpose,
                                          uint64_t seed) {
   return philox_block(static_cast<uint32_t>(element / 4), site, step, static_cast<uint32_t>(purpose), seed)
       .word[element % 4];
 }
 
-/// A site is a hash of a semantic name ("L03.attn.drop"), never of a position on the tape (FNV-1a, 32 bits).
+/// `site_of` hashes a semantic name ("L03.attn.drop"), never a position on the tape (FNV-1a, 32 bits).
 constexpr uint32_t site_of(std::string_view name) {
   uint32_t h = 2166136261u;
   for (char c : name) h = (h ^ static_cast<uint8_t>(c)) * 16777619u;

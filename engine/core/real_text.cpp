@@ -17,8 +17,8 @@ bool is_word(const char* at, const char* end, const char* word) {
   return true;
 }
 
-// Digits with a point and an exponent, inf or nan: as far as std::from_chars would go. strtod also takes blanks, a
-// plus, and hexadecimal digits.
+// `end_of_real` covers digits with a point and an exponent, inf or nan: as far as std::from_chars would go. strtod also
+// takes blanks, a plus, and hexadecimal digits.
 const char* end_of_real(const char* at, const char* end) {
   const auto digits = [&](const char* from) {
     while (from != end && *from >= '0' && *from <= '9') ++from;
@@ -42,7 +42,7 @@ std::from_chars_result by_c(const char* begin, const char* end, Real& value) {
   const char* const stop = end_of_real(begin, end);
   if (stop == begin) return {begin, std::errc::invalid_argument};
   static const locale_t c = newlocale(LC_ALL_MASK, "C", nullptr);
-  const std::string text(begin, stop);  // strtod wants a zero behind it
+  const std::string text(begin, stop);  // strtod needs a zero behind it
   const Real read = std::is_same_v<Real, float> ? static_cast<Real>(strtof_l(text.c_str(), nullptr, c))
                                                 : static_cast<Real>(strtod_l(text.c_str(), nullptr, c));
   const bool word = text.find_first_of("nN") != text.npos;

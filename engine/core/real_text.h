@@ -1,17 +1,18 @@
-// A floating-point number read from text: std::from_chars, also where the standard library has it for whole numbers
-// only (libc++ before version 20, which the build for browsers uses).
+// `read_real` reads a floating-point number from text as std::from_chars does, also where the standard library has
+// that for whole numbers only (libc++ before version 20, which the build for browsers uses).
 #pragma once
 
 #include <charconv>
 
 namespace normscope {
 
-/// As std::from_chars(begin, end, value) reads it: the same in every locale; neither blanks, nor a plus, nor
-/// hexadecimal digits. A value that cannot be held is left as it was.
+/// `read_real` reads as std::from_chars(begin, end, value): the same in every locale; no blanks, plus or hexadecimal
+/// digits. A number that does not fit leaves `value` as it was.
 std::from_chars_result read_real(const char* begin, const char* end, float& value);
 std::from_chars_result read_real(const char* begin, const char* end, double& value);
 
-/// The same without std::from_chars: what read_real is where that lacks, and what tests hold beside it.
+/// `read_real_by_c` does the same without std::from_chars: read_real uses it where that is missing, and tests compare
+/// both.
 std::from_chars_result read_real_by_c(const char* begin, const char* end, float& value);
 std::from_chars_result read_real_by_c(const char* begin, const char* end, double& value);
 

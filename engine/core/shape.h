@@ -1,6 +1,5 @@
-// Shapes: up to four dimensions, row-major, float32 or int32. No ownership, no arithmetic.
-// Letters everywhere: B batch, T positions, D width, H heads, F feed-forward, V vocabulary, L layers, R = B*T
-// rows.
+// `Shape` has up to four dimensions, row-major, float32 or int32. No ownership, no arithmetic. Letters everywhere: B
+// batch, T positions, D width, H heads, F feed-forward, V vocabulary, L layers, R = B*T rows.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +20,11 @@ struct Shape {
     for (int64_t d : dims) dim[rank++] = d;
   }
   int64_t size() const { return dim[0] * dim[1] * dim[2] * dim[3]; }
-  /// The last dimension: the features of a row.
+  /// `cols` is the last dimension: the features of a row.
   int64_t cols() const { return rank == 0 ? 1 : dim[rank - 1]; }
-  /// All dimensions but the last, multiplied: the rows that a row-wise op sees.
+  /// `rows` is the product of all dimensions but the last: the rows that a row-wise op sees.
   int64_t rows() const { return size() / (cols() == 0 ? 1 : cols()); }
-  /// Floats that it takes in a block of many tensors: each starts on a 64-byte line.
+  /// `padded` is the floats that it takes in a block of many tensors: each starts on a 64-byte line.
   size_t padded() const { return (static_cast<size_t>(size()) + 15) / 16 * 16; }
   int64_t operator[](int i) const { return dim[i]; }
   bool operator==(const Shape& o) const {

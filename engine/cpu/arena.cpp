@@ -22,7 +22,8 @@ size_t rounded(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 #ifdef __linux__
 constexpr size_t kHugePage = size_t{2} << 20;
 
-/// Zero-filled, on huge pages where the system has them (4 % of a step); nullptr when there is no room.
+/// `map_pages` returns zero-filled pages, huge ones where the system has them (4 % of a step); nullptr when there is no
+/// room.
 float* map_pages(size_t bytes, int flags) {
   void* all =
       mmap(nullptr, bytes + kHugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
@@ -54,8 +55,8 @@ Block allocate_block(size_t floats) {
   if (const size_t bytes = rounded(least, kHugePage); least >= kHugePage)
     if (float* p = map_pages(bytes, 0)) return Block(p, ReleaseBlock{bytes});
 #endif
-  // From a page on at the beginning of one: a load waits for a store before it that has the same place in its page, so
-  // that an op is slow whose result begins there a few lines behind what it reads.
+  // A block of a page or more begins at the beginning of a page. A load waits for an earlier store with the same place
+  // in its page, so an op is slow if its result begins there a few lines behind what it reads.
   const size_t unit = least < kPage ? 64 : kPage;
   const size_t bytes = rounded(least, unit);
   auto* p = static_cast<float*>(std::aligned_alloc(unit, bytes));

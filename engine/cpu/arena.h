@@ -1,4 +1,4 @@
-// Memory of the CPU backend: blocks of one owner, the arena that programs share, and the plan of a workspace.
+// The memory of the CPU backend: blocks of one owner, the arena that programs share, and the plan of a workspace.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@ struct ReleaseBlock {
 };
 using Block = std::unique_ptr<float[], ReleaseBlock>;
 
-/// Zero-filled, on 64-byte lines. Large ones come straight from the system, which zeroes them as they are
-/// touched first. Throws Error when there is no room.
+/// `allocate_block` returns a zero-filled block on 64-byte lines. A large block comes straight from the system, which
+/// zeroes pages at their first touch. Throws Error when there is no room.
 Block allocate_block(size_t floats);
 
-/// Where programs that keep nothing between two replays (MemoryPlan::shared) have their activations and
-/// gradients: all of them in the same place, as they run one after the other. Runs side by side then cost
-/// what one costs, and what one leaves in the processor's caches the next one finds there. The address never
-/// changes, so that calls bound to it stay valid: a range of addresses is taken once, pages come as they are
-/// touched and go back when the largest program that claimed them is gone.
+/// `Arena` holds activations and gradients of programs that keep nothing between two replays (MemoryPlan::shared).
+/// They all have the same place, as they run one after the other: runs side by side cost as much memory as one, and
+/// find the places in the processor's caches. The address never changes, so that calls bound to it stay valid: a
+/// range of addresses is taken once, pages come when they are touched and go back with the largest program that
+/// claimed them.
 class Arena {
  public:
   Arena();
@@ -41,16 +41,16 @@ class Arena {
  private:
   static constexpr size_t kBytes = size_t{8} << 30;  // of addresses, not of memory
 
-  float* base_ = nullptr;  ///< nullptr where the system gives no such range
+  float* base_ = nullptr;  ///< nullptr where the system has no such range
   std::mutex mutex_;
   std::multiset<size_t> claims_;
 };
 
-/// The workspace that all instructions of a program share, and behind it what forward ones keep for the backward
-/// ones of their nodes.
+/// `WorkspacePlan` is the workspace that all instructions of a program share, and behind it what forward instructions
+/// keep for the backward ones of their nodes.
 struct WorkspacePlan {
   size_t floats = 0;
-  std::vector<size_t> kept;  ///< by instruction: where it begins, in floats; 0: nothing
+  std::vector<size_t> kept;  ///< by instruction: its beginning, in floats; 0: nothing
 };
 WorkspacePlan plan_workspace(const std::vector<Instruction>& instructions, const std::vector<Stages>& stages);
 

@@ -1,5 +1,5 @@
-// The CPU backend: memory, lowering to tables of stage functions, and the replay loop. The loop is the whole
-// engine at run time: for every instruction, for every stage, hand its chunks to the pool.
+// The CPU backend: memory, lowering to tables of stage functions, and the replay loop. The loop is the whole engine at
+// run time: for every instruction, for every stage, it hands the chunks to the pool.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -33,8 +33,8 @@ class CpuMemory final : public Memory {
   size_t floats_;
 };
 
-/// Numbers that an instruction reads and writes, whose work a second thread would not pay for: to fetch them from the
-/// other core's cache takes as long as to compute with them here.
+/// Below this many numbers read and written, a second thread does not pay: fetching them from the other core's cache
+/// takes as long as computing with them here.
 constexpr int64_t kOneThread = 48 * 1024;
 
 int64_t numbers_of(const Call& call) {
@@ -94,7 +94,8 @@ class CpuExecutable final : public Executable {
     for (const Entry& entry : order_) run(lowered_[entry.instruction], entry.tails, inputs);
   }
 
-  /// One by one: without what replay() does while a region is in the cache, to the same bits.
+  /// `run` runs instructions one by one: without what replay() does while a region is in the cache, but to the same
+  /// bits.
   void run(size_t first, size_t end, const StepInputs& inputs) noexcept override {
     const FlushDenormals scope;
     begin();
@@ -133,7 +134,8 @@ class CpuExecutable final : public Executable {
     bool one_thread;
   };
 
-  /// An instruction of the replay, with those that are carried out on each region that its last stage leaves.
+  /// `Entry` is an instruction of the replay, with the instructions that are carried out on each region of its last
+  /// stage.
   struct Entry {
     size_t instruction;
     std::vector<Tail> tails;
@@ -147,7 +149,7 @@ class CpuExecutable final : public Executable {
     }
   }
 
-  /// Of activations and gradients, which lie behind each other.
+  /// `floats` counts activations and gradients, which are adjacent.
   size_t floats() const { return program_.plan.activations + program_.plan.gradients; }
 
   void lower() {
@@ -178,8 +180,8 @@ class CpuExecutable final : public Executable {
     put_in_order();
   }
 
-  /// Behind an instruction that leaves regions, those that can follow region by region do. Probes in between read what
-  /// is whole only then, and come after them.
+  /// `put_in_order` lets instructions follow region by region behind one that leaves regions, if they can. Probes in
+  /// between read what is whole only after them, and come then.
   void put_in_order() {
     for (size_t i = 0; i < lowered_.size();) {
       Entry entry{i, {}};
@@ -203,7 +205,7 @@ class CpuExecutable final : public Executable {
   Pool& pool_;
   Arena& arena_;
   const GemmChoice& gemm_;
-  bool shared_ = false;  // activations and gradients lie in the arena
+  bool shared_ = false;  // activations and gradients are in the arena
   Block inputs_, own_, workspace_;
   float *activations_ = nullptr, *gradients_ = nullptr;
   std::vector<double> stats_;
@@ -233,7 +235,7 @@ class CpuBackend final : public Backend {
  private:
   Pool pool_;
   Arena arena_;
-  const GemmChoice gemm_ = gemm_choice();  // the process's when it was made
+  const GemmChoice gemm_ = gemm_choice();  // the process's choice when it was made
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Training on the processor.
+// The CPU backend trains on the processor.
 #pragma once
 
 #include <memory>
@@ -8,17 +8,17 @@
 
 namespace normscope {
 
-/// threads 0 = one per physical core. The number never changes a result.
+/// `make_cpu_backend`: threads 0 = usable_cores(). The number never changes a result.
 std::unique_ptr<Backend> make_cpu_backend(int threads = 0);
 
-/// One stage of a program: how long each of its chunks takes on one thread.
+/// `StageSeconds` is one stage of a program: how long each of its chunks takes on one thread.
 struct StageSeconds {
   size_t instruction;
-  bool one_thread;  ///< it is not shared out however many threads there are
+  bool one_thread;  ///< one thread takes all chunks, however many there are
   std::vector<double> chunks;
 };
-/// Runs a program of the CPU backend once, chunk by chunk, on the calling thread. For tools that ask what other numbers
-/// of threads would do (bench --scaling); throws for another backend's program.
+/// `time_chunks` runs a program of the CPU backend once, chunk by chunk, on the calling thread. It serves tools that
+/// ask what other numbers of threads would do (bench --scaling); throws for another backend's program.
 std::vector<StageSeconds> time_chunks(Executable& executable, const StepInputs& inputs);
 
 }  // namespace normscope

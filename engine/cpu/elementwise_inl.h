@@ -1,4 +1,5 @@
-// A unary elementwise op. The including file defines, in the instruction set's namespace, a struct with
+// A unary elementwise op is two formulas. The including file defines, in the instruction set's namespace, a struct
+// with
 //   static VF value(VF x);                  // out
 //   static VF gradient(VF x, VF dout);      // dx
 //   static constexpr int64_t kChunk;        // numbers of a chunk

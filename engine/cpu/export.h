@@ -1,12 +1,12 @@
-// Where a kernel file meets the registry: picks the plan functions of the chosen instruction set when a Program is
-// lowered. The stages that a plan returns point straight into that set's code, so replay dispatches nothing.
+// Export is where a kernel file meets the registry: it picks the plan functions of the chosen instruction set when a
+// Program is lowered. The stages that a plan returns point straight into that set's code, so replay dispatches nothing.
 #pragma once
 
 #include "engine/cpu/kernel.h"
 #include "hwy/highway.h"
 
-/// In namespace normscope::cpu under #if HWY_ONCE: defines name##_kernels() from plan functions
-/// `Stages name##_forward(const Call&)` and `name##_backward` that each instruction set's namespace defines.
+/// Used in namespace normscope::cpu under #if HWY_ONCE: defines name##_kernels() from the plan functions `Stages
+/// name##_forward(const Call&)` and `name##_backward` that each instruction set's namespace defines.
 #define NORMSCOPE_KERNELS(name)                            \
   HWY_EXPORT(name##_forward);                              \
   HWY_EXPORT(name##_backward);                             \

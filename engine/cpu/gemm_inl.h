@@ -3,10 +3,10 @@
 // Used by the CPU kernels of linear (whole products, cut into chunks by shape) and attention (tiles by hand).
 //
 // A tile of C, kTileRows x kTileVectors vectors, stays in registers while K runs. A is read by broadcasts: in place
-// along a row, and along k while its rows are near; else from packed tiles [k][tile_rows], because in place every k
-// would be another page and, at strides that are powers of two, one of the same few cache lines. B is read by whole
-// vectors, from packed panels [k][kPanel] in the L2 cache, or in place where its rows are short. What all chunks share
-// is packed in a stage of its own. The k-order of every element's sum is fixed by the shape alone.
+// along a row, and along k while its rows are near. Otherwise it is read from packed tiles [k][tile_rows], because in
+// place every k would be another page and, at strides that are powers of two, one of the same few cache lines. B is
+// read by whole vectors, from packed panels [k][kPanel] in the L2 cache, or in place where its rows are short. A
+// stage of its own packs what all chunks share. The shape alone fixes the k-order of every element's sum.
 #include <cmath>
 
 #include "engine/cpu/gemm/gemm_choice.h"
@@ -24,8 +24,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-// Rows x vectors that fill the register file: 32 registers hold 24 sums, 16 hold 12 (SSE4 needs one more for
-// products).
+// Rows x vectors that fill the register file: 32 registers hold 24 sums, 16 hold 12 (SSE4 needs one more for products).
 #if HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM
 constexpr int kTileRows = 12;
 #elif HWY_TARGET == HWY_AVX2
@@ -34,13 +33,14 @@ constexpr int kTileRows = 6;
 constexpr int kTileRows = 4;
 #endif
 constexpr int64_t kPrefetchFrom = 64;  // k of a tile that is long enough to fetch C meanwhile
-// Rows of A^T lie apart, often on pages of their own, which the processor does not foresee: so many before its use the
-// line of a row's last number is fetched, some 400 to 800 cycles, as long as memory takes. The line of its first number
-// is the one that the tile before it ended in.
+// kRowsAhead: rows of A^T are apart, often on pages of their own, which the processor does not foresee. So the line
+// of a row's last number is fetched this many rows before its use: some 400 to 800 cycles, as long as memory takes.
+// The line of its first number is the one in which the tile before it ended.
 constexpr int64_t kRowsAhead = 32;
 
-/// The end of a tile: vector j of its sums, `n` valid numbers, to C. All rows are read before the first is written: a
-/// load waits for a store before it that has the same place in its page, as rows of C 4 KiB or a multiple apart have.
+/// `store_sums` ends a tile: it writes vector j of its sums, `n` valid numbers, to C. It reads all rows before it
+/// writes the first: a load waits for an earlier store with the same place in its page, as rows of C 4 KiB or a
+/// multiple apart have.
 template <int kRows, int kVectors>
 HWY_INLINE void store_sums(VF (&sum)[kRows][kVectors], int j, float* HWY_RESTRICT c, int64_t ldc, int64_t n,
                            const float* HWY_RESTRICT bias, bool add) {
@@ -57,8 +57,8 @@ HWY_INLINE void store_sums(VF (&sum)[kRows][kVectors], int j, float* HWY_RESTRIC
     n == kLanes ? hn::StoreU(sum[i][j], d, c + i * ldc) : store_n(sum[i][j], d, c + i * ldc, n);
 }
 
-/// One tile: `cols` valid columns of a panel, `rows` is the template's. A element (i,kk) at a[i*sa + kk] when
-/// kARows, else at a[kk*sa + i]; B row kk at b + kk*sb, readable up to whole vectors.
+/// `TileFn` computes one tile: `cols` valid columns of a panel, and the template's number of rows. A element (i,kk)
+/// is a[i*sa + kk] when kARows, else a[kk*sa + i]; B row kk begins at b + kk*sb and is readable up to whole vectors.
 using TileFn = void (*)(int64_t k, const float* a, int64_t sa, const float* b, int64_t sb, float* c,
                         int64_t ldc, int64_t cols, const float* bias, bool add);
 
@@ -101,7 +101,7 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
   }
 }
 
-/// Tiles by number of rows.
+/// The tiles by number of rows.
 template <int kVectors, bool kARows>
 struct Tiles {
 #define NORMSCOPE_TILE(R) (R <= kTileRows ? &tile<(R <= kTileRows ? R : 1), kVectors, kARows> : nullptr)
@@ -138,28 +138,30 @@ struct Gemm {
 
 constexpr int64_t kBlockK = 256;                   // usual depth of a block of k; at most 1.5 times as deep
 constexpr int64_t kMostPanels = 16;                // of a chunk
-constexpr int64_t kMostShared = int64_t{8} << 20;  // floats of a B that is packed once though A has few rows
-constexpr int64_t kSquareTiles = 9;                // a chunk of so many has room for both
-constexpr int64_t kSquarePanels = 3;               // as many have to pass a packed tile to pay for it
-constexpr int64_t kCopyPanels = 4;                 // as many have to pass a tile to pay for its copy
-constexpr int64_t kSquareK = 64;                   // fewer pages than the first TLB holds are near enough
-// A packing chunk reads its rows of k in runs of about a kilobyte: longer ones would write to more streams than the
+constexpr int64_t kMostShared = int64_t{8} << 20;  // floats of a B that is packed once, even if A has few
+                                                   // rows
+constexpr int64_t kSquareTiles = 9;                // from this many tiles on, a chunk has room for both
+constexpr int64_t kSquarePanels = 3;               // least panels that repay packing a tile
+constexpr int64_t kCopyPanels = 4;                 // least panels that repay copying a tile
+constexpr int64_t kSquareK = 64;                   // least k: fewer pages than the first TLB holds are near
+                                                   // enough
+// A packing chunk reads its rows of k in runs of about a kilobyte: longer runs would write to more streams than the
 // processor follows, shorter ones would read too few lines of a page at a time.
 constexpr int64_t kPackedRows = 32, kTilesOfRun = 16, kPanelsOfRun = 8;
 
-// A worker's scratch: a chunk's panels, behind them a tile of A.
+// A worker's scratch holds a chunk's panels and, behind them, a tile of A.
 constexpr int64_t kMostK = kBlockK + kBlockK / 2, kTileAt = kMostPanels * kPanel * kMostK;
 static_assert(kTileAt + kTileRows * (kMostK + 32) <= static_cast<int64_t>(kScratchFloats));
 
-/// Floats from one packed tile to the next: a cache line more than it has, lest all begin in the same sets.
+/// `tile_floats` is the distance of packed tiles: a cache line more than a tile has, lest all begin in the same sets.
 HWY_INLINE int64_t tile_floats(const GemmPlan& plan) { return plan.tile_rows * plan.kc + 16; }
 
-/// Whether rows so many floats apart share the same few sets of an L1 cache, in which the same line of all of a tile's
-/// rows has to lie at once: those 4 KiB or a multiple apart do, give or take half a line.
+/// `collide` says whether rows this many floats apart share the same few sets of an L1 cache, in which the same line
+/// of all of a tile's rows has to be at once: rows 4 KiB or a multiple apart do, give or take half a line.
 constexpr bool collide(int64_t row) { return row >= 1024 - 8 && (row + 8) % 1024 <= 16; }
 
-/// plan_gemm runs at lowering: its dozen divisions would slow down the chunks of small products. `made`: null for the
-/// usual choice.
+/// `plan_gemm` runs at lowering: its dozen divisions would slow down the chunks of small products. `made`: null for
+/// the usual choice.
 inline GemmPlan plan_gemm(const Gemm& g, const GemmChoice* made) {
   GemmPlan plan{};
   const int64_t tiles = div_up(g.m, kTileRows), panels = div_up(g.n, kPanel);
@@ -217,12 +219,12 @@ inline GemmPlan plan_gemm(const Gemm& g, const GemmChoice* made) {
   return plan;
 }
 
-/// Where the shared tiles of a block of k begin: tile after tile.
+/// `packed_tiles` is where the shared tiles of a block of k begin: tile after tile.
 HWY_INLINE float* packed_tiles(const Gemm& g, const GemmPlan& plan, int64_t k0, float* packed) {
   return packed + plan.b_floats + k0 / plan.kc * div_up(g.m, plan.tile_rows) * tile_floats(plan);
 }
 
-/// Row kk of A^T, from tile `first` to before tile `end`, into the tiles of its block.
+/// `pack_row_of_a` packs row kk of A^T, tiles [first, end), into the tiles of its block.
 inline void pack_row_of_a(const Gemm& g, const GemmPlan& plan, int64_t kk, int64_t first, int64_t end,
                           float* packed) {
   const DF d;
@@ -238,7 +240,7 @@ inline void pack_row_of_a(const Gemm& g, const GemmPlan& plan, int64_t kk, int64
   }
 }
 
-/// Row kk of B, from panel `first` to before panel `end`. Layout: k-block after k-block, in each panel after panel.
+/// `pack_row_of_b` packs row kk of B, panels [first, end). Layout: k-block after k-block, in each panel after panel.
 inline void pack_row_of_b(const Gemm& g, const GemmPlan& plan, int64_t kk, int64_t first, int64_t end,
                           float* packed) {
   const int64_t k0 = kk / plan.kc * plan.kc, kc = smaller(plan.kc, g.k - k0);
@@ -247,7 +249,7 @@ inline void pack_row_of_b(const Gemm& g, const GemmPlan& plan, int64_t kk, int64
     pack_panel({g.b.p + kk * g.b.row + j, g.b.row, 1}, 1, smaller(kPanel, g.n - j), to + j * kc);
 }
 
-/// One panel of a transposed B over all of k.
+/// `pack_panel_of_b` packs one panel of a transposed B over all of k.
 inline void pack_panel_of_b(const Gemm& g, const GemmPlan& plan, int64_t panel, float* packed) {
   const int64_t width = round_up(g.n, kPanel), j = panel * kPanel, cols = smaller(kPanel, g.n - j);
   for (int64_t k0 = 0; k0 < g.k; k0 += plan.kc) {
@@ -269,7 +271,7 @@ inline void gemm_pack_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, 
       (of_a ? pack_row_of_a : pack_row_of_b)(g, plan, kk, first, smaller(pieces, first + run), packed);
 }
 
-/// What a chunk covers of C.
+/// `gemm_region` is the part of C that a chunk covers.
 inline Region gemm_region(const Gemm& g, const GemmPlan& plan, int64_t chunk) {
   const int64_t i = plan.rows.begin(chunk / plan.cols.chunks) * plan.tile_rows,
                 j = plan.cols.begin(chunk % plan.cols.chunks) * kPanel;
@@ -277,7 +279,7 @@ inline Region gemm_region(const Gemm& g, const GemmPlan& plan, int64_t chunk) {
           smaller(g.n - j, plan.cols.per_chunk * kPanel)};
 }
 
-/// A tile of A that is read along its rows, and where its copy lies: rows a line longer than they are.
+/// `copy_tile` copies a tile of A that is read along its rows, and returns the copy, whose rows are a line longer.
 inline Operand copy_tile(Operand a, int64_t rows, int64_t k, float* to) {
   const int64_t stride = round_up(k, 16) + 16;
   for (int64_t i = 0; i < rows; ++i)
@@ -286,14 +288,14 @@ inline Operand copy_tile(Operand a, int64_t rows, int64_t k, float* to) {
   return {to, stride, 1};
 }
 
-/// Fetches the part-th of `parts` shares of such a tile's lines, for its copy to come.
+/// `fetch_tile` fetches the part-th of `parts` shares of such a tile's lines, for its copy to come.
 HWY_INLINE void fetch_tile(Operand a, int64_t rows, int64_t k, int64_t part, int64_t parts) {
   const int64_t lines = div_up(k, 16), share = div_up(rows * lines, parts);
   for (int64_t at = part * share; at < smaller(rows * lines, (part + 1) * share); ++at)
     hwy::Prefetch(a.p + at / lines * a.row + at % lines * 16);
 }
 
-/// One chunk of C. `packed` is what the packing stage left, or null.
+/// `gemm_chunk` computes one chunk of C. `packed` is what the packing stage left, or null.
 inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float* packed, float* scratch) {
   using PackB = GemmPlan::PackB;
   const Region of_c = gemm_region(g, plan, chunk);
@@ -323,7 +325,7 @@ inline void gemm_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float
       return Operand{packed_tiles(g, plan, k0, packed) + i / plan.tile_rows * tile_floats(plan), 1,
                      plan.tile_rows};
     };
-    // What the outer loop holds stays in the L1 cache: of what is packed on both sides the panel.
+    // What the outer loop holds stays in the L1 cache: the panel, where both sides are packed.
     if (plan.panels_outer) {
       for (int64_t j = j0; j < j1; j += kPanel)
         for (int64_t i = i0; i < i1; i += plan.tile_rows) multiply(i, j, tile_of_a(i));

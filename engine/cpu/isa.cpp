@@ -34,8 +34,8 @@ constexpr Isa kIsas[] = {
 #endif
 };
 
-/// usable_targets() tells the targets that are compiled into the kernels and that the processor has. It asks once:
-/// asking takes the present choice back for a moment, in which another thread's kernels would be those of the best one.
+/// `usable_targets` are the targets that are compiled into the kernels and that the processor has. It asks once: asking
+/// takes the present choice back for a moment, in which another thread's kernels would be those of the best target.
 int64_t usable_targets() {
   static const int64_t usable = [] {
     hwy::SetSupportedTargetsForTest(0);
@@ -44,8 +44,8 @@ int64_t usable_targets() {
   return usable;
 }
 
-/// choose() makes a target that of all kernels planned from now on. It leaves a choice alone that stands already, as other
-/// threads may be planning by it: every CPU backend that is made comes through here.
+/// `choose` sets the target of all kernels planned from now on. It leaves an equal choice alone, as other threads may
+/// be planning by it: every CPU backend that is made comes through here.
 void choose(int64_t target) {
   static std::mutex mutex;
   static int64_t chosen = 0;

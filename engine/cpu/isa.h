@@ -1,5 +1,6 @@
-// Which instruction set the kernels use: the best this processor has, or the one NORMSCOPE_ISA asks for.
-// Called once when a CPU backend is made; later calls are cheap. And what else the processor says of itself.
+// The ISA is the instruction set that the kernels use: the best this processor has, or the one NORMSCOPE_ISA asks
+// for. It is chosen once when a CPU backend is made; later calls are cheap. This file also says what else the
+// processor reports.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +11,28 @@
 
 namespace normscope::cpu {
 
-/// Chooses the instruction set for all kernels planned from now on: `name` is sse4, avx2, avx3 or neon; ""
-/// means the environment variable NORMSCOPE_ISA, and where that is unset, the best. Throws Error for an
-/// unknown name, for one that this processor or this build lacks, and on processors below the least
-/// supported. Returns the chosen name.
+/// `choose_isa` chooses the instruction set for all kernels planned from now on: `name` is sse4, avx2, avx3 or neon;
+/// "" means the environment variable NORMSCOPE_ISA, and where that is unset, the best. Throws Error for an unknown
+/// name, for one that this processor or this build lacks, and on processors below the least supported. Returns the
+/// chosen name.
 std::string choose_isa(std::string_view name = "");
 
-/// choose_isa() for callers that only want the refusal.
+/// `check_instruction_set` is for callers that only want the refusal.
 inline void check_instruction_set() { choose_isa(); }
 
-/// What this processor and build offer, best first.
+/// `available_isas` lists what this processor and build offer, best first.
 std::vector<std::string> available_isas();
 
-/// What this build has kernels for, best first.
+/// `compiled_isas` lists what this build has kernels for, best first.
 std::vector<std::string> compiled_isas();
 
-/// As the system calls it ("AMD EPYC 9B14"), or "unknown". Some clouds call every generation the same; a name without a
-/// digit is followed by what tells them apart: "AMD EPYC (family 25, model 17)".
+/// `processor_name` is the system's ("AMD EPYC 9B14"), or "unknown". Some clouds call every generation the same; a
+/// name without a digit is followed by what tells them apart: "AMD EPYC (family 25, model 17)".
 std::string processor_name();
-/// Out of the text of Linux's /proc/cpuinfo.
+/// Reads it from the text of Linux's /proc/cpuinfo.
 std::string processor_name(std::istream& cpuinfo);
 
-/// l2_bytes returns the size of a core's L2 cache, as the system reports it; 1 MiB where it does not.
+/// `l2_bytes` is the size of a core's L2 cache, as the system reports it; 1 MiB where it does not.
 int64_t l2_bytes();
 
 }  // namespace normscope::cpu

@@ -10,7 +10,7 @@ void Stages::add(StageFn run, int64_t chunks) {
   stage[count++] = {.run = run, .chunks = chunks};
 }
 
-// Asked anew for every instruction that is planned: the tests change the instruction set within a process.
+// `kernels_of` asks anew for every instruction that is planned: the tests change the instruction set within a process.
 Kernels kernels_of(OpKind op) {
   switch (op) {
 #define OP(Kind, name, ...) \

@@ -1,8 +1,9 @@
-// What a CPU kernel receives and how an op describes its work. Called from cpu/backend_cpu.cpp's replay loop.
+// A CPU kernel receives what is declared here, and an op describes its work by it. Called from cpu/backend_cpu.cpp's
+// replay loop.
 //
-// An instruction runs as one to four stages. Each stage is cut into chunks by shape alone, never by thread
-// count, and a barrier stands between stages; reductions across chunks write partials to the workspace and a
-// last stage adds them in chunk order. So results are bitwise identical for any number of threads.
+// An instruction runs as one to four stages. Each stage is cut into chunks by shape alone, never by thread count, and
+// a barrier separates stages. Reductions across chunks write partials to the workspace, and a last stage adds them in
+// chunk order. So results are bitwise identical for any number of threads.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace normscope::cpu {
 inline constexpr int kMaxStages = 4;
 inline constexpr int kMaxProducts = 2;
 
-/// Private bytes of a worker: undefined on entry, never read by another chunk (packing panels, score tiles).
+/// `Scratch` is private to a worker: undefined on entry, never read by another chunk (packing panels, score tiles).
 struct Scratch {
   float* p;
 };
@@ -25,13 +26,13 @@ inline constexpr size_t kScratchFloats = size_t{1} << 18;  // 1 MiB a worker
 
 using StageFn = void (*)(const Call&, const StepInputs&, int64_t chunk, Scratch) noexcept;
 
-/// A part of a tensor seen as rows and columns.
+/// `Region` is a part of a tensor seen as rows and columns.
 struct Region {
   int64_t row, rows, col, cols;
 };
 using RegionFn = void (*)(const Call&, const StepInputs&, const Region&, Scratch) noexcept;
 
-/// An instruction that is carried out region by region, as an earlier one leaves them.
+/// `Tail` is an instruction that is carried out region by region, as an earlier one leaves them.
 struct Tail {
   RegionFn run;
   const Call* call;
@@ -40,9 +41,9 @@ struct Tail {
 struct Stage {
   StageFn run = nullptr;
   int64_t chunks = 0;
-  /// What a chunk leaves complete of the result (forward: out, backward: din[0]); null: nothing.
+  /// The region of the result that a chunk completes (forward: out, backward: din[0]); null: none.
   Region (*region)(const Call&, int64_t chunk) = nullptr;
-  /// Carried out on that region right after the chunk, while it is in the cache.
+  /// They are carried out on that region right after the chunk, while it is in the cache.
   std::span<const Tail> tails{};
 };
 
@@ -54,28 +55,28 @@ inline void run_chunk(const Stage& stage, const Call& call, const StepInputs& in
   for (const Tail& tail : stage.tails) tail.run(*tail.call, inputs, region, scratch);
 }
 
-/// What an op answers at lowering; a pure function of shapes, attributes and write modes.
+/// `Stages` is what an op answers at lowering; it is a pure function of shapes, attributes and write modes.
 struct Stages {
   int count = 0;
   Stage stage[kMaxStages];
   size_t workspace_floats = 0;
   size_t kept_floats = 0;  ///< of a forward instruction: Call::kept, from here to the end of the step
-  /// Computes the same result for one region, from no other rows and without workspace; null: there is no such way.
+  /// Computes the same result for one region, from no other rows and without workspace; null: impossible.
   RegionFn region = nullptr;
-  bool whole_rows = false;  ///< `region` takes only regions that have all columns
-  /// Of the products, if there are any; whoever runs the stages hands them back as Call::plans.
+  bool whole_rows = false;  ///< `region` takes only regions with all columns
+  /// The plans of the products, if any; the backend hands them back as Call::plans.
   GemmPlan plans[kMaxProducts] = {};
   void add(StageFn run, int64_t chunks);  ///< throws Error beyond kMaxStages
 };
 
-/// One line a registry entry: forward and backward (nullptr where the op has none). At planning time Call::in
-/// etc. hold shapes and null-ness is meaningful, addresses must not be read.
+/// `Kernels` has one line for each registry entry: forward and backward (nullptr where the op has none). At planning
+/// time Call::in etc. hold shapes and null-ness is meaningful, addresses must not be read.
 struct Kernels {
   Stages (*forward)(const Call&) = nullptr;
   Stages (*backward)(const Call&) = nullptr;
 };
 
-/// Of an op of the registry, for the instruction set that is chosen now.
+/// `kernels_of` are those of an op, for the instruction set that is chosen now.
 Kernels kernels_of(OpKind op);
 
 // Defined in ops/*/*_cpu.cpp.

@@ -1,13 +1,13 @@
-// Vectorised sums over rows of host memory for measure/step_metrics: means and squares of carried components, dot
-// products, entropies. Float lanes within a row, double across rows; in a fixed order, so results are bitwise
-// identical for any number of threads.
+// These are vectorised sums over rows of host memory for measure/step_metrics: means and squares of carried
+// components, dot products, entropies. They add float lanes within a row and doubles across rows, in a fixed order,
+// so results are bitwise identical for any number of threads.
 #pragma once
 
 #include <cstdint>
 
 namespace normscope::cpu {
 
-/// Sum and sum of squares of n numbers; variance about their mean.
+/// `Moments` are the sum and the sum of squares of n numbers; variance is about their mean.
 struct Moments {
   double sum = 0, square = 0;
   double variance(int64_t n) const {
@@ -22,16 +22,16 @@ struct Moments {
 struct CarryMap {
   const float* scale = nullptr;          ///< width numbers
   const float* gain = nullptr;           ///< width numbers
-  const float* inverse_sigma = nullptr;  ///< a number a row; null: no norm, so no mean is subtracted
+  const float* inverse_sigma = nullptr;  ///< a number for each row; null: no norm, so no mean is subtracted
   bool centre = true;                    ///< subtract the row's mean
   const float* bias = nullptr;           ///< width numbers, added last
-  const float* factor = nullptr;         ///< a number an element, after mean and inverse_sigma
+  const float* factor = nullptr;         ///< a number for each element, after mean and inverse_sigma
 };
 
 Moments moments(const float* x, int64_t n);
 /// carry_rows applies the map to rows x width numbers in place and adds the result to `total`.
 Moments carry_rows(const CarryMap& map, float* c, float* total, int64_t rows, int64_t width);
-/// Largest |a - b|; NaN when any difference is NaN.
+/// `largest_difference` is the largest |a - b|; NaN when any difference is NaN.
 double largest_difference(const float* a, const float* b, int64_t n);
 struct Dots {
   double aa = 0, ab = 0, bb = 0;

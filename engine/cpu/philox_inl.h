@@ -1,5 +1,5 @@
-// Dropout factors from Philox4x32-10, as many blocks of four elements at a time as a vector has lanes; the
-// same integers as core/philox.h's random_word. Included by the CPU kernels that draw dropout.
+// Dropout factors come from Philox4x32-10, as many blocks of four elements at a time as a vector has lanes; the
+// integers are those of core/philox.h's random_word. Included by the CPU kernels that draw dropout.
 #include "engine/core/philox.h"
 #include "engine/cpu/simd_inl.h"
 
@@ -18,7 +18,7 @@ using DU = hn::ScalableTag<uint32_t>;
 using VU = hn::Vec<DU>;
 constexpr int64_t kFactorGroup = 4 * kLanes;  // elements that one vector of counters yields
 
-/// Upper 32 bits of a * b in every lane.
+/// `multiply_high` is the upper 32 bits of a * b in every lane.
 HWY_INLINE VU multiply_high(VU a, VU b) {
   const DU d;
   const hn::Repartition<uint64_t, DU> d64;
@@ -28,7 +28,7 @@ HWY_INLINE VU multiply_high(VU a, VU b) {
   return hn::BitCast(d, hn::Or(hn::ShiftRight<32>(even), hn::And(odd, upper)));
 }
 
-/// What decides an element's fate, but for its index.
+/// `DropoutSite` is what decides, with an element's index, whether it is kept.
 struct DropoutSite {
   uint32_t site, step;
   uint64_t seed;
@@ -67,10 +67,10 @@ inline void dropout_factors(const DropoutSite& s, uint64_t first, int64_t n, flo
   }
 }
 
-// Of factors a bit each can be kept for the backward pass: a vector's bits take kMaskBytes.
+// The factors can be kept for the backward pass as a bit each: a vector's bits take kMaskBytes.
 constexpr int64_t kMaskBytes = kLanes < 8 ? 1 : kLanes / 8;
 
-/// Floats that hold the bits of n factors.
+/// The floats that hold the bits of n factors.
 HWY_INLINE int64_t mask_floats(int64_t n) { return div_up(div_up(n, kLanes) * kMaskBytes, 4); }
 
 /// Which of n factors are not 0: elements `begin`, a multiple of kLanes, to before begin + n of what `kept` holds. A

@@ -22,8 +22,8 @@ void pause_core() noexcept {
 #endif
 }
 
-/// Spins until ready() or until kSpin has passed; says which. It never yields: beside a busy process that
-/// would give away the core for a whole time slice, again and again.
+/// `spin_until` spins until ready() or until kSpin has passed, and says which. It never yields: beside a busy process
+/// that would repeatedly give away the core for a whole time slice.
 template <typename Ready>
 bool spin_until(Ready ready) noexcept {
   std::chrono::steady_clock::time_point start;
@@ -71,8 +71,7 @@ void Pool::run(const Stage& stage, const Call& call, const StepInputs& inputs, b
       run_chunk(stage, call, inputs, chunk, scratch_of(0));
     return;
   }
-  // Every chunk of the previous job is done (see [ticket]): no worker acts on these fields until a ticket has
-  // changed.
+  // Every chunk of the previous job is done (see [ticket]): no worker uses these fields until a ticket has changed.
   stage_.store(&stage, std::memory_order_relaxed);
   call_.store(&call, std::memory_order_relaxed);
   inputs_.store(&inputs, std::memory_order_relaxed);
@@ -98,7 +97,7 @@ int64_t Pool::share_begin(size_t share, size_t shares, int64_t chunks) {
   return static_cast<int64_t>(share) * chunks / static_cast<int64_t>(shares);
 }
 
-/// Takes one chunk of a share of this generation; returns how many there were, 0 when there is none to take.
+/// `take` takes one chunk of a share of this generation; it returns how many there were, 0 when none is left.
 int64_t Pool::take(size_t share, uint32_t generation) noexcept {
   std::atomic<uint64_t>& value = tickets_[share].value;
   uint64_t ticket = value.load(std::memory_order_acquire);
@@ -109,7 +108,8 @@ int64_t Pool::take(size_t share, uint32_t generation) noexcept {
   }
 }
 
-/// Takes chunks of the worker's own share, then of the others', until none is left; returns how many it ran.
+/// `run_chunks` takes chunks of the worker's own share, then of the others', until none is left; it returns how many it
+/// ran.
 int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noexcept {
   const Scratch scratch = scratch_of(worker);
   const size_t shares = threads_;
@@ -122,7 +122,7 @@ int64_t Pool::run_chunks(uint32_t generation, const Job& job, size_t worker) noe
   return ran;
 }
 
-/// The caller's end of a stage: waits for the chunks that others took, `theirs` of them.
+/// `wait_until_done` is the caller's end of a stage: it waits for the chunks that others took, `theirs` of them.
 void Pool::wait_until_done(int64_t theirs) noexcept {
   const uint32_t target = static_cast<uint32_t>(theirs);
   if (spin_until([&] { return done_.load(std::memory_order_acquire) == target; })) return;
@@ -132,7 +132,7 @@ void Pool::wait_until_done(int64_t theirs) noexcept {
   caller_sleeps_.store(0, std::memory_order_relaxed);
 }
 
-/// Waits for a generation other than `seen`; false when the pool is being destroyed.
+/// `wait_for_job` waits for a generation other than `seen`; false when the pool is being destroyed.
 bool Pool::wait_for_job(uint32_t seen) noexcept {
   const auto changed = [&](std::memory_order order) {
     return generation_.load(order) != seen || stop_.load(std::memory_order_relaxed);

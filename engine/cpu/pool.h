@@ -1,11 +1,12 @@
-// The worker pool under replay: runs the chunks of one stage on the calling thread (worker 0) and N-1 workers.
-// Promises: run() allocates nothing and takes no lock; a chunk goes to whichever worker is free, so a worker that
-// sleeps or was descheduled before it took a chunk is never waited for; each worker begins with its own contiguous
-// share, the same in every stage, so that rows tend to stay in one core's cache, and then helps the others;
-// between stages workers spin for some tens of microseconds, then sleep, so that an idle program uses no CPU. A
-// Pool that is constructed has all its workers running: whatever a thread allocates at its start is allocated
-// during construction. Which thread runs a chunk never changes a result. Called by cpu/backend_cpu.cpp, from one
-// thread at a time.
+// `Pool` is the worker pool under replay: it runs the chunks of one stage on the calling thread (worker 0) and N-1
+// workers.
+//
+// Promises: run() allocates nothing and takes no lock. A chunk goes to whichever worker is free, so no worker is
+// waited for that sleeps or was descheduled before it took a chunk. Each worker begins with its own contiguous share,
+// the same in every stage, so that rows tend to stay in one core's cache, and then helps the others. Between stages
+// workers spin for some tens of microseconds, then sleep, so that an idle program uses no CPU. A constructed Pool has
+// all its workers running: what a thread allocates at its start is allocated during construction. Which thread runs a
+// chunk never changes a result. Called by cpu/backend_cpu.cpp, from one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -29,7 +30,7 @@ class Pool {
 
   int threads() const { return static_cast<int>(threads_); }
 
-  /// Runs every chunk of the stage, on the calling thread alone if asked, and returns when all are done.
+  /// `run` runs every chunk of the stage, on the calling thread alone if asked, and returns when all are done.
   void run(const Stage& stage, const Call& call, const StepInputs& inputs, bool alone = false) noexcept;
 
  private:
@@ -49,10 +50,10 @@ class Pool {
   bool wait_for_job(uint32_t seen) noexcept;
   void wait_until_done(int64_t theirs) noexcept;
 
-  // Note [ticket]: one ticket a share; generation in the upper half, chunks of the share not yet taken in the
-  // lower. A chunk is taken by compare-and-swap on a ticket with chunks left. The job is replaced only after
-  // its last chunk is done, so a worker whose swap succeeds has read the job of that very generation, whole;
-  // a late one finds nothing left or another generation.
+  // Note [ticket]: each share has a ticket, with the generation in the upper half and the number of chunks not yet
+  // taken in the lower. A chunk is taken by compare-and-swap on a ticket with chunks left. The job is replaced only
+  // after its last chunk is done, so a worker whose swap succeeds has read the whole job of that very generation; a
+  // late worker finds no chunk left or another generation.
   struct alignas(128) Ticket {
     std::atomic<uint64_t> value{0};
   };
@@ -71,7 +72,7 @@ class Pool {
   std::atomic<int64_t> chunks_{0};
 
   size_t threads_;
-  Block scratch_;  // one worker's behind the other's: from two workers on they fill huge pages
+  Block scratch_;  // the workers' blocks in a row: from two workers on they fill huge pages
   std::vector<std::jthread> workers_;
 };
 

@@ -1,6 +1,6 @@
-// Vector helpers of the kernels, compiled once per instruction set: partial loads and stores that never touch
-// memory outside the tensor, exp/log/tanh that keep NaN, and sums over lanes. Included by kernel files
-// between hwy/foreach_target.h and HWY_BEFORE_NAMESPACE.
+// These are the kernels' vector helpers, compiled once per instruction set: partial loads and stores that never touch
+// memory outside the tensor, exp/log/tanh that keep NaN, and sums over lanes. Included by kernel files between
+// hwy/foreach_target.h and HWY_BEFORE_NAMESPACE.
 #include <cstddef>
 #include <cstdint>
 
@@ -32,7 +32,7 @@ constexpr int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 // Masked memory access reads and writes exactly n floats on AVX; elsewhere it is emulated through a whole
 // vector, so the other targets go element by element.
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
-/// The first n floats at p, then zeros; 0 <= n <= kLanes.
+/// `load_n` reads the first n floats at p, then zeros; 0 <= n <= kLanes.
 HWY_INLINE VF load_n(DF d, const float* p, int64_t n) {
   return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(n)), d, p);
 }
@@ -61,12 +61,12 @@ HWY_INLINE VF exp_of(DF d, VF x) {
 /// tanh, 4 ulp.
 HWY_INLINE VF tanh_of(DF d, VF x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(d, x)); }
 
-/// Sum of all lanes in a fixed tree, as a scalar.
+/// The sum of all lanes in a fixed tree, as a scalar.
 HWY_INLINE float sum_of(DF d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
 HWY_INLINE float max_of(DF d, VF v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
 
-/// How the body of each_vector touches memory: whole vectors, or the last n < kLanes floats (the rest reads as
-/// zero).
+/// `Whole` and `Part` are how the body of each_vector touches memory: whole vectors, or the last n < kLanes floats
+/// (the rest reads as zero).
 struct Whole {
   HWY_INLINE VF load(const float* p) const { return hn::LoadU(DF(), p); }
   HWY_INLINE void store(VF v, float* p) const { hn::StoreU(v, DF(), p); }
@@ -85,7 +85,7 @@ struct Part {
   }
 };
 
-/// body(i, Whole or Part) for the vectors that cover n floats. Lambdas say HWY_ATTR.
+/// `each_vector` calls body(i, Whole or Part) for the vectors that cover n floats. Lambdas say HWY_ATTR.
 template <typename Body>
 HWY_INLINE void each_vector(int64_t n, const Body& body) {
   int64_t i = 0;
@@ -93,7 +93,7 @@ HWY_INLINE void each_vector(int64_t n, const Body& body) {
   if (i < n) body(i, Part{n - i});
 }
 
-/// body(begin, n) for every run of numbers of a region that lie behind each other in a tensor of `cols` columns.
+/// `each_run` calls body(begin, n) for every contiguous run of a region's numbers in a tensor of `cols` columns.
 template <typename Body>
 HWY_INLINE void each_run(const Region& region, int64_t cols, const Body& body) {
   const bool whole = region.cols == cols;
@@ -101,7 +101,7 @@ HWY_INLINE void each_run(const Region& region, int64_t cols, const Body& body) {
   for (int64_t r = 0; r < runs; ++r) body((region.row + r) * cols + region.col, n);
 }
 
-/// Stores v, or adds it to what is there.
+/// `put` stores v, or adds it to what is there.
 template <typename Lanes>
 HWY_INLINE void put(const Lanes& lanes, VF v, float* p, bool add) {
   lanes.store(add ? hn::Add(v, lanes.load(p)) : v, p);

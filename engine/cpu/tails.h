@@ -1,4 +1,4 @@
-// Which instructions can be carried out region by region behind another one, while its result is in the cache:
+// Tails are instructions that are carried out region by region behind another one, while its result is in the cache:
 // elementwise ones and norms behind a product. Called by cpu/backend_cpu.cpp when a program is lowered.
 #pragma once
 
@@ -8,15 +8,15 @@
 
 namespace normscope::cpu {
 
-/// Follows the instructions behind a first one for as long as they can be its tails.
+/// `TailFinder` follows the instructions behind a first one for as long as they can be its tails.
 class TailFinder {
  public:
   TailFinder(const Call& head, const Stages& stages);
-  /// Takes the next instruction as a tail if it works on the regions that the first one leaves, row by row, and writes
-  /// nothing that an instruction before it reads or writes: other regions may not be through with that.
+  /// `takes` takes the next instruction as a tail if it works on the first one's regions, row by row, and writes
+  /// nothing that an instruction before it reads or writes: those may not be through with other regions.
   bool takes(const Call& call, const Stages& stages);
-  /// Whether the next instruction can wait until all tails are done, because none of those taken so far and none to
-  /// come writes what it reads.
+  /// `lets` says whether the next instruction can wait until all tails are done, because no tail, taken or to come,
+  /// writes what it reads.
   bool lets(const Call& probe);
 
  private:

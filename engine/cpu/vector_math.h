@@ -1,5 +1,4 @@
-// The vector functions of the kernels (cpu/simd_inl.h), applied to arrays so that the accuracy test can sweep
-// them.
+// These apply the kernels' vector functions (cpu/simd_inl.h) to arrays, so that the accuracy test can sweep them.
 //   exp: at most 2 ulp, NaN stays NaN, below -87.33 the result may be flushed to zero
 //   tanh: at most 4 ulp, NaN stays NaN
 #pragma once

@@ -1,7 +1,6 @@
-// The CUDA backend: device memory from the same memory plan as the CPU's, lowering to calls with device
-// addresses, and a step as one captured graph: batch and StepInputs up from pinned memory, every kernel, the
-// stats block down. Nothing that varies between steps is a kernel argument; a test changes each field of
-// StepInputs and demands a changed result.
+// The CUDA backend: device memory from the same memory plan as the CPU's, lowering to calls with device addresses, and
+// a step as one captured graph: batch and StepInputs up from pinned memory, every kernel, the stats block down. Nothing
+// that varies between steps is a kernel argument; a test changes each field of StepInputs and demands a changed result.
 #include "engine/cuda/backend_cuda.h"
 
 #include <algorithm>
@@ -67,7 +66,7 @@ class CudaExecutable final : public Executable {
     if (id == kNone) return nullptr;
     const ValueInfo& info = program_.values[static_cast<size_t>(id)];
     const size_t offset = program_.plan.value_offset[static_cast<size_t>(id)];
-    if (offset == kNoOffset) return nullptr;  // probabilities that nobody looks at
+    if (offset == kNoOffset) return nullptr;  // probabilities that nobody reads
     if (info.role == Role::Parameter) return program_.store->block(Store::Block::Value).data() + offset;
     if (info.role == Role::Input) return staged_.as<float>() + kStepBytes / sizeof(float) + offset;
     return activations_.as<float>() + offset;
@@ -98,7 +97,8 @@ class CudaExecutable final : public Executable {
  private:
   static constexpr size_t kStepBytes = padded(sizeof(StepInputs));
 
-  /// Kernels count elements in 32 bits, and heads and probes in the 16 bits of a grid's second dimension.
+  /// `check_sizes`: kernels count elements in 32 bits, and heads and probes in the 16 bits of a grid's second
+  /// dimension.
   void check_sizes() const {
     for (size_t i = 0; i < program_.values.size(); ++i)
       if (const ValueInfo& v = program_.values[i];
@@ -116,7 +116,7 @@ class CudaExecutable final : public Executable {
     const ImageWindow window = n.attributes.as<Conv2dSpec>().window;
     return program_.values[static_cast<size_t>(n.in[0])].shape[0] * window.windows() * window.patch();
   }
-  /// Of attention of either kind; of other ops none.
+  /// `batch_heads` is that of attention of either kind; other ops have none.
   int64_t batch_heads(const Node& n) const {
     const int32_t heads = n.op == OpKind::Attention           ? n.attributes.as<AttentionSpec>().heads
                           : n.op == OpKind::RelativeAttention ? n.attributes.as<RelativeAttentionSpec>().heads
@@ -126,7 +126,8 @@ class CudaExecutable final : public Executable {
 
   double* stat(int32_t index) const { return index < 0 ? nullptr : stats_.as<double>() + index; }
 
-  /// Of the loss, which nothing ever writes; and the clip factor is one until a clip does.
+  /// `seed_loss_gradient` sets the loss's gradient, which nothing ever writes, and the clip factor before a clip, to
+  /// one.
   void seed_loss_gradient() {
     const float one = 1.0f;
     if (float* d = gradient(program_.loss)) driver_->upload(d, &one, sizeof one);
@@ -134,7 +135,7 @@ class CudaExecutable final : public Executable {
     if (program_.clip_stat >= 0) driver_->upload(stat(program_.clip_stat), &factor, sizeof factor);
   }
 
-  /// A table in device memory that lives as long as this.
+  /// `table` is in device memory and lives as long as this.
   template <class T>
   T* table(const std::vector<T>& rows) {
     tables_.emplace_back(driver_, rows.size() * sizeof(T));
@@ -183,12 +184,13 @@ class CudaExecutable final : public Executable {
   }
 
   void build_calls() {
-    // One counter an instruction: of its parts that may run side by side, only that of the parameters uses it.
+    // Each instruction has one counter: of its parts that may run side by side, only the parameters' part uses it.
     uint32_t* counters = zeros<uint32_t>(program_.instructions.size());
     for (const Instruction& i : program_.instructions) calls_.push_back(planned(i, counters++));
   }
 
-  /// One table for all probes; a probe's own call sees its one entry, a step's calls see all of a kind.
+  /// `build_probes` makes one table for all probes; a probe's own call sees its one entry, a step's calls see all of a
+  /// kind.
   void build_probes() {
     std::vector<ProbeEntry> entries;
     std::vector<size_t> of_call;
@@ -223,7 +225,7 @@ class CudaExecutable final : public Executable {
       calls_[of_call[e]].call.probes = {rows + e, 1, static_cast<int32_t>(chunks_of(entries[e].size))};
   }
 
-  /// Each branch has one workspace, shared by its calls, which run one after the other.
+  /// `place_workspaces` gives each branch one workspace, shared by its calls, which run one after the other.
   void place_workspaces() {
     size_t floats[2] = {0, 0};
     for (const Planned& p : calls_) floats[0] = std::max(floats[0], driver_->workspace_floats(p.call));
@@ -258,8 +260,8 @@ class CudaExecutable final : public Executable {
     graph_ = driver_->end_capture();
   }
 
-  /// The caller may read stats and fill the next batch when a replay returns. After an error nothing can be
-  /// believed.
+  /// `finish` waits, so that the caller may read stats and fill the next batch when a replay returns. After an error no
+  /// number can be trusted.
   void finish() noexcept {
     driver_->wait();
     if (driver_->error().empty()) return;
@@ -282,7 +284,7 @@ class CudaExecutable final : public Executable {
   std::vector<Block> tables_;
   UpdateTable update_;
   ProbeTable value_probes_, gradient_probes_;
-  std::vector<Planned> calls_;  // one an instruction
+  std::vector<Planned> calls_;  // one for each instruction
   std::vector<Step> steps_;     // what a replay runs
   void* graph_ = nullptr;
 };

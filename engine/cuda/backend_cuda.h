@@ -1,4 +1,4 @@
-// The CUDA backend over any driver: the real one (cuda/loader.cpp) or a test's recording fake.
+// The CUDA backend works over any driver: the real one (cuda/loader.cpp) or a test's recording fake.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace normscope::cuda {
 
-/// nullptr and the reason in words when the shared object or a device is missing.
+/// `open_driver` returns nullptr, and says why in `reason`, when the shared object or a device is missing.
 std::shared_ptr<Driver> open_driver(const DriverOptions& options, std::string& reason);
 
 std::unique_ptr<Backend> make_backend(std::shared_ptr<Driver> driver, const CudaOptions& options);

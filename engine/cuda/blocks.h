@@ -1,4 +1,4 @@
-// Memory of the CUDA backend, owned: device memory, page-locked host memory, and a Store's block. Included by
+// These own the memory of the CUDA backend: device memory, page-locked host memory, and a Store's block. Included by
 // cuda/backend_cuda.cpp alone.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace normscope::cuda {
 inline constexpr size_t kLine = 256;  // bytes; every block starts on such a line
 constexpr size_t padded(size_t bytes) { return (bytes + kLine - 1) / kLine * kLine; }
 
-/// Throws DeviceError with what is missing.
+/// `out_of_memory` throws DeviceError with what is missing.
 [[noreturn]] inline void out_of_memory(Driver& driver, size_t bytes, const char* kind) {
   const auto megabytes = [](size_t b) { return (b + (size_t{1} << 20) - 1) >> 20; };
   throw DeviceError(
@@ -24,7 +24,7 @@ constexpr size_t padded(size_t bytes) { return (bytes + kLine - 1) / kLine * kLi
                   driver.device().name, megabytes(bytes), kind, driver.free_memory() >> 20));
 }
 
-/// A block of device memory, zero-filled.
+/// `Block` is a zero-filled block of device memory.
 class Block {
  public:
   Block() = default;
@@ -51,7 +51,7 @@ class Block {
   void* p_ = nullptr;
 };
 
-/// Page-locked host memory, from which copies run inside the graph.
+/// `Pinned` is page-locked host memory, from which copies run inside the graph.
 class Pinned {
  public:
   Pinned(std::shared_ptr<Driver> driver, size_t bytes)
@@ -72,7 +72,7 @@ class Pinned {
   size_t bytes_;
 };
 
-/// One block of a Store.
+/// `CudaMemory` is one block of a Store.
 class CudaMemory final : public Memory {
  public:
   CudaMemory(std::shared_ptr<Driver> driver, size_t floats)

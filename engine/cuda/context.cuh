@@ -1,5 +1,5 @@
-// What an op's launcher works with on the device side: stream, launch helper, matrix products. Included by
-// ops/*/*.cu and cuda/*.cu only.
+// `Context` is what an op's launcher works with on the device side: stream, launch helper, matrix products. Included
+// by ops/*/*.cu and cuda/*.cu only.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,7 +16,7 @@ class GemmLibrary;
 
 struct Context {
   cudaStream_t stream = nullptr;  ///< of the branch that is being enqueued
-  bool chained = false;           ///< the last thing on this branch was one of our kernels
+  bool chained = false;           ///< the last work on this branch was one of our kernels
   bool early_launch =
       false;  ///< kernels may be placed while their predecessor still runs (compute capability 9)
   GemmLibrary* gemm = nullptr;
@@ -28,9 +28,9 @@ struct Context {
   }
 };
 
-/// Must stand first in every kernel: waits for the kernels before it, and lets the next one be placed
-/// meanwhile. Safe in chains: a kernel that has ended had passed this wait, so everything before it has ended
-/// too.
+/// `await_inputs` must come first in every kernel: it waits for the kernels before it, and lets the next one be
+/// placed meanwhile. It is safe in chains: a kernel that has ended had passed this wait, so everything before it has
+/// ended too.
 __device__ inline void await_inputs() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -58,7 +58,7 @@ void launch(Context& context, void (*kernel)(Parameters...), const Launch& shape
   context.chained = true;
 }
 
-/// C (m,n) = A (m,k) B (k,n) + bias (n), row-major. ta: A is stored (k,m); tb: B is stored (n,k). add: C +=
+/// `Gemm` is C (m,n) = A (m,k) B (k,n) + bias (n), row-major. ta: A is stored (k,m); tb: B is stored (n,k). add: C +=
 /// ...
 struct Gemm {
   int64_t m = 0, n = 0, k = 0;

@@ -1,4 +1,5 @@
-// Reductions and element-wise loops that the kernels share. Every sum has one fixed order: no float atomics.
+// These are the reductions and element-wise loops that the kernels share. Every sum has one fixed order: no float
+// atomics.
 #pragma once
 
 #include "engine/core/philox.h"
@@ -6,7 +7,7 @@
 
 namespace normscope::cuda {
 
-/// The dynamic shared memory of the block.
+/// `dynamic_shared` is the dynamic shared memory of the block.
 __device__ inline float* dynamic_shared() {
   extern __shared__ float dynamic_shared_memory[];
   return dynamic_shared_memory;
@@ -23,7 +24,7 @@ __device__ inline float warp_max(float v) {
   return v;
 }
 
-/// The sum over a block of up to 1024 threads (whole warps, one-dimensional); every thread gets it.
+/// `block_sum` is the sum over a block of up to 1024 threads (whole warps, one-dimensional); every thread gets it.
 template <class T>
 __device__ T block_sum(T v) {
   __shared__ T partial[32];
@@ -45,8 +46,8 @@ __device__ inline float block_max(float v) {
   return warp_max(lane < warps ? partial[lane] : partial[0]);
 }
 
-/// True in every thread of the block that arrives last of n; what the others wrote before is then visible.
-/// The counter is zero again afterwards. An integer counter decides who adds, not in which order.
+/// `last_arrival` is true in every thread of the block that arrives last of n, which sees what the others wrote
+/// before. It zeroes the counter again. An integer counter decides who adds, not in which order.
 __device__ inline bool last_arrival(uint32_t* counter, uint32_t n) {
   __shared__ bool last;
   __threadfence();
@@ -62,7 +63,7 @@ __device__ inline bool last_arrival(uint32_t* counter, uint32_t n) {
 
 __device__ inline void write_to(float* p, float v, bool add) { *p = add ? *p + v : v; }
 
-/// f(i) for every i < n.
+/// `for_each` calls f(i) for every i < n.
 template <class F>
 __global__ void __launch_bounds__(kThreads) for_each(uint32_t n, F f) {
   await_inputs();
@@ -112,14 +113,14 @@ __global__ void __launch_bounds__(kColumnTile* kRowLanes)
   if (threadIdx.y == 0 && j < cols) write_column(outputs, j, partial[0][threadIdx.x]);
 }
 
-/// The columns of a matrix as it lies.
+/// `MatrixColumn` reads the columns of a matrix in place.
 struct MatrixColumn {
   const float* p;
   uint32_t cols;
   __device__ float operator()(uint32_t r, uint32_t j) const { return p[r * cols + j]; }
 };
 
-/// to (cols) = the sums over the rows of p (rows, cols), or added to it.
+/// `sum_rows` assigns or adds the sums over the rows of p (rows, cols) to `to` (cols).
 inline void sum_rows(Context& context, const float* p, int64_t rows, int64_t cols, float* to, bool add) {
   const auto n = static_cast<uint32_t>(cols);
   ColumnOutputs outputs;

@@ -1,6 +1,6 @@
-// The few CUDA calls that the backend's host side makes, as an interface: the real one is in the shared object
-// normscope_cuda (cuda/driver_cuda.cu, opened by cuda/loader.cpp), the recording fake in tests/cuda. Nothing
-// throws across it: errors are sticky and read by error().
+// `Driver` is the few CUDA calls of the backend's host side as an interface. The real one is in the shared object
+// normscope_cuda (cuda/driver_cuda.cu, opened by cuda/loader.cpp), the recording fake in tests/cuda. Nothing throws
+// across it: errors are sticky and read by error().
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ struct DeviceInfo {
   size_t memory = 0, shared_limit = 0;
 };
 
-/// Two branches of one step: Main is the chain that everything waits for; Side takes the gradients of
-/// parameters, which nothing reads before the update. Each has its own workspace.
+/// `Branch` names the two branches of one step: Main is the chain that everything waits for; Side takes the gradients
+/// of parameters, which nothing reads before the update. Each has its own workspace.
 enum class Branch : uint8_t { Main, Side };
 
 class Driver {
@@ -25,14 +25,14 @@ class Driver {
   virtual ~Driver() = default;
   virtual const DeviceInfo& device() const = 0;
 
-  // Memory. nullptr when there is not enough; device memory is zero-filled.
+  // Memory: nullptr when there is not enough; device memory is zero-filled.
   virtual void* allocate(size_t bytes) = 0;
   virtual void release(void* device) = 0;
   virtual void* allocate_pinned(size_t bytes) = 0;
   virtual void release_pinned(void* host) = 0;
   virtual size_t free_memory() = 0;
 
-  // At once: these wait for the stream and for themselves.
+  // At once: these wait for the stream and for their own end.
   virtual void upload(void* device, const void* host, size_t bytes) = 0;
   virtual void download(void* host, const void* device, size_t bytes) = 0;
 
@@ -41,8 +41,8 @@ class Driver {
   virtual void enqueue_download(void* pinned, const void* device, size_t bytes) = 0;
   virtual size_t workspace_floats(const Call&) = 0;
   virtual void enqueue(const Call&, Branch) = 0;
-  virtual void fork() = 0;  ///< what comes on Side waits for what is on Main so far
-  virtual void join() = 0;  ///< what comes on Main waits for what is on Side so far
+  virtual void fork() = 0;  ///< later work on Side waits for earlier work on Main
+  virtual void join() = 0;  ///< later work on Main waits for earlier work on Side
 
   virtual void begin_capture() = 0;
   virtual void* end_capture() = 0;  ///< a graph to launch, nullptr after an error
@@ -50,7 +50,7 @@ class Driver {
   virtual void release_graph(void* graph) = 0;
 
   virtual void wait() = 0;
-  /// Empty, or the first error in words; it stays.
+  /// `error` is empty, or the first error in words; it stays.
   virtual std::string error() const = 0;
 };
 
@@ -58,8 +58,8 @@ struct DriverOptions {
   bool tf32 = false;
 };
 
-/// What the shared object exports under the name kDriverEntry: a driver, or nullptr and the reason. `abi`
-/// guards against a library of another version.
+/// `DriverEntry` is what the shared object exports under the name kDriverEntry: a driver, or nullptr and the reason.
+/// `abi` guards against a library of another version.
 using DriverEntry = Driver* (*)(int abi, const DriverOptions&, std::string& reason);
 inline constexpr int kDriverAbi = 1;
 inline constexpr const char* kDriverEntry = "normscope_cuda_driver";

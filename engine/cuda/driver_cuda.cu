@@ -1,5 +1,5 @@
-// The real driver: CUDA's runtime and the kernels. Everything of normscope_cuda that the engine sees is the
-// one function at the end. No exception leaves this file: the first error is kept in words.
+// The real driver: CUDA's runtime and the kernels. The engine sees only the one function at the end of normscope_cuda.
+// No exception leaves this file: the first error is kept in words.
 #include <cuda_runtime.h>
 
 #include <cstdlib>
@@ -21,7 +21,7 @@ const Kernels& kernels_of(OpKind op) {
   return table[static_cast<size_t>(op)];
 }
 
-/// For measurements: what speeds a step up can be switched off one by one.
+/// `switched_off` is for measurements: what speeds a step up can be switched off one by one.
 bool switched_off(const char* variable) {
   const char* value = std::getenv(variable);
   return value && std::strcmp(value, "0") == 0;
@@ -150,7 +150,7 @@ class CudaDriver final : public Driver {
   Context& main() { return branch_[0]; }
   Context& side() { return branch_[1]; }
 
-  /// What comes on `second` waits for what is on `first`.
+  /// `follow` makes later work on `second` wait for earlier work on `first`.
   void follow(Context& first, Context& second, cudaEvent_t event) {
     main().check(cudaEventRecord(event, first.stream), "event");
     main().check(cudaStreamWaitEvent(second.stream, event, 0), "event");
@@ -164,7 +164,7 @@ class CudaDriver final : public Driver {
   cudaEvent_t forked_ = nullptr, joined_ = nullptr;
 };
 
-/// The first device; CUDA_VISIBLE_DEVICES chooses which one that is.
+/// `describe` is about the first device; CUDA_VISIBLE_DEVICES chooses which one that is.
 bool describe(DeviceInfo& info, std::string& reason) {
   int count = 0;
   if (const cudaError_t e = cudaGetDeviceCount(&count); e != cudaSuccess || count == 0) {

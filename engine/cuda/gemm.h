@@ -1,6 +1,6 @@
-// Matrix products by cuBLASLt: descriptors and the chosen algorithm of each shape, looked up at lowering and kept
-// for the life of the driver. The choice is the library's own first answer for a shape, not the result of a
-// timing, so it is the same on every start.
+// `GemmLibrary` multiplies matrices by cuBLASLt: it looks up descriptors and the algorithm of each shape at lowering
+// and keeps them for the life of the driver. The algorithm is the library's own first answer for a shape, not the
+// result of a timing, so it is the same on every start.
 #pragma once
 
 #include <cublasLt.h>
@@ -25,7 +25,7 @@ class GemmLibrary {
     cublasLtMatmulAlgo_t algorithm = {};
     size_t workspace = 0;  ///< bytes
   };
-  /// nullptr after an error, which stands in the context.
+  /// `plan` is nullptr after an error; the context has the error.
   const Plan* plan(Context&, const Gemm&);
   void run(Context&, const Gemm&, float* workspace);
 

@@ -1,4 +1,4 @@
-// What a CUDA kernel's launcher receives, and the tables of the ops that work on many tensors at once. Plain C++:
+// A CUDA kernel's launcher receives `Call`, and the tables of the ops that work on many tensors at once. Plain C++:
 // filled by cuda/backend_cuda.cpp, read by ops/*/*.cu through cuda/driver.h. Addresses are device addresses.
 #pragma once
 
@@ -10,41 +10,40 @@
 
 namespace normscope::cuda {
 
-/// A part of a parameter: elements [first, first + kChunk).
+/// `Chunk` is a part of a parameter: elements [first, first + kChunk).
 struct Chunk {
   int32_t parameter = 0, first = 0;
 };
 
-/// All parameters of an update, cut into chunks (grad_norm, clip, adam, sgd). Arrays in device memory.
+/// `UpdateTable` is all parameters of an update, cut into chunks (grad_norm, clip, adam, sgd). Arrays in device memory.
 struct UpdateTable {
   const ParameterCall* parameters = nullptr;
   const Chunk* chunks = nullptr;
   const int32_t* first_chunk = nullptr;  ///< of each parameter, and one past the last
   int32_t parameter_count = 0, chunk_count = 0;
-  double* partials = nullptr;    ///< two of a chunk
-  double* sums = nullptr;        ///< two of a parameter
-  uint32_t* counters = nullptr;  ///< one of a parameter and one more; zero between launches
+  double* partials = nullptr;    ///< two for each chunk
+  double* sums = nullptr;        ///< two for each parameter
+  uint32_t* counters = nullptr;  ///< one for each parameter and one more; zero between launches
 };
 
-/// One probe of a launch that serves many.
+/// `ProbeEntry` is one probe of a launch that serves many.
 struct ProbeEntry {
   const float* p = nullptr;
   int64_t size = 0;
   double* stat = nullptr;
-  double* partials = nullptr;   ///< two of a chunk
+  double* partials = nullptr;   ///< two for each chunk
   uint32_t* counter = nullptr;  ///< zero between launches
   ProbeKind kind = ProbeKind::Mean;
-  const int32_t* lengths =
-      nullptr;  ///< of rows (B,T,width): positions at or beyond it do not count; null: all do
+  const int32_t* lengths = nullptr;  ///< for rows (B,T,width): later positions do not count; null: all do
   int32_t batch = 0, positions = 0, width = 0;
 };
 struct ProbeTable {
   const ProbeEntry* entries = nullptr;  ///< in device memory
   int32_t count = 0;
-  int32_t most_chunks = 1;  ///< of the largest
+  int32_t most_chunks = 1;  ///< chunks of the largest probe
 };
 
-/// One instruction with its addresses resolved: as on the CPU, and what only this backend needs.
+/// `Call` is one instruction with its addresses resolved: as on the CPU, and what only this backend needs.
 struct Call : normscope::Call {
   const StepInputs* step = nullptr;  ///< on the device: nothing that varies is a kernel argument
   uint32_t* counter = nullptr;       ///< for reductions finished by the last block; zero between launches
@@ -55,7 +54,8 @@ struct Call : normscope::Call {
 
 struct Context;  // cuda/context.cuh
 
-/// One line a registry entry. workspace: floats that the call needs, asked once at lowering (nullptr: none).
+/// `Kernels` has one line for each registry entry. workspace: floats that the call needs, asked once at lowering
+/// (nullptr: none).
 struct Kernels {
   void (*forward)(const Call&, Context&) = nullptr;
   void (*backward)(const Call&, Context&) = nullptr;

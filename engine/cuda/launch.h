@@ -1,5 +1,5 @@
-// Launch configurations of every CUDA kernel, computed by plain functions of shapes: no CUDA header, so that
-// tests check them on a machine without a GPU (every element covered at odd sizes, shared memory within each
+// `Launch` is the configuration of a CUDA kernel, computed by plain functions of shapes. There is no CUDA header, so
+// that tests check them on a machine without a GPU (every element covered at odd sizes, shared memory within each
 // architecture's limit). Called by ops/*/*.cu and cuda/*.cu.
 #pragma once
 
@@ -17,7 +17,7 @@ struct Launch {
 
 constexpr int64_t div_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Dynamic shared memory that a block may ask for (CUDA programming guide, compute capabilities).
+/// `shared_limit` is the dynamic shared memory that a block may ask for (CUDA programming guide, compute capabilities).
 constexpr size_t shared_limit(int major, int minor) {
   if (major < 7 || (major == 7 && minor == 0)) return size_t{96} << 10;
   if (major == 7) return size_t{64} << 10;  // 7.5
@@ -26,10 +26,9 @@ constexpr size_t shared_limit(int major, int minor) {
   if (major == 9 || major == 10) return size_t{227} << 10;
   return size_t{99} << 10;  // 12.x
 }
-inline constexpr size_t kLeastSharedLimit = size_t{64} << 10;  ///< of the architectures that are built
+inline constexpr size_t kLeastSharedLimit = size_t{64} << 10;  ///< least of the built architectures
 
 // ---- element by element: each thread takes kItems elements, one block apart in steps of kThreads
-// -------------------
 
 inline constexpr uint32_t kThreads = 256, kItems = 4;
 
@@ -37,8 +36,7 @@ constexpr Launch elementwise(int64_t n) {
   return {static_cast<uint32_t>(div_up(std::max<int64_t>(n, 1), kThreads * kItems)), 1, kThreads, 1, 0};
 }
 
-// ---- one warp a row
-// ------------------------------------------------------------------------------------------------
+// ---- one warp for each row
 
 inline constexpr uint32_t kWarps = 4;  ///< rows of a block
 
@@ -46,18 +44,16 @@ constexpr Launch warp_per_row(int64_t rows) {
   return {static_cast<uint32_t>(div_up(std::max<int64_t>(rows, 1), kWarps)), 1, 32 * kWarps, 1, 0};
 }
 
-// ---- one block a row
-// ------------------------------------------------------------------------------------------------
+// ---- one block for each row
 
 constexpr Launch block_per_row(int64_t rows) {
   return {static_cast<uint32_t>(std::max<int64_t>(rows, 1)), 1, kThreads, 1, 0};
 }
 
-/// Rows at least this long get a block, shorter ones a warp.
+/// Rows of at least this length get a block, shorter rows a warp.
 inline constexpr int64_t kLongRow = 1024;
 
-// ---- sums over the rows of each column: 32 columns a block, 32 partial sums a column
-// -------------------------------
+// ---- sums over the rows of each column: a block has 32 columns, each with 32 partial sums
 
 inline constexpr uint32_t kColumnTile = 32, kRowLanes = 32;
 
@@ -67,7 +63,6 @@ constexpr Launch column_sums(int64_t cols) {
 }
 
 // ---- one sum over everything: partial sums by blocks, added in order by the last block
-// ------------------------------
 
 inline constexpr int64_t kSumChunk = 4096, kMostSumBlocks = 512;
 
@@ -76,21 +71,20 @@ constexpr Launch whole_sum(int64_t n) {
           kThreads, 1, 0};
 }
 
-// ---- many tensors in one launch: a block a chunk
-// --------------------------------------------------------------------
+// ---- many tensors in one launch: a block for each chunk
 
 inline constexpr int64_t kChunk = 2048;  ///< elements of a chunk of a parameter or probe
 
 constexpr int64_t chunks_of(int64_t size) { return std::max<int64_t>(1, div_up(size, kChunk)); }
 
-// ---- attention: a tile of kQueryTile queries (or keys) of one head a block
-// ------------------------------------------
+// ---- attention: a block has a tile of kQueryTile queries (or keys) of one head
 
 inline constexpr int64_t kQueryTile = 32, kKeyTile = 64, kInner = 32;
 inline constexpr uint32_t kAttentionThreads = 128;
 inline constexpr int64_t kScorePad = 4;
 
-/// Staging of both operands of a tile product, in floats. Bs is kInner rows of at most kKeyTile + kScorePad.
+/// `kAttentionStage` is the floats that stage both operands of a tile product. Bs is kInner rows of at most kKeyTile
+/// + kScorePad.
 inline constexpr size_t kAttentionStage =
     static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kKeyTile + kScorePad));
 
@@ -98,8 +92,8 @@ inline constexpr size_t kAttentionStage =
 inline constexpr size_t kRelativeStage =
     static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kQueryTile + kKeyTile + kScorePad));
 
-/// Whether the scores of a query tile stay in shared memory beside `stage` (else they stand where the probabilities
-/// will).
+/// `scores_in_shared` says whether the scores of a query tile stay in shared memory beside `stage`; otherwise they
+/// use the place of the probabilities.
 constexpr bool scores_in_shared(int64_t keys, size_t stage = kAttentionStage) {
   return (stage + static_cast<size_t>(kQueryTile * (keys + 1) + kQueryTile)) * sizeof(float) <=
          (size_t{48} << 10);
@@ -112,8 +106,8 @@ constexpr Launch attention(int64_t batch_heads, int64_t positions, int64_t keys,
           kAttentionThreads, 1, (stage + scores + static_cast<size_t>(kQueryTile)) * sizeof(float)};
 }
 
-/// Without stored probabilities: two tiles of scores and two numbers a row in shared memory, whatever the
-/// number of keys.
+/// `attention_fused` stores no probabilities: shared memory has two tiles of scores and two numbers for each row,
+/// whatever the number of keys.
 constexpr Launch attention_fused(int64_t batch_heads, int64_t positions) {
   return {static_cast<uint32_t>(div_up(positions, kQueryTile)), static_cast<uint32_t>(batch_heads),
           kAttentionThreads, 1,
@@ -121,13 +115,13 @@ constexpr Launch attention_fused(int64_t batch_heads, int64_t positions) {
               sizeof(float)};
 }
 
-/// Floats that attention's backward works with: the gradients of the scores, or two numbers a row.
+/// `attention_workspace` is the floats of attention's backward: the gradients of the scores, or two numbers for each
+/// row.
 constexpr size_t attention_workspace(int64_t batch_heads, int64_t positions, int64_t keys, bool stored) {
   return static_cast<size_t>(batch_heads * positions * (stored ? keys : 2));
 }
 
-// ---- embedding gradient: a block a row of the table
-// ------------------------------------------------------------------
+// ---- embedding gradient: a block for each row of the table
 
 constexpr Launch embedding_gradient(int64_t vocabulary, int64_t positions) {
   return {static_cast<uint32_t>(std::max<int64_t>(1, vocabulary + positions)), 1, 128, 1, 0};

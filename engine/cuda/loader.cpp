@@ -1,6 +1,6 @@
-// Opens the shared object normscope_cuda when a CUDA backend is first requested: beside the program, in
-// ../lib/normscope beside it, or where NORMSCOPE_CUDA_LIBRARY says. The program itself links no CUDA library,
-// so it starts anywhere.
+// The loader opens the shared object normscope_cuda when a CUDA backend is first requested: beside the program, in
+// ../lib/normscope beside it, or where NORMSCOPE_CUDA_LIBRARY says. The program itself links no CUDA library, so it
+// starts anywhere.
 #include <dlfcn.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -46,7 +46,7 @@ std::vector<std::string> library_paths() {
   return {directory + kLibrary, directory + "../lib/normscope/" + kLibrary, kLibrary};
 }
 
-/// Where there is no driver our library is not even opened: cuBLAS, which comes with it, takes 60 MB.
+/// `has_driver`: without a driver our library is not even opened, as cuBLAS, which comes with it, takes 60 MB.
 bool has_driver() {
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver) dlclose(driver);
@@ -63,7 +63,7 @@ Library open_library() {
   const char* variable = std::getenv(kLibraryVariable);
   const bool given = variable && *variable;
   for (const std::string& path : library_paths()) {
-    const bool named = path.find('/') == std::string::npos;  // looked for where libraries are
+    const bool named = path.find('/') == std::string::npos;  // then the system searches its library folders
     const bool exists = named || access(path.c_str(), R_OK) == 0;
     if (!exists && given) library.reason = path + " is not there";
     if (!exists) continue;
@@ -92,7 +92,7 @@ Library open_library() {
   return library;
 }
 
-/// The library stays open for the life of the program.
+/// `library` stays open for the life of the program.
 const Library& library() {
   static const Library opened = open_library();
   return opened;

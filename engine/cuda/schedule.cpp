@@ -3,7 +3,8 @@
 namespace normscope::cuda {
 namespace {
 
-/// The part of a backward call that gives the gradients of parameters (or of the rest); false when there is none.
+/// `part_of` is the part of a backward call that gives the gradients of parameters (or of the rest); false when there
+/// is none.
 bool part_of(const Planned& planned, bool parameters, Call& part) {
   part = planned.call;
   bool any = false;
@@ -59,13 +60,13 @@ class Scheduler {
       measured_values_ = true;
       side(probe_call(values_));
     }
-    // The rest first: what it forks after must not wait for this instruction's own chain.
+    // The rest comes first: the forked part must not wait for this instruction's own chain.
     Call part;
     if (part_of(p, true, part)) side(part);
     if (part_of(p, false, part)) main(part);
   }
 
-  /// Before the update, or at the end: everything on the side has arrived, and every probe has been taken.
+  /// `finish_gradients` comes before the update, or at the end: Side has arrived, and every probe has been taken.
   void finish_gradients() {
     if (finished_) return;
     finished_ = true;

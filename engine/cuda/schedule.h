@@ -1,8 +1,7 @@
-// The order in which a step's calls go to the device: a plain list computed from a program's calls, so that tests
-// read it. Nothing of a step's memory is ever reused, so what no later call waits for may run concurrently with
-// the main chain:
-//  - the gradients of parameters go to Branch::Side, the gradients of activations stay on the main chain;
-//  - all probes of a phase become one launch; grad_norm computes the clip factor on the way.
+// `schedule` orders the calls of a step for the device: it makes a plain list of a program's calls, which tests read.
+// No memory is used twice within a step, so what no later call waits for may run concurrently with the main chain:
+//   - the gradients of parameters go to Branch::Side, the gradients of activations stay on the main chain;
+//   - all probes of a phase become one launch; grad_norm computes the clip factor on the way.
 #pragma once
 
 #include <vector>
@@ -17,14 +16,14 @@ struct Step {
   Call call = {};
 };
 
-/// What schedule() needs to know of one instruction: its call, and which of its inputs are parameters.
+/// `Planned` is what schedule() needs to know of one instruction: its call, and which of its inputs are parameters.
 struct Planned {
   Call call;
   bool of_parameter[kMaxInputs] = {};
   bool reads_gradient = false;  ///< probe of a gradient
 };
 
-/// `probes`: tables over the probes of values and of gradients; count 0 where there are none.
+/// `schedule` takes tables over the probes of values and of gradients, with count 0 where there are none.
 std::vector<Step> schedule(const std::vector<Planned>& program, const ProbeTable& value_probes,
                            const ProbeTable& gradient_probes);
 

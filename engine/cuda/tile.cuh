@@ -1,5 +1,6 @@
-// A small matrix product by one block of 128 threads, operands staged in shared memory: the inner loop of
-// attention. acc[m][n] += sum_k A(m,k) B(k,n) for a tile of TM x TN, RM x RN numbers a thread.
+// `Tile` is a small matrix product by one block of 128 threads, with operands staged in shared memory: the inner loop
+// of attention. For a tile of TM x TN, with RM x RN numbers a thread, it computes
+//   acc[m][n] += sum_k A(m,k) B(k,n)
 #pragma once
 
 #include "engine/cuda/device.cuh"
@@ -22,8 +23,8 @@ struct Tile {
       for (int j = 0; j < RN; ++j) acc[i][j] = 0.0f;
   }
 
-  /// a(m, k) and b(k, n) answer 0 outside their matrix. AkFast, BkFast: neighbours in k are neighbours in
-  /// memory, so that a warp's loads run along them.
+  /// `multiply` takes a(m, k) and b(k, n), which answer 0 outside their matrix. AkFast, BkFast: neighbours in k are
+  /// neighbours in memory, so that a warp's loads run along them.
   template <bool AkFast, bool BkFast, class A, class B>
   __device__ void multiply(int k_begin, int k_end, float* stage, const A& a, const B& b) {
     constexpr int KC = static_cast<int>(kInner), PA = TM + static_cast<int>(kScorePad),

@@ -9,7 +9,7 @@
 namespace normscope {
 namespace {
 
-/// Variance over all elements of a tensor, about its overall mean.
+/// `variance` is over all elements of a tensor, about its overall mean.
 double variance(const std::vector<float>& x) {
   double mean = 0, sum = 0;
   for (float v : x) mean += v;
@@ -26,10 +26,10 @@ void set_skip(Store& store, const SublayerValues& s, double omega) {
   store.write(p, values);
 }
 
-/// The rows of x that are not padding.
+/// `visible` are the unpadded rows of x.
 std::vector<float> visible(std::vector<float> x, std::span<const int32_t> lengths) {
   if (lengths.empty()) return x;
-  const size_t row = x.size() / lengths.size();  // of all positions; how many there are does not matter here
+  const size_t row = x.size() / lengths.size();  // of all positions; their number does not matter here
   std::vector<float> kept;
   for (size_t r = 0; r < lengths.size(); ++r) {
     const auto first = x.begin() + static_cast<std::ptrdiff_t>(r * row);
@@ -87,7 +87,7 @@ std::vector<double> profile_admin(Store& store, const ModelConfig& config, const
   std::vector<double> omegas(profiled.size(), 1.0);
   for (const SublayerValues& s : profiled) set_skip(store, s, 1.0);
 
-  // The paper's rule first: it measures with every omega at one.
+  // The paper's rule comes first: it measures with every omega at one.
   program.replay({});
   double sum = 0;
   for (size_t i = 0; i < profiled.size(); ++i) {

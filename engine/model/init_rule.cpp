@@ -5,13 +5,14 @@
 namespace normscope {
 namespace {
 
-/// Residual branches of the whole model: two a layer, three in the decoder of an encoder-decoder.
+/// `branches_of` counts the residual branches of the whole model: two a layer, three in the decoder of an
+/// encoder-decoder.
 double branches_of(const StackContext& c) {
   if (c.other_layers == 0) return 2.0 * c.layers;
   return c.decoder ? 3.0 * c.layers + 2.0 * c.other_layers : 2.0 * c.layers + 3.0 * c.other_layers;
 }
 
-// A function a row of init_rules.def.
+// Each row of init_rules.def has a function.
 
 InitGains xavier(const StackContext&) { return {}; }
 
@@ -27,7 +28,7 @@ InitGains fixup(const StackContext& c) {
   return g;
 }
 
-/// Huang et al. 2020, section 3.2; the embeddings of an encoder-decoder, shared, follow the decoder.
+/// `t_fixup` is Huang et al. 2020, section 3.2; the shared embeddings of an encoder-decoder follow the decoder.
 InitGains t_fixup(const StackContext& c) {
   const auto decoder = [](double layers) { return std::pow(9 * layers, -0.25); };
   InitGains g;

@@ -1,5 +1,5 @@
-// How weights start, as data: the factor by which each rule multiplies each matrix of a sub-layer. Read by the
-// tape builder (model/transformer.cpp); the wiring's own gain (DeepNorm, Sub-LN) is applied on top.
+// `InitRule` is how weights start, as data: the factor by which each rule multiplies each matrix of a sub-layer. The
+// tape builder (model/transformer.cpp) reads it; the wiring's own gain (DeepNorm, Sub-LN) is applied on top.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,15 @@
 
 namespace normscope {
 
-/// Xavier: normal, variance 2/(fan_in+fan_out) (Glorot and Bengio 2010, as in Xiong et al. 2020,
-/// section 3.1). Theory: Xavier with W_Q = W_K = 0 (Xiong et al. 2020, section 3.2). Normal002: matrices N(0,
-/// 0.02^2) (BERT). FixUp (Zhang et al. 2019) with B residual branches in the model: W_O = W_2 = 0, W_1 times
-/// B^(-1/2), W_Q, W_K, W_V times B^(-1/6). TFixup (Huang et al. 2020) with N layers: W_V, W_O, W_1, W_2 times
-/// 0.67 N^(-1/4) in an encoder, (9N)^(-1/4) in a decoder, and the embeddings likewise. LookLinear (Balduzzi
-/// et al. 2017): W_1 = [A, -A] and W_2 = [B; -B], so that the feed-forward network starts as the linear map
-/// AB. B2T (Takase et al. 2023, the authors' code) with L layers: every matrix of the layers times L^(-1/2).
+/// The rules of `InitRule`:
+/// Xavier: normal, variance 2/(fan_in+fan_out) (Glorot and Bengio 2010, as in Xiong et al. 2020, section 3.1).
+/// Theory: Xavier with W_Q = W_K = 0 (Xiong et al. 2020, section 3.2).
+/// Normal002: matrices N(0, 0.02^2) (BERT).
+/// FixUp (Zhang et al. 2019) with B branches in the model: W_O = W_2 = 0, W_1 times B^(-1/2), W_Q, W_K, W_V B^(-1/6).
+/// TFixup (Huang et al. 2020) with N layers: W_V, W_O, W_1, W_2 and the embeddings times 0.67 N^(-1/4) in an encoder,
+/// (9N)^(-1/4) in a decoder.
+/// LookLinear (Balduzzi et al. 2017): W_1 = [A, -A], W_2 = [B; -B]; feed-forward networks start as the linear map AB.
+/// B2T (Takase et al. 2023, the authors' code) with L layers: every matrix of the layers times L^(-1/2).
 /// Always: token table N(0,1/D) times sqrt(D), learned positions N(0,1), gains 1, biases 0.
 enum class InitRule : uint8_t {
 #define INIT_RULE(Name, text, gains) Name,
@@ -28,7 +30,7 @@ inline constexpr std::string_view kInitRules[] = {
 #undef INIT_RULE
 };
 
-/// What a rule makes of the matrices of a sub-layer in a stack.
+/// `InitGains` is what a rule makes of the matrices of a sub-layer in a stack.
 struct InitGains {
   double query = 1, key = 1, value = 1, output = 1, first = 1, second = 1;  ///< W_Q W_K W_V W_O W_1 W_2
   double embedding = 1;   ///< token table and learned positions

@@ -45,8 +45,8 @@ void check_memory(const ModelConfig& c) {
          "places of another segment have no number of their own: expected positions relative");
 }
 
-/// A hidden layer of the parser is the matrix, the norm and the activation of a feed-forward network that begins with
-/// a norm: what else a wiring says has no place there.
+/// `check_parser`: a hidden layer of the parser is the matrix, the norm and the activation of a feed-forward network
+/// that begins with a norm. It has no place for anything else of a wiring.
 void check_parser(const ModelConfig& c) {
   for (const LayerWiring& layer : c.stack().layers) {
     Wiring plain;
@@ -57,13 +57,13 @@ void check_parser(const ModelConfig& c) {
   }
 }
 
-/// Weights of a parser without table, norms and biases.
+/// `parser_products` are the weights of a parser without table, norms and biases.
 int64_t parser_products(const ModelConfig& c) {
   const int64_t f = c.feed_forward;
   return int64_t{c.sequence} * c.d_model * f + (c.layers - 1) * f * f + f * c.classes;
 }
 
-/// A stack: its layers, and the attentions of each.
+/// `Stack` is its layers, and the attentions of each.
 struct Stack {
   int64_t layers, attentions;
 };
@@ -72,8 +72,8 @@ std::vector<Stack> stacks_of(const ModelConfig& c) {
   return {{context_of(c, false).layers, 1}, {c.layers, 2}};  // the decoder has self- and cross-attention
 }
 
-/// Floats of one attention's and one feed-forward network's parameters, norms left out: they are under one
-/// percent.
+/// These are the floats of the parameters of one attention and of one feed-forward network, without norms: they are
+/// under one percent.
 int64_t attention_parameters(const ModelConfig& c) {
   const int64_t d = c.d_model;
   return (c.output_projection ? 4 : 3) * (d * d + d) + 2 * d;
@@ -138,8 +138,8 @@ int64_t estimated_bytes(const ModelConfig& c, int32_t batch) {
   const int64_t tables = c.architecture == Architecture::EncoderDecoder && !c.shared_embedding ? 2 : 1;
   int64_t parameters = v * d * (tables + (c.tied_output ? 0 : 1)) + tables * c.sequence * d,
           activations = 2 * rows * (d + v);
-  // q k v heads out sum norm of an attention with its probabilities, two of width F and three of width D of a
-  // feed-forward network, each with its gradient.
+  // An attention has q k v heads out sum norm with its probabilities, a feed-forward network two of width F and three
+  // of width D, each with its gradient.
   for (const Stack& t : stacks_of(c)) {
     parameters += t.layers * (t.attentions * attention_parameters(c) + feed_forward_parameters(c));
     activations += t.layers * (t.attentions * (2 * rows * 7 * d + rows * c.heads * c.sequence) +

@@ -1,5 +1,5 @@
-// The parts that a recorder of models is put together from: parameters as they start, products, norms, dropout,
-// activations, scales, by the config's rules. Called by transformer.cpp, convolutions.cpp and parser.cpp.
+// `ModelParts` are what a recorder of models is put together from, by the config's rules: parameters as they start,
+// products, norms, dropout, activations, scales. Called by transformer.cpp, convolutions.cpp and parser.cpp.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ class ModelParts {
       : tape_(tape), store_(tape.store()), config_(config), options_(options) {}
 
  protected:
-  /// Of what is recorded from here on; 0: of no layer.
+  /// `begin` sets the layer of what is recorded from here on; 0: none.
   void begin(int32_t layer) {
     layer_ = layer;
     tape_.set_layer(layer);
@@ -38,13 +38,13 @@ class ModelParts {
     return kRecord[static_cast<size_t>(config_.activation)](tape_, name, x);
   }
 
-  /// FixUp's scalar shift, from 0.
+  /// `shift` is FixUp's scalar shift, which starts at 0.
   ValueId shift(const std::string& name, const Inner& inner, ValueId x) {
     if (!inner.shifts) return x;
     return affine(tape_, name + twin_, x, 1.0f, kNone, parameter(name + ".b", {1}, {Init::Kind::Zeros, 0.0}));
   }
 
-  /// x W + b with W named n.w<suffix>, started by the config's rule times gain. Shifts stand for the bias.
+  /// `project` is x W + b with W named n.w<suffix>, started by the config's rule times gain. Shifts replace the bias.
   ValueId project(const std::string& n, const std::string& suffix, ValueId x, int64_t out, double gain,
                   const Inner& inner, Init::Mirror mirror = Init::Mirror::None) {
     const int64_t in = tape_.shape(x).cols();
@@ -61,7 +61,7 @@ class ModelParts {
     return {Init::Kind::Normal, gain * (gains_.deviation > 0 ? gains_.deviation : xavier)};
   }
 
-  /// With heads > 1 each head's part of a row is normalised by itself.
+  /// `norm` normalises each head's part of a row by itself when heads > 1.
   ValueId norm(const std::string& name, NormKind kind, ValueId x, int32_t heads = 1) {
     if (kind == NormKind::None) return x;
     const int64_t D = tape_.shape(x).cols() / heads;
@@ -101,7 +101,7 @@ class ModelParts {
   const RecordOptions& options_;
   int32_t layer_ = 0;
   InitGains gains_;  ///< of the stack that is recorded
-  /// While the memory goes through what the stream goes through: the end of its nodes' names. Parameters are the same.
+  /// The end of the nodes' names while the memory takes the way of the stream. The parameters are the same.
   static constexpr const char* kOfMemory = ".memory";
   std::string twin_;
 };

@@ -16,7 +16,7 @@
 namespace normscope {
 namespace {
 
-/// Each function is one line of the formulas at the head of parser.h.
+/// `ParserRecorder`: each function is one line of the formulas at the head of parser.h.
 class ParserRecorder : ModelParts {
  public:
   using ModelParts::ModelParts;
@@ -41,7 +41,8 @@ class ParserRecorder : ModelParts {
   }
 
  private:
-  /// The rows of the features, of unit variance at the start like a transformer's tokens, side by side.
+  /// `joined_features` are the rows of the features, of unit variance at the start like a transformer's tokens, side by
+  /// side.
   ValueId joined_features(ValueId tokens) {
     const double root = std::sqrt(static_cast<double>(config_.d_model));
     const ValueId table =

@@ -1,5 +1,5 @@
-// The table of placements and what is read off it. A new placement is a row of placements.def; only a number
-// that depends on the place in the stack needs a function here.
+// The table of placements and its readers. A new placement is a row of placements.def; only a number that depends on
+// the place in the stack needs a function here.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -34,7 +34,7 @@ void choose_norm(Wiring& w, NormKind norm) {
     if (*kind != NormKind::None) *kind = norm;
 }
 
-/// The norm that stands somewhere in the stack; LayerNorm where none does.
+/// `norm_of` is the norm that the stack has somewhere; LayerNorm where it has none.
 NormKind norm_of(const StackWiring& stack) {
   for (const LayerWiring& layer : stack.layers)
     for (const Wiring* w : {&layer.attention, &layer.feed_forward, &layer.cross})

@@ -23,7 +23,7 @@
 namespace normscope {
 namespace {
 
-/// Records one model. Each function is one box of the architecture diagram.
+/// `Recorder` records one model. Each function is one box of the architecture diagram.
 class Recorder : ModelParts {
  public:
   using ModelParts::ModelParts;
@@ -74,7 +74,7 @@ class Recorder : ModelParts {
   }
 
  private:
-  /// One stack of layers. The decoder of an encoder-decoder reads `encoded`, the encoder's output.
+  /// `Stack` is one stack of layers. The decoder of an encoder-decoder reads `encoded`, the encoder's output.
   struct Stack {
     std::string prefix = {};
     const StackWiring& wiring;
@@ -84,7 +84,7 @@ class Recorder : ModelParts {
     ValueId probe_lengths = kNone;  ///< positions of a row that probes count
   };
 
-  /// The two stacks of an encoder-decoder.
+  /// `encode` and `decode` record the two stacks of an encoder-decoder.
   void encode(ValueId lengths) {
     values_.source = tape_.input("source", {options_.batch, options_.source_sequence}, DType::I32);
     values_.encoded =
@@ -117,7 +117,7 @@ class Recorder : ModelParts {
                : config_.architecture == Architecture::Decoder;
   }
 
-  /// The norm after the last layer, or what a placement has in its stead.
+  /// `end_of_stack` is the norm after the last layer, or what a placement has in its stead.
   ValueId end_of_stack(const Stack& s, ValueId x) {
     x = norm(s.prefix + "final", s.wiring.final, x);
     if (s.wiring.layers.back().feed_forward.inner.shifts)  // FixUp: a scalar scale and shift
@@ -128,12 +128,12 @@ class Recorder : ModelParts {
     return add(tape_, s.prefix + "join", x, norm(s.prefix + "second", s.wiring.second, second_));
   }
 
-  /// Whose token table a stack reads: both share one unless the config says otherwise.
+  /// `embedding_name` is whose token table a stack reads: both share one unless the config says otherwise.
   std::string embedding_name(const std::string& prefix) const {
     return (config_.shared_embedding ? "" : prefix) + "emb";
   }
 
-  /// x_0 = sqrt(D) E[token] + P[t], its norm and its dropout.
+  /// `embedding_block` is x_0 = sqrt(D) E[token] + P[t], its norm and its dropout.
   ValueId embedding_block(const Stack& s, ValueId tokens, int64_t T) {
     const int64_t B = options_.batch, D = config_.d_model;
     if (config_.gaussian_input) return tape_.input("x", {B, T, D}, DType::F32);
@@ -175,7 +175,7 @@ class Recorder : ModelParts {
     return x;
   }
 
-  /// What the layer remembers of earlier segments, as attention's own input is made of the stream: by the same norms.
+  /// `memory_of` takes the memory of earlier segments through the norms that make attention's own input of the stream.
   ValueId memory_of(const std::string& layer, const Wiring& wiring, ValueId x) {
     const std::string name = layer + ".attn";
     if (options_.memory == 0 || left_out(name)) return kNone;
@@ -188,14 +188,14 @@ class Recorder : ModelParts {
     return h;
   }
 
-  /// What a branch begins with.
+  /// `before` is what a branch begins with.
   ValueId before(const std::string& name, const Wiring& wiring, ValueId entered) {
     const ValueId h = norm(name + ".before", wiring.before, entered);
     if (wiring.pre_scale == 1.0f) return h;
     return affine(tape_, name + ".depth" + twin_, h, wiring.pre_scale, kNone, kNone);
   }
 
-  /// h = N_enter(x),  y = N_stream( skip h + branch N_after( f( depth N_before(h) ) ) + [bottom] x_0 )
+  /// `sublayer`: h = N_enter(x),  y = N_stream( skip h + branch N_after( f( depth N_before(h) ) ) + [bottom] x_0 )
   template <typename F>
   ValueId sublayer(const std::string& name, const Wiring& wiring, ValueId x, F f) {
     if (left_out(name)) return x;
@@ -223,7 +223,8 @@ class Recorder : ModelParts {
     return s.output;
   }
 
-  /// Queries from x, keys and values from `source` (x itself in self-attention), and before those from `past`.
+  /// `attention_block` takes queries from x, keys and values from `source` (x in self-attention), and earlier ones from
+  /// `past`.
   ValueId attention_block(const std::string& n, const Wiring& wiring, ValueId x, ValueId source,
                           ValueId key_lengths, bool causal, ValueId past = kNone) {
     const int64_t D = config_.d_model;
@@ -264,8 +265,8 @@ class Recorder : ModelParts {
                 config_.heads);
   }
 
-  /// Scores (q + u) k + (q + v) W_R R of the distance (Dai et al. 2019, section 3.3). u and v are each layer's own and
-  /// start at zero.
+  /// `relative_heads` has scores (q + u) k + (q + v) W_R R of the distance (Dai et al. 2019, section 3.3). u and v are
+  /// each layer's own and start at zero.
   ValueId relative_heads(const std::string& n, ValueId q, ValueId k, ValueId v, uint32_t dropout_site) {
     const int64_t D = config_.d_model;
     const auto plus = [&](const char* which, const char* bias) {
@@ -313,7 +314,7 @@ class Recorder : ModelParts {
 
   ModelValues values_;
   ValueId probe_lengths_ = kNone;
-  ValueId layer_input_ = kNone;  ///< of the layer that is recorded
+  ValueId layer_input_ = kNone;  ///< the input of the layer that is recorded
   ValueId second_ = kNone;       ///< ResiDual's second stream so far
   ValueId distances_ = kNone;    ///< the table of relative positions
   ValueId memory_lengths_ = kNone;

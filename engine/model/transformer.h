@@ -1,11 +1,10 @@
-// Records a transformer from a ModelConfig: the architecture as you would read it in a paper.
-// Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2},
-// with relative positions L03.attn.{wr,content_bias,position_bias} (W_R, u, v) and the table of distances,
-// norms L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,trunk}.{gain,bias}, scales
-// L03.attn.{skip,branch,head_scale}, FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
-// end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), out.w.
-// An encoder-decoder prefixes its stacks: enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared,
-// or enc.emb.* and dec.emb.*.
+// `record_transformer` records a transformer from a ModelConfig: the architecture as you would read it in a paper.
+// Parameter names: emb.tokens, emb.positions, L03.attn.{wq,wk,wv,wo,bq,bk,bv,bo}, L03.ffn.{w1,b1,w2,b2}; with
+// relative positions L03.attn.{wr,content_bias,position_bias} (W_R, u, v) and the table of distances; norms
+// L03.attn.{enter,before,q_norm,k_norm,v_norm,output,after,trunk}.{gain,bias}; scales
+// L03.attn.{skip,branch,head_scale}; FixUp's shifts L03.ffn.{shift_in,shift_hidden,shift_out}.b, end.scale,
+// end.shift; final.{gain,bias}, second.{gain,bias} (ResiDual), out.w. An encoder-decoder prefixes its stacks:
+// enc.L03.attn.wq, dec.L03.cross.wq, dec.final.gain; emb.* is shared, or enc.emb.* and dec.emb.*.
 #pragma once
 
 #include <span>
@@ -18,21 +17,22 @@
 
 namespace normscope {
 
-/// The values of one sub-layer that probes, diagram and tests speak of.
+/// `SublayerValues` are the values of one sub-layer for probes, diagram and tests.
 struct SublayerValues {
-  std::string name;         ///< "L03.attn"
-  int32_t layer = 0;        ///< 1-based
-  ValueId input = kNone;    ///< x
-  ValueId entered = kNone;  ///< h: x, or after the norm where the sub-layer begins
-  ValueId branch = kNone;   ///< what is added to the skip: after N_after and before the branch scale
-  ValueId joined = kNone;   ///< skip h + branch f
-  ValueId bottom = kNone;   ///< B2T: the layer's input, which joins the sum
-  ValueId sum = kNone;      ///< what the norm on the stream reads: joined, with bottom where there is one
-  ValueId output = kNone;   ///< y; equals sum without a norm on the stream
+  std::string name;               ///< "L03.attn"
+  int32_t layer = 0;              ///< 1-based
+  ValueId input = kNone;          ///< x
+  ValueId entered = kNone;        ///< h: x, or after the norm where the sub-layer begins
+  ValueId branch = kNone;         ///< what is added to the skip: after N_after, before the branch scale
+  ValueId joined = kNone;         ///< skip h + branch f
+  ValueId bottom = kNone;         ///< B2T: the layer's input, which joins the sum
+  ValueId sum = kNone;            ///< what the norm on the stream reads: joined, with bottom if any
+  ValueId output = kNone;         ///< y; equals sum without a norm on the stream
   ValueId probabilities = kNone;  ///< attention only
 };
 
-/// What a layer remembers: the batch input that holds it, and the value whose last positions come next.
+/// `LayerMemory` is what a layer remembers: the batch input that holds it, and the value whose last positions come
+/// next.
 struct LayerMemory {
   std::string name;        ///< "L03.memory"
   ValueId input = kNone;   ///< (B,M,D), no gradient
@@ -42,59 +42,59 @@ struct LayerMemory {
 struct ModelValues {
   ValueId tokens = kNone, targets = kNone;
   ValueId source = kNone, encoded = kNone;  ///< encoder-decoder: the source tokens and the encoder's output
-  ValueId embedding = kNone;                ///< x_0 (of the decoder in an encoder-decoder)
+  ValueId embedding = kNone;                ///< x_0 (in an encoder-decoder, the decoder's)
   ValueId hidden = kNone;                   ///< input of the output projection, after the final norm
   ValueId logits = kNone;                   ///< kNone where only a part of the model was recorded
   ValueId loss = kNone;
   std::vector<SublayerValues> sublayers;
-  std::vector<LayerMemory> memories;  ///< RecordOptions::memory > 0: of each layer
+  std::vector<LayerMemory> memories;  ///< RecordOptions::memory > 0: one for each layer
 };
 
 struct RecordOptions {
   int32_t batch = 16, sequence = 64;
   int32_t source_sequence = 0;  ///< encoder-decoder: positions of the source
-  /// An input "key_lengths" (B): keys of the encoder at or beyond it are masked, probes leave such rows out.
-  /// An encoder-decoder has "target_lengths" (B) beside it, for the decoder's probes.
+  /// An input "key_lengths" (B): the encoder's keys from there on are masked, and probes leave such rows out. An
+  /// encoder-decoder has "target_lengths" (B) beside it, for the decoder's probes.
   bool key_lengths = false;
-  /// Positions of the memory, at most the config's: inputs "L01.memory" (B,M,D) and "memory_lengths" (B), how many
-  /// of them count, the last ones. 0: a segment by itself.
+  /// Positions of the memory, at most the config's: inputs "L01.memory" (B,M,D) and "memory_lengths" (B), the number
+  /// of its last positions that count. 0: a segment by itself.
   int32_t memory = 0;
   bool training = true;      ///< dropout nodes are recorded only when training and p > 0
   bool row_weights = false;  ///< an input "weights" (B*T): a weight per row of the loss
   bool probes = true;        ///< mean square of every sub-layer output (and branch)
-  /// Sub-layers ("L03.attn") and layers ("L03") that pass their input on unchanged, their norms included.
+  /// Sub-layers ("L03.attn") and layers ("L03") that pass their input on unchanged, without their norms.
   std::vector<std::string> left_out = {};
 };
 
-/// Declares the parameters in the tape's Store and records embedding, layers, output and loss.
-/// Inputs of the batch: "tokens" (B,T), "targets" (B,T; -1 ignored), "source" (B,Ts) of an encoder-decoder,
-/// "weights" and "key_lengths" on request; "x" (B,T,D) instead of "tokens" for a Gaussian input.
+/// `record_transformer` declares the parameters in the tape's Store and records embedding, layers, output and loss.
+/// Inputs of the batch: "tokens" (B,T), "targets" (B,T; -1 ignored), "source" (B,Ts) of an encoder-decoder, "weights"
+/// and "key_lengths" on request; "x" (B,T,D) instead of "tokens" for a Gaussian input.
 ModelValues record_transformer(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
-/// Parts of an encoder-decoder for decoding, over the Store of a model that was recorded before: the encoder alone
-/// (`encoded`; inputs "source", "key_lengths"), and the decoder up to `hidden` from an input "encoded" (B,Ts,D)
-/// ("tokens", "key_lengths"). No dropout, no probes, no loss.
+/// These record parts of an encoder-decoder for decoding, over the Store of a model that was recorded before: the
+/// encoder alone (`encoded`; inputs "source", "key_lengths"), and the decoder up to `hidden` from an input "encoded"
+/// (B,Ts,D) ("tokens", "key_lengths"). No dropout, no probes, no loss.
 ModelValues record_encoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 ModelValues record_decoder(Tape& tape, const ModelConfig& config, const RecordOptions& options);
 
-/// The parameter that the logits are computed with: "out.w", "emb.tokens", "dec.emb.tokens".
+/// `output_table` is the parameter that the logits are computed with: "out.w", "emb.tokens", "dec.emb.tokens".
 std::string output_table(const ModelConfig& config);
 
-/// Admin's profiling pass (Liu et al. 2020; norm-science A.8): one forward over one batch sets the skip
-/// vectors whose wiring asks for it. Sequential, the authors' code: omega_1 = 1, omega_{i+1}^2 = Var(omega_i
-/// x_{i-1}) + Var(a_i), each omega already in force. AtOnce, the paper: all omega = 1 while the variances are
-/// taken, then omega_i^2 = sum of Var(a_j), j < i (omega_1 = 1). Encoder and decoder have a chain each; what
-/// is padding counts for nothing. Writes the constants into the Store's L??.*.skip vectors. `tokens` is one
-/// batch (B,T) row-major. Returns the omegas in order.
+/// `profile_admin` is Admin's profiling pass (Liu et al. 2020; norm-science A.8): one forward over one batch sets the
+/// skip vectors whose wiring asks for it. omega_1 = 1; then
+///   Sequential, the authors' code:  omega_{i+1}^2 = Var(omega_i x_{i-1}) + Var(a_i), each omega already in force;
+///   AtOnce, the paper:              omega_i^2 = sum of Var(a_j), j < i, taken while all omega = 1.
+/// Encoder and decoder have a chain each; padding counts for nothing. It writes the constants into the Store's
+/// L??.*.skip vectors and returns the omegas in order. `tokens` is one batch (B,T) row-major.
 std::vector<double> profile_admin(Store& store, const ModelConfig& config, std::span<const int32_t> tokens,
                                   int32_t batch, int32_t sequence);
-/// The same for any architecture: the inputs of a batch of the shape that `options` say.
+/// `ProfileInputs` are the inputs of a batch of the shape that `options` say, for any architecture.
 struct ProfileInputs {
   std::span<const int32_t> tokens, source, key_lengths, target_lengths;
 };
 std::vector<double> profile_admin(Store& store, const ModelConfig& config, const RecordOptions& options,
                                   const ProfileInputs& inputs);
-/// The wiring of a sub-layer by its name: "L03.attn", "enc.L03.ffn", "dec.L01.cross".
+/// `wiring_of` is the wiring of a sub-layer by its name: "L03.attn", "enc.L03.ffn", "dec.L01.cross".
 const Wiring& wiring_of(const ModelConfig& config, const SublayerValues& sublayer);
 
 }  // namespace normscope

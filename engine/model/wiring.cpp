@@ -38,7 +38,7 @@ float number_from(std::string_view text, std::string_view word) {
   return value;
 }
 
-// A learned scale, by the word before the colon.
+// `LearnedScale` is a learned scale, by the word before the colon.
 struct LearnedScale {
   std::string_view word;
   Scale::Kind kind;
@@ -60,7 +60,7 @@ Scale scale_from(std::string_view text, std::string_view word, bool skip) {
   return {Scale::Kind::Constant, number_from(text, word)};
 }
 
-// The words that name a norm.
+// `NormWord` is a word that names a norm.
 struct NormWord {
   std::string_view word;
   NormKind& (*at)(Wiring&);
@@ -74,7 +74,7 @@ constexpr NormWord kNormWords[] = {{"enter", [](Wiring& w) -> NormKind& { return
                                    {"after", [](Wiring& w) -> NormKind& { return w.after; }},
                                    {"trunk", [](Wiring& w) -> NormKind& { return w.stream; }}};
 
-// The words that stand alone.
+// `FlagWord` is a word that stands alone.
 struct FlagWord {
   std::string_view word;
   bool& (*at)(Wiring&);
@@ -83,7 +83,7 @@ constexpr FlagWord kFlagWords[] = {{"head-scale", [](Wiring& w) -> bool& { retur
                                    {"shifts", [](Wiring& w) -> bool& { return w.inner.shifts; }},
                                    {"bottom", [](Wiring& w) -> bool& { return w.bottom; }}};
 
-/// Sets what one word says; false for an unknown word.
+/// `set_word` sets what one word says; false for an unknown word.
 bool set_word(Wiring& w, const std::string& word) {
   const size_t equals = word.find('=');
   const std::string key = word.substr(0, equals), value = equals == word.npos ? "" : word.substr(equals + 1);
@@ -98,7 +98,7 @@ bool set_word(Wiring& w, const std::string& word) {
     w.skip = scale_from(value, word, true);
   else if (key == "branch")
     w.branch = scale_from(value, word, false);
-  else if (key == "pre-scale" || key == "depth")  // depth: as it was called before
+  else if (key == "pre-scale" || key == "depth")  // depth: its former name
     w.pre_scale = number_from(value, word);
   else if (key == "gain")
     w.init_gain = number_from(value, word);

@@ -4,9 +4,9 @@
 //     h = N_enter(x)
 //     y = N_stream( skip * h + branch * N_after( f( pre_scale * N_before(h) ) ) + [bottom] x_0 )
 //
-// with norms inside f too (Inner). A stack adds a norm on the embedding, one at its end, and ResiDual's
-// second stream. The tape builder, the config file, the diagram in the app and the tests all read this one
-// type. The placements themselves are rows of model/placements.def: a new one is a new row.
+// with norms inside f too (Inner). A stack adds a norm on the embedding, one at its end, and ResiDual's second
+// stream. The tape builder, the config file, the diagram in the app and the tests all read this one type. The
+// placements themselves are rows of model/placements.def: a new placement is a new row.
 #pragma once
 
 #include <array>
@@ -19,27 +19,27 @@
 
 namespace normscope {
 
-/// How a summand, skip path or branch, is scaled where it meets the sum.
+/// `Scale` is how a summand, skip path or branch, is scaled where it meets the sum.
 struct Scale {
   enum class Kind : uint8_t { One, Constant, LearnedScalar, LearnedVector } kind = Kind::One;
   float value = 1.0f;  ///< Constant: the factor; learned: where it starts
-  /// A skip that is a learned vector may get its start from a profiling pass (Liu et al. 2020): Sequential is
-  /// the rule of the authors' code, AtOnce the paper's. See profile_admin in model/transformer.h.
+  /// A skip that is a learned vector may get its start from a profiling pass (Liu et al. 2020): Sequential is the
+  /// rule of the authors' code, AtOnce the paper's. See profile_admin in model/transformer.h.
   enum class Profile : uint8_t { None, Sequential, AtOnce } profile = Profile::None;
   bool operator==(const Scale&) const = default;
 };
 
-/// What stands inside f.
+/// `Inner` is what is inside f.
 struct Inner {
   NormKind query = NormKind::None, key = NormKind::None, value = NormKind::None;  ///< attention: of each head
   NormKind output = NormKind::None;  ///< before the last matrix of f, W_O or W_2 (Sub-LN, NormFormer)
-  bool head_scale = false;           ///< attention: a learned scale a head, from 1 (NormFormer)
+  bool head_scale = false;           ///< attention: a learned scale for each head, from 1 (NormFormer)
   bool shifts =
       false;  ///< scalar shifts from 0 before each matrix and the activation, instead of biases (FixUp)
   bool operator==(const Inner&) const = default;
 };
 
-/// One sub-layer's placement. Post-LN: stream. Pre-LN: before. Sandwich / Peri-LN: before and after.
+/// `Wiring` is one sub-layer's placement. Post-LN: stream. Pre-LN: before. Sandwich / Peri-LN: before and after.
 struct Wiring {
   NormKind before = NormKind::None;
   NormKind after = NormKind::None;
@@ -57,11 +57,11 @@ enum class Slot : uint8_t { Before, After, Stream };
 NormKind& slot(Wiring& wiring, Slot which);
 NormKind slot(const Wiring& wiring, Slot which);
 
-/// Every norm of a sub-layer, None included: enter, before, query, key, value, output, after, stream.
+/// `norms_of` are all norms of a sub-layer, None included: enter, before, query, key, value, output, after, stream.
 std::array<NormKind*, 8> norms_of(Wiring& wiring);
 std::array<NormKind, 8> norms_of(const Wiring& wiring);
 
-/// A layer of a stack; cross is used by the decoder of an encoder-decoder only.
+/// `LayerWiring` is a layer of a stack; only the decoder of an encoder-decoder uses cross.
 struct LayerWiring {
   Wiring attention, cross, feed_forward;
   bool operator==(const LayerWiring&) const = default;
@@ -71,13 +71,13 @@ struct StackWiring {
   std::vector<LayerWiring> layers;
   NormKind embedding = NormKind::None;  ///< norm on the embedding (Peri-LN)
   NormKind final = NormKind::None;      ///< norm after the last layer
-  /// ResiDual: a second stream adds up the embedding and every branch, never normalised on the way; this norm
+  /// ResiDual: a second stream adds up the embedding and every branch and is never normalised on the way; this norm
   /// of it joins the output of the stack. None: there is no second stream.
   NormKind second = NormKind::None;
   bool operator==(const StackWiring&) const = default;
 };
 
-/// The placements of model/placements.def, and Custom for any other wiring.
+/// `Placement` has the placements of model/placements.def, and Custom for any other wiring.
 enum class Placement : uint8_t {
 #define PLACEMENT(Name, ...) Name,
 #include "engine/model/placements.def"
@@ -90,7 +90,7 @@ inline constexpr Placement kPresets[] = {
 #undef PLACEMENT
 };
 
-/// What a stack is for: DeepNorm's constants depend on it (Wang et al. 2022, Table 1 of "DeepNet").
+/// `StackContext` is what a stack is for: DeepNorm's constants depend on it (Wang et al. 2022, Table 1 of "DeepNet").
 struct StackContext {
   bool decoder = true;
   int layers = 6;        ///< layers of this stack
@@ -98,7 +98,7 @@ struct StackContext {
   bool has_cross() const { return decoder && other_layers > 0; }
 };
 
-/// A row of placements.def. Norms of kind LayerNorm stand for the norm that the model uses.
+/// `PlacementRow` is a row of placements.def. Norms of kind LayerNorm stand for the norm that the model uses.
 struct PlacementRow {
   using Number = double (*)(const StackContext& context, int layer);  ///< layer from 1
 
@@ -108,39 +108,40 @@ struct PlacementRow {
   Wiring sublayer = {};
   std::optional<Wiring> cross = {}, feed_forward = {};  ///< where they differ (no heads in the latter anyway)
   std::optional<Wiring> early = {};                     ///< of every sub-layer in the first layers
-  Number early_layers = nullptr;                        ///< how many those are
+  Number early_layers = nullptr;                        ///< the number of these layers
   bool embedding = false, final = false, second = false;  ///< the norms of the stack
-  /// Numbers that depend on the place, filled into `sublayer` where it is used: a constant skip, init_gain, pre_scale.
+  /// Numbers that depend on the place: a constant skip, init_gain, pre_scale. They are filled into `sublayer` where
+  /// it is used.
   Number skip = nullptr, gain = nullptr, pre_scale = nullptr;
   const char* formula = "";
   const char* source = "";
 };
-const PlacementRow& row_of(Placement placement);  ///< of Custom: a row with names only
+const PlacementRow& row_of(Placement placement);  ///< Custom has a row with names only
 
 const char* to_string(Placement placement);       ///< "post"
 const char* label(Placement placement);           ///< "Post-LN"
 Placement placement_from(std::string_view name);  ///< throws Error listing the names
 
-/// The preset for one sub-layer (attention of the first layer), a layer (from 1), a whole stack.
+/// These are the preset for one sub-layer (attention of the first layer), a layer (from 1), a whole stack.
 Wiring preset(Placement placement, NormKind norm, const StackContext& context);
 LayerWiring preset_layer(Placement placement, NormKind norm, const StackContext& context, int layer);
 StackWiring preset_stack(Placement placement, NormKind norm, const StackContext& context);
 
-/// The preset that a stack equals, or Custom. Two Post layers and four Pre layers are Custom.
+/// `placement_of` is the preset that a stack equals, or Custom. Two Post layers and four Pre layers are Custom.
 Placement placement_of(const StackWiring& stack, const StackContext& context);
-/// Whether a placement has any norm at all: the choice of model.norm means nothing to ReZero.
+/// `has_norms` says whether a placement has any norm: the choice of model.norm means nothing to ReZero.
 bool has_norms(Placement placement);
 
-/// DeepNorm: skip scale alpha and init gain beta (for W_V, W_O, W_1, W_2).
+/// `DeepNormConstants` are skip scale alpha and init gain beta (for W_V, W_O, W_1, W_2).
 struct DeepNormConstants {
   double alpha = 1, beta = 1;
 };
 DeepNormConstants deepnorm_constants(const StackContext& context);
-/// Sub-LN: init gain of the same matrices (Wang et al. 2023); cross-attention keeps 1.
+/// `subln_gain` is the init gain of the same matrices (Wang et al. 2023); cross-attention keeps 1.
 double subln_gain(const StackContext& context);
 
-/// "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=admin:1", "branch=scalar:0", "trunk=ln skip=1.86
-/// gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "trunk=ln bottom".
+/// `to_string` writes "trunk=ln", "before=ln after=ln", "none", "trunk=ln skip=admin:1", "branch=scalar:0", "trunk=ln
+/// skip=1.86 gain=0.38", "before=ln output=ln", "enter=ln", "q=ln k=ln v=ln head-scale", "trunk=ln bottom".
 std::string to_string(const Wiring& wiring);
 Wiring wiring_from(std::string_view text);  ///< throws Error naming the word that is wrong
 

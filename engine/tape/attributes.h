@@ -1,4 +1,4 @@
-// The structural constants of a node, carried from recording to execution.
+// `Attributes` are the structural constants of a node, carried from recording to execution.
 #pragma once
 
 #include <cstdlib>
@@ -9,8 +9,8 @@
 
 namespace normscope {
 
-/// The structural constants of a node, frozen by seal: a small plain struct that belongs to its op and names
-/// it as kOp. The core only carries them. A node without any has the defaults.
+/// `Attributes` hold a small plain struct that belongs to its op and names it as kOp. Seal freezes them, and the core
+/// only carries them. A node without constants has the defaults.
 class Attributes {
  public:
   Attributes() = default;
@@ -33,7 +33,7 @@ class Attributes {
   }
 
  private:
-  /// As the constants compare: the bytes between them mean nothing.
+  /// `equal` compares the constants as they compare themselves: bytes of padding mean nothing.
   template <class Spec>
   static bool equal(const Attributes& a, const Attributes& b) {
     return a.as<Spec>() == b.as<Spec>();

@@ -1,5 +1,5 @@
-// An instruction with its addresses resolved: what every kernel receives, on whatever machine. One binder makes it
-// from a Program; backends add what only they need (cuda/kernel.h).
+// `Call` is an instruction with its addresses resolved: what every kernel receives, on any machine. One binder makes
+// it from a Program; a backend adds what only it needs (cuda/kernel.h).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct GemmPlan;
 inline constexpr int kMaxInputs = 6;
 inline constexpr int kMaxSaved = 2;
 
-/// A tensor with its address. Integer tensors use i32().
+/// `Tensor` is a tensor with its address. Integer tensors use i32().
 struct Tensor {
   float* p = nullptr;
   Shape shape;
@@ -26,13 +26,14 @@ struct Tensor {
   explicit operator bool() const { return p != nullptr; }
 };
 
-/// One parameter of a multi-tensor update (grad_norm, clip, adam, sgd work on all parameters at once).
+/// `ParameterCall` is one parameter of a multi-tensor update (grad_norm, clip, adam, sgd work on all parameters at
+/// once).
 struct ParameterCall {
   float *value, *gradient, *m, *v;
   int64_t size;
 };
 
-/// Plain data, immutable during replay.
+/// `Call` is plain data, immutable during replay.
 struct Call {
   OpKind op;
   Phase phase;
@@ -42,28 +43,29 @@ struct Call {
   Tensor saved[kMaxSaved];
   Tensor dout;                   ///< gradient of out (backward)
   Tensor din[kMaxInputs];        ///< gradients of in (backward); empty where skipped
-  Write write[kMaxInputs] = {};  ///< all Skip
-  /// Shared by all stages of this instruction, undefined on entry, 64-byte aligned.
+  Write write[kMaxInputs] = {};  ///< Skip for all others
+  /// The memory that all stages of this instruction share: undefined on entry, 64-byte aligned.
   float* workspace = nullptr;
   /// What this node's forward instruction leaves to its backward one beside the saved tensors, 64-byte aligned; null
   /// where nothing is kept or no backward instruction follows.
   float* kept = nullptr;
-  /// Of the CPU backend, at lowering only: how products are to be cut; null: as usual.
+  /// For the CPU backend, at lowering only: how products are to be cut; null: as usual.
   const cpu::GemmChoice* gemm = nullptr;
-  /// On the CPU Stages::plans of this instruction, for all its stages and replays.
+  /// On the CPU: Stages::plans of this instruction, for all its stages and replays.
   const cpu::GemmPlan* plans = nullptr;
   double* stats = nullptr;  ///< first of its numbers in the stats block
-  // Update phase: all parameters, the stats of each and, of all together, the total norm and the clip factor.
+  // Update phase: all parameters, the stats of each parameter, and, for all together, the total norm and the clip
+  // factor.
   const ParameterCall* parameters = nullptr;
   int64_t parameter_count = 0;
   double *grad_norm = nullptr, *update_norm = nullptr, *weight_norm = nullptr, *total_norm = nullptr,
          *clip_factor = nullptr;
 };
 
-/// The call of one instruction; workspace and parameters are left to the backend. `stats`: its stats block.
+/// `bind` makes the call of one instruction; the backend adds workspace and parameters. `stats` is its stats block.
 Call bind(const ProgramData& program, const Instruction& instruction, const Addresses& at, double* stats);
 
-/// All parameters with a gradient, in the order of the stats block.
+/// `bind_parameters` lists all parameters with a gradient, in the order of the stats block.
 std::vector<ParameterCall> bind_parameters(const ProgramData& program, const Addresses& at);
 
 }  // namespace normscope

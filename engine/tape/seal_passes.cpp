@@ -94,7 +94,7 @@ std::vector<Instruction> place_probes(const Tape& tape, std::vector<Instruction>
   const int32_t writer = loss == kNone ? -1 : tape.value(loss).node;
   if (writer >= 0 && !traits_of(tape.nodes()[static_cast<size_t>(writer)].op).measures)
     requests.push_back({.name = "loss", .value = loss});
-  // Position after which a tensor is complete: the last instruction that writes it.
+  // The position after which a tensor is complete: the last instruction that writes it.
   std::map<ValueId, size_t> value_done, gradient_done;
   for (size_t i = 0; i < instructions.size(); ++i) {
     const Instruction& it = instructions[i];
@@ -201,13 +201,14 @@ MemoryPlan plan_memory(const Tape& tape, const std::vector<bool>& needs_gradient
 
 namespace {
 
-/// From the instruction that first writes it to the last that reads it, both ends included.
+/// `Lifetime` is from the instruction that first writes a value to the last that reads it, both ends included.
 struct Lifetime {
   ValueId value = kNone;
   size_t first = ~size_t{0}, last = 0, floats = 0;
 };
 
-/// Of every value, or of every gradient, that the program writes and that is no parameter's, in order of birth.
+/// `lifetimes` are those of every value, or gradient, that the program writes and that is no parameter's, in order of
+/// birth.
 std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>& instructions,
                                 bool of_gradients) {
   std::vector<Lifetime> of(tape.values().size());
@@ -242,7 +243,7 @@ std::vector<Lifetime> lifetimes(const Tape& tape, const std::vector<Instruction>
   return of;
 }
 
-/// Gives each the lowest gap, from `base` on, among those that live at the same time. Returns the end of all.
+/// `pack` gives each the lowest gap, from `base` on, among those alive at the same time. It returns the end of all.
 size_t pack(const std::vector<Lifetime>& shared, size_t base, std::vector<size_t>& offsets) {
   const auto offset = [&](const Lifetime& l) -> size_t& { return offsets[static_cast<size_t>(l.value)]; };
   std::vector<Lifetime> alive;  // by offset

@@ -1,13 +1,13 @@
-// Every value that may change between two replays of one Program, in one plain struct that kernels read
-// through a pointer. Whatever is not here (and not in the batch) is structural and frozen by seal(): there is
-// no third kind. A test changes each field and demands a changed result.
+// `StepInputs` holds every value that may change between two replays of one Program, in one plain struct that kernels
+// read through a pointer. Whatever is not here (and not in the batch) is structural and frozen by seal(): there is no
+// third kind. A test changes each field and demands a changed result.
 #pragma once
 
 #include <cstdint>
 
 namespace normscope {
 
-/// Dropout as an integer decision: an element is kept when its random word >= threshold; kept values are scaled.
+/// `DropoutInputs` make dropout an integer decision: an element whose random word >= threshold is kept and scaled.
 struct DropoutInputs {
   uint32_t threshold = 0;  ///< p * 2^32; 0 keeps everything
   float scale = 1.0f;      ///< 1 / (1 - p)
@@ -21,12 +21,12 @@ struct StepInputs {
   float lr = 0.0f;
   float beta1 = 0.9f, beta2 = 0.98f, eps = 1e-9f;          ///< Adam
   float bias_correction1 = 1.0f, bias_correction2 = 1.0f;  ///< 1 - beta^step, from double on the host
-  /// RAdam: the factor r_t of the step (0: no step at all), and whether the step divides by the root of the
-  /// second moment (false: un-adapted momentum). 1 and true for Adam.
+  /// RAdam: the factor r_t of the step (0: no step at all), and whether the step divides by the root of the second
+  /// moment (false: un-adapted momentum). 1 and true for Adam.
   float rectification = 1.0f;
   bool adapted = true;
   float momentum = 0.0f;          ///< SGD
-  float weight_decay = 0.0f;      ///< decoupled: lr * weight_decay * w is taken off each weight (AdamW)
+  float weight_decay = 0.0f;      ///< decoupled: lr * weight_decay * w is subtracted (AdamW)
   float l2 = 0.0f;                ///< coupled: l2 * w joins the clipped gradient
   float clip = 0.0f;              ///< largest global gradient norm; 0 = off
   float label_smoothing = 0.0f;   ///< as PyTorch's cross_entropy

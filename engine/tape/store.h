@@ -1,6 +1,6 @@
-// Parameters and optimizer state, keyed by name. A Store outlives the Programs sealed over it: train, eval
-// and measurement programs of one run share its memory and own only what one step computes. Life: declare()
-// while recording, then materialize() once (allocates), then read/write/programs.
+// `Store` holds parameters and optimizer state, keyed by name. It outlives the Programs sealed over it: train, eval
+// and measurement programs of one run share its memory and own only what one step computes. Life: declare() while
+// recording, then materialize() once (allocates), then read/write/programs.
 #pragma once
 
 #include <functional>
@@ -34,9 +34,11 @@ class Store {
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
 
-  /// Idempotent for an equal shape; throws when the name exists with another one. Only before materialize().
+  /// `declare` is idempotent for an equal shape; it throws when the name exists with another. Only before
+  /// materialize().
   int32_t declare(const std::string& name, Shape shape, Init init, bool trainable = true, int32_t layer = 0);
-  /// Allocates values, m and v, fills the values by Init through Philox(seed, site_of(name)), zeroes m and v.
+  /// `materialize` allocates values, m and v, fills the values by Init through Philox(seed, site_of(name)), zeroes m
+  /// and v.
   void materialize(uint64_t seed);
   bool materialized() const { return values_ != nullptr; }
 
@@ -47,7 +49,7 @@ class Store {
   enum class Block : uint8_t { Value, M, V };
   std::vector<float> read(int32_t parameter, Block block = Block::Value) const;
   void write(int32_t parameter, std::span<const float> values, Block block = Block::Value);
-  /// A copy with its own memory (perturbation, fork).
+  /// `clone` is a copy with its own memory (perturbation, fork).
   Store clone() const { return clone(*backend_); }
   Store clone(Backend& on) const;  ///< in another backend's memory
 

@@ -1,6 +1,6 @@
-// Phase one: recording. A Tape is plain data: values (name, shape, role) and nodes (op, inputs, output,
-// saved) in the order of recording, which is topological order because a node can only name values that exist
-// already. Nothing is computed here. What records nodes stands in ops/*/*.h; tape/seal.h turns a Tape into a Program.
+// Phase one: recording. A `Tape` is plain data: values (name, shape, role) and nodes (op, inputs, output, saved) in
+// the order of recording. That order is topological because a node can only name existing values. Nothing is computed
+// here. The functions that record nodes are in ops/*/*.h; tape/seal.h turns a Tape into a Program.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ using ValueId = int32_t;
 inline constexpr ValueId kNone = -1;
 
 enum class Role : uint8_t {
-  Input,  ///< part of the batch, filled by the caller before each replay (tokens, targets, weights, lengths)
+  Input,       ///< part of the batch, which the caller fills before each replay (tokens, targets, weights,
+               ///< lengths)
   Parameter,   ///< lives in the Store
   Activation,  ///< output of a node
   Saved,       ///< second output of a node that its backward reads (statistics, probabilities)
@@ -40,11 +41,11 @@ struct Node {
   std::vector<ValueId> in = {};  ///< positional; an absent optional input is kNone
   ValueId out = kNone;
   std::vector<ValueId> saved = {};
-  Attributes attributes = {};  ///< of its op: ops/*/NAME.h
-  uint32_t site = 0;           ///< of its random numbers: site_of(name); 0: it draws none
+  Attributes attributes = {};  ///< its op's: ops/*/NAME.h
+  uint32_t site = 0;           ///< for its random numbers: site_of(name); 0: it draws none
 };
 
-/// A measurement asked for: its number appears in the stats block after every replay.
+/// `ProbeRequest` asks for a measurement: its number appears in the stats block after every replay.
 struct ProbeRequest {
   std::string name;            ///< "L03.attn.out.mean_square"
   Attributes attributes = {};  ///< what is measured: ops/probe/probe.h; none: the mean
@@ -61,11 +62,11 @@ class Tape {
   explicit Tape(Store& store) : store_(&store) {}
 
   ValueId input(std::string name, Shape shape, DType dtype);
-  /// The Store's parameter of that name (declared there before); the same name gives the same value.
+  /// `parameter` is the Store's parameter of that name (declared there before); the same name gives the same value.
   ValueId parameter(const std::string& name);
   ValueId add_value(ValueInfo info);
-  /// Appends the node and creates its output (`shape`) and saved values; returns the output. Throws Error
-  /// when its inputs are not as many as the registry says, or none of this tape's.
+  /// `add_node` appends the node, creates its output (shape `out`) and saved values, and returns the output. Throws
+  /// Error when it has another number of inputs than the registry says, or an input that is not on this tape.
   ValueId add_node(Node node, Shape out, std::vector<std::pair<std::string, Shape>> saved = {});
   void probe(ProbeRequest request) { probes_.push_back(std::move(request)); }
   void set_layer(int32_t layer) { layer_ = layer; }
@@ -75,7 +76,7 @@ class Tape {
   const std::vector<ValueInfo>& values() const { return values_; }
   const std::vector<Node>& nodes() const { return nodes_; }
   const std::vector<ProbeRequest>& probes() const { return probes_; }
-  /// The value with that name, or kNone.
+  /// `find` is the value with that name, or kNone.
   ValueId find(std::string_view name) const;
   Store& store() const { return *store_; }
 

@@ -4,10 +4,9 @@
 namespace normscope {
 namespace {
 
-// Why no string has two derivations: no word belongs to two lists, so words tell their class; a prepositional
-// phrase attaches to the noun right before it; an adverb at the front stands before a determiner, and one at the
-// end before a mark; a comma occurs between clauses only. Nouns and adjectives begin with a consonant, so that "a"
-// is always right.
+// No string has two derivations: no word belongs to two lists, so words tell their class; a prepositional phrase
+// attaches to the noun right before it; an adverb at the front precedes a determiner, and one at the end a mark; a
+// comma occurs between clauses only. Nouns and adjectives begin with a consonant, so that "a" is always right.
 const RuleText kRules[] = {
     {"sentence", {{0.7, "<clause>. "}, {0.3, "<clause>, <conjunction> <sentence>"}}, {}},
     {"clause", {{0.85, "<subject> <predicate>"}, {0.15, "<adverb> <subject> <predicate>"}}, {}},

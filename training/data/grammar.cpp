@@ -79,8 +79,8 @@ void normalise(Grammar::Rule& rule) {
   for (auto& production : rule.productions) production.probability /= sum;
 }
 
-// Gaussian elimination with partial pivoting; row i of `a` is [matrix row | right-hand sides], the solutions
-// replace the right-hand sides.
+// `solve_linear` is Gaussian elimination with partial pivoting. Row i of `a` is [matrix row | right-hand sides]; the
+// solutions replace the right-hand sides.
 void solve_linear(Rows& a) {
   const size_t n = a.size();
   for (size_t column = 0; column < n; ++column) {
@@ -103,7 +103,7 @@ void solve_linear(Rows& a) {
   }
 }
 
-// The draws of one sentence: a stream of uniform numbers in (0, 1), four to a Philox block.
+// `Draws` are those of one sentence: a stream of uniform numbers in (0, 1), four to a Philox block.
 class Draws {
  public:
   Draws(uint64_t seed, uint64_t sentence) : seed_(seed), sentence_(sentence) {}
@@ -177,7 +177,7 @@ void Grammar::solve() {
   solve_linear(a);
   length_ = a[0][length];
   entropy_ = a[0][entropy];
-  // A grammar that grows without bound still has a solution of the equations; it shows as a negative expectation.
+  // The equations of a grammar that grows without bound still have a solution, with a negative expectation.
   for (size_t i = 0; i < n; ++i) {
     if (!(a[i][length] >= 0) || !(length_ > 0)) fail("grammar", "sentences have no finite expected length");
   }

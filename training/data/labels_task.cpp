@@ -20,7 +20,7 @@ constexpr const char* kLabelColumns = "label<TAB>text";
 constexpr size_t kLongestSentence = 62;  // behind FIRST it fits a context of 64
 constexpr size_t kMadeUpTrain = 5000, kMadeUpValid = 1000;
 
-/// Sentences of the built-in grammar, one after the other.
+/// `Sentences` are those of the built-in grammar, one after the other.
 class Sentences {
  public:
   explicit Sentences(uint64_t seed) : seed_(seed) {}
@@ -38,7 +38,7 @@ class Sentences {
   uint64_t seed_, index_ = 0;
 };
 
-/// Parts of `text`, without its marks.
+/// `words_of` returns the parts of `text`, without its marks.
 std::vector<std::string_view> words_of(std::string_view text) {
   std::vector<std::string_view> words;
   for (size_t at = 0; at < text.size();) {
@@ -56,7 +56,7 @@ TsvRow word_order_line(Sentences& sentences, BatchDraws& draws) {
   const std::vector<std::string_view> words = words_of(text);
   size_t at = 0;
   do at = draws.below(words.size() - 1);
-  while (words[at] == words[at + 1]);  // "a lazy lazy dog" stays what it is
+  while (words[at] == words[at + 1]);  // swapping "a lazy lazy dog" would change nothing
   const std::string_view first = words[at], second = words[at + 1];
   const auto begin = static_cast<size_t>(first.data() - text.data()), between = begin + first.size(),
              next = static_cast<size_t>(second.data() - text.data());
@@ -76,7 +76,8 @@ size_t mood_of(std::string_view text) {
   return static_cast<size_t>(std::clamp<std::ptrdiff_t>(mood, 0, 4));
 }
 
-/// The class first, then the next sentence of that class: the rare ones are as many as the others.
+/// `mood_line` draws the class first, then takes the next sentence of that class: rare classes are as frequent as
+/// others.
 TsvRow mood_line(Sentences& sentences, BatchDraws& draws) {
   const size_t wanted = draws.below(kMoods.size());
   std::string text;
@@ -142,7 +143,7 @@ void LabelsTask::require_context(int32_t T) const {
          train_.size() + valid_.size());
 }
 
-// One shape: texts are short and lengths mask the rest.
+// `shape` is always the same: texts are short and lengths mask the rest.
 BatchShape LabelsTask::shape(uint64_t, uint64_t, Split, int32_t B, int32_t T) const {
   return {B, T, 0, true};
 }

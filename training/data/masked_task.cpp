@@ -104,7 +104,7 @@ std::shared_ptr<const Task> make_masked_task(const DataSpec& spec) {
   if (spec.name == "corpus") {
     task = std::make_shared<MaskedTask>(corpus_text(spec.data_seed, kCorpusLetters), "corpus");
   } else if (spec.name == "text") {
-    // TextSource checks the file; its symbols spell it again, without byte order mark and carriage returns.
+    // TextSource checks the file; its symbols spell the text again, without byte order mark and carriage returns.
     const TextSource source = TextSource::load(spec.text_path);
     std::string text;
     for (Split split : {Split::Train, Split::Validation})

@@ -14,8 +14,7 @@ namespace normscope {
 
 inline constexpr int32_t kByteMask = 256, kByteFirst = 257, kBytePad = 258, kByteSymbols = 259;
 
-// `make_masked_task` uses the built-in corpus (spec.name "corpus") or spec.text_path. Throws Error as TextSource
-// does.
+// `make_masked_task` uses the built-in corpus (spec.name "corpus") or spec.text_path. Throws Error as TextSource does.
 std::shared_ptr<const Task> make_masked_task(const DataSpec& spec);
 
 // `decode_bytes` spells the bytes, MASK as "_", the other special symbols as nothing, broken UTF-8 as U+FFFD.

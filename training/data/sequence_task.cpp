@@ -17,9 +17,8 @@ constexpr std::string_view kGlyphs =
 
 class SequenceTask final : public Task {
  public:
-  // Each target is one of n independent uniform symbols, also after sorting: the n sorted ones are the same
-  // multiset. So the symbols are uniform over the targets, SEP never is one, and the answer is determined by the
-  // input.
+  // Each target is one of n independent uniform symbols, also after sorting, which keeps the multiset. So the symbols
+  // are uniform over the targets, SEP never is a target, and the input determines the answer.
   explicit SequenceTask(SequenceRule rule) : Task("symbol", 0.0), rule_(rule) {
     unigram_.assign(kSequenceSymbols + 1, 1.0 / kSequenceSymbols);
     unigram_[kSeparator] = 0;
@@ -56,8 +55,9 @@ class SequenceTask final : public Task {
  private:
   std::string_view name() const { return kNames[static_cast<size_t>(rule_)]; }
 
-  // tokens  = x1 .. xn SEP y1 .. y(n-1)
-  // targets = -1 .. -1 y1  y2 .. yn
+  // `fill_row` writes
+  //   tokens  = x1 .. xn SEP y1 .. y(n-1)
+  //   targets = -1 .. -1 y1  y2 .. yn
   void fill_row(BatchDraws& draws, std::span<int32_t> tokens, std::span<int32_t> targets) const {
     const size_t n = tokens.size() / 2;
     const std::span<int32_t> answer = targets.subspan(n, n);
@@ -70,7 +70,7 @@ class SequenceTask final : public Task {
     if (rule_ == SequenceRule::Sort) std::sort(answer.begin(), answer.end());
     tokens[n] = kSeparator;
     std::copy(answer.begin(), answer.end() - 1, tokens.begin() + static_cast<std::ptrdiff_t>(n) + 1);
-    if (tokens.size() > 2 * n) {  // odd T: the last answer is read, nothing follows it
+    if (tokens.size() > 2 * n) {  // odd T: the last answer is read, and no target follows
       tokens[2 * n] = answer.back();
       targets[2 * n] = -1;
     }
@@ -94,7 +94,7 @@ std::shared_ptr<const Task> make_sequence_task(SequenceRule rule, int32_t contex
   return task;
 }
 
-// Steps beyond 2^32 wrap into the key: they never meet in practice, and still differ.
+// Steps beyond 2^32 wrap into the key: they never occur in practice, and still differ.
 BatchDraws::BatchDraws(uint64_t seed, uint64_t step, Split split, int32_t row)
     : seed_(seed ^ (step >> 32)),
       step_(step),

@@ -18,9 +18,9 @@
 namespace normscope {
 namespace {
 
-// How consecutive text is cut. A split is divided into B tracks of equal length, one a row; a pass reads each track
-// from a place near its beginning, drawn from (seed, pass, row), T symbols a step. Within a pass the segment of step
-// s + 1 begins where that of step s ends, in every row at once, and no row leaves its track.
+// `Tracks` cut consecutive text. A split is divided into B tracks of equal length, one for each row. A pass reads each
+// track from a place near its beginning, drawn from (seed, pass, row), T symbols a step. Within a pass the segment of
+// step s + 1 begins where that of step s ends, in every row at once, and no row leaves its track.
 struct Tracks {
   uint64_t length = 0;    // symbols of a track
   uint64_t segments = 1;  // of T symbols in a pass
@@ -29,15 +29,15 @@ struct Tracks {
   static uint64_t before(uint64_t step) { return step > 0 ? step - 1 : 0; }
   uint64_t pass(uint64_t step) const { return before(step) / segments; }
   uint64_t segment(uint64_t step) const { return before(step) % segments; }
-  // Where the row's segment of the step begins; `draws` are those of (seed, pass, split, row). One segment's room is
-  // left over, and what is left of it is where a pass may begin.
+  // `begin` is where the row's segment of the step begins; `draws` are those of (seed, pass, split, row). A pass leaves
+  // room for one segment at least, and may begin anywhere in what it leaves.
   size_t begin(int32_t row, uint64_t step, BatchDraws& draws) const {
     const uint64_t first = static_cast<uint64_t>(row) * length + draws.below(length - segments * width);
     return static_cast<size_t>(first + segment(step) * width);
   }
 };
 
-// Symbols that a track needs: a segment, the room for where it begins, and the target of the last one.
+// `least_track` is the symbols that a track needs: a segment, the room for its beginning, and the last target.
 uint64_t least_track(int32_t T) { return 2 * static_cast<uint64_t>(T) + 1; }
 
 class TextTask final : public Task {
@@ -48,7 +48,7 @@ class TextTask final : public Task {
     hash_ = source_.hash();
   }
 
-  // For a text whose grammar is known: its exact letter frequencies and its true entropy rate.
+  // `set_grammar` is for a text with a known grammar: its exact letter frequencies and its true entropy rate.
   void set_grammar(const Grammar& grammar) {
     const auto& symbols = source_.vocabulary().symbols();
     for (size_t i = 0; i < symbols.size(); ++i) unigram_[i] = grammar.letter_frequencies()[symbols[i]];
@@ -84,7 +84,7 @@ class TextTask final : public Task {
     return consecutive_ ? static_cast<int32_t>(source_.tokens(split).size() / least_track(T)) : 0;
   }
 
-  // Consecutive: as many as one pass has, but no more than tell runs apart with a memory that fills slowly.
+  // Consecutive: as many as a pass has, but no more than tell runs apart with a memory that fills slowly.
   int32_t validation_batches(int32_t B, int32_t T) const override {
     constexpr uint64_t kMost = 8;
     if (!consecutive_) return Task::validation_batches(B, T);
@@ -102,7 +102,7 @@ class TextTask final : public Task {
   }
 
  private:
-  // Asked at every step: words are put together only where it fails.
+  // `tracks_of` is called at every step: it builds words only where it fails.
   Tracks tracks_of(Split split, int32_t B, int32_t T) const {
     const uint64_t symbols = source_.tokens(split).size(), length = symbols / static_cast<uint64_t>(B);
     if (length < least_track(T))
@@ -201,8 +201,8 @@ double unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_ste
 double smoothed_unigram_cross_entropy(const Task& task, uint64_t seed, uint64_t first_step,
                                       uint64_t last_step, int32_t B, int32_t T, double smoothing) {
   const double V = static_cast<double>(task.unigram().size());
-  std::vector<double> cost;  // of a symbol, under the smoothed frequencies
-  double even = 0;           // of the share of every target that goes to all symbols alike
+  std::vector<double> cost;  // by symbol, under the smoothed frequencies
+  double even = 0;           // for the share of every target that goes to all symbols alike
   for (double p : task.unigram()) {
     cost.push_back(-std::log(smoothing > 0 ? (1 - smoothing) * p + smoothing / V : p));
     if (smoothing > 0) even += smoothing * cost.back() / V;

@@ -45,8 +45,7 @@ struct BatchView {
   std::span<int32_t> target_lengths;   // (rows): unpadded positions of the target row
 };
 
-// `Batch` has the tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for
-// nothing.
+// `Batch` has the tokens and targets of one batch, (B,T) row-major, or targets (B). A target of -1 counts for nothing.
 struct Batch {
   int32_t B = 0, T = 0;
   std::vector<int32_t> tokens, targets, source, key_lengths, target_lengths;
@@ -119,8 +118,7 @@ class Task {
   // `goes_on` says whether the rows of a step's batch begin where those of the step before ended; otherwise nothing
   // that was read before belongs to them. False for step 1.
   virtual bool goes_on(uint64_t, Split, int32_t, int32_t) const { return false; }
-  // `consecutive_rows` is the most rows that can go on in this way over segments of T symbols; 0 where nothing goes
-  // on.
+  // `consecutive_rows` is the most rows that can go on in this way over segments of T symbols; 0 where nothing goes on.
   virtual int32_t consecutive_rows(Split, int32_t) const { return 0; }
   // `validation_batches` is how many batches (steps 1, 2, ...) are measured: enough to tell runs apart, or all there
   // are.

@@ -1,4 +1,4 @@
-// Loading, checking and splitting a text. See text_source.h.
+// This loads, checks and splits a text. See text_source.h.
 #include "training/data/text_source.h"
 
 #include <cmath>
@@ -23,7 +23,7 @@ void refuse_binary(std::string_view text, const std::string& where) {
   }
 }
 
-// Byte offsets in messages are those of the file, so the text is checked before it is tidied.
+// `refuse_invalid_utf8` runs before the text is tidied, so that byte offsets in messages are those of the file.
 void refuse_invalid_utf8(std::string_view text, const std::string& where) {
   for (size_t offset = 0; offset < text.size();) {
     const CodePoint point = read_code_point(text, offset);
@@ -102,7 +102,7 @@ double TextSource::unigram_entropy() const { return entropy_of(unigram_); }
 
 void TextSource::require_context(int32_t T) const {
   const size_t needed = kWindowsPerSplit * (static_cast<size_t>(T) + 1);
-  const size_t validation = tokens_.size() - train_size_;  // the smaller one
+  const size_t validation = tokens_.size() - train_size_;  // the smaller split
   if (validation < needed) {
     fail("text " + name_,
          "is too short: {} characters, of which the last tenth, {}, is for validation; a context of {} "

@@ -1,4 +1,4 @@
-// See tokenizer.h. The only file that knows SentencePiece.
+// See tokenizer.h. No other file knows SentencePiece.
 #include "training/data/tokenizer.h"
 
 #include <unordered_map>
@@ -61,7 +61,7 @@ Tokenizer::Tokenizer(std::string model) : model_(std::move(model)) {
 
 Tokenizer Tokenizer::train(const std::vector<std::string_view>& sentences, int32_t vocabulary,
                            bool or_fewer) {
-  // One thread: the pieces must not depend on the machine. Everything else is said because defaults change.
+  // One thread: the pieces must not depend on the machine. All options are set because defaults change.
   std::unordered_map<std::string, std::string> options = {{"model_type", "bpe"},
                                                           {"vocab_size", std::to_string(vocabulary)},
                                                           {"character_coverage", "1.0"},
@@ -81,8 +81,8 @@ Tokenizer Tokenizer::train(const std::vector<std::string_view>& sentences, int32
   };
   auto status = learn();
   if (!status.ok() && or_fewer) {
-    // A small text has fewer pieces: then all that it has. The option is added only here, since the model's
-    // bytes hold the options and belong to what a saved run was trained on.
+    // A small text has fewer pieces: then all of them are used. The option is added only here, since the model's bytes
+    // hold the options and belong to what a saved run was trained on.
     options.emplace("hard_vocab_limit", "false");
     status = learn();
   }

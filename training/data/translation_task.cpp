@@ -9,8 +9,8 @@
 namespace normscope {
 namespace {
 
-constexpr int32_t kWords = 32;  // a language; English 0..31, the other 32..63
-constexpr int32_t kClass = 8;   // words of a class
+constexpr int32_t kWords = 32;  // in each language; English 0..31, the other 32..63
+constexpr int32_t kClass = 8;   // words of each class
 constexpr std::string_view kEnglish[kWords] = {
     "small", "red",    "green",  "brave", "quiet", "happy", "lazy",   "tired",   // adjectives
     "dog",   "cat",    "bird",   "fox",   "wolf",  "bear",  "child",  "doctor",  // nouns
@@ -21,7 +21,7 @@ constexpr std::string_view kOther[kWords] = {
     "hundo",  "kato",    "birdo",     "vulpo",   "lupo",   "urso",  "infano",  "kuracisto",
     "kantas", "dancas",  "dormas",    "atendas", "kuras",  "legas", "ridas",   "pentras",
     "ofte",   "malofte", "malrapide", "sole",    "bone",   "frue",  "malfrue", "denove"};
-// English clause: adjective noun verb adverb; place of each in the other language: noun adjective adverb verb.
+// An English clause is adjective noun verb adverb; the places in the other language: noun adjective adverb verb.
 constexpr size_t kPhrase = 4;
 constexpr size_t kPlace[kPhrase] = {1, 0, 3, 2};
 
@@ -118,7 +118,7 @@ class SequenceTranslation final : public FixedTranslation {
   }
 
   SequenceRule rule_;
-  std::shared_ptr<const Task> symbols_;  // knows how they are written
+  std::shared_ptr<const Task> symbols_;  // knows how the symbols are written
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ class StoredLosses final : public LossArchive {
         losses.push_back(static_cast<float>(loss.number(-1e30, 1e30)));
       return losses;
     } catch (...) {
-      return {};  // it is trained then
+      return {};  // the run is trained then
     }
   }
 
@@ -34,7 +34,7 @@ class StoredLosses final : public LossArchive {
     try {
       store_.put(key_of({spec, edits}, data_hash, backend), kMeasurement, losses);
     } catch (...) {
-      // A full disk takes nothing from the window but this.
+      // A full disk costs the window only this.
     }
   }
 

@@ -27,7 +27,7 @@ ModelConfig theory_setting(const ModelConfig& model, int32_t feed_forward) {
   config.architecture = Architecture::Encoder;
   config.heads = 1;
   config.feed_forward = feed_forward > 0 ? feed_forward : model.d_model;
-  // A thousand labels: with few of them the gradients of positions would add up where states are alike.
+  // A thousand labels: with few labels the gradients of positions would add up where states are alike.
   config.vocabulary = 1000;
   config.sequence = 32;
   config.init = InitRule::Theory;
@@ -45,7 +45,7 @@ double sum_of_squares(std::span<const float> x) {
                          [](double a, float v) { return a + static_cast<double>(v) * v; });
 }
 
-/// Of each position, the sum of squares.
+/// `squares` is the sum of squares of each position.
 std::vector<double> squares(const Look& look, ValueId value) {
   const std::vector<float> x = look.read(value);
   const auto width = static_cast<size_t>(look.shape(value).cols());

@@ -18,7 +18,7 @@ bool is_one_stack(const ModelConfig& model) {
   return model.architecture == Architecture::Decoder || model.architecture == Architecture::Encoder;
 }
 
-/// What a lesson asks of a run beside its history: at the start and at the end.
+/// `findings_of` measures what a lesson asks of a run beside its history: at the start and at the end.
 RunFindings findings_of(Run& end, const RunSpec& spec, const std::shared_ptr<const Task>& task,
                         Backend& backend) {
   RunFindings result;
@@ -85,7 +85,7 @@ std::shared_ptr<const Task> RunStore::task(const DataSpec& data) {
   return shared_->tasks.emplace_back(data, make_task(data)).second;
 }
 
-// Two threads that ask for the same run: one trains, the other waits for its result.
+// `get` lets one of two threads that ask for the same run train it, while the other waits for the result.
 std::shared_ptr<const RunFindings> RunStore::get(const RunSpec& spec, const std::vector<Edit>& edits,
                                                  const OnStep& on_step) {
   const std::string key = key_of(spec, edits);
@@ -139,8 +139,8 @@ Plan RunStore::plan_of(std::vector<Experiment> runs, const OnStep& on_step) {
   return plan;
 }
 
-/// In memory what a run came to. The runs take what a study takes, so that each finds the other's, and their states stay
-/// on disk.
+/// `keep` keeps in memory what a run came to. The runs take what a study takes, so that each finds the other's, and
+/// their states stay on disk.
 void RunStore::keep(Run& run, const std::string& key, const RunSpec& spec,
                     const std::shared_ptr<const Task>& task) {
   auto result = std::make_shared<RunFindings>(findings_of(run, spec, task, run.store().backend()));
@@ -174,8 +174,8 @@ void RunStore::count(const Outcome& outcome) {
   if (!outcome.failed.empty()) throw Error(outcome.failed.begin()->second);
 }
 
-/// The run at the end of its training, to be looked at. Its weights may have made room for others: then it is
-/// read from the store on disk, or trained again to the same bits.
+/// `at_its_end` returns the run at the end of its training, to be looked at. Where its weights were dropped for other
+/// runs, it is read from the store on disk, or trained again to the same bits.
 std::unique_ptr<Run> RunStore::at_its_end(const RunSpec& spec, const std::vector<Edit>& edits,
                                           const OnStep& on_step) {
   get(spec, edits, on_step);

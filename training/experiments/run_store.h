@@ -111,8 +111,7 @@ class RunStore {
   std::unique_ptr<Run> at_its_end(const RunSpec& spec, const std::vector<Edit>& edits, const OnStep& on_step);
   void keep(Run& run, const std::string& key, const RunSpec& spec, const std::shared_ptr<const Task>& task);
   Plan plan_of(std::vector<Experiment> runs, const OnStep& on_step);
-  void count(const Outcome& outcome);  ///< adds up what was trained; throws Error where a run
-                                       ///< failed
+  void count(const Outcome& outcome);  ///< adds up what was trained; throws Error for a failed run
 
   int threads_;
   std::function<bool()> stop_;

@@ -25,7 +25,7 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path, unknown);
 }
 
-/// Shared by the workers of one call.
+/// `Session` is shared by the workers of one call.
 class Session {
  public:
   Session(const Plan& plan, ResultStore& store, const RunnerOptions& options)
@@ -77,22 +77,22 @@ class Session {
   ResultStore& store_;
   const RunnerOptions& options_;
   std::vector<std::string> keys_;
-  std::map<std::string, size_t> first_;  // experiment of each key
+  std::map<std::string, size_t> first_;  // the experiment of each key
   std::vector<size_t> distinct_;
-  std::map<size_t, size_t> start_of_;  // of a distinct one, the experiment that it starts from
-  std::set<size_t> starts_;            // those
+  std::map<size_t, size_t> start_of_;  // for a distinct experiment, the one that it starts from
+  std::set<size_t> starts_;            // the experiments that others start from
   std::vector<std::pair<DataSpec, std::shared_ptr<const Task>>> tasks_;
-  // Of distinct ones; each is written by one worker.
+  // By distinct experiment; each element is written by one worker.
   std::vector<char> known_, trained_;  // has a result; was trained in this call
   std::vector<std::optional<InputValue>> results_;
   std::map<size_t, std::string> failed_;
   std::atomic<bool> stop_{false};
   std::atomic<int64_t> done_{0};
   std::mutex mutex_;
-  std::map<std::thread::id, AtWork> at_work_;  // of each worker
+  std::map<std::thread::id, AtWork> at_work_;  // by worker
 };
 
-// Before the workers start, and then only found.
+// Tasks are made before the workers start; `task_of` then only finds them.
 std::shared_ptr<const Task> Session::task_of(const DataSpec& data) {
   for (const auto& [spec, task] : tasks_)
     if (spec == data) return task;
@@ -104,7 +104,7 @@ std::string Session::key_at(const Experiment& experiment, Backend& backend) {
                 experiment.from ? key_at(*experiment.from, backend) : std::string());
 }
 
-/// What this shard's own runs start from joins them, whoever else trains it, and what that starts from.
+/// `find_starts` adds what this shard's own runs start from, and what those start from, whoever else trains it.
 void Session::find_starts(Backend& backend) {
   for (size_t i = 0; i < distinct_.size(); ++i) {
     const size_t index = distinct_[i];
@@ -118,8 +118,8 @@ void Session::find_starts(Backend& backend) {
   }
 }
 
-/// What is to be trained. A start whose weights are gone or damaged is, where a run is to start from them, and one of
-/// another shard only there.
+/// `missing` is what has to be trained. A start without usable weights is trained if a run has to start from it, and a
+/// start of another shard only then.
 std::set<size_t> Session::missing() {
   std::set<size_t> missing;
   for (size_t index : distinct_) {
@@ -151,7 +151,7 @@ void Session::look_up(size_t index, Backend& backend) {
   ++done_;
 }
 
-/// Whether `read` succeeds. What a file of the store is at fault for costs its run no more than training it again.
+/// `usable` says whether `read` succeeds. A fault in a file of the store costs its run no more than training it again.
 template <typename Read>
 bool Session::usable(const std::string& damaged, const Read& read) {
   try {
@@ -164,7 +164,7 @@ bool Session::usable(const std::string& damaged, const Read& read) {
   }
 }
 
-/// Whether the store has a result that is enough for the measurement.
+/// `is_known` says whether the store has a result that is enough for the measurement.
 bool Session::is_known(size_t index, const std::string& measurement, Backend& backend) {
   std::optional<InputValue> result = store_.find(keys_[index], measurement);
   const std::string state = store_.state_path(keys_[index], measurement);
@@ -173,17 +173,17 @@ bool Session::is_known(size_t index, const std::string& measurement, Backend& ba
   return usable(whole ? state : "", [&] {
     std::unique_ptr<Run> run;
     if (plan_.keep_state && whole) run = Run::load(state, task_of(index), backend);
-    // Without its state the measurement only sees what the run has, so that it is measured again.
+    // Without its state the run has to be measured again, and the measurement only sees what the result has.
     if (!plan_.measure(index)->known(*result, run.get()) || !whole) return false;
     if (plan_.keep_results) results_[index] = std::move(result);
     return true;
   });
 }
 
-/// Whether the state of a run was kept and has been measured. It ends as a run that is trained here does, to the bit.
+/// `measure_kept` says whether a run's state was kept and has been measured; it ends as a trained run does, to the bit.
 bool Session::measure_kept(size_t index, const std::string& measurement, Backend& backend) {
   const Experiment& experiment = plan_.experiments[index];
-  // A run that begins where another ends has no fresh one to be measured beside it.
+  // A run that begins where another ends has no fresh state to be measured beside it.
   if (measurement.empty() || experiment.from || !store_.find(keys_[index], measurement)) return false;
   const std::string state = store_.state_path(keys_[index], measurement);
   if (!is_there(state)) return false;
@@ -200,7 +200,7 @@ bool Session::measure_kept(size_t index, const std::string& measurement, Backend
   });
 }
 
-/// A run to go on with: the interrupted one where there is one, else a fresh one.
+/// `begin` returns the interrupted run to go on with, if there is one, else a fresh run.
 std::unique_ptr<Run> Session::begin(size_t index, Backend& backend, Measurement& measurement) {
   const Experiment& experiment = plan_.experiments[index];
   std::unique_ptr<Run> run;
@@ -236,7 +236,7 @@ void Session::keep_for_later(size_t index, const Run& run, const Measurement& me
 void Session::finish(size_t index, Run& run, Measurement& measurement) {
   const nlohmann::json result = measurement.end(run);
   store_.attempt(keys_[index], [&] {
-    // The state first: a result promises it.
+    // The state first, because a result promises it.
     if ((plan_.keep_state || starts_.contains(index)) && !store_.folder().empty())
       run.save(state_of(index), kHistoryBudget);
     store_.put(keys_[index], plan_.measurement, result);
@@ -247,7 +247,7 @@ void Session::finish(size_t index, Run& run, Measurement& measurement) {
                                         plan_.experiments[index].spec.name);
 }
 
-/// As the plan asks between the steps; at the end of a run its measurement does.
+/// `validate` validates as the plan asks between the steps; at the end of a run its measurement validates.
 void Session::validate(Run& run, int32_t steps) const {
   const int32_t every = plan_.validate_every, step = run.steps_done();
   if (every > 0 && step % every == 0 && step < steps && !run.non_finite()) run.validation_loss();
@@ -278,7 +278,7 @@ void Session::train_one(size_t index, Backend& backend) {
     if (!measurement->after_step(*run)) stop_ = true;
     const auto now = std::chrono::steady_clock::now();
     if (now - kept < kKeepEvery || run->steps_done() >= steps) continue;
-    keep_for_later(index, *run, *measurement);  // nobody asks a process that is killed
+    keep_for_later(index, *run, *measurement);  // a killed process gets no other chance
     kept = now;
   }
   done_ += steps - run->steps_done();
@@ -296,7 +296,7 @@ void Session::end_work() {
   at_work_.erase(std::this_thread::get_id());
 }
 
-/// How far the run of this thread has come.
+/// `tell` notes how far the run of this thread has come.
 void Session::tell(int32_t steps) {
   const std::lock_guard lock(mutex_);
   at_work_[std::this_thread::get_id()].done = steps;
@@ -314,8 +314,7 @@ void Session::tell_work(Progress& progress) {
   }
 }
 
-/// Every index of `work` once, on workers of their own; this thread tells the progress. `alone`: no worker has more
-/// threads than one.
+/// `on_workers` does all of `work` on its own workers; this thread tells the progress. `alone`: one thread a worker.
 template <typename Each>
 void Session::on_workers(const std::vector<size_t>& work, const Each& each, Progress progress, bool alone,
                          const std::function<bool(const Progress&)>& on_progress) {
@@ -359,7 +358,7 @@ Outcome Session::run(const std::function<bool(const Progress&)>& on_progress) {
   }
   std::set<size_t> left = options_.stored_only ? std::set<size_t>() : missing;
   while (!left.empty() && !stop_) {
-    std::vector<size_t> part;  // whose start is there, or which have none
+    std::vector<size_t> part;  // runs whose start is there, or that have none
     for (const size_t index : left)
       if (!start_of_.contains(index) || !left.contains(start_of_.at(index))) part.push_back(index);
     on_workers(

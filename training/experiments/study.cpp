@@ -28,7 +28,7 @@ Taken failed(const std::string& why) {
   return taken;
 }
 
-/// What was not asked for takes room: a sweep has a hundred thousand runs.
+/// `asked_of` drops parts that were not asked for, which take room: a sweep has a hundred thousand runs.
 Taken asked_of(Taken taken, Parts asked) {
   if (asked & kLayers) return taken;
   taken.frames = {};
@@ -36,13 +36,13 @@ Taken asked_of(Taken taken, Parts asked) {
   return taken;
 }
 
-/// What the threads that train share.
+/// `Gathering` is what the threads that train share.
 struct Gathering {
   std::vector<std::optional<Taken>>& runs;
   const std::vector<size_t>& places;  ///< of the experiments among the runs
   const OnTaken& on_taken;
   Parts parts;
-  std::vector<Parts> found;  ///< by experiment; each is used by one thread at a time
+  std::vector<Parts> found;  ///< by experiment; one thread at a time uses each
   std::mutex mutex{};
 
   void take(size_t experiment, Taken taken) {
@@ -53,7 +53,7 @@ struct Gathering {
   }
 };
 
-/// What decides how long a step takes: all that a run cannot change while it goes on, but its seed.
+/// `size_of` is what decides how long a step takes: all that a run cannot change while it goes on, but its seed.
 std::string size_of(const RunSpec& spec) {
   std::string text;
   for (const Field& field : spec_fields())
@@ -63,7 +63,7 @@ std::string size_of(const RunSpec& spec) {
 
 double seconds_a_step(const RunSpec& spec, Backend& backend) {
   Run run(spec, make_task(spec.data), backend);
-  run.step();  // what is done once is done now
+  run.step();  // what is done only once is done now
   const auto start = std::chrono::steady_clock::now();
   for (int32_t i = 0; i < kTimedSteps; ++i) run.step();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / kTimedSteps;
@@ -133,7 +133,7 @@ std::vector<RunSpec> missing_runs(const Study& study, const Studied& studied) {
 }
 
 double estimated_seconds(const std::vector<RunSpec>& runs, int32_t at_a_time, BackendChoice choice) {
-  std::map<std::string, std::pair<const RunSpec*, double>> sizes;  // steps of all runs of that size
+  std::map<std::string, std::pair<const RunSpec*, double>> sizes;  // for each size, the steps of all its runs
   for (const RunSpec& spec : runs) {
     auto& [example, steps] = sizes.try_emplace(size_of(spec), &spec, 0.0).first->second;
     steps += spec.train.steps;

@@ -15,8 +15,7 @@
 
 namespace normscope::experiments {
 
-/// `Planned` is a run of a study. Where its settings do not go together, `refused` says why and the run is not
-/// trained.
+/// `Planned` is a run of a study. Where its settings do not go together, `refused` says why and the run is not trained.
 struct Planned {
   Experiment run;
   std::string refused{};

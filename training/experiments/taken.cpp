@@ -16,23 +16,24 @@ namespace {
 constexpr size_t kLongestName = 200, kMostNames = 100'000, kMostFrames = 1000, kMostStacks = 2;
 constexpr double kMostSeconds = 1e9;
 constexpr Parts kAll = kShares | kScores | kLayers | kLeftOut | kWritten;
-/// What was measured for claims when no file said it.
+/// `kOfClaims` is what was measured for claims when files did not say it.
 constexpr Parts kOfClaims = kAll & ~kShares;
 constexpr codec::List kNames{0, kMostNames, codec::Text{kLongestName}};
 
-/// A number for each name.
+/// `as_many` is a number for each name.
 codec::List<codec::AnyNumber> as_many(const std::vector<std::string>& names) {
   return {names.size(), names.size(), codec::AnyNumber{}};
 }
 
-// Sub-layers of either stack: "L01.attn", "dec.L12.cross". The matrices' norms and mean squares are of every step of
-// the ladder; the rest needs tensors side by side and is measured before training and after it.
+// Sub-layers of either stack: "L01.attn", "dec.L12.cross". Norms of matrices and mean squares are kept at every step of
+// the ladder; the other numbers need tensors side by side and are measured before and after training.
 constexpr const char* kNorms = R"(\.(attn\.w[qkvo]|cross\.w[qkvo]|ffn\.w[12])\.(grad|update|weight)_norm)";
 constexpr const char* kSquares = R"(\.(attn|cross|ffn)\.(out|sum)\.mean_square)";
 constexpr const char* kMoments =
     R"(\.(attn|cross|ffn)\.(token_cosine|layer_cosine|branch\.variance|input\.variance|attention_entropy|skip\.mean|branch\.mean))";
 
-/// Of the residual dependency, the shares of the branch itself, of the input, and their sum over all.
+/// `kept_share` keeps, of the residual dependency, the shares of the branch itself and of the input, and the sum over
+/// all.
 bool kept_share(const std::string& name) {
   const size_t beta = name.find("beta2.");
   if (beta == name.npos) return false;
@@ -91,7 +92,7 @@ nlohmann::json to_json(const Taken& taken) { return codec::write(taken); }
 
 Taken taken_from(const InputValue& json) {
   if (json.find("record")) return codec::read<Taken>(json);
-  Taken taken;  // a record alone
+  Taken taken;  // only a record
   taken.parts = kShares;
   taken.record = record_from(json);
   return taken;

@@ -26,12 +26,12 @@ namespace normscope::experiments {
 namespace {
 
 constexpr int32_t kSharesSequences = 4;
-constexpr double kShareResidual = 0.01;  ///< of float arithmetic; a wrong wiring misses by tenths at least
-constexpr int32_t kTranslated = 48;      ///< rows of made-up data, greedily
-constexpr BeamOptions kPairsBeam{.beam = 5, .length_penalty = 1.2};  ///< as normscope translate
+constexpr double kShareResidual = 0.01;  ///< for float arithmetic; a wrong wiring misses by tenths at least
+constexpr int32_t kTranslated = 48;      ///< rows of made-up data, translated greedily
+constexpr BeamOptions kPairsBeam{.beam = 5, .length_penalty = 1.2};  ///< as in normscope translate
 
-/// The definition carries every branch through the later norms; where the parts do not add up to the state
-/// again, the wiring lies outside it and the number would mean nothing.
+/// `measure_shares` measures shares only where the parts add up to the state again: the definition carries every branch
+/// through the later norms, and a wiring outside it would give a meaningless number.
 void measure_shares(Run& run, Record& record) {
   const ModelConfig& config = run.spec().model;
   if (!is_transformer(config.architecture)) {
@@ -68,7 +68,7 @@ void measure_shares(Run& run, Record& record) {
   }
 }
 
-/// The frame of step kGradientStep; false when the history does not have it (any more).
+/// `take_gradients` takes the frame of step kGradientStep; false when the history does not have it (any more).
 bool take_gradients(const Run& run, Record& record) {
   const History& history = *run.history();
   std::vector<float> frame;
@@ -90,12 +90,12 @@ bool take_gradients(const Run& run, Record& record) {
   return true;
 }
 
-/// Five digits: a store of thousands of runs stays small, and nobody looks closer.
+/// `short_number` has five digits: a store of thousands of runs stays small, and nobody looks closer.
 double short_number(double value) {
   return std::isfinite(value) ? std::strtod(fmt::format("{:.5g}", value).c_str(), nullptr) : kUnknown;
 }
 
-/// What the validation says at the end. Changes no bit of the run.
+/// `take_scores` takes the scores of the validation at the end. It changes no bit of the run.
 void take_scores(Run& run, Taken& taken) {
   const ModelConfig& model = run.spec().model;
   const double loss = run.validation_loss(), accuracy = run.validation_accuracy();
@@ -139,7 +139,7 @@ void conclude(const Run& run, Record& record) {
   if (broken) record.what = fmt::format("{} at step {}", broken->tensor, broken->step);
   const ModelConfig& model = run.spec().model;
   const double guessing = std::log(static_cast<double>(model.classes > 0 ? model.classes : model.vocabulary));
-  // As its page says: what has not left by then counts, on its way or not.
+  // As the page of the zoo says: a run that has not left by then counts, even if it falls.
   const bool late = record.steps > std::max(Plateau::kPatience, run.spec().train.schedule.warmup);
   record.verdict = broken || !std::isfinite(record.loss) ? Verdict::NotFinite
                    : record.since > 0                    ? Verdict::Learns
@@ -148,7 +148,7 @@ void conclude(const Run& run, Record& record) {
                                                          : Verdict::Undecided;
 }
 
-/// Nothing of a model that lies outside the definitions (two streams, for instance).
+/// `moment_of` is empty for a model outside the definitions (with two streams, for instance).
 Numbers moment_of(Run& run) {
   Numbers numbers;
   if (!is_transformer(run.spec().model.architecture)) return numbers;
@@ -168,7 +168,7 @@ Numbers moment_of(Run& run) {
   return numbers;
 }
 
-/// The frame of a step joins `frames`. False: the history has it no more.
+/// `take_frame` adds the frame of a step to `frames`. False: the history has dropped it.
 bool take_frame(const Run& run, int32_t step, Frames& frames) {
   const History& history = *run.history();
   std::vector<float> all;
@@ -183,7 +183,7 @@ bool take_frame(const Run& run, int32_t step, Frames& frames) {
   for (size_t i = 0; i < layout.size(); ++i)
     if (kept_at_steps(layout[i].name)) row.push_back(short_number(static_cast<double>(all[i])));
   if (row.size() != frames.names.size())
-    return true;  // an edit rebuilt the network: the rest is of another model
+    return true;  // an edit rebuilt the network: later frames are another model's
   frames.steps.push_back(found);
   frames.rows.push_back(std::move(row));
   return true;
@@ -196,7 +196,7 @@ std::string without_padding(const Task& task, std::span<const int32_t> row) {
   return task.decode(symbols);
 }
 
-/// What is translated and what should come of it.
+/// `HeldOut` is what is translated, and the translations expected.
 struct HeldOut {
   std::vector<std::vector<int32_t>> sources;
   std::vector<std::string> references;
@@ -243,11 +243,11 @@ double bleu_of(Run& run) {
   return corpus_bleu(written, held.references).score;
 }
 
-/// Each layer alone, and the last k of its stack together.
+/// `take_left_out` leaves out each layer alone, and the last k of its stack together.
 void take_left_out(Run& run, Taken& taken) {
   if (!is_transformer(run.spec().model.architecture)) return;
   const double whole = loss_without(run, {});
-  std::vector<std::vector<std::string>> stacks;  // the layers' names
+  std::vector<std::vector<std::string>> stacks;  // the names of the layers
   for (const std::string& name : ablation_names(run.spec().model)) {
     if (name.find('.', name.find('L')) != name.npos) continue;  // a sub-layer
     const std::string stack = name.substr(0, name.find('L'));
@@ -320,7 +320,7 @@ class Taking final : public Measurement {
   }
   bool go_on(const InputValue& so_far) override {
     Taken taken = taken_from(so_far);
-    if (taken_.has(kLayers) && !taken.has(kLayers)) return false;  // the others are measured at the end
+    if (taken_.has(kLayers) && !taken.has(kLayers)) return false;  // the other parts are measured at the end
     taken.parts |= taken_.parts;
     taken_ = std::move(taken);
     since_ = Clock::now();

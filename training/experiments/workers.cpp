@@ -50,7 +50,7 @@ void work_off(const std::string& what, size_t count, int32_t threads, std::atomi
         lock.lock();
       }
     } catch (...) {
-      stop = true;  // the workers put their jobs by; then they are joined
+      stop = true;  // the workers finish their jobs; then they are joined
       throw;
     }
   }

@@ -1,5 +1,5 @@
-// One request at a time to another thread; the newest request counts, and an older answer is dropped. It is meant
-// for reading from disk and what else outlasts a frame: the thread that draws never waits for it.
+// `Background` puts one request at a time to another thread; only the newest request counts, and an older answer is
+// dropped. It is meant for reading from disk and other slow work: the thread that draws never waits for it.
 #pragma once
 
 #include <atomic>
@@ -18,20 +18,20 @@ class Background {
  public:
   using Work = std::function<Answer()>;
 
-  // `work` throws nothing. `wake` is rung when the answer is there; without one (no window sleeps) the
-  // question is answered when it is asked for.
+  // `ask` runs `work`, which throws nothing, and calls `wake` when the answer is there. Without `wake` (no window
+  // sleeps) the question is answered in find().
   void ask(const std::string& key, Work work, const std::function<void()>& wake) {
     if (key == answered_ || key == asked_) return;
     next_ = {key, std::move(work), wake};
     poll();
   }
-  // The same question may be asked anew.
+  // `forget` allows the same question to be asked anew.
   void forget() {
     answered_.reset();
     next_.reset();
     asked_.reset();
   }
-  // The answer to `key`, once it is there; the `wake` of its question waits for nobody.
+  // `find` is the answer to `key`, once it is there; it waits only for a question without `wake`.
   const Answer* find(const std::string& key) {
     poll();
     return answered_ == key ? &answer_ : nullptr;
@@ -68,8 +68,9 @@ class Background {
   }
 
   std::shared_future<Answer> running_;
-  std::shared_ptr<std::atomic<bool>> there_;     // before the bell rings: whoever it wakes finds the answer
-  std::optional<std::string> asked_, answered_;  // keys of what runs, and of the answer
+  std::shared_ptr<std::atomic<bool>> there_;     // set before `wake`, so that the woken thread finds the
+                                                 // answer
+  std::optional<std::string> asked_, answered_;  // keys of the running question and of the answer
   std::optional<Question> next_;
   Answer answer_{};
 };

@@ -17,7 +17,7 @@
 namespace normscope {
 namespace {
 
-// "B:rest" -> 'B'; nothing where no letter stands first.
+// `take_letter`: "B:rest" -> 'B'; nothing where no letter comes first.
 std::optional<char> take_letter(std::string_view& text) {
   if (text.size() < 2 || text[1] != ':' || text[0] < 'A' || text[0] > 'D') return {};
   const char letter = text[0];
@@ -37,8 +37,8 @@ void for_runs(std::vector<ConfigRun>& runs, std::optional<char> letter, std::str
   if (!any) throw Error(fmt::format("'{}': there is no run {}", argument, *letter));
 }
 
-// What has to be set to come from a specification to that of a run. What the run takes no notice of is not
-// told, unless an edit may make it count.
+// `differences` are what has to be set to turn a specification into that of a run. Settings that the run does not read
+// are left out, unless an edit may make them count.
 std::vector<Edit> differences(const RunSpec& from, const ConfigRun& to) {
   std::vector<Edit> sets = edits_between(from, to.spec, 0);
   if (to.edits.empty())
@@ -55,8 +55,8 @@ struct Base {
   RunSpec spec;
 };
 
-// The preset that needs the fewest settings; the default comparison run of this letter where the line may begin
-// without presets.
+// `nearest` is the preset that needs the fewest settings. Where the line may begin without presets, it is the run of
+// this letter of the default comparison.
 Base nearest(const ConfigRun& run) {
   Base best;
   size_t least = std::numeric_limits<size_t>::max();
@@ -95,7 +95,7 @@ std::string shell_quoted(const std::string& text) {
 
 namespace {
 
-// `share`: what is set alike in all runs stands once, and first.
+// `arguments_of` writes settings that are alike in all runs once, and first, if `share`.
 CommandArguments arguments_of(std::span<const ConfigRun> runs, bool standard, bool share) {
   CommandArguments arguments;
   std::vector<std::vector<Edit>> sets;
@@ -138,7 +138,7 @@ bool gives(const CommandArguments& arguments, std::span<const ConfigRun> runs) {
 CommandArguments arguments_of(std::span<const ConfigRun> runs, bool may_omit) {
   const bool standard = may_omit && like_default(runs);
   CommandArguments arguments = arguments_of(runs, standard, true);
-  // Fields depend on each other (heads divide the width): where the short form does not give these runs, the long
+  // Fields depend on each other (heads divide the width): where the short form does not give these runs, the long form
   // does.
   if (!gives(arguments, runs)) arguments = arguments_of(runs, standard, false);
   return arguments;

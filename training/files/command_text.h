@@ -1,5 +1,9 @@
-// Runs as one line for a terminal and back: `normscope --run A=post --set B:train.warmup=200 --edit
+// Command text is runs as one line for a terminal, and back: `normscope --run A=post --set B:train.warmup=200 --edit
 // A:214:train.lr=1e-3` trains exactly what the window shows, edits and forks included.
+//
+//   --run LETTER=PRESET            one run; without any: the three of the default comparison
+//   --set [LETTER:]KEY=VALUE       a field at step 0, of one run or of all
+//   --edit [LETTER:]STEP:KEY=VALUE a field from a step on
 //
 //   --run LETTER=PRESET            one run; without any: the three of the default comparison
 //   --set [LETTER:]KEY=VALUE       a field at step 0, of one run or of all
@@ -15,36 +19,36 @@
 
 namespace normscope {
 
-// The arguments of the three options.
+// `CommandArguments` are the arguments of the three options.
 struct CommandArguments {
   std::vector<std::string> runs, sets, edits;
 };
-// What gives these runs. `may_omit`: the runs of the default comparison need no preset. What no run takes notice of is
-// left out.
+// `arguments_of` gives the arguments of these runs, without settings that no run reads. `may_omit`: the runs of the
+// default comparison need no preset.
 CommandArguments arguments_of(std::span<const ConfigRun> runs, bool may_omit);
-// The way back: runs by preset, or the default comparison, with what is set and edited. Throws Error with the argument
-// that cannot be used.
+// `runs_by` is the way back: runs by preset, or the default comparison, with their settings and edits. Throws Error
+// with the argument that cannot be used.
 std::vector<ConfigRun> runs_by(const CommandArguments& arguments);
 
-// For a POSIX shell. `command`: "normscope" opens the window, "normscope train" trains without.
+// `command_of` is for a POSIX shell. `command`: "normscope" opens the window, "normscope train" trains without it.
 std::string command_of(std::span<const ConfigRun> runs, std::string_view command = "normscope");
 
-// The program of this name that a shell takes: the first on PATH; empty: none.
+// `path_to` is the program that a shell takes for this name: the first on PATH; empty: none.
 std::string path_to(const std::string& program);
-// How a terminal calls this program: "normscope" where PATH leads to it, otherwise its own path.
+// `program_word` is what starts this program in a terminal: "normscope" where PATH leads to it, otherwise its own path.
 std::string program_word();
-// The line with its first word, normscope, in that form.
+// `with_program` replaces the first word of the line, normscope, by that.
 std::string with_program(const std::string& line, const std::string& program);
 
-// A word as a POSIX shell has to read it: itself where nothing in it is special, else in single quotes.
+// `shell_quoted` writes a word for a POSIX shell: as it is where nothing in it is special, else in single quotes.
 std::string shell_quoted(const std::string& text);
 
-// The three options as given. Throw Error with the argument that cannot be used.
+// These apply the three options as given. They throw Error with the argument that cannot be used.
 std::vector<ConfigRun> runs_from(const std::vector<std::string>& presets);
 void apply_set(std::vector<ConfigRun>& runs, std::string_view argument);
 void apply_edit(std::vector<ConfigRun>& runs, std::string_view argument);
-// Throws Error for a --set, all of them applied, that none of its runs takes notice of: a momentum for Adam.
-// A run with edits may come to read it.
+// `require_read` throws Error for a --set, after all are applied, that none of its runs reads: a momentum for Adam. A
+// run with edits may come to read it.
 void require_read(std::vector<ConfigRun>& runs, const std::vector<std::string>& sets);
 
 }  // namespace normscope

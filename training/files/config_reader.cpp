@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kLetters = "ABCD";
 
-/// Where errors point to.
+/// `Place` is where errors point to.
 struct Place {
   const std::string& file;
   [[noreturn]] void refuse(const toml::source_region& at, const std::string& message) const {
@@ -31,12 +31,12 @@ struct Place {
 
 struct Assignment {
   const toml::node* value;
-  toml::source_region at;  // of the key
+  toml::source_region at;  // the key's
 };
-/// By dotted key: "train.warmup", "wiring.L03.attn".
+/// `Assignments` are by dotted key: "train.warmup", "wiring.L03.attn".
 using Assignments = std::map<std::string, Assignment>;
 
-/// The value as text when it has the field's type.
+/// `text_of` is the value as text when it has the field's type.
 std::optional<std::string> text_of(const toml::node& node, FieldType type) {
   switch (type) {
     case FieldType::Integer:
@@ -83,12 +83,12 @@ void check_known(const Place& place, const std::string& key, const toml::source_
   }
 }
 
-/// Flattens the scalars of `table` to dotted keys below `prefix`.
+/// `collect` flattens the scalars of `table` to dotted keys below `prefix`.
 void collect(const Place& place, const toml::table& table, const std::string& prefix, Assignments& out) {
   for (const auto& [key, node] : table) {
     const std::string name = prefix + "." + std::string(key.str());
     if (const toml::table* inner = node.as_table()) {
-      // wiring.L01, and of an encoder-decoder wiring.enc with wiring.enc.L01.
+      // wiring.L01, and in an encoder-decoder wiring.enc with wiring.enc.L01.
       const auto depth = std::count(name.begin(), name.end(), '.');
       const bool stack = name.starts_with("wiring.enc") || name.starts_with("wiring.dec");
       const bool group = is_wiring(name + ".") && (depth == 1 || (depth == 2 && stack));
@@ -105,7 +105,7 @@ void collect(const Place& place, const toml::table& table, const std::string& pr
   }
 }
 
-/// Entries of [run] or [run.A]: `name` and `seed`, and in a run's own table the groups model, train, data, wiring.
+/// `RunTable` is [run] or [run.A]: `name` and `seed`, and in a run's own table the groups model, train, data, wiring.
 struct RunTable {
   Assignments values;
   const toml::node* edits = nullptr;
@@ -123,7 +123,7 @@ bool is_group(std::string_view name) {
   return name == "model" || name == "train" || name == "data" || name == "wiring";
 }
 
-/// [run] (`own` false), where tables A to D are runs of their own, or one of those.
+/// `collect_run` reads [run] (`own` false), where tables A to D are runs of their own, or one of these.
 RunTable collect_run(const Place& place, const toml::table& table, bool own, const std::string& title) {
   RunTable run;
   for (const auto& [key, node] : table) {
@@ -167,7 +167,8 @@ void assign(const Place& place, RunSpec& spec, const std::string& key, const Ass
   }
 }
 
-/// The field table is in the order in which fields must be set; single wirings come last.
+/// `rank` orders keys as the field table, where fields are in the order in which they must be set; single wirings come
+/// last.
 size_t rank(std::string_view key) {
   const std::vector<Field>& fields = spec_fields();
   const auto at =
@@ -211,8 +212,8 @@ Edit read_edit(const Place& place, const toml::node& node, const RunSpec& spec) 
   return edit;
 }
 
-/// The assignment that an error of the whole run speaks of, "[model] width 63 is not a multiple ..." or
-/// "[data.text] ... because data.name is text": the first one whose key stands in it; nullptr: none.
+/// `blamed` is the assignment that an error of the whole run is about, "[model] width 63 is not a multiple ..." or
+/// "[data.text] ... because data.name is text": the first one whose key occurs in the error; nullptr: none.
 const Assignment* blamed(const Assignments& all, std::string_view error) {
   const size_t close = error.find(']');
   if (!error.starts_with("[") || close == error.npos) return nullptr;

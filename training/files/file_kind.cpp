@@ -44,7 +44,7 @@ std::string head_of(const std::string& path) {
   return head;
 }
 
-// 8 bytes of length, then a JSON object.
+// `is_safetensors`: 8 bytes of length, then a JSON object.
 bool is_safetensors(const std::string& head) {
   if (head.size() < 9 || head[8] != '{') return false;
   uint64_t length = 0;
@@ -53,7 +53,7 @@ bool is_safetensors(const std::string& head) {
   return length >= 2 && length < uint64_t{1} << 32;
 }
 
-// Whether this is UTF-8 without zeros; the last character may be cut off.
+// `is_text` says whether this is UTF-8 without zeros; the last character may be cut off.
 bool is_text(std::string_view head, bool whole) {
   for (size_t at = 0; at < head.size();) {
     const CodePoint point = read_code_point(head, at);
@@ -64,15 +64,15 @@ bool is_text(std::string_view head, bool whole) {
   return true;
 }
 
-// Where JSON begins and its first line ends; empty where it begins with no object.
+// `first_line` is where JSON begins and its first line ends; empty where no object begins it.
 std::string_view first_line(const std::string& head) {
   const size_t begin = head.find_first_not_of(" \t\r\n");
   if (begin == head.npos || head[begin] != '{') return {};
   return std::string_view(head).substr(begin, head.find('\n', begin) - begin);
 }
 
-// What stands behind a name of the outermost object. Read by brackets and quotes alone: a line of a log may be longer
-// than the head, and Python writes NaN and Infinity, which are no JSON.
+// `value_of` is what follows a name of the outermost object. It reads brackets and quotes only: a line of a log may be
+// longer than the head, and Python writes NaN and Infinity, which are no JSON.
 std::optional<std::string_view> value_of(std::string_view line, std::string_view name) {
   int depth = 0;
   for (size_t at = 0; at < line.size(); ++at) {
@@ -89,7 +89,7 @@ std::optional<std::string_view> value_of(std::string_view line, std::string_view
   return {};
 }
 
-// docs/log-format.md: a header, or a line that has a step.
+// `is_log` recognises docs/log-format.md: a header, or a line that has a step.
 bool is_log(std::string_view line) {
   const std::optional<std::string_view> format = value_of(line, "format");
   return (format && format->starts_with("\"normscope log")) || value_of(line, "step");
@@ -97,7 +97,7 @@ bool is_log(std::string_view line) {
 
 bool is_object(const std::string& text) { return nlohmann::json::parse(text, nullptr, false).is_object(); }
 
-// A configuration under another name: some lines of it are tables of ours.
+// `is_config` recognises a configuration under another name: some of its lines are our tables.
 bool is_config(const std::string& head, bool whole) {
   if (!whole) return false;  // no configuration is as long as that
   try {

@@ -1,5 +1,5 @@
-// The kind of a file, by its content and not by its name: what the window would do with it, or why it can
-// do nothing, in one line. Only regular files are read, and of those no more than the beginning.
+// `FileKind` is the kind of a file, by its content and not by its name: what the window would do with it, or why it
+// can do nothing, in one line. Only regular files are read, and of these only the beginning.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ enum class FileKind : uint8_t {
   Session,   // a folder that the window keeps a session in
   Config,    // runs as TOML
   Recorded,  // a log or a saved run: what a run measured
-  Numbers,   // JSON: could be learned from as text, which is hardly meant
+  Numbers,   // JSON: text that could be learned from, which is hardly meant
   Text,
 };
 
@@ -26,14 +26,15 @@ struct FileLook {
 };
 FileLook look_at(const std::string& path) noexcept;
 
-// The same, and the runs of a configuration.
+// `read_opened` looks at a file and reads the runs of a configuration.
 struct OpenedFile {
   FileLook look;
   std::vector<ConfigRun> runs;
 };
 OpenedFile read_opened(const std::string& path) noexcept;
 
-// The names in a folder, folders first, in the order of their letters; what begins with a dot is left out.
+// `FolderContent` lists the names in a folder, folders first, in the order of their letters, without names that begin
+// with a dot.
 struct FolderContent {
   struct Entry {
     std::string name;
@@ -42,10 +43,10 @@ struct FolderContent {
   std::vector<Entry> entries;
   std::string error;  // why there are none
 };
-inline constexpr size_t kMostEntries = 5000;  // that are listed
+inline constexpr size_t kMostEntries = 5000;  // the most that are listed
 FolderContent read_folder(const std::string& path) noexcept;
 
-// "runs.toml", or where there is a file of this name "runs-2.toml", and so on.
+// `free_name` is "runs.toml", or "runs-2.toml" and so on where a file has that name.
 std::string free_name(const std::string& path);
 
 }  // namespace normscope

@@ -1,5 +1,5 @@
-// The files that the app reads, beside those of the engine (training/io/input_file.h), with their limits:
-// docs/files.md lists the same, and a test compares the two.
+// These are the files that the app reads, beside those of training/io/input_file.h, with their limits: docs/files.md
+// lists the same, and a test compares the two.
 #pragma once
 
 #include "training/io/input_file.h"
@@ -20,7 +20,7 @@ inline constexpr InputKind kOwnZoo{"", "a zoo.json", 1'000'000};
 inline constexpr InputKind kResult{"", "a stored result", 16'000'000};
 inline constexpr InputKind kLog{"", "a training log", uint64_t{1} << 40};
 inline constexpr InputKind kNames{"", "names of tensors in TOML", 1'000'000};
-inline constexpr InputKind kAny{"", "a regular file", uint64_t{1} << 40};  // whose kind is looked for
+inline constexpr InputKind kAny{"", "a regular file", uint64_t{1} << 40};  // its kind is still to be found
 inline constexpr InputKind kPage{"", "a page in Markdown", 16'000'000};
 
 }  // namespace normscope::input

@@ -1,5 +1,6 @@
-// One job at a time on a thread of its own, always the newest, and a state that shows how far it has come: who draws
-// reads a shared immutable one each frame and never waits. Used by what measures a lesson and by what trains a sweep.
+// `NewestJob` does one job at a time on a thread of its own, always the newest, and shows its progress as a state:
+// the thread that draws reads a shared immutable copy each frame and never waits. Used by what measures a lesson and
+// by what trains a sweep.
 #pragma once
 
 #include <atomic>
@@ -19,8 +20,8 @@ namespace normscope {
 template <typename Job, typename State>
 class NewestJob {
  public:
-  /// `work` is called on the thread and throws nothing. `on_change` is called by publish() (a window wakes its event loop
-  /// there), and what it throws leaves that. Throws Error where there is no thread.
+  /// `work` is called on the thread and throws nothing. publish() calls `on_change` (a window wakes its event loop
+  /// there) and passes on what it throws. Throws Error where there is no thread.
   NewestJob(std::string_view purpose, std::function<void(const Job&)> work, std::function<void()> on_change)
       : work_(std::move(work)),
         on_change_(std::move(on_change)),
@@ -36,8 +37,8 @@ class NewestJob {
     thread_.join();
   }
 
-  /// In the place of a job that waits and of the one under way, which is to stop and publishes nothing any more.
-  /// `begin` makes the state that is shown meanwhile of the one before.
+  /// `start` replaces a waiting job and the job under way, which has to stop and publishes nothing more. Meanwhile
+  /// the state shown is the former one as changed by `begin`.
   template <typename Begin>
   void start(Job job, Begin&& begin) {
     {
@@ -52,12 +53,13 @@ class NewestJob {
     wake_.notify_one();
   }
 
-  /// The job under way is to stop and says itself how it ended. One that waits is never begun: then, and where there is
-  /// none at all, `end(state, waiting)` makes the state that is shown; `waiting` is that job or nullptr.
+  /// `stop` asks the job under way to stop; the job itself says how it ended. A waiting job is never begun. In that
+  /// case, and where there is no job, `end(state, waiting)` makes the state that is shown; `waiting` is that job or
+  /// nullptr.
   template <typename End>
   void stop(End&& end) {
     const std::lock_guard lock(mutex_);
-    if (next_ || !busy_ || superseded_) {  // one that was replaced says nothing more
+    if (next_ || !busy_ || superseded_) {  // a replaced job says nothing more
       auto state = std::make_shared<State>(*state_);
       end(*state, next_ ? &*next_ : nullptr);
       state_ = std::move(state);

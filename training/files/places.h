@@ -1,18 +1,18 @@
-// Where a user's files lie: the home folder, and the program's own folders as the XDG standard places them.
+// Places are where a user's files are: the home folder, and the program's own folders as the XDG standard places them.
 #pragma once
 
 #include <string>
 
 namespace normscope {
 
-/// "~/text.txt" with the home folder in its place, as a shell would have done it.
+/// `with_home` replaces the ~ of "~/text.txt" by the home folder, as a shell would.
 std::string with_home(const std::string& path);
 
-/// A base folder of the standard: what the variable says where that is absolute, else the one below the home folder; empty
-/// when there is no home either.
+/// `xdg_folder` is a base folder of the standard: the variable's value where that is absolute, else the folder below
+/// the home folder; empty when there is no home either.
 std::string xdg_folder(const char* variable, const char* below_home);
 
-/// Ours in it: $XDG_CONFIG_HOME/normscope, $XDG_STATE_HOME/normscope, $XDG_CACHE_HOME/normscope and
+/// These are ours: $XDG_CONFIG_HOME/normscope, $XDG_STATE_HOME/normscope, $XDG_CACHE_HOME/normscope and
 /// $XDG_DATA_HOME/normscope. Empty when there is no home: then nothing is remembered.
 std::string config_folder();
 std::string state_folder();

@@ -9,11 +9,12 @@
 
 namespace normscope {
 
-/// The runs that are shown, as they stood at step 0, with their edits: `normscope train --config` replays them.
+/// `session_of` has the runs that are shown, as they were at step 0, with their edits: `normscope train --config`
+/// replays them.
 std::vector<ConfigRun> session_of(const LabView& view);
 
-/// The runs of a configuration in the place of those that the Lab has, with their edits. Letters that do not begin
-/// with A are given anew.
+/// `replacing` puts the runs of a configuration, with their edits, in the place of the Lab's. Letters that do not
+/// begin with A are given anew.
 session::ReplaceRuns replacing(const std::vector<ConfigRun>& runs, bool play);
 
 }  // namespace normscope

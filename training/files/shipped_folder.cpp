@@ -14,7 +14,7 @@ std::string shipped_folder(const std::string& name, const char* variable) {
   if (const fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path(); !error)
     places = {program / name, program / "../share/normscope" / name};
   const fs::path sources = fs::path(NORMSCOPE_SOURCE_DIR) / name;
-  // The last two where there is no /proc, as in a bare chroot.
+  // The last two serve where there is no /proc, as in a bare chroot.
   for (const fs::path& more :
        {sources, "/usr/local/share/normscope" / fs::path(name), "/usr/share/normscope" / fs::path(name)})
     places.push_back(more);

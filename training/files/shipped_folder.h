@@ -1,12 +1,12 @@
-// Where files that come with the program lie: lessons, claims.
+// Shipped folders hold files that come with the program: lessons, claims.
 #pragma once
 
 #include <string>
 
 namespace normscope {
 
-/// The folder of this name beside the program, or where it is installed, or in the sources, or under share/normscope of
-/// /usr/local or /usr; the variable of the environment overrides them all.
+/// `shipped_folder` is the folder of this name beside the program, where it is installed, in the sources, or under
+/// share/normscope of /usr/local or /usr; the environment variable overrides them all.
 std::string shipped_folder(const std::string& name, const char* variable);
 
 }  // namespace normscope

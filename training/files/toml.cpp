@@ -19,7 +19,8 @@ constexpr size_t kLongestMessage = 300;
   throw Error(fmt::format("{}:{}: {}", name, line, what));
 }
 
-/// The end of what begins at `at` with a quote: a string of one line, or of several after three quotes.
+/// `end_of_string` is the end of a string that begins at `at` with a quote: of one line, or of several after three
+/// quotes.
 size_t end_of_string(std::string_view text, size_t at, size_t& line) {
   const char quote = text[at];
   const std::string three(3, quote);
@@ -37,7 +38,7 @@ size_t end_of_string(std::string_view text, size_t at, size_t& line) {
   return text.size();
 }
 
-// Counts what the parser would build, in one pass over the text.
+// `check_size` counts what the parser would build, in one pass over the text.
 void check_size(std::string_view text, const std::string& name) {
   size_t line = 1, tables = 0;
   int dots = 0;

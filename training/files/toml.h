@@ -1,6 +1,6 @@
-// toml++ as everything here includes it: the same switches in every file.
-// toml++ 3.3 asserts (with NDEBUG, on some compilers: assumes) that input such as "[.a]" does not come, and
-// refuses it properly in the next lines. Where it is compiled into our files (header only), neither is wanted.
+// This includes toml++ with the same switches in every file. toml++ 3.3 asserts (with NDEBUG, on some compilers:
+// assumes) that input such as "[.a]" does not come, and refuses it properly in the next lines. Where it is compiled
+// into our files (header only), neither is wanted.
 #pragma once
 
 #undef NDEBUG
@@ -13,9 +13,9 @@
 
 namespace normscope {
 
-/// The only call of the library's parser. `name` stands for the file. Throws Error as "NAME:LINE: not valid
-/// TOML: ...", also for what is nested beyond measure: the library recurses over dotted keys when it frees
-/// them, and looks through all tables for each.
+/// `parse_toml` is the only call of the library's parser. `name` stands for the file. Throws Error as "NAME:LINE: not
+/// valid TOML: ...". It refuses excessive nesting too: the library recurses over dotted keys when it frees them, and
+/// looks through all tables for each.
 toml::table parse_toml(std::string_view text, const std::string& name);
 
 /// `what_it_is` says what stands in a file where something else was expected: "'warm' is text".

@@ -11,7 +11,7 @@
 namespace normscope {
 namespace {
 
-constexpr size_t kShown = 300;                        // bytes of what a message quotes
+constexpr size_t kShown = 300;                        // bytes that a message quotes
 constexpr size_t kLongest = 4096, kMostItems = 1000;  // of a text, of a list
 
 std::string plain_text(const toml::node& node) {
@@ -182,7 +182,7 @@ std::vector<std::pair<std::string, Table>> Table::children(std::string_view key)
       refuse(key, fmt::format("{} is no table: expected [{}]", std::string_view(name.str()), path));
     out.emplace_back(std::string(name.str()), Table(*child.as_table(), file_, path));
   }
-  // As written: toml++ sorts by name.
+  // In the order of the file: toml++ sorts by name.
   std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
     return a.second.table_->source().begin.line < b.second.table_->source().begin.line;
   });

@@ -1,5 +1,5 @@
-// A TOML table that notes which keys were read: a key that was never read is an unknown key. Errors carry
-// file, line, key, what stands there and what was expected. Private to the lesson reader.
+// `Table` is a TOML table that notes which keys were read: a key that was never read is unknown. Errors carry file,
+// line, key, the value and what was expected. Called by the readers of lessons and claims.
 #pragma once
 
 #include <optional>
@@ -27,17 +27,17 @@ class Table {
   bool flag(std::string_view key, bool absent);
   std::vector<double> numbers(std::string_view key);
   std::vector<std::string> texts(std::string_view key);
-  /// One of several words; the index.
+  /// `choice` is the index of one of several words.
   size_t choice(std::string_view key, const std::vector<std::string_view>& words,
                 std::optional<size_t> absent = {});
   Table table(std::string_view key);
   std::vector<Table> tables(std::string_view key);  ///< a list of tables; empty when absent
   std::vector<std::pair<std::string, Table>> children(
       std::string_view key);  ///< of [key.NAME]; empty when absent
-  /// Everything that is left as dotted keys and texts: model.placement -> "post".
+  /// `rest` is everything that was not read as dotted keys and texts: model.placement -> "post".
   std::vector<std::pair<std::string, std::string>> rest();
 
-  /// Throws Error for a key that nobody asked for.
+  /// `done` throws Error for a key that was never read.
   void done() const;
   [[noreturn]] void refuse(std::string_view key, const std::string& what) const;
   const std::string& name() const { return name_; }

@@ -27,9 +27,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = ".normscope-", kSuffix = ".tmp";
 constexpr size_t kDigits = 32;
-constexpr std::time_t kStale = 60;  // seconds: between a file's making and its lock another process may look
+constexpr std::time_t kStale = 60;  // seconds; between the making of a file and its lock another process may
+                                    // look
 
-// Makes the rename itself last through a power cut. Not every file system can; then there is nothing to do about
+// `flush_folder` makes the rename itself survive a power cut. Not every file system can; then nothing can be done about
 // it.
 void flush_folder(const fs::path& folder) {
   const int descriptor = open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -38,10 +39,10 @@ void flush_folder(const fs::path& folder) {
   close(descriptor);
 }
 
-// Of random bits alone: neither a process id, which repeats in containers, nor the target's name, which may
-// be as long as a name can be.
+// `temporary_name` uses only random bits: a process id repeats in containers, and the target's name may already have
+// the greatest length.
 std::string temporary_name(const fs::path& folder) {
-  std::random_device random;  // the system's own: not to be foretold
+  std::random_device random;  // the system's own, which nobody can predict
   std::string name(kPrefix);
   for (size_t i = 0; i < kDigits / 8; ++i) name += fmt::format("{:08x}", random());
   return (folder / (name + std::string(kSuffix))).string();
@@ -55,7 +56,7 @@ bool is_temporary_name(const std::string& name) {
                      [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
-// A temporary file is locked as long as its writer lives: the lock goes with the process, however it ends.
+// `is_stale` tries the lock, which a temporary file has as long as its writer lives, however that ends.
 bool is_stale(const char* path) {
   const int file = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return false;
@@ -77,14 +78,14 @@ void clean_once(const std::string& folder) {
   remove_stale_temporaries(folder);
 }
 
-// The mode, and where it may be the group, of the file that is replaced.
+// `keep_mode` keeps the mode and, where possible, the group of the file that is replaced.
 void keep_mode(int file, const char* replaced) {
   struct stat was {
   }, is{};
   if (stat(replaced, &was) != 0 || fstat(file, &is) != 0) return;
   mode_t mode = was.st_mode & 0777;
   if (was.st_gid != is.st_gid && fchown(file, static_cast<uid_t>(-1), was.st_gid) != 0)
-    mode &= ~static_cast<mode_t>(070);  // another group gets nothing that was not meant for it
+    mode &= ~static_cast<mode_t>(070);  // another group must not get rights that were not meant for it
   fchmod(file, mode);
 }
 
@@ -140,9 +141,9 @@ void AtomicFile::write(const void* bytes, size_t size) {
 }
 
 void AtomicFile::commit() {
-  if (file_ == nullptr) return;  // a device that nothing was written to
+  if (file_ == nullptr) return;  // nothing was written to the device
   int reason = std::fflush(file_) == 0 && (path_.direct || fsync(fileno(file_)) == 0) ? 0 : errno;
-  // Renamed while it is still locked: no other process takes it for a stale one in between.
+  // Renamed while it is still locked: no other process takes it for a stale file in between.
   if (!path_.direct && reason == 0 && std::rename(temporary_.c_str(), path_.target.c_str()) != 0)
     reason = errno;
   if (reason == 0) temporary_.clear();

@@ -1,11 +1,11 @@
-// Writing a file so that a reader sees the old one or the new one, never half of either. Every file that the
-// program writes as a whole is written here; logs that grow are LineFile's.
+// `AtomicFile` writes a file so that a reader sees the old one or the new one, never half of either. It writes every
+// file that the program writes as a whole; LineFile writes logs that grow.
 //
-// Promises: bytes go to a temporary file in the same folder, under a name that nobody can guess and that no
-// file has; commit() flushes them to the disk and renames it over the target; without commit(), or after an
-// error, the target is untouched and the temporary file is gone. The mode of a replaced file is kept; a new
-// one has 0600 or the umask's (Access). Links, devices and pipes: see output_path.h. Temporary files that a
-// killed process left are removed when the next one writes into their folder.
+// Promises: bytes go to a temporary file in the same folder, under an unused name that nobody can guess. commit()
+// flushes them to the disk and renames it over the target. Without commit(), or after an error, the target is
+// untouched and the temporary file is gone. A replaced file keeps its mode; a new file has 0600 or the umask's
+// (Access). Links, devices and pipes: see output_path.h. The next AtomicFile in a folder removes temporary files that
+// a killed process left there.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ namespace normscope {
 
 class AtomicFile {
  public:
-  // `what` begins the error messages ("safetensors"). Throws Error if nothing can be written there. A device
-  // or pipe is opened by the first write.
+  // `what` begins the error messages ("safetensors"). Throws Error if nothing can be written there. The first write
+  // opens a device or pipe.
   AtomicFile(const std::string& path, std::string what, Access access = Access::Shared);
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
@@ -41,16 +41,16 @@ class AtomicFile {
   std::FILE* file_ = nullptr;
 };
 
-// The whole of it in one call.
+// `write_file` does all of it in one call.
 void write_file(const std::string& path, std::string_view bytes, std::string what,
                 Access access = Access::Shared);
 
-// Calls `listener` with the path of every file that is whole from now on, in the thread that wrote it: a page hands
-// exports to the browser. One listener, set before there are threads that write.
+// `listen_to_written_files` has `listener` called with the path of every file that is complete from now on, in the
+// thread that wrote it: a page hands exports to the browser. One listener, set before there are threads that write.
 void listen_to_written_files(std::function<void(const std::string& path)> listener);
 
-// Removes what killed processes of this user left in a folder: files named as AtomicFile names its own, a
-// minute old, that no process holds. AtomicFile does so once a folder and process.
+// `remove_stale_temporaries` removes what killed processes of this user left in a folder: files named as AtomicFile
+// names its own, a minute old, that no process holds. AtomicFile does so once for each folder and process.
 void remove_stale_temporaries(const std::string& folder);
 
 }  // namespace normscope

@@ -5,7 +5,7 @@
 
 namespace normscope {
 
-/// "A and B", "a, b or c": the last one after a word of its own.
+/// `in_words` writes "A and B", "a, b or c": `last` precedes the last word.
 template <typename Word>
 std::string in_words(const std::vector<Word>& words, std::string_view last) {
   std::string text;

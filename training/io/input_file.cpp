@@ -16,13 +16,13 @@
 namespace normscope {
 namespace {
 
-constexpr size_t kPart = size_t{1} << 20;  // of one read; memory grows with what was really there
+constexpr size_t kPart = size_t{1} << 20;  // bytes of one read; memory grows with what the file really holds
 
 std::string where_of(const std::string& path, const InputKind& kind) {
   return kind.name.empty() ? path : fmt::format("{} {}", kind.name, path);
 }
 
-// Files that have lines are named as FILE:LINE: elsewhere, and without brackets here too.
+// `refuse` names files with lines without brackets, as FILE:LINE: does elsewhere.
 template <typename... Args>
 [[noreturn]] void refuse(const std::string& where, const InputKind& kind, fmt::format_string<Args...> format,
                          Args&&... args) {
@@ -56,8 +56,8 @@ std::string size_text(uint64_t bytes) {
 InputFile::InputFile(const std::string& path, const InputKind& kind)
     : where_(where_of(path, kind)), kind_(kind) {
   struct stat status {};
-  // Looked at before it is opened: opening a device may do something. O_NONBLOCK is for what took its place in
-  // between.
+  // The file is looked at before it is opened, as opening a device may do something. O_NONBLOCK is for a file that
+  // replaced it in between.
   const auto look = [&](int failed) {
     const int reason = errno;
     if (failed && (reason == ENOENT || reason == ENOTDIR))
@@ -109,7 +109,7 @@ void InputFile::read(void* to, size_t count) {
   }
 }
 
-// Read to its end and not to its size: the files of /proc have none, and others may grow.
+// `rest` reads to the file's end and not to its size: the files of /proc have none, and others may grow.
 std::string InputFile::rest() {
   std::string bytes;
   bytes.reserve(static_cast<size_t>(std::min<uint64_t>(size_ + 1, kind_.limit + 1)));

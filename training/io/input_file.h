@@ -1,9 +1,9 @@
-// The only way to read the bytes of a file: every reader in engine/ and app/ opens its file here.
+// `InputFile` is the only way to read the bytes of a file: every reader in training/ and app/ opens its file here.
 //
-// Promises: only regular files are read (a folder, pipe, socket or device is refused by name, and opening one
-// never waits); a file above its kind's limit is refused before it is read, and one that grows meanwhile while it
-// is; the time is linear in the size. Errors are one line that names kind and path. What the bytes mean is up to
-// the readers, each of which also takes them from memory. docs/files.md lists the limits.
+// Promises: only regular files are read (a folder, pipe, socket or device is refused by name, and opening one never
+// waits). A file above its kind's limit is refused before it is read, or while it is read where it grows. The time is
+// linear in the size. Errors are one line that names kind and path. The readers know what the bytes mean, and each
+// also takes them from memory. docs/files.md lists the limits.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 namespace normscope {
 
 struct InputKind {
-  std::string_view name;      ///< "text": messages begin with [text PATH]; empty: with PATH alone
+  std::string_view name;      ///< "text": messages begin with [text PATH]; empty: with PATH
   std::string_view expected;  ///< "a UTF-8 text file"
   uint64_t limit;             ///< bytes
   std::string_view advice{};  ///< what to do about a file that is too large
@@ -32,7 +32,7 @@ inline constexpr InputKind kTokenizer{"tokenizer", "a SentencePiece model", 64'0
 inline constexpr InputKind kIdx{"idx", "an IDX file, such as train-images-idx3-ubyte", 2'000'000'000};
 }  // namespace input
 
-/// An open file that passed the checks above.
+/// `InputFile` is an open file that passed the checks above.
 class InputFile {
  public:
   /// Throws Error.
@@ -42,13 +42,13 @@ class InputFile {
   InputFile& operator=(const InputFile&) = delete;
 
   uint64_t size() const { return size_; }
-  /// The next `count` bytes. Throws Error when there are fewer.
+  /// `read` reads the next `count` bytes. Throws Error when there are fewer.
   void read(void* to, size_t count);
-  /// At most `count` bytes, as many as come at once; 0 at the end, which may be another one later: others write.
+  /// `read_some` reads at most `count` bytes, as many as come at once. 0 at the end, which others may extend later.
   size_t read_some(char* to, size_t count);
-  /// What is read next begins there, behind the end too.
+  /// `go_to` sets where the next read begins, even behind the end.
   void go_to(uint64_t offset);
-  /// All that is left. Throws Error when that is more than the limit.
+  /// `rest` is all that is left. Throws Error when that is more than the limit.
   std::string rest();
 
  private:
@@ -60,17 +60,17 @@ class InputFile {
   uint64_t size_ = 0;
 };
 
-/// The whole file. Throws Error.
+/// `read_input_file` is the whole file. Throws Error.
 std::string read_input_file(const std::string& path, const InputKind& kind);
-/// The same; nothing where there is no such file.
+/// The same; nothing where the file does not exist.
 std::optional<std::string> read_input_file_if_there(const std::string& path, const InputKind& kind);
 
-/// The paths of what lies in a folder, sorted; at most `most`, and none where it cannot be read (then with
-/// the reason in `error`).
+/// `files_in` lists the paths in a folder, sorted; at most `most`, and none where it cannot be read (`error` then
+/// says why).
 std::vector<std::string> files_in(const std::string& folder, size_t most, std::string& error);
 
-/// Gives what could not be read another name beside its own, PATH.bad or PATH.bad-N, never one that is taken.
-/// Returns the new name, or `path` when it cannot be renamed.
+/// `stash` gives an unreadable file another name beside its own, PATH.bad or PATH.bad-N, which is not taken. Returns
+/// the new name, or `path` when it cannot be renamed.
 std::string stash(const std::string& path);
 
 }  // namespace normscope

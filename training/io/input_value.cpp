@@ -23,7 +23,7 @@ std::string whole_range(int64_t low, int64_t high) {
 }  // namespace
 
 std::string shown_text(std::string_view text) {
-  // Cut text may end within a character: the dump replaces that.
+  // Cut text may end within a character, which the dump replaces.
   std::string quoted = Json(text.substr(0, kShown)).dump(-1, ' ', true, Json::error_handler_t::replace);
   return text.size() > kShown ? quoted + "…" : quoted;
 }
@@ -40,7 +40,7 @@ InputValue InputValue::parse(std::string_view json, std::string where, std::stri
   bool deep = false;
   const auto check = [&](int depth, Json::parse_event_t, Json&) {
     deep = deep || depth > kInputDepth;
-    return !deep;  // what is deeper is not kept
+    return !deep;  // deeper values are not kept
   };
   try {
     document->root = Json::parse(json, check);

@@ -1,8 +1,8 @@
-// A value from a JSON text that came from outside, with its place in that text. The schema of a format is the
+// `InputValue` is a value of a JSON text from outside, with its place in that text. The schema of a format is the
 // sequence of calls that reads it.
 //
-// Promises: what is read has the type, range and length that the call requires; everything else throws Error as
-// "[session DIR/session.json] runs[0].letter is "z": expected A, B, C or D", one line, whatever the text contains.
+// Promises: a value that is read has the type, range and length that the call requires. Everything else throws Error
+// as "[session DIR/session.json] runs[0].letter is "z": expected A, B, C or D", one line, whatever the text contains.
 // Nesting is limited, and nothing here recurses over the text.
 #pragma once
 
@@ -20,25 +20,25 @@
 
 namespace normscope {
 
-/// Levels of lists and objects in each other.
+/// `kInputDepth` is the most levels of lists and objects within each other.
 inline constexpr int kInputDepth = 32;
 
 class InputValue {
  public:
-  /// `where` stands in brackets before every message; `path` is the name of the whole, "" for a file of its
-  /// own. Throws Error for what is no JSON.
+  /// `parse` puts `where` in brackets before every message; `path` is the name of the whole, "" for a file of its
+  /// own. Throws Error for text that is no JSON.
   static InputValue parse(std::string_view json, std::string where, std::string path = "");
 
-  /// A member of an object. Throws Error when it is missing, or this is no object.
+  /// `at` is a member of an object. Throws Error when it is missing, or this is no object.
   InputValue at(std::string_view key) const;
   std::optional<InputValue> find(std::string_view key) const;  ///< the same; nothing when it is missing
   std::vector<std::pair<std::string, InputValue>> members(size_t most) const;
-  /// The items of a list of `least` to `most`.
+  /// `list` has the items of a list of `least` to `most`.
   std::vector<InputValue> list(size_t least, size_t most) const;
 
   bool is_null() const;
   bool is_text() const;
-  bool is(std::string_view text) const;  ///< this very text
+  bool is(std::string_view text) const;  ///< whether it is this text
   bool is_list() const;
   bool is_object() const;
   bool flag() const;
@@ -46,12 +46,12 @@ class InputValue {
   int64_t whole64(int64_t low, int64_t high) const;
   double number(double low, double high) const;  ///< finite
   std::string text(size_t most) const;           ///< bytes
-  /// A text as it is; a number, true or false as JSON writes it.
+  /// `scalar` is a text as it is; a number, true or false as JSON writes it.
   std::string scalar(size_t most) const;
   size_t choice(std::span<const std::string_view> words) const;  ///< the index of a word
-  std::string object_text(size_t most) const;  ///< an object as JSON, of at most so many bytes
+  std::string object_text(size_t most) const;  ///< an object as JSON, of at most `most` bytes
 
-  /// For what the calls above cannot say.
+  /// `refuse` throws Error for what the calls above cannot check.
   [[noreturn]] void refuse(std::string_view expected) const;
   const std::string& path() const { return path_; }
 
@@ -67,14 +67,14 @@ class InputValue {
   std::string path_;
 };
 
-/// The text of a name or value from outside for a message: at most 60 bytes of it, quoted, on one line.
+/// `shown_text` shows a name or value from outside in a message: at most 60 bytes of it, quoted, on one line.
 std::string shown_text(std::string_view text);
 
-/// Throws Error as InputValue does for a number that is outside, of a tensor for instance.
+/// These throw Error as InputValue does for a number out of range, for instance of a tensor.
 void require_range(std::string_view where, std::string_view path, int64_t value, int64_t low, int64_t high);
 void require_each(std::string_view where, std::string_view path, std::span<const int32_t> values, int32_t low,
                   int32_t high);
-/// The same, and each greater than the one before.
+/// The same; each value must also be greater than the one before.
 void require_ascending(std::string_view where, std::string_view path, std::span<const int32_t> values,
                        int32_t low, int32_t high);
 

@@ -1,9 +1,9 @@
-// A file that grows by whole lines and can be read meanwhile: the training log, the log of frames. The
-// exception to AtomicFile, since such a file matters most when the program did not finish.
+// `LineFile` grows by whole lines and can be read meanwhile: the training log, the log of frames. It is no
+// AtomicFile, since such a file matters most when the program did not finish.
 //
-// Promises: opened once, nothing but whole lines appended; the first line that cannot be written (a full disk) is
-// the last one tried, the part of it that was written is removed, and error() says why; writing never throws.
-// Links, devices and pipes: see output_path.h.
+// Promises: it is opened once, and only whole lines are appended. The first line that cannot be written (a full disk)
+// is the last one tried: its written part is removed, and error() says why. Writing never throws. Links, devices and
+// pipes: see output_path.h.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ namespace normscope {
 class LineFile {
  public:
   LineFile() = default;  // writes nothing
-  // Begins anew, or goes on after the lines that are there (`go_on`). Throws Error.
+  // Begins anew, or goes on after the existing lines (`go_on`). Throws Error.
   LineFile(const std::string& path, std::string what, bool go_on = false);
   ~LineFile();
   LineFile(LineFile&&) noexcept;
@@ -24,7 +24,7 @@ class LineFile {
 
   explicit operator bool() const { return file_ >= 0; }
   void line(std::string_view text);  // without its line break
-  // Empty while all is well. Once it is not, no more lines are written.
+  // `error` is empty while all is well; after an error no more lines are written.
   const std::string& error() const { return error_; }
 
  private:

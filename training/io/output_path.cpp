@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The number of an open stream that a path names; -1: none. Opened anew, a file behind it would be written
-// from its beginning.
+// `stream_of` is the number of an open stream that a path names; -1: none. A file behind the stream would be written
+// from its beginning if it were opened anew.
 int stream_of(const std::string& path) {
   if (path == "/dev/stdout") return STDOUT_FILENO;
   if (path == "/dev/stderr") return STDERR_FILENO;
@@ -58,7 +58,7 @@ OutputPath output_path(const std::string& path, const std::string& where) {
 }
 
 int open_direct(const OutputPath& path, const std::string& where) {
-  std::fflush(path.stream == STDERR_FILENO ? stderr : stdout);  // what was printed before stands before
+  std::fflush(path.stream == STDERR_FILENO ? stderr : stdout);  // earlier output comes first
   const int file = path.stream >= 0 ? fcntl(path.stream, F_DUPFD_CLOEXEC, 3)
                                     : open(path.target.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC);
   if (file < 0) fail(where, "cannot be written: {}", std::strerror(errno));

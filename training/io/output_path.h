@@ -1,35 +1,35 @@
-// Where a named output goes: checked before every file that the program writes.
+// `OutputPath` is where a named output goes; it is checked before the program writes any file.
 //
-// A symbolic link to a regular file is followed, so that the link stays and its target is replaced; one that
-// leads nowhere, and a folder, are refused. Devices, pipes and the open streams (/dev/stdout, /dev/fd/N) are
-// written directly. Called by AtomicFile and LineFile.
+// A symbolic link to a regular file is followed, so that the link stays and its target is replaced; a link that leads
+// nowhere, and a folder, are refused. Devices, pipes and the open streams (/dev/stdout, /dev/fd/N) are written
+// directly. Called by AtomicFile and LineFile.
 #pragma once
 
 #include <string>
 
 namespace normscope {
 
-// Who may read a file or folder that was not there before: `own` (0600, 0700) what holds the text of the
-// person, `shared` whatever the umask leaves. A file that is replaced keeps its mode.
+// `Access` says who may read a new file or folder. Own (0600, 0700) is for what holds a person's text; Shared is
+// whatever the umask leaves. A file that is replaced keeps its mode.
 enum class Access { Shared, Own };
 
 struct OutputPath {
   std::string target;   // with the links followed
-  bool exists = false;  // and is a regular file
+  bool exists = false;  // it exists and is a regular file
   bool direct = false;  // a device, a pipe or a stream: written as it is
-  int stream = -1;      // of an open stream: its number
+  int stream = -1;      // the number of an open stream
 };
 
-// Throws Error, beginning with `where`, for what cannot be an output.
+// `output_path` throws Error, beginning with `where`, for what cannot be an output.
 OutputPath output_path(const std::string& path, const std::string& where);
 
-// Opens a device, pipe or stream for writing. Throws Error. A pipe waits here for its reader.
+// `open_direct` opens a device, pipe or stream for writing. Throws Error. A pipe waits here for its reader.
 int open_direct(const OutputPath& path, const std::string& where);
 
-// Whether two paths name the same regular file, or would once they are written.
+// `same_file` says whether two paths name the same regular file, or would once they are written.
 bool same_file(const std::string& a, const std::string& b);
 
-// Makes a folder and those above it. Throws Error.
+// `make_folder` makes a folder and those above it. Throws Error.
 void make_folder(const std::string& folder, Access access, const std::string& where);
 
 }  // namespace normscope

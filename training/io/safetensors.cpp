@@ -1,4 +1,4 @@
-// Reading safetensors: the bytes are checked once, in load(). See safetensors.h.
+// This reads safetensors: the bytes are checked once, in load(). See safetensors.h.
 #include "training/io/safetensors.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::optional<TensorType> type_named(std::string_view name) {
   return std::nullopt;
 }
 
-// The length of the header, from the file's first eight bytes.
+// `header_length` is the length of the header, from the file's first eight bytes.
 uint64_t header_length(const std::string& path, uint64_t size, const auto& read) {
   if (size < 8)
     fail(where(path), "is truncated or not a safetensors file: {} bytes, expected at least 8", size);
@@ -60,7 +60,7 @@ uint64_t header_length(const std::string& path, uint64_t size, const auto& read)
   return length;
 }
 
-// Parses the header; JSON itself allows duplicate keys and any nesting; this format allows neither.
+// `parse_header` refuses duplicate keys and deep nesting, which JSON allows and this format does not.
 Json parse_header(const std::string& path, const std::string& header) {
   std::set<std::string> names;
   const auto check = [&](int depth, Json::parse_event_t event, Json& value) {
@@ -84,7 +84,7 @@ std::string_view name_of(TensorType type) { return kTypes[static_cast<size_t>(ty
 size_t bytes_of(TensorType type) { return kTypes[static_cast<size_t>(type)].bytes; }
 std::string shape_text(const TensorShape& shape) { return fmt::format("({})", fmt::join(shape, ",")); }
 
-// Turns one entry of the header into a Tensor, or throws.
+// `HeaderReader` turns one entry of the header into a Tensor, or throws.
 struct SafetensorsFile::HeaderReader {
   const std::string& path;
   const std::string& name;
@@ -123,7 +123,7 @@ struct SafetensorsFile::HeaderReader {
     return values;
   }
 
-  // Bytes of the tensor; dimensions are bounded by the data, so nothing overflows.
+  // `bytes` is the size of the tensor; the data bound the dimensions, so nothing overflows.
   uint64_t bytes(const TensorShape& shape, TensorType type) const {
     uint64_t bytes = bytes_of(type);
     if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
@@ -163,7 +163,7 @@ struct SafetensorsFile::HeaderReader {
   }
 };
 
-// As far as the header reaches.
+// `open` reads as far as the header reaches.
 SafetensorsFile SafetensorsFile::open(InputFile& in, const std::string& path) {
   SafetensorsFile file;
   file.path_ = path;
@@ -286,7 +286,8 @@ constexpr TensorType type_of() {
   return TensorType::U8;
 }
 
-// Appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is no float rounds.)
+// `append_as` appends the elements of `bytes`; false at the first one that To cannot hold. (A double that is no float
+// rounds.)
 template <typename From, typename To>
 bool append_as(std::span<const uint8_t> bytes, std::vector<To>& to) {
   to.reserve(bytes.size() / sizeof(From));

@@ -32,27 +32,27 @@ std::string shape_text(const TensorShape& shape);  // "(16,64)"
 
 class SafetensorsFile {
  public:
-  // Reads and checks the whole file: its header before any memory is taken for its data. Throws Error.
+  // `load` reads and checks the whole file, the header before it takes memory for the data. Throws Error.
   static SafetensorsFile load(const std::string& path);
-  // The header alone: names, shapes and metadata. What reads elements throws Error then.
+  // `load_header` reads names, shapes and metadata. Reading elements then throws Error.
   static SafetensorsFile load_header(const std::string& path);
-  // The same from memory; `name` stands for the path.
+  // `parse` reads the same from memory; `name` stands for the path.
   static SafetensorsFile parse(std::span<const uint8_t> bytes, const std::string& name);
 
   const std::string& path() const { return path_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
-  // The metadata's value, or Error if there is none.
+  // `metadata` is the value for the key; throws Error if there is none.
   const std::string& metadata(const std::string& key) const;
 
   std::vector<std::string> names() const;  // in the order of the data
   bool contains(std::string_view name) const;
-  // Each of these throws Error if there is no such tensor.
+  // These throw Error if there is no such tensor.
   const TensorShape& shape(std::string_view name) const;
   TensorType type(std::string_view name) const;
   std::span<const uint8_t> bytes(std::string_view name) const;
   void require_shape(std::string_view name, const TensorShape& expected) const;  // Error names both shapes
 
-  // The elements, row-major. Error if the stored type cannot be read so:
+  // These read the elements, row-major. They throw Error if the stored type does not allow it:
   std::vector<double> doubles(std::string_view name) const;  // F32, F64
   std::vector<float> floats(std::string_view name) const;    // F32, F64 (rounded)
   std::vector<int32_t> int32s(std::string_view name) const;  // I32, U8, I64 where every value fits
@@ -81,19 +81,20 @@ class SafetensorsFile {
   std::vector<uint8_t> data_;
 };
 
-// Collects references to tensors, then writes them. The data must live until write() returns; nothing is copied.
+// `SafetensorsWriter` collects references to tensors, then writes them. It copies nothing: the data must live until
+// write().
 class SafetensorsWriter {
  public:
   void set_metadata(const std::string& key, const std::string& value) { metadata_[key] = value; }
 
-  // Throws Error for a doubled name or a shape that does not match the number of elements.
+  // `add` throws Error for a repeated name or a shape that does not match the number of elements.
   void add(const std::string& name, const TensorShape& shape, std::span<const float> data);
   void add(const std::string& name, const TensorShape& shape, std::span<const double> data);
   void add(const std::string& name, const TensorShape& shape, std::span<const int32_t> data);
   void add(const std::string& name, const TensorShape& shape, std::span<const int64_t> data);
   void add(const std::string& name, const TensorShape& shape, std::span<const uint8_t> data);
 
-  // Writes the file atomically (AtomicFile). Throws Error; the old file, if any, is then untouched.
+  // `write` writes the file atomically (AtomicFile). Throws Error; a former file is then untouched.
   void write(const std::string& path) const;
 
  private:

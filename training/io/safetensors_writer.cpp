@@ -1,4 +1,4 @@
-// Writing safetensors. See safetensors.h.
+// This writes safetensors. See safetensors.h.
 #include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -47,7 +47,7 @@ void SafetensorsWriter::add(const std::string& name, const TensorShape& shape,
   add_bytes(name, shape, TensorType::U8, data.data(), data.size());
 }
 
-// Wide elements first, so that every tensor is aligned for readers that map the file.
+// `in_file_order` puts wide elements first, so that every tensor is aligned for readers that map the file.
 std::vector<const SafetensorsWriter::Tensor*> SafetensorsWriter::in_file_order() const {
   std::vector<const Tensor*> order;
   for (const Tensor& tensor : tensors_) order.push_back(&tensor);

@@ -1,4 +1,4 @@
-// Tables as text, for terminals: cells in columns that line up. Called by the commands and by what writes tables
+// Text tables are for terminals: cells in columns that line up. Called by the commands and by what writes tables
 // (zoo, compare).
 #pragma once
 
@@ -9,20 +9,21 @@
 
 namespace normscope {
 
-/// Terminal columns of a UTF-8 text without wide characters.
+/// `terminal_columns` is the width of a UTF-8 text without wide characters.
 size_t terminal_columns(std::string_view text);
 
-/// A line a row, its cells two blanks apart. `alignment` has a letter a column, as in LaTeX: l or r. A row of one cell
-/// is a heading: it widens no column. No row has more cells than `alignment` letters.
+/// `text_table` writes a line for each row, its cells two blanks apart. `alignment` has a letter for each column, as
+/// in LaTeX: l or r. A row of one cell is a heading, which widens no column. No row has more cells than `alignment`
+/// letters.
 std::string text_table(const std::vector<std::vector<std::string>>& rows, std::string_view alignment);
 
-/// A text as a field of CSV: in quotes where it has to be.
+/// `csv_field` writes a text as a field of CSV, in quotes where necessary.
 std::string csv_field(std::string_view text);
 
-/// A text as a cell of a Markdown table has it.
+/// `markdown_cell` writes a text as a cell of a Markdown table.
 std::string markdown_cell(std::string text);
 
-/// A number as a cell has it: "1.234"; "–" for what is not finite.
+/// `fixed` writes a number as "1.234", and "–" where it is not finite.
 std::string fixed(double value, int digits = 3);
 
 }  // namespace normscope

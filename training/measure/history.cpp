@@ -9,7 +9,7 @@
 namespace normscope {
 namespace {
 
-// Share of the kept frames that stays dense at the newest end.
+// 1 / kDenseShare of the kept frames, at the newest end, stays dense.
 constexpr size_t kDenseShare = 4;
 
 }  // namespace
@@ -104,8 +104,8 @@ void History::append_dense(std::span<const int32_t> steps, std::span<const float
   ++version_;
 }
 
-// Of every `stride` older steps the first, those of the lowest and the highest loss and that of the highest
-// rate stay; the stride doubles until a quarter is free again.
+// `thin_dense` keeps, of every `stride` older steps, the first, those of the lowest and highest loss, and that of the
+// highest rate; the stride doubles until a quarter is free again.
 void History::thin_dense() {
   if (steps_.size() <= kDenseSteps) return;
   size_t older = steps_.size() - kDenseSteps / 2;
@@ -138,7 +138,7 @@ void History::thin_dense() {
   }
 }
 
-// A stat of a frame that goes, and the extremes that it stood for, widen those of the next frame that stays.
+// `absorb` widens the extremes of the next frame that stays by a dropped frame's stats and the extremes it stood for.
 void History::absorb(const Frame& gone, Frame& kept) const {
   if (kept.gone.empty()) kept.gone.resize(layout_.size(), {0, 0, 0, 0});
   for (size_t i = 0; i < layout_.size(); ++i) {
@@ -161,15 +161,16 @@ void History::absorb(const Frame& gone, Frame& kept) const {
   }
 }
 
-// Too much: frames older than the newest quarter of what fits stay at multiples of a stride that doubles
-// until a quarter is free again, so that thinning is rare and its cost per step stays constant.
+// `thin` keeps frames older than the newest quarter of what fits at multiples of a stride. The stride doubles until a
+// quarter is free again, so that thinning is rare and its cost per step stays constant.
 void History::thin() {
   if (frame_bytes_ <= budget_ || frames_.size() < 2) return;
   const size_t most = budget_ / (sizeof(Frame) + layout_.size() * sizeof(float));
   const size_t dense = std::min(std::max<size_t>(most / kDenseShare, 1), frames_.size());
   for (;;) {
     const size_t older = frames_.size() - dense;
-    size_t kept = 0, waiting = 0;  // frames [waiting, i) go and are absorbed by the next one that stays
+    size_t kept = 0, waiting = 0;  // frames [waiting, i) are dropped, and the next one that stays absorbs
+                                   // them
     for (size_t i = 0; i < frames_.size(); ++i) {
       if (i < older && frames_[i].step % stride_ != 0) continue;
       for (size_t gone = waiting; gone < i; ++gone) absorb(frames_[gone], frames_[i]);
@@ -289,7 +290,7 @@ bool History::frame(int32_t step, std::vector<float>& stats, int32_t& found_step
   return true;
 }
 
-// What is thinned between two portions may come twice, once by itself and once as an extreme: no harm.
+// `frames` may copy a frame twice, once by itself and once as an extreme, if it is thinned between portions: no harm.
 FrameBlock History::frames(int32_t last_step, size_t budget_bytes) const {
   constexpr size_t kPortion = 256;
   History copy(layout_, budget_bytes);

@@ -55,8 +55,7 @@ inline constexpr size_t kHistoryBudget = size_t{12} << 20;
 inline constexpr size_t kDenseSteps = size_t{1} << 17;
 
 /// `FrameBlock` holds frames as a file does: `stats` has one number a frame for each entry of the layout. The `gone`
-/// lists say what a frame stands for: its place, then low, high and their steps of every stat among the dropped
-/// frames.
+/// lists say what a frame stands for: its place, then low, high and their steps of every stat among the dropped frames.
 struct FrameBlock {
   std::vector<int32_t> steps;
   std::vector<float> stats;
@@ -83,8 +82,7 @@ class History {
   void append_dense(std::span<const int32_t> steps, std::span<const float> losses,
                     std::span<const float> rates);
   void append_validation(int32_t step, double loss);
-  /// `restore_frames` adds frames from a file, before any other. Throws Error unless they fit together and this
-  /// layout.
+  /// `restore_frames` adds frames from a file, before any other. Throws Error unless they fit together and this layout.
   void restore_frames(const FrameBlock& block);
   void add_event(RunEvent event);
   void take_back(const RunEvent& event);  ///< removes the newest equal event, if there is one
@@ -105,8 +103,7 @@ class History {
   /// `frame` finds the frame at or just before a step (all stats in layout order); false when there is none.
   bool frame(int32_t step, std::vector<float>& stats, int32_t& found_step) const;
   std::vector<RunEvent> events() const;
-  /// `frames` copies the frames up to a step, thinned to a size. It copies in portions, so that the writer never
-  /// waits.
+  /// `frames` copies the frames up to a step, thinned to a size. It copies in portions, so that the writer never waits.
   FrameBlock frames(int32_t last_step, size_t budget_bytes) const;
   size_t bytes() const;
 

@@ -41,7 +41,7 @@ BatchView inputs_of(Program& program, const BatchShape& shape) {
   view.targets = program.tokens("targets");
   if (shape.source_length > 0) view.source = program.tokens("source");
   if (shape.padded) view.key_lengths = program.tokens("key_lengths");
-  view.target_lengths = input_if_there(program, "target_lengths");  // without probes nobody asks for them
+  view.target_lengths = input_if_there(program, "target_lengths");  // without probes it is not recorded
   return view;
 }
 
@@ -65,7 +65,7 @@ Look::Look(Store& store, const ModelConfig& model, const Batch& batch) : Look(st
 Program Look::record(Store& store, const BatchShape& shape, bool backward) {
   Tape tape(store);
   RecordOptions options = record_options(shape, false);
-  options.probes = true;  // they bring the length of a padded target row with them
+  options.probes = true;  // they bring the length of a padded target row
   values_ = record_model(tape, model_, options);
   return seal(tape, {.loss = values_.loss, .backward = backward, .update = kNoOp});
 }

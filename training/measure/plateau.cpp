@@ -30,7 +30,7 @@ Plateau::Change Plateau::update(int32_t step, double loss, double level, int32_t
   return Change::None;
 }
 
-// Against the oldest block that is remembered; one that is not known is 0, below any loss.
+// `falling` compares with the oldest block that is remembered; an unknown block is 0, below any loss.
 bool Plateau::falling() const {
   return mean() < blocks_[static_cast<size_t>((count_ / kWindow + 1) % kBlocks)] - kFall;
 }

@@ -17,7 +17,7 @@ constexpr int64_t kNumbers = int64_t{1} << 18;  // of activation_share
 constexpr int32_t kGradientRows = 256, kJacobianRows = 8, kIterations = 100;
 constexpr int32_t kWidestJacobian = 1024;
 
-/// A model's own way to record its activation and its norm.
+/// `Alone` uses a model's own way to record its activation and its norm.
 class Alone : public ModelParts {
  public:
   using ModelParts::activated, ModelParts::ModelParts, ModelParts::norm;
@@ -29,14 +29,14 @@ std::vector<float> numbers(const char* name, int64_t count, double deviation, do
   return x;
 }
 
-/// `rows` rows through the norm, and a loss whose gradient at the output is what stands in the parameter g: sum of g y.
-/// The rows are the heads of one row, so that a single product with g gives the loss.
+/// `NormAlone` records `rows` rows through the norm and a loss whose gradient at the output is the parameter g: the sum
+/// of g y. The rows are the heads of one row, so that a single product with g gives the loss.
 class NormAlone {
  public:
   NormAlone(Backend& backend, const ModelConfig& config, int64_t rows, int64_t width)
       : store_(backend), program_(record(config, rows, width)) {}
 
-  /// dl/dx of l = sum of g y at x, row by row.
+  /// `back` is dl/dx of l = sum of g y at x, row by row.
   std::vector<float> back(const std::vector<float>& x, const std::vector<float>& g) {
     store_.write(store_.find("x"), x);
     store_.write(store_.find("g"), g);
@@ -78,7 +78,8 @@ double square_of(const std::vector<float>& x) {
                          [](double sum, float v) { return sum + static_cast<double>(v) * v; });
 }
 
-/// The largest singular value of a matrix (n,n), by power iteration on J^T J; `start`: not orthogonal to its vector.
+/// `largest_singular_value` is that of a matrix (n,n), by power iteration on J^T J. `start` must not be orthogonal to
+/// its vector.
 double largest_singular_value(const std::vector<float>& j, std::vector<double> start) {
   const size_t n = start.size();
   std::vector<double> image(n);
@@ -126,7 +127,7 @@ JacobianNorm norm_jacobian(Backend& backend, const ModelConfig& config, const Ga
     fail("measure", "a Jacobian of {0} by {0} numbers: expected rows of at most {1}", width, kWidestJacobian);
   const auto n = static_cast<size_t>(width);
   NormAlone norm(backend, config, width, width);
-  // Row i is the same x, and its gradient that of the norm's number i.
+  // Row i is the same x, and its gradient is that of the norm's number i.
   std::vector<float> same(n * n), unit(n * n, 0.0f);
   for (size_t i = 0; i < n; ++i) unit[i * n + i] = 1;
   const std::vector<float> drawn =

@@ -30,7 +30,7 @@ ValueId record(Tape& tape, const SmallTape::Instruction& i) {
     fail(i.name, "{} of {} names: expected {}", to_string(i.op), in.size(), inputs_of(i.op));
   switch (i.op) {
     case Op::Multiply:
-      // Both gradients of one product may be written at a time.
+      // The backward pass may write both gradients of one product at a time.
       if (in[0] == in[1]) fail(i.name, "'{}' times itself: expected two names", i.of[0]);
       return linear(tape, i.name, in[0], in[1], kNone);
     case Op::Add:
@@ -49,7 +49,7 @@ ValueId record(Tape& tape, const SmallTape::Instruction& i) {
   return kNone;
 }
 
-/// Sealed on one thread; every number has a gradient, or those alone that are trained.
+/// `Sealed` is a tape sealed on one thread; every number has a gradient, or only the trained ones.
 class Sealed {
  public:
   Sealed(const SmallTape& tape, bool train)
@@ -100,7 +100,7 @@ SmallValue read(const Program& program, const std::string& name, bool gradient) 
   fail(name, "is no value of the tape");
 }
 
-/// What an instruction of the program writes: its output, or the gradients of its inputs.
+/// `writes_of` is what an instruction of the program writes: its output, or the gradients of its inputs.
 std::vector<SmallReplay::Write> writes_of(const Program& program, const Instruction& i) {
   const auto name = [&](ValueId v) { return program.data().values[static_cast<size_t>(v)].name; };
   std::vector<SmallReplay::Write> writes;
@@ -134,7 +134,7 @@ SmallReplay replay_small_tape(const SmallTape& tape) {
   };
   for (const SmallTape::Number& n : tape.numbers) keep(n.name);
   for (const SmallTape::Instruction& i : tape.instructions) keep(i.name);
-  // Once more, one at a time: to the same bits.
+  // The replay is repeated one instruction at a time, to the same bits.
   const std::vector<Instruction>& instructions = program.data().instructions;
   for (size_t i = 0; i < instructions.size(); ++i) {
     program.executable().run(i, i + 1, {});

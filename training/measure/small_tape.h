@@ -25,8 +25,7 @@ struct SmallTape {
   };
   enum class Op : uint8_t { Multiply, Add, Relu, Norm, CrossEntropy };
   /// Multiply: x W, where x has as many columns as W has rows. Add: x + f. Norm: each row, without gain, bias and
-  /// eps. CrossEntropy: of one row, minus the logarithm of the share that softmax gives to the number `target`, from
-  /// 1.
+  /// eps. CrossEntropy: of one row, minus the logarithm of the share that softmax gives to the number `target`, from 1.
   struct Instruction {
     std::string name;
     Op op = Op::Add;

@@ -21,7 +21,8 @@ double variance(const std::vector<float>& x) {
   return cpu::moments(x.data(), n).variance(n);
 }
 
-/// Mean cosine over pairs of different tokens within each sequence: from the sum of unit vectors, in O(T D).
+/// `token_cosine` is the mean cosine over pairs of different tokens within each sequence, from the sum of unit vectors
+/// in O(T D).
 double token_cosine(const std::vector<float>& x, size_t rows, size_t width, size_t tokens,
                     std::vector<float>& direction) {
   if (tokens < 2) return 1.0;
@@ -179,7 +180,7 @@ void LiveMeasurements::load_scale(ValueId value, float constant, std::vector<flo
   if (size == 1) std::fill(host.begin() + 1, host.end(), host[0]);
 }
 
-/// Tokens of a sequence that are measured: all, or those that are no padding where one sequence is measured.
+/// `counted_tokens` is the measured tokens of a sequence: all, or the unpadded ones where one sequence is measured.
 size_t LiveMeasurements::counted_tokens(const Sublayer& s, size_t sequences) const {
   const auto all = static_cast<size_t>(program_->data().values[static_cast<size_t>(s.output)].shape[1]);
   if (s.lengths == kNone || sequences != 1) return all;
@@ -233,10 +234,13 @@ void LiveMeasurements::measure_sublayer(const Sublayer& s, std::span<double> out
       *number++ = std::accumulate(values->begin(), values->end(), 0.0) / static_cast<double>(width_);
 }
 
-/// c_ij = N'( skip N''( c_(i-1)j ) ) for j < i, c_ii = N'( branch a_i ), where N'(z) = gain (z - mean z)/sigma_i
-/// with the sigma_i of the norm on the stream and N'' likewise of the norm where the sub-layer begins (identity
-/// without them); a norm's bias joins the bias component (norm-science A.5). Where the layer's input joins the
-/// sum, its components do. A sub-layer with none of these leaves the older components as they are.
+/// `carry_components` carries every component through the sub-layer:
+///   c_ij = N'( skip N''( c_(i-1)j ) ) for j < i
+///   c_ii = N'( branch a_i )
+/// Here N'(z) = gain (z - mean z)/sigma_i with the sigma_i of the norm on the stream, and N'' likewise of the norm
+/// where the sub-layer begins (identity without them). A norm's bias joins the bias component (norm-science A.5). Where
+/// the layer's input joins the sum, its components do. A sub-layer with none of these leaves the older components
+/// unchanged.
 void LiveMeasurements::carry_components(const Sublayer& s) {
   const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
   const size_t own = static_cast<size_t>(s.index_in_stack);
@@ -246,7 +250,7 @@ void LiveMeasurements::carry_components(const Sublayer& s) {
   cpu::CarryMap map = map_of(s.stream);
   if (s.scales_skip && !s.adds_bottom) map.scale = skip_.data();
   if (map.inverse_sigma || map.scale || s.adds_bottom || s.starts_stack) carry_older(s.stream, map, own);
-  map.scale = nullptr;  // the branch has its own, applied already
+  map.scale = nullptr;  // the branch's own scale is applied already
   components_[own] = branch_;
   shares_[own] = cpu::carry_rows(map, components_[own].data(), total_.data(), rows, width);
 
@@ -255,7 +259,7 @@ void LiveMeasurements::carry_components(const Sublayer& s) {
   if (spread > 0) residual_ = std::max(residual_, worst / spread);
 }
 
-/// A norm as it stands in this replay, but for its bias; the identity without one.
+/// `map_of` is a norm as it is in this replay, but for its bias; the identity without a norm.
 cpu::CarryMap LiveMeasurements::map_of(const Norm& norm) {
   cpu::CarryMap map;
   if (norm.kind == NormKind::None) return map;
@@ -269,7 +273,7 @@ cpu::CarryMap LiveMeasurements::map_of(const Norm& norm) {
   return map;
 }
 
-/// Carries the first `count` components and the bias component; total_ is their sum.
+/// `carry_older` carries the first `count` components and the bias component; total_ is their sum.
 void LiveMeasurements::carry_older(const Norm& norm, cpu::CarryMap map, size_t count) {
   const int64_t rows = static_cast<int64_t>(rows_), width = static_cast<int64_t>(width_);
   total_.assign(y_.size(), 0.0f);
@@ -286,8 +290,8 @@ void LiveMeasurements::keep_layer_input(size_t count) {
   layer_components_.back() = bias_component_;
 }
 
-/// Skip scale and the layer's input, before the norm on the stream. A component that is younger than the layer's
-/// input has no part in it.
+/// `add_layer_input` applies the skip scale and adds the layer's input, before the norm on the stream. A component
+/// younger than the layer's input has no part in it.
 void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
   const auto join = [&](std::vector<float>& c, const std::vector<float>& kept) {
     if (s.scales_skip) multiply(c, skip_, width_);
@@ -297,8 +301,8 @@ void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
   join(bias_component_, layer_components_.back());
 }
 
-/// What AdaNorm and DyT multiply each element by beside mean and 1/sigma, as they stand: C (1 - k y), or
-/// tanh(alpha x) / x. Null for the other kinds.
+/// `element_factors` are what AdaNorm and DyT multiply each element by beside mean and 1/sigma, in this replay: C (1 -
+/// k y), or tanh(alpha x) / x. Null for the other kinds.
 const float* LiveMeasurements::element_factors(const Norm& norm) {
   if (norm.kind != NormKind::AdaNorm && norm.kind != NormKind::DyT) return nullptr;
   load(norm.input, factor_, rows_ * width_);

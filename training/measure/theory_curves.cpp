@@ -1,4 +1,4 @@
-// Lines for plots by layer: each equation with its assumptions, as code. See theory.h and docs/theory.md.
+// The lines for plots by layer: each equation with its assumptions, as code. See theory.h and docs/theory.md.
 #include <algorithm>
 #include <cmath>
 
@@ -20,16 +20,16 @@ int32_t layers_of(const ModelConfig& c, const Question& q) {
 }
 double ratio_of(const ModelConfig& c) { return static_cast<double>(c.feed_forward) / c.d_model; }
 
-// What every line needs: weights of known variance, a positively homogeneous function with known gains, norms
-// after which a row has mean square one, and no noise.
+// `of_model` checks what every line needs: weights of known variance, a positively homogeneous function with known
+// gains, norms after which a row has mean square one, and no noise.
 Objection of_model(const ModelConfig& c) {
   if (c.init != InitRule::Xavier && c.init != InitRule::Theory)
     return "the weights do not start with Xavier's variances";
   if (c.activation != Activation::Relu) return "the activation is not ReLU";
   if (c.norm != NormKind::LayerNorm && c.norm != NormKind::Simple && c.norm != NormKind::Rms)
     return "rows do not leave this norm with mean square one";
-  // No derivation here has a term of position in the logits: they take attention for nearly even over the positions that
-  // a query sees, and no network with relative ones was held against a line.
+  // No derivation here has a term of position in the logits: attention is taken for nearly even over the positions that
+  // a query sees, and no network with relative positions was compared with a line.
   if (c.positions == Positions::Relative) return "attention weighs keys by their distance";
   if (c.dropout_residual != 0 || c.dropout_attention != 0 || c.dropout_activation != 0)
     return "dropout adds variance";
@@ -43,7 +43,7 @@ Objection of_stack(const ModelConfig& c, const Question& q, Placement placement)
   return of_model(c);
 }
 
-// What the covariances of tokens need.
+// `of_tokens` checks what the covariances of tokens need.
 Objection of_tokens(const ModelConfig& c, const Question& q) {
   if (q.subject == Subject::TokenCosine && q.same_token <= 0 && !c.gaussian_input)
     return "how often symbols repeat is not known";
@@ -78,8 +78,8 @@ Objection pre_gradient(const ModelConfig& c, const Question& q) {
   if (q.subject != Subject::Gradient) return "another quantity";
   return first(of_stack(c, q, Placement::Pre), of_tokens(c, q));
 }
-// Through the cross branch next to nothing comes back: of a norm on the residual stream only. Its variance is
-// measured, so that neither the start nor the encoder has to be a particular one.
+// `decoder_gradient` needs a norm on the residual stream: then next to nothing comes back through the cross branch. Its
+// variance is measured, so that neither the start nor the encoder has to be a particular one.
 Objection decoder_gradient(const ModelConfig& c, const Question& q) {
   if (q.subject != Subject::Gradient) return "another quantity";
   if (!has_cross(c, q)) return "there is no cross-attention";
@@ -132,8 +132,8 @@ void draw_decoder(const ModelConfig&, const Question& q, Line& to) {
 
 struct Rule {
   const char* equation;
-  double
-      within;  // of networks at initialisation, see Line::within; held by tests/training/measure/test_theory_lines.cpp
+  double within;  // for networks at initialisation, see Line::within; held by
+                  // tests/training/measure/test_theory_lines.cpp
   Objection (*objection)(const ModelConfig&, const Question&);
   void (*draw)(const ModelConfig&, const Question&, Line&);
 };

@@ -1,11 +1,12 @@
 // "last layer": the gradient of the last layer's W2 at initialisation on real text. See theory.h.
 //
 // With h_i = relu(z_i W1) and d_i the loss gradient of token i at the last residual sum,
-//   |dL/dW2|^2 = 1/n^2 sum_ij <h_i, h_j> <d_i, d_j>,
-// <h_i, h_j> = D r/(1+r) kappa(cos of z_i, z_j), and <d_i, d_j> = <g_i, g_j> / q behind the last norm, which
-// also takes away what points along the state. g_i = sum_v (p_iv - [v = y_i]) e_v with nearly orthogonal
-// output rows e_v, so that <g_i, g_j> counts how often p_i, p_j and the labels meet. Derived, with what it
-// assumes, in docs/theory.md.
+//   |dL/dW2|^2 = 1/n^2 sum_ij <h_i, h_j> <d_i, d_j>
+//   <h_i, h_j> = D r/(1+r) kappa(cos of z_i, z_j)
+//   <d_i, d_j> = <g_i, g_j> / q    behind the last norm, which also removes what points along the state
+//   g_i        = sum_v (p_iv - [v = y_i]) e_v
+// The output rows e_v are nearly orthogonal, so that <g_i, g_j> counts how often p_i, p_j and the labels meet.
+// docs/theory.md derives this and says what it assumes.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -17,13 +18,14 @@
 namespace normscope::theory {
 namespace {
 
-// V sum_v p_v p'_v for softmax of V Gaussian logits of this variance and covariance, to first order in 1/V.
+// `overlap` is V sum_v p_v p'_v for softmax of V Gaussian logits of this variance and covariance, to first order in
+// 1/V.
 double overlap(double variance, double covariance, double V) {
   const double together = std::exp(covariance), spread = std::exp(variance);
   return std::max(1.0, together / (1 + (2 * spread * (together - 1) - together + 1) / V));
 }
 
-// Inner products of two tokens' loss gradients at the last norm's input, times q.
+// `OutputGradients` are inner products of two tokens' loss gradients at the last norm's input, times q.
 class OutputGradients {
  public:
   OutputGradients(const ModelConfig& config, const Agreement& data, double own_symbol)
@@ -48,12 +50,12 @@ class OutputGradients {
 
  private:
   const Agreement& data_;
-  double V_, own_;  // own_: share of the state that is the token's own symbol, where tables are tied
-  double p_ = 0;    // probability that it gives its own symbol for that
+  double V_, own_;  // own_: the token's own symbol's share of the state, if tables are tied
+  double p_ = 0;    // the probability that it gives to its own symbol for that
 };
 
-// Relative positions are left out because States takes attention for even over the positions that a query sees: a term
-// of distance in the logits is in none of its sums. Sinusoidal ones are correlated with each other.
+// `applies` excludes relative positions because States takes attention for even over the positions that a query sees:
+// no sum of its has a term of distance in the logits. Sinusoidal positions are correlated with each other.
 bool applies(const ModelConfig& config) {
   const bool even = config.positions == Positions::Learned || config.positions == Positions::None;
   const Placement placement = placement_of_stack(config, true);

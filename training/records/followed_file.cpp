@@ -14,21 +14,21 @@
 namespace normscope::records {
 namespace {
 
-constexpr auto kBetween = std::chrono::milliseconds(400);  // two looks at a file that may grow
+constexpr auto kBetween = std::chrono::milliseconds(400);  // between two looks at a file that may grow
 
 }  // namespace
 
-/// What the thread and the screen share.
+/// `Reading` is what the thread and the screen share.
 struct FollowedFile::Reading {
   explicit Reading(std::string file) : path(std::move(file)), log(path) {}
 
-  /// One look at the file; true when something is new. Throws nothing. A look that fails takes nothing away: what was
-  /// read before stays, beside the error.
+  /// `look` looks at the file once; true when something is new. Throws nothing. A failed look keeps what was read
+  /// before, beside the error.
   bool look() {
     FollowedNow next;
     bool news = false;
     try {
-      if (read ? saved : is_saved_run(path)) {  // it does not grow
+      if (read ? saved : is_saved_run(path)) {  // a saved run does not grow
         saved = true;
         news = !read;
         if (news) next.file = read_recorded(path);
@@ -64,12 +64,12 @@ struct FollowedFile::Reading {
   }
 
   const std::string path;
-  LogFollower log;  // the reading thread's alone
-  // The reading thread's alone: it was read once, as a saved run; the newest look failed.
+  LogFollower log;  // used by the reading thread only
+  // Used by the reading thread only: it was read once; it is a saved run; the newest look failed.
   bool read = false, saved = false, failed = false;
   std::mutex mutex;
   std::condition_variable changed;
-  std::atomic<bool> stopped{false};  // a reader of a long log looks at it between two parts
+  std::atomic<bool> stopped{false};  // the reader of a long log checks it between two parts
   std::shared_ptr<const FollowedNow> known = std::make_shared<const FollowedNow>();
   std::jthread thread;
 };

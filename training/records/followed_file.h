@@ -1,6 +1,6 @@
-// A log or a saved run that somebody opened, read on a thread of its own: what is known of it at once, and what it
-// gains while it is written. Called by the Compare screen; what is read from here grows by itself (histories are
-// shared), and `version` says when to look again.
+// `FollowedFile` reads a log or a saved run on a thread of its own: what is known at once, and what the file gains
+// while it is written. Called by the Compare screen. What was read grows by itself (histories are shared), and
+// `version` says when to look again.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace normscope::records {
 
-/// What is known of a file by now.
+/// `FollowedNow` is what is known of a file so far.
 struct FollowedNow {
   uint64_t version = 0;  ///< grows with every change
   RecordedFile file{};   ///< no runs before the first step
@@ -21,15 +21,15 @@ struct FollowedNow {
 
 class FollowedFile {
  public:
-  /// `wake` is rung from the thread when something is new; without one (no window sleeps) there is no thread, and
-  /// now() reads.
+  /// The thread calls `wake` when something is new. Without `wake` (no window sleeps) there is no thread, and now()
+  /// reads.
   FollowedFile(std::string path, std::function<void()> wake);
   ~FollowedFile();
   FollowedFile(const FollowedFile&) = delete;
   FollowedFile& operator=(const FollowedFile&) = delete;
 
   const std::string& path() const;
-  /// Never null; version 0 before it was read.
+  /// `now` is never null; version 0 before the first reading.
   std::shared_ptr<const FollowedNow> now();
 
  private:

@@ -21,7 +21,7 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 constexpr size_t kMostPairs = 1000;
 constexpr double kLargest = std::numeric_limits<double>::max();
 
-/// What is beyond all floats is not finite there.
+/// `to_float` makes a number beyond all floats infinite.
 float to_float(double value) {
   constexpr double kMost = std::numeric_limits<float>::max();
   return std::abs(value) <= kMost ? static_cast<float>(value) : NAN;
@@ -33,8 +33,9 @@ int32_t field_of(std::string_view key) {
   return -1;
 }
 
-/// ASCII without control characters and backslashes: a text ends with the next quote. Eight bytes at a time, as all
-/// bytes of a log come through here; the high bit of each byte of `strange` says whether it is.
+/// `is_plain` says whether a text is ASCII without control characters and backslashes: then it ends with the next
+/// quote. It checks eight bytes at a time, as all bytes of a log pass here; the high bit of each byte of `strange` says
+/// whether that byte is.
 bool is_plain(std::string_view text) {
   constexpr uint64_t kOnes = 0x0101010101010101u, kHigh = 0x80 * kOnes;
   uint64_t strange = 0;
@@ -47,8 +48,8 @@ bool is_plain(std::string_view text) {
   return (strange & kHigh) == 0;
 }
 
-/// Reads a step's line that has the usual shape: an object of numbers, plain texts and objects of numbers, in
-/// ASCII and without escapes. Gives up on anything else, faults included: then the parser says what it is.
+/// `Scanner` reads a step's line in the usual shape: an object of numbers, plain texts and objects of numbers, in ASCII
+/// and without escapes. It gives up on anything else, faults included: then the parser says what is wrong.
 class Scanner {
  public:
   explicit Scanner(std::string_view line) : line_(line), at_(line.data()), end_(line.data() + line.size()) {}
@@ -143,7 +144,7 @@ class Scanner {
   const char *at_, *end_;
 };
 
-/// A number, or NaN for null and for what is missing.
+/// `number_of` is a number, or NaN for null and for a missing number.
 double number_of(const InputValue& object, std::string_view key) {
   const auto value = object.find(key);
   return !value || value->is_null() ? NAN : value->number(-kLargest, kLargest);
@@ -193,7 +194,7 @@ Pairs pairs_of(const InputValue& line, std::string_view key) {
   return pairs;
 }
 
-/// A parsed object has forgotten the order of its members; the line has not.
+/// `settings_of` takes the order from the line, as a parsed object has lost the order of its members.
 Pairs settings_of(const InputValue& line, std::string_view key, std::string_view text) {
   constexpr size_t kLongestSorted = 200'000;
   Pairs pairs = pairs_of(line, key);
@@ -206,7 +207,7 @@ Pairs settings_of(const InputValue& line, std::string_view key, std::string_view
   return pairs;
 }
 
-/// What is there of an object {name, hash, symbols, unit}; a recorder may know no more than a name.
+/// `data_of` reads what there is of an object {name, hash, symbols, unit}; a recorder may know only a name.
 DataIdentity data_of(const InputValue& line) {
   constexpr int32_t kMostSymbols = std::numeric_limits<int32_t>::max();
   DataIdentity data;

@@ -1,7 +1,7 @@
-// One line of a log (docs/log-format.md) as a value: what it is, and what it says.
+// A log line (docs/log-format.md) is read as a value: its kind, and what it says.
 //
-// Promises: a line of a step in its usual shape is read without a parser's tree, so that a million lines take
-// seconds; every other line goes through training/io/input_value.h, whose errors say what is wrong. Names are views
+// Promises: a line of a step in its usual shape is read without building a tree, so that a million lines take
+// seconds. Every other line goes through training/io/input_value.h, whose errors say what is wrong. Names are views
 // into the line or into the value itself. Called by log_reader.cpp.
 #pragma once
 
@@ -20,7 +20,7 @@
 
 namespace normscope::records {
 
-/// What a log says of its tensors, by the name of the field; the suffix is the engine's (run_log.cpp, metrics.cpp).
+/// `StatField` is a log's field of tensors. `suffix` is the engine's (run_log.cpp, metrics.cpp).
 struct StatField {
   std::string_view key, suffix;
   const char* words;  ///< "gradient norms", in sentences
@@ -31,21 +31,21 @@ inline constexpr StatField kStatFields[] = {{"grad_norm", ".grad_norm", "gradien
                                             {"mean_square", ".mean_square", "hidden states"}};
 inline constexpr int32_t kHiddenField = 3;
 
-/// A number of a step: of which field and which name.
+/// `LogStat` is a number of a step, with its field and name.
 struct LogStat {
   int32_t field = 0;
   std::string_view name;
   float value = NAN;
 };
 
-/// Which run a line speaks of: "A", seed 1. A log of one run says neither.
+/// `LogLabel` says which run a line is about: "A", seed 1. A log of one run says neither.
 struct LogLabel {
   std::string run;
   uint64_t seed = 0;
   bool operator==(const LogLabel&) const = default;
 };
 
-/// A line of a step. Kept and filled anew for each, so that a million allocate nothing.
+/// `LogStep` is the line of a step. One is kept and filled anew for each line, so that a million allocate nothing.
 struct LogStep {
   std::string_view run;
   uint64_t seed = 0;
@@ -53,17 +53,17 @@ struct LogStep {
   double loss = NAN, rate = NAN, validation = NAN;
   double seconds = NAN;  ///< since the recording began
   std::vector<LogStat> stats;
-  std::deque<std::string> texts;  ///< what `run` and `name` point to where a line had escapes
+  std::deque<std::string> texts;  ///< where a line had escapes, what `run` and `name` point to
   void clear();
 };
 
-/// What a header says, or a line with a result: what is not said is empty.
+/// `LogAbout` is what a header or a result line says; unsaid fields are empty.
 struct LogAbout {
   LogLabel label;
   bool is_header = false;
   std::string maker, name, placement, verdict;
   std::vector<std::pair<std::string, std::string>> settings;
-  std::vector<std::pair<std::string, std::string>> names;  ///< a mapping: theirs, ours
+  std::vector<std::pair<std::string, std::string>> names;  ///< a mapping: their name, our name
   std::vector<Edit> edits;
   DataIdentity data;
   double unigram = NAN, tokens_per_step = NAN, seconds_per_step = NAN;
@@ -75,7 +75,7 @@ inline constexpr const char* kLogFormat = "normscope log 2";
 inline constexpr size_t kLongestLine = size_t{16} << 20;  ///< bytes
 inline constexpr size_t kMostStats = 20'000;              ///< of one line
 
-/// Fills `step` or `about`, whichever the line is. Throws Error as "[line 17] ...".
+/// `read_line` fills `step` or `about`, whichever the line is. Throws Error as "[line 17] ...".
 LineKind read_line(std::string_view line, int64_t number, LogStep& step, LogAbout& about);
 
 }  // namespace normscope::records

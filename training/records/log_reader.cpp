@@ -17,16 +17,16 @@ namespace {
 
 constexpr size_t kNamedFaults = 10;
 constexpr size_t kPart = size_t{1} << 20;
-constexpr size_t kKept = 4096;  // of a followed file's beginning and end, to know it again
+constexpr size_t kKept = 4096;  // bytes of a followed file's beginning and end, to know it again
 
-/// Another file that took this name has another.
+/// `identity_of` differs for another file that took this name.
 std::pair<uint64_t, uint64_t> identity_of(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return {};
   return {static_cast<uint64_t>(status.st_dev), static_cast<uint64_t>(status.st_ino)};
 }
 
-/// "[line 17] has no step" -> "has no step"
+/// `without_place`: "[line 17] has no step" -> "has no step"
 std::string without_place(std::string what) {
   const size_t end = what.starts_with("[line ") ? what.find("] ") : what.npos;
   return end == what.npos ? what : what.substr(end + 2);
@@ -96,7 +96,7 @@ void LogReader::broken(const std::string& what) {
   if (faults_.size() < kNamedFaults) faults_.push_back(fmt::format("line {}: {}", lines_, what));
 }
 
-// A log that goes on after a pause may have a second header: it holds for runs that begin after it.
+// `head` allows a second header in a log that goes on after a pause: it holds for runs that begin after it.
 void LogReader::head(const LogAbout& header) {
   for (const auto& [theirs, ours] : header.names) {
     NameRule rule = name_rule(theirs, ours);
@@ -143,7 +143,7 @@ std::string LogReader::fault() const {
 
 void read_log(InputFile& in, LogReader& reader) {
   std::string part(kPart, '\0');
-  // A file that does not begin as a log does may be of any length and without any line.
+  // A file that does not begin as a log may be of any length and without any line.
   for (size_t got = 1; got > 0 && !reader.hopeless();) {
     got = in.read_some(part.data(), part.size());
     reader.take(std::string_view(part).substr(0, got));
@@ -164,9 +164,9 @@ LogFollower::LogFollower(std::string path, NameMapping mapping)
       mapping_(std::move(mapping)),
       reader_(std::make_unique<LogReader>(path_, mapping_)) {}
 
-// Not sizes alone: a job that was started again under the same name may have written more already than was read of
-// the one before. The beginning tells runs apart that end alike (in null), the end those that began alike, and the
-// file itself what was forked in between.
+// `goes_on` does not compare sizes alone: a job started again under the same name may have written more already than
+// was read of the one before. The beginning tells runs apart that end alike (in null), the end tells apart those that
+// began alike, and the file's identity those that were forked in between.
 bool LogFollower::goes_on(InputFile& in) const {
   const auto holds = [&in](uint64_t at, const std::string& bytes) {
     std::string now(bytes.size(), '\0');
@@ -194,7 +194,7 @@ void LogFollower::begin_anew() {
 
 bool LogFollower::poll(const std::atomic<bool>* stop) {
   const auto identity =
-      identity_of(path_);  // before it is opened: what takes its place later is noticed next time
+      identity_of(path_);  // before it is opened: a file that replaces it later is noticed next time
   InputFile in(path_, input::kLog);
   bool news = false;
   const bool same = goes_on(in);

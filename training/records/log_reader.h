@@ -1,7 +1,7 @@
-// A log as it is read: bytes in, runs out, in memory that does not grow with the file. Broken lines are counted,
-// the first of them named, and skipped.
+// `LogReader` reads a log: bytes in, runs out, in memory that does not grow with the file. It skips broken lines,
+// counts them and names the first.
 //
-// Called by read_recorded (recorded_run.cpp), and through LogFollower by whoever shows a run while it trains.
+// Called by read_recorded (recorded_run.cpp), and through LogFollower by whatever shows a run while it trains.
 #pragma once
 
 #include <atomic>
@@ -26,33 +26,33 @@ namespace normscope::records {
 inline constexpr size_t kMostRuns = 1000;               ///< of one log
 inline constexpr size_t kLogBudget = size_t{96} << 20;  ///< frames of all runs of one log together
 inline constexpr size_t kLeastRunBudget = size_t{64} << 10;
-/// Among what is missing of a run whose file held another one's before, while it was followed.
+/// `kReplaced` is listed as missing of a run whose file held another run before, while it was followed.
 inline constexpr const char* kReplaced = "the run before: another one took its place in this file";
 
 class LogReader;
-/// The whole of an open file. Throws Error when it is no log, or has no step.
+/// `read_log` reads the whole of an open file. Throws Error when it is no log, or has no step.
 void read_log(InputFile& in, LogReader& reader);
 
 class LogReader {
  public:
-  /// `path` names the runs; the mapping's rules go before those of the log's own header.
+  /// `path` names the runs; the mapping's rules precede those of the log's own header.
   explicit LogReader(std::string path, NameMapping mapping = {});
   LogReader(const LogReader&) = delete;
   LogReader& operator=(const LogReader&) = delete;
 
-  /// More bytes of the file. A last line without a line break waits for the rest of it.
+  /// `take` reads more bytes of the file. A last line without a line break waits for its rest.
   void take(std::string_view bytes);
-  /// What waits is a line, if the file ends there.
+  /// `finish` reads the waiting bytes as a line, because the file ends there.
   void finish();
 
-  /// What is known by now. The histories grow with take(), or are replaced by wider ones.
+  /// `file` is what is known so far. take() extends its histories, or replaces them by wider ones.
   RecordedFile file() const;
-  /// The names of the first run.
+  /// `names` are those of the first run.
   std::vector<LogName> names() const;
   bool has_step() const { return steps_ > 0; }
-  /// Whether a line was too long, and none is of a log so far.
+  /// `hopeless` says whether a line was too long and no line so far was a log's.
   bool hopeless() const { return understood_ == 0 && too_long_; }
-  /// Why this is no log with a step in it; empty when it is.
+  /// `fault` says why this is no log with a step in it; empty when it is.
   std::string fault() const;
 
  private:
@@ -68,32 +68,31 @@ class LogReader {
   LogStep step_;
   LogAbout about_;
   std::vector<std::unique_ptr<RunBuilder>> runs_;
-  RunBuilder* newest_ = nullptr;  ///< of the line before
-  std::string waiting_;           ///< a line's beginning
+  RunBuilder* newest_ = nullptr;  ///< the run of the line before
+  std::string waiting_;           ///< the beginning of a line
   bool skipping_ = false;         ///< the rest of a line that is too long
-  bool too_long_ = false;         ///< one was
+  bool too_long_ = false;         ///< whether a line was
   int64_t lines_ = 0, broken_ = 0, understood_ = 0, steps_ = 0;
   std::vector<std::string> faults_;
 };
 
-/// The names that a log's first run uses. Throws Error as read_recorded does.
+/// `names_in` lists the names that a log's first run uses. Throws Error as read_recorded does.
 std::vector<LogName> names_in(const std::string& path, const std::string& mapping = "");
 
-/// A log that still grows: each poll reads what it has gained. Two logs are never read as one: what took the place of
-/// the file, under its name or within it, is read from its beginning.
+/// `LogFollower` is a log that still grows: each poll reads what it has gained. It never reads two logs as one: a log
+/// that replaced the file, under its name or within it, is read from its beginning.
 class LogFollower {
  public:
   explicit LogFollower(std::string path, NameMapping mapping = {});
 
-  /// True when something is new. Throws Error when the file cannot be read; the next poll tries again. `stop`: looked at
-  /// after each MiB; what is left then is the next poll's.
+  /// `poll` is true when something is new. Throws Error when the file cannot be read; the next poll tries again. It
+  /// looks at `stop` after each MiB, and leaves the rest to the next poll.
   bool poll(const std::atomic<bool>* stop = nullptr);
-  /// Also before the first step: then there are no runs. Where the file was replaced, each run says so among what is
-  /// missing.
+  /// `file` has no runs before the first step. Where the file was replaced, each run says so in `missing`.
   RecordedFile file() const;
 
  private:
-  /// Whether the file begins and goes on up to where it was read as it did then.
+  /// `goes_on` says whether the file still begins as it did, up to where it was read.
   bool goes_on(InputFile& in) const;
   void keep(std::string_view bytes);
   void begin_anew();
@@ -103,7 +102,7 @@ class LogFollower {
   std::unique_ptr<LogReader> reader_;
   std::pair<uint64_t, uint64_t> identity_;  ///< device and inode
   uint64_t read_ = 0;                       ///< bytes
-  std::string head_, end_;                  ///< the first of them and the last
+  std::string head_, end_;                  ///< the first bytes read, and the last
   bool replaced_ = false;
 };
 

@@ -1,12 +1,12 @@
-// The mapping file: what tensors are called that no rule of tensor_names.cpp knows, as TOML.
+// The mapping file is TOML that names tensors which no rule of tensor_names.cpp knows.
 //
 //   first_layer = 1                                    # what their first layer is called; 0 if left out
 //   "net.stage.{layer}.att.query" = "L{layer}.attn.wq"
 //   "net.stage.{layer}" = "L{layer}.ffn.out"           # a module: its output is the layer's
 //   "net.table" = "emb.tokens"
 //
-// Theirs on the left, ours on the right; a layer 0 of theirs is our L01. A line goes before every built-in rule.
-// Called by read_recorded, `normscope record` and, for the lines that a log's own header has, log_reader.cpp.
+// Their name is on the left, ours on the right; their layer 0 is our L01. A line precedes every built-in rule. Called
+// by read_recorded, `normscope record` and, for the lines in a log's own header, log_reader.cpp.
 #pragma once
 
 #include <string>
@@ -19,11 +19,11 @@ namespace normscope::records {
 inline constexpr size_t kMostNameRules = 10'000;
 inline constexpr size_t kLongestName = 1000;  ///< bytes, of theirs
 
-/// Throws Error as "FILE:LINE: ...", with the line, what stands there and what was expected.
+/// `read_name_mapping` throws Error as "FILE:LINE: ...", with the line, its content and what was expected.
 NameMapping read_name_mapping(const std::string& path);
 NameMapping parse_name_mapping(std::string_view text, const std::string& file);
 
-/// One line of a mapping. Throws Error without a place.
+/// `name_rule` reads one line of a mapping. Throws Error without a place.
 NameRule name_rule(std::string_view theirs, std::string_view ours);
 
 }  // namespace normscope::records

@@ -17,7 +17,7 @@
 namespace normscope::records {
 namespace {
 
-/// 8 bytes of length, then a JSON object; a log begins with the object itself.
+/// `is_safetensors`: 8 bytes of length, then a JSON object; a log begins with the object itself.
 bool is_safetensors(InputFile& in) {
   char head[9] = {};
   if (in.size() < sizeof head) return false;
@@ -26,7 +26,7 @@ bool is_safetensors(InputFile& in) {
   return head[8] == '{' && head[0] != '{' && head[0] != ' ' && head[0] != '\n';
 }
 
-/// The names of the frames' numbers; files of before do not hold them.
+/// `layout_of` has the names of the frames' numbers; older files lack them.
 std::vector<StatInfo> layout_of(const SavedRun& saved) {
   std::vector<StatInfo> layout;
   for (const std::string& name : saved.stats) layout.push_back({name, parse_own_name(name).layer});

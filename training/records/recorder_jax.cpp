@@ -1,4 +1,4 @@
-// The Python file that `normscope record --jax` prints: the same lines for JAX and Flax, from trees of arrays.
+// This is the Python file that `normscope record --jax` prints: the same lines for JAX and Flax, from trees of arrays.
 #include "training/records/recorders.h"
 
 namespace normscope::records {

@@ -1,5 +1,5 @@
-// The Python file that `normscope record --python` prints; what it writes is docs/log-format.md's. Tests run it where
-// PyTorch is, and on a stand-in for PyTorch everywhere, and hold it to 120 lines.
+// This is the Python file that `normscope record --python` prints; docs/log-format.md describes what it writes. Tests
+// run it where PyTorch is, and on a stand-in for PyTorch everywhere, and hold it to 120 lines.
 #include "training/records/recorders.h"
 
 namespace normscope::records {

@@ -1,4 +1,5 @@
-// Python that records a training run elsewhere as a log of ours, to be copied beside the script that trains.
+// Recorders are Python code that records a training run elsewhere as a log of ours, to be copied beside the training
+// script.
 #pragma once
 
 namespace normscope::records {

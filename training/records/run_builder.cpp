@@ -1,4 +1,4 @@
-// See run_builder.h. What is said of a run at the end is in run_builder_about.cpp.
+// See run_builder.h. run_builder_about.cpp has what is said of a run at the end.
 #include "training/records/run_builder.h"
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ std::string key_of(const LogStat& stat) {
   return key.append(stat.name);
 }
 
-/// Everything that `from` holds; what the wider one has beyond it was not measured then.
+/// `move_over` moves everything that `from` holds; numbers that only the wider history has were not measured then.
 void move_over(const History& from, History& to) {
   const FrameBlock block = from.frames(std::numeric_limits<int32_t>::max(), from.bytes() + 1);
   std::vector<int32_t> places(from.layout().size());
@@ -76,7 +76,7 @@ void RunBuilder::learn(const LogStat& stat, size_t place) {
   numbers_.push_back(0);
 }
 
-/// Puts the numbers of a step under their columns.
+/// `gather` puts the numbers of a step under their columns.
 void RunBuilder::gather(const LogStep& step) {
   const size_t before = columns_.size();
   std::fill(numbers_.begin(), numbers_.end(), std::numeric_limits<double>::quiet_NaN());
@@ -119,8 +119,8 @@ void RunBuilder::add(const LogStep& step) {
   last_seconds_ = step.seconds;
 }
 
-// "L03.attn.wq.grad_norm", where the name is known and no other has it; otherwise theirs. What a whole layer gives
-// out is its last sum where no norm stands behind that, as in Pre-LN.
+// `layout` writes "L03.attn.wq.grad_norm" where the name is known and no other has it; otherwise their name. The output
+// of a whole layer is its last sum where no norm follows that, as in Pre-LN.
 std::vector<StatInfo> RunBuilder::layout() const {
   const bool pre = about_.placement == "pre";
   const auto has = [&](Stack stack) {

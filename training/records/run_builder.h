@@ -1,8 +1,9 @@
-// One run of a log as it is read: its steps go into a History, its other lines into what is known of it.
+// `RunBuilder` is one run of a log as it is read: it puts steps into a History, and keeps what other lines say of the
+// run.
 //
-// Promises: memory is bounded by the budget, the dense series and kMostColumns names; a name that appears late
-// widens the history, and the frames before it have NaN there; a step that is there already sets the run back, so
-// that the later line counts. Called by log_reader.cpp.
+// Promises: memory is bounded by the budget, the dense series and kMostColumns names. A name that appears late widens
+// the history, and earlier frames have NaN there. A repeated step sets the run back, so that the later line counts.
+// Called by log_reader.cpp.
 #pragma once
 
 #include <cstdint>
@@ -19,27 +20,28 @@
 
 namespace normscope::records {
 
-/// A name that a log uses, and the stat that it becomes.
+/// `LogName` is a name that a log uses, and the stat that it becomes.
 struct LogName {
   int32_t field = 0;  ///< of kStatFields
   std::string theirs;
   TensorName tensor;
-  std::string stat;  ///< "L03.attn.wq.grad_norm"; theirs and the suffix where the name is not known
+  std::string stat;  ///< "L03.attn.wq.grad_norm"; for an unknown name, their name and the suffix
 };
 
 class RunBuilder {
  public:
-  /// `header`: what the log says of all its runs. The mapping is to outlive this.
+  /// `header`: what the log says of all its runs. The mapping must outlive this.
   RunBuilder(LogLabel label, const LogAbout& header, const NameMapping& mapping, size_t budget_bytes);
 
-  /// Throws Error without a place for a step that cannot follow what is there.
+  /// `add` throws Error without a place for a step that cannot follow.
   void add(const LogStep& step);
-  /// A result line.
+  /// Adds a result line.
   void add(const LogAbout& result);
   void set_budget(size_t bytes);
 
   const LogLabel& label() const { return label_; }
-  /// `path` and `stem` of its file; `alone`: the only run there. The history is the one that goes on growing.
+  /// `run` is the recorded run. `path` and `stem` are its file's; `alone`: the only run there. Its history goes on
+  /// growing.
   RecordedRun run(const std::string& path, const std::string& stem, bool alone) const;
 
   std::vector<LogName> names() const;  ///< in order of appearance
@@ -52,7 +54,7 @@ class RunBuilder {
     std::string name;  ///< theirs
     TensorName tensor;
   };
-  /// The column of a number, -1 where the layout has none (yet).
+  /// `find` is the column of a number, -1 where the layout has none (yet).
   int32_t find(const LogStat& stat, size_t place);
   void learn(const LogStat& stat, size_t place);
   void gather(const LogStep& step);
@@ -69,10 +71,10 @@ class RunBuilder {
   std::shared_ptr<History> history_;
   std::vector<Column> columns_;
   std::unordered_map<std::string, int32_t> places_;  ///< field and name -> column
-  std::vector<int32_t> order_;   ///< of the numbers of the line before: most lines are alike
+  std::vector<int32_t> order_;   ///< of the numbers of the line before, as most lines are alike
   std::vector<double> numbers_;  ///< of a step, by column
   int32_t last_step_ = -1, widenings_ = 0, set_backs_ = 0;
-  int64_t left_out_ = 0;  ///< numbers whose name came when no more are taken
+  int64_t left_out_ = 0;  ///< numbers whose names came after kMostColumns others
   size_t validations_ = 0;
   bool has_loss_ = false, has_rate_ = false;
   int32_t first_timed_ = -1, last_timed_ = -1;  ///< steps with `seconds`

@@ -1,4 +1,4 @@
-// What is known of a run at the end of its log, and what is not.
+// This is what is known of a run at the end of its log, and what is not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace normscope::records {
 namespace {
 
-/// Settings that are ours, every one of them: then they are a specification.
+/// `spec_of` makes a specification of the settings, if every one of them is ours.
 std::optional<RunSpec> spec_of(const std::vector<std::pair<std::string, std::string>>& settings) {
   std::map<std::string, std::string, std::less<>> values;
   for (const auto& [key, value] : settings) values[std::string(current_key(key))] = value;
@@ -21,7 +21,7 @@ std::optional<RunSpec> spec_of(const std::vector<std::pair<std::string, std::str
   const bool wired = std::any_of(settings.begin(), settings.end(),
                                  [](const auto& setting) { return setting.first.starts_with("wiring."); });
   if (values["model.placement"] == to_string(Placement::Custom) && !wired)
-    return std::nullopt;  // logs of before do not have the wiring
+    return std::nullopt;  // older logs do not have the wiring
   try {
     RunSpec spec;
     for (const auto& [key, value] : settings) set_field(spec, key, value);
@@ -69,12 +69,12 @@ void RunBuilder::describe(RecordedRun& run) const {
   run.edits = about_.edits;
   run.placement = about_.placement;
   run.data = about_.data;
-  if (run.spec && run.data.unit.empty()) run.data.unit = unit_of(run.spec->data);  // logs of before
+  if (run.spec && run.data.unit.empty()) run.data.unit = unit_of(run.spec->data);  // older logs
   run.unigram = about_.unigram;
   run.verdict = about_.verdict;
   run.tokens_per_step = about_.tokens_per_step;
   run.seconds_per_step = about_.seconds_per_step;
-  if (run.spec && run.maker.empty()) run.maker = "normscope";  // logs of before had no header
+  if (run.spec && run.maker.empty()) run.maker = "normscope";  // older logs had no header
   if (run.spec && std::isnan(run.tokens_per_step)) run.tokens_per_step = units_of_step(*run.spec);
   if (std::isnan(run.seconds_per_step) && last_timed_ > first_timed_)
     run.seconds_per_step = (last_seconds_ - first_seconds_) / (last_timed_ - first_timed_);

@@ -1,5 +1,5 @@
-// See tensor_names.h. A name is cut into lower-case words at dots and slashes. The first word that holds layers
-// and has a number behind it tells the layer; what follows it is looked up in a table.
+// See tensor_names.h. A name is cut into lower-case words at dots and slashes. The first word that holds layers and is
+// followed by a number tells the layer; the rest is looked up in a table.
 #include "training/records/tensor_names.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Words that mean the same, under one name in capitals.
+/// `Synonyms` are words that mean the same, under one name in capitals.
 struct Synonyms {
   std::string_view name, words;
 };
@@ -34,14 +34,14 @@ constexpr Synonyms kSynonyms[] = {
     {"GATE", "gate_proj|wi_0"},
 };
 
-/// Names of one layer without their last word (weight, bias); '#' is any number. `of_decoder`: where a
-/// decoder's differs.
+/// `Rule` names a part of one layer without its last word (weight, bias); '#' is any number. `of_decoder`: where a
+/// decoder's name differs.
 struct Rule {
   std::string_view theirs, ours, of_decoder = {};
 };
 
-// Sub-layer and matrix: "attn.q" has the weight attn.wq and the bias attn.bq. A gated network has a third
-// matrix, ffn.wg; in Meta's own names w1 is that one.
+// Sub-layer and matrix: "attn.q" has the weight attn.wq and the bias attn.bq. A gated network has a third matrix,
+// ffn.wg, which Meta's own names call w1.
 constexpr Rule kMatrices[] = {
     {"SELF.Q", "attn.q"},
     {"SELF.K", "attn.k"},
@@ -59,7 +59,7 @@ constexpr Rule kMatrices[] = {
     {"FFN.w3", "ffn.3"},
     {"UP", "ffn.1"},  // torch.nn, BART
     {"DOWN", "ffn.2"},
-    {"SELF.self.Q", "attn.q"},  // BERT; crossattention of its decoders
+    {"SELF.self.Q", "attn.q"},  // BERT; crossattention in its decoders
     {"SELF.self.K", "attn.k"},
     {"SELF.self.V", "attn.v"},
     {"SELF.output.dense", "attn.o"},
@@ -83,7 +83,7 @@ constexpr Rule kMatrices[] = {
     {"layer.#.FFN.UP", "ffn.1"},
     {"layer.#.FFN.DOWN", "ffn.2"},
     {"layer.#.FFN.GATE", "ffn.g"},
-    {"SELF.#.Q", "attn.q"},  // Flax, names that it gave itself
+    {"SELF.#.Q", "attn.q"},  // Flax, names that it made itself
     {"SELF.#.K", "attn.k"},
     {"SELF.#.V", "attn.v"},
     {"SELF.#.O", "attn.o"},
@@ -93,7 +93,7 @@ constexpr Rule kMatrices[] = {
     {"FFN.dense.1", "ffn.2"},
 };
 
-// The norm of a sub-layer, wherever in it it stands: a name alone does not tell Pre-LN from Post-LN.
+// The norm of a sub-layer, at any place in it: a name alone does not tell Pre-LN from Post-LN.
 constexpr Rule kNorms[] = {
     {"input_layernorm|ln_1|ln1|self_attn_layer_norm|attention_norm|sa_layer_norm|norm1", "attn.norm"},
     {"SELF.output.layernorm", "attn.norm"},
@@ -106,7 +106,7 @@ constexpr Rule kNorms[] = {
      "ffn.norm"},
 };
 
-// Outside the layers: how a name ends.
+// Outside the layers: the end of a name.
 constexpr Rule kOutside[] = {
     {"embeddings.layernorm|emb_norm", "emb.norm.gain"},
     {"embed_tokens|wte|word_embeddings|tok_embeddings|token_embedding|embed_in|shared|embed|embed.#",
@@ -142,7 +142,7 @@ bool matches_word(std::string_view pattern, std::string_view word) {
   return pattern == word;
 }
 
-/// Alternatives are whole patterns: "norm2|layer.1.layer_norm".
+/// `matches` takes alternatives as whole patterns: "norm2|layer.1.layer_norm".
 bool matches(std::string_view patterns, std::span<const std::string> words, bool tail) {
   for (const std::string_view pattern : split(patterns, '|')) {
     const std::vector<std::string_view> parts = split(pattern, '.');
@@ -164,12 +164,12 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// What wrappers put before and between names.
+/// `is_wrapper` holds for what wrappers put before and between names.
 bool is_wrapper(std::string_view word) {
   return is_one_of(word, "module|_orig_mod|_fsdp_wrapped_module|_checkpoint_wrapped_module|params");
 }
 
-/// Flax counts its modules as in "layers_3" and "SelfAttention_0": two words.
+/// `add_word` cuts "layers_3" and "SelfAttention_0", as Flax counts its modules, into two words.
 void add_word(std::string_view word, Words& words) {
   const std::string small = lower(word);
   if (is_wrapper(small)) return;
@@ -183,7 +183,7 @@ void add_word(std::string_view word, Words& words) {
   }
 }
 
-/// "['params']['layers_3']['kernel']", "params/layers_3/kernel", "layers_3.kernel" -> layers, 3, kernel
+/// `words_of`: "['params']['layers_3']['kernel']", "params/layers_3/kernel", "layers_3.kernel" -> layers, 3, kernel
 Words words_of(std::string_view name) {
   Words words;
   size_t begin = 0;
@@ -211,7 +211,7 @@ Leaf take_leaf(Words& words) {
   return weight ? Leaf::Weight : Leaf::Bias;
 }
 
-/// "NAME[q]", a part of a fused matrix: takes the mark off.
+/// `take_part` takes the mark off "NAME[q]", a part of a fused matrix.
 std::string take_part(std::string_view& name) {
   for (const std::string_view mark : {"[q]", "[k]", "[v]"})
     if (name.ends_with(mark)) {
@@ -221,7 +221,7 @@ std::string take_part(std::string_view& name) {
   return "";
 }
 
-/// "attn.q" -> attn.wq, attn.bq
+/// `matrix_name`: "attn.q" -> attn.wq, attn.bq
 std::string matrix_name(std::string_view rule, Leaf leaf, const std::string& part) {
   const size_t dot = rule.find('.');
   const std::string_view block = rule.substr(0, dot), which = rule.substr(dot + 1);
@@ -242,7 +242,7 @@ std::string part_in_layer(std::span<const std::string> rest, Leaf leaf, Stack st
   return "";
 }
 
-/// The norms among them have biases, and so may the output; the rest are matrices.
+/// `part_outside`: norms outside the layers have biases, and so may the output; other parts are matrices.
 std::string part_outside(std::span<const std::string> words, Leaf leaf) {
   for (const Rule& rule : kOutside)
     if (matches(rule.theirs, words, true)) {
@@ -254,7 +254,7 @@ std::string part_outside(std::span<const std::string> words, Leaf leaf) {
   return "";
 }
 
-/// Of the words before a layer's number: in "encoderdecoderblock" the decoder.
+/// `stack_of` reads the words before a layer's number: "encoderdecoderblock" is the decoder's.
 Stack stack_of(std::span<const std::string> words) {
   Stack stack = Stack::Only;
   for (const std::string& word : words) {

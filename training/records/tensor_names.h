@@ -1,9 +1,9 @@
-// What a tensor of somebody else's model is called here: "model.layers.3.self_attn.q_proj.weight" is layer 4's
+// `TensorName` is our name for a tensor of another model: "model.layers.3.self_attn.q_proj.weight" is layer 4's
 // "attn.wq", which the engine calls "L04.attn.wq".
 //
-// Promises: the rules are a table (tensor_names.cpp) over the names of PyTorch's own modules, of the usual
-// families of Hugging Face and of Flax; a mapping (name_mapping.h) goes first; our own names stay as they are;
-// what no rule knows is said to be unknown and never guessed. Called by run_builder.cpp and `normscope record`.
+// Promises: the rules are a table (tensor_names.cpp) over the names of PyTorch's own modules, of the usual families
+// of Hugging Face and of Flax. A mapping (name_mapping.h) precedes them; our own names stay as they are; a name that
+// no rule knows is said to be unknown and never guessed. Called by run_builder.cpp and `normscope record`.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@
 
 namespace normscope::records {
 
-/// Where a layer stands in a model that has both an encoder and a decoder.
+/// `Stack` is the place of a layer in a model that has both an encoder and a decoder.
 enum class Stack : uint8_t { Only, Encoder, Decoder };
 
 struct TensorName {
-  std::string part = {};  ///< "attn.wq", "ffn.out"; outside the layers "emb.tokens"; empty: not known
+  std::string part = {};  ///< "attn.wq", "ffn.out"; outside the layers "emb.tokens"; empty: unknown
   int32_t layer = 0;      ///< from 1; 0: outside the layers
   Stack stack = Stack::Only;
-  bool ours = false;    ///< named as the engine does: where it has a stack, that is part of its name
-  bool output = false;  ///< what a whole layer gives out
+  bool ours = false;    ///< the engine's own name, which includes the stack
+  bool output = false;  ///< the output of a whole layer
   bool known() const { return !part.empty(); }
   bool operator==(const TensorName&) const = default;
 };
 
-/// What is named: a parameter, or the output of a module.
+/// `NameOf` says what is named: a parameter, or the output of a module.
 enum class NameOf : uint8_t { Parameter, Output };
 
-/// A line of a mapping: names that begin with `before`, a layer's number and `after` (without a layer: that are
-/// `before`) are `target`, in that layer.
+/// `NameRule` is a line of a mapping. A name that begins with `before`, a layer's number and `after` is `target` in
+/// that layer; without a layer, the name that is `before`.
 struct NameRule {
   std::string before, after;
   bool layered = false;
@@ -39,18 +39,18 @@ struct NameRule {
 
 struct NameMapping {
   std::vector<NameRule> rules;
-  int32_t first_layer = 0;  ///< what their first layer is called
+  int32_t first_layer = 0;  ///< the number of their first layer
 };
 
-inline constexpr int32_t kMostLayers = 10'000;  ///< a higher number is none of a layer
+inline constexpr int32_t kMostLayers = 10'000;  ///< a higher number is no layer
 
-/// The tensor of a name. What no rule knows has an empty part, and its layer where one can be read off it.
+/// `resolve` is the tensor of a name. An unknown name has an empty part, and its layer if that can be read from it.
 TensorName resolve(std::string_view name, NameOf of, const NameMapping& mapping = {});
 
-/// A name of ours: "enc.L03.attn.wq", "emb.tokens". Not known where it is none.
+/// `parse_own_name` reads a name of ours: "enc.L03.attn.wq", "emb.tokens". The result is unknown for any other name.
 TensorName parse_own_name(std::string_view name);
 
-/// As the engine calls it. `both`: the model has an encoder and a decoder.
+/// `engine_name` is the engine's name for it. `both`: the model has an encoder and a decoder.
 std::string engine_name(const TensorName& name, bool both);
 
 }  // namespace normscope::records

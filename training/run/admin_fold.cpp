@@ -30,7 +30,7 @@ bool is_record(const std::string& name) {
   return false;
 }
 bool is_moment(const std::string& name) { return name.starts_with("m/") || name.starts_with("v/"); }
-// States of the network before: the folded one has others, and begins with an empty memory.
+// `is_memory` names states of the former network: the folded one has others, and begins with an empty memory.
 bool is_memory(const std::string& name) { return name.starts_with("memory/"); }
 
 Weights weights_of(const SafetensorsFile& file) {
@@ -41,12 +41,12 @@ Weights weights_of(const SafetensorsFile& file) {
   return weights;
 }
 
-/// The work on one file's weights.
+/// `Folding` works on one file's weights.
 class Folding {
  public:
   Folding(const std::string& path, Weights& weights) : path_(path), weights_(weights) {}
 
-  /// omega of a sub-layer, which leaves the file.
+  /// `take_omega` takes omega of a sub-layer out of the file.
   std::vector<float> take_omega(const std::string& sublayer) {
     const std::string name = sublayer + ".skip";
     std::vector<float> omega = at(name).values;
@@ -56,12 +56,12 @@ class Folding {
     weights_.erase(name);
     return omega;
   }
-  /// Every row of the last dimension times omega.
+  /// `multiply` multiplies every row of the last dimension by omega.
   void multiply(const std::string& name, const std::vector<float>& omega) {
     Weight& t = at(name);
     for (size_t i = 0; i < t.values.size(); ++i) t.values[i] *= omega[i % omega.size()];
   }
-  /// The input rows of a matrix divided by omega.
+  /// `divide_rows` divides the input rows of a matrix by omega.
   void divide_rows(const std::string& name, const std::vector<float>& omega) {
     Weight& t = at(name);
     const size_t cols = static_cast<size_t>(t.cols());
@@ -110,7 +110,7 @@ std::vector<Stack> stacks_of(ModelConfig& model) {
           {"dec.", &model.decoder, context_of(model, true)}};
 }
 
-/// The output gets a table of its own, and each stack its own embedding: omega will change the latter.
+/// `part_tables` gives the output a table of its own, and each stack an embedding of its own, which omega will change.
 void part_tables(Folding& fold, AdminFold& result) {
   ModelConfig& model = result.spec.model;
   if (model.tied_output && model.classes == 0) {
@@ -131,7 +131,7 @@ void part_tables(Folding& fold, AdminFold& result) {
 void fold_stack(Folding& fold, const Stack& stack_layout, const ModelConfig& model, int32_t& count) {
   const std::string tables =
       model.architecture == Architecture::EncoderDecoder ? stack_layout.prefix + "emb" : std::string("emb");
-  std::vector<std::string> sources = {tables + ".tokens"};  // what makes x, a table or a norm
+  std::vector<std::string> sources = {tables + ".tokens"};  // what makes x, tables or a norm
   if (fold.has(tables + ".positions")) sources.push_back(tables + ".positions");
   for (int layer = 1; layer <= stack_layout.context.layers; ++layer)
     for (const char* kind : {"attn", "cross", "ffn"}) {
@@ -141,7 +141,7 @@ void fold_stack(Folding& fold, const Stack& stack_layout, const ModelConfig& mod
       for (const std::string& source : sources) fold.multiply(source, omega);
       for (const char* matrix : {"wq", "wk", "wv", "w1"})
         if (fold.has(name + "." + matrix) &&
-            (kind[0] != 'c' || matrix[1] == 'q'))  // cross reads keys elsewhere
+            (kind[0] != 'c' || matrix[1] == 'q'))  // cross-attention reads its keys elsewhere
           fold.divide_rows(name + "." + matrix, omega);
       sources = {name + ".trunk.gain"};
       if (fold.has(name + ".trunk.bias")) sources.push_back(name + ".trunk.bias");
@@ -179,8 +179,7 @@ void write(const SafetensorsFile& from, const Weights& weights, const AdminFold&
   integers.reserve(from.names().size());
   doubles.reserve(from.names().size());
   for (const std::string& name : from.names()) {
-    if (!is_record(name) || name.starts_with("frames/"))
-      continue;  // frames are measurements of the old tensors
+    if (!is_record(name) || name.starts_with("frames/")) continue;  // frames measure the former tensors
     if (from.type(name) == TensorType::F64)
       file.add(name, from.shape(name), std::span(doubles.emplace_back(from.doubles(name))));
     else if (from.type(name) == TensorType::F32)

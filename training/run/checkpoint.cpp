@@ -24,12 +24,13 @@ namespace {
 
 constexpr const char* kWhere = "checkpoint";
 
-// Names and paths may hold bytes that are not UTF-8; JSON cannot.
+// `text_of` allows names and paths with bytes that are not UTF-8, which JSON cannot hold.
 std::string text_of(const auto& value, const auto& rule) { return codec::text_of(rule.write(value)); }
 
 TensorShape shape_of(const Shape& shape) { return {shape.dim, shape.dim + shape.rank}; }
 
-constexpr const char* kPrefixes[] = {"", "m/", "v/"};  // of a parameter's name, for each of kTrainedBlocks
+constexpr const char* kPrefixes[] = {"", "m/", "v/"};  // before a parameter's name, for each of
+                                                       // kTrainedBlocks
 
 void read_weights(const SafetensorsFile& file, Store& store) {
   for (size_t i = 0; i < store.parameters().size(); ++i) {
@@ -54,8 +55,8 @@ TensorShape row(const std::vector<T>& values) {
 
 }  // namespace
 
-// A keyframe and what names its numbers; everything else is small, but for the history's frames, which are read when
-// they are written: the History may be read by any thread.
+// A keyframe and what names its numbers. All else is small, except for the history's frames: these are read when they
+// are written, as any thread may read the History.
 struct RunImage::Data {
   std::shared_ptr<const Keyframe> state;
   std::vector<ParameterInfo> parameters;

@@ -15,7 +15,7 @@
 namespace normscope {
 namespace {
 
-// The symbols that are given: all up to the first whose successor is to be predicted.
+// `prompt_of` is the given symbols: all up to the first one whose successor is to be predicted.
 std::vector<int32_t> prompt_of(const Task& task, uint64_t seed, int32_t sequence) {
   Batch batch(1, sequence);
   task.batch(seed, 1, Split::Validation, 1, sequence, batch.tokens, batch.targets);
@@ -25,12 +25,12 @@ std::vector<int32_t> prompt_of(const Task& task, uint64_t seed, int32_t sequence
   return {batch.tokens.begin(), batch.tokens.begin() + length};
 }
 
-// No more positions than the line needs: the cost of a symbol grows with them.
+// `window_of` has no more positions than the line needs: the cost of a symbol grows with them.
 int32_t window_of(const ModelConfig& model, size_t prompt, int32_t line_length) {
   return std::min(model.sequence, static_cast<int32_t>(prompt) + line_length);
 }
 
-// The first row of a batch that is not empty, as a batch of its own.
+// `front_row` is the first row of a batch that is not empty, as a batch of its own.
 Batch front_row(const Batch& batch) {
   Batch row = batch;
   const auto rows = static_cast<size_t>(batch.B);
@@ -40,7 +40,7 @@ Batch front_row(const Batch& batch) {
   return row;
 }
 
-// Each row's source, with its length, given to the next row.
+// `with_exchanged_sources` gives each row's source, with its length, to the next row.
 Batch with_exchanged_sources(Batch batch) {
   const auto one = [&](std::vector<int32_t>& part) {
     const auto row = static_cast<std::ptrdiff_t>(part.size()) / batch.B;
@@ -51,7 +51,7 @@ Batch with_exchanged_sources(Batch batch) {
   return batch;
 }
 
-constexpr int32_t kSourceBatches = 4;  // enough for a difference of a tenth of a nat
+constexpr int32_t kSourceBatches = 4;  // enough to see a difference of a tenth of a nat
 
 }  // namespace
 
@@ -105,7 +105,7 @@ double Validator::mean_loss(bool exchanged) {
   int64_t targets = 0, correct = 0;
   SegmentMemory memory;
   for (Drawn& drawn : batches_) {
-    if (drawn.targets == 0) continue;  // its mean would be none
+    if (drawn.targets == 0) continue;  // a mean over nothing is undefined
     put(exchanged ? with_exchanged_sources(drawn.batch) : drawn.batch, *drawn.program);
     memory.fill(*drawn.program, memories_, drawn.goes_on);
     drawn.program->replay({});
@@ -160,8 +160,8 @@ bool Writer::advance() {
   if (form_ == TaskForm::Translate) return advance_translation();
   if (form_ != TaskForm::NextSymbol) return fill_in();
   if (static_cast<int32_t>(line_.size()) - prompt_length_ >= line_length_) restart();
-  // The window starts with the line and, once full, holds its newest part: left-aligned, what follows is
-  // masked by causality.
+  // The window starts with the line and, once full, holds its newest part. It is left-aligned: causality masks what
+  // follows.
   const auto window = program_->tokens("tokens");
   const size_t shown = std::min(line_.size(), window.size());
   std::copy(line_.end() - static_cast<std::ptrdiff_t>(shown), line_.end(), window.begin());
@@ -171,8 +171,8 @@ bool Writer::advance() {
   return static_cast<int32_t>(line_.size()) - prompt_length_ >= line_length_;
 }
 
-// Inverse of the cumulative distribution softmax(logits[row]) at the symbol's random number. Logits that are
-// not finite give some symbol of the vocabulary: nothing here may fail on a broken model.
+// `draw` inverts the cumulative distribution softmax(logits[row]) at the symbol's random number. Logits that are not
+// finite give some symbol of the vocabulary: nothing here may fail on a broken model.
 int32_t Writer::draw(int32_t row) {
   const std::vector<float> logits = program_->read("logits");
   const size_t vocabulary = logits.size() / program_->tokens("tokens").size();
@@ -203,7 +203,8 @@ bool Writer::advance_translation() {
   return ended();
 }
 
-// One pass: the symbols asked for take their places, or the class (a parser's transition) stands alone.
+// `fill_in` takes one pass: the predicted symbols take their places, or only the class (a parser's transition) is
+// shown.
 bool Writer::fill_in() {
   program_->replay({});
   if (form_ == TaskForm::Parse) {

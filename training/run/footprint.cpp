@@ -16,7 +16,7 @@
 namespace normscope {
 namespace {
 
-/// Stands for every address: kernels ask at planning whether one is there, and never read it.
+/// `Somewhere` is used as every address: kernels ask at planning whether there is one, and never read it.
 class Somewhere final : public Addresses {
  public:
   float* value(ValueId) const override { return floats_; }
@@ -34,20 +34,20 @@ cpu::Stages stages_of(const ProgramData& program, const Instruction& i, const cp
   return plan ? plan(call) : cpu::Stages{};
 }
 
-/// Of forward and backward; the update works in place with a few numbers a parameter.
+/// `workspace_floats` is that of forward and backward; the update works in place with a few numbers for each parameter.
 size_t workspace_floats(const Tape& tape, const std::vector<bool>& needs_gradient, ValueId loss) {
   ProgramData program;
   program.values = tape.values();
   std::vector<Instruction> instructions = passes::emit_forward(tape);
   for (Instruction& i : passes::emit_backward(tape, needs_gradient, loss))
     instructions.push_back(std::move(i));
-  const cpu::GemmChoice gemm = cpu::gemm_choice();  // as backends have it that are made now
+  const cpu::GemmChoice gemm = cpu::gemm_choice();  // as backends that are made now have it
   std::vector<cpu::Stages> stages;
   for (const Instruction& i : instructions) stages.push_back(stages_of(program, i, gemm));
   return cpu::plan_workspace(instructions, stages).floats;
 }
 
-/// What runs in the order in which it runs; the update reads gradients of parameters only.
+/// `instructions_of` lists what runs, in order; the update reads only gradients of parameters.
 std::vector<Instruction> instructions_of(const Tape& tape, const std::vector<bool>& needs_gradient,
                                          ValueId loss) {
   std::vector<Instruction> all = passes::emit_forward(tape);
@@ -68,7 +68,7 @@ void collect_tensors(const Tape& tape, const std::vector<bool>& needs_gradient,
   }
 }
 
-/// A program over a memory keeps its values: see evaluation_program.
+/// `evaluation_floats`: a program over a memory keeps its values, see evaluation_program.
 size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShape& shape, bool validates) {
   Tape tape(store);
   const int32_t memory = validates ? model.memory : 0;
@@ -80,7 +80,7 @@ size_t evaluation_floats(Store& store, const ModelConfig& model, const BatchShap
   return plan.inputs + plan.activations + workspace_floats(tape, none, kNone);
 }
 
-/// Of the program that measures the critical rate, beside what it has in common with the run's own.
+/// `critical_floats` is for the program that measures the critical rate, beside what it shares with the run's own.
 size_t critical_floats(const RunSpec& spec, const BatchShape& shape, Backend& backend) {
   Store store(backend);
   Tape tape(store);
@@ -97,7 +97,7 @@ size_t critical_floats(const RunSpec& spec, const BatchShape& shape, Backend& ba
 
 Footprint footprint_of(const ModelConfig& config, const BatchShape& shape, Backend& backend,
                        bool reuse_gradients) {
-  Store store(backend);  // declares only: it never materializes
+  Store store(backend);  // only declares: it never materializes
   Tape tape(store);
   const ModelValues model = record_model(tape, config, record_options(shape, true, config.memory));
   const std::vector<bool> needs_gradient = passes::mark_gradients(tape, model.loss);
@@ -119,7 +119,7 @@ Footprint footprint_of(const ModelConfig& config, const BatchShape& shape, Backe
                    [](const TensorBytes& a, const TensorBytes& b) { return a.bytes > b.bytes; });
   need.largest.resize(std::min<size_t>(need.largest.size(), 10));
   BatchShape row = shape;
-  row.rows = 1;  // what beta^2 is measured on: its values stay readable
+  row.rows = 1;  // for measuring beta^2: its values stay readable
   need.evaluation =
       4 * (evaluation_floats(store, config, shape, true) + evaluation_floats(store, config, row, false));
   return need;

@@ -13,7 +13,7 @@ namespace normscope {
 namespace {
 
 constexpr const char* kFormat = "normscope keyframe 1";
-constexpr const char* kBlockNames[] = {"values", "m", "v"};  // of kTrainedBlocks in a file
+constexpr const char* kBlockNames[] = {"values", "m", "v"};  // names of kTrainedBlocks in a file
 constexpr int32_t kInterval = 20;  // a copy of the weights costs far less than twenty steps
 
 }  // namespace
@@ -25,7 +25,7 @@ std::shared_ptr<const Keyframe> take_keyframe(int32_t step, size_t edits, const 
     frame->blocks[b].resize(store.size());
     store.backend().download(store.block(kTrainedBlocks[b]), 0, frame->blocks[b]);
   }
-  if (!store.backend().error().empty()) store.backend().wait();  // throws: what came down is worth nothing
+  if (!store.backend().error().empty()) store.backend().wait();  // throws: the copy is worthless
   return frame;
 }
 
@@ -38,8 +38,8 @@ void Keyframes::after_step(int32_t step, size_t edits, const Store& store, const
   frames_.push_back(take_keyframe(step, edits, store, plateau, memory));
 }
 
-// The one whose absence leaves the smallest gap for its age; step 0 needs none, because it follows from the
-// specification.
+// `drop_one` drops the keyframe whose absence leaves the smallest gap for its age. Step 0 needs none, as it follows
+// from the specification.
 void Keyframes::drop_one() {
   if (frames_.empty()) return;
   size_t worst = 0;
@@ -80,7 +80,7 @@ size_t Keyframes::bytes() const {
   return sum;
 }
 
-// The keyframes nearest before the thirds of the way: the same ones again and again while the run goes on.
+// `lasting` takes the keyframes nearest before the thirds of the way: the same ones repeatedly while the run goes on.
 std::vector<std::shared_ptr<const Keyframe>> Keyframes::lasting() const {
   constexpr int32_t kParts = 3;
   std::vector<std::shared_ptr<const Keyframe>> chosen;

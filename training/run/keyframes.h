@@ -48,8 +48,7 @@ class Keyframes {
   const Keyframe* before(int32_t step) const;
   std::vector<int32_t> steps() const;
   size_t bytes() const;
-  /// `lasting` returns the keyframes worth a place in a file: spread over the run, and not so young that they soon
-  /// go.
+  /// `lasting` returns the keyframes worth a place in a file: spread over the run, and not so young that they soon go.
   std::vector<std::shared_ptr<const Keyframe>> lasting() const;
   /// `restore` adds a keyframe from a file. Throws Error unless it is newer than the others.
   void restore(std::shared_ptr<const Keyframe> frame);

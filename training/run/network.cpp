@@ -27,12 +27,12 @@ bool same_shape(const Store& from, int32_t source, const Store& to, int32_t targ
          to.parameters()[static_cast<size_t>(target)].shape;
 }
 
-// "L03.attn" of "L03.attn.trunk.gain"; empty for any other name.
+// `sublayer_of` is "L03.attn" for "L03.attn.trunk.gain"; empty for any other name.
 std::string_view sublayer_of(std::string_view name, std::string_view ending) {
   return name.ends_with(ending) ? name.substr(0, name.size() - ending.size()) : std::string_view{};
 }
 
-// One part ("gain", "bias", "alpha") of norms that changed their slot.
+// `carry_moved` copies one part ("gain", "bias", "alpha") of norms that changed their slot.
 void carry_moved(const Store& from, Store& to, const std::string& part, bool moments) {
   constexpr std::string_view kSlots[] = {"before", "after", "trunk"};
   const auto name = [&](std::string_view sublayer, std::string_view slot) {
@@ -80,7 +80,7 @@ std::string without(std::string_view name, std::string_view ending, std::string_
   return std::string(name.substr(0, name.size() - ending.size())) + std::string(instead);
 }
 
-// "L03.attn.out.mean_square" measures the sub-layer's output, "L03.attn.sum.mean_square" its residual sum.
+// `probed_tensor`: "L03.attn.out.mean_square" measures the output, "L03.attn.sum.mean_square" the residual sum.
 std::string probed_tensor(std::string_view name) {
   if (name.ends_with(".out.mean_square")) return without(name, ".out.mean_square", " output");
   if (name.ends_with(".sum.mean_square")) return without(name, ".sum.mean_square", " residual sum");
@@ -149,8 +149,7 @@ int32_t load_weights(const std::string& path, Store& store) {
 
 std::vector<FiniteCheck> finite_checks(const ProgramData& program) {
   std::vector<FiniteCheck> checks;
-  std::vector<int32_t>
-      parameters;  // places in parameter_order, in the order in which their gradients are written
+  std::vector<int32_t> parameters;  // places in parameter_order, in the order of writing their gradients
   const auto note_parameter = [&](ValueId id) {
     if (id == kNone || program.values[static_cast<size_t>(id)].role != Role::Parameter) return;
     const int32_t parameter = program.values[static_cast<size_t>(id)].parameter;

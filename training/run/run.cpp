@@ -21,7 +21,8 @@ RunSpec with_vocabulary(RunSpec spec, const Task* task) {
   return spec;
 }
 
-// Cross-entropy of the best constant prediction of targets smoothed by e: the entropy of (1-e) p + e/V.
+// `smoothed_entropy` is the cross-entropy of the best constant prediction of targets smoothed by e: the entropy of
+// (1-e) p + e/V.
 double smoothed_entropy(std::span<const double> p, double e) {
   double sum = 0;
   for (double probability : p) {
@@ -92,8 +93,8 @@ Program& Run::Impl::program_with_batch(int64_t step) {
   return program;
 }
 
-// The step after which the moments were zero: the start, or a change to an optimizer whose moments mean something
-// else.
+// `moments_begin` is the step after which the moments were zero: the start, or a change to an optimizer whose moments
+// have another meaning.
 int64_t Run::Impl::moments_begin() const {
   Optimizer before = origin.train.optimizer, now = before;
   int64_t begin = 0;
@@ -127,8 +128,8 @@ void Run::Impl::record(Program& program, int64_t step, double rate) {
   history->append(static_cast<int32_t>(step), loss, rate, frame->numbers());
 }
 
-// On a device every tensor is a copy that waits: there the numbers are renewed every few steps and stand in
-// between.
+// `measure_live` measures every few steps on a device, where every tensor is a copy that waits, and repeats the numbers
+// in between.
 void Run::Impl::measure_live(int64_t step) {
   constexpr int64_t kDeviceInterval = 16;
   if (!frame) frame.emplace(*network);
@@ -217,7 +218,7 @@ void Run::step() {
   program.replay(inputs);
   run.memory.take(program, run.network->values.memories);
   run.frame->critical_rate() = run.critical_rate(program, step);
-  run.require_backend();  // of a step that failed nothing is kept
+  run.require_backend();  // nothing is kept of a failed step
   run.steps = step;
   run.network->newest = &program;
   run.record(program, step, static_cast<double>(inputs.lr));
@@ -295,7 +296,7 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   auto made = std::make_unique<Impl>(target, from.task, *from.backend);
   static_cast<RunPast&>(*made) = from;
   made->steps = from.steps;
-  for (Edit& edit : edits_between(from.spec, target, from.steps + 1)) {  // for whoever replays it
+  for (Edit& edit : edits_between(from.spec, target, from.steps + 1)) {  // recorded for a replay
     made->edits.push_back(std::move(edit));
     ++made->revision;
   }
@@ -307,7 +308,7 @@ std::unique_ptr<Run> Run::fork(const RunSpec& changed) const {
   made->history->add_event({from.steps, RunEvent::Kind::Forked, "forked"});
   made->plateau = from.plateau;
   made->plateau.begin_anew();
-  // What a changed network would remember was another's: it begins with an empty memory, here and in a replay.
+  // A changed network cannot use another's memory: it begins with an empty one, here and in a replay.
   if (!made->any_structural_since(from.edits.size())) made->memory = from.memory;
   made->refresh_level();
   return std::unique_ptr<Run>(new Run(std::move(made)));

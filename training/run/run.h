@@ -28,14 +28,14 @@ struct NonFiniteReport {
   int32_t step = 0;
 };
 
-/// What replays a run to the same bits, and what its steps came to: the head of a run that trains, of a saved one
-/// (saved_run.h) and of a finished one (finished_run.h).
+/// `RunPast` is what replays a run to the same bits, and what its steps came to. It is the head of a run that trains,
+/// of a saved run (saved_run.h) and of a finished one (finished_run.h).
 struct RunPast {
   RunSpec origin;                      ///< as it stood at step 0
-  std::vector<Edit> edits, scheduled;  ///< those applied, in order; those whose step has not come yet
+  std::vector<Edit> edits, scheduled;  ///< the applied ones, in order; the ones whose step has not come yet
   std::vector<float> losses;           ///< of every step, those before a fork included
   std::optional<NonFiniteReport> broken;
-  std::vector<Edit> all_edits() const;  ///< those applied, then those to come
+  std::vector<Edit> all_edits() const;  ///< the applied ones, then the others
 };
 
 /// `BatchMeasurement` has the numbers of measure/step_metrics.h over a whole batch instead of one fixed sequence.
@@ -110,8 +110,7 @@ class Run {
   std::string take_notice();
 
   RunState state() const;
-  /// `learning_since` is the step at which it left the plateau; 0 = not (yet), or a fork has too few losses of its
-  /// own.
+  /// `learning_since` is the step at which it left the plateau; 0 = not (yet), or a fork has too few losses of its own.
   int32_t learning_since() const;
   std::optional<NonFiniteReport> non_finite() const;
   double last_loss() const;                ///< NaN before the first step
@@ -144,8 +143,7 @@ class Run {
   std::unique_ptr<Run> fork(const RunSpec& spec) const;
 
   /// `at` is this run as it stood after `step` (0..steps_done()). It begins at the nearest keyframe, or at step 0,
-  /// and is exactly there once it was stepped up to `step`; later edits are left out. Its history begins after
-  /// `step`.
+  /// and is exactly there once it was stepped up to `step`; later edits are left out. Its history begins after `step`.
   std::unique_ptr<Run> at(int32_t step) const;
   std::vector<int32_t> keyframes() const;  ///< steps that at() can begin from
   /// `limit_bytes` sets the bytes of the history's frames and of the keyframes; both thin at once.

@@ -1,4 +1,4 @@
-// A run at one of its earlier steps, and the keyframes that make that quick: see run.h.
+// A run at one of its earlier steps, and the keyframes that make this quick: see run.h.
 #include "engine/core/error.h"
 #include "training/run/run_impl.h"
 
@@ -30,8 +30,8 @@ std::unique_ptr<Run::Impl> Run::Impl::standing_at(const Keyframe* frame, const R
   return run;
 }
 
-// Edits with a step beyond `step` had not been made then. Those at or before a keyframe are in its weights
-// and count only for the specification; those after it are replayed.
+// `at` leaves out edits with a step beyond `step`, which had not been made then. Edits at or before a keyframe are in
+// its weights and count only for the specification; later edits are replayed.
 std::unique_ptr<Run> Run::at(int32_t step) const {
   const Impl& from = *impl_;
   if (step < 0 || step > from.steps)

@@ -1,5 +1,5 @@
-// A run on another backend: moved with its weights while the old one works, or begun again from the newest
-// snapshot on the host when it does not. See run.h.
+// A run on another backend: moved with its weights while the old backend works, or else resumed from the newest
+// snapshot on the host. See run.h.
 #include "engine/core/error.h"
 #include "engine/tape/backend.h"
 #include "training/run/run_impl.h"
@@ -7,7 +7,7 @@
 namespace normscope {
 namespace {
 
-constexpr int32_t kSnapshotInterval = 50;  // steps; keyframes come more often where they fit their budget
+constexpr int32_t kSnapshotInterval = 50;  // steps; keyframes come more often where their bytes allow it
 
 void copy_blocks(const Store& from, Store& to) {
   if (from.size() != to.size())
@@ -31,7 +31,7 @@ const Keyframe* Run::Impl::newest_snapshot() const {
   return snapshot && (!frame || snapshot->step > frame->step) ? snapshot.get() : frame;
 }
 
-// A device may be lost in any step: the host always has a state that is not old.
+// `keep_snapshot` makes sure that the host has a recent state: a device may be lost in any step.
 void Run::Impl::keep_snapshot() {
   if (backend->on_host()) return;
   const Keyframe* frame = newest_snapshot();
@@ -62,8 +62,8 @@ void Run::move_to(Backend& to) {
   run.take_network(to, std::move(network));
 }
 
-// Edits after the snapshot are made again as their steps come, the live ones of the next step included; what
-// the history says of them it has said already.
+// `recover_on` makes edits after the snapshot again at their steps, including live edits of the next step. The history
+// has recorded them already.
 void Run::recover_on(Backend& to, const std::string& why) {
   Impl& run = *impl_;
   const Keyframe* frame = run.broken ? nullptr : run.newest_snapshot();
@@ -80,7 +80,7 @@ void Run::recover_on(Backend& to, const std::string& why) {
   ++run.revision;
   run.history->add_event({run.steps, RunEvent::Kind::Resumed,
                           fmt::format("goes on on the {} from step {}: {}", to.name(), start, why)});
-  if (run.broken) return;  // it stays where it is
+  if (run.broken) return;  // the run stays where it is
   run.noted = std::max(run.noted, run.edits.size());
   run.edits = std::move(before);
   after.insert(after.end(), run.scheduled.begin(), run.scheduled.end());

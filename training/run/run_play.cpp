@@ -1,4 +1,4 @@
-// The next step of a run on a copy, to be played one instruction at a time. See run.h.
+// The next step of a run on a copy, played one instruction at a time. See run.h.
 #include <utility>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// What a run tells of itself: smoothed losses, scales, validation, the text it writes now. None of it
-// changes a bit of the training. See run.h.
+// What a run reports: smoothed losses, scales, validation, the text it writes now. None of it changes a bit of the
+// training. See run.h.
 #include <algorithm>
 #include <numeric>
 
@@ -18,7 +18,7 @@ double Run::mean_loss(int32_t window) const {
 
 namespace {
 
-// Mean of a scale that each sub-layer has: as learned now, or the constant.
+// `mean_scales` is the mean of a scale of each sub-layer: as learned now, or the constant.
 std::vector<float> mean_scales(const Network& network, const ModelConfig& model, const char* part,
                                Scale Wiring::*which) {
   std::vector<float> scales;

@@ -33,7 +33,7 @@ std::vector<int32_t> steps_of(const SafetensorsFile& file, const char* tensor, i
 }
 
 void read_history(const SafetensorsFile& file, SavedRun& run) {
-  // A run that makes steps again after a lost device has a history beyond its step.
+  // A run that repeats steps after a lost device has a history beyond its step.
   run.loss_steps = steps_of(file, "history/steps", kMostSteps);
   if (run.loss_steps.size() > kDenseSteps)
     fail(where_of(file), "history/steps has {} numbers: expected at most {}", run.loss_steps.size(),
@@ -50,7 +50,7 @@ void read_history(const SafetensorsFile& file, SavedRun& run) {
   require_length(file, "losses", run.losses, static_cast<size_t>(run.step));
 }
 
-// Frames are there to be looked at: a file of an older version may have none.
+// `read_frames` allows a file of an older version without frames, which only serve to be looked at.
 void read_frames(const SafetensorsFile& file, SavedRun& run) {
   if (!file.contains("frames/steps")) return;
   if (file.metadata().contains("stats")) metadata(file, "stats", run.stats, kStatNames);
@@ -71,8 +71,8 @@ void read_frames(const SafetensorsFile& file, SavedRun& run) {
   require_each(where_of(file), "frames/gone_steps", block.gone_steps, 0, kMostSteps);
 }
 
-/// Where the numbers of a saved frame stand in this layout, by name; nothing where one is not known here, or out of
-/// order. Files of before do not name them: theirs must be as many.
+/// `places_of` finds the numbers of a saved frame in this layout, by name; nothing where a name is unknown here, or out
+/// of order. Older files have no names: their numbers must be as many.
 std::vector<int32_t> places_of(const SavedRun& saved, const std::vector<StatInfo>& layout) {
   const size_t numbers =
       saved.frames.steps.empty() ? 0 : saved.frames.stats.size() / saved.frames.steps.size();
@@ -107,7 +107,7 @@ RunSpec with_edits(RunSpec spec, const std::vector<Edit>& edits, int64_t& bytes)
   return spec;
 }
 
-// What a specification cannot be is said by the field table, which knows nothing of the file.
+// `of_file` adds the file's name to an error of the field table, which knows nothing of the file.
 template <typename Read>
 auto of_file(const SafetensorsFile& file, Read read) {
   try {
@@ -139,7 +139,7 @@ Plateau::State plateau_from(std::string_view where, const SafetensorsFile& file)
     std::copy(numbers.begin(), numbers.end(), to.begin());
   };
   read("plateau/window", state.window);
-  if (file.contains("plateau/blocks")) read("plateau/blocks", state.blocks);  // files of before lack them
+  if (file.contains("plateau/blocks")) read("plateau/blocks", state.blocks);  // older files lack them
   return state;
 }
 

@@ -44,9 +44,9 @@ struct SavedRun : RunPast {
 SavedRun read_saved_header(const SafetensorsFile& file);
 /// `read_saved_run` reads everything but the weights, whose shapes only the network knows.
 SavedRun read_saved_run(const SafetensorsFile& file);
-/// The history joins one that has no step yet. Frames of a version that measured less are kept, and what it did not measure
-/// is unknown; those with other numbers in them, or with so little in each that they would be larger here than any history,
-/// are left out.
+/// `restore_history` fills a history that has no step yet. Of a version that measured less it keeps the frames, in
+/// which the other numbers are unknown. It leaves frames out whose numbers are others, or so few that the frames
+/// would be larger here than any history.
 void restore_history(const SavedRun& saved, History& history);
 /// `plateau_from` reads a plateau's means and losses, which checkpoints and keyframes have as tensors; the rest stays
 /// 0.

@@ -11,7 +11,7 @@
 namespace normscope {
 namespace {
 
-constexpr int32_t kMostBatches = 4;  // of a task with many: each of dozens of losses takes as many passes
+constexpr int32_t kMostBatches = 4;  // limits a task with many: each of dozens of losses takes as many passes
 
 struct Stack {
   const char* prefix;

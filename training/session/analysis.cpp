@@ -15,13 +15,13 @@
 namespace normscope {
 namespace {
 
-/// A batch of the run's data, looked at.
+/// `Replayed` is a batch of the run's data, looked at.
 struct Replayed {
   const Look& look;
   const Batch& batch;
 
-  /// Positions of each row that are no padding, empty when all count; of the source or of what stands in `name`'s
-  /// stack.
+  /// `lengths` is the unpadded positions of each row, empty when all count; of the source or of what `name`'s stack
+  /// reads.
   std::span<const int32_t> lengths(const std::string& name, bool source = false) const {
     if (batch.key_lengths.empty()) return {};
     return name.starts_with("dec.") && !source ? batch.target_lengths : batch.key_lengths;
@@ -32,7 +32,7 @@ bool counts(std::span<const int32_t> lengths, int64_t row, int64_t position) {
   return lengths.empty() || position < lengths[static_cast<size_t>(row)];
 }
 
-/// One program for each shape that occurs. `f` is called with every batch.
+/// `each_batch` has one program for each shape that occurs. It calls `f` with every batch.
 template <typename F>
 void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backward, F f) {
   const RunSpec& spec = run.spec();
@@ -50,7 +50,7 @@ void each_batch(Run& run, Split split, int32_t first, int32_t count, bool backwa
 
 template <typename F>
 void each_validation_batch(Run& run, F f) {
-  constexpr int32_t kMost = 4;  // of a task with many
+  constexpr int32_t kMost = 4;  // limits a task with many
   const RunSpec& spec = run.spec();
   const int32_t all = run.task().validation_batches(spec.train.batch, spec.model.sequence);
   each_batch(run, Split::Validation, 1, std::clamp(all, 1, kMost), false, f);
@@ -62,10 +62,11 @@ double squared(std::span<const float> x) {
   return sum;
 }
 
-/// "L03.attn" of the node "L03.attn.heads".
+/// `parent_of` is "L03.attn" for the node "L03.attn.heads".
 std::string parent_of(const std::string& name) { return name.substr(0, name.rfind('.')); }
 
-/// Whether a node works on the encoder's states: keys and values of cross-attention and their norms.
+/// `reads_encoded` says whether a node works on the encoder's states: keys and values of cross-attention and their
+/// norms.
 bool reads_encoded(const Replayed& at, ValueId v) {
   if (at.look.values().encoded == kNone) return false;
   const ProgramData& data = at.look.program().data();
@@ -107,7 +108,7 @@ void add_logits(const Replayed& at, const Node& node, LogitSums& sums) {
     }
 }
 
-/// The same with relative positions, of a segment by itself: these programs have no memory.
+/// `add_relative_logits` does this with relative positions, for a segment by itself: these programs have no memory.
 void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) {
   const std::vector<float> q = at.look.read(node.in[0]), k = at.look.read(node.in[1]),
                            e = at.look.read(node.in[3]), r = at.look.read(node.in[4]);
@@ -132,7 +133,8 @@ void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) 
         }
 }
 
-/// The spectral norm of every row's Jacobian. Row r of the norm belongs to position r / (rows of a position).
+/// `jacobians` has the spectral norm of every row's Jacobian. Row r of the norm belongs to position r / (rows a
+/// position).
 std::vector<double> jacobians(const Replayed& at, const Node& node) {
   const std::vector<float> factor = at.look.read(node.saved[1]);
   std::vector<double> norms(factor.begin(), factor.end());
@@ -150,11 +152,11 @@ std::vector<double> jacobians(const Replayed& at, const Node& node) {
   return norms;
 }
 
-/// Calls f(row, position) for the rows of a norm that are no padding.
+/// `each_row` calls f(row, position) for the unpadded rows of a norm.
 template <typename F>
 void each_row(const Replayed& at, const Node& node, size_t rows, F f) {
   const Shape& shape = at.look.shape(node.out);
-  // What a convolutional network or a parser normalises is (B, features): a row of the batch is one position.
+  // A convolutional network or a parser normalises (B, features): a row of the batch is one position.
   const int64_t positions = shape.rank < 3 ? 1 : shape[1];
   const int64_t each = static_cast<int64_t>(rows) / (shape[0] * positions);
   const std::span<const int32_t> lengths = at.lengths(node.name, reads_encoded(at, node.in[0]));
@@ -167,7 +169,7 @@ Concentration concentration_of(std::vector<double> squares, double epsilon, doub
   const double n = static_cast<double>(squares.size());
   for (double z : squares) c.mean += z / n;
   for (double z : squares) c.delta += (z > (1 + epsilon) * c.mean ? 1 : 0) / n;
-  // At most delta n of them may lie beyond the bound.
+  // At most delta n of them may exceed the bound.
   std::sort(squares.begin(), squares.end());
   const auto beyond = static_cast<size_t>(std::floor(delta * n));
   const double bound = beyond >= squares.size() ? squares.front() : squares[squares.size() - 1 - beyond];
@@ -175,7 +177,7 @@ Concentration concentration_of(std::vector<double> squares, double epsilon, doub
   return c;
 }
 
-/// "dec.L03" of "dec.L03.ffn.w1", "" outside the layers.
+/// `layer_of` is "dec.L03" for "dec.L03.ffn.w1", "" outside the layers.
 std::string layer_of(const ParameterInfo& info) {
   return info.layer == 0 ? "" : info.name.substr(0, info.name.find('.', info.name.find('L')));
 }

@@ -51,7 +51,7 @@ std::string refusal(const Answers& answers, Ticket ticket) {
 
 void add_changes(Change& sum, const Answers& answers, Ticket first, Ticket last) {
   for (auto at = from_ticket(answers, first); at != answers.end() && (*at)->ticket <= last; ++at) {
-    std::vector<Command> undo;  // what came last goes back first
+    std::vector<Command> undo;  // the last change goes back first
     for (const Command& one : (*at)->change.undo)
       if (!has_setting_of(sum.undo, one)) undo.push_back(one);
     sum.undo.insert(sum.undo.begin(), undo.begin(), undo.end());
@@ -95,7 +95,7 @@ struct LabTrainer::Carrier {
   void operator()(const session::TakeBack& c) const { trainer.take_back(c); }
   void operator()(const session::SaveSession& c) const { trainer.save(c.folder); }
   void operator()(const session::RestoreSession& c) const { trainer.restore(c.folder, c.play, ticket); }
-  void operator()(const session::SwapSession&) const {}  // came as two, see Lab::post
+  void operator()(const session::SwapSession&) const {}  // arrives as two commands, see Lab::post
 };
 
 void LabTrainer::carry_out(const session::Command& command, session::Ticket ticket) {
@@ -108,7 +108,7 @@ void LabTrainer::carry_out(const session::Command& command, session::Ticket tick
 
 void LabTrainer::refuse(session::Ticket ticket, const std::string& why) { keep_answer({ticket, why, {}}); }
 
-/// A step that is trained again for its copy may be refused after later commands were answered.
+/// `keep_answer` sorts: a step that is trained again for its copy may be refused after later commands were answered.
 void LabTrainer::keep_answer(session::Answer answer) {
   constexpr size_t kMost = 1000;
   const auto later = [](session::Ticket ticket, const auto& one) { return ticket < one->ticket; };
@@ -123,13 +123,14 @@ LabTrainer::Found LabTrainer::found() const {
   return now;
 }
 
-/// Specifications go back run by run. Runs that began again with the same ones are exchanged with those of before.
+/// `change_by` takes specifications back run by run. Runs that restarted with the same specifications are exchanged for
+/// the former runs.
 session::Change LabTrainer::change_by(const session::Command& command, const Found& before) const {
   if (std::holds_alternative<session::ForkRequest>(command) ||
       std::holds_alternative<session::ForkFrom>(command)) {
     session::Change change{{session::RemoveFork{}}, {session::RestoreFork{}}};
     const auto* fork = std::get_if<session::ForkRequest>(&command);
-    if (fork && fork->train && !before.playing)  // it set the training going
+    if (fork && fork->train && !before.playing)  // the fork started the training
       change.undo.insert(change.undo.begin(), session::Pause{});
     return change;
   }

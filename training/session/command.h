@@ -39,8 +39,7 @@ struct Reset {
   bool new_seed = false;
   static const char* doing() { return "starting again"; }
 };
-/// `ExchangeReset` undoes or redoes a reset with the same seed: the runs of before (after) it return as they were
-/// left.
+/// `ExchangeReset` undoes or redoes a reset with the same seed: the runs of before (after) it return as they were left.
 struct ExchangeReset {
   bool back = true;
   static const char* doing() { return "exchanging the runs of a reset"; }
@@ -112,8 +111,7 @@ struct CheckSeeds {
   bool on = true;  ///< false: stop; complete reruns stay
   static const char* doing() { return "reruns with other seeds"; }
 };
-/// `MeasureBatch` takes the live measurements of every transformer over the present step's whole batch:
-/// RunView::batch.
+/// `MeasureBatch` takes the live measurements of every transformer over the present step's whole batch: RunView::batch.
 struct MeasureBatch {
   static const char* doing() { return "measuring the batch"; }
 };

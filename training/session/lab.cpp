@@ -1,4 +1,4 @@
-// The Lab's outside: command queue, trainer thread, published views. What the thread does is LabTrainer.
+// The Lab's outside: command queue, trainer thread, published views. LabTrainer is what the thread does.
 #include "training/session/lab.h"
 
 #include <algorithm>
@@ -22,11 +22,12 @@ using session::Command;
 using Clock = LabTrainer::Clock;
 constexpr auto kViewInterval = std::chrono::microseconds(16'000);
 constexpr auto kAskAgain = std::chrono::milliseconds(100);
-// kKeptBy is when the app has seen an answer and kept what it makes of it; kLongestWait bounds the wait for that beside a
-// hand that never rests.
+// kKeptBy is when the app has seen an answer and kept what it makes of it. kLongestWait bounds the wait for that while
+// a hand never rests.
 constexpr auto kKeptBy = std::chrono::milliseconds(250), kLongestWait = std::chrono::milliseconds(1000);
 
-/// It changes nothing of the session: no message goes for it, nobody waits, nothing is saved.
+/// `is_quiet` holds for a command that changes nothing of the session: it clears no message, nobody waits, nothing is
+/// saved.
 bool is_quiet(const Command& command) { return std::holds_alternative<session::PlayStep>(command); }
 
 }  // namespace
@@ -59,8 +60,8 @@ struct Lab::Impl {
 
   LabOptions options;
   std::mutex mutex;
-  std::condition_variable wake;     // of the trainer: a command, or the end
-  std::condition_variable changed;  // of those who wait for a view or for rest
+  std::condition_variable wake;     // wakes the trainer: a command, or the end
+  std::condition_variable changed;  // wakes threads that wait for a view or for rest
   std::deque<Posted> commands;
   session::Ticket posted = 0;
   bool quitting = false;
@@ -72,19 +73,19 @@ struct Lab::Impl {
   Clock::time_point shown{};     // trainer thread only
   bool unsaved = false;          // trainer thread only, as next_save
   Clock::time_point next_save{};
-  std::optional<Clock::time_point> latest_save;  // trainer thread only: of a save that was put off
-  std::string step_refusal;  // trainer thread only: the message, where it is one of PlayStep
-  std::string sidecar;       // under the mutex, as sidecar_changed
+  std::optional<Clock::time_point> latest_save;  // trainer thread only: limit of a save that was put off
+  std::string step_refusal;                      // trainer thread only: the message, if it is a PlayStep's
+  std::string sidecar;                           // under the mutex, as sidecar_changed
   bool sidecar_changed = false;
-  int64_t generation = 0;  // trainer thread only: of the autosave, as `whole`
+  int64_t generation = 0;  // trainer thread only, as `whole`: the autosave's
   bool whole = true;       // the next image refers to no file of an earlier one
   std::unique_ptr<Autosaver> autosaver;
-  std::promise<void> made;  // the trainer
+  std::promise<void> made;  // set when the trainer is made
   std::jthread thread;
 };
 
-// What stands for two waits as two, under the mutex: each fails by itself, and the first goes to the disk at
-// the end too. The ticket is that of the second.
+// `give` queues a command that stands for two as two, under the mutex: each fails by itself, and the first is still
+// saved when the Lab ends. The ticket is the second's.
 session::Ticket Lab::Impl::give(Command command) {
   const auto put = [this](Command one) { commands.push_back({std::move(one), ++posted}); };
   if (auto* other = std::get_if<session::ReplaceRuns>(&command); other && !other->stash.empty()) {
@@ -112,7 +113,7 @@ void Lab::Impl::publish(const LabTrainer& trainer, bool busy_with_command) {
   if (call) call();
 }
 
-// Sleeps until there is something to do: a command, a step whose time has come, or the end (false).
+// `take_commands` sleeps until there is something to do: a command, a step whose time has come, or the end (false).
 bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Posted>& taken) {
   std::unique_lock lock(mutex);
   const auto called = [this] { return quitting || !commands.empty() || sidecar_changed; };
@@ -134,8 +135,8 @@ bool Lab::Impl::take_commands(const LabTrainer& trainer, std::deque<Posted>& tak
   return !quitting;
 }
 
-// A hand can ask for networks faster than they are built. What still waits at the end is for nobody to see,
-// and the window would stand for minutes until it is done: only what goes to the disk is carried out.
+// `leaving` says whether the Lab ends. Commands that still wait then are dropped unless they save: a hand can ask for
+// networks faster than they are built, nobody would see them, and the window would wait for minutes.
 bool Lab::Impl::leaving() {
   const std::lock_guard lock(mutex);
   return quitting;
@@ -173,7 +174,7 @@ void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<Posted>& taken) {
   if (!quiet || trainer.message == step_refusal) trainer.message.clear();
   step_refusal.clear();
   for (const Posted& posted : taken) {
-    // Building a network or reading a text may take a while: what came before it is shown meanwhile.
+    // Building a network or reading a text may take a while: earlier results are shown meanwhile.
     if (!quiet && (posted.ticket == taken.front().ticket || Clock::now() - shown >= kViewInterval))
       publish(trainer, true);
     if (std::holds_alternative<session::SaveSession>(posted.command) || !leaving())
@@ -190,8 +191,8 @@ void Lab::Impl::answer_all(LabTrainer& trainer, std::deque<Posted>& taken) {
   publish(trainer);
 }
 
-// What the app keeps with the runs (the sidecar) follows the answer to a command. A save that came between would
-// hold the command without what takes it back, until the next one.
+// `put_off_autosave` waits for the sidecar, which follows the answer to a command. A save before it would hold the
+// command without what takes it back, until the next save.
 void Lab::Impl::put_off_autosave() {
   const auto now = Clock::now();
   if (now + kKeptBy <= next_save) return;
@@ -199,7 +200,8 @@ void Lab::Impl::put_off_autosave() {
   next_save = std::max(next_save, std::min(now + kKeptBy, *latest_save));
 }
 
-// The trainer rests for good: what became of the last commands is shown, and the app keeps what it makes of that.
+// `keep_last` shows the answers to the last commands when the trainer rests for good, and the app keeps what it makes
+// of them.
 void Lab::Impl::keep_last(const LabTrainer& trainer) {
   std::function<void()> call;
   {
@@ -219,7 +221,7 @@ void Lab::Impl::wait_for_autosave() {
   next_save = Clock::now() + std::chrono::duration_cast<Clock::duration>(interval);
 }
 
-// A failure (a full disk) is said once; the state before stays and the next try comes in its time.
+// `say_autosave_error` tells a failure (a full disk) once; the former state stays, and the next try comes in its time.
 void Lab::Impl::say_autosave_error(LabTrainer& trainer, const std::string& error) {
   if (error.empty()) return;
   unsaved = whole = true;
@@ -228,14 +230,14 @@ void Lab::Impl::say_autosave_error(LabTrainer& trainer, const std::string& error
   publish(trainer);
 }
 
-// Here the state is copied, which takes milliseconds; a thread of its own writes it.
+// `autosave` copies the state, which takes milliseconds; a thread of its own writes it.
 void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
   if (autosaver && autosaver->busy() && !last) return void(next_save = Clock::now() + kAskAgain);
   wait_for_autosave();
   if (trainer.empty()) return void(unsaved = false);
-  if (last) autosaver.reset();  // after the one before is on the disk
+  if (last) autosaver.reset();  // waits for the image before
   if (!autosaver) autosaver = std::make_unique<Autosaver>(options.autosave);
-  // An image that is not completed has promised files that nobody writes.
+  // An image that is not completed promises files that nobody writes.
   const bool all = std::exchange(whole, true);
   SessionImage image = trainer.image(++generation, all);
   whole = unsaved = false;
@@ -246,7 +248,7 @@ void Lab::Impl::autosave(LabTrainer& trainer, bool last) {
   autosaver->give(std::move(image));
 }
 
-// What a round that failed left unanswered was not carried out.
+// `refuse_rest` refuses the commands that a failed round left unanswered: they were not carried out.
 void Lab::Impl::refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken, const std::string& why) {
   for (const Posted& posted : taken) {
     if (posted.ticket <= trainer.answered) continue;
@@ -255,8 +257,8 @@ void Lab::Impl::refuse_rest(LabTrainer& trainer, const std::deque<Posted>& taken
   }
 }
 
-// The thread's boundary: whatever leaves a round pauses the training and is said; the next command finds the
-// thread at its place.
+// `run` is the thread's boundary: whatever a round throws pauses the training and is shown; the next command finds the
+// thread in its place.
 void Lab::Impl::run() {
   std::unique_ptr<LabTrainer> trainer;
   try {
@@ -297,19 +299,19 @@ void Lab::Impl::run() {
     keep_last(*trainer);
   });
   if (unsaved) (void)guarded("autosave", [&] { autosave(*trainer, true); });
-  autosaver.reset();  // when it is on the disk
+  autosaver.reset();  // ends when it is on the disk
   const std::lock_guard lock(mutex);
   idle = true;
   changed.notify_all();
 }
 
-// One round: the commands that came, then a portion of work.
+// `loop` is one round: the commands that came, then a portion of work.
 void Lab::Impl::loop(LabTrainer& trainer, std::deque<Posted>& taken) {
   answer_all(trainer, taken);
   if (autosaver && !autosaver->busy()) say_autosave_error(trainer, autosaver->take_error());
   if (save_due()) say_autosave_error(trainer, guarded("autosave", [&] { autosave(trainer); }));
   if (!trainer.has_work() || trainer.next_step_at() > Clock::now()) return;
-  const bool quiet = trainer.replays();  // nothing of the session is other than it was
+  const bool quiet = trainer.replays();  // nothing of the session changes
   trainer.work();
   if (!quiet) unsaved = !options.autosave.empty();
   if (!trainer.has_work() || Clock::now() - shown >= kViewInterval) publish(trainer);
@@ -325,7 +327,7 @@ void Lab::Impl::wait(Done done) {
 Lab::Lab(LabOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
   if (!impl_->options.finished) impl_->options.finished = std::make_shared<RunCache>();
   impl_->thread = start_thread("lab", [impl = impl_.get()] { impl->run(); });
-  impl_->made.get_future().get();  // the CPU's threads stand, or why not
+  impl_->made.get_future().get();  // waits for the CPU's threads, or throws why there are none
 }
 
 Lab::~Lab() {

@@ -1,4 +1,4 @@
-// LabTrainer: where the runs are. All of them, those stashed too, are on one backend.
+// LabTrainer: where the runs are. All runs, stashed ones too, are on one backend.
 #include "engine/core/boundary.h"
 #include "engine/core/error.h"
 #include "training/session/lab_trainer.h"
@@ -10,7 +10,7 @@ std::unique_ptr<Backend> LabTrainer::make_device(BackendChoice choice) const {
   return options_.open_backend ? options_.open_backend(choice) : make_backend(choice, options_.threads);
 }
 
-// A rerun under way begins again: half of it elsewhere would be neither.
+// `leave_rerun` begins a rerun under way again: half of it on another backend would be neither's.
 void LabTrainer::leave_rerun() {
   if (rerun_) seed_check_done_ -= rerun_->steps_done();
   rerun_.reset();
@@ -52,8 +52,8 @@ bool LabTrainer::fall_back(const std::string& why) {
     Run& run = *entry->run;
     run.recover_on(*cpu_, why);
     while (run.catching_up()) run.step();                 // a snapshot is never old
-    entry->unscored = entry->unscored || entry->parsing;  // where the device failed under it
-    entry->parsing.reset();                               // half of it elsewhere would be neither
+    entry->unscored = entry->unscored || entry->parsing;  // if the device failed during it
+    entry->parsing.reset();                               // half of it on another backend would be neither's
   }
   leave_rerun();
   earlier_.reset();

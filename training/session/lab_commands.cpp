@@ -1,5 +1,5 @@
-// LabTrainer: the commands; those about D are in lab_fork.cpp. Each builds what it needs first and changes
-// the Lab last, so that an Error leaves all as it was.
+// LabTrainer: the commands; lab_fork.cpp has those about D. Each builds what it needs first and changes the Lab last,
+// so that an Error leaves all as it was.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -13,7 +13,7 @@
 namespace normscope {
 namespace {
 
-// A comparison is about one set of data and one seed.
+// `is_shared` says whether all runs share the field: a comparison is about one set of data and one seed.
 bool is_shared(std::string_view key) { return key.starts_with("data.") || key == "run.seed"; }
 
 }  // namespace
@@ -58,7 +58,7 @@ std::string LabTrainer::letters() const {
   return letters;
 }
 
-// The newest that was stashed with this letter and specification; nullptr without one.
+// `take_parked` takes the newest stashed run with this letter and specification; nullptr without one.
 std::unique_ptr<LabEntry> LabTrainer::take_parked(RunSpec spec, char letter) {
   spec.train.steps = budget_;
   for (size_t i = parked_.size(); i-- > 0;) {
@@ -75,8 +75,8 @@ void LabTrainer::park(std::unique_ptr<LabEntry> entry) {
   if (parked_.size() > kMostParked) parked_.erase(parked_.begin());
 }
 
-// Those that wait under their letter with their specification where runs are exchanged, new ones otherwise;
-// when one cannot be made, the others wait on.
+// `make_entries` makes the runs. When runs are exchanged, it takes stashed ones with the same letter and specification;
+// if one cannot be made, these stay stashed.
 std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunSpec> specs,
                                                                 const std::string& letters, Replaced old) {
   std::vector<std::unique_ptr<LabEntry>> all, made(specs.size());
@@ -99,7 +99,7 @@ std::vector<std::unique_ptr<LabEntry>> LabTrainer::make_entries(std::vector<RunS
   return all;
 }
 
-// From now on these are the runs; a D among others stays apart.
+// `show` makes these the Lab's runs; a D among them stays apart.
 void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
   fork_.reset();
   runs_ = std::move(all);
@@ -114,7 +114,7 @@ void LabTrainer::show(std::vector<std::unique_ptr<LabEntry>> all) {
   share_bytes();
 }
 
-// Other runs in the place of all; what is shown now stays until they stand.
+// `restart` replaces all runs; the present ones are shown until the new ones are built.
 void LabTrainer::restart(std::vector<RunSpec> specs, const std::string& letters, Replaced old,
                          std::vector<std::vector<Edit>> edits) {
   std::vector<std::unique_ptr<LabEntry>> all = make_entries(std::move(specs), letters, old);
@@ -183,7 +183,7 @@ void LabTrainer::open(std::vector<RunSpec> specs, std::vector<std::vector<Edit>>
 void LabTrainer::play_to(int32_t step) {
   if (runs_.empty()) return;
   const bool released = release_holds();
-  if (released && (step_ >= budget_ || step <= step_)) return;  // it catches up; there is no more to do
+  if (released && (step_ >= budget_ || step <= step_)) return;  // D catches up; there is no more to do
   if (all_broken()) fail("lab", "no run is finite any more: reset or edit one");
   if (step <= step_) return;
   if (step_ >= budget_) change_budget(portion_after(step_));
@@ -222,8 +222,8 @@ void LabTrainer::reset(bool new_seed) {
   if (!playing_) target_ = 0;
 }
 
-// For each run that is shown the one with its letter and specification that was made last before it (first
-// after it); all of them or none.
+// `exchange_reset` puts in the place of each shown run the run with the same letter and specification that was made
+// last before it (or first after it). It exchanges all runs or none.
 void LabTrainer::exchange_reset(bool back) {
   std::vector<size_t> places;
   for (const LabEntry* now : entries()) {
@@ -260,7 +260,7 @@ void LabTrainer::set_budget(int32_t steps) {
 }
 
 int32_t LabTrainer::portion_after(int32_t step) const {
-  return std::min(step + portion_, kMostSteps);  // both at most kMostSteps
+  return std::min(step + portion_, kMostSteps);  // both are at most kMostSteps
 }
 
 void LabTrainer::change_budget(int32_t steps) {
@@ -300,7 +300,8 @@ void LabTrainer::edit_live(int32_t run, const std::string& key, const std::strin
   for (LabEntry* one : edited) one->run->edit(key, value);
 }
 
-// Another specification in the place of a run: the one that had it before, as it was left, or one from step 0.
+// `replace` gives a run another specification: it puts the stashed run with that specification in its place, or a new
+// one.
 void LabTrainer::replace(LabEntry& old, RunSpec spec) {
   std::unique_ptr<LabEntry> made = take_parked(spec, old.letter);
   if (!made) {
@@ -309,7 +310,7 @@ void LabTrainer::replace(LabEntry& old, RunSpec spec) {
   }
   std::swap(old, *made);
   park(std::move(made));
-  // One that had come further waits for the others, which may come back too before the next step.
+  // A run that is ahead waits for the others, which may also return before the next step.
   int32_t least = std::numeric_limits<int32_t>::max();
   for (const LabEntry* one : entries())
     if (!one->broken() && one->hold < 0) least = std::min(least, one->run->steps_done());
@@ -376,7 +377,7 @@ void LabTrainer::ablate(int32_t run, std::vector<std::string> left_out) {
 void LabTrainer::load_text(const std::string& path) {
   std::vector<RunSpec> all = specs();
   if (all.empty()) fail("lab", "there is no run to read a text");
-  // A file may have changed since it was read last.
+  // A file may have changed since it was last read.
   std::erase_if(tasks_, [&](const auto& known) { return known.first.text_path == path; });
   for (RunSpec& spec : all) set_field(spec, "data.text", path);
   restart(std::move(all), letters(), Replaced::Stashed);

@@ -1,4 +1,4 @@
-// LabTrainer: the fork D, how it is made from a run now or at an earlier step, taken back and brought again.
+// LabTrainer: the fork D, and how it is made from a run now or at an earlier step, undone and redone.
 #include "engine/core/error.h"
 #include "training/session/lab_trainer.h"
 
@@ -14,7 +14,7 @@ void LabTrainer::fork(session::ForkRequest request) {
   if (request.step >= 0 && request.step < source.run->steps_done() && !request.from_start)
     return fork_at(std::move(request));
   RunSpec spec = std::move(request.spec);
-  if (spec.name == source.run->spec().name) spec.name.clear();  // named by what it is
+  if (spec.name == source.run->spec().name) spec.name.clear();  // the name says what it is
   make_room({spec});
   std::unique_ptr<LabEntry> made;
   if (request.from_start) {
@@ -24,14 +24,14 @@ void LabTrainer::fork(session::ForkRequest request) {
     made = std::make_unique<LabEntry>();
     made->run = source.run->fork(spec);
     made->fork_step = made->run->steps_done();
-    made->hold = source.hold;  // a change of what waits at an earlier step waits there too
+    made->hold = source.hold;  // a change of a run that waits at an earlier step waits there too
     made->born = ++made_;
   }
   made->fork_note = std::move(request.note);
   adopt_fork(std::move(made), request.source, request.train);
 }
 
-// A fork of D itself replaces its parent; what it came from is then the run that the parent came from.
+// `adopt_fork` replaces D when D itself is forked; the new D's source is then the run that the old D came from.
 void LabTrainer::adopt_fork(std::unique_ptr<LabEntry> made, int32_t source, bool train) {
   const LabEntry& from = entry(source);
   made->letter = 'D';
@@ -52,8 +52,7 @@ void LabTrainer::bring_budget() {
   change_budget(portion_after(fork_->fork_step));
 }
 
-// The replay from the nearest keyframe is done here and not as a part of catching up: no edit may come in
-// between.
+// `fork_from` replays from the nearest keyframe here and not as a part of catching up: no edit may come in between.
 void LabTrainer::fork_from(int32_t run, int32_t step, const std::optional<RunSpec>& spec) {
   adopt_fork(entry_at(run, step, spec), run, false);
 }
@@ -77,7 +76,7 @@ std::unique_ptr<LabEntry> LabTrainer::entry_at(int32_t run, int32_t step,
   if (spec) {
     RunSpec wanted = *spec;
     wanted.train.steps = budget_;
-    if (wanted.name == made->run->spec().name) wanted.name.clear();  // named by what it is
+    if (wanted.name == made->run->spec().name) wanted.name.clear();  // the name says what it is
     made->run = made->run->fork(wanted);
   }
   made->fork_step = step;
@@ -94,7 +93,7 @@ void LabTrainer::remove_fork() {
     fork_ = std::move(undo_.back());
     undo_.pop_back();
   }
-  // What was trained meanwhile stays trained, and within the budget.
+  // Steps trained meanwhile stay, and within the budget.
   if (before > 0 && step_ <= before) change_budget(before);
   share_bytes();
 }

@@ -18,17 +18,17 @@
 namespace normscope {
 namespace {
 
-constexpr auto kReplayed = std::chrono::milliseconds(20);  // of a broken run, at a time
+constexpr auto kReplayed = std::chrono::milliseconds(20);  // replay of a broken run, at a time
 
-/// What a broken run was before its last step, by what it began as and what was changed.
+/// `key_of` names what a broken run was before its last step, by its origin and edits.
 std::string key_of(const Run& run) {
   return fmt::format("{} at {}", run_key(run.origin(), run.edits()), run.non_finite()->step);
 }
 
 }  // namespace
 
-/// Of a run that is not finite the weights of now say nothing any more: it is trained again up to the step before, in
-/// portions between which commands are served, and kept for the next time.
+/// `play_step` trains a run that is not finite again up to the step before, since its present weights say nothing. It
+/// does so in portions between which commands are served, and keeps the run for the next time.
 void LabTrainer::play_step(int32_t run, session::Ticket ticket) {
   replayed_ = -1;  // the newer one counts
   step_ticket_ = ticket;
@@ -44,22 +44,22 @@ void LabTrainer::play_step(int32_t run, session::Ticket ticket) {
   }
 }
 
-/// The Lab lets go of the copy before; one that cannot be held is refused.
+/// `require_played` drops the former copy, and refuses a copy for which there is no memory.
 void LabTrainer::require_played(const LabEntry& played) {
   played_.reset();
   const Run& run = *played.run;
   int64_t held = 0;
   for (const LabEntry* entry : kept()) held += estimated_bytes(entry->run->spec());
   const int64_t memory = options_.memory > 0 ? options_.memory : static_cast<int64_t>(machine_memory());
-  if (memory == 0) return;  // not known
+  if (memory == 0) return;  // unknown
   const auto need = static_cast<int64_t>(played_bytes(run.spec(), run.task(), *cpu_));
   require_bytes("copying a step", need, held, memory);
 }
 
-/// A portion of the run that a broken one was before its last step. True: its copy is handed out.
+/// `replay` trains a broken run again by a portion, up to its last step. True: the copy is handed out.
 bool LabTrainer::replay(Clock::time_point until) {
   LabEntry& played = entry(replayed_);
-  if (!played.broken() || !played.run->non_finite()) {  // it was exchanged meanwhile
+  if (!played.broken() || !played.run->non_finite()) {  // exchanged meanwhile
     hand_out(played, *played.run);
     return true;
   }

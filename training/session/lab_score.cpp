@@ -1,5 +1,5 @@
-// LabTrainer: what a validation says of a classifier, or of a parser's trees. Those take long: a command breaks them off,
-// is carried out, and the score goes on after it from where it was.
+// LabTrainer: the score of a classifier, or of a parser's trees, at a validation. Trees take long: a command interrupts
+// the score, which goes on afterwards from where it was.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace normscope {
 namespace {
 
-/// A run that was opened at its end has not been validated here.
+/// `accuracy_of` validates first where needed: a run that was opened at its end has no validation yet.
 std::string accuracy_of(Run& run) {
   if (run.spec().model.classes > 0 && std::isnan(run.validation_accuracy())) run.validation_loss();
   const double accuracy = run.validation_accuracy();
@@ -25,10 +25,10 @@ LabEntry* LabTrainer::unscored() const {
   return nullptr;
 }
 
-// Of a run that was validated. At least one portion, so that commands that keep coming do not keep it from its end.
+// `score` does at least one portion for a validated run, so that a stream of commands cannot keep it from its end.
 void LabTrainer::score(LabEntry& entry) {
   Run& run = *entry.run;
-  entry.unscored = false;  // where this throws, it is not tried for ever
+  entry.unscored = false;  // if this throws, it is not tried for ever
   if (!entry.parsing) entry.parsing.emplace();
   const auto trees = attachment_of(run.store(), run.spec().model, run.task(), *entry.parsing,
                                    [this](size_t) { return !(called && called()); });

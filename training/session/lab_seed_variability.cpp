@@ -1,6 +1,6 @@
-// LabTrainer: seed variability ("Is it luck?"). The cards' reruns with other seeds: one step at a time when the
-// live runs rest, and beside them for a share of their time. They change no bit of a live run: each is a Run of
-// its own on the same pool.
+// LabTrainer: seed variability ("Is it luck?"). The cards' reruns with other seeds train one step at a time when the
+// live runs rest, and beside them for a share of their time. They change no bit of a live run: each is a Run of its own
+// on the same pool.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -14,12 +14,12 @@ namespace normscope {
 namespace {
 
 constexpr uint64_t kSeeds = 4;
-constexpr size_t kMostCards = 32;            // whose reruns are remembered; the oldest go
-constexpr double kShare = 0.25;              // of the training time while the live runs play
-constexpr double kMostCredit = 0.05;         // seconds: a command never waits longer
-constexpr size_t kFrames = size_t{1} << 20;  // of a rerun: only its losses are read
+constexpr size_t kMostCards = 32;            // cards whose reruns are remembered; the oldest are dropped
+constexpr double kShare = 0.25;              // share of the training time while the live runs play
+constexpr double kMostCredit = 0.05;         // seconds; a command never waits longer
+constexpr size_t kFrames = size_t{1} << 20;  // bytes of a rerun's frames: only its losses are read
 
-// Each step over the reruns that reached it finite.
+// `spread_of` takes each step over the reruns that reached it finite.
 RunSpread spread_of(const std::vector<std::span<const float>>& runs) {
   RunSpread spread;
   spread.seeds = static_cast<int32_t>(runs.size());
@@ -47,7 +47,7 @@ RunSpread spread_of(const std::vector<std::span<const float>>& runs) {
 
 }  // namespace
 
-// The budget is no part of the key: it changes nothing that is computed.
+// `variability_key` leaves the budget out, which changes nothing that is computed.
 const std::string& LabTrainer::variability_key(LabEntry& entry) {
   const Run& run = *entry.run;
   if (!entry.key.empty() && entry.key_revision == run.revision()) return entry.key;
@@ -80,7 +80,7 @@ void LabTrainer::add_variability(const std::string& key, uint64_t seed,
   luck->spread = std::make_shared<const RunSpread>(std::move(spread));
 }
 
-// Trained for this card before, with this budget or a longer one; or by anybody else: the store has it then.
+// `knows_variability` finds a rerun of this card with this budget or a longer one, or a finished run in the store.
 bool LabTrainer::knows_variability(const Rerun& rerun) {
   if (const SeedVariability* luck = find_variability(rerun.key))
     if (const auto at = luck->by_seed.find(rerun.seed);
@@ -100,7 +100,7 @@ bool LabTrainer::knows_variability(const Rerun& rerun) {
   return true;
 }
 
-// Seed by seed over all cards, so that every card soon has a band.
+// `check_seeds` goes seed by seed over all cards, so that every card soon has a band.
 void LabTrainer::check_seeds() {
   if (runs_.empty()) fail("lab", "there is no run to do again with other seeds");
   cancel_seeds();
@@ -180,7 +180,7 @@ void LabTrainer::seed_check_step() {
   }
 }
 
-// A speed limit leaves time between two steps; at full speed the reruns take a share.
+// `check_seeds_beside` uses the time between two steps under a speed limit, and a share of the time at full speed.
 void LabTrainer::check_seeds_beside(double trained_seconds) {
   const double spare = limit_ > 0 ? std::max(1.0 / limit_ - trained_seconds, 0.0) : kShare * trained_seconds;
   seed_check_credit_ = std::min(seed_check_credit_ + spare, kMostCredit);

@@ -1,4 +1,4 @@
-// A session in a folder: see lab_session.h. Here also LabTrainer's side of it, image and restore.
+// The session in a folder: see lab_session.h. LabTrainer's side of it, image and restore, is here too.
 #include "training/session/lab_session.h"
 
 #include <filesystem>
@@ -31,7 +31,7 @@ constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 constexpr std::string_view kPlaces[] = {"run", "undo", "redo", "parked"};
 constexpr std::string_view kFormats[] = {kFormat};
 
-/// The name of a file in the session's own folder.
+/// `FileName` is the name of a file in the session's own folder.
 struct FileName {
   codec::Json write(const std::string& name) const { return name; }
   void read(const InputValue& json, std::string& name) const {
@@ -42,7 +42,7 @@ struct FileName {
   }
 };
 
-/// What the app keeps, an object as it knows it. Sessions of before have a text, and so has what is no object.
+/// `SidecarText` is what the app keeps, as an object where it is one. Older sessions have a text.
 struct SidecarText {
   codec::Json write(const std::string& text) const {
     codec::Json json = codec::Json::parse(text, nullptr, false);
@@ -76,7 +76,7 @@ void io(Io& io, codec::Of<Io, SavedSession::Entry>& e) {
 
 namespace {
 
-/// The runs that are shown.
+/// `ShownRuns` are the runs that are shown.
 struct ShownRuns {
   static constexpr codec::List kRuns{1, kMostRuns, codec::Object{}};
   codec::Json write(const std::vector<SavedSession::Entry>& runs) const { return kRuns.write(runs); }
@@ -114,7 +114,7 @@ SavedSession read_session(const std::string& folder) {
   return parse_session(read_input_file(path, input::kSession), path);
 }
 
-/// The files that a session names in its folder; none where there is no session that can be read.
+/// `named_in` lists the files that a session names in its folder; none where there is no readable session.
 std::set<std::string> named_in(const std::string& folder) {
   std::set<std::string> names;
   try {
@@ -139,7 +139,7 @@ int64_t session_generation(const std::string& folder) {
   try {
     return read_session(folder).generation;
   } catch (const std::exception&) {
-    return 0;  // nothing there that could be overwritten
+    return 0;  // there is nothing to overwrite
   }
 }
 
@@ -178,7 +178,7 @@ void SessionWriter::write(const SessionImage& image) {
   for (const std::string& name : written_)
     if (!used.contains(name)) fs::remove(folder / name, ignored);
   written_ = used;
-  // A keyframe that was left out this time may be wanted again: its file is gone.
+  // A keyframe that was left out now may be needed again: its file is gone.
   std::erase_if(keyframes_, [&](const auto& known) { return !used.contains(known.second); });
 }
 
@@ -226,7 +226,7 @@ void Autosaver::loop() {
   }
 }
 
-// Where the state is that a file was written from: any change of the run changes it.
+// `stamp_of` identifies the state that a file was written from: any change of the run changes it.
 uint64_t LabTrainer::stamp_of(const Run& run) {
   return run.history()->version() * 1000003 + run.revision() + 1;
 }
@@ -265,7 +265,7 @@ SessionImage LabTrainer::image(int64_t generation, bool whole) {
   return image;
 }
 
-// Into a folder of the person's own: whole, and nothing is remembered of it.
+// `save` writes to a folder of the user's own: the whole session, and it remembers nothing of it.
 void LabTrainer::save(const std::string& folder) {
   if (runs_.empty()) return;
   SessionImage whole = image(session_generation(folder) + 1, true);
@@ -284,7 +284,7 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder,
   static_cast<KeptEntry&>(*made) = entry;
   std::vector<std::shared_ptr<const Keyframe>> keyframes;
   for (const std::string& name : entry.keyframes) {
-    // They only make replays shorter: one that is gone is done without.
+    // Keyframes only make replays shorter: a missing one is skipped.
     std::error_code error;
     if (fs::exists(inside(name), error)) keyframes.push_back(read_keyframe(inside(name)));
   }
@@ -292,7 +292,7 @@ std::unique_ptr<LabEntry> LabTrainer::load_entry(const std::string& folder,
   return made;
 }
 
-// All of them together, before the first network is built; of each file the header is read.
+// `require_bytes_for` checks all runs together before the first network is built; it reads the header of each file.
 void LabTrainer::require_bytes_for(const std::string& folder, const SavedSession& session) {
   int64_t bytes = 0;
   for (const auto* entries : {&session.runs, &session.stash})
@@ -312,7 +312,7 @@ void LabTrainer::restore(const std::string& folder, bool play, session::Ticket t
     auto& list = entry.place == "undo" ? undo : entry.place == "redo" ? redo : parked;
     list.push_back(entry.empty ? nullptr : load_entry(folder, entry));
   }
-  std::erase(parked, nullptr);  // only forks may be none
+  std::erase(parked, nullptr);  // only forks may be null
   undo_ = std::move(undo);
   redo_ = std::move(redo);
   parked_ = std::move(parked);

@@ -18,9 +18,9 @@
 namespace normscope {
 namespace {
 
-constexpr double kTextShare = 0.02;  // of the training time
+constexpr double kTextShare = 0.02;  // share of the training time
 constexpr auto kRoundInterval = std::chrono::milliseconds(500);
-constexpr double kSmoothing = 0.1;  // weight of the newest step in the figures shown
+constexpr double kSmoothing = 0.1;  // weight of the newest step in the shown figures
 
 void smooth(double& figure, double newest) {
   figure = figure > 0 ? figure + kSmoothing * (newest - figure) : newest;
@@ -30,7 +30,7 @@ double seconds_between(LabTrainer::Clock::time_point from, LabTrainer::Clock::ti
   return std::chrono::duration<double>(to - from).count();
 }
 
-/// The loss that every card, plot and table shows of a run as it stands.
+/// `shown_loss` is the loss that every card, plot and table shows for a run as it is.
 double shown_loss(const Run& run) { return run.mean_loss(loss_window(run.steps_done(), run.edits())); }
 
 std::string badge_of(const LabEntry& entry, int32_t budget, bool playing) {
@@ -56,8 +56,7 @@ std::string badge_of(const LabEntry& entry, int32_t budget, bool playing) {
   return "";
 }
 
-// What a run began as: with the edits that were made before its first own step. What was changed later is an
-// event of it.
+// `name_of` says what a run began as: with the edits before its first own step. Later changes are events of it.
 std::string name_of(const LabEntry& entry) {
   const Run& run = *entry.run;
   if (!run.spec().name.empty()) return run.spec().name;
@@ -67,7 +66,7 @@ std::string name_of(const LabEntry& entry) {
   return default_name(born);
 }
 
-// The newest stay, of the older ones every second.
+// `keep_sample` keeps the newest samples, and of older ones every second.
 void keep_sample(LabEntry& entry, int32_t step) {
   constexpr size_t kMost = 400;
   if (!entry.samples)
@@ -160,7 +159,7 @@ void LabTrainer::do_work() {
   }
   if (wants_step()) {
     step_all();
-    if (!wants_step()) pause();  // at the end of a budget too: a longer one waits for play
+    if (!wants_step()) pause();  // at the end of a budget too: more steps wait for play
     return;
   }
   if (LabEntry* entry = without_text()) {
@@ -172,7 +171,7 @@ void LabTrainer::do_work() {
   if (!reruns_.empty()) seed_check_step();
 }
 
-// While D waits at an earlier step the others stand where they are.
+// `release_holds` ends D's wait at an earlier step, during which the others stand still.
 bool LabTrainer::release_holds() {
   bool any = false;
   for (LabEntry* entry : entries()) {
@@ -196,8 +195,8 @@ size_t LabTrainer::kept_bytes() const {
   return sum;
 }
 
-// There is no cap on what one may ask for, but what cannot be held would end the whole session. Those that
-// are kept for an undo of their edit are dropped, the oldest first.
+// `make_room` refuses runs that memory cannot hold: requests have no cap, but such a run would end the whole session.
+// It drops runs that are kept for undoing an edit, the oldest first.
 void LabTrainer::make_room(const std::vector<RunSpec>& more) {
   int64_t wanted = 0;
   for (const RunSpec& spec : more) {
@@ -215,8 +214,8 @@ void LabTrainer::make_room(const std::vector<RunSpec>& more) {
   require_bytes("lab", wanted, held(), memory);
 }
 
-// Histories and keyframes of all runs that are kept, those stashed included, stay within 256 MB together; a
-// run alone takes no more than it can use.
+// `share_bytes` keeps histories and keyframes of all runs, stashed ones too, within 256 MB together; a single run takes
+// no more than it can use.
 void LabTrainer::share_bytes() {
   constexpr size_t kSession = size_t{256} << 20;
   const std::vector<LabEntry*> all = kept();
@@ -228,7 +227,7 @@ void LabTrainer::share_bytes() {
                             static_cast<size_t>(part * static_cast<double>(kKeyframeBudget)));
 }
 
-// Returns its seconds: without those of a validation, which comes every so often and may take longer than many steps.
+// `step_entry` returns its seconds without validation, which is rare and may take longer than many steps.
 double LabTrainer::step_entry(LabEntry& entry) {
   Run& run = *entry.run;
   const auto begin = Clock::now();
@@ -247,8 +246,8 @@ double LabTrainer::step_entry(LabEntry& entry) {
   return seconds;
 }
 
-// What began in the middle of another run has no history of its own beginning; what is too large to be kept
-// would only push the others out.
+// `keep_finished` skips a run that began in the middle of another, as its history has no beginning, and a run that is
+// too large, as it would only push the others out.
 void LabTrainer::keep_finished(const LabEntry& entry) {
   const Run& run = *entry.run;
   if (!entry.from_start || 3 * sizeof(float) * entry.run->store().size() > finished_->largest()) return;
@@ -260,7 +259,7 @@ void LabTrainer::step_all() {
   const auto begin = Clock::now();
   double tokens = 0, seconds = 0;
   for (LabEntry* entry : entries()) {
-    // One that is ahead made this step before the device failed under another.
+    // A run that is ahead made this step before the device failed in another.
     if (entry->broken() || entry->run->steps_done() > step_) continue;
     seconds += step_entry(*entry);
     tokens += units_of_step(entry->run->spec());
@@ -277,8 +276,8 @@ void LabTrainer::step_all() {
   if (!reruns_.empty()) check_seeds_beside(seconds);
 }
 
-// While training the lines grow symbol by symbol, in rounds: the runs take turns, and all lines are shown
-// together when the last is complete. Time that writing took is charged against a share of the training time.
+// `write_live` lets the lines grow symbol by symbol while training, in rounds: the runs take turns, and all lines are
+// shown together when the last is complete. It charges its time against a share of the training time.
 void LabTrainer::write_live(double trained_seconds) {
   text_credit_ = std::min(text_credit_ + kTextShare * trained_seconds, 0.05);
   std::vector<LabEntry*> writers = entries();

@@ -40,16 +40,16 @@ class RunCache {
   std::deque<Entry> runs_;  ///< the oldest first
 };
 
-/// Losses of finished reruns that outlive the process: "Is it luck?" asks for them before a run is trained again with
-/// another seed. They are kept among the results of experiments (experiments/loss_archive.h), which stand above. Called from
-/// the trainer's thread.
+/// `LossArchive` keeps losses of finished reruns beyond the process. "Is it luck?" asks it before training a run
+/// again with another seed. experiments/loss_archive.h, a room above, implements it over the store of results. Called
+/// from the trainer's thread.
 class LossArchive {
  public:
   virtual ~LossArchive() = default;
-  /// The loss of every step of this run, in nats; empty where it is not known. Never throws.
+  /// `find` returns the loss of every step of this run, in nats; empty where they are not known. Never throws.
   virtual std::vector<float> find(const RunSpec& spec, const std::vector<Edit>& edits, uint64_t data_hash,
                                   Backend& backend) noexcept = 0;
-  /// Keeps them; where that fails nothing is kept. Never throws.
+  /// `keep` keeps the losses, or nothing where that fails. Never throws.
   virtual void keep(const RunSpec& spec, const std::vector<Edit>& edits, uint64_t data_hash, Backend& backend,
                     const std::vector<float>& losses) noexcept = 0;
 };

@@ -31,13 +31,13 @@ size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// The nearest name and how far it is.
+// `search` finds the nearest name and its distance.
 std::pair<std::string_view, size_t> search(std::string_view word, std::span<const std::string_view> names) {
   std::string_view best;
   size_t least = std::string_view::npos;
   for (const std::string_view name : names) {
     const size_t longer = std::max(name.size(), word.size()), shorter = std::min(name.size(), word.size());
-    if (longer - shorter >= least) continue;  // it is no nearer than that
+    if (longer - shorter >= least) continue;  // it is no nearer
     const size_t apart = distance(name, word);
     if (apart >= least) continue;
     least = apart;

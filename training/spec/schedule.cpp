@@ -1,4 +1,4 @@
-// Learning rate schedules in closed form. Called by Run once a step, and by the plots for what lies ahead.
+// The learning-rate schedules in closed form. Called by Run once a step, and by the plots for steps to come.
 #include "training/spec/schedule.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace normscope {
 namespace {
 
-// A function a row of schedules.def: the share of the peak at step t, beyond warm-up.
+// Each row of schedules.def has a function: the share of the peak at step t, beyond warm-up.
 
 double constant(const Schedule&, double) { return 1.0; }
 

@@ -1,4 +1,4 @@
-// The field table as one, and what goes through it. See spec.h.
+// The field table as one, and the functions that use it. See spec.h.
 #include "training/spec/spec.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kWiring = "wiring.";
 constexpr size_t kLongestKey = 60;
 
-// One place of a spec's wiring, by key: a sub-layer or one of the single norms.
+// `WiringPlace` is one place of a spec's wiring, by key: a sub-layer or one of the single norms.
 struct WiringPlace {
   Wiring* sublayer = nullptr;
   NormKind* norm = nullptr;
@@ -28,7 +28,8 @@ std::string key_of(std::string_view stack, size_t layer, std::string_view sublay
   return fmt::format("wiring.{}L{:02}.{}", stack, layer + 1, sublayer);
 }
 
-// A stack under the prefix of its keys: none for a single one, "enc." and "dec." in an encoder-decoder.
+// `NamedStack` is a stack under the prefix of its keys: none for a single stack, "enc." and "dec." in an
+// encoder-decoder.
 struct NamedStack {
   std::string_view prefix;
   StackWiring* wiring;
@@ -39,7 +40,7 @@ std::vector<NamedStack> stacks_of(ModelConfig& model) {
   return {{"enc.", &model.encoder, false}, {"dec.", &model.decoder, true}};
 }
 
-// "L012.attn": the layer's place and what stands after its dot; nothing for another form or depth.
+// `layer_of` reads "L012.attn": the layer's place and what follows its dot; nothing for another form or depth.
 std::optional<std::pair<size_t, std::string_view>> layer_of(std::string_view rest, size_t layers) {
   const size_t dot = rest.find('.');
   int64_t number = 0;
@@ -80,7 +81,7 @@ WiringPlace find_wiring(RunSpec& spec, std::string_view key) {
   fail(key, "no such place: expected {}", expected);
 }
 
-// Configurations, sessions, checkpoints and command lines have these from before; docs/configuration.md names them.
+// `kFormerKeys` are in older configurations, sessions, checkpoints and command lines; docs/configuration.md names them.
 constexpr std::pair<std::string_view, std::string_view> kFormerKeys[] = {{"train.rate", "train.lr"},
                                                                          {"model.width", "model.d_model"}};
 
@@ -92,7 +93,7 @@ constexpr std::pair<std::string_view, std::string_view> kFormerKeys[] = {{"train
   fail(key, "no such setting: did you mean {}?", current_key(nearest(key, keys)));
 }
 
-// The places that a key names: itself, or with a star ("wiring.L*.attn") all that fit.
+// `places_of` lists the places that a key names: itself, or with a star ("wiring.L*.attn") all that fit.
 std::vector<std::string> places_of(const RunSpec& spec, std::string_view key) {
   const size_t star = key.find('*');
   if (star == key.npos) return {std::string(key)};
@@ -120,7 +121,7 @@ void set_wiring(RunSpec& spec, std::string_view key, std::string_view value) {
   complete(spec);
 }
 
-// Of several places what they hold, each value once.
+// `get_wiring` lists what several places hold, each value once.
 std::string get_wiring(const RunSpec& spec, std::string_view key) {
   std::vector<std::string> values;
   for (const std::string& name : places_of(spec, key)) {
@@ -131,7 +132,7 @@ std::string get_wiring(const RunSpec& spec, std::string_view key) {
   return fmt::format("{}", fmt::join(values, " | "));
 }
 
-// Texts that are values only as a whole are checked by reading them.
+// `check_text` reads texts that are values only as a whole.
 void check_text(const Field& field, std::string_view value) {
   std::vector<int32_t> steps;
   if (field.key == "train.milestones" && !parse_steps(value, steps))
@@ -210,7 +211,7 @@ std::vector<std::string> wiring_keys(const RunSpec& spec) {
 std::vector<std::pair<std::string, std::string>> field_values(const RunSpec& spec) {
   std::vector<std::pair<std::string, std::string>> values;
   for (const Field& field : spec_fields()) values.emplace_back(field.key, field.get(spec));
-  // The presets fill in model.norm; anything else is written place by place.
+  // The presets fill in model.norm; any other wiring is written place by place.
   RunSpec preset = spec;
   const bool both = spec.model.architecture == Architecture::EncoderDecoder;
   bool custom = false;
@@ -287,7 +288,7 @@ void fit_to_data(RunSpec& spec, const Task& task) {
 
 namespace {
 
-// What can be learned by what: one line that names the way out.
+// `check_data_fits` checks which data each architecture can learn: one line that names the way out.
 void check_data_fits(const RunSpec& spec) {
   struct Fit {
     Architecture architecture;
@@ -309,7 +310,7 @@ void check_data_fits(const RunSpec& spec) {
            spec.data.name, fmt::join(fit.data, ", "));
 }
 
-// Rows that go on are rows of a text that a decoder reads.
+// `check_consecutive` allows rows that go on only for a text that a decoder reads.
 void check_consecutive(const RunSpec& spec) {
   const bool text = spec.data.name == "corpus" || spec.data.name == "text";
   if (spec.data.consecutive && (!text || spec.model.architecture != Architecture::Decoder))
@@ -326,7 +327,7 @@ void check_consecutive(const RunSpec& spec) {
 
 void validate(const RunSpec& spec) {
   ModelConfig model = spec.model;
-  if (model.vocabulary <= 0) model.vocabulary = 2;  // not known before the data is
+  if (model.vocabulary <= 0) model.vocabulary = 2;  // unknown before the data is
   validate(model);
   const Schedule& schedule = spec.train.schedule;
   if (row_of(schedule.kind).has_end && schedule.end <= schedule.warmup)
@@ -381,7 +382,7 @@ int32_t critical_every(const RunSpec& spec, const std::vector<Edit>& edits) {
 
 int64_t estimated_bytes(const RunSpec& spec) {
   ModelConfig model = spec.model;
-  model.vocabulary = std::max(model.vocabulary, 2);  // not known before the data is
+  model.vocabulary = std::max(model.vocabulary, 2);  // unknown before the data is
   const int64_t bytes = estimated_bytes(model, spec.train.batch);
   return spec.train.reuse_gradients ? bytes / 2 : bytes;
 }

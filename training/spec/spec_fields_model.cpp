@@ -1,4 +1,4 @@
-// Field table, first part: what the network is. All of it is structural: a change restarts or forks a run.
+// The field table, first part: what the network is. All of it is structural: a change restarts or forks a run.
 #include <algorithm>
 
 #include "training/spec/spec_fields.h"
@@ -12,7 +12,7 @@ constexpr std::string_view kArchitectures[] = {"decoder", "encoder", "encoder-de
                                                "parser"};
 constexpr std::string_view kSame = "same";
 
-// Enumerations whose values count up from zero in the order of their names.
+// `enum_from` is for enumerations whose values count up from zero in the order of their names.
 template <typename Enum, size_t N>
 Enum enum_from(const std::string_view (&names)[N], std::string_view name) {
   return static_cast<Enum>(std::find(names, names + N, name) - names);
@@ -24,7 +24,7 @@ std::vector<std::string_view> all(const std::string_view (&names)[N]) {
 
 bool has_both(const ModelConfig& model) { return model.architecture == Architecture::EncoderDecoder; }
 
-// Of the decoder of an encoder-decoder, or of the only stack.
+// `placement_of` is that of the decoder of an encoder-decoder, or of the only stack.
 Placement placement_of(const ModelConfig& model) {
   return placement_of(model.stack(), context_of(model, model.architecture != Architecture::Encoder));
 }
@@ -32,7 +32,7 @@ Placement encoder_placement_of(const ModelConfig& model) {
   return placement_of(model.encoder, context_of(model, false));
 }
 
-// A stack of another depth: a preset stays one, a custom wiring is cut, or grows by copies of its last layer.
+// `resize` changes a stack's depth: a preset stays one; a custom wiring is cut, or grows by copies of its last layer.
 void resize(StackWiring& stack, Placement placement, NormKind norm, const StackContext& context) {
   if (placement != Placement::Custom) {
     stack = preset_stack(placement, norm, context);
@@ -42,7 +42,7 @@ void resize(StackWiring& stack, Placement placement, NormKind norm, const StackC
   stack.layers.resize(static_cast<size_t>(context.layers), last);
 }
 
-// Changes what the wirings depend on (depths, architecture) and fits them to it.
+// `reshape` changes what the wirings depend on (depths, architecture) and fits them to it.
 template <typename Change>
 void reshape(RunSpec& spec, Change change) {
   ModelConfig& model = spec.model;
@@ -50,7 +50,7 @@ void reshape(RunSpec& spec, Change change) {
   const Architecture before = model.architecture;
   change(model);
   if (before != model.architecture) {
-    // The stack that there was serves for both kinds.
+    // The former stack serves for both kinds.
     const StackWiring from = before == Architecture::Encoder ? model.encoder : model.decoder;
     if (before != Architecture::EncoderDecoder) model.encoder = model.decoder = from;
   }
@@ -124,7 +124,7 @@ void replace_norms(LayerWiring& layer, NormKind kind) {
       if (*norm != NormKind::None) *norm = kind;
 }
 
-// Every norm that stands somewhere becomes one of the new kind.
+// `set_norm` turns every norm that there is into one of the new kind.
 void set_norm(RunSpec& spec, NormKind kind) {
   spec.model.norm = kind;
   for (StackWiring* stack : {&spec.model.encoder, &spec.model.decoder}) {
@@ -167,7 +167,7 @@ Field sequence_field() {
   return field;
 }
 
-// A memory asks for what it needs; model.positions and data.consecutive stand after it and have the last word.
+// `memory_field` sets what a memory needs too; model.positions and data.consecutive follow it and have the last word.
 Field memory_field() {
   Field field =
       field_of(FieldType::Integer,
@@ -211,7 +211,7 @@ Field placement_field() {
   field.choices.push_back(to_string(Placement::Custom));
   field.get = [](const RunSpec& spec) { return std::string(to_string(placement_of(spec.model))); };
   field.set = [](RunSpec& spec, std::string_view name) {
-    // "custom" keeps what stands: the wiring.* keys say what it is.
+    // "custom" changes nothing: the wiring.* keys say what the wiring is.
     if (trimmed(name) != to_string(Placement::Custom))
       set_placement(spec.model, placement_from(trimmed(name)));
   };

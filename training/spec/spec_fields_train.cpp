@@ -1,4 +1,4 @@
-// Field table, second part: how a run is trained (mostly live: these act on the next step) and on what.
+// The field table, second part: how a run is trained (mostly live fields, which act on the next step) and on what.
 #include "training/data/images/digits.h"
 #include "training/spec/limits.h"
 #include "training/spec/spec_fields.h"
@@ -97,7 +97,7 @@ Field text_file_field() {
       field_of(FieldType::Text, {"data.text", "text file", "",
                                  "A UTF-8 text file to learn from; leave empty for the built-in sentences."});
   field.get = [](const RunSpec& spec) { return spec.data.text_path; };
-  // Naming a file asks for it; data.name stands after this field and has the last word.
+  // Naming a file selects the text; data.name follows this field and has the last word.
   field.set = [](RunSpec& spec, std::string_view path) {
     spec.data.text_path = trimmed(path);
     if (!spec.data.text_path.empty()) spec.data.name = "text";
@@ -106,7 +106,7 @@ Field text_file_field() {
   return field;
 }
 
-// A file that asks for the task of its kind, as data.text does.
+// `file_field` is a file that selects the task of its kind, as data.text does.
 template <auto At>
 Field file_field(const FieldWords& words) {
   Field field = field_of(FieldType::Text, words);

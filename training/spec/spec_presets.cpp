@@ -1,4 +1,4 @@
-// Named specifications: the three runs of the default comparison and the presets of the command line. See spec.h.
+// These are named specifications: the three runs of the default comparison and the command line's presets. See spec.h.
 #include <algorithm>
 #include <iterator>
 
@@ -19,8 +19,8 @@ RunSpec placed(Placement placement, int32_t warmup, InitRule init = InitRule::Xa
   return spec;
 }
 
-// Every placement is a preset under its own name with Xavier's initialisation and no warm-up; a row here says
-// otherwise, or names another combination.
+// Every placement is a preset under its own name with Xavier's initialisation and no warm-up; a row here overrides
+// that, or names another combination.
 struct RunPreset {
   std::string_view name;
   Placement placement;
@@ -39,15 +39,15 @@ constexpr RunPreset kRunPresets[] = {
 
 constexpr std::string_view kConvnet = "convnet", kParser = "parser";
 
-/// As Kingma and Ba (2015) have it, where a paper states no more of its Adam than the rate.
+/// `set_authors_adam` sets Adam as in Kingma and Ba (2015), for a paper that states only its rate.
 void set_authors_adam(RunSpec& spec, float rate) {
   spec.train.schedule.peak = rate;
   spec.train.beta2 = 0.999f;
   spec.train.eps = 1e-8f;
 }
 
-/// The convolutional network of Xu et al. (2019, section 2.1) with their batch and rate, LayerNorm before the
-/// activation, on drawn digits.
+/// `convolutional_run` is the convolutional network of Xu et al. (2019, section 2.1) with their batch and rate,
+/// LayerNorm before the activation, on drawn digits.
 RunSpec convolutional_run() {
   RunSpec spec;
   set_field(spec, "model.architecture", "convolutional");
@@ -57,9 +57,9 @@ RunSpec convolutional_run() {
   return spec;
 }
 
-/// Xu et al. (2019, section 2.2) on the Penn Treebank: hidden width 512, batches of 1,024 transitions, dropout 0.2, Adam
-/// at 1e-3, a norm before each activation; "3 layers" of their Table 1 is read as two hidden layers and the output. The
-/// embeddings of 50 are Chen and Manning's (2014).
+/// `parser_run` is Xu et al. (2019, section 2.2) on the Penn Treebank: hidden width 512, batches of 1,024 transitions,
+/// dropout 0.2, Adam at 1e-3, a norm before each activation. "3 layers" of their Table 1 is read as two hidden layers
+/// and the output. The embeddings of 50 are Chen and Manning's (2014).
 RunSpec parser_run() {
   RunSpec spec = placed(Placement::Pre, 0);
   set_field(spec, "model.architecture", "parser");

@@ -30,7 +30,7 @@ bool parse_whole(std::string_view text, T& value) {
 
 std::string range_text(const Field& field) { return fmt::format("{} to {}", field.low, field.high); }
 
-// In the precision of the value: 0.99 as a float lies above 0.99 as a double. Written so that NaN fails.
+// `check_range` compares in the precision of the value: 0.99 as a float exceeds 0.99 as a double. NaN fails.
 template <typename Real>
 void check_range(const Field& field, std::string_view text, Real value) {
   if (!(value >= static_cast<Real>(field.low) && value <= static_cast<Real>(field.high)))

@@ -1,4 +1,4 @@
-// See unused_settings.h: one row a field that not every run reads.
+// See unused_settings.h: one row for each field that some runs do not read.
 #include "training/spec/unused_settings.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace normscope {
 namespace {
 
-/// Whether a norm of a kind that `wanted` accepts stands anywhere in the model.
+/// `any_norm` says whether the model has a norm of a kind that `wanted` accepts.
 template <typename Wanted>
 bool any_norm(const ModelConfig& model, Wanted wanted) {
   const auto in = [&](const StackWiring& stack) {
@@ -74,7 +74,7 @@ struct Condition {
   std::string_view key;
   bool (*read)(const RunSpec&);
   std::string_view because;        ///< the field that decides
-  std::string_view expected = "";  ///< empty: those of its choices under which the setting is read
+  std::string_view expected = "";  ///< empty: the choices under which the setting is read
 };
 constexpr std::string_view kTransformer = "a transformer", kLayers = "a transformer or parser";
 constexpr Condition kConditions[] = {
@@ -122,7 +122,7 @@ constexpr Condition kConditions[] = {
     {"data.seed", is_made_up, "data.name", "corpus, word-order, mood or digits, or treebank without a file"},
 };
 
-/// The choices of the field that decides under which the setting is read: "linear or cosine".
+/// `choices_that_read` are the choices of the deciding field under which the setting is read: "linear or cosine".
 std::string choices_that_read(const Condition& row) {
   RunSpec spec;
   std::vector<std::string_view> names;
@@ -139,7 +139,7 @@ std::string unused_reason(const RunSpec& spec, std::string_view key) {
   const auto row = std::find_if(std::begin(kConditions), std::end(kConditions),
                                 [&](const Condition& r) { return r.key == key; });
   if (row == std::end(kConditions) || row->read(spec)) return "";
-  // Asked in every frame that shows the settings, of every run: tried out once.
+  // Tried out once, because every frame that shows the settings asks, for every run.
   static const std::vector<std::string> expected = [] {
     std::vector<std::string> all;
     for (const Condition& r : kConditions)

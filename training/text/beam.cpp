@@ -11,7 +11,7 @@ namespace {
 
 struct Candidate {
   double log_probability;
-  int32_t from;  // hypothesis
+  int32_t from;  // index of the hypothesis
   int32_t symbol;
   bool operator<(const Candidate& o) const {  // better first
     if (log_probability != o.log_probability) return log_probability > o.log_probability;
@@ -25,8 +25,8 @@ struct Sentence {
   bool done = false;
 };
 
-// The `count` best continuations of one hypothesis join the candidates. A probability that is not a number is
-// none.
+// `add_best` adds the `count` best continuations of one hypothesis to the candidates. A probability that is not a
+// number is skipped.
 void add_best(const Hypothesis& from, int32_t index, std::span<const float> next, size_t count,
               std::vector<Candidate>& candidates, std::vector<int32_t>& order) {
   order.clear();

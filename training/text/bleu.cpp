@@ -28,7 +28,7 @@ bool stands_apart(char c) {
          (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
 }
 
-// Rewrites every pair of neighbours that the predicate takes, from the left and without overlap.
+// `rewrite_pairs` rewrites every pair of neighbours that the predicate takes, from the left and without overlap.
 template <typename Takes, typename Write>
 std::string rewrite_pairs(const std::string& text, Takes takes, Write write) {
   std::string out;
@@ -43,7 +43,7 @@ std::string rewrite_pairs(const std::string& text, Takes takes, Write write) {
   return out;
 }
 
-// What Python's str.split() takes for white space.
+// `is_space` is what Python's str.split() takes for white space.
 bool is_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
@@ -132,8 +132,8 @@ std::vector<std::string> tokenize_13a(std::string_view line) {
       apart += c;
     }
   }
-  // A point or comma stands apart unless a digit is before it; then unless one is behind it; a dash behind a digit
-  // does.
+  // A point or comma is set apart unless a digit precedes it; then unless a digit follows it; a dash is if a digit
+  // precedes it.
   apart = rewrite_pairs(
       apart, [](char a, char b) { return !is_digit(a) && is_mark(b); },
       [](std::string& out, char a, char b) {

@@ -1,5 +1,5 @@
-// Corpus BLEU as sacreBLEU computes it (Post 2018; signature nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp):
-// the score that papers report for translation. Called by the command line; checked against a golden file
+// `corpus_bleu` computes BLEU as sacreBLEU does (Post 2018; signature nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp):
+// the score that papers report for translation. Called by the command line; a test compares it with a golden file
 // made with sacreBLEU.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace normscope {
 
-/// The tokens of a line by the rules of mteval-v13a: punctuation apart, but not inside numbers.
+/// `tokenize_13a` splits a line by the rules of mteval-v13a: punctuation apart, but not inside numbers.
 std::vector<std::string> tokenize_13a(std::string_view line);
 
 struct Bleu {
@@ -21,7 +21,7 @@ struct Bleu {
   int64_t hypothesis_length = 0, reference_length = 0;  ///< tokens
 };
 
-/// One reference for each hypothesis. Throws Error when the numbers of lines differ or there are none.
+/// `corpus_bleu` takes one reference for each hypothesis. Throws Error when their numbers differ or there are none.
 Bleu corpus_bleu(const std::vector<std::string>& hypotheses, const std::vector<std::string>& references);
 
 /// "BLEU 23.41 (58.1/30.2/18.0/11.2, BP 0.987, 10234/10369 tokens)"

@@ -12,7 +12,7 @@
 namespace normscope {
 namespace {
 
-constexpr int32_t kParsed = 128;  // at a time
+constexpr int32_t kParsed = 128;  // sentences at a time
 
 void write_tree(const ParseState& state, const ParseVocabulary& vocabulary, DependencyTree& tree) {
   for (size_t w = 0; w < tree.words.size(); ++w) {

@@ -15,14 +15,14 @@
 namespace normscope {
 namespace {
 
-constexpr int32_t kSentences = 16;  // at a time
+constexpr int32_t kSentences = 16;  // sentences at a time
 
 int32_t bucket_of(int32_t length, int32_t longest) {
   const std::vector<int32_t> lengths = bucket_lengths(longest);
   return *std::lower_bound(lengths.begin(), lengths.end(), std::min(length, longest));
 }
 
-/// logits -> log-probabilities, in place.
+/// `log_softmax` turns logits into log-probabilities, in place.
 void log_softmax(std::span<float> x) {
   const float largest = *std::max_element(x.begin(), x.end());
   double sum = 0;
@@ -51,7 +51,7 @@ Translator::Translator(Store& store, const ModelConfig& model, int32_t begin, in
   output_.emplace(part_of(tape, logits));
 }
 
-// What is recorded, to run forwards; only its output is read.
+// `part_of` seals what was recorded to run forwards; only its output is read.
 Translator::Part Translator::part_of(const Tape& tape, ValueId output) {
   return {tape.value(output).name,
           seal(tape, {.backward = false, .reuse_bytes = true, .keep_probabilities = false})};

@@ -1,6 +1,6 @@
-// Translates rows of symbols with an encoder-decoder by beam search: the encoder once a batch, then the decoder
-// over the symbols so far, of which only the last position is multiplied by the output matrix. It has its own
-// programs over the run's Store and changes no bit of it. Called by the command line.
+// `Translator` translates rows of symbols with an encoder-decoder by beam search. It runs the encoder once a batch,
+// then the decoder over the symbols so far, and multiplies only their last position by the output matrix. It has its
+// own programs over the run's Store and changes no bit of it. Called by the command line.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class Translator {
   /// `begin` starts a target row, `end` ends it (-1: rows are as long as their sources).
   Translator(Store& store, const ModelConfig& model, int32_t begin, int32_t end, BeamOptions options = {});
 
-  /// In the order of the sources, each of at most model.sequence symbols; longer ones are cut. `progress` is
-  /// told how many are done and says whether to go on (what is left is then empty).
+  /// `translate` keeps the order of the sources, each of at most model.sequence symbols; longer ones are cut.
+  /// `progress` gets the number done and says whether to go on; translations that are left are empty.
   std::vector<std::vector<int32_t>> translate(std::span<const std::vector<int32_t>> sources,
                                               const std::function<bool(size_t)>& progress = {});
 
@@ -44,7 +44,7 @@ class Translator {
   ModelConfig model_;
   int32_t begin_, end_;
   BeamOptions options_;
-  int32_t rows_ = 0;  // of the decoder's programs: sentences x beam
+  int32_t rows_ = 0;  // rows of the decoder's programs: sentences x beam
   std::map<int32_t, Part> encoders_;
   std::map<std::pair<int32_t, int32_t>, Part> decoders_;
   std::optional<Part> output_;
@@ -53,8 +53,8 @@ class Translator {
   std::vector<float> hidden_, probabilities_;
 };
 
-/// Means of the weights of several saved runs, written into the Store (checkpoint averaging). Throws Error
-/// when a file lacks a weight or has it in another shape.
+/// `average_weights` writes the means of the weights of several saved runs into the Store (checkpoint averaging).
+/// Throws Error when a file lacks a weight or has it in another shape.
 void average_weights(std::span<const std::string> paths, Store& store);
 
 }  // namespace normscope

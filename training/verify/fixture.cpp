@@ -27,7 +27,7 @@ Placement placement_of(const InputValue& name) {
   }
 }
 
-/// One name for all layers, or one a layer.
+/// `placements` reads one name for all layers, or one for each layer.
 std::vector<Placement> placements(const InputValue& value, int32_t layers) {
   const auto count = static_cast<size_t>(layers);
   if (value.is_text()) return std::vector(count, placement_of(value));
@@ -36,7 +36,7 @@ std::vector<Placement> placements(const InputValue& value, int32_t layers) {
   return list;
 }
 
-/// The norms of the stack are those of its last layer's placement: a final norm behind pre and sandwich.
+/// `wire` takes the norms of the stack from its last layer's placement: a final norm behind pre and sandwich.
 StackWiring wire(const std::vector<Placement>& placement, NormKind norm, const StackContext& context) {
   StackWiring stack;
   for (size_t l = 0; l < placement.size(); ++l)
@@ -56,7 +56,7 @@ NormKind norm_of(const InputValue& name) {
   }
 }
 
-// The limits are those of the settings (spec/spec_fields_model.cpp).
+// `read_transformer` has the limits of the settings (spec/spec_fields_model.cpp).
 void read_transformer(const SafetensorsFile& file, const InputValue& c, ModelConfig& m) {
   constexpr std::string_view kPositions[] = {"learned", "sin", "relative"};
   m.heads = c.at("heads").whole(1, 128);
@@ -104,7 +104,7 @@ ModelConfig model_config(const SafetensorsFile& file, const InputValue& c) {
   return m;
 }
 
-/// The batch as the program has it and as the file does.
+/// `name_inputs` names the batch as the program does and as the file does.
 void name_inputs(Fixture& f) {
   const ModelConfig& m = f.config;
   const int64_t B = f.batch;
@@ -125,14 +125,14 @@ void name_inputs(Fixture& f) {
   if (m.memory > 0) f.before = {{"tokens", "input/before", {B, f.length}, 0, m.vocabulary - 1}};
 }
 
-/// "post", or "mixed" where the layers differ.
+/// `placement_text` is "post", or "mixed" where the layers differ.
 std::string placement_text(const std::vector<Placement>& list) {
   for (Placement p : list)
     if (p != list.front()) return "mixed";
   return to_string(list.front());
 }
 
-/// Of the two that are no transformers.
+/// `describe_other` describes the two that are no transformers.
 std::string describe_other(const ModelConfig& c) {
   const std::string norms =
       fmt::format("{}, {}", to_string(placement_of(c.stack(), context_of(c, true))), short_name(c.norm));
@@ -156,12 +156,12 @@ std::string describe(const Fixture& f) {
                      f.key_lengths ? ", padded" : "", memory, c.layers, c.d_model, c.heads, c.vocabulary);
 }
 
-/// gain or bias of a norm in the given place.
+/// `norm_part` is gain or bias of a norm in the given place.
 std::string norm_part(const std::string& place, char part) {
   return place + (part == 'g' ? ".gain" : ".bias");
 }
 
-/// Wiring of a transformer and the lengths of its rows.
+/// `read_stacks` reads the wiring of a transformer and the lengths of its rows.
 void read_stacks(const SafetensorsFile& file, const InputValue& c, Fixture& f) {
   ModelConfig& m = f.config;
   const InputValue placement = c.at("placement"), other = c.find("placement_dec").value_or(placement);
@@ -225,7 +225,7 @@ std::string Fixture::parameter(const std::string& name) const {
 
   const size_t first = std::string("subs.").size(), dot = rest.find('.', first);
   const std::string digits = dot == std::string::npos ? "" : rest.substr(first, dot - first);
-  // Self-attention, cross-attention (in the decoder of an encoder-decoder) and feed-forward take turns.
+  // Self-attention, cross-attention (in the decoder of an encoder-decoder) and feed-forward alternate.
   const std::vector<const char*> kinds =
       both && in_decoder ? std::vector{"attn", "cross", "ffn"} : std::vector{"attn", "ffn"};
   const size_t count = placement.size() * kinds.size();

@@ -1,5 +1,5 @@
-// Reads the description of a fixture (tests/fixtures/README.md): its model as a ModelConfig and our name for each
-// of its tensors. Used by verify.cpp.
+// `Fixture` is the description of a fixture (tests/fixtures/README.md): its model as a ModelConfig and our name for
+// each of its tensors. Used by verify.cpp.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace normscope {
 
-/// Integers of the batch: their names in the program and in the file, and what each may be.
+/// `FixtureInput` is integers of the batch: their names in the program and in the file, and their range.
 struct FixtureInput {
   std::string name, tensor;
   TensorShape shape;
@@ -21,19 +21,20 @@ struct FixtureInput {
 
 struct Fixture {
   ModelConfig config;
-  std::vector<Placement> encoder, decoder;  ///< one a layer, of the stacks that the architecture has
+  std::vector<Placement> encoder, decoder;  ///< one for each layer of the stacks
   std::string description;
   int32_t batch = 0, length = 0, source_length = 0, adam_steps = 0;
   bool key_lengths = false;
   std::vector<FixtureInput> inputs;
-  std::vector<FixtureInput> before;  ///< of the segment whose states are the memory; empty without a memory
+  std::vector<FixtureInput> before;  ///< for the segment whose states are the memory; empty without a memory
   StepInputs step;  ///< learning rate, betas, eps, label smoothing; step and bias corrections change
 
-  /// Our parameter for the fixture's: dec.subs.1.norm.g -> L01.ffn.trunk.gain. Throws Error for a foreign name.
+  /// `parameter` is our name for the fixture's: dec.subs.1.norm.g -> L01.ffn.trunk.gain. Throws Error for a foreign
+  /// name.
   std::string parameter(const std::string& name) const;
 };
 
-/// Throws Error for a foreign file or a model that this version does not build.
+/// `read_fixture` throws Error for a foreign file or a model that this version does not build.
 Fixture read_fixture(const SafetensorsFile& file);
 
 }  // namespace normscope

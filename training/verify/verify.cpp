@@ -18,16 +18,16 @@ namespace normscope {
 namespace {
 
 constexpr double kLoss = 1e-6, kGradient = 1e-4, kAdamLoss = 1e-4;
-// The share of ‖all gradients‖ that a gradient is measured against besides its own norm: 1e-4 ‖g‖ + 1e-6 ‖all‖.
+// A gradient is measured against its own norm and this share of ‖all gradients‖: 1e-4 ‖g‖ + 1e-6 ‖all‖.
 constexpr double kOfAll = 1e-2;
-// Float32 through three layers; measured, these stay below 1e-6.
+// Float32 through three layers: measured errors stay below 1e-6.
 constexpr double kActivation = 1e-5;
-// Adam divides by the gradient's own size, so an element whose gradient is mostly rounding moves at will;
+// Adam divides by the gradient's own size, so an element whose gradient is mostly rounding moves at random. It is
 // measured against the distance that the tensor moved (measured: below 4e-5).
 constexpr double kAdamParameter = 1e-3;
-// Elements whose first gradient is below this share of their tensor's largest are left out there. Whole rows of W_R are:
-// the slowest cosines hardly change with the distance, and what all keys have in common a softmax does not see. Such a
-// gradient, 1e-5 of the others, is right to 1e-2 in float32; from 1e-3 on it is to 1e-4.
+// Elements whose first gradient is below this share of their tensor's largest are left out there. Whole rows of W_R are
+// such: the slowest cosines hardly change with the distance, and a softmax does not see what all keys have in common.
+// Such a gradient, 1e-5 of the others, is right to 1e-2 in float32; from 1e-3 on it is right to 1e-4.
 constexpr double kSmallest = 1e-3;
 
 double norm(const std::vector<double>& v) {
@@ -44,7 +44,7 @@ double distance(const std::vector<float>& a, const std::vector<double>& b) {
   return std::sqrt(sum);
 }
 
-/// Keeps the worst of several errors; NaN is the worst of all.
+/// `Worst` keeps the worst of several errors; NaN is the worst of all.
 class Worst {
  public:
   Worst(std::string what, double tolerance) : check_{std::move(what), 0, tolerance, ""} {}
@@ -63,7 +63,7 @@ class Verifier {
  public:
   Verifier(SafetensorsFile file, Backend& backend)
       : file_(std::move(file)), fixture_(read_fixture(file_)), store_(backend), tape_(store_) {
-    // What the file holds bounds what is allocated; then the machine does.
+    // The contents of the file bound what is allocated, then the machine does.
     for (const auto* list : {&fixture_.inputs, &fixture_.before})
       for (const FixtureInput& input : *list) file_.require_shape(input.tensor, input.shape);
     require_bytes("fixture " + file_.path(), estimated_bytes(fixture_.config, fixture_.batch));
@@ -102,7 +102,7 @@ class Verifier {
   }
 
  private:
-  /// Recorded, but not allocated yet.
+  /// The parameters are recorded, but not allocated yet.
   void check_parameters() {
     std::vector<bool> given(store_.parameters().size(), false);
     for (const std::string& name : file_.names()) {
@@ -132,7 +132,8 @@ class Verifier {
     std::copy(values.begin(), values.end(), to.begin());
   }
 
-  /// What the layers read of the segment before, with nothing before that, becomes their memory: its newest positions.
+  /// `remember` makes a memory of what the layers read of the segment before, with nothing before that: its newest
+  /// positions.
   void remember(Program& program) {
     Program before = seal(tape_, {.loss = model_.loss, .backward = false, .update = kNoOp});
     for (const FixtureInput& input : fixture_.before) fill(before, input);
@@ -201,7 +202,7 @@ class Verifier {
     for (const Worst& w : {branches, outputs}) report_.checks.push_back(w.check());
   }
 
-  /// The scalar branch scale with which the first step was computed: the file's, for Adam has moved ours.
+  /// `first_scale` is the scalar branch scale of the first step: the file's, for Adam has moved ours.
   float first_scale(int32_t parameter) const {
     for (const auto& [name, p] : names_)
       if (p == parameter) return file_.floats("param/" + name)[0];
@@ -222,7 +223,8 @@ class Verifier {
     report_.checks.push_back(worst.check());
   }
 
-  /// Of a parameter after the last step, over the distance that it moved; NaN where the file's is of another size.
+  /// `apart_after` is for a parameter after the last step, over the distance that it moved; NaN where the file's has
+  /// another size.
   double apart_after(const std::string& name, const std::vector<float>& ours) const {
     const std::vector<double> gradient = file_.doubles("grad/" + name),
                               before = file_.doubles("param/" + name),
@@ -244,7 +246,7 @@ class Verifier {
     Worst worst("Adam parameters", kAdamParameter);
     for (const auto& [name, p] : names_) {
       if (norm(file_.doubles("grad/" + name)) < 1e-6 * all_gradients_)
-        continue;  // zero by symmetry: moved by rounding
+        continue;  // zero by symmetry: only rounding moved it
       worst.add(apart_after(name, store_.read(p)), store_.parameters()[static_cast<size_t>(p)].name);
     }
     report_.checks.push_back(worst.check());

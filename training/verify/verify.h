@@ -1,5 +1,5 @@
-// Compares the engine with a fixture: a small model whose loss, gradients, sub-layer values and ten Adam
-// steps were computed in float64 elsewhere. Format and conventions: tests/fixtures/README.md. Called by
+// `verify_fixture` compares the engine with a fixture: a small model whose loss, gradients, sub-layer values and ten
+// Adam steps were computed in float64 elsewhere. Format and conventions: tests/fixtures/README.md. Called by
 // `normscope verify` and by tests.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace normscope {
 
-/// One comparison: its worst error, where it occurred, and what is allowed.
+/// `VerifyCheck` is one comparison: its worst error, the place of that error, and the tolerance.
 struct VerifyCheck {
   std::string what;  ///< "gradients"
   double error = 0;  ///< relative; NaN fails
@@ -25,16 +25,17 @@ struct VerifyReport {
   std::string model;  ///< "decoder, post, ln, L=3 d=16 heads=2"
   double loss = 0, expected_loss = 0;
   std::vector<VerifyCheck>
-      checks;  ///< loss, logits, of transformers branches and outputs, gradients, adam losses, adam parameters
+      checks;  ///< loss, logits, of transformers branches and outputs, gradients, adam losses, adam
+               ///< parameters
   bool passed() const;
 };
 
-/// Builds the fixture's model on the backend and compares. Throws Error when the file is not a fixture, lacks
-/// a tensor, holds one that the model does not know, or describes a model that cannot be built.
+/// `verify_fixture` builds the fixture's model on the backend and compares. Throws Error when the file is not a
+/// fixture, lacks a tensor, has one that the model does not know, or describes a model that cannot be built.
 VerifyReport verify_fixture(const std::string& path, Backend& backend);
 VerifyReport verify_fixture(SafetensorsFile file, Backend& backend);
 
-/// A few lines to print: the model, then one line a check with error, tolerance and verdict.
+/// `to_string` writes the model, then one line for each check with error, tolerance and verdict.
 std::string to_string(const VerifyReport& report);
 
 }  // namespace normscope

@@ -21,15 +21,15 @@ using Clock = std::chrono::steady_clock;
 constexpr double kWorthIt = 0.95, kNowhereSlower = 1.03, kOut = 1.25;
 constexpr size_t kLeastRounds = 3;
 
-/// One of the products of a linear layer, x (r,k) and W (k,n).
+/// `Part` is one of the products of a linear layer, x (r,k) and W (k,n).
 enum class Part : uint8_t { Forward, InputGradient, WeightGradient };
 struct Product {
   Part part;
   int64_t r, k, n;
 };
-// 34 to 235 MFLOP, some milliseconds at most: gradients of weights, whose rows of A^T lie 8 and 2 KiB apart, and two
-// where A is read along its rows. Smaller ones would mislead: with all of A^T in the L2 cache, or fewer rows of it than
-// a block of k is deep, reading it in place looks as good as packing, and takes up to twice the time in training.
+// 34 to 235 MFLOP, some milliseconds at most: gradients of weights, whose rows of A^T are 8 and 2 KiB apart, and two
+// products where A is read along its rows. Smaller ones would mislead: if all of A^T is in the L2 cache, or has fewer
+// rows than a block of k, reading it in place looks as good as packing, and takes up to twice the time in training.
 constexpr Product kProducts[] = {{Part::WeightGradient, 384, 2048, 96},
                                  {Part::WeightGradient, 1024, 512, 224},
                                  {Part::Forward, 64, 1024, 256},
@@ -44,13 +44,13 @@ constexpr bool fits(const Product& p) {
 }
 static_assert(std::all_of(std::begin(kProducts), std::end(kProducts), fits));
 
-/// What a product is computed from and into.
+/// `Operands` are what a product is computed from and into.
 struct Operands {
   float *a, *b, *c;
 };
 
-/// Operands in two places, in turn: in training a product finds little of its own in the L2 cache. They are written to
-/// at the beginning, as all pages that nobody wrote to may be one.
+/// `Places` are operands in two places, used in turn: in training a product finds little of its own in the L2 cache.
+/// They are written at the beginning, as all unwritten pages may be one.
 class Places {
  public:
   Places() { std::fill_n(all_.get(), 2 * kPlace, 0.5f); }
@@ -66,7 +66,7 @@ class Places {
   size_t turn_ = 0;
 };
 
-/// A product with a choice, through the op's own stages, and how long it took each time.
+/// `Trial` is a product with a choice, through the op's own stages, and how long it took each time.
 class Trial {
  public:
   Trial(const Product& p, const GemmChoice& choice)
@@ -84,7 +84,7 @@ class Trial {
 
   size_t workspace() const { return stages_.workspace_floats; }
 
-  /// Whether there is nothing to compare.
+  /// `does_as` says whether there is nothing to compare.
   bool does_as(const Trial& other) const {
     bool same = stages_.count == other.stages_.count && workspace() == other.workspace() &&
                 (part_ == Part::WeightGradient || call_.gemm->copy_a == other.call_.gemm->copy_a) &&
@@ -106,11 +106,11 @@ class Trial {
   }
 
   bool known() const { return seconds_.size() >= kLeastRounds; }
-  /// 0 before the first time.
+  /// `fastest` is 0 before the first time.
   double fastest() const {
     return seconds_.empty() ? 0 : *std::min_element(seconds_.begin(), seconds_.end());
   }
-  /// Too slow to be worth more time.
+  /// `is_out` says whether it is too slow to be worth more time.
   bool is_out(const Trial& first) const { return seconds_.size() > 1 && fastest() > kOut * first.fastest(); }
   double median() const {
     std::vector<double> sorted = seconds_;
@@ -119,7 +119,7 @@ class Trial {
   }
 
  private:
-  /// Only those are read and written that the part needs.
+  /// `place` sets the operands; only those that the part needs are read and written.
   void place(const Operands& at) {
     call_.in[0].p = at.a;
     call_.in[1].p = at.b;
@@ -136,7 +136,8 @@ class Trial {
   std::vector<double> seconds_;
 };
 
-/// The candidates at one product, one trial for all that do the same there. `by_candidate`: which trial is whose.
+/// `Contest` is the candidates at one product, one trial for all that do the same there. `by_candidate`: the trial of
+/// each.
 struct Contest {
   std::vector<Trial> trials;
   std::vector<size_t> by_candidate;
@@ -157,7 +158,7 @@ std::vector<Contest> contests_of(const std::vector<GemmChoice>& candidates) {
   return contests;
 }
 
-/// In turn, so that what disturbs one disturbs all; round after round, beginning with another each time.
+/// `time_until` times them in turn, so that a disturbance meets all; each round begins with another.
 void time_until(Clock::time_point end, std::vector<Contest>& contests) {
   size_t floats = 0;
   for (const Contest& contest : contests)
@@ -178,13 +179,13 @@ void time_until(Clock::time_point end, std::vector<Contest>& contests) {
       }
 }
 
-/// A candidate's time over the first's, summed over all products; nothing where it may not win.
+/// `score_of` is a candidate's time over the first's, summed over all products; nothing where it may not win.
 std::optional<double> score_of(size_t candidate, const std::vector<Contest>& contests) {
   double sum = 0;
   for (const Contest& contest : contests) {
     const Trial &first = contest.trials[0], &own = contest.trials[contest.by_candidate[candidate]];
     if (!first.known() || !own.known()) return std::nullopt;
-    // What disturbs makes a time longer, never shorter: neither the median nor the shortest may owe it to that.
+    // A disturbance makes a time longer, never shorter: neither the median nor the shortest may owe the win to it.
     const double ratio = std::max(own.median() / first.median(), own.fastest() / first.fastest());
     if (ratio > kNowhereSlower) return std::nullopt;
     sum += ratio / static_cast<double>(contests.size());
@@ -201,7 +202,7 @@ Chosen& chosen() {
   return all;
 }
 
-/// The number behind `word` at the beginning of `text`, which loses both and a blank behind them.
+/// `number_behind` reads the number behind `word` at the beginning of `text`, and removes both and a blank behind them.
 std::optional<int64_t> number_behind(std::string_view word, std::string_view& text) {
   if (!text.starts_with(word)) return std::nullopt;
   text.remove_prefix(word.size());
@@ -218,7 +219,7 @@ std::vector<GemmChoice> gemm_candidates(int64_t l2_bytes) {
   GemmChoice first;
   first.panel_floats = std::clamp<int64_t>(l2_bytes / 2 / static_cast<int64_t>(sizeof(float)), 1,
                                            static_cast<int64_t>(kScratchFloats));
-  // Packed, A and B pass through memory once more: measured, a small L2 cache does not make that worth it.
+  // Packed, A and B pass through memory once more: measured, that is not worth it with a small L2 cache.
   const bool small = l2_bytes < int64_t{2} << 20;
   first.far_apart = small ? kNever : 512;
   std::vector<GemmChoice> all(5, first);

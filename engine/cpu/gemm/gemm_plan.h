@@ -1,5 +1,5 @@
-// How a product is cut and packed. plan_gemm() (cpu/gemm_inl.h) makes the plan when a program is lowered; the chunks
-// of the product read it at every replay.
+// `GemmPlan` is how a product is cut and packed. plan_gemm() (cpu/gemm_inl.h) makes it when a program is lowered; the
+// chunks of the product read it at every replay.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace normscope::cpu {
 
-/// Items in chunks of `per_chunk`, the last of which may have fewer.
+/// `Cut` is items in chunks of `per_chunk`, the last of which may have fewer.
 struct Cut {
   int64_t per_chunk, chunks;
   int64_t begin(int64_t chunk) const { return chunk * per_chunk; }
@@ -26,7 +26,7 @@ struct GemmPlan {
   bool copy_a;            ///< each tile of A, as its rows collide in the L1 cache
   bool panels_outer;      ///< panel after panel, each past all tiles; else tile after tile
   Cut rows, cols;         ///< chunks, in tiles and in panels
-  // Of the packing stage: first B's chunks and floats, then A's.
+  // The packing stage: first B's chunks and floats, then A's.
   int64_t b_chunks, a_chunks;
   size_t b_floats, a_floats;
   int64_t chunks() const { return rows.chunks * cols.chunks; }

@@ -17,8 +17,8 @@ struct Point {
   int64_t x, y;
 };
 
-/// A quadratic curve from `begin` to `end`, which leaves and arrives in the direction of `bend`. In a box of 100 x 100,
-/// y downwards; a straight line has its bend anywhere on it.
+/// `Curve` is a quadratic curve from `begin` to `end`, which leaves and arrives in the direction of `bend`. In a box of
+/// 100 x 100, y downwards; a straight line has its bend anywhere on it.
 struct Curve {
   Point begin, bend, end;
 };
@@ -97,7 +97,7 @@ std::vector<Skeleton> other_half_of_skeletons() {
   };
 }
 
-/// By digit.
+/// `skeletons` are by digit.
 const std::array<std::vector<Skeleton>, 10>& skeletons() {
   static const std::array<std::vector<Skeleton>, 10> all = [] {
     std::array<std::vector<Skeleton>, 10> by_digit;
@@ -108,7 +108,7 @@ const std::array<std::vector<Skeleton>, 10>& skeletons() {
   return all;
 }
 
-/// The random numbers of one image, in the order in which they are asked for.
+/// `ImageDraws` are the random numbers of one image, in the order in which they are requested.
 class ImageDraws {
  public:
   ImageDraws(uint64_t seed, uint32_t index) : seed_(seed), index_(index) {}
@@ -118,7 +118,7 @@ class ImageDraws {
           philox_block(next_ / 4, site_of("digits"), index_, static_cast<uint32_t>(Purpose::Corpus), seed_);
     return block_.word[next_++ % 4];
   }
-  /// Even between both ends, which are included.
+  /// `between` is uniform between both ends, which are included.
   int64_t between(int64_t low, int64_t high) {
     const uint64_t range = static_cast<uint64_t>(high - low + 1);
     return low + static_cast<int64_t>(uint64_t{word()} * range >> 32);
@@ -130,7 +130,7 @@ class ImageDraws {
   PhiloxBlock block_{};
 };
 
-/// How one image is drawn. Its members draw in the order in which they stand.
+/// `Hand` is how one image is drawn. Its members draw in the order of their declaration.
 struct Hand {
   explicit Hand(ImageDraws& draws)
       : bend_x(draws.between(-10, 10)),
@@ -145,16 +145,16 @@ struct Hand {
         ink(draws.between(180, 255)),
         noise(draws.between(0, 48)) {}
 
-  int64_t bend_x, bend_y;        // percent of the box that its edges move against its middle
+  int64_t bend_x, bend_y;        // percent of the box by which its edges move against its middle
   int64_t turn;                  // tangent of half the angle
   int64_t slant;                 // of y's direction into x's
   int64_t stretch_x, stretch_y;  // 4096: the box is 20 pixels
   int64_t shift_x, shift_y;
   int64_t radius;  // of the pen
   int64_t ink;     // of the darkest pixel
-  int64_t noise;   // less than that is added to each pixel
+  int64_t noise;   // each pixel gets less than that
 
-  /// A point of the box, in 1/64 percent, on the paper.
+  /// `place` puts a point of the box, in 1/64 percent, on the paper.
   Point place(Point p) const {
     constexpr int64_t kUnit = 64, kEdge = 50 * 50 * kUnit;
     const int64_t u = p.x - 50 * kUnit, v = p.y - 50 * kUnit;
@@ -175,7 +175,7 @@ int64_t root(int64_t square) {
   return r;
 }
 
-/// From p to the piece of a straight line between a and b.
+/// `distance` is from p to the piece of a straight line between a and b.
 int64_t distance(Point p, Point a, Point b) {
   const int64_t dx = b.x - a.x, dy = b.y - a.y, px = p.x - a.x, py = p.y - a.y;
   const int64_t along = px * dx + py * dy, length = dx * dx + dy * dy;
@@ -187,7 +187,7 @@ int64_t distance(Point p, Point a, Point b) {
 
 using Paper = std::array<int64_t, kDigitSide * kDigitSide>;  // ink, 0 to kPixel
 
-/// The pen goes from a to b. An edge is as soft as a pixel is wide.
+/// `stroke` draws with the pen from a to b. An edge is as soft as a pixel is wide.
 void stroke(Paper& paper, Point a, Point b, int64_t radius) {
   const int64_t reach = radius + kPixel / 2;
   const auto first = [&](int64_t low) { return std::clamp<int64_t>((low - reach) / kPixel, 0, kDigitSide); };
@@ -202,7 +202,7 @@ void stroke(Paper& paper, Point a, Point b, int64_t radius) {
     }
 }
 
-/// Point k of the curve's pieces, in 1/64 percent.
+/// `on_curve` is point k of the curve's pieces, in 1/64 percent.
 Point on_curve(const Curve& c, int64_t k, int64_t steps) {
   const int64_t a = (steps - k) * (steps - k), b = 2 * k * (steps - k), d = k * k, all = steps * steps;
   return {64 * (c.begin.x * a + c.bend.x * b + c.end.x * d) / all,

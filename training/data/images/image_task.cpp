@@ -15,7 +15,7 @@
 namespace normscope {
 namespace {
 
-constexpr size_t kParts = 12;  // one of them validates
+constexpr size_t kParts = 12;  // one of these parts validates
 
 std::string_view text_of(const std::vector<uint8_t>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

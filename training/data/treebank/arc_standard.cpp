@@ -42,7 +42,7 @@ void ParseState::apply(Move move, int32_t label) {
   attach(below, top, label);
 }
 
-// Children of one side come from the inside out: the newest is the outermost.
+// `attach` adds children of one side from the inside out: the newest is the outermost.
 void ParseState::attach(int32_t child, int32_t head, int32_t label) {
   heads_[static_cast<size_t>(child)] = head;
   labels_[static_cast<size_t>(child)] = label;
@@ -67,7 +67,7 @@ int32_t ParseState::child(const std::vector<Outermost>& side, int32_t word, size
 std::optional<std::vector<Move>> static_oracle(std::span<const int32_t> heads) {
   ParseState state(static_cast<int32_t>(heads.size()));
   const auto head_of = [&](int32_t word) { return word > 0 ? heads[static_cast<size_t>(word) - 1] : -1; };
-  std::vector<int32_t> missing(heads.size() + 1, 0);  // children that are not attached yet
+  std::vector<int32_t> missing(heads.size() + 1, 0);  // children that are still to be attached
   for (const int32_t head : heads) ++missing[static_cast<size_t>(head)];
   const auto complete = [&](int32_t word) { return missing[static_cast<size_t>(word)] == 0; };
   std::vector<Move> moves;

@@ -54,8 +54,7 @@ class ParseState {
 };
 
 /// `static_oracle` lists the moves that build a tree, each at the first state where it loses nothing: Left as soon as
-/// s2 is complete, Right as soon as s1 is, else Shift. Nothing where the tree is not projective, as no moves build
-/// it.
+/// s2 is complete, Right as soon as s1 is, else Shift. Nothing where the tree is not projective, as no moves build it.
 std::optional<std::vector<Move>> static_oracle(std::span<const int32_t> heads);
 
 }  // namespace normscope

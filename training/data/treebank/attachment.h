@@ -21,8 +21,7 @@ struct Attachment {
   double labelled() const;     ///< LAS
 };
 
-/// `is_punctuation` holds where UPOS is PUNCT; without UPOS, where XPOS is one of the Penn Treebank's five: `` '' : ,
-/// .
+/// `is_punctuation` holds where UPOS is PUNCT; without UPOS, where XPOS is one of the Penn Treebank's five: `` '' : , .
 bool is_punctuation(const TreeWord& word);
 
 /// `attachment` scores all sentences together. `gold` says what is punctuation. Throws Error where the two differ in

@@ -23,7 +23,7 @@ constexpr size_t kShown = 40;  // bytes of a value in a message
 
 using Columns = std::array<std::string_view, kColumns>;
 
-/// The whole text as a number from 0 to 1,000,000,000, or -1.
+/// `whole` is the whole text as a number from 0 to 1,000,000,000, or -1.
 int64_t whole(std::string_view text) {
   int64_t value = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -31,7 +31,7 @@ int64_t whole(std::string_view text) {
   return number && value <= 1'000'000'000 ? value : -1;
 }
 
-/// How far above the root each word stands is found by walking up once: 0 not seen, 1 under way, 2 known.
+/// `reaches_root` walks up from each word once. `seen`: 0 not seen, 1 under way, 2 known.
 bool reaches_root(std::span<const int32_t> heads, size_t word, std::vector<char>& seen) {
   size_t at = word;
   while (at != 0 && seen[at] == 0) {
@@ -43,14 +43,14 @@ bool reaches_root(std::span<const int32_t> heads, size_t word, std::vector<char>
   return !circle;
 }
 
-/// Reads one sentence after the other.
+/// `Reader` reads one sentence after the other.
 class Reader {
  public:
   Reader(const std::string& name, TreeColumns columns) : name_(name), columns_(columns) {}
 
   void line(std::string_view text, size_t number) {
     number_ = number;
-    while (text.ends_with('\r')) text.remove_suffix(1);  // each_line() leaves those before the last
+    while (text.ends_with('\r')) text.remove_suffix(1);  // each_line() leaves earlier ones
     if (text.empty()) return end_sentence();
     if (text.front() == '#') return comment(text);
     const Columns columns = split(text);
@@ -105,7 +105,7 @@ class Reader {
     tree_.comments.emplace_back(text);
   }
 
-  /// A token of several words stands before the first of them and has no place in the tree.
+  /// `multiword`: a token of several words precedes the first of them and has no place in the tree.
   void multiword(std::string_view id) {
     const size_t dash = id.find('-');
     const int64_t first = whole(id.substr(0, dash)), last = whole(id.substr(dash + 1));
@@ -116,7 +116,7 @@ class Reader {
     covered_line_ = number_;
   }
 
-  /// An empty node belongs to the enhanced graph and stands after the word before its point.
+  /// `empty_node`: an empty node belongs to the enhanced graph and follows the word before its point.
   void empty_node(std::string_view id) const {
     const size_t point = id.find('.');
     const auto words = static_cast<int64_t>(tree_.words.size());
@@ -157,7 +157,7 @@ class Reader {
   void end_sentence() {
     if (tree_.words.empty()) {
       if (covered_ > 0) unfinished_token();
-      tree_.comments.clear();  // of no sentence
+      tree_.comments.clear();  // they belong to no sentence
       return;
     }
     if (covered_ > static_cast<int64_t>(tree_.words.size())) unfinished_token();
@@ -205,8 +205,8 @@ class Reader {
   const std::string& name_;
   TreeColumns columns_;
   std::vector<DependencyTree> trees_;
-  DependencyTree tree_;        // that is read
-  std::vector<size_t> lines_;  // of its words
+  DependencyTree tree_;        // the tree being read
+  std::vector<size_t> lines_;  // lines of its words
   size_t number_ = 0;
   int64_t covered_ = 0;  // last word of the newest multiword token
   size_t covered_line_ = 0;
@@ -253,7 +253,7 @@ bool is_projective(std::span<const int32_t> heads) {
     first[w] = last[w] = w;
     ++children[static_cast<size_t>(heads[w - 1])];
   }
-  std::vector<size_t> done;  // words whose own words below are all counted
+  std::vector<size_t> done;  // words whose descendants are all counted
   for (size_t w = 1; w <= n; ++w)
     if (children[w] == 0) done.push_back(w);
   while (!done.empty()) {

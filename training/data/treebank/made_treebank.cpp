@@ -1,4 +1,4 @@
-// The grammar, phrase by phrase: words are put down from left to right and attached once their head stands. See
+// The grammar, phrase by phrase: words are written from left to right, and attached once their head exists. See
 // made_treebank.h.
 #include "training/data/treebank/made_treebank.h"
 
@@ -48,7 +48,7 @@ WordList verbs(Verb verb) {
 }
 Kind other(Kind kind) { return kind == Kind::Person ? Kind::Thing : Kind::Person; }
 
-/// One sentence while it is made. Words are numbered from 1.
+/// `Maker` makes one sentence. Words are numbered from 1.
 class Maker {
  public:
   Maker(uint64_t seed, uint64_t index) : seed_(seed), index_(index) {}
@@ -74,7 +74,7 @@ class Maker {
   bool chance(uint32_t percent) { return below(100) < percent; }
   std::string_view draw(WordList words) { return words[below(static_cast<uint32_t>(words.size()))]; }
   Kind kind() { return chance(50) ? Kind::Person : Kind::Thing; }
-  /// So weighted that a phrase goes to the verb about as often as to the noun.
+  /// `transitive` is weighted so that a phrase goes to the verb about as often as to the noun.
   Verb transitive() {
     const uint32_t tenth = below(10);
     return tenth < 5 ? Verb::Handling : tenth < 8 ? Verb::Putting : Verb::Knowing;
@@ -94,7 +94,7 @@ class Maker {
     child.label = label;
   }
 
-  /// "the old box": determiner, at most `adjectives` adjectives, noun. Returns the noun.
+  /// `noun` writes "the old box": determiner, at most `adjectives` adjectives, noun. It returns the noun.
   int32_t noun(WordList nouns, int32_t adjectives) {
     const int32_t determiner = put(draw(kDeterminers), "DET");
     std::vector<int32_t> before;
@@ -106,14 +106,14 @@ class Maker {
     return noun;
   }
 
-  /// "with the hammer": returns its noun, which is still to be attached.
+  /// `phrase` writes "with the hammer" and returns its noun, which is still to be attached.
   int32_t phrase(std::string_view preposition, WordList list) {
     const int32_t before = put(preposition, "ADP"), head = noun(list, 0);
     attach(before, head, "case");
     return head;
   }
 
-  /// "who sings", "which opens the door": of a noun that is still to be named. Returns the verb.
+  /// `relative` writes "who sings", "which opens the door", for a noun still to be given. It returns the verb.
   int32_t relative(Kind of) {
     const int32_t pronoun = put(of == Kind::Person ? "who" : "which", "PRON");
     int32_t verb = 0;
@@ -133,14 +133,14 @@ class Maker {
     attach(second, to, "conj");
   }
 
-  /// "the teacher", "the teacher of the box which falls", "the teacher of the box and the doctor".
+  /// `subject` writes "the teacher", "the teacher of the box which falls", "the teacher of the box and the doctor".
   int32_t subject() {
     const Kind first = kind();
     const int32_t head = noun(nouns(first), 2);
     if (!chance(50)) return head;
     const int32_t second = phrase("of", nouns(other(first)));
     attach(second, head, "nmod");
-    const Kind meant = kind();  // the one of the two that what follows belongs to
+    const Kind meant = kind();  // the noun that what follows belongs to
     const int32_t one = meant == first ? head : second;
     if (chance(35))
       attach(relative(meant), one, "acl:relcl");
@@ -149,7 +149,7 @@ class Maker {
     return head;
   }
 
-  /// The object and what follows it: the attachment that the verb, the preposition and its noun decide.
+  /// `object` writes the object and what follows it: verb, preposition and its noun decide the attachment.
   void object(int32_t verb, Verb of) {
     const Kind first = kind();
     const int32_t head = noun(nouns(first), 1);
@@ -172,7 +172,7 @@ class Maker {
     attach(after, to_verb ? verb : head, to_verb ? "obl" : "nmod");
   }
 
-  /// A verb and what follows it. Returns the verb.
+  /// `predicate` writes a verb and what follows it. It returns the verb.
   int32_t predicate() {
     const int32_t adverb = chance(15) ? put(draw(kAdverbs), "ADV") : 0;
     int32_t verb = 0;
@@ -201,7 +201,7 @@ class Maker {
     return verb;
   }
 
-  /// "a child waits who sings": the clause crosses the arc between the verb and the root.
+  /// `extraposed` writes "a child waits who sings": the clause crosses the arc between the verb and the root.
   int32_t extraposed() {
     const int32_t who = noun(kPersons, 1), verb = put(draw(kResting), "VERB");
     attach(who, verb, "nsubj");

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kNear = 3;          // of stack and buffer
 constexpr int32_t kOftenEnough = 2;  // occurrences that make a word known
 
-/// The words that the features speak of, in their order.
+/// `words_read` are the words that the features are about, in their order.
 std::array<int32_t, kParseWords> words_read(const ParseState& state) {
   std::array<int32_t, kParseWords> words{};
   size_t at = 0;
@@ -70,7 +70,7 @@ ParseVocabulary::ParseVocabulary(std::span<const DependencyTree> training, const
   if (labels_.empty() || labels_.size() > kMostLabels)
     fail("data " + name, "{} different labels in the training trees: expected 1 to {}", labels_.size(),
          kMostLabels);
-  // Sentences of one word each teach no label of a word; longer ones must be parsed all the same.
+  // Sentences of one word teach no label of a word; longer ones must be parsed all the same.
   if (std::none_of(labels_.begin(), labels_.end(), [](const Label& label) { return label.of_word; }))
     for (Label& label : labels_) label.of_word = true;
 }
@@ -115,7 +115,7 @@ ParseFeatures ParseVocabulary::features(const ParseState& state, const EncodedSe
     const size_t place = there ? static_cast<size_t>(words[i]) : 0;
     out[i] = there ? sentence.words[place] : no_word_;
     out[kParseWords + i] = there ? sentence.tags[place] : no_tag_;
-    if (i < 2 * kNear) continue;  // stack and buffer: their labels are not known yet
+    if (i < 2 * kNear) continue;  // words of stack and buffer have no label yet
     const int32_t label = there ? state.label(words[i]) : -1;
     out[2 * kParseWords + i - 2 * kNear] = label < 0 ? no_label_ : first_label_ + label;
   }

@@ -80,7 +80,7 @@ void ParsingTask::fill(uint64_t seed, uint64_t step, Split split, int32_t B, int
     fail("data " + name_, "room for {} targets: expected that of this batch's shape()", to.targets.size());
   for (size_t r = 0; r < rows; ++r) {
     const size_t at = example_of(seed, step, split, B, r, states.targets.size());
-    const bool there = at < states.targets.size();  // the last batch of a split need not be full
+    const bool there = at < states.targets.size();  // the last batch of a split may be short
     to.targets[r] = there ? states.targets[at] : -1;
     const ParseFeatures& features = states.features[there ? at : 0];
     std::copy(features.begin(), features.end(),

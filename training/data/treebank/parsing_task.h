@@ -4,8 +4,7 @@
 // Training rows are drawn at random from all states of the oracle on the training trees; validation rows come in
 // their order. Trees that are not projective have no such states: both splits leave them out and count them, and they
 // are scored like the others when validation() is parsed (text/dependency_parser.h). A validation label that no
-// training tree has is no class: its rows count for nothing in the loss, and its words as wrong in the labelled
-// score.
+// training tree has is no class: its rows count for nothing in the loss, and its words as wrong in the labelled score.
 #pragma once
 
 #include <memory>

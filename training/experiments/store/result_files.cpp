@@ -16,15 +16,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Named as result_name() does. Whose file it is, its content says.
+/// Whether the name is one of result_name(). The content says whose file it is.
 bool is_named_so(const std::string& name) {
   const std::string_view ending = std::string_view(name).substr(std::min(name.find('.'), name.size()));
   return name.size() > 17 && name[16] == '-' && name.find_first_not_of("0123456789abcdef") == 16 &&
          (ending == kDone || ending == kState || ending == kPartial || ending == kPartialState);
 }
 
-/// Whether it is the state of an interrupted run, as this program saves it. Its process may have ended before it wrote
-/// the result that would tell.
+/// Whether a file is the state of an interrupted run, as this program saves it. Its process may have ended before it
+/// wrote the result that would tell.
 bool is_interrupted_state(const fs::path& file) {
   if (!file.string().ends_with(kPartialState)) return false;
   try {
@@ -60,7 +60,7 @@ ResultGroups results_by_name(const std::string& folder) {
   ResultGroups groups;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    std::error_code gone;  // another process is at work here too
+    std::error_code gone;  // another process may work here too
     const std::string name = at->path().filename().string();
     if (!is_named_so(name) || !at->is_regular_file(gone)) continue;
     const uint64_t size = at->file_size(gone);

@@ -1,5 +1,5 @@
-// The files of stored results in a folder, as result_store.cpp, and nobody else, knows them: how they are called, which
-// belong together, and which of them are really ours.
+// Result files are the files of stored results in a folder: their names, which of them belong together, and which are
+// really ours. Only result_store.cpp knows them.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,34 @@
 namespace normscope::experiments {
 
 inline constexpr const char* kResultFormat = "normscope result 1";
-/// Endings: of a finished result, of the state that it promises, and of both for an interrupted run.
+/// The endings of a finished result, of the state that it promises, and of both for an interrupted run.
 inline constexpr std::string_view kDone = ".json", kState = ".safetensors", kPartial = ".partial.json",
                                   kPartialState = ".partial.safetensors";
 inline constexpr size_t kLongestKey = 900'000, kLongestMeasurement = 64;
 
-/// The hash is the file's name only, the whole key stands in the file.
+/// `result_name` names a file by the hash of the key; the file has the whole key.
 std::string result_name(const std::string& key, std::string_view measurement, std::string_view ending);
 
-/// Throws Error for what is no result.
+/// `parse_result` throws Error unless the text is a result.
 InputValue parse_result(const std::string& text, const std::string& name);
 
-/// The files of one result: finished or interrupted, with state or without.
+/// `ResultFiles` are the files of one result: finished or interrupted, with state or without.
 struct ResultFiles {
   std::vector<std::filesystem::path> files;
   uint64_t size = 0;
   std::filesystem::file_time_type used = std::filesystem::file_time_type::min();
   bool has(std::string_view ending) const;
 };
-/// By what stands before the first dot of a name.
+/// `ResultGroups` are by the part of a name before its first dot.
 using ResultGroups = std::map<std::string, ResultFiles>;
 
-/// What is called as results are, whoever wrote it.
+/// `results_by_name` lists files with a result's name, whoever wrote them.
 ResultGroups results_by_name(const std::string& folder);
-/// Whether every result of a group says that it is one, of a key that makes this name: what is only called alike is
-/// somebody else's. A state is known by the result beside it; that of an interrupted run without one by what it holds.
+/// `is_own` says whether every result of a group says that it is one, of a key that makes this name: another file with
+/// such a name is somebody else's. A state is known by the result beside it, or, of an interrupted run, by its content.
 bool is_own(const std::string& name, const ResultFiles& group);
 uint64_t size_of(const ResultGroups& groups);
-/// Results before the states that they promise.
+/// `remove_files` removes results before the states that they promise.
 void remove_files(const ResultFiles& group);
 
 }  // namespace normscope::experiments

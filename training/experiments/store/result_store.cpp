@@ -31,23 +31,23 @@ namespace {
 using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr int32_t kPutsUntilTrim = 256;  // of what writes outside of the runner: a window's reruns
+constexpr int32_t kPutsUntilTrim = 256;  // for writers outside the runner: a window's reruns
 
-/// A result that was just used is the last to go.
+/// `touch` makes a result that was just used the last to be dropped.
 void touch(const std::string& name) {
   std::error_code ignored;
   fs::last_write_time(name, fs::file_time_type::clock::now(), ignored);
 }
 
-/// Whether a file, named as result_name() does, holds a result of this measurement.
+/// `is_of` says whether a file, named as result_name() does, holds a result of this measurement.
 bool is_of(std::string_view name, std::string_view measurement) {
   std::string part = fmt::format("-{}", measurement);
   std::replace(part.begin(), part.end(), ' ', '-');
   return name.substr(std::min(name.find('-'), name.size())) == part;
 }
 
-/// The folder itself is locked, so that nothing is written to it; null where that cannot be had. The lock goes with the
-/// process, however it ends.
+/// `locked` locks the folder itself, so that nothing is written to it; null where that is impossible. The lock ends
+/// with the process, however that ends.
 std::shared_ptr<const void> locked(const std::string& folder, int how) {
   const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (file < 0) return nullptr;
@@ -58,19 +58,19 @@ std::shared_ptr<const void> locked(const std::string& folder, int how) {
   return flock(file, how) == 0 ? lock : nullptr;
 }
 
-/// The line of numbers_of() in a key; empty without one.
+/// `numbers_in` is the line of numbers_of() in a key; empty without one.
 std::string numbers_in(const std::string& key) {
   const size_t at = key.rfind("numbers ");
   return at == key.npos ? "" : key.substr(at, key.find('\n', at) - at);
 }
 
-/// Files of sentence pairs count by the hash of what they hold, wherever they lie.
+/// `counts_by_hash` holds for files of sentence pairs, which count by the hash of their content wherever they are.
 bool counts_by_hash(const RunSpec& spec, std::string_view key) {
   return spec.data.name == "pairs" && (key == "data.pairs" || key == "data.valid" || key == "data.tokenizer");
 }
 
-/// run_key() in which what the run does not read has its default, so that it makes no other run of it. An edit may
-/// make a run read what it did not: with edits everything counts.
+/// `read_settings` is run_key() with defaults for settings that the run does not read, which make no other run of it.
+/// An edit may make a run read another setting: with edits every setting counts.
 std::string read_settings(const Experiment& experiment) {
   std::string key = run_key(experiment.spec, experiment.edits);
   if (!experiment.edits.empty()) return key;
@@ -107,7 +107,7 @@ struct ResultStore::Shared {
   std::atomic<int32_t> puts{0};
   std::mutex mutex;
   std::set<std::string> damaged;
-  std::set<std::string> used;  ///< by this process: names of groups
+  std::set<std::string> used;  ///< names of groups that this process used
   std::string unkept;
   std::set<std::string> unkept_keys;
   int32_t let_go = 0;
@@ -240,7 +240,7 @@ void ResultStore::trim() {
   if (place_.budget == 0 || place_.reads_only || folder().empty()) return;
   if (size_of(results_by_name(folder())) <= place_.budget) return;
   const auto alone = locked(folder(), LOCK_EX | LOCK_NB);
-  if (!alone) return;  // whoever holds it trims when it is done
+  if (!alone) return;  // the process that holds it trims at its end
   ResultGroups groups = results_by_name(folder());
   std::erase_if(groups, [](const auto& group) { return !is_own(group.first, group.second); });
   std::vector<const ResultGroups::value_type*> oldest_first;
@@ -261,7 +261,7 @@ void ResultStore::trim() {
 
 namespace {
 
-/// The key of a result; nothing where the file is none.
+/// `key_in` is the key of a result; nothing where the file is no result.
 std::optional<std::string> key_in(const std::string& file) {
   try {
     const auto text = read_input_file_if_there(file, input::kResult);
@@ -275,13 +275,14 @@ void copy_whole(const std::string& from, const std::string& to) {
   write_file(to, read_input_file(from, input::kAny), "merge");
 }
 
-/// One result of a folder into another, unless it has it whole: the state first, as the result promises it.
+/// `merge_group` copies one result of a folder into another, unless that has it whole: the state first, because the
+/// result promises it.
 void merge_group(const std::string& into, const std::string& name, const std::string& from,
                  const ResultFiles& group, std::set<std::string>& numbers, Merged& merged) {
   const bool finished = group.has(kDone);
   const std::string_view ending = finished ? kDone : kPartial, state = finished ? kState : kPartialState;
   const std::string source = from + "/" + name, target = into + "/" + name;
-  if (!finished && !group.has(kPartial)) return;  // a state alone, left by a killed process
+  if (!finished && !group.has(kPartial)) return;  // only a state, left by a killed process
   const auto key = key_in(source + std::string(ending));
   if (!key) {
     merged.damaged.push_back(source + std::string(ending));

@@ -1,14 +1,14 @@
-// Results of finished runs on disk: what was measured of a run is kept under a key of all that decides the run's
-// bits, so that the same run is trained once, whoever asks for it: the lessons' checks, the zoo, a reproduction.
-// A file a result, a JSON object with format, key, measurement and result; the state of a run of which more may
-// be asked lies beside it as a checkpoint, and that of an interrupted run under another name.
+// `ResultStore` keeps results of finished runs on disk, under a key of all that decides the run's bits. So the same run
+// is trained once, whoever asks for it: the lessons' checks, the zoo, a reproduction. Each result is a file, a JSON
+// object with format, key, measurement and result. The state of a run that may be asked for more is beside it as a
+// checkpoint, and the state of an interrupted run under another name.
 //
-// Promises: any number of threads and programs may share a folder, as files are replaced whole. A file that
-// cannot be read, or that belongs to another key, counts as absent and is named by damaged(); its run is trained
-// again. A result that cannot be kept costs no run that was trained (attempt()). A folder that somebody named keeps
-// everything; the user's cache has a limit, above which results that were unused for longest make room: only files
-// that say themselves that they are results, none that this process used or another one may use, and never the newest.
-// What is opened to be looked at is not changed in any way. Without a folder nothing is kept.
+// Promises: any number of threads and programs may share a folder, as files are replaced whole. A file that cannot be
+// read, or that belongs to another key, counts as absent and is named by damaged(); its run is trained again. A result
+// that cannot be kept costs no run that was trained (attempt()). A folder that somebody named keeps everything. The
+// user's cache has a limit, above which the results that were unused for longest are removed: only files that say
+// themselves that they are results, none that this process used or another may use, and never the newest. A store that
+// is opened to be looked at is not changed in any way. Without a folder nothing is kept.
 #pragma once
 
 #include <cstdint>
@@ -27,24 +27,24 @@
 
 namespace normscope::experiments {
 
-/// A run: specification, seed in it, and what changes while it trains.
+/// `Experiment` is a run: specification, seed in it, and what changes while it trains.
 struct Experiment {
   RunSpec spec;
   std::vector<Edit> edits;
-  /// It starts with the weights that this one ends with, as train.init_from has it. Null: afresh.
+  /// The run whose final weights it starts with, as by train.init_from. Null: it starts afresh.
   std::shared_ptr<const Experiment> from{};
 };
 
-/// All that decides its bits, a line each: specification and edits (run_key), hash of the data, numbers_of(), and of one
-/// that starts from another a hash of `start`, that one's key. A setting that the run does not read
-/// (spec/unused_settings.h) stands there with its default, whatever it is, and so does the name of a file of sentence
-/// pairs: their hash counts.
+/// `key_of` is all that decides the run's bits, a line each: specification and edits (run_key), hash of the data,
+/// numbers_of(), and a hash of `start`, the key of the run that it starts from, if any. A setting that the run does not
+/// read (spec/unused_settings.h) has its default there, and so has the name of a file of sentence pairs, whose hash
+/// counts.
 std::string key_of(const Experiment& experiment, uint64_t data_hash, Backend& backend,
                    const std::string& start = {});
 
 inline constexpr uint64_t kCacheBudget = uint64_t{2} << 30;  ///< bytes of results in the user's cache
 
-/// Where results lie, and what may be done there.
+/// `StorePlace` is where results are, and what may be done there.
 struct StorePlace {
   StorePlace(const char* named) : folder(named) {}
   StorePlace(std::string named = {}, uint64_t bytes = 0, bool looks = false)
@@ -63,33 +63,33 @@ class ResultStore {
   void put(const std::string& key, std::string_view measurement,
            const nlohmann::json& result);  ///< throws Error
 
-  /// Where the state of a finished run is kept; empty without a folder.
+  /// `state_path` is where the state of a finished run is kept; empty without a folder.
   std::string state_path(const std::string& key, std::string_view measurement) const;
-  /// What was measured of an interrupted run so far, and its state.
+  /// These are for what was measured of an interrupted run so far, and for its state.
   std::optional<InputValue> find_partial(const std::string& key, std::string_view measurement);
   std::string partial_state_path(const std::string& key, std::string_view measurement) const;
   void put_partial(const std::string& key, std::string_view measurement, const nlohmann::json& result);
   void drop_partial(const std::string& key, std::string_view measurement);
 
-  /// A state that could not be used; damaged() lists `path` too.
+  /// `note_damaged` notes a state that could not be used; damaged() lists `path` too.
   void note_damaged(const std::string& path);
-  /// Whether another run can take the weights of a state. What is there and cannot be read counts as damaged.
+  /// `opens` says whether another run can take the weights of a state. An unreadable state counts as damaged.
   bool opens(const std::string& state);
-  /// Carries out what writes something of `key` here. What it throws is noted, until a later attempt succeeds, and ends
-  /// nothing: the run that was trained counts, in memory. DeviceError is no fault of the store, and is thrown.
+  /// `attempt` carries out what writes something of `key` here. An exception is noted until a later attempt succeeds,
+  /// and ends nothing: the run that was trained counts, in memory. DeviceError is no fault of the store, and is thrown.
   void attempt(const std::string& key, const std::function<void()>& write);
 
-  /// As long as it lives, nobody lets go anything here: this process or another.
+  /// `hold` keeps this process and others from removing anything here as long as the result lives.
   std::shared_ptr<const void> hold() const;
-  /// Down to the limit, unless somebody holds it.
+  /// `trim` removes results down to the limit, unless somebody holds the store.
   void trim();
 
   const StorePlace& place() const { return place_; }
   const std::string& folder() const { return place_.folder; }
   std::vector<std::string> damaged() const;  ///< files that could not be read, each named once
   std::string unkept() const;    ///< why something could not be kept at first; empty: everything was
-  int32_t unkept_count() const;  ///< of how many keys it is not there now
-  int32_t let_go() const;        ///< results that made room
+  int32_t unkept_count() const;  ///< number of keys that are not kept now
+  int32_t let_go() const;        ///< results that were removed for others
 
  private:
   std::string path(const std::string& key, std::string_view measurement, std::string_view ending) const;
@@ -103,19 +103,19 @@ class ResultStore {
   std::shared_ptr<Shared> shared_;
 };
 
-/// The results of one measurement in a folder, whatever run they are of; what cannot be read is left out.
+/// `results_in` lists the results of one measurement in a folder, of any run; unreadable ones are left out.
 std::vector<InputValue> results_in(const std::string& folder, std::string_view measurement);
 
 struct Merged {
-  int32_t taken = 0, known = 0;      ///< results; those that were there already
+  int32_t taken = 0, known = 0;      ///< results; the ones that were there already
   std::vector<std::string> damaged;  ///< files that are no results; left out
   std::vector<std::string> numbers;  ///< numbers_of() of the results, each once
 };
-/// Takes the results of other folders into `into`: those of shards, or of other machines. Throws Error, also for
+/// `merge` takes the results of other folders, of shards or of other machines, into `into`. Throws Error, also for
 /// shards that overlap (shards.h), before anything is taken.
 Merged merge(const std::string& into, const std::vector<std::string>& folders);
 
-/// A number, or null where it is not finite.
+/// `number_json` is a number, or null where it is not finite.
 nlohmann::json number_json(double value);
 nlohmann::json list_json(const std::vector<double>& values);
 

@@ -14,7 +14,7 @@ namespace {
 using Key = std::tuple<Phase, OpKind, std::string>;
 Key key_of(const Instruction& i) { return {i.phase, i.op, i.name}; }
 
-/// A program with its instructions by what names them.
+/// `Indexed` is a program with its instructions by what names them.
 struct Indexed {
   explicit Indexed(const ProgramData& data) : program(data) {
     for (size_t i = 0; i < data.instructions.size(); ++i)
@@ -37,7 +37,7 @@ const char* word_of(Write write) {
   return write == Write::Skip ? "leaves out" : write == Write::Add ? "adds to" : "assigns";
 }
 
-/// What differs between two instructions of one name; empty: nothing.
+/// `difference` says how two instructions of one name differ; empty: they do not.
 std::string difference(const Indexed& a, const Instruction& x, const Indexed& b, const Instruction& y) {
   std::vector<std::string> words;
   for (size_t k = 0; k < std::max(x.in.size(), y.in.size()); ++k) {
@@ -74,7 +74,7 @@ ProgramChange change_of(const ProgramData& before, const ProgramData& after) {
   const Indexed a(before), b(after);
   ProgramChange result;
   std::multimap<int32_t, InstructionChange>
-      behind;  // what went, by the later program's instruction that it stood behind
+      behind;  // the instructions that went, by the later program's instruction that they followed
   int32_t last = -1;
   for (size_t i = 0; i < before.instructions.size(); ++i) {
     const Instruction& it = before.instructions[i];

@@ -13,7 +13,7 @@ double floats_of(const ProgramData& program, ValueId id) {
   return id == kNone ? 0 : static_cast<double>(program.values[static_cast<size_t>(id)].shape.size());
 }
 
-/// Numbers of all parameters that the update goes through.
+/// `parameter_floats` counts the numbers of all parameters that the update goes through.
 double parameter_floats(const ProgramData& program) {
   double sum = 0;
   for (int32_t p : program.parameter_order)
@@ -21,7 +21,7 @@ double parameter_floats(const ProgramData& program) {
   return sum;
 }
 
-/// Times that the update op reads or writes a parameter-sized array.
+/// `update_passes` counts how often the update op reads or writes an array of the parameters' size.
 double update_passes(OpKind op) {
   if (op == OpKind::Adam) return 7;  // reads value, gradient and both moments, writes all but the gradient
   if (op == OpKind::Sgd) return 5;

@@ -19,7 +19,7 @@ namespace {
 using reference::Array;
 using Inputs = std::vector<DoubleInput>;
 
-/// Which elements a dropout keeps: those whose random word reaches the threshold.
+/// `kept` says which elements a dropout keeps: those whose random word reaches the threshold.
 std::vector<uint8_t> kept(int64_t elements, const StepInputs& step, DropoutKind kind, uint32_t site) {
   std::vector<uint8_t> keep(static_cast<size_t>(elements));
   const uint32_t threshold = step.dropout[static_cast<int>(kind)].threshold;
@@ -32,7 +32,7 @@ double scale_of(const StepInputs& step, DropoutKind kind) {
   return static_cast<double>(step.dropout[static_cast<int>(kind)].scale);
 }
 
-/// A token that is not in the table counts as a row of zeros.
+/// `embedding_of` takes a token that is not in the table for a row of zeros.
 Array<double> embedding_of(const EmbeddingSpec& spec, const Inputs& in) {
   const int64_t width = in[1].shape.cols(), vocabulary = in[1].shape.rows();
   Array<double> table = in[1].numbers;
@@ -67,7 +67,7 @@ Array<double> relative_attention_of(const RelativeAttentionSpec& spec, const Inp
       .out;
 }
 
-/// The kinds that hold something constant, with that taken from `held`.
+/// `held_norm` computes the kinds that hold something constant, which it takes from `held`.
 Array<double> held_norm(const NormSpec& spec, const Array<double>& x, const Array<double>& held, int64_t D) {
   const auto eps = static_cast<double>(spec.eps);
   const auto live = reference::layer_norm<double>(NormKind::Simple, x, {}, {}, D, eps);
@@ -104,7 +104,7 @@ Array<double> linear_of(const LinearSpec& spec, const Inputs& in) {
       {in[0].shape.rows(), in[0].shape.cols(), spec.transposed ? w[0] : w[1], spec.transposed});
 }
 
-/// A target that is no symbol counts as none.
+/// `loss_of` ignores a target that is no symbol.
 Array<double> loss_of(const Inputs& in, const StepInputs& step) {
   std::vector<int32_t> targets = in[1].integers;
   for (int32_t& target : targets)

@@ -12,7 +12,7 @@
 namespace normscope {
 namespace {
 
-/// "enc.L06.ffn.trunk" -> "enc.L06" and "enc.L06.ffn"; outside the layers both are empty.
+/// `GroupNames`: "enc.L06.ffn.trunk" -> "enc.L06" and "enc.L06.ffn"; outside the layers both are empty.
 struct GroupNames {
   std::string_view layer, sublayer;
 };
@@ -39,7 +39,7 @@ void add_to(FoldSide& sum, const FoldSide& side) {
   sum.seconds += side.seconds;
 }
 
-/// Runs of lines that `name_of` gives the same name, which is not empty.
+/// `add_groups` adds runs of lines for which `name_of` is the same and not empty.
 template <class NameOf>
 void add_groups(const std::vector<FoldLine>& lines, int depth, NameOf name_of,
                 std::vector<FoldGroup>& groups) {
@@ -130,7 +130,7 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-/// Time, rate, share of the roof.
+/// `add_side` writes time, rate and share of the roof.
 void add_side(Row& row, const FoldSide& side, const Roof& roof) {
   const double least = least_seconds(side.cost, roof);
   row.push_back(side.seconds > 0 ? fmt::format("{:.3f}", 1e3 * side.seconds) : "");
@@ -155,7 +155,7 @@ std::string to_string(const Fold& fold, const Roof& roof, bool open) {
   for (const FoldUpdate& u : fold.update)
     rows.push_back(line_row("all parameters", to_string(u.op), "", 0, none, u.side, roof));
   auto group = fold.groups.begin();
-  size_t inside = 0;  // first line behind the layer that is closed
+  size_t inside = 0;  // first line behind the closed layer
   for (size_t i = 0; i < fold.lines.size(); ++i) {
     const FoldLine& line = fold.lines[i];
     for (; group != fold.groups.end() && group->first == i; ++group) {

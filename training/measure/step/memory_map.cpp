@@ -11,12 +11,12 @@
 namespace normscope {
 namespace {
 
-/// Who touches a tensor, in order of execution.
+/// `Uses` says which instructions touch a tensor, in order of execution.
 struct Uses {
   std::vector<int32_t> writers, readers;
 };
 
-/// Of values and of their gradients, both by ValueId.
+/// `AllUses` are those of values and of their gradients, both by ValueId.
 struct AllUses {
   explicit AllUses(const ProgramData& program)
       : values(program.values.size()), gradients(program.values.size()) {
@@ -160,7 +160,7 @@ class Builder {
                    uses_.gradients[v]);
   }
 
-  /// Of the newest segment: the sum over its tensors.
+  /// `count_apart` is for the newest segment: the sum over its tensors.
   void count_apart(std::initializer_list<BufferKind> kinds) {
     size_t& apart = map_.segments.back().apart;
     apart = 0;

@@ -20,17 +20,17 @@
 namespace normscope {
 namespace {
 
-/// Steps, in units of the input's root mean square.
+/// `kSteps` are in units of the input's root mean square.
 constexpr double kSteps[] = {1, 0.3, 0.1, 0.03, 0.01, 3e-3, 1e-3, 3e-4, 1e-4};
-/// Arithmetic of one evaluation beyond which scalar loops in double are left out.
+/// `kMostFlop` is the arithmetic of one evaluation beyond which scalar loops in double are left out.
 constexpr double kMostFlop = 2e8;
-constexpr double kFlopANumber = 10;  // of ops whose arithmetic is not counted
+constexpr double kFlopANumber = 10;  // for ops whose arithmetic is not counted
 
 bool holds_constant(const Node& node) {
   return node.op == OpKind::LayerNorm && normscope::holds_constant(node.attributes.as<NormSpec>().kind);
 }
 
-/// Instruction by node and phase; -1: there is none.
+/// `instruction_of` is the instruction of a node and phase; -1: there is none.
 int32_t instruction_of(const ProgramData& program, size_t node, Phase phase) {
   for (size_t i = 0; i < program.instructions.size(); ++i) {
     const Instruction& it = program.instructions[i];
@@ -46,7 +46,7 @@ double error_of(double a, double b) {
   return most > 0 ? std::abs(a - b) / most : 0;
 }
 
-/// sum dy (above - below). An output that does not move counts nothing, also where the gradient there is infinite.
+/// `moved_by` is sum dy (above - below). An output that does not move counts nothing, even if its gradient is infinite.
 template <typename T>
 double moved_by(const std::vector<float>& dy, const std::vector<T>& above, const std::vector<T>& below) {
   double sum = 0;
@@ -63,7 +63,7 @@ double root_mean_square(const std::vector<float>& values) {
   return root > 0 && std::isfinite(root) ? root : 1;
 }
 
-/// One node with everything that its check asks of it.
+/// `Check` is one node with everything that its check needs.
 class Check {
  public:
   Check(StepPlayer& player, size_t node, int32_t backward)
@@ -159,7 +159,7 @@ const Difference* best(const std::vector<Difference>& all) {
   return least == all.end() ? nullptr : &*least;
 }
 
-/// "17" or "3,0,17" -> the element of a tensor of that shape.
+/// `element_of` reads "17" or "3,0,17": the element of a tensor of that shape.
 int64_t element_of(std::string_view text, const Shape& shape, std::string_view name) {
   std::vector<int64_t> numbers;
   for (size_t from = 0; from <= text.size();) {
@@ -244,7 +244,7 @@ NumericCheck check_element(StepPlayer& player, std::string_view what) {
   const int32_t backward = instruction_of(program, node, Phase::Backward);
   if (input < 0 && backward >= 0)
     input = first_with_gradient(program.instructions[static_cast<size_t>(backward)]);
-  if (input < 0) return check_element(player, node, input);  // which says what is missing
+  if (input < 0) return check_element(player, node, input);  // this says what is missing
   const ValueInfo& value = program.values[static_cast<size_t>(found->in[static_cast<size_t>(input)])];
   const std::string_view inside = what.substr(open + 1, what.size() - open - 2);
   return check_element(player, node, input, element_of(inside, value.shape, value.name));

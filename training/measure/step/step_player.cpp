@@ -136,14 +136,14 @@ std::vector<float> StepPlayer::read(TensorId tensor) const {
 std::vector<int32_t> StepPlayer::read_integers(ValueId value) const {
   const ValueInfo& info = data().values[at(value)];
   if (info.dtype != DType::I32) fail("step player", "{} holds real numbers: expected read()", info.name);
-  // Integers are inputs, which lie in host memory.
+  // Integers are inputs, which are in host memory.
   const auto* from =
       reinterpret_cast<const int32_t*>(executable_->input(data().plan.value_offset[at(value)]));
   return {from, from + info.shape.size()};
 }
 
-// squared tells the tensors of which an instruction adds the squares, in single precision: of a probe and of the
-// gradients' norms nothing else is left, and a square overflows long before its number does.
+// `squared` lists the tensors whose squares an instruction adds in single precision. A probe and the gradients' norms
+// leave nothing else, and a square overflows long before its number does.
 std::vector<TensorId> StepPlayer::squared(size_t instruction) const {
   const Instruction& it = data().instructions[instruction];
   std::vector<TensorId> all;

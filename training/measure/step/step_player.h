@@ -58,8 +58,7 @@ class StepPlayer {
   std::vector<TensorId> writes(size_t instruction) const;
   std::string name(TensorId tensor) const;  ///< "L01.ffn.sum", "gradient of L01.ffn.sum"
   Shape shape(TensorId tensor) const;
-  /// `is_there` says whether it holds something of this step by now: parameters and batch always, others once
-  /// written.
+  /// `is_there` says whether it holds something of this step by now: parameters and batch always, others once written.
   bool is_there(TensorId tensor) const;
 
   /// These copy. They throw Error for a tensor without memory, or of the other type.

@@ -14,7 +14,7 @@
 namespace normscope {
 namespace {
 
-// Multiples that bisection can come to: places 1 to kPlaces - 1 of a grid, the first and the last at the ends.
+// Bisection can reach places 1 to kPlaces - 1 of a grid, whose first and last multiple are at the ends.
 constexpr int kPlaces = 1 << kCriticalPasses;
 
 double multiple_at(int place) {
@@ -22,7 +22,7 @@ double multiple_at(int place) {
   return kLeastMultiple * std::exp2(octaves * (place - 1) / (kPlaces - 2));
 }
 
-/// What `from` has in its inputs goes into those of the same name.
+/// `copy_inputs` copies the inputs of `from` to the inputs with the same names.
 void copy_inputs(Program& from, Program& to) {
   for (const ValueInfo& value : to.data().values) {
     if (value.role != Role::Input) continue;
@@ -37,11 +37,11 @@ void copy_inputs(Program& from, Program& to) {
 
 double critical_multiple(double start, const std::function<double(double)>& loss_at) {
   int low = 0, high = kPlaces;
-  double below = 0, above = 0;  // rise of the loss over the multiple, at both ends
+  double below = 0, above = 0;  // the rise of the loss over the multiple, at both ends
   while (high - low > 1) {
     const int middle = (low + high) / 2;
     const double multiple = multiple_at(middle), rise = (loss_at(multiple) - start) / multiple;
-    if (rise <= 0) {  // not for NaN
+    if (rise <= 0) {  // false for NaN
       low = middle;
       below = rise;
     } else {

@@ -12,7 +12,7 @@ const Shape& shape_in(const Program& program, ValueId value) {
   return program.data().values[static_cast<size_t>(value)].shape;
 }
 
-/// The last `memory` of the positions old (memory) ∘ next (segment) take the place of the old ones.
+/// `shift_row` replaces the old positions by the last `memory` positions of old (memory) ∘ next (segment).
 void shift_row(std::span<float> old, std::span<const float> next) {
   const size_t taken = std::min(old.size(), next.size());
   std::copy(old.begin() + static_cast<std::ptrdiff_t>(taken), old.end(), old.begin());
@@ -28,7 +28,7 @@ void SegmentMemory::fill(Program& program, std::span<const LayerMemory> layers, 
   size_t states = 0;
   for (const LayerMemory& layer : layers)
     states += static_cast<size_t>(shape_in(program, layer.input).size());
-  // States that do not count are zero, so that a memory that was never filled has one value.
+  // States that do not count are zero, so that a memory that was never filled has a single value.
   if (!goes_on || state_.lengths.size() != lengths.size() || state_.states.size() != states) {
     state_.lengths.assign(lengths.size(), 0);
     state_.states.assign(states, 0.0f);
