@@ -1,9 +1,6 @@
 #include "app/window/window_memory.h"
 
-#include <stdlib.h>  // mkdtemp
-
 #include <algorithm>
-#include <filesystem>
 
 #include "app/window/desktop.h"
 #include "engine/core/boundary.h"
@@ -15,17 +12,6 @@ namespace {
 constexpr double kSettled = 1;  // seconds: a window that is being resized is not written at every step
 
 }  // namespace
-
-TemporaryFolder::TemporaryFolder() {
-  std::error_code error;
-  std::string path = (std::filesystem::temp_directory_path(error) / "normscope-XXXXXX").string();
-  if (!error && mkdtemp(path.data())) path_ = path;
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code error;
-  if (!path_.empty()) std::filesystem::remove_all(path_, error);
-}
 
 WindowMemory::WindowMemory(bool safe_mode) : safe_mode_(safe_mode) {
   const std::optional<bool> said = system_reduced_motion();

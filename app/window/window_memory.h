@@ -9,22 +9,9 @@
 
 #include "app/shell/app_state.h"
 #include "app/shell/settings.h"
+#include "training/files/places.h"
 
 namespace normscope {
-
-// `TemporaryFolder` is a folder among the system's temporary ones, readable by its user alone and gone with this
-// object. The path is empty where none could be made.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 class WindowMemory {
  public:

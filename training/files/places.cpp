@@ -1,5 +1,7 @@
 #include "training/files/places.h"
 
+#include <stdlib.h>  // mkdtemp
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -27,5 +29,16 @@ std::string config_folder() { return ours_in(xdg_folder("XDG_CONFIG_HOME", ".con
 std::string state_folder() { return ours_in(xdg_folder("XDG_STATE_HOME", ".local/state")); }
 std::string cache_folder() { return ours_in(xdg_folder("XDG_CACHE_HOME", ".cache")); }
 std::string data_folder() { return ours_in(xdg_folder("XDG_DATA_HOME", ".local/share")); }
+
+TemporaryFolder::TemporaryFolder() {
+  std::error_code error;
+  std::string path = (std::filesystem::temp_directory_path(error) / "normscope-XXXXXX").string();
+  if (!error && mkdtemp(path.data())) path_ = path;
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  std::error_code error;
+  if (!path_.empty()) std::filesystem::remove_all(path_, error);
+}
 
 }  // namespace normscope

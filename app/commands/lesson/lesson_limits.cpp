@@ -9,6 +9,7 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,6 +27,7 @@
 #include "app/course/report.h"
 #include "training/experiments/table.h"
 #include "training/files/command_text.h"
+#include "training/files/places.h"
 #include "training/io/atomic_file.h"
 
 namespace normscope::commands {
@@ -56,13 +58,11 @@ std::string licences_path(const std::string& results) {
   return (fs::path(results).parent_path() / "licences.txt").string();
 }
 
-/// The system's licence texts as one file beside the results; empty where there are none.
-std::string licences_beside(const std::string& results) {
+/// `write_licences` writes the system's licence texts as one file; false where there are none.
+bool write_licences(const std::string& path) {
   const std::string text = licence_text("/usr/share/common-licenses");
-  if (text.empty()) return {};
-  const std::string path = licences_path(results);
-  write_file(path, text, "limits");
-  return path;
+  if (!text.empty()) write_file(path, text, "limits");
+  return !text.empty();
 }
 
 std::string table_path(const Lesson& lesson) { return (fs::path(lesson.folder) / "limits.md").string(); }
@@ -110,15 +110,20 @@ std::string limits_command_of(const LimitsOptions& options, std::string_view bet
   return line + backend_line(options.study.backend, between);
 }
 
-/// Another text; empty: there is none. Where the runs are only printed nothing is written.
-std::string text_of(const LimitsOptions& options) {
+/// `text_of` is another text; empty: there is none. Runs that are only printed need no file, and those that are only
+/// counted have theirs in a temporary folder, as neither leaves anything behind.
+std::string text_of(const LimitsOptions& options, std::optional<TemporaryFolder>& counting) {
+  if (!options.text.empty()) return options.text;
   const std::string results = limits_file(options);
-  const bool prints = !options.study.print_command.empty();
-  if (!prints) make_folder(fs::path(results).parent_path().string(), Access::Shared, "limits");
-  if (!options.text.empty() || prints) return options.text.empty() ? licences_path(results) : options.text;
-  std::string text = licences_beside(results);
-  if (text.empty()) complain("no licence texts here: give another text with --text FILE");
-  return text;
+  std::string text = licences_path(results);
+  if (!options.study.print_command.empty() || (options.study.dry_run && fs::exists(text))) return text;
+  if (options.study.dry_run)
+    text = licences_path(counting.emplace().path() + "/" + kLimitsFile);
+  else
+    make_folder(fs::path(results).parent_path().string(), Access::Shared, "limits");
+  if (write_licences(text)) return text;
+  complain("no licence texts here: give another text with --text FILE");
+  return {};
 }
 
 /// The limits of the chosen lessons: one seed of each setting, then more where a verdict differs.
@@ -132,7 +137,7 @@ class LimitsStudy {
     for (const Lesson& lesson : course.lessons)
       if (!lesson.effect.empty() && (!one || one == &lesson)) chosen_.push_back(&lesson);
     const BackendChoice backend = backend_of(options.study.backend);
-    to_ = {limits_file(options), text_of(options), kFullSeeds, backend};
+    to_ = {limits_file(options), text_of(options, counting_), kFullSeeds, backend};
   }
   size_t lessons() const { return chosen_.size(); }
   const std::vector<Reached>& reached() const { return reached_; }
@@ -147,27 +152,14 @@ class LimitsStudy {
   }
 
   StudyCount train(experiments::ResultStore& kept, const experiments::RunnerOptions& runner,
-                   const OnProgress& on_progress) try {
-    store_ = std::make_unique<RunStore>(kept, runner);
-    store_->stop_when(&InterruptGuard::interrupted);
-    const bool part = runner.shard.count > 1, looks = runner.stored_only;
+                   const OnProgress& on_progress) {
     StudyCount count;
-    if (kept.folder().empty() && !looks) {  // what is trained is there as long as it is measured
-      measure(to_, {});
-      count.trained = store_->trained();
-      return count;
+    try {
+      train_into(count, kept, runner, on_progress);
+    } catch (const Cancelled&) {
+      count.complete = false;
     }
-    add_runs(part, kept, runner, on_progress, count);
-    lacks_ = options_.study.stored && !count.missing.empty();
-    if (part || options_.study.dry_run || lacks_ || !count.complete) return count;
-    measure({to_.results, to_.text, 1, to_.backend}, {});
-    add_runs(false, kept, runner, on_progress, count);
-    lacks_ = options_.study.stored && !count.missing.empty();
     return count;
-  } catch (const Cancelled&) {
-    StudyCount stopped;
-    stopped.complete = false;
-    return stopped;
   }
 
   /// Each lesson as soon as it is measured. False: interrupted.
@@ -190,6 +182,24 @@ class LimitsStudy {
   }
 
  private:
+  void train_into(StudyCount& count, experiments::ResultStore& kept, const experiments::RunnerOptions& runner,
+                  const OnProgress& on_progress) {
+    store_ = std::make_unique<RunStore>(kept, runner);
+    store_->stop_when(&InterruptGuard::interrupted);
+    const bool part = runner.shard.count > 1, looks = runner.stored_only;
+    if (kept.folder().empty() && !looks) {  // what is trained is there as long as it is measured
+      measure(to_, {});
+      count.trained = store_->trained();
+      return;
+    }
+    add_runs(part, kept, runner, on_progress, count);
+    lacks_ = options_.study.stored && !count.missing.empty();
+    if (part || options_.study.dry_run || lacks_ || !count.complete) return;
+    measure({to_.results, to_.text, 1, to_.backend}, {});
+    add_runs(false, kept, runner, on_progress, count);
+    lacks_ = options_.study.stored && !count.missing.empty();
+  }
+
   /// The runs that the file of lines lacks are trained into the store, where measuring finds them; of a shard's plan all
   /// count, so that every machine has the same plan.
   void add_runs(bool part, experiments::ResultStore& kept, const experiments::RunnerOptions& runner,
@@ -225,6 +235,7 @@ class LimitsStudy {
   }
 
   const LimitsOptions& options_;
+  std::optional<TemporaryFolder> counting_;
   LimitOptions to_;
   std::vector<const Lesson*> chosen_;
   std::unique_ptr<RunStore> store_;
@@ -232,7 +243,13 @@ class LimitsStudy {
   std::vector<Reached> reached_;
 };
 
-/// Nothing that is written here replaces what is read, or lies among the files of a lesson.
+/// `written_files` are the lines that were measured and the licences; the tables of --write are a lesson's own files.
+std::vector<NamedFile> written_files(const LimitsOptions& options) {
+  const std::string results = limits_file(options);
+  return {{"--results", results}, {"the licences' text", options.text.empty() ? licences_path(results) : ""}};
+}
+
+/// `check_limits` refuses results among the files of a lesson, and what would replace the text that is read.
 void check_limits(const Course& course, const LimitsOptions& options) {
   const std::string results = limits_file(options);
   // A lesson that cannot be read has files too: its folder is known by them.
@@ -240,9 +257,7 @@ void check_limits(const Course& course, const LimitsOptions& options) {
     throw CommandError(
         Exit::Usage,
         fmt::format("--results {}: lies among the files of a lesson: expected another folder", results));
-  std::vector<NamedFile> outputs{{"--results", results}};
-  if (options.text.empty()) outputs.push_back({"the licences' text", licences_path(results)});
-  refuse_clashes(outputs, {{"--text", options.text}});
+  refuse_clashes(written_files(options), {{"--text", options.text}});
   for (const Lesson& lesson : course.lessons)
     if (options.write) refuse_clashes({{"--write", table_path(lesson)}}, {{"--text", options.text}});
 }
@@ -264,6 +279,7 @@ Exit lesson_limits(const LimitsOptions& options) {
                                    limits.lessons() == 1 ? "" : "s"),
                  .runs = limits.runs(),
                  .inputs = {{"--text", options.text}},
+                 .outputs = written_files(options),
                  .files_of_a_part = false};
   for (const std::string& path : lesson_files(course)) work.inputs.push_back({"a lesson", path});
   work.command = [&](std::string_view between) { return limits_command_of(options, between); };

@@ -188,6 +188,11 @@ TEST_CASE("the limits of lessons are a study: counted, kept line by line, shared
   const Outcome dry = called(" --dry-run" + store + " --out " + folder.file("out"));
   INFO(dry.out << dry.err);
   CHECK(holds(dry.out, "1 lesson, one seed a setting, 6 runs: 0 are in the store"));
+  CHECK(run_program(fmt::format("lesson limits small --lessons {} --dry-run --out {}", folder.file("lessons"),
+                                folder.file("out")))
+            .code == 0);
+  CHECK_FALSE(std::filesystem::exists(folder.file("out")));  // to count runs leaves nothing behind
+  CHECK(called(fmt::format(" --out {0} --json {0}/results.jsonl", folder.file("out"))).code == 2);
   CHECK(holds(called(" --print-command slurm --out " + folder.file("out")).out, "#SBATCH --array=0-5\n"));
   CHECK(called(" --write --shard 0/2 --out " + folder.file("out") + store).code == 2);
   const Outcome first = called(store + " --out " + folder.file("out"));

@@ -286,7 +286,8 @@ TEST_CASE("screens: every text is whole and apart, every name is one, every cont
   for (const Stage& stage : stages()) check_stage(stage);
 }
 
-TEST_CASE("screens: in every layout Tab reaches every control, which shows its focus and answers keys") {
+TEST_CASE(
+    "screens: Tab reaches every control, which shows its focus and answers keys, in the layouts that a stage names") {
   const test::Folder pictures;  // where an export goes
   setenv("XDG_PICTURES_DIR", pictures.file("").c_str(), 1);
   std::set<std::string> tried;
