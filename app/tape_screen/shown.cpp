@@ -33,8 +33,8 @@ Signs signs_of_norm(const Node& node) {
               "y",
               {{{"mean x"}, {"1/σ"}}}};
   const NormKind kind = node.attributes.as<NormSpec>().kind;
-  if (kind == NormKind::Rms) signs.saved[1].sign = "1/ρ";
-  if (kind == NormKind::DyT) signs.saved[1].sign = "|t|/|x|";
+  if (!is_centred(kind)) signs.saved[1].sign = "1/ρ";
+  if (has_alpha(kind)) signs.saved[1].sign = "|t|/|x|";
   return signs;
 }
 

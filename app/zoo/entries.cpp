@@ -96,7 +96,7 @@ void add_placements(std::vector<Entry>& all) {
 void add_systems(std::vector<Entry>& all) {
   for (const System& system : systems())
     for (const NormKind kind : kNormKinds) {
-      if (kind == NormKind::DyT) continue;
+      if (!traits_of(kind).has_statistics) continue;
       const bool none = kind == NormKind::None;
       const std::string value = short_name(kind);
       const ValueWords words("norm", none ? "none" : value);

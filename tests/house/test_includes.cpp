@@ -45,7 +45,7 @@ constexpr Room kRooms[] = {
      "engine/core engine/tape engine/cpu engine/cuda engine/model training/io training/data"},
     {"training/verify", "engine/core engine/tape engine/model training/io"},
     {"training/measure",
-     "engine/core engine/tape engine/ops engine/cpu engine/model training/io training/data"},
+     "engine/core registry engine/tape engine/ops engine/cpu engine/model training/io training/data"},
     {"training/run",
      "engine/core engine/tape engine/cpu engine/model training/io training/data training/spec training/measure"},
     {"training/session",

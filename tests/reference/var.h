@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "training/measure/step/reference.h"
-#include "training/measure/step/reference_images.h"
 
 namespace normscope::reference {
 

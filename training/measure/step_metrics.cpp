@@ -304,9 +304,10 @@ void LiveMeasurements::add_layer_input(const Sublayer& s, size_t count) {
 /// `element_factors` are what AdaNorm and DyT multiply each element by beside mean and 1/sigma, in this replay: C (1 -
 /// k y), or tanh(alpha x) / x. Null for the other kinds.
 const float* LiveMeasurements::element_factors(const Norm& norm) {
-  if (norm.kind != NormKind::AdaNorm && norm.kind != NormKind::DyT) return nullptr;
+  const bool adaptive = traits_of(norm.kind).has_factor;
+  if (!adaptive && !has_alpha(norm.kind)) return nullptr;
   load(norm.input, factor_, rows_ * width_);
-  if (norm.kind == NormKind::AdaNorm) {
+  if (adaptive) {
     load(norm.mean, mean_, rows_);
     for (size_t r = 0; r < rows_; ++r)
       for (size_t i = r * width_; i < (r + 1) * width_; ++i)

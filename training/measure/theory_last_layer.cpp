@@ -59,12 +59,11 @@ class OutputGradients {
 bool applies(const ModelConfig& config) {
   const bool even = config.positions == Positions::Learned || config.positions == Positions::None;
   const Placement placement = placement_of_stack(config, true);
-  const bool unit_rows =
-      config.norm == NormKind::LayerNorm || config.norm == NormKind::Simple || config.norm == NormKind::Rms;
   return config.architecture == Architecture::Decoder && config.classes == 0 && !config.gaussian_input &&
          config.output_projection && (placement == Placement::Post || placement == Placement::Pre) &&
-         config.init == InitRule::Xavier && config.activation == Activation::Relu && unit_rows && even &&
-         config.dropout_residual == 0 && config.dropout_attention == 0 && config.dropout_activation == 0;
+         config.init == InitRule::Xavier && config.activation == Activation::Relu && is_plain(config.norm) &&
+         even && config.dropout_residual == 0 && config.dropout_attention == 0 &&
+         config.dropout_activation == 0;
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) 
 std::vector<double> jacobians(const Replayed& at, const Node& node) {
   const std::vector<float> factor = at.look.read(node.saved[1]);
   std::vector<double> norms(factor.begin(), factor.end());
-  if (node.attributes.as<NormSpec>().kind != NormKind::DyT) return norms;
+  if (!has_alpha(node.attributes.as<NormSpec>().kind)) return norms;
   const std::vector<float> x = at.look.read(node.in[0]);
   const double alpha = static_cast<double>(at.look.read(node.in[3])[0]);
   const size_t width = x.size() / norms.size();

@@ -5,7 +5,6 @@
 
 #include <tuple>
 
-#include "engine/core/philox.h"
 #include "engine/ops/add/add.h"
 #include "engine/ops/affine/affine.h"
 #include "engine/ops/dropout/dropout.h"
@@ -52,7 +51,7 @@ std::vector<Values> gradients_of(const OpCase& c, const Inputs<double>& in, cons
   for (size_t i = 0; i < in.size(); ++i)
     x.push_back(c.in[i].differentiable ? reference::leaves(trace, in[i])
                                        : Array<Var>(in[i].begin(), in[i].end()));
-  trace.sweep(c.forward_var(x), dy);
+  trace.sweep(c.forward(x)[0], dy);
   std::vector<Values> all;
   for (size_t i = 0; i < in.size(); ++i)
     all.push_back(c.in[i].differentiable ? reference::gradients(trace, x[i]) : Values{});
@@ -70,14 +69,6 @@ Values cotangent_of(const OpCase& c, const Inputs<double>& in) {
   for (size_t i = 0; i < dy.size(); ++i)
     dy[i] = static_cast<double>(static_cast<float>(0.6 + random.normal() + 0.8 * standard[i]));
   return dy;
-}
-
-std::vector<uint8_t> dropout_mask(int64_t elements, const StepInputs& step, DropoutKind kind, uint32_t site) {
-  std::vector<uint8_t> keep(at(elements));
-  for (int64_t i = 0; i < elements; ++i)
-    keep[at(i)] = random_word(static_cast<uint64_t>(i), site, step.step, Purpose::Dropout, step.seed) >=
-                  step.dropout[static_cast<int>(kind)].threshold;
-  return keep;
 }
 
 std::vector<OpCase> embedding_cases() {
@@ -99,19 +90,13 @@ std::vector<OpCase> embedding_cases() {
     c.op = OpKind::Embedding;
     c.name = fmt::format("embedding B{} T{} D{} V{}{}{}", s.B, s.T, s.D, s.V,
                          s.positions ? "" : " no positions", s.joined ? " joined" : "");
-    const EmbeddingSpec spec{1.7f, s.joined};
-    c.attributes = spec;
+    c.attributes = EmbeddingSpec{1.7f, s.joined};
     const int64_t P =
         s.positions ? s.T + 2 : 0;  // a table longer than the batch: the rest gets a zero gradient
     c.in = {random.integers({s.B, s.T}, 0, static_cast<int32_t>(s.V - 1)), random.normal({s.V, s.D}),
             s.positions ? random.normal({P, s.D}) : absent()};
     c.in[1].terms = c.in[2].terms = static_cast<double>(s.B * s.T);
     c.out = s.joined ? Shape{s.B, s.T * s.D} : Shape{s.B, s.T, s.D};
-    const std::vector<int32_t> tokens = c.in[0].ints;
-    const double scale = static_cast<double>(spec.scale);
-    c.set_forward([=]<class S>(const Inputs<S>& in) {
-      return std::vector<Array<S>>{reference::embedding<S>(tokens, in[1], in[2], scale, s.T, s.D)};
-    });
     cases.push_back(std::move(c));
   }
   return cases;
@@ -119,15 +104,34 @@ std::vector<OpCase> embedding_cases() {
 
 namespace {
 
-/// DyT has a learned scalar and no statistics: a reference of its own.
-void refer_to_dyt(OpCase& c, int64_t R, int64_t D, Random& random) {
-  c.in.push_back(random.normal({1}, 0.6, 0.1));
-  c.in[0].zero_gradient = c.in[1].zero_gradient = false;
-  c.in[3].terms = static_cast<double>(R * D) + 3;  // tanh and 1 - tanh² stand before the sum
-  c.set_forward([=]<class S>(const Inputs<S>& in) {
-    auto r = reference::dyt<S>(in[0], in[1], in[2], in[3][0], D);
-    return std::vector<Array<S>>{r.out, r.mean, r.inverse_sigma};
-  });
+/// A norm of each of the H parts of R rows.
+OpCase norm_case(NormKind kind, int64_t R, int32_t H, int64_t D) {
+  Random random(static_cast<uint64_t>(R * 1000 + H * 7 + D));
+  OpCase c;
+  c.op = OpKind::LayerNorm;
+  c.name = fmt::format("layer_norm {} {}x{}{}", to_string(kind), R,
+                       H > 1 ? fmt::format("{} heads of ", H) : "", D);
+  c.attributes = NormSpec{.kind = kind,
+                          .heads = H,
+                          .eps = 1e-3f,  // large enough that forgetting it shows
+                          .scale = 1.5f,
+                          .slope = 0.125f};
+  c.in = {random.normal({R, H * D}, 0.7, 1.3), has_gain(kind) ? random.normal({D}, 0.8, 0.5) : absent(),
+          has_bias(kind) ? random.normal({D}, -0.3, 0.5) : absent()};
+  c.in[0].terms = static_cast<double>(D);
+  c.in[1].terms = c.in[2].terms = static_cast<double>(R * H);
+  // RMS: all but zero, as eps is small; with a detached mean a single feature keeps its gradient.
+  c.in[0].zero_gradient =
+      D == 1 && kind != NormKind::Detach && kind != NormKind::DetachMean && kind != NormKind::DyT;
+  c.in[1].zero_gradient = D == 1 && kind != NormKind::Rms && kind != NormKind::DyT;
+  c.out = {R, H * D};
+  c.saved = {{R * H}, {R * H}};
+  c.terms = static_cast<double>(D);
+  if (has_alpha(kind)) {
+    c.in.push_back(random.normal({1}, 0.6, 0.1));
+    c.in[3].terms = static_cast<double>(R * H * D) + 3;  // tanh and 1 - tanh² stand before the sum
+  }
+  return c;
 }
 
 }  // namespace
@@ -145,48 +149,14 @@ std::vector<OpCase> norm_cases() {
                                {64, 64},
                                {129, 65},
                                {3, 257},
-                               {1001, 5}}) {
-      if (kind == NormKind::None) continue;
-      Random random(static_cast<uint64_t>(R * 1000 + D));
-      OpCase c;
-      c.op = OpKind::LayerNorm;
-      c.name = fmt::format("layer_norm {} {}x{}", to_string(kind), R, D);
-      const NormSpec spec{.kind = kind,
-                          .eps = 1e-3f,  // large enough that forgetting it shows
-                          .scale = 1.5f,
-                          .slope = 0.125f};
-      c.attributes = spec;
-      c.in = {random.normal({R, D}, 0.7, 1.3), has_gain(kind) ? random.normal({D}, 0.8, 0.5) : absent(),
-              has_bias(kind) ? random.normal({D}, -0.3, 0.5) : absent()};
-      c.in[0].terms = static_cast<double>(D);
-      c.in[1].terms = c.in[2].terms = static_cast<double>(R);
-      // RMS: all but zero, as eps is small; with a detached mean a single feature keeps its gradient.
-      c.in[0].zero_gradient = D == 1 && kind != NormKind::Detach && kind != NormKind::DetachMean;
-      c.in[1].zero_gradient = D == 1 && kind != NormKind::Rms;
-      c.out = {R, D};
-      c.saved = {{R}, {R}};
-      c.terms = static_cast<double>(D);
-      const double eps = static_cast<double>(spec.eps);
-      const reference::AdaNumbers ada{1.5, 0.125};
-      if (kind == NormKind::DyT) {
-        refer_to_dyt(c, R, D, random);
-        cases.push_back(std::move(c));
-        continue;
-      }
-      c.set_forward([=]<class S>(const Inputs<S>& in) {
-        auto r = reference::layer_norm<S>(kind, in[0], in[1], in[2], D, eps, ada);
-        return std::vector<Array<S>>{r.out, r.mean, r.inverse_sigma};
-      });
-      cases.push_back(std::move(c));
-    }
+                               {1001, 5}})
+      if (kind != NormKind::None) cases.push_back(norm_case(kind, R, 1, D));
   return cases;
 }
 
 namespace {
 
-// One value from one value: `forward` is generic in the number.
-template <class Forward>
-void add_activation_cases(std::vector<OpCase>& cases, OpKind op, Forward forward) {
+void add_activation_cases(std::vector<OpCase>& cases, OpKind op) {
   for (const auto& [R, D] :
        {std::pair<int64_t, int64_t>{1, 1}, {3, 1}, {1, 31}, {3, 33}, {31, 33}, {130, 127}, {3, 15001}}) {
     Random random(static_cast<uint64_t>(R * 77 + D));
@@ -197,7 +167,6 @@ void add_activation_cases(std::vector<OpCase>& cases, OpKind op, Forward forward
     if (R * D == 1) c.in[0].values = {0.8f};
     c.out = {R, D};
     c.terms = c.in[0].terms = 4;
-    c.set_forward([=]<class S>(const Inputs<S>& in) { return std::vector<Array<S>>{forward(in[0])}; });
     cases.push_back(std::move(c));
   }
 }
@@ -210,18 +179,12 @@ void add_dropout_cases(std::vector<OpCase>& cases) {
       OpCase c;
       c.op = OpKind::Dropout;
       c.name = fmt::format("dropout kind {} {}x{}", static_cast<int>(kind), R, D);
-      const uint32_t site = site_of("L03.attn.drop");
-      c.attributes = DropoutSpec{kind, site};
+      c.attributes = DropoutSpec{kind, site_of("L03.attn.drop")};
       c.step.seed = 0x1234567890abcdefull;
       c.step.step = 17;
       c.step.dropout[static_cast<int>(kind)] = dropout_inputs(0.3);
       c.in = {random.normal({R, D})};
       c.out = {R, D};
-      const auto keep = dropout_mask(R * D, c.step, kind, site);
-      const double scale = static_cast<double>(c.step.dropout[static_cast<int>(kind)].scale);
-      c.set_forward([=]<class S>(const Inputs<S>& in) {
-        return std::vector<Array<S>>{reference::dropout<S>(in[0], keep, scale)};
-      });
       cases.push_back(std::move(c));
     }
 }
@@ -237,8 +200,7 @@ void add_sum_cases(std::vector<OpCase>& cases) {
         OpCase c;
         c.op = OpKind::Add;
         c.name = fmt::format("add {}x{} skip {} branch {}", R, D, skip, branch);
-        const AddSpec spec{1.86f, 0.45f};
-        c.attributes = spec;
+        c.attributes = AddSpec{1.86f, 0.45f};
         c.in = {random.normal({R, D}), random.normal({R, D}, -0.4),
                 skip ? random.normal({skip}, 0.9, 0.4) : absent(),
                 branch ? random.normal({branch}, 0.6, 0.4) : absent()};
@@ -246,10 +208,6 @@ void add_sum_cases(std::vector<OpCase>& cases) {
         c.in[3].terms = static_cast<double>(branch == 1 ? R * D : R);
         c.out = {R, D};
         c.terms = 4;
-        const double s = static_cast<double>(spec.skip), b = static_cast<double>(spec.branch);
-        c.set_forward([=, d = D]<class S>(const Inputs<S>& in) {
-          return std::vector<Array<S>>{reference::add<S>(in[0], in[1], in[2], in[3], s, b, d)};
-        });
         cases.push_back(std::move(c));
       }
 }
@@ -272,63 +230,29 @@ void add_affine_cases(std::vector<OpCase>& cases) {
     OpCase c;
     c.op = OpKind::Affine;
     c.name = fmt::format("affine {}x{} gain {} shift {}", s.R, s.D, s.gain, s.shift);
-    const AffineSpec spec{0.57f};
-    c.attributes = spec;
+    c.attributes = AffineSpec{0.57f};
     c.in = {random.normal({s.R, s.D}, 0.6), s.gain ? random.normal({s.gain}, 0.9, 0.4) : absent(),
             s.shift ? random.normal({s.shift}, -0.3, 0.4) : absent()};
     c.in[1].terms = static_cast<double>(s.gain ? s.R * s.D / s.gain : 1);
     c.in[2].terms = static_cast<double>(s.shift ? s.R * s.D / s.shift : 1);
     c.out = {s.R, s.D};
     c.terms = 4;
-    const double constant = static_cast<double>(spec.constant);
-    c.set_forward([=]<class S>(const Inputs<S>& in) {
-      return std::vector<Array<S>>{reference::affine<S>(in[0], in[1], in[2], constant, s.D)};
-    });
     cases.push_back(std::move(c));
   }
-}
-
-/// Norms of each head's part of a row: the reference over rows of that length.
-void add_head_norm_cases(std::vector<OpCase>& cases) {
-  for (const NormKind kind : kNormKinds)
-    for (const auto& [R, H, D] : {std::tuple<int64_t, int32_t, int64_t>{3, 2, 7}, {31, 3, 9}, {129, 4, 16}}) {
-      if (kind == NormKind::None) continue;
-      Random random(static_cast<uint64_t>(R * 61 + H * 7 + D));
-      OpCase c;
-      c.op = OpKind::LayerNorm;
-      c.name = fmt::format("layer_norm {} {}x{} heads of {}", to_string(kind), R, H, D);
-      const NormSpec spec{.kind = kind, .heads = H, .eps = 1e-3f};
-      c.attributes = spec;
-      c.in = {random.normal({R, H * D}, 0.7, 1.3), has_gain(kind) ? random.normal({D}, 0.8, 0.5) : absent(),
-              has_bias(kind) ? random.normal({D}, -0.3, 0.5) : absent()};
-      c.in[0].terms = static_cast<double>(D);
-      c.in[1].terms = c.in[2].terms = static_cast<double>(R * H);
-      c.out = {R, H * D};
-      c.saved = {{R * H}, {R * H}};
-      c.terms = static_cast<double>(D);
-      if (kind == NormKind::DyT) {
-        refer_to_dyt(c, R * H, D, random);
-      } else {
-        const double eps = static_cast<double>(spec.eps);
-        c.set_forward([=, d = D]<class S>(const Inputs<S>& in) {
-          auto r = reference::layer_norm<S>(kind, in[0], in[1], in[2], d, eps);
-          return std::vector<Array<S>>{r.out, r.mean, r.inverse_sigma};
-        });
-      }
-      cases.push_back(std::move(c));
-    }
 }
 
 }  // namespace
 
 std::vector<OpCase> elementwise_cases() {
   std::vector<OpCase> cases;
-  add_activation_cases(cases, OpKind::Relu, [](const auto& x) { return reference::relu(x); });
-  add_activation_cases(cases, OpKind::Gelu, [](const auto& x) { return reference::gelu(x); });
+  add_activation_cases(cases, OpKind::Relu);
+  add_activation_cases(cases, OpKind::Gelu);
   add_dropout_cases(cases);
   add_sum_cases(cases);
   add_affine_cases(cases);
-  add_head_norm_cases(cases);
+  for (const NormKind kind : kNormKinds)
+    for (const auto& [R, H, D] : {std::tuple<int64_t, int32_t, int64_t>{3, 2, 7}, {31, 3, 9}, {129, 4, 16}})
+      if (kind != NormKind::None) cases.push_back(norm_case(kind, R, H, D));
   return cases;
 }
 

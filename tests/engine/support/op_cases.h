@@ -34,7 +34,7 @@ struct Operand {
   double terms = 1;  ///< K of the bound on its gradient: the longest sum behind one element
 };
 
-/// `OpCase` is an op on the tape with its inputs, and its reference.
+/// `OpCase` is an op on the tape with its inputs; its reference is training/measure/step/reference.h.
 struct OpCase {
   OpKind op = OpKind::Count;
   std::string name;
@@ -46,14 +46,12 @@ struct OpCase {
   double terms = 1;  ///< K of the bound on the outputs
   /// `forward` returns the output first, then what is saved. Integer inputs are empty arrays here (the case knows
   /// them).
-  std::function<std::vector<Values>(const Inputs<double>&)> forward;
-  std::function<Array<Var>(const Inputs<Var>&)> forward_var;  ///< the output alone
-
-  /// `set_forward` takes f, a generic lambda <class S>(const Inputs<S>&) -> std::vector<Array<S>>, output first.
-  template <class F>
-  void set_forward(F f) {
-    forward = [f](const Inputs<double>& x) { return f(x); };
-    forward_var = [f](const Inputs<Var>& x) { return f(x)[0]; };
+  template <class S>
+  std::vector<Array<S>> forward(const Inputs<S>& x) const {
+    std::vector<reference::Input<S>> inputs;
+    for (size_t i = 0; i < in.size(); ++i)
+      inputs.push_back({in[i].present ? in[i].shape : Shape{}, x[i], in[i].ints});
+    return reference::forward<S>(op, {attributes, inputs, step});
   }
 };
 
@@ -94,8 +92,5 @@ std::vector<OpCase> elementwise_cases();
 std::vector<OpCase> loss_cases();
 std::vector<OpCase> pool_cases();
 std::vector<OpCase> image_cases();
-
-/// `dropout_mask` keeps an element when its Philox word reaches the threshold.
-std::vector<uint8_t> dropout_mask(int64_t elements, const StepInputs& step, DropoutKind kind, uint32_t site);
 
 }  // namespace normscope::test

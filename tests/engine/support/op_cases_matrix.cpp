@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "engine/core/philox.h"
 #include "engine/ops/attention/attention.h"
 #include "engine/ops/attention/relative_attention.h"
 #include "engine/ops/linear/linear.h"
@@ -32,9 +31,6 @@ OpCase linear_case(reference::LinearShape s, bool bias, Shape x, Shape out) {
   c.in[1].terms = c.in[2].terms = static_cast<double>(s.M);
   c.out = out;
   c.terms = static_cast<double>(s.K);
-  c.set_forward([=]<class S>(const Inputs<S>& in) {
-    return std::vector<Array<S>>{reference::linear<S>(in[0], in[1], in[2], s)};
-  });
   return c;
 }
 
@@ -55,8 +51,6 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
     c.step.seed = 99;
     c.step.step = 5;
     c.step.dropout[static_cast<int>(DropoutKind::Attention)] = dropout_inputs(dropout);
-    a.keep = dropout_mask(a.B * a.H * a.Tq * a.Tk, c.step, DropoutKind::Attention, spec.dropout_site);
-    a.keep_scale = static_cast<double>(c.step.dropout[static_cast<int>(DropoutKind::Attention)].scale);
   }
   c.attributes = spec;
   c.in[0].zero_gradient = c.in[1].zero_gradient = a.Tk == 1;
@@ -64,10 +58,6 @@ OpCase attention_case(std::string name, reference::AttentionShape a, double drop
   c.out = {a.B, a.Tq, a.D};
   c.saved = {{a.B, a.H, a.Tq, a.Tk}};
   c.terms = static_cast<double>(a.Tk + a.width());
-  c.set_forward([=]<class S>(const Inputs<S>& in) {
-    auto r = reference::attention<S>(in[0], in[1], in[2], a);
-    return std::vector<Array<S>>{r.out, r.probabilities};
-  });
   return c;
 }
 
@@ -90,8 +80,6 @@ OpCase relative_case(std::string name, reference::RelativeShape a, int64_t beyon
     c.step.seed = 98;
     c.step.step = 6;
     c.step.dropout[static_cast<int>(DropoutKind::Attention)] = dropout_inputs(dropout);
-    a.keep = dropout_mask(a.B * a.H * a.Tq * a.Tk, c.step, DropoutKind::Attention, spec.dropout_site);
-    a.keep_scale = static_cast<double>(c.step.dropout[static_cast<int>(DropoutKind::Attention)].scale);
   }
   c.attributes = spec;
   for (const size_t i : {0, 1, 3, 4}) c.in[i].zero_gradient = a.Tk == 1;
@@ -100,10 +88,6 @@ OpCase relative_case(std::string name, reference::RelativeShape a, int64_t beyon
   c.out = {a.B, a.Tq, a.D};
   c.saved = {{a.B, a.H, a.Tq, a.Tk}};
   c.terms = static_cast<double>(a.Tk + 2 * a.width());
-  c.set_forward([=]<class S>(const Inputs<S>& in) {
-    auto r = reference::relative_attention<S>(in[0], in[1], in[2], in[3], in[4], a);
-    return std::vector<Array<S>>{r.out, r.probabilities};
-  });
   return c;
 }
 
@@ -146,10 +130,6 @@ std::vector<OpCase> concat_cases() {
     c.name = fmt::format("concat B{} Ta{} Tb{} D{}", B, Ta, Tb, D);
     c.in = {random.normal({B, Ta, D}), random.normal({B, Tb, D}, -0.4)};
     c.out = {B, Ta + Tb, D};
-    const int64_t rows = B;
-    c.set_forward([=]<class S>(const Inputs<S>& in) {
-      return std::vector<Array<S>>{reference::concat<S>(in[0], in[1], rows)};
-    });
     cases.push_back(std::move(c));
   }
   return cases;
@@ -232,9 +212,6 @@ std::vector<OpCase> pool_cases() {
     }
     c.out = {s.B, s.T, s.D};
     c.terms = c.in[0].terms = static_cast<double>(s.T);
-    c.set_forward([s]<class S>(const Inputs<S>& in) {
-      return std::vector<Array<S>>{reference::mean_pool<S>(in[0], s.lengths, s.B, s.T, s.D)};
-    });
     cases.push_back(std::move(c));
   }
   return cases;
@@ -272,13 +249,6 @@ std::vector<OpCase> loss_cases() {
     c.out = {1};
     c.saved = {{s.R}, {s.R}};
     c.terms = static_cast<double>(s.R + s.V);
-    const auto targets = c.in[1].ints;
-    const double smoothing = static_cast<double>(c.step.label_smoothing);
-    const Values weight = reference::row_weights(targets, {c.in[2].values.begin(), c.in[2].values.end()});
-    c.set_forward([=]<class S>(const Inputs<S>& in) {
-      auto r = reference::softmax_xent<S>(in[0], targets, weight, smoothing);
-      return std::vector<Array<S>>{{r.loss}, r.log_sum_exp, Array<S>(weight.begin(), weight.end())};
-    });
     cases.push_back(std::move(c));
   }
   return cases;

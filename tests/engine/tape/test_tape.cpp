@@ -196,7 +196,7 @@ TEST_CASE("dropout: threshold and scale of a probability", "[tape]") {
   step.seed = 5;
   step.dropout[0] = dropout_inputs(0.3);
   double kept = 0;
-  for (uint8_t k : dropout_mask(100000, step, DropoutKind::Residual, site_of("a"))) kept += k;
+  for (uint8_t k : reference::kept(100000, step, DropoutKind::Residual, site_of("a"))) kept += k;
   CHECK(std::abs(kept / 100000 - 0.7) < 0.01);
 }
 

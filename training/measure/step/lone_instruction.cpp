@@ -23,8 +23,8 @@ void LoneInstruction::prepare(Shape out, const std::vector<Shape>& saved,
   scratch_ = cpu::allocate_block(cpu::kScratchFloats);
 }
 
-std::vector<DoubleInput> LoneInstruction::in_double() const {
-  std::vector<DoubleInput> all;
+std::vector<reference::Input<double>> LoneInstruction::in_double() const {
+  std::vector<reference::Input<double>> all;
   for (const Input& input : inputs_)
     all.push_back({input.shape, {input.numbers.begin(), input.numbers.end()}, input.integers});
   return all;

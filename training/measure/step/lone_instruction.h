@@ -7,7 +7,7 @@
 
 #include "engine/cpu/arena.h"
 #include "engine/cpu/kernel.h"
-#include "training/measure/step/double_ops.h"
+#include "training/measure/step/reference_call.h"
 
 namespace normscope {
 
@@ -28,7 +28,7 @@ class LoneInstruction {
 
   std::vector<float>& input(size_t k) { return inputs_[k].numbers; }  ///< may be changed between passes
   const std::vector<float>& output_gradient() const { return dy_; }
-  std::vector<DoubleInput> in_double() const;
+  std::vector<reference::Input<double>> in_double() const;
 
   std::vector<float> forward();
   /// `gradient` is that of input k alone, by forward and backward; nothing is added to it.

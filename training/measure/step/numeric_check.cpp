@@ -14,8 +14,8 @@
 #include "engine/ops/layer_norm/layer_norm.h"
 #include "training/io/text_table.h"
 #include "training/measure/step/cost.h"
-#include "training/measure/step/double_ops.h"
 #include "training/measure/step/lone_instruction.h"
+#include "training/measure/step/reference.h"
 
 namespace normscope {
 namespace {
@@ -119,16 +119,17 @@ class Check {
 
   void add_exact(size_t input, int64_t element, double h, NumericCheck& check) {
     if (doubles_.empty()) doubles_ = alone_.in_double();
-    if (held_.empty()) held_ = doubles_;
+    if (held_.empty()) held_ = doubles_[0].numbers;
     double& x = doubles_[input].numbers[static_cast<size_t>(element)];
     const double before = x;
+    const reference::Call<double> call{node_.attributes, doubles_, inputs_, &held_};
     x = before + h;
-    const std::vector<double> above = forward_in_double(node_, doubles_, held_, inputs_);
+    const auto above = reference::forward<double>(node_.op, call);
     x = before - h;
-    const std::vector<double> below = forward_in_double(node_, doubles_, held_, inputs_);
+    const auto below = reference::forward<double>(node_.op, call);
     x = before;
     if (above.empty()) return;
-    const double numeric = moved_by(alone_.output_gradient(), above, below) / (2 * h);
+    const double numeric = moved_by(alone_.output_gradient(), above[0], below[0]) / (2 * h);
     check.exact.push_back({h, numeric, error_of(check.analytic, numeric)});
   }
 
@@ -136,7 +137,8 @@ class Check {
   const Node& node_;
   LoneInstruction alone_;
   Cost cost_;
-  std::vector<DoubleInput> doubles_, held_;
+  std::vector<reference::Input<double>> doubles_;
+  std::vector<double> held_;
 };
 
 int first_with_gradient(const Instruction& backward) {

@@ -1,8 +1,9 @@
 // The reference's ops on images, in plain loops: see reference.h.
 #pragma once
 
-#include "engine/ops/images/image_window.h"
-#include "training/measure/step/reference.h"
+#include "engine/ops/images/conv2d.h"
+#include "engine/ops/images/max_pool.h"
+#include "training/measure/step/reference_call.h"
 
 namespace normscope::reference {
 
@@ -70,6 +71,16 @@ Array<S> max_pool(const Array<S>& x, const ImageWindow& w) {
   Array<S> y;
   for (size_t from : largest_under(x, w)) y.push_back(x[from]);
   return y;
+}
+
+template <class S>
+Outputs<S> forward(Op<OpKind::Conv2d>, const Call<S>& c) {
+  return {conv2d<S>(c.numbers(0), c.numbers(1), c.numbers(2), c.attributes.template as<Conv2dSpec>().window)};
+}
+
+template <class S>
+Outputs<S> forward(Op<OpKind::MaxPool>, const Call<S>& c) {
+  return {max_pool<S>(c.numbers(0), c.attributes.template as<MaxPoolSpec>().window)};
 }
 
 }  // namespace normscope::reference

@@ -1,0 +1,140 @@
+// The reference's two attentions, in plain loops: see reference.h.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/ops/attention/attention.h"
+#include "engine/ops/attention/relative_attention.h"
+#include "training/measure/step/reference_call.h"
+
+namespace normscope::reference {
+
+struct AttentionShape {
+  int64_t B, H, Tq, Tk, D;
+  bool causal = false;
+  std::vector<int32_t> key_lengths = {};  ///< (B), or empty
+  std::vector<uint8_t> keep = {};         ///< dropout mask (B,H,Tq,Tk), or empty
+  double keep_scale = 1.0;
+
+  int64_t width() const { return D / H; }
+  double scale() const { return 1.0 / std::sqrt(static_cast<double>(width())); }
+  size_t q(int64_t b, int64_t t, int64_t h, int64_t j) const {
+    return at((b * Tq + t) * D + h * width() + j);
+  }
+  size_t k(int64_t b, int64_t t, int64_t h, int64_t j) const {
+    return at((b * Tk + t) * D + h * width() + j);
+  }
+  size_t p(int64_t b, int64_t h, int64_t t, int64_t s) const { return at(((b * H + h) * Tq + t) * Tk + s); }
+  bool visible(int64_t b, int64_t t, int64_t s) const {
+    return (!causal || s <= t) && (key_lengths.empty() || s < key_lengths[at(b)]);
+  }
+  double kept(size_t index) const { return keep.empty() ? 1.0 : keep[index] ? keep_scale : 0.0; }
+};
+
+template <class S>
+struct AttentionResult {
+  Array<S> out, probabilities;  ///< probabilities before dropout, zero at masked keys
+};
+
+/// attend computes, of keys s that query t sees and with the dropout's kept(t,s), for each head
+///   p(t,s)  =  exp(score(t,s) / sqrt(width)) / sum over s' of exp(score(t,s') / sqrt(width))
+///   out(t)  =  sum over s of p(t,s) kept(t,s) v(s)
+template <class S, class Sizes, class Score>
+AttentionResult<S> attend(const Array<S>& v, const Sizes& a, const Score& score) {
+  AttentionResult<S> r{Array<S>(at(a.B * a.Tq * a.D), S(0.0)), Array<S>(at(a.B * a.H * a.Tq * a.Tk), S(0.0))};
+  for (int64_t b = 0; b < a.B; ++b)
+    for (int64_t h = 0; h < a.H; ++h)
+      for (int64_t t = 0; t < a.Tq; ++t) {
+        double largest = -std::numeric_limits<double>::infinity();
+        for (int64_t s = 0; s < a.Tk; ++s) {
+          if (!a.visible(b, t, s)) continue;
+          S sum(0.0);
+          for (int64_t j = 0; j < a.width(); ++j) sum += score(b, h, t, s, j);
+          r.probabilities[a.p(b, h, t, s)] = sum * S(a.scale());
+          largest = std::max(largest, value_of(r.probabilities[a.p(b, h, t, s)]));
+        }
+        S sum(0.0);
+        for (int64_t s = 0; s < a.Tk; ++s)
+          if (a.visible(b, t, s)) {
+            S& p = r.probabilities[a.p(b, h, t, s)];
+            p = exp(p - S(largest));
+            sum += p;
+          }
+        for (int64_t s = 0; s < a.Tk; ++s)
+          if (a.visible(b, t, s)) {
+            S& p = r.probabilities[a.p(b, h, t, s)];
+            p /= sum;
+            for (int64_t j = 0; j < a.width(); ++j)
+              r.out[a.q(b, t, h, j)] += p * S(a.kept(a.p(b, h, t, s))) * v[a.k(b, s, h, j)];
+          }
+      }
+  return r;
+}
+
+/// attention scores by  q(t) . k(s)
+template <class S>
+AttentionResult<S> attention(const Array<S>& q, const Array<S>& k, const Array<S>& v,
+                             const AttentionShape& a) {
+  return attend(v, a, [&](int64_t b, int64_t h, int64_t t, int64_t s, int64_t j) {
+    return q[a.q(b, t, h, j)] * k[a.k(b, s, h, j)];
+  });
+}
+
+/// RelativeShape is that of a segment of Tq positions over Tk keys, the first Tk - Tq of which are a memory.
+struct RelativeShape : AttentionShape {
+  std::vector<int32_t> memory_lengths = {};  ///< (B), or empty: all of it counts
+
+  int64_t memory() const { return Tk - Tq; }
+  int64_t counted(int64_t b) const {
+    return memory_lengths.empty() ? memory() : std::clamp<int64_t>(memory_lengths[at(b)], 0, memory());
+  }
+  bool visible(int64_t b, int64_t t, int64_t s) const {
+    return s <= t + memory() && s >= memory() - counted(b);
+  }
+  /// r() indexes the row of distances that is for query t and key s.
+  size_t r(int64_t t, int64_t s, int64_t h, int64_t j) const {
+    return at((t + memory() - s) * D + h * width() + j);
+  }
+};
+
+/// relative_attention takes content and position (B,Tq,D), keys and values (B,Tk,D), and distances (P,D); it scores by
+///   content(t) . k(s)  +  position(t) . distances(t - s)
+template <class S>
+AttentionResult<S> relative_attention(const Array<S>& content, const Array<S>& k, const Array<S>& v,
+                                      const Array<S>& position, const Array<S>& distances,
+                                      const RelativeShape& a) {
+  return attend(v, a, [&](int64_t b, int64_t h, int64_t t, int64_t s, int64_t j) {
+    return content[a.q(b, t, h, j)] * k[a.k(b, s, h, j)] +
+           position[a.q(b, t, h, j)] * distances[a.r(t, s, h, j)];
+  });
+}
+
+/// `drop` adds the dropout of the probabilities, if there is a site for it.
+inline void drop(AttentionShape& a, const StepInputs& step, uint32_t site) {
+  if (site == 0) return;
+  a.keep = kept(a.B * a.H * a.Tq * a.Tk, step, DropoutKind::Attention, site);
+  a.keep_scale = scale_of(step, DropoutKind::Attention);
+}
+
+template <class S>
+Outputs<S> forward(Op<OpKind::Attention>, const Call<S>& c) {
+  const auto spec = c.attributes.template as<AttentionSpec>();
+  const Shape& q = c.shape(0);
+  AttentionShape a{q[0], spec.heads, q[1], c.shape(1)[1], q[2], spec.causal, c.integers(3)};
+  drop(a, c.step, spec.dropout_site);
+  auto r = attention<S>(c.numbers(0), c.numbers(1), c.numbers(2), a);
+  return {r.out, r.probabilities};
+}
+
+template <class S>
+Outputs<S> forward(Op<OpKind::RelativeAttention>, const Call<S>& c) {
+  const auto spec = c.attributes.template as<RelativeAttentionSpec>();
+  const Shape& q = c.shape(0);
+  RelativeShape a{{q[0], spec.heads, q[1], c.shape(1)[1], q[2]}, c.integers(5)};
+  drop(a, c.step, spec.dropout_site);
+  auto r = relative_attention<S>(c.numbers(0), c.numbers(1), c.numbers(2), c.numbers(3), c.numbers(4), a);
+  return {r.out, r.probabilities};
+}
+
+}  // namespace normscope::reference
