@@ -19,7 +19,7 @@ compile() {
   if command -v ccache >/dev/null; then EM_COMPILER_WRAPPER="$(command -v ccache)" && export EM_COMPILER_WRAPPER; fi
   # Every time, a few seconds: what is set here reaches objects and link.
   emcmake cmake -S . -B build/web-objects -G Ninja -DCMAKE_BUILD_TYPE=Release -DNORMSCOPE_TESTS=OFF -DNORMSCOPE_CUDA=OFF \
-    -DNORMSCOPE_UNITY=ON -DNORMSCOPE_PRECOMPILED=OFF "-DNORMSCOPE_WEB_DEPS=$deps" "-DNORMSCOPE_WEB_FONTS=$root/$fonts" \
+    -DNORMSCOPE_UNITY=ON -DNORMSCOPE_PRECOMPILED=ON "-DNORMSCOPE_WEB_DEPS=$deps" "-DNORMSCOPE_WEB_FONTS=$root/$fonts" \
     "-DNORMSCOPE_WEB_INITIAL_MB=$initial_mb" "-DNORMSCOPE_WEB_MAXIMUM_MB=$maximum_mb" >build/web-objects/configure.log 2>&1 || {
     cat build/web-objects/configure.log >&2
     rm -f build/web-objects/CMakeCache.txt

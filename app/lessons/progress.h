@@ -45,10 +45,10 @@ class Progress {
     const auto it = lessons_.find(lesson);
     return it == lessons_.end() ? nullptr : &it->second;
   }
-  const std::string& notice() const {
-    return notice_;
-  }             ///< what was wrong with the file; empty when nothing was
-  void save();  ///< a failure becomes notice(): it must not stop a lesson
+  /// `notice` says what was wrong with the file; it is empty when nothing was.
+  const std::string& notice() const { return notice_; }
+  /// `save` turns a failure into a notice, as it must not stop a lesson.
+  void save();
 
  private:
   void load();

@@ -28,10 +28,10 @@ struct FoldRow {
   std::string opens_with;     ///< name of an open sub-layer, on its first line only
   size_t first = 0, end = 0;  ///< lines of the fold, [first, end)
   size_t bytes = 0;           ///< of the results
-  FoldSide forward,
-      backward;         ///< sums; `instruction` is where the head enters on that side, or -1
-  double gradient = 0;  ///< norm of the first result's gradient; 0: there is none
-  char mark = 0;        ///< '+': new with the last change of the wiring, '~': rewired
+  FoldSide forward;           ///< sums; `instruction` is where the head enters on that side, or -1
+  FoldSide backward;          ///< the same
+  double gradient = 0;        ///< norm of the first result's gradient; 0: there is none
+  char mark = 0;              ///< '+': new with the last change of the wiring, '~': rewired
 };
 
 /// `Opened` says which groups are open: as the user left them, or else the last layer, and in it every sub-layer (with

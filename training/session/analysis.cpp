@@ -133,8 +133,8 @@ void add_relative_logits(const Replayed& at, const Node& node, LogitSums& sums) 
         }
 }
 
-/// `jacobians` has the spectral norm of every row's Jacobian. Row r of the norm belongs to position r / (rows a
-/// position).
+/// `jacobians` has the spectral norm of every row's Jacobian, without gain: 1/sigma, as what it multiplies is a
+/// projection; of DyT |alpha| (1 - tanh²(alpha x)) at the smallest |x|. Row r belongs to position r / (rows a position).
 std::vector<double> jacobians(const Replayed& at, const Node& node) {
   const std::vector<float> factor = at.look.read(node.saved[1]);
   std::vector<double> norms(factor.begin(), factor.end());

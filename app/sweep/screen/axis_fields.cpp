@@ -232,8 +232,7 @@ void SweepScreen::hold_handle(Ui& ui, const Rect& line, size_t which, size_t han
     return;
   }
   if (const int by = hit.arrow_x + hit.arrow_y; by != 0)
-    edit(which,
-         with_handle(axis, handle, rail.value(std::clamp(rail.share(value) + 0.01 * by, 0.0, 1.0)), base_));
+    edit(which, with_handle(axis, handle, stepped(axis, rail, value, by), base_));
   if (hit.focused && !ui.typing() && ImGui::IsKeyPressed(ImGuiKey_Delete, false))
     edit(which, without_handle(axis, handle, base_));
 }

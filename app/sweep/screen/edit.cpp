@@ -171,6 +171,13 @@ double snapped(const Axis& axis, double value) {
   return two;
 }
 
+double stepped(const Axis& axis, const Rail& rail, double value, int hundredths) {
+  const double step = hundredths > 0 ? 0.01 : -0.01;
+  double share = rail.share(value) + 0.01 * hundredths;
+  while (share > 0 && share < 1 && snapped(axis, rail.value(share)) == snapped(axis, value)) share += step;
+  return rail.value(std::clamp(share, 0.0, 1.0));
+}
+
 Axis with_handle(const Axis& axis, size_t handle, double value, const RunSpec& base) {
   const double now = snapped(axis, value);
   std::vector<double> handles = handles_of(axis);

@@ -42,6 +42,8 @@ Rail rail_of(const Axis& axis);
 std::vector<double> handles_of(const Axis& axis);
 /// `snapped` rounds to two digits, and to a whole number where the setting is one.
 double snapped(const Axis& axis, double value);
+/// `stepped` is a value that moves along the rail by hundredths of it, and as much further as another number needs.
+double stepped(const Axis& axis, const Rail& rail, double value, int hundredths);
 /// `with_handle` moves one handle. A handle moved onto another becomes that one.
 Axis with_handle(const Axis& axis, size_t handle, double value, const RunSpec& base);
 /// `without_handle` removes one value of a list, but never the last one; `with_value` adds one.

@@ -227,13 +227,6 @@ bool is_chosen_already(const std::string& name) {
   return chosen.contains(name);
 }
 
-bool answers(Keyboard& keys, const std::string& name) {
-  // A handle of whole numbers stays where a single step is less than one.
-  if (name.find("/rail/") != name.npos)
-    return fixture::changed_by_keys(*keys.lab, name, {"Right", "Left", "Shift+Right", "Shift+Left"});
-  return fixture::changed_by_keys(*keys.lab, name);
-}
-
 /// Each control once a screen: what an earlier stage or a larger window had is the same control here. One that only a
 /// later stage, a smaller window or a pane has is tried there.
 void check_answers(Keyboard& keys, const std::vector<std::string>& names, const std::set<std::string>& stops,
@@ -248,7 +241,7 @@ void check_answers(Keyboard& keys, const std::vector<std::string>& names, const 
     keys.begin();
     if (!keys.lab->ui.registry().find(name)) keys.make();  // what was tried before took it away
     INFO(keys.where() << ": " << name);
-    CHECK((keys.lab->ui.registry().find(name) && answers(keys, name)));
+    CHECK((keys.lab->ui.registry().find(name) && fixture::changed_by_keys(*keys.lab, name)));
   }
 }
 

@@ -112,6 +112,16 @@ TEST_CASE("sweep: handles are the ends of a range and the values of a list, and 
   CHECK(with_value(list, 6, post()) == list);
   CHECK(with_value(axis_of("train.warmup=12,6,0"), 9, post()).values == Values{"12", "9", "6", "0"});
   CHECK(rail_of(list).high >= 12);
+
+  // A step of a key is never rounded back to where the handle was.
+  const Axis depth = axis_of("model.layers=2,4,6");
+  for (const Axis& axis : {depth, range})
+    for (const double value : handles_of(axis))
+      for (const int by : {-1, 1}) {
+        const double next = snapped(axis, stepped(axis, rail_of(axis), value, by));
+        CHECK((next - value) * by > 0);
+      }
+  CHECK(stepped(depth, rail_of(depth), 0, -1) == 0);  // the rail ends
 }
 
 TEST_CASE("sweep: a brush covers the cells between its corners and asks for seeds there alone") {
