@@ -106,7 +106,7 @@ namespace {
 
 /// A norm of each of the H parts of R rows.
 OpCase norm_case(NormKind kind, int64_t R, int32_t H, int64_t D) {
-  Random random(static_cast<uint64_t>(R * 1000 + H * 7 + D));
+  Random random(static_cast<uint64_t>((H > 1 ? R * 61 + H * 7 : R * 1000) + D));
   OpCase c;
   c.op = OpKind::LayerNorm;
   c.name = fmt::format("layer_norm {} {}x{}{}", to_string(kind), R,
