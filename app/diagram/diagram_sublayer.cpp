@@ -20,7 +20,7 @@ namespace {
 
 constexpr float kCorner = 10;  // of the way back
 
-// Names of a function, the longest first: the first that fits is used.
+// `sub_titles` are names of a function, the longest first: the first that fits is used.
 std::array<std::string, 2> sub_titles(Sub sub, bool beside_cross) {
   const char* name = sub == Sub::Cross         ? "cross"
                      : sub == Sub::FeedForward ? "ffn"
@@ -32,7 +32,7 @@ std::array<std::string, 2> sub_titles(Sub sub, bool beside_cross) {
 
 }  // namespace
 
-// 2.4 px, and 2 to 5 by the branch's own share of the state once that is measured.
+// `branch_width` is 2.4 px, or 2 to 5 by the branch's own share of the state once that is measured.
 float SublayerPainter::branch_width(Sub sub, int layer) const {
   const float share = own_share(input.data, run, layer, sub, input.step, d.side);
   return std::isfinite(share) ? 2 + 3 * std::clamp(share, 0.f, 1.f) : line::branch;
@@ -56,7 +56,7 @@ void SublayerPainter::branch(const SublayerLayout& s, int layer) {
   p.polygon(head, t.wire);
 }
 
-// A memory stands in the box that reads it, where there is room for its words.
+// `add_memory` puts a memory into the box that reads it, where there is room for its words.
 void SublayerPainter::add_memory(std::vector<std::string>& inside, float width) const {
   const int32_t memory = run.spec->model.memory;
   if (memory == 0) return;
@@ -84,7 +84,7 @@ void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   p.text_in(words, title, t.ink,
             names[p.text_width(title, names[0]) + (d.narrow ? 3.f : 10.f) > words.w ? 1 : 0], Align::Centre);
   if (inside.empty()) return;
-  // Plain words: an outline in so low a box would cross its letters.
+  // The words have no outline, which in so low a box would cross their letters.
   std::string line;
   for (const std::string& word : inside) line += (line.empty() ? "" : "  ") + word;
   p.text_in({s.box.x, words.bottom() - 0.5f, s.box.w, s.box.bottom() - words.bottom() - 2},
@@ -153,7 +153,7 @@ void SublayerPainter::memory_ways() {
 }
 
 void SublayerPainter::end_box(const Rect& r, const char* key, const std::string& what) {
-  // What has scrolled away in part is not drawn: no text is cut.
+  // A box that has scrolled away in part is not drawn, so that no text is cut.
   const Control* area = ui.registry().find("diagram");
   if (area && !area->rect.inset(0, -4).contains(r)) return;
   p.fill(r, solid(), 5);

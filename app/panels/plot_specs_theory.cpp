@@ -163,8 +163,8 @@ void mark_last_layer(PlotSpec& plot, const Prediction& p) {
 
 }  // namespace
 
-// `add_gradient_theory` draws lines whose every assumption holds (measure/theory_curves.h). Post-LN without cross-attention
-// has a mark at its last layer alone: "all layers alike" is true of one position's loss, and plots show a batch's.
+// `add_gradient_theory` draws lines whose every assumption holds (measure/theory_curves.h). Post-LN without
+// cross-attention has a mark at its last layer alone: "all layers alike" is true of one position's loss, not a batch's.
 bool add_gradient_theory(PlotSpec& plot, const LabView& view, LabData& data, const std::string& path,
                          int step) {
   std::vector<Prediction> all;
