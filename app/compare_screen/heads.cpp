@@ -1,4 +1,4 @@
-// The heads of Compare: for each run its card with what its settings have that the baseline's have not.
+// The heads of Compare are a card for each run, with its settings that differ from the baseline's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,14 +30,15 @@ const EndRow* row_of(const Comparison& all, size_t run) {
   return at == all.rows.end() ? nullptr : &*at;
 }
 
-/// Solid needs somebody, outline is fine.
+/// `Badge` is solid where somebody has to act, and an outline otherwise.
 struct Badge {
   std::string text;
   BadgeKind kind = BadgeKind::Outline;
   Icon icon = Icon::None;
 };
 
-/// Its own; of a run recorded elsewhere as much as its log says: the placement in a stack like ours.
+/// `model_of` is the run's own model. For a run recorded elsewhere it is the placement that its log names, in our
+/// stack.
 std::optional<ModelConfig> model_of(const Compared& run) {
   if (run.spec) return run.spec->model;
   for (const auto& [key, value] : run.settings) {
@@ -88,7 +89,7 @@ void CompareScreen::draw_heads(Frame& f, Rect rest) {
   if (f.has()) draw_settings(f);
 }
 
-/// What differs, a line a setting, level with the values on the cards.
+/// `draw_labels` names what differs, a line a setting, level with the values on the cards.
 void CompareScreen::draw_labels(Frame& f, Rect rest) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -123,7 +124,7 @@ void CompareScreen::draw_labels(Frame& f, Rect rest) {
   }
 }
 
-/// All of them: in the head there is room for a few, and for none in the compact layout.
+/// `draw_settings` lists all of them, because the head has room for a few, and for none in the compact layout.
 void CompareScreen::draw_settings(Frame& f) {
   Ui& ui = f.ui;
   if (!ui.popup_open(kSettings)) return;
@@ -223,7 +224,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   draw_replace(f, menu, place);
 }
 
-/// As many words of a run's name as have room; the card's own value is the whole of it.
+/// `title_of` keeps as many words of a run's name as have room; the card's own value is the whole name.
 std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float room) {
   const std::string& name = f.all().runs[run].name;
   const Painter& p = f.ui.paint();
@@ -237,7 +238,7 @@ std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float
                  {name, short_name(f.all(), run), name.substr(0, name.find(',')), words, "…"});
 }
 
-/// The values of what differs; what is not the baseline's stands on a chip behind a sign.
+/// `draw_card_settings` draws the values of what differs. Those that differ from the baseline's stand on a chip.
 void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -251,7 +252,7 @@ void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run) {
     const float right = 104;  // beside the wiring and "replace"
     const TextStyle style = said ? kMono : kBody;
     const std::string whole = value_words(all, setting, run);
-    // Of data their name alone says much.
+    // Data can be shortened to their name, which says most.
     const std::string brief = setting.key == "data" && said ? whole.substr(0, whole.find(", ")) : "…";
     const std::string text = fitting(p, style, card.right() - right - left, {whole, brief, "…"});
     if (differs) {
