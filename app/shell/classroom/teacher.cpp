@@ -1,4 +1,4 @@
-// A lesson from its begin to its code. See teacher.h.
+// This file takes a lesson from its begin to its code. See teacher.h.
 #include "app/shell/classroom/teacher.h"
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ void draw_question(Ui& ui, Teaching& teaching) {
   ui.end_popup();
 }
 
-// The sidecar of the frame before says that this is a lesson.
+// `hand_out` saves the session a frame later, when its sidecar already says that it is a lesson.
 void hand_out(Teaching& teaching, ShownSession& session, std::string& notice) {
   if (!std::exchange(teaching.hand_out, false)) return;
   const std::string path = free_name(lab::pictures_folder() + "/normscope-lesson");
