@@ -37,8 +37,7 @@ struct Badge {
   Icon icon = Icon::None;
 };
 
-/// `model_of` is the run's own model. For a run recorded elsewhere it is the placement that its log names, in our
-/// stack.
+/// `model_of` is the run's own model, or for a run recorded elsewhere our stack with the placement that its log names.
 std::optional<ModelConfig> model_of(const Compared& run) {
   if (run.spec) return run.spec->model;
   for (const auto& [key, value] : run.settings) {

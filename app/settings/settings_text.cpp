@@ -29,7 +29,7 @@ const std::string& what_to_type(const Field& field) {
   return is_file(field) ? words::say("settings.type_path") : words::say("settings.type");
 }
 
-// `without_key` makes "[train.milestones] 'abc' is no list" "'abc' is no list", as the row already names the key.
+// `without_key` turns "[train.milestones] 'abc' is no list" into "'abc' is no list": the row names the key.
 std::string without_key(std::string line) {
   const size_t end = line.find("] ");
   return line.starts_with('[') && end != line.npos ? line.substr(end + 2) : line;

@@ -32,7 +32,7 @@ Parts parts_of(std::string_view name) {
   }
 }
 
-// `spelled` makes "layers3-6" "layers 3 to 6" and "hidden-norm" "hidden norm".
+// `spelled` turns "layers3-6" into "layers 3 to 6", and "hidden-norm" into "hidden norm".
 std::string spelled(const std::string& part) {
   if (const std::string* words = words_for("part", part)) return *words;
   const bool layers = part.starts_with("layer");
@@ -48,7 +48,7 @@ std::string spelled(const std::string& part) {
   return out;
 }
 
-// `place_in_diagram` makes "diagram/enc/layer2/attn/before" "encoder layer 2, attention: norm before".
+// `place_in_diagram` turns "diagram/enc/layer2/attn/before" into "encoder layer 2, attention: norm before".
 std::string place_in_diagram(std::span<const std::string> parts) {
   std::string place;
   if (parts[0] == "enc") {
@@ -69,7 +69,7 @@ std::string run_field(const Parts& parts) {
   return words::say("controls.made.field_of_run", {{"field", field->label}, {"run", parts[2]}});
 }
 
-// `plot_menu` makes "plot/loss/menu/csv" "loss plot: save as CSV".
+// `plot_menu` turns "plot/loss/menu/csv" into "loss plot: save as CSV".
 std::string plot_menu(const Parts& parts) {
   std::string what = words::say("controls.made.menu");
   if (parts.size() > 3)

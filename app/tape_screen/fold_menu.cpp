@@ -1,5 +1,5 @@
-// What stands in the title row of the fold panel: its menu with what can be saved, and the record of what the last
-// change of the wiring did to the program.
+// The title row of the fold panel has its menu with what can be saved, and the record of what the last change of the
+// wiring did to the program.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -70,7 +70,7 @@ void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
   ui.end_popup();
 }
 
-/// "+12 −12 ≠6", and behind it the list.
+/// `draw_changes` draws "+12 −12 ≠6", which opens the list.
 void TapeScreen::draw_changes(Ui& ui, const Rect& place) {
   const ProgramChange& change = facts_->change;
   const ChangeCounts counts = change_counts(*facts_);
