@@ -19,7 +19,7 @@
 namespace normscope::compare {
 namespace {
 
-constexpr float kDecades = 4;  // of the maps
+constexpr float kDecades = 4;  // range of the colours of the maps
 constexpr size_t kColumns =
     320;  // of a map, at most; a column of several steps shows the ratio farthest from 1
 constexpr double kAbove = 1.3;  // nats of the loss axis above the unigram entropy

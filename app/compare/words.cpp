@@ -103,7 +103,7 @@ std::string value_words(const Comparison& all, const Setting& setting, size_t ru
   if (setting.key != "model.placement") return value;
   try {
     return label(placement_from(value));
-  } catch (const Error&) {  // a log may say what it likes
+  } catch (const Error&) {  // a log may contain any value
     return value;
   }
 }

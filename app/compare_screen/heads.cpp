@@ -20,8 +20,8 @@ using namespace compare;
 
 namespace {
 
-constexpr float kRow = 19;       // of a setting
-constexpr size_t kMostRows = 4;  // that a card has room for
+constexpr float kRow = 19;       // height of a setting
+constexpr size_t kMostRows = 4;  // settings that a card has room for
 constexpr TextStyle kBody{Face::Sans, type::body}, kMono{Face::Mono, type::body};
 
 const EndRow* row_of(const Comparison& all, size_t run) {
@@ -51,7 +51,7 @@ std::optional<ModelConfig> model_of(const Compared& run) {
 std::vector<Badge> badges_of(const Comparison& all, size_t run) {
   std::vector<Badge> badges;
   if (run == all.baseline()) badges.push_back({words::say("compare.baseline"), BadgeKind::Solid});
-  if (was_replaced(all.runs[run]))  // so it is a recorded one
+  if (was_replaced(all.runs[run]))  // then it is a recorded run
     badges.push_back({words::say("compare.badge.replaced"), BadgeKind::Solid, Icon::File});
   else if (!all.runs[run].source.empty())
     badges.push_back({words::say("compare.badge.recorded"), BadgeKind::Outline, Icon::File});

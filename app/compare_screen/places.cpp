@@ -18,7 +18,7 @@ using namespace compare;
 namespace {
 
 constexpr float kPlaceRow = 34, kGridRow = 25, kLeastCell = 34;
-constexpr float kFullDecades = 4;  // of a cell's colour
+constexpr float kFullDecades = 4;  // range of a cell's colour
 constexpr TextStyle kWords{Face::Sans, type::body}, kStrong{Face::Bold, type::title};
 
 /// `where` says "step 2, layer 6, W_K", or "nowhere".
@@ -129,7 +129,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   options.log = true;
   options.hard_hi = true;
   options.unit = "×";
-  head.take_right(14);  // the menu's
+  head.take_right(14);  // room for the menu
   if (const std::optional<size_t> run = f.run_of(loupe_); run && f.shown->grids[*run].heat)
     lab::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);
   field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", factor_,

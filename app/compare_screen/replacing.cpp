@@ -14,7 +14,7 @@ using namespace ui;
 
 namespace {
 
-constexpr float kListRow = 28;  // of a popup
+constexpr float kListRow = 28;  // height of a row in the popup
 constexpr size_t kListed = 8;   // runs that need no search
 constexpr TextStyle kEntry{Face::Sans, type::body};
 
@@ -91,7 +91,7 @@ void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& pla
   const size_t slot = now.number;
   const std::vector<SideBySide::Choice> others = side_.choices();
   const bool anybody = now.live || now.recorded || !now.path.empty();
-  const char own = static_cast<char>('A' + now.number);  // of the live run that belongs here
+  const char own = static_cast<char>('A' + now.number);  // letter of the live run that belongs here
   const bool back = !now.live && !compare::live_key(f.view, own).empty(), many = others.size() > kListed;
   const bool settings = f.compact() && f.has() && !f.all().settings.empty();
   const size_t fixed_rows = 1u + back + anybody + settings + many;

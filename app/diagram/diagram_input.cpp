@@ -315,7 +315,7 @@ void open_rows(Ui& ui, DiagramState& state, const StackLayout& stack_layout, con
           row.row.count() > 1 ? "diagram.help.open_alike" : "diagram.help.open",
           {{"first", row.row.first + 1}, {"last", row.row.last + 1}, {"layer", row.row.first + 1}});
       HitOptions options;
-      options.overlap = true;  // its marks lie on it
+      options.overlap = true;  // the marks of the row lie on it
       if (ui.hit(row_name(stack_layout.side, row.row), row.box, "collapsed", help, options).clicked)
         state.open(stack_layout.side) = row.row.first;
     } else if (!row.collapse.empty()) {

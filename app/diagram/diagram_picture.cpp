@@ -197,7 +197,7 @@ struct Picture : SublayerPainter {
     const auto fits = [&](const auto& words) { return small.inside.right() - width_of(words) >= named + 6; };
     const auto at = std::find_if(inside.begin(), inside.end(), fits);
     const bool between = r.row.count() > 1 && r.small.size() == 2 && !d.narrow;
-    if (at == inside.end() && !between)  // no room for a word: a point says it
+    if (at == inside.end() && !between)  // a point stands for words that do not fit
       return small_fixed(centred({r.box.x + 10.5f, small.before.centre().y}, 5, 5));
     // The rows of a group lie so far apart that the words fit over and under its name.
     const std::string& words = at == inside.end() ? inside.back() : *at;
@@ -262,7 +262,7 @@ struct Picture : SublayerPainter {
       return;
     }
     if (open && compact) return;
-    if (r.row.count() == 1) {  // the box of an open one is near: its number stands above
+    if (r.row.count() == 1) {  // an open layer's box is near: its number stands above
       square({d.left, (open ? y - 8 : y) - 5}, r.row.first, !compact && !open);
       if (!open) return;
       p.text({d.left + 5, y - 20}, {Face::Sans, type::body}, t.ink2, std::to_string(r.row.first + 1),

@@ -18,7 +18,7 @@ using namespace ui;
 
 namespace {
 
-constexpr float kCorner = 10;  // of the way back
+constexpr float kCorner = 10;  // radius of the corner where the branch returns
 
 // `sub_titles` are names of a function, the longest first: the first that fits is used.
 std::array<std::string, 2> sub_titles(Sub sub, bool beside_cross) {
@@ -123,7 +123,7 @@ void SublayerPainter::scales(const SublayerLayout& s, int layer) {
 
 void SublayerPainter::second_stream() {
   const float x = d.second.centre().x, k = 5, y = d.join.y;
-  const float lane = d.stream_x - (d.narrow ? 11.f : 14.f);  // beside the layers
+  const float lane = d.stream_x - (d.narrow ? 11.f : 14.f);  // the lane runs beside the layers
   const float turn = d.second.bottom() + 8;
   p.line({lane, d.stream_bottom}, {lane, turn}, t.wire, 2);
   if (lane != x) p.bezier({lane, turn}, {lane, turn - 7}, {x, turn - 1}, {x, turn - 8}, t.wire, 2);
@@ -181,7 +181,7 @@ void SublayerPainter::size_bar(const Rect& r, int layer, Sub sub) {
   p.fill(r, solid(), 2);
   const float value = input.data.stream_variance(run, layer, sub, input.step, d.side);
   if (!std::isfinite(value) || value <= 0) return;
-  const float share = std::clamp((std::log10(value) + 2) / 4, 0.02f, 1.f);  // 0.01 to 100
+  const float share = std::clamp((std::log10(value) + 2) / 4, 0.02f, 1.f);  // the bar spans 0.01 to 100
   p.fill({r.x, r.y, r.w * share, r.h}, t.wire, 2);
 }
 

@@ -144,7 +144,7 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
     plot.pad_bottom = under - 2;
     plot.title.clear();
     plot.sentence.clear();
-    if (!plot.heat) {  // its place stays: say why it is empty
+    if (!plot.heat) {  // its place stays and says why it is empty
       tile(f.ui, {x, inner.y + 2, 16, 16}, f.view.runs[i].letter - 'A');
       const RunView& run = f.view.runs[i];
       p.text_wrapped({x, inner.y + 24, width, 32}, small, t.ink3,

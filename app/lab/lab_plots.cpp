@@ -206,7 +206,7 @@ void LabScreen::draw_strips(Frame& f, const Panel& panel, const Rect& rect, bool
   Rect inner = with_panel ? strips_panel(f, panel, rect, plots.front()) : rect;
   const float bottom = plots.back().pad_bottom;
   const float each = (inner.h - bottom) / static_cast<float>(plots.size());
-  float labels = 0;  // the tiles stand beside the labels of the lines
+  float labels = 0;  // width of the labels, beside which the tiles stand
   for (const plot::PlotSpec& plot : plots)
     labels = std::max(labels, plot::needed_pad_right(f.ui, plot, inner.w - 30) + 26);
   constexpr float kFree = 16 + 26;  // where they fit left of the end of the axis they need none
@@ -217,7 +217,7 @@ void LabScreen::draw_strips(Frame& f, const Panel& panel, const Rect& rect, bool
     plot.pad_right = with_panel ? f.pad_right : labels;
     if (plot.y.scale == plot::AxisScale::Log) thin_ticks(plot.y, each - plot.pad_top - 4);
     const Rect place = inner.take_top(each + (last ? bottom : 0));
-    plot.tile.reset();  // stands in the panel's corner, clear of the lines
+    plot.tile.reset();  // the panel's corner has it, clear of the lines
     const std::string part = fmt::format("{}/{}", name, f.view.runs[i].letter);
     const std::string lit =
         plot_.hover_layer ? fmt::format("layer {}", *plot_.hover_layer + 1) : std::string{};

@@ -117,7 +117,7 @@ std::string loss_text(const RunView& run) {
 // `card_help` says what the run is, where it came from, and what was changed when.
 std::string card_help(const LabView& view, const RunView& run) {
   std::string text = words::say("lab.card.run", {{"run", run.letter}, {"name", run.name}});
-  const auto source = static_cast<size_t>(run.forked_from);  // none: beyond all of them
+  const auto source = static_cast<size_t>(run.forked_from);  // -1 becomes larger than any index
   if (source < view.runs.size())
     text +=
         words::say("lab.card.forked", {{"run", view.runs[source].letter}, {"step", grouped(run.fork_step)}});

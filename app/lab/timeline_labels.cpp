@@ -8,7 +8,7 @@
 namespace normscope::lab {
 namespace {
 
-constexpr std::string_view kBecame = "→";  // in the text of an edit
+constexpr std::string_view kBecame = "→";  // separates old and new value in an edit
 constexpr float kApart = 14;               // px between two labels
 constexpr float kOver = 6;                 // px that a label reaches beyond its marker, at least
 

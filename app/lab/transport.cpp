@@ -267,7 +267,7 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
     commands.emplace_back(session::Reset{ui.shift()});
     state.pinned_step.reset();
   }
-  if (at_end(view)) {  // an offer in the place of play and step
+  if (at_end(view)) {  // more steps are offered in place of play
     primary.style = {Face::Bold, type::body};
     const std::string more = words::say("lab.transport.more", {{"steps", grouped(view.portion)}});
     if (button(ui, "transport/play", {x + 40, cy - big / 2, 86, big}, more,

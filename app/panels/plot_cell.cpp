@@ -18,7 +18,7 @@ using namespace ui;
 
 namespace {
 
-constexpr float kRow = 28;  // of a popup list
+constexpr float kRow = 28;  // height of a row in the list
 
 void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& chosen, bool stream) {
   // The list has each name and its note in columns whose width does not depend on the choice.

@@ -88,7 +88,7 @@ std::shared_ptr<Line> future_rate(const Schedule& schedule, int from, int to) {
   auto line = std::make_shared<Line>();
   from = std::max(from, 0);
   const int stride = std::max(1, (to - from) / 400);
-  for (int64_t at = from; at <= to; at += stride) {  // as wide as the sum, whatever the budget
+  for (int64_t at = from; at <= to; at += stride) {  // 64 bits hold the sum whatever the budget
     const int step = static_cast<int>(at);
     line->x.push_back(static_cast<float>(step));
     line->y.push_back(step == 0 ? (schedule.warmup > 0 ? 0.f : static_cast<float>(learning_rate(schedule, 1)))

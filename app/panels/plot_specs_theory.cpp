@@ -23,7 +23,7 @@ constexpr int kEarly = 10;  // steps until which runs can still be compared with
 // `question_of` asks about a run's one stack, or about the given stack of an encoder-decoder.
 theory::Question question_of(const LabView& view, const RunView& run, theory::Subject subject, Side side) {
   const bool encoder = side == Side::Encoder || run.spec->model.architecture == Architecture::Encoder;
-  const bool same_data = run.spec->data == view.runs.front().spec->data;  // whose counts these are
+  const bool same_data = run.spec->data == view.runs.front().spec->data;  // the agreement is the first run's
   return {.subject = subject, .decoder = !encoder, .same_token = same_data ? view.agreement.token : 0};
 }
 
@@ -218,7 +218,7 @@ void add_cosine_theory(PlotSpec& plot, const LabView& view, int step) {
     if (has_both(run) || !line || std::count(drawn.begin(), drawn.end(), line->low) > 0) continue;
     drawn.push_back(line->low);
     const std::vector<float> y(drawn.back().begin(), drawn.back().end());
-    if (drawn.size() == 1)  // one name for all of them
+    if (drawn.size() == 1)  // one name serves all of them
       add_name(plot, double(y.size()), y.back(), "", words::say("plots.theory.mean_field"));
     add_dotted(plot, words::say("plots.theory.line_mean_field", {{"runs", run.letter}}), y);
   }

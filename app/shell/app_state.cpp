@@ -139,7 +139,7 @@ bool narrow(const Ui& ui) { return ui.size().x < 960; }
 // `tabs` returns where the room right of the tabs begins.
 float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
-  float x = narrow(ui) ? 52 : 165;  // there the mark alone stands before them
+  float x = narrow(ui) ? 52 : 165;  // a narrow bar has only the mark before the tabs
   for (const Tab& each : kTabs) {
     const float width =
         ui.paint().text_width({Face::Sans, type::title}, words::say(each.word)) + (hints ? 26.f : 12.f);

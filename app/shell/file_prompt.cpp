@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFilePopup = "app/file";
 constexpr const char* kPathField = "app/file/path";
-constexpr int kRows = 8;  // that are seen at a time
+constexpr int kRows = 8;  // rows that are seen at a time
 constexpr float kRow = 24;
 constexpr double kTwice = 0.4;  // seconds between the clicks of a double click
 

@@ -292,7 +292,7 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
     ui.edit() = {};
     ui.close_popup();
   } else if (ui.edit().name.empty() && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
-    ui.edit() = {kQueryField, state.query, true};  // Enter on nothing, a click beside: go on typing
+    ui.edit() = {kQueryField, state.query, true};  // typing goes on after Enter on nothing or a click beside
   }
   ui.end_popup();
   if (chosen && !chosen->control.empty() && chosen->refusal.empty()) {

@@ -136,7 +136,7 @@ class SettingsTable {
     const toml::node* node = table_.get(key);
     if (!node || take(*node) || !complaint_.empty()) return;
     const auto text = node->value_exact<std::string>();
-    const auto whole = node->value_exact<int64_t>();  // a large one is no double
+    const auto whole = node->value_exact<int64_t>();  // a double cannot hold every large one
     const auto real = node->value_exact<double>();
     const std::string shown = text    ? shown_text(*text)
                               : whole ? std::to_string(*whole)
@@ -291,14 +291,14 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
     const GoneFolder gone(folder);
     if (gone.is_taken()) continue;
     if (beginning) {
-      fs::remove_all(folder, error);  // of a window that was killed as it began
+      fs::remove_all(folder, error);  // left by a window that was killed as it began
       continue;
     }
     fs::remove_all(folder / kReplaced, error);
     if (fs::exists(folder / "session.json", error))
       ended.push_back({folder.string(), !fs::exists(folder / "closed", error)});
     else if (gone.is_ours())
-      remove_at_once(folder);  // of a window that never trained a step
+      remove_at_once(folder);  // left by a window that never trained a step
   }
   std::sort(ended.begin(), ended.end(), [](const EndedSession& a, const EndedSession& b) {
     return number_of(a.path) > number_of(b.path);

@@ -205,7 +205,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
     case Act::MeasureBatch:
       return void(session.commands.emplace_back(session::MeasureBatch{}));
     default:
-      return;  // belongs to a control
+      return;  // a control carries out the others
   }
 }
 
@@ -369,7 +369,7 @@ std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const Lab
     if (offer->act == Act::Restore) answer_lost(offers);
   }
   if (!yes) return {};
-  if (offer->act == Act::Restore) {  // not their first visit
+  if (offer->act == Act::Restore) {  // a person with a lost session is no new visitor
     offers.game = false;
     offers.answered = true;
   }

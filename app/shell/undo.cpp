@@ -60,7 +60,7 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, std::span
   done.first = tickets.front();
   done.last = tickets.back();
   if (held && !done_.empty() && !done.gesture.empty() && done_.back().gesture == done.gesture)
-    done_.back().last = done.last;  // further along the same drag
+    done_.back().last = done.last;  // the same drag went on
   else
     add(std::move(done));
 }

@@ -51,7 +51,7 @@ void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
   quiet.quiet = true;
   if (icon_button(ui, kMenu, at, Icon::File, words::say("tape.save.fold"), quiet)) ui.open_popup(kMenu);
   if (ui.shortcut("Ctrl+E", kMenu)) ui.open_popup(kMenu);
-  const bool speed = size_ == Size::Compact;  // whose bar has no room for it
+  const bool speed = size_ == Size::Compact;  // the compact bar has no room for the speed
   const float height = 28 * static_cast<float>(std::size(kEndings)) + 12 + (speed ? 36.f : 0.f);
   const Rect list{at.right() - 160, at.bottom() + 4, 160, height};
   if (!ui.begin_popup(kMenu, list)) return;

@@ -69,7 +69,7 @@ class Rows {
       std::string opens_with;
       bool closed = false;
       for (; group != fold.groups.end() && group->first <= i; ++group) {
-        if (group->first < i) continue;  // inside one that is closed
+        if (group->first < i) continue;  // it lies inside a closed group
         const bool open = is_open(*group);
         if (group->depth == 0) {
           layer = &*group;

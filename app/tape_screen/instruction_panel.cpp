@@ -127,7 +127,7 @@ void InstructionPanel::draw_head(Frame& f, Rect& rest) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
   Rect row = rest.take_top(f.given.head > 0 ? 28.f : space::title_row);
-  if (f.given.head <= 0) row.take_right(30);  // the menu's
+  if (f.given.head <= 0) row.take_right(30);  // room for the menu
   const std::string& title = f.shown->title;
   const std::string fits = fitting(p, kTitleBold, row.w, {title, title.substr(0, title.rfind(','))});
   row.take_left(p.text_in(row, kTitleBold, t.ink, fits) + 10);

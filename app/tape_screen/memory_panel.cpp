@@ -101,7 +101,7 @@ void MemoryPanel::draw_title(Frame& f, Rect& rest) {
   const Theme& t = ui.theme();
   if (f.given.head_room <= 0) {
     Rect row = rest.take_top(space::title_row);
-    row.take_right(30);  // the menu's
+    row.take_right(30);  // room for the menu
     row.take_left(p.text_in(row, kTitleBold, t.ink, words::say("tape.memory.title")) + 12);
     p.text_in(row, kBodyWords, t.ink3,
               fitting(p, kBodyWords, row.w,
@@ -185,7 +185,7 @@ void MemoryPanel::draw_boxes(Frame& f) {
   const float least = 1 / f.ui.scale();
   for (const MemoryBox& box : boxes_) {
     Rect r = box.rect.moved(f.plot.x, f.plot.y);
-    if (r.h > 4) r.h -= 0.5f;  // neighbours are told apart
+    if (r.h > 4) r.h -= 0.5f;  // a gap tells neighbours apart
     r.w = std::max(r.w, least);
     r.h = std::max(r.h, least);
     p.fill(r, colour_of(t, box.layer, box.kind, f.given.layers));

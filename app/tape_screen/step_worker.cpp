@@ -120,7 +120,7 @@ void StepWorker::loop() {
     }
     publish();
   }
-  timing_.reset();  // before the backend that its step has
+  timing_.reset();  // ends before the step's backend does
 }
 
 void StepWorker::carry_out(Todo& todo) {
@@ -146,7 +146,7 @@ void StepWorker::leave_step() {
 
 void StepWorker::begin(std::shared_ptr<PlayedStep> step) {
   timing_.reset();
-  step_.reset();  // its memory, before the maps of the next one are made
+  step_.reset();  // frees the memory before the next step's maps are made
   StepPlayer& player = *step->player;
   auto facts = std::make_shared<StepFacts>();
   facts->number = step->ticket;

@@ -102,7 +102,7 @@ Wiring& wiring_of(StackWiring& stack, int layer, Sub sub) {
 }
 
 const Wiring& wiring_of(const StackWiring& stack, int layer, Sub sub) {
-  return wiring_of(const_cast<StackWiring&>(stack), layer, sub);  // only read
+  return wiring_of(const_cast<StackWiring&>(stack), layer, sub);  // the caller only reads it
 }
 
 NormKind norm_at(const StackWiring& stack, SlotId at) {

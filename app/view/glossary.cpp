@@ -86,7 +86,7 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
   const std::string source = source_text(term, words);
   const float source_h = ui.paint().wrapped_height(width - 32, small, source, 16);
   Rect box{(ui.size().x - width) / 2, 90, width, text_h + source_h + 62 + way};
-  for (const Mark& mark : marks) {  // beside the word, where it stands on the screen
+  for (const Mark& mark : marks) {  // the entry opens beside the word on the screen
     if (mark.term != &term) continue;
     box.x = std::min(mark.rect.x, ui.size().x - width - 8);
     box.y = mark.rect.bottom() + 2;

@@ -103,7 +103,7 @@ void LabData::extend(const RunView& run, Cached& c, Growing& g, int32_t stat) {
 }
 
 std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string& name) {
-  constexpr float kManySteps = 64;  // behind: then reading all is cheaper
+  constexpr float kManySteps = 64;  // a line so far behind is cheaper to read whole
   Cached& c = cached(run);
   const int32_t index = find(c, name);
   if (index < 0) return std::make_shared<Line>();
@@ -198,7 +198,7 @@ double mean_loss_at(const Line& line, int step, int window) {
   int count = 0;
   for (size_t i = line.y.size(); i-- > 0 && count < window;) {
     const float back = static_cast<float>(step) - line.x[i];
-    if (back >= static_cast<float>(window) && count > 0) break;  // long ago not every step is kept
+    if (back >= static_cast<float>(window) && count > 0) break;  // old steps are thinned out
     if (back >= 0) {
       sum += line.y[i];
       ++count;

@@ -114,7 +114,7 @@ std::optional<bool> system_dark() {
 std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds patience) {
   return start_task("desktop", [patience]() -> std::optional<bool> {
     std::string said;
-    (void)guarded("desktop", [&] {  // who cannot be asked has said nothing
+    (void)guarded("desktop", [&] {  // a desktop that cannot be asked has no wish
       said = lower_without_spaces(
           output_of({"gsettings", "get", "org.gnome.desktop.interface", "enable-animations"}, patience));
     });

@@ -50,9 +50,9 @@ void take_short_slices() {
 #if defined(__linux__) && defined(SYS_sched_setattr)
   if (sched_getscheduler(0) != SCHED_OTHER) return;  // chosen for the program, as with chrt: it stays
   SchedulingAttributes attributes;
-  attributes.nice = getpriority(PRIO_PROCESS, 0);  // of this thread: as it is
+  attributes.nice = getpriority(PRIO_PROCESS, 0);  // keeps this thread's priority
   attributes.runtime = 200'000;
-  (void)syscall(SYS_sched_setattr, 0, &attributes, 0);  // as good without
+  (void)syscall(SYS_sched_setattr, 0, &attributes, 0);  // a refusal does no harm
 #endif
 }
 
@@ -129,7 +129,7 @@ void WindowSession::follow_window() {
 
 WindowSession::~WindowSession() {
   if (lab_) lab_->on_change({});
-  state_.files = {};  // what still reads rings a bell of ours
+  state_.files = {};  // tasks that still read would wake this window
   state_.link = {};
   state_.about = {};
   state_.screens.compare = {};
@@ -172,7 +172,7 @@ void WindowSession::sleep() {
   }
   asleep_.store(!hidden);
   if (!hidden && news_.load())
-    asleep_.store(false);  // rang between the last frame and now
+    asleep_.store(false);  // news came between the last frame and now
   else
     glfwWaitEventsTimeout(0.5);  // an interrupt rings no bell
   asleep_.store(false);

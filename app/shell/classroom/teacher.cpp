@@ -121,7 +121,7 @@ bool try_to_leave(Teaching& teaching, std::string_view code, double now) {
 
 float draw_lesson_bar(Ui& ui, const Rect& room, Teaching& teaching) {
   if (!teaching.kept.lesson) return room.right();
-  constexpr float kMessage = 120;  // that stays for what the trainer says
+  constexpr float kMessage = 120;  // room that stays for the trainer's message
   const TextStyle body{Face::Sans, type::body};
   Rect rest = room.inset(0, (room.h - 28) / 2);
   const Rect leave = rest.take_right(58, 10);

@@ -137,7 +137,7 @@ void follow_linked(Screens& screens, const LabView& view) {
   if (view.runs.empty() || !session::refusal(view.answers, *waits->ticket).empty()) return waits.reset();
   if (!waits->runs) waits->runs = view.runs[0].origin;
   if (view.runs[0].origin != waits->runs || view.step < waits->reached)
-    return waits.reset();  // others, or anew
+    return waits.reset();  // other runs, or these begun anew
   waits->reached = view.step;
   if (view.step <= waits->step) return;
   lab::TransportState& transport = screens.lab.transport();
