@@ -1,6 +1,6 @@
-// GEMM at the shapes that training has, through the linear op's own stages, beside the sgemm of oneDNN and OpenBLAS.
-// Sampled elements of every result are checked against sums in double precision. With settings.cuts a product is cut in
-// several ways, one after the other, whose results must have the same bits.
+// `bench_gemm` times GEMM at the shapes that training has, through the linear op's own stages, beside the sgemm of
+// oneDNN and OpenBLAS. It checks sampled elements of every result against sums in double precision. With settings.cuts
+// it cuts a product in several ways, one after the other, and their results must have the same bits.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The roofs of this machine: FMA peak in registers, bandwidth of a triad over arrays larger than any cache.
+// `measure_machine` finds the roofs: FMA peak in registers, bandwidth of a triad over arrays larger than any cache.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "app/bench/plain.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h: compiled once per target.
+// highway.h follows foreach_target.h, because what follows is compiled once for each target.
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -9,7 +9,7 @@
 namespace normscope::bench {
 namespace {
 
-// RTLD_LOCAL keeps the libraries' symbols apart. Handles stay open until the program ends, as the threads do.
+// `open_first` keeps the libraries' symbols apart by RTLD_LOCAL, and their handles as long as their threads live.
 void* open_first(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return handle;

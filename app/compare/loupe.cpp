@@ -16,7 +16,7 @@
 namespace normscope::compare {
 namespace {
 
-/// `first_column` begins at the first step, or one step before the place where the place is too late for that.
+/// `first_column` is the first step if the place is within kLoupeSteps of it, else the step before the place.
 size_t first_column(const Track& track, const FirstPlace& place) {
   if (!place.parts) return 0;
   const auto at = std::lower_bound(track.steps.begin(), track.steps.end(), place.step);

@@ -1,4 +1,4 @@
-// A metric over the baseline's by layer and step, and the first place where gradient norms part. See comparison.h.
+// This file has metrics over the baseline's by layer and step, and where gradient norms part. See comparison.h.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Mouse and keyboard input of the diagram: every slot and row is a named control, and mouse and keyboard end in the
+// The diagram takes mouse and keyboard here: every slot and row is a named control, and mouse and keyboard end in the
 // same WiringChange.
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// The plots by layer at the cursor's step, the triangles of residual dependency, and the one cell of the compact
-// layout.
+// This file draws the plots by layer at the cursor's step, the triangles of residual dependency, and the one cell of
+// the compact layout.
 #include <fmt/format.h>
 
 #include <algorithm>

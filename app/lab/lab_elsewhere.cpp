@@ -1,5 +1,5 @@
-// Controls that exist and are not drawn now: the palette lists them beside those on screen, and this file brings them
-// forth.
+// This file lists controls that exist and are not drawn now, for the palette to show beside those on screen, and brings
+// them forth.
 #include <fmt/format.h>
 
 #include <algorithm>

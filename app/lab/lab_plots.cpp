@@ -1,5 +1,5 @@
-// Columns of panels, the plots over time, and what a hand on one of them does; plots by layer are in
-// lab_depth_plots.cpp.
+// This file draws columns of panels and the plots over time, and serves a hand on one of them; lab_depth_plots.cpp
+// draws plots by layer.
 #include <fmt/format.h>
 #include <imgui.h>
 

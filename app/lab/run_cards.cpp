@@ -16,7 +16,7 @@ namespace {
 
 using namespace ui;
 
-// The card of a run D that does not exist yet has words where each other card keeps kLeastBeside.
+// `kEmptyWide` is the card, with words, of a run D that does not exist yet, if other cards keep kLeastBeside each.
 constexpr float kEmptyWide = 256, kEmptySquare = 40, kLeastBeside = 300;
 
 bool finite_run(const RunView& run) { return run.state != RunState::NonFinite; }

@@ -1,4 +1,3 @@
-// See timeline_labels.h.
 #include "app/lab/timeline_labels.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The reading half of link.h checks everything, because all of a link came from outside.
+// `read_link` checks everything, because all of a link came from outside. See link.h.
 #include <algorithm>
 #include <iterator>
 #include <set>

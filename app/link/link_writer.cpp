@@ -1,4 +1,4 @@
-// The writing half of link.h, and what a link needs beside itself.
+// `link_fragment` is the writing half of link.h; this file also says what a link needs beside itself.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -188,7 +188,7 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
   }
 }
 
-// `Critical` has the measured critical rates, and the run whose rate comes nearest to its own or exceeds it the most.
+// `Critical` has the measured critical rates, and the run whose rate is the largest share of its critical rate.
 struct Critical {
   double lowest = 0, highest = 0;  // of all that a logarithmic axis can show; 0: none
   const RunView* run = nullptr;

@@ -1,4 +1,4 @@
-// Settings that are typed as text: a list of steps, files, the names of the runs. The row shows the value and opens a
+// These settings are typed as text: a list of steps, files, the names of the runs. The row shows the value and opens a
 // box to type into. A text that cannot be a value is not posted, and the line below the box says why.
 #include <fmt/format.h>
 

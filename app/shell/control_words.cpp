@@ -1,4 +1,4 @@
-// The palette's words for controls: every name of the registry has words (assets/words/controls.toml).
+// `control_title` turns every name of the registry into words for the palette (assets/words/controls.toml).
 #include <fmt/format.h>
 
 #include <cctype>

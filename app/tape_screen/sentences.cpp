@@ -1,4 +1,3 @@
-// See sentences.h.
 #include "app/tape_screen/sentences.h"
 
 #include <fmt/format.h>

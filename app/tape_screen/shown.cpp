@@ -74,7 +74,7 @@ struct Extent {
   int64_t first = 0, rows = 1, columns = 1, sequences = 1, sequence = 0;
 };
 
-/// `extent_of` takes the first of three or more dimensions of what nodes compute for the number of sequences.
+/// `extent_of` counts sequences by the first dimension of what nodes compute, where there are three or more.
 Extent extent_of(const ValueInfo& info, int64_t sequence) {
   Extent e;
   const Shape& s = info.shape;
@@ -268,7 +268,7 @@ class Maker {
   Shown shown_;
 };
 
-/// `largest_gradient` is in the sequence of the picture, of the first input; nullopt while the gradient is not there.
+/// `largest_gradient` finds where the first input's gradient is largest in the picture's sequence; nullopt without one.
 std::optional<Element> largest_gradient(const StepPlayer& player, const Shown& shown) {
   const auto written = std::find_if(shown.writes.begin(), shown.writes.end(), [](const ShownTensor& t) {
     return t.id.gradient && t.input >= 0 && t.there && t.columns > 0;

@@ -17,8 +17,8 @@
 namespace normscope {
 namespace {
 
-// A display server that goes away makes the window library call exit(1). What is left to do is to say so, with a code
-// of its own; the autosave of the last seconds, if there is one, is on the disk.
+// `window_open` and `session_kept` are read at exit, because the window library calls exit(1) when the display server
+// goes away. The autosave of the last seconds, if there is one, is on the disk by then.
 std::atomic<bool> window_open{false}, session_kept{false};
 
 void end_without_display() {

@@ -1,4 +1,3 @@
-// See lesson_code.h.
 #include "app/shell/classroom/lesson_code.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,3 @@
-// See presentation.h.
 #include "app/shell/classroom/presentation.h"
 #include "app/words/words.h"
 
