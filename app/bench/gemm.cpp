@@ -1,6 +1,6 @@
-// GEMM at the shapes that training has, through the linear op's own stages, beside oneDNN's and OpenBLAS's
-// sgemm; every result is checked against a double-precision sum on sampled elements. Or through several ways of cutting
-// a product, in turn, whose results have to be the same bits.
+// `bench_gemm` times GEMM at the shapes that training has, through the linear op's own stages, beside the sgemm of
+// oneDNN and OpenBLAS. It checks sampled elements of every result against sums in double precision. With settings.cuts
+// it cuts a product in several ways, one after the other, and their results must have the same bits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,10 +35,10 @@ struct Size {
 constexpr Size kListed[] = {{1024, 64, 64},    {1024, 64, 256},   {1024, 256, 64},  {1024, 256, 256},
                             {2048, 256, 256},  {2048, 1024, 256}, {4096, 512, 512}, {4096, 512, 2048},
                             {4096, 2048, 512}, {4096, 2048, 2048}};
-// Beyond the list: gradients of weights, whose sums run over all rows of a batch, and an odd size.
+// `kGradients` adds gradients of weights, whose sums run over all rows of a batch, and an odd size.
 constexpr Size kGradients[] = {{64, 64, 1024},    {64, 256, 1024},  {256, 64, 1024},   {256, 256, 2048},
                                {256, 1024, 2048}, {512, 512, 4096}, {512, 2048, 4096}, {1023, 65, 33}};
-// Attention's products of one head: on one core, as attention runs them.
+// `kPerHead` are attention's products of one head, timed on one core because attention runs them so.
 constexpr Size kPerHead[] = {{64, 64, 16}, {64, 16, 64}, {128, 128, 64}};
 
 std::vector<float> random_floats(size_t n, unsigned seed) {
@@ -73,7 +73,7 @@ struct Problem {
     return b[static_cast<size_t>(layout == Layout::NT ? j * k + kk : kk * n + j)];
   }
 
-  /// Largest error on about 500 elements, over the sum of absolute products.
+  /// `error` is the largest error of about 500 elements, each relative to the sum of its absolute products.
   double error() const {
     double worst = 0;
     const int64_t step = std::max<int64_t>(1, m * n / 500);
@@ -91,7 +91,7 @@ struct Problem {
   }
 };
 
-/// The problem as a call of the linear op: NN and NT are forward, TN is the weight gradient.
+/// `LinearCall` is the problem as a call of the linear op: NN and NT are forward, TN is the weight gradient.
 class LinearCall {
  public:
   LinearCall(Problem& p, const cpu::GemmChoice& choice) : choice_(choice) {
@@ -166,7 +166,7 @@ nlohmann::json measure(Problem& p, cpu::Pool& pool, const Settings& settings, co
   return row;
 }
 
-/// A row for each of settings.cuts; the ratio is to the first. Timed in turn, so that what disturbs one disturbs all.
+/// `measure_cuts` has a row for each of settings.cuts. It times them in turn, so that a disturbance hits them all.
 std::vector<nlohmann::json> measure_cuts(Problem& p, cpu::Pool& pool, const Settings& settings,
                                          const Machine& machine) {
   constexpr int kTurns = 5;
@@ -215,7 +215,7 @@ void print(const nlohmann::json& row) {
              right(row) ? "" : "  WRONG", row.value("cut", ""));
 }
 
-/// The ratios of each cut over all products.
+/// `print_cuts` prints each cut's ratios to the first cut, over all products.
 void print_cuts(const nlohmann::json& rows, const std::vector<cpu::GemmChoice>& cuts) {
   fmt::print("\nOver the first cut: least, median, largest\n");
   for (const cpu::GemmChoice& cut : cuts) {

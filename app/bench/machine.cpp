@@ -1,4 +1,4 @@
-// The roofs of this machine: FMA peak in registers, bandwidth of a triad over arrays larger than any cache.
+// `measure_machine` finds the roofs: FMA peak in registers, bandwidth of a triad over arrays larger than any cache.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,8 +21,7 @@ struct Triad {
   std::vector<float> a, b, c;
 };
 
-// Stages of the pool carry no data of their own: what these need stands in the workspace and the inputs of the
-// call.
+// Stages of the pool carry no data of their own, so their data stand in the call's workspace and inputs.
 void fma_stage(const Call& call, const StepInputs&, int64_t chunk, cpu::Scratch) noexcept {
   cpu::spin_fma(kRounds, call.workspace + 16 * chunk);
 }
@@ -35,7 +34,7 @@ void triad_stage(const Call& call, const StepInputs&, int64_t chunk, cpu::Scratc
   for (size_t i = 0; i < share; ++i) out[i] = x[i] + 0.5f * y[i];
 }
 
-// Long enough for every thread to come and take one.
+// `kChunkTime` is long enough for every thread to come and take a chunk.
 constexpr auto kChunkTime = std::chrono::microseconds(5);
 
 void timed_chunk(const Call&, const StepInputs&, int64_t, cpu::Scratch) noexcept {

@@ -1,6 +1,6 @@
-// Whole steps beside plain loops (app/bench/plain.h), both on one thread: the small single-file GPTs that people write
-// by hand, one layer and 256 tokens, where what surrounds the arithmetic decides; and the benchmark's decoders, where
-// the products do. Called by commands/bench.cpp.
+// `bench_micro` runs whole steps beside plain loops (app/bench/plain.h), both on one thread. Small models are like the
+// single-file GPTs that people write by hand, one layer and 256 tokens, where what surrounds the arithmetic decides. In
+// the benchmark's decoders the products decide. Called by commands/bench.cpp.
 #include <fmt/format.h>
 
 #include <string>

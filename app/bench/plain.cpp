@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "app/bench/plain.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h: compiled once per target.
+// highway.h follows foreach_target.h, because what follows is compiled once for each target.
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -18,7 +18,7 @@ namespace {
 using Vector = float __attribute__((vector_size(64), aligned(4), may_alias));
 constexpr int kLanes = 16;
 
-/// C (rows,N) = [C +] A (rows,depth) B (depth,N), four rows at a time, sums in registers. A(i,k) = a[i*row + k*col].
+/// `multiply`: C (rows,N) = [C +] A (rows,depth) B (depth,N), four rows at a time. A(i,k) = a[i*row + k*col].
 template <int N, bool kAdd>
 void multiply(int rows, int depth, const float* a, int row, int col, const float* b, float* c) {
   constexpr int kColumns = N % 64 == 0 ? 64 : N % 32 == 0 ? 32 : 16, kVectors = kColumns / kLanes;
@@ -39,7 +39,7 @@ void multiply(int rows, int depth, const float* a, int row, int col, const float
   }
 }
 
-/// e^x for x <= 0, to some 1e-7: 2^n by its bits times a polynomial, without a branch or a call.
+/// `exp_of` is e^x for x <= 0, to about 1e-7: 2^n by its bits times a polynomial, without a branch or a call.
 inline float exp_of(float x) {
   const float scaled = x * 1.44269504f, clamped = scaled < -126.0f ? -126.0f : scaled;
   const int whole = static_cast<int>(clamped - 0.5f);
@@ -49,7 +49,7 @@ inline float exp_of(float x) {
   return series * __builtin_bit_cast(float, (whole + 127) << 23);
 }
 
-/// K inputs, N outputs. The transposed weight is made once a step.
+/// `Linear` has K inputs and N outputs, and transposes its weight once a step.
 template <int K, int N>
 struct Linear {
   Parameter w, b;  // b may be empty
@@ -96,7 +96,7 @@ struct Norm {
       }
     }
   }
-  /// Adds to dx.
+  /// `backward` adds to dx.
   void backward(int rows, const float* normalised, const float* inverse, const float* dy, float* dx) {
     for (int i = 0; i < rows; ++i) {
       const float *y = normalised + i * D, *g = dy + i * D;
@@ -116,7 +116,7 @@ struct Norm {
   }
 };
 
-/// Four heads of width E over T positions, causal; q, k, v and the result are (T, 4 E).
+/// `Heads` are four causal heads of width E over T positions; q, k, v and the result are (T, 4 E).
 template <int T, int E>
 struct Heads {
   static constexpr int kHeads = 4, D = kHeads * E;
@@ -148,7 +148,7 @@ struct Heads {
       }
     }
   }
-  /// dq, dk and dv are assigned.
+  /// `backward` assigns dq, dk and dv.
   void backward(const float* q, const float* k, const float* v, const float* dout, float* dq, float* dk,
                 float* dv) const {
     for (float* d : {dq, dk, dv}) std::memset(d, 0, sizeof(float) * T * D);
@@ -231,7 +231,7 @@ class Decoder final : public PlainDecoder {
       w1.transpose();
       w2.transpose();
     }
-    // What backward needs of the sequence.
+    // These arrays keep what backward needs of the sequence.
     float x1[T * D], y1[T * D], inverse1[T], x2[T * D], y2[T * D], inverse2[T];
     float queries[T * D], keys[T * D], values[T * D], mixed[T * D], hidden[T * F];
     Heads<T, D / 4> heads;
@@ -265,7 +265,7 @@ class Decoder final : public PlainDecoder {
     end_.out.forward(T, last_, logits_);
   }
 
-  /// Sum of the loss over the sequence; logits become their gradient.
+  /// `cross_entropy` returns the sum of the loss over the sequence and turns the logits into their gradient.
   double cross_entropy(const int32_t* targets) {
     double loss = 0;
     for (int t = 0; t < T; ++t) {
@@ -311,7 +311,7 @@ class Decoder final : public PlainDecoder {
       }
   }
 
-  /// Adam; the gradient's sum of squares joins the total, and it is zero for the next step.
+  /// `update` is Adam. It adds the gradient's sum of squares to the total and zeroes the gradient for the next step.
   void update(const Parameter& p, const StepInputs& s) {
     float squares = 0;
     float* __restrict value = p.value, * __restrict g = p.gradient, * __restrict m = p.m, * __restrict v = p.v;
@@ -337,7 +337,7 @@ class Decoder final : public PlainDecoder {
     End end_;
   };
   double squares_ = 0;
-  // Of one sequence. Members, as the object lies on the heap: at D 256 they are too large for a thread's stack.
+  // Arrays of one sequence are members, on the heap with the object: at D 256 they are too large for a thread's stack.
   float x_[T * D], branch_[T * D], last_[T * D], last_y_[T * D], last_inverse_[T], logits_[T * kVocabulary];
   float d_[T * D], dx_[T * D], dhidden_[T * F], dmixed_[T * D], dq_[T * D], dk_[T * D], dv_[T * D];
 };
@@ -362,7 +362,7 @@ namespace normscope::bench {
 HWY_EXPORT(decoder_of);
 namespace {
 
-/// The decoder and its memory.
+/// `Owned` is the decoder together with its memory.
 class Owned final : public PlainDecoder {
  public:
   Owned(const Model& m, const Stepper& stepper)

@@ -1,4 +1,4 @@
-// Which models have plain loops (app/bench/plain.h), and how far their steps lie from the engine's.
+// This file lists the models that have plain loops (app/bench/plain.h) and compares their steps with the engine's.
 #include <algorithm>
 #include <cmath>
 #include <string_view>
@@ -9,10 +9,10 @@
 namespace normscope::bench {
 namespace {
 
-/// Each with its sizes in decoder_of (plain.cpp).
+/// `kPlainModels` are the models whose sizes decoder_of (plain.cpp) knows.
 constexpr std::string_view kPlainModels[] = {"micro16", "micro32", "micro64", "lesson", "deep", "wide"};
 
-/// Of all parameters together.
+/// `gradient_norm` is taken over all parameters together.
 double gradient_norm(const Program& program) {
   const ProgramData& data = program.data();
   double squares = 0;

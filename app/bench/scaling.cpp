@@ -1,6 +1,6 @@
-// What more threads would do: the chunks of a step are timed on one thread, then dealt out as the pool deals them
-// (cpu/pool.h: each thread its own share first, then the others'), with the pool's cost for every stage. Beside it the
-// steps themselves, on as many threads as this machine has cores.
+// `bench_scaling` times the chunks of a step on one thread, then deals them out as the pool does (cpu/pool.h: each
+// thread its own share first, then the others'), with the pool's cost for every stage. Beside this simulation it
+// measures real steps, on as many threads as this machine has cores.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 constexpr int kThreads[] = {1, 2, 4, 8, 16};
 constexpr int kRepeats = 7;
 
-/// Medians over some repeats, chunk by chunk.
+/// `chunk_seconds` returns medians over some repeats, chunk by chunk.
 std::vector<StageSeconds> chunk_seconds(Stepper& stepper) {
   std::vector<std::vector<StageSeconds>> repeats;
   for (int i = 0; i < kRepeats; ++i)
@@ -36,8 +36,8 @@ std::vector<StageSeconds> chunk_seconds(Stepper& stepper) {
   return medians;
 }
 
-/// Seconds of a stage on that many threads: whoever is free first takes the next chunk of its own share, then of the
-/// next share that has one.
+/// `dealt_out` returns the seconds of a stage on that many threads: whoever is free first takes the next chunk of its
+/// own share, then of the next share that has one.
 double dealt_out(const std::vector<double>& chunks, size_t threads) {
   std::vector<double> busy(threads, 0.0);
   std::vector<size_t> next(threads), end(threads);
@@ -54,8 +54,8 @@ double dealt_out(const std::vector<double>& chunks, size_t threads) {
   return *std::max_element(busy.begin(), busy.end());
 }
 
-/// Seconds of a step. `stage_cost` is the pool's for a stage on two threads; every further one is told and waited for
-/// as the second is.
+/// `simulated` returns the seconds of a step. `stage_cost` is the pool's for a stage on two threads; every further
+/// thread costs as much as the second.
 double simulated(const std::vector<StageSeconds>& stages, size_t threads, double stage_cost) {
   double sum = 0;
   for (const StageSeconds& stage : stages) {
@@ -66,7 +66,7 @@ double simulated(const std::vector<StageSeconds>& stages, size_t threads, double
   return sum;
 }
 
-/// Seconds that a step's bytes take at the machine's bandwidth, as if none came from a cache.
+/// `memory_seconds` is how long a step's bytes take at the machine's bandwidth, as if none came from a cache.
 double memory_seconds(Stepper& stepper, const Machine& machine) {
   double bytes = 0;
   const ProgramData& program = stepper.program->data();

@@ -9,7 +9,7 @@
 namespace normscope::bench {
 namespace {
 
-// RTLD_LOCAL: their symbols stay theirs. Handles are kept until the program ends, as their threads are.
+// `open_first` keeps the libraries' symbols apart by RTLD_LOCAL, and their handles as long as their threads live.
 void* open_first(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return handle;
@@ -21,7 +21,7 @@ Function symbol(void* handle, const char* name) {
   return handle ? reinterpret_cast<Function>(dlsym(handle, name)) : nullptr;
 }
 
-/// Sets the threads of the OpenMP runtime that a library brought along, if it brought one.
+/// `set_openmp_threads` acts on the OpenMP runtime that a library brought along, if it brought one.
 void set_openmp_threads(void* handle, int threads) {
   if (const auto set = symbol<void (*)(int)>(handle, "omp_set_num_threads")) set(threads);
 }

@@ -17,7 +17,7 @@ namespace normscope::bench {
 namespace {
 
 constexpr int32_t kSide = 28;                 // pixels of convnet's images
-constexpr int32_t kTransitions = 2 * 37 + 1;  // of parser
+constexpr int32_t kTransitions = 2 * 37 + 1;  // transitions of the model parser
 
 constexpr Model kModels[] = {
     {"lesson", 6, 64, 4, 256, 64, 16, 96},

@@ -1,5 +1,5 @@
-// Whole training steps of the benchmark's models with all probes on, and the ops inside a step beside their
-// roofline. A FLOP of a step is counted as step_flop() says, attention dense.
+// `bench_models` times whole steps of the benchmark's models with all probes on, and `bench_ops` the ops inside a step
+// beside their roofline. A FLOP of a step is counted as step_flop() says, attention dense.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace normscope::bench {
 namespace {
 
-/// Every number of two steps is the same on one thread as on all, and finite.
+/// `same_bits` says whether every number of two steps is finite and the same on one thread as on all.
 bool same_bits(const Model& m, int threads) {
   Stepper all(m, threads), one(m, 1);
   for (int i = 0; i < 2; ++i) {
@@ -36,8 +36,8 @@ bool same_bits(const Model& m, int threads) {
   return true;
 }
 
-/// Best milliseconds of the measurements that the Lab takes after each step: of ten, or of as many as the budget
-/// allows.
+/// `live_ms` returns the best milliseconds of the measurements that the Lab takes after each step: of ten, or of as
+/// many as the budget allows.
 double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   using Clock = std::chrono::steady_clock;
   shape.rows = 1;
@@ -55,7 +55,7 @@ double live_ms(Stepper& stepper, BatchShape shape, double budget) {
   return best;
 }
 
-/// The memory plan; printed first where one model was named.
+/// `plan_of` returns the memory plan, and prints it first where one model was named.
 nlohmann::json plan_of(const Model& m, const Settings& settings) {
   const std::unique_ptr<Backend> backend = make_cpu_backend(settings.threads);
   const Footprint need = footprint_of(config_of(m), shape_of(m), *backend);
@@ -95,8 +95,8 @@ struct OpLine {
   int count = 0;
 };
 
-/// The ops of one program, summed by op and phase, each beside the time that the roofs allow. Those that were measured
-/// in an earlier model of the label are left out, and the others join `measured`.
+/// `add_ops` sums the ops of one program by op and phase, each beside the time that the roofs allow. It leaves out ops
+/// that an earlier model of the label measured, and adds the others to `measured`.
 void add_ops(const char* label, Stepper& stepper, const Settings& settings, const Machine& machine,
              std::set<OpKind>& measured, Part& part) {
   const int repeats = std::clamp(static_cast<int>(settings.budget * 100), 5, 40);
@@ -129,7 +129,7 @@ void add_ops(const char* label, Stepper& stepper, const Settings& settings, cons
   part.right = part.right && std::isfinite(stepper.program->loss());
 }
 
-/// The ops that end a step under any optimizer, each once.
+/// `update_ops` returns the ops that end a step under any optimizer, each once.
 std::vector<OpKind> update_ops() {
   std::vector<OpKind> ops;
   for (const Optimizer optimizer : kOptimizers)
@@ -164,7 +164,7 @@ Part bench_models(const Settings& settings, const Machine& machine, double sgemm
         "{:>8} {:>6} {:>7} {:>10}\n",
         sgemm, "model", "ms", "best ms", "live ms", "tokens/s", "GFLOP/s", "peak", "sgemm", "memory");
   for (auto& [m, plan] : chosen) {
-    // Two of them are compared: one thread against all.
+    // The check of bits holds two such steps at once: one thread against all.
     if (const size_t need = 2 * plan["peak_bytes"].get<size_t>(), has = machine_memory();
         has > 0 && need > has) {
       if (!settings.quiet)

@@ -1,5 +1,5 @@
-// How the time of a step grows with sizes and threads, and how it bears a machine that is not its own: more
-// pool threads than cores, another busy process.
+// `bench_sweep` times a step as sizes and threads grow; `bench_crowded` times it on a machine that is not its own, with
+// more pool threads than cores and beside another busy process.
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@
 namespace normscope::bench {
 namespace {
 
-/// A process that does nothing but keep one core busy, as long as this lives.
+/// `BusyProcess` is a process that keeps one core busy for as long as this object lives.
 class BusyProcess {
  public:
   BusyProcess() : child_(fork()) {

@@ -1,4 +1,4 @@
-// Whole steps on request: what measures us in turn with other programs on a machine whose speed changes by the minute.
+// `bench_turns` times steps on request, so that other programs can be timed in turn while the machine's speed varies.
 #include <algorithm>
 #include <istream>
 #include <map>
@@ -12,7 +12,7 @@
 namespace normscope::bench {
 namespace {
 
-/// Models stay ready between their turns, as those of the other programs do.
+/// `Ready` keeps models ready between their turns, because the other programs keep theirs.
 class Ready {
  public:
   explicit Ready(const Settings& settings) : settings_(settings) {}

@@ -1,4 +1,4 @@
-// The parts of a comparison put together, its settings, and what it all says in sentences. See comparison.h.
+// `compare` puts the parts of a comparison together. This file also has its settings and sentences. See comparison.h.
 #include "app/compare/comparison.h"
 
 #include <fmt/format.h>
@@ -19,10 +19,10 @@
 namespace normscope::compare {
 namespace {
 
-/// Said by the name, the row of seeds, or the row of the placement.
+/// `is_said_elsewhere` is true for what a run's name and the row of seeds already say.
 bool is_said_elsewhere(const std::string& key) { return key == "run.name" || key == "run.seed"; }
 
-/// "1–5", "1, 3, 7"; none where one of them is not said.
+/// `seeds_text` says "1–5" or "1, 3, 7"; nothing where one of the seeds is not known.
 std::optional<std::string> seeds_text(const Compared& run) {
   std::vector<uint64_t> seeds;
   for (const OneSeed& one : run.seeds) {
@@ -40,7 +40,7 @@ std::optional<std::string> edits_text(const Compared& run) {
   return edits_words(run);
 }
 
-/// Data of one name and another content are told apart by their hashes.
+/// `data_setting` adds hashes where data have one name and different contents.
 Setting data_setting(const Comparison& all) {
   Setting data{"data", words::say("compare.settings.data"), {}};
   for (const Compared& run : all.runs) {
@@ -55,10 +55,10 @@ Setting data_setting(const Comparison& all) {
   return data;
 }
 
-/// A name that a log has for a setting of somebody else's program.
+/// `is_foreign` says that a key is a log's name for a setting of somebody else's program.
 bool is_foreign(const std::string& key) { return !find_field(key) && !key.starts_with("wiring."); }
 
-/// What a log alone says of its run, "streams 2, width 64": no other row has it.
+/// `add_own` collects what only a log says of its run, "streams 2, width 64", because no other row has it.
 void add_own(Setting& own, const Setting& setting) {
   own.values.resize(setting.values.size());
   for (size_t run = 0; run < setting.values.size(); ++run)
@@ -79,7 +79,7 @@ bool equal(const Series& a, const Series& b) {
           std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(float)) == 0);
 }
 
-/// What one of them did not measure says nothing of both.
+/// `equal` is false where one of the two lacks a stat, because nothing is known of both then.
 bool equal(const History& a, const History& b) {
   if (a.layout().size() != b.layout().size() || !equal(a.loss(), b.loss())) return false;
   std::map<std::string_view, int32_t> places;
@@ -94,8 +94,8 @@ bool equal(const History& a, const History& b) {
 
 bool reads_other(const Compared& run, const Compared& base) { return data_of(run, base) == SameData::Other; }
 
-/// Of the runs on the baseline's data: data that are the same have the same symbols, whichever of the runs says what these
-/// are.
+/// `unit_of` looks at the runs on the baseline's data: the same data have the same symbols, whichever of the runs names
+/// them.
 std::string unit_of(const std::vector<Compared>& runs, const Compared& base) {
   std::string unit;
   for (const Compared& run : runs) {
@@ -255,7 +255,7 @@ Comparison compare(std::vector<Compared> runs, const Choice& choice) {
 
 namespace {
 
-/// "B ends 0.20 above A"; "B is 0.20 above A at step 60, mean of 20" where one of them has another end.
+/// `side_words` says "B ends 0.20 above A"; "B is 0.20 above A at step 60, mean of 20" where one has another end.
 std::string side_words(const Difference& d, char run, char base) {
   const std::string when = d.when();
   return words::say(

@@ -1,4 +1,4 @@
-// The edits of a run in words, those of one step together. See words.h.
+// `edits_words` puts the edits of a run into words, those of one step together. See words.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace normscope::compare {
 namespace {
 
-/// Norms that left their slot, came into one, or became another kind in it.
+/// `Norms` counts norms that left their slot, came into one, or became another kind in it.
 struct Norms {
   int32_t moved = 0, added = 0, removed = 0, changed = 0;
 
@@ -56,7 +56,7 @@ std::string setting_words(const Edit& edit) {
   return fmt::format("{} {}", field ? std::string(field->label) : edit.key, edit.value);
 }
 
-/// Of the norms by the networks before and after, where both are known; of everything else by its key.
+/// `step_words` compares the networks before and after for the norms, where both are known, and names other keys.
 std::vector<std::string> step_words(const std::vector<Edit>& edits, const std::optional<RunSpec>& before,
                                     const std::optional<RunSpec>& after) {
   std::vector<std::string> words;
@@ -83,7 +83,7 @@ std::optional<RunSpec> edited(std::optional<RunSpec> spec, const std::vector<Edi
   try {
     for (const Edit& edit : edits)
       if (spec) set_field(*spec, edit.key, edit.value);
-  } catch (const Error&) {  // a log may say what it likes
+  } catch (const Error&) {  // a log may contain any value
     spec.reset();
   }
   return spec;
@@ -100,7 +100,7 @@ std::string edits_words(const Compared& run) {
     for (; i < run.edits.size() && run.edits[i].step == step; ++i) together.push_back(run.edits[i]);
     std::optional<RunSpec> after = edited(spec, together);
     const std::vector<std::string> words = step_words(together, spec, after);
-    // An edit of step 301 stands where the run had done 300, which is where the timeline has it.
+    // An edit of step 301 is shown at step 300, which the run had done by then and where the timeline has it.
     if (!words.empty())
       text += (text.empty() ? "" : "; ") +
               words::say("compare.edit.at", {{"edits", fmt::format("{}", fmt::join(words, ", "))},

@@ -1,4 +1,4 @@
-// What the runs came to: the table at the end. See comparison.h.
+// `rows_of` makes the table at the end, which says what the runs came to. See comparison.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace normscope::compare {
 namespace {
 
-/// What became of one training.
+/// `Fate` is what became of one training.
 struct Fate {
   std::string
       word{};  ///< "learns", "stuck", "not finite", "not decided", "ignores the source"; empty: not known
@@ -35,7 +35,7 @@ Fate fate_of(const Verdict& verdict) {
   return {"not decided"};
 }
 
-/// "learns since step 46" as a log words it.
+/// `fate_from` reads "learns since step 46" as a log words it.
 Fate fate_from(const std::string& verdict) {
   for (const std::string_view word : {"learns", "not finite"}) {
     if (!verdict.starts_with(word)) continue;
@@ -53,7 +53,7 @@ int32_t warmup_of(const Compared& run) {
   return 0;
 }
 
-/// The rule of training/measure/plateau.h on the losses of a log that names no events.
+/// `events_from` applies the rule of training/measure/plateau.h to the losses of a log that names no events.
 std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warmup) {
   std::vector<RunEvent> events;
   Plateau plateau;
@@ -83,7 +83,7 @@ std::vector<RunEvent> events_from(const Series& loss, double level, int32_t warm
   return events;
 }
 
-/// From the run's own events, else its file's word, else its losses.
+/// `fate_of` asks the run's own events, else its file's word, else its losses.
 Fate fate_of(const Compared& run, const OneSeed& seed) {
   const std::vector<RunEvent> events = seed.history->events();
   const Verdict verdict = verdict_of(events);
@@ -94,13 +94,13 @@ Fate fate_of(const Compared& run, const OneSeed& seed) {
   return events.empty() ? Fate{} : fate_of(verdict);
 }
 
-/// A log may have words of its own, which are said as they are.
+/// `fate_words` keeps words of a log's own as they are.
 std::string fate_words(const std::string& word) {
   const std::string key = fmt::format("compare.fate.{}", word);
   return words::of_window().find(key) ? words::say(key) : word;
 }
 
-/// "learns 5 of 5", "learns 3 of 5, stuck 2 of 5", "stuck, 1 seed"; empty where one of them is not known.
+/// `verdict_text` says "learns 3 of 5, stuck 2 of 5" or "stuck, 1 seed"; empty where a fate is not known.
 std::string verdict_text(const std::vector<Fate>& fates) {
   std::vector<std::string> words;
   for (const Fate& fate : fates) {
@@ -126,7 +126,7 @@ double median(std::vector<double> values) {
   return values[(values.size() - 1) / 2];
 }
 
-/// Norm of the last step over norm of the weights, of all parameters of layer 1 together.
+/// `update_ratio` is the last step's norm over the weights' norm, of all parameters of layer 1 together.
 double update_ratio(const Ruler& ruler, const Compared& run, const OneSeed& seed) {
   const History& history = *seed.history;
   const Track loss = ruler.track(history.loss(), ruler.per_step(run));
@@ -202,7 +202,7 @@ EndRow make_row(const Comparison& all, const Ruler& ruler, size_t index) {
 std::vector<EndRow> rows_of(const Comparison& all, const Ruler& ruler) {
   std::vector<EndRow> rows;
   for (size_t run = 0; run < all.runs.size(); ++run) rows.push_back(make_row(all, ruler, run));
-  // Where one run went further its own end says nothing of the others: all are held against the baseline.
+  // Where one run went further, its own end does not compare with the others: all are held against the baseline.
   const bool early = std::any_of(all.differences.begin(), all.differences.end(),
                                  [](const Difference& d) { return d.early; });
   const auto height = [&](const EndRow& row) {

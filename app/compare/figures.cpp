@@ -19,7 +19,7 @@
 namespace normscope::compare {
 namespace {
 
-constexpr float kDecades = 4;  // of the maps
+constexpr float kDecades = 4;  // range of the colours of the maps
 constexpr size_t kColumns =
     320;  // of a map, at most; a column of several steps shows the ratio farthest from 1
 constexpr double kAbove = 1.3;  // nats of the loss axis above the unigram entropy
@@ -35,7 +35,7 @@ std::vector<double> scaled(std::vector<double> values, bool wanted) {
   return values;
 }
 
-/// The axis that all plots over time share.
+/// `time_axis` is the axis that all plots over time share.
 plot::Axis time_axis(const Comparison& all) {
   plot::Axis axis;
   axis.hi = 0;
@@ -90,7 +90,7 @@ void difference_axis(plot::Axis& axis, double low, double high, bool scale, cons
   axis.max_ticks = static_cast<int>(axis.ticks.size());
 }
 
-/// A plot that holds losses of different data against each other says so, on the screen and in every file.
+/// `flag_data` makes a plot say, on the screen and in every file, that it compares losses of different data.
 void flag_data(plot::PlotSpec& plot, plot::Axis& axis, const Comparison& all) {
   const std::string words = data_sentence(all);
   if (words.empty()) return;
@@ -112,7 +112,7 @@ struct Range {
   bool empty() const { return low > high; }
 };
 
-/// Points of a map in columns of one width; between two points the earlier one is held.
+/// `binned` sorts the points of a map into columns of one width, and holds a point until the next one.
 std::vector<float> binned(const RatioMap& map, const plot::Axis& axis, size_t columns) {
   std::vector<float> cells(static_cast<size_t>(map.layers) * columns,
                            std::numeric_limits<float>::quiet_NaN());
@@ -162,7 +162,7 @@ plot::PlotSpec loss_plot(const Comparison& all) {
     if (!loss.seeds.x.empty()) plot.bands.push_back(band_of(all, run, loss.seeds, false));
     plot::Series line = line_of(all, run);
     line.name = all.runs[run].name;
-    // The line is one seed's, and so is its number; the table at the end has the mean of all.
+    // The line and its number are one seed's; the table at the end has the mean of all seeds.
     const double end = mean_at_end(loss.shown, window_at(all.runs[run], loss.shown.steps.back()));
     line.value = fixed(end, 2);
     if (std::isfinite(end)) line.end_y = static_cast<float>(end);

@@ -39,7 +39,7 @@ std::vector<Compared> compared_from(std::span<const records::RecordedRun> runs) 
       static_cast<records::AboutRun&>(one) = run;
       one.source = std::filesystem::path(run.path).filename().string();
       one.settings = std::move(settings);
-      // Whose settings are ours was trained by us: a log says with which version, a saved run does not.
+      // A run with settings of ours was trained by us. A log says with which version, a saved run does not.
       if (run.spec) one.maker = "normscope";
       firsts.push_back(&run);
     }

@@ -1,4 +1,4 @@
-// The comparison as JSON. See writers.h.
+// This file writes the comparison as JSON. See writers.h.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Six digits, so that 0.1f reads 0.1; null for what is not finite.
+/// `number` keeps six digits, so that 0.1f reads 0.1; null for what is not finite.
 Json number(double value) {
   if (!std::isfinite(value)) return nullptr;
   return std::strtod(fmt::format("{:.6g}", value).c_str(), nullptr);
@@ -67,7 +67,7 @@ const char* to_string(SameData data) {
   return "";
 }
 
-/// What is known of it; null where nothing is.
+/// `data_json` has what is known of the data; null where nothing is.
 Json data_json(const DataIdentity& data) {
   if (data.unknown()) return nullptr;
   Json json = Json::object();

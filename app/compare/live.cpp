@@ -33,7 +33,7 @@ std::shared_ptr<const History> LiveRuns::history_of(const std::shared_ptr<const 
 std::optional<Compared> LiveRuns::take(const LabView& view, char letter, bool clock) {
   const RunView* run = run_of(view, letter);
   if (!run) return {};
-  const RunSpec& spec = *run->spec;  // what trains; `edits` say what it was before
+  const RunSpec& spec = *run->spec;  // what trains now, after its edits
   Compared result;
   result.name = run->name;
   result.maker = "normscope";

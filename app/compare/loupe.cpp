@@ -16,7 +16,7 @@
 namespace normscope::compare {
 namespace {
 
-/// Where the shown steps begin: at the first one, or one step before the place where that is later.
+/// `first_column` is the first step if the place is within kLoupeSteps of it, else the step before the place.
 size_t first_column(const Track& track, const FirstPlace& place) {
   if (!place.parts) return 0;
   const auto at = std::lower_bound(track.steps.begin(), track.steps.end(), place.step);
@@ -28,7 +28,7 @@ std::string prefix_of(const std::string& stack) {
   return stack == "encoder" ? "enc." : stack == "decoder" ? "dec." : "";
 }
 
-/// A matrix of the layer that both runs measure.
+/// `Row` is a matrix of the layer that both runs measure.
 struct Row {
   std::string stat;
   const char* matrix;
@@ -36,7 +36,7 @@ struct Row {
   std::vector<Track> others;
 };
 
-/// As a layer computes: attention, then the feed-forward network. `layer`: "dec.L06.".
+/// `rows_in` follows the computation: attention, then the feed-forward network. `layer`: "dec.L06.".
 std::vector<Row> rows_in(const Comparison& all, const Ruler& ruler, size_t run, const Opponents::Pair& pair,
                          const std::string& layer) {
   std::vector<lab::Matrix> in_order(std::begin(lab::kMatrices), std::end(lab::kMatrices));
@@ -69,7 +69,7 @@ Loupe loupe_of(const Comparison& all, size_t run) {
   const int32_t layer = place.parts ? place.layer : layers_of(mine);
   std::vector<Row> rows = rows_in(all, ruler, run, *pair, fmt::format("{}L{:02}.", prefix, layer));
   if (rows.empty()) return loupe;
-  // A thinned history has the extremes of each stat at steps of their own: one track says which steps are shown.
+  // A thinned history keeps the extremes of each stat at different steps, so one track decides which steps are shown.
   const auto of_place = std::find_if(rows.begin(), rows.end(),
                                      [&](const Row& row) { return place.parts && row.stat == place.stat; });
   const Track& shown = of_place == rows.end() ? rows.front().track : of_place->track;

@@ -1,4 +1,4 @@
-// A metric over the baseline's by layer and step, and the first place where gradient norms part. See comparison.h.
+// This file has metrics over the baseline's by layer and step, and where gradient norms part. See comparison.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 constexpr std::string_view kNorm = ".grad_norm";
 
-/// A metric of a layer; a ratio of two stats where both have a number.
+/// `metric_track` is a metric of a layer, or the ratio of two stats where both have a number.
 Track metric_track(const Ruler& ruler, const Compared& run, const OneSeed& seed,
                    const lab::StatNames& names) {
   Track track = stat_track(ruler, run, seed, names.value);
@@ -29,7 +29,7 @@ Track metric_track(const Ruler& ruler, const Compared& run, const OneSeed& seed,
   return track;
 }
 
-/// log10 of a value over the geometric mean of the others there; NaN where one is missing or not positive.
+/// `ratio_at` is log10 of a value over the others' geometric mean; NaN where one is missing or not positive.
 float ratio_at(const Ruler& ruler, double value, const std::vector<Track>& others, double x) {
   double sum = 0;
   for (const Track& other : others) {
@@ -45,7 +45,7 @@ std::string lacks_metric(const Comparison& all, size_t run, const std::string& w
                     {{"metric", what}, {"where", where_missing(all.runs[run])}});
 }
 
-/// A weight matrix of a layer that both runs measure the gradient of.
+/// `Tensor` is a weight matrix of a layer whose gradient both runs measure.
 struct Tensor {
   std::string stat, stack, matrix;
   int32_t layer = 0;
@@ -220,7 +220,7 @@ FirstPlace place_of(const Comparison& all, const Ruler& ruler, size_t run) {
 
 namespace {
 
-/// What stands behind a ratio of gradients that are not of the same data.
+/// `data_note` follows a ratio of gradients of different data.
 std::string data_note(const Comparison& all, size_t run) {
   const std::string words = data_words(all, run);
   return words.empty() ? "" : fmt::format(" ({})", words);
@@ -258,7 +258,7 @@ std::string place_sentence(const Comparison& all, size_t run) {
   if (!place.lacks.empty())
     return words::say("compare.place.lacks", {{"run", mine}, {"base", base}, {"what", place.lacks}});
   if (place.equal) return words::say("compare.place.equal", {{"run", mine}, {"base", base}});
-  // One seed has no range.
+  // A single seed has no range.
   const bool single = place.against == Against::SameSeed || measuring_seeds(all.runs[all.baseline()]) == 1;
   const std::string range = words::say("compare.place.range", {{"seeds", seeds_of_baseline(all)}});
   if (!place.parts) {

@@ -10,7 +10,7 @@
 namespace normscope::compare {
 namespace {
 
-/// Of a file that names more nobody needs a map.
+/// `kMostLayers` bounds the maps, because nobody needs one of a file that names more layers.
 constexpr int32_t kMostLayers = 1024;
 
 double said_per_step(const OneSeed& seed, Alignment align) {
@@ -171,7 +171,7 @@ SameData data_of(const Compared& a, const Compared& b) {
   if (!a.spec || !b.spec) return SameData::Unknown;
   DataSpec mine = a.spec->data, theirs = b.spec->data;
   mine.context = theirs.context = 0;  // how long a row may be, not what stands in it
-  // A path says which file only within one session or one log.
+  // A path identifies a file only within one session or one log.
   const bool made_up = !made_up_name(mine).empty() && !made_up_name(theirs).empty();
   if (!made_up && a.source != b.source) return SameData::Unknown;
   return mine == theirs ? SameData::Same : SameData::Other;

@@ -94,7 +94,7 @@ std::string leaves_words(const EndRow& row) {
 }
 
 std::string value_words(const Comparison& all, const Setting& setting, size_t run) {
-  // What somebody else calls a setting is none of ours.
+  // A setting under somebody else's name is not among ours.
   if (!setting.values[run])
     return all.runs[run].spec
                ? "–"
@@ -103,7 +103,7 @@ std::string value_words(const Comparison& all, const Setting& setting, size_t ru
   if (setting.key != "model.placement") return value;
   try {
     return label(placement_from(value));
-  } catch (const Error&) {  // a log may say what it likes
+  } catch (const Error&) {  // a log may contain any value
     return value;
   }
 }
@@ -181,7 +181,7 @@ bool was_replaced(const Compared& run) {
 
 std::string missing_sentence(const Comparison& all) {
   std::string text;
-  // Runs of which the same is not known share a sentence.
+  // Runs that lack the same numbers share a sentence.
   std::vector<std::pair<std::string, std::vector<std::string>>> parts;
   for (const EndRow& row : all.rows) {
     if (row.missing.empty()) continue;

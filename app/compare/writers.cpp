@@ -1,4 +1,4 @@
-// Terminal, Markdown and CSV. See writers.h.
+// This file writes a comparison for the terminal, as Markdown and as CSV. See writers.h.
 #include "app/compare/writers.h"
 
 #include <fmt/format.h>
@@ -15,10 +15,10 @@ namespace {
 
 using Table = std::vector<std::vector<std::string>>;
 
-/// Run, name and the words to the left, numbers to the right.
+/// `kEndAlignment` puts run, name and words to the left, numbers to the right.
 constexpr const char* kEndAlignment = "llrrrrllrrr";
 
-/// "port.jsonl, PyTorch 1.13, 1 seed".
+/// `origin_words` says "port.jsonl, PyTorch 1.13, 1 seed".
 std::string origin_words(const Compared& run) {
   std::string text = run.source.empty() ? "live" : run.source;
   if (!run.maker.empty()) text += ", " + run.maker;
@@ -40,7 +40,7 @@ std::vector<std::string> place_sentences(const Comparison& all) {
   return sentences;
 }
 
-/// Why a run has no line or no map: as its file's reader words it, else as the comparison found it.
+/// `lacks_of` says why a run has no line or no map: in its reader's words, else as the comparison found it.
 std::vector<std::string> lacks_of(const Comparison& all) {
   std::vector<std::string> sentences;
   for (size_t run = 0; run < all.runs.size(); ++run) {

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kMatricesShown = 6;  // of one stack
 
-/// For the timeline.
+/// `parting_places` are marks for the timeline.
 std::vector<lab::TimelineMark> parting_places(const Comparison& all) {
   std::vector<lab::TimelineMark> marks;
   for (size_t run = 0; run < all.runs.size(); ++run)
@@ -52,7 +52,7 @@ void CompareScreen::restore(const KeptChoice& kept) {
   matrix_ = kept.matrix;
   metric_ = kept.metric;
   factor_ = kept.factor;
-  // Nothing of the session before.
+  // Nothing of the session before remains.
   range_.reset();
   across_.reset();
   beyond_.reset();
@@ -64,7 +64,7 @@ void CompareScreen::restore(const KeptChoice& kept) {
       side_.put(i, file.path, file.run, file.letter);
 }
 
-// Numbers as files hold more than what the plots of them show.
+// `take_saves` writes files of numbers from the comparison, because the plots show only a part of them.
 std::vector<lab::SavePlot> CompareScreen::take_saves() {
   std::vector<lab::SavePlot> saves = std::exchange(cells_.saves, {});
   if (!shown_ || !shown_->error.empty()) return saves;
@@ -80,7 +80,7 @@ std::vector<lab::SavePlot> CompareScreen::take_saves() {
   return saves;
 }
 
-/// By the places of those that are compared: live or read.
+/// `choice_of` counts the baseline's place among the runs that are compared, live or read.
 Choice CompareScreen::choice_of(const std::vector<SideBySide::Place>& shown) const {
   Choice choice;
   for (size_t i = 0; i < shown.size(); ++i)
@@ -97,7 +97,7 @@ Desk CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clo
                          lab::TransportState& transport) {
   Desk desk;
   side_.update(view);
-  // A step that restarted runs have not come to is none to stay at.
+  // The cursor cannot stay at a step that restarted runs have not reached yet.
   if (transport.pinned_step.value_or(0) > view.step) transport.pinned_step.reset();
   Frame f{ui, view, desk, transport, ui::layout_for(ui.size()), side_.places(view), nullptr};
   std::vector<SideBySide::Place> compared;
@@ -161,14 +161,14 @@ void CompareScreen::keys(Frame& f, lab::TransportState& transport) {
   if (ui.shortcut("P", "compare/place")) next_place(f);
   if (ui.shortcut("W", "compare/matrix")) next_matrix();
   if (ui.shortcut("X", "compare/align")) set_align((align_ + 1) % 3);
-  // Where only recorded runs have come the arrows are this screen's.
+  // Past the live runs' newest step the arrows belong to this screen.
   const bool right = beyond_ && ui.shortcut("Right", "timeline"),
              left = beyond_ && ui.shortcut("Left", "timeline");
   if (right || left) return go_to(f, f.step + (right ? 1 : -1));
   lab::transport_keys(ui, transport, f.view, f.desk.commands, false);
 }
 
-/// The cursor of the Lab; past its newest step one of this screen's own, as far as a recorded run has come.
+/// `go_to` moves the Lab's cursor. Past its newest step this screen has its own, up to the end of a recorded run.
 void CompareScreen::go_to(Frame& f, double step) {
   const auto wanted = static_cast<int>(std::lround(std::clamp(step, 0.0, 1e9)));
   beyond_.reset();
@@ -187,7 +187,7 @@ void CompareScreen::set_align(int align) {
 
 void CompareScreen::next_matrix() { matrix_ = (matrix_ + 1) % kMatricesShown; }
 
-/// The parting place after the one that is under the loupe.
+/// `next_place` goes to the parting place after the one that is under the loupe.
 void CompareScreen::next_place(Frame& f) {
   if (!f.has()) return;
   const size_t count = f.all().runs.size();

@@ -1,4 +1,4 @@
-// The heads of Compare: for each run its card with what its settings have that the baseline's have not.
+// The heads of Compare are a card for each run, with its settings that differ from the baseline's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,8 +20,8 @@ using namespace compare;
 
 namespace {
 
-constexpr float kRow = 19;       // of a setting
-constexpr size_t kMostRows = 4;  // that a card has room for
+constexpr float kRow = 19;       // height of a setting
+constexpr size_t kMostRows = 4;  // settings that a card has room for
 constexpr TextStyle kBody{Face::Sans, type::body}, kMono{Face::Mono, type::body};
 
 const EndRow* row_of(const Comparison& all, size_t run) {
@@ -30,14 +30,14 @@ const EndRow* row_of(const Comparison& all, size_t run) {
   return at == all.rows.end() ? nullptr : &*at;
 }
 
-/// Solid needs somebody, outline is fine.
+/// `Badge` is solid where somebody has to act, and an outline otherwise.
 struct Badge {
   std::string text;
   BadgeKind kind = BadgeKind::Outline;
   Icon icon = Icon::None;
 };
 
-/// Its own; of a run recorded elsewhere as much as its log says: the placement in a stack like ours.
+/// `model_of` is the run's own model, or for a run recorded elsewhere our stack with the placement that its log names.
 std::optional<ModelConfig> model_of(const Compared& run) {
   if (run.spec) return run.spec->model;
   for (const auto& [key, value] : run.settings) {
@@ -51,7 +51,7 @@ std::optional<ModelConfig> model_of(const Compared& run) {
 std::vector<Badge> badges_of(const Comparison& all, size_t run) {
   std::vector<Badge> badges;
   if (run == all.baseline()) badges.push_back({words::say("compare.baseline"), BadgeKind::Solid});
-  if (was_replaced(all.runs[run]))  // so it is a recorded one
+  if (was_replaced(all.runs[run]))  // then it is a recorded run
     badges.push_back({words::say("compare.badge.replaced"), BadgeKind::Solid, Icon::File});
   else if (!all.runs[run].source.empty())
     badges.push_back({words::say("compare.badge.recorded"), BadgeKind::Outline, Icon::File});
@@ -88,7 +88,7 @@ void CompareScreen::draw_heads(Frame& f, Rect rest) {
   if (f.has()) draw_settings(f);
 }
 
-/// What differs, a line a setting, level with the values on the cards.
+/// `draw_labels` names what differs, a line a setting, level with the values on the cards.
 void CompareScreen::draw_labels(Frame& f, Rect rest) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -123,7 +123,7 @@ void CompareScreen::draw_labels(Frame& f, Rect rest) {
   }
 }
 
-/// All of them: in the head there is room for a few, and for none in the compact layout.
+/// `draw_settings` lists all of them, because the head has room for a few, and for none in the compact layout.
 void CompareScreen::draw_settings(Frame& f) {
   Ui& ui = f.ui;
   if (!ui.popup_open(kSettings)) return;
@@ -223,7 +223,7 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
   draw_replace(f, menu, place);
 }
 
-/// As many words of a run's name as have room; the card's own value is the whole of it.
+/// `title_of` keeps as many words of a run's name as have room; the card's own value is the whole name.
 std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float room) {
   const std::string& name = f.all().runs[run].name;
   const Painter& p = f.ui.paint();
@@ -237,7 +237,7 @@ std::string CompareScreen::title_of(Frame& f, size_t run, TextStyle style, float
                  {name, short_name(f.all(), run), name.substr(0, name.find(',')), words, "…"});
 }
 
-/// The values of what differs; what is not the baseline's stands on a chip behind a sign.
+/// `draw_card_settings` draws the values of what differs. Those that differ from the baseline's stand on a chip.
 void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -251,7 +251,7 @@ void CompareScreen::draw_card_settings(Frame& f, const Rect& card, size_t run) {
     const float right = 104;  // beside the wiring and "replace"
     const TextStyle style = said ? kMono : kBody;
     const std::string whole = value_words(all, setting, run);
-    // Of data their name alone says much.
+    // Data can be shortened to their name, which says most.
     const std::string brief = setting.key == "data" && said ? whole.substr(0, whole.find(", ")) : "…";
     const std::string text = fitting(p, style, card.right() - right - left, {whole, brief, "…"});
     if (differs) {

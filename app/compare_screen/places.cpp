@@ -1,5 +1,5 @@
-// The right column of Compare: the first place where each run parts from the baseline, that layer under the loupe, and
-// the tabs that panels share where there is no room.
+// The right column of Compare has the first place where each run parts from the baseline, that layer under the loupe,
+// and the tabs that panels share where there is no room.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,10 +18,10 @@ using namespace compare;
 namespace {
 
 constexpr float kPlaceRow = 34, kGridRow = 25, kLeastCell = 34;
-constexpr float kFullDecades = 4;  // of a cell's colour
+constexpr float kFullDecades = 4;  // range of a cell's colour
 constexpr TextStyle kWords{Face::Sans, type::body}, kStrong{Face::Bold, type::title};
 
-/// "step 2, layer 6, W_K", "nowhere".
+/// `where` says "step 2, layer 6, W_K", or "nowhere".
 std::string where(const FirstPlace& place) {
   if (!place.lacks.empty()) return words::say("compare.place.not_known");
   if (place.equal) return words::say("compare.place.equal_short");
@@ -29,7 +29,7 @@ std::string where(const FirstPlace& place) {
   return words::say("compare.place.where", {{"step", grouped(place.step)}, {"tensor", tensor_words(place)}});
 }
 
-/// "7.7", "230", "1.4k", "12k"; "–" for what is not known.
+/// `cell_words` says "7.7", "230", "1.4k", "12k"; "–" for what is not known.
 std::string cell_words(double ratio) {
   if (!std::isfinite(ratio)) return "–";
   if (ratio <= 0) return "0";
@@ -41,7 +41,7 @@ std::string cell_words(double ratio) {
   return factor < 999500 ? fmt::format("{:.0f}k", factor / 1000) : ">10⁶";
 }
 
-/// A cell of the loupe: the factor on the colour of its logarithm.
+/// `draw_cell_of` draws a cell of the loupe: the factor on the colour of its logarithm.
 void draw_cell_of(Ui& ui, const Rect& cell, double ratio) {
   Painter& p = ui.paint();
   const auto share = static_cast<float>(std::log10(std::max(ratio, 1e-30))) / kFullDecades;
@@ -52,7 +52,7 @@ void draw_cell_of(Ui& ui, const Rect& cell, double ratio) {
   if (p.text_width(mono, words) <= cell.w - 2) p.text_in(cell, mono, ink_on(fill), words, Align::Centre);
 }
 
-/// As many steps as have room, the one of the place among them.
+/// `draw_grid` shows as many steps as have room, with the step of the place among them.
 void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, const std::string& theirs) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -129,7 +129,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   options.log = true;
   options.hard_hi = true;
   options.unit = "×";
-  head.take_right(14);  // the menu's
+  head.take_right(14);  // room for the menu
   if (const std::optional<size_t> run = f.run_of(loupe_); run && f.shown->grids[*run].heat)
     lab::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);
   field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", factor_,
@@ -145,7 +145,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   draw_loupe(f, rest);
 }
 
-/// A line a run: click to put the cursor there and that layer under the loupe.
+/// `draw_place_rows` has a line a run: a click puts the cursor there and that layer under the loupe.
 void CompareScreen::draw_place_rows(Frame& f, Rect& rest) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

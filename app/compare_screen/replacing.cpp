@@ -1,4 +1,4 @@
-// Which run stands in a place of Compare: the list that "replace" opens, and where a file goes when all are taken.
+// This file chooses the run of a place: the list that "replace" opens, and a file's place when all are taken.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using namespace ui;
 
 namespace {
 
-constexpr float kListRow = 28;  // of a popup
+constexpr float kListRow = 28;  // height of a row in the popup
 constexpr size_t kListed = 8;   // runs that need no search
 constexpr TextStyle kEntry{Face::Sans, type::body};
 
@@ -36,7 +36,7 @@ void CompareScreen::draw_replace(Frame& f, const Rect& place, const SideBySide::
   if (ui.popup_open(name)) draw_list(f, name, place, now);
 }
 
-/// Where a file shall stand when all four places are taken: nobody leaves unasked.
+/// `ask_where` asks where a file shall stand when all four places are taken, so that no run leaves unasked.
 void CompareScreen::ask_where(Frame& f) {
   constexpr const char* kWhere = "compare/where";
   if (unplaced_.empty()) return;
@@ -84,14 +84,14 @@ void CompareScreen::ask_where(Frame& f) {
   asking_ = false;
 }
 
-/// The list of runs that can stand here; of many those whose names have the letters that are typed.
+/// `draw_list` lists the runs that can stand here; a long list can be narrowed by typed letters.
 void CompareScreen::draw_list(Frame& f, const std::string& name, const Rect& place,
                               const SideBySide::Place& now) {
   Ui& ui = f.ui;
   const size_t slot = now.number;
   const std::vector<SideBySide::Choice> others = side_.choices();
   const bool anybody = now.live || now.recorded || !now.path.empty();
-  const char own = static_cast<char>('A' + now.number);  // of the live run that belongs here
+  const char own = static_cast<char>('A' + now.number);  // letter of the live run that belongs here
   const bool back = !now.live && !compare::live_key(f.view, own).empty(), many = others.size() > kListed;
   const bool settings = f.compact() && f.has() && !f.all().settings.empty();
   const size_t fixed_rows = 1u + back + anybody + settings + many;

@@ -32,7 +32,7 @@ std::shared_ptr<SideBySide::File> SideBySide::file_of(const std::string& path) {
   return file;
 }
 
-/// A place keeps the letter of its recorded run; the letters of live runs are never given away.
+/// `fill` lets a place keep its recorded run's letter, and never gives away the letters of live runs.
 void SideBySide::fill(size_t place, const std::shared_ptr<File>& file, size_t run, char letter) {
   Slot& slot = slots_[place];
   if (letter == 0) letter = slot.letter;

@@ -1,5 +1,5 @@
-// The left column of Compare: losses over each other, the difference to the baseline below on the same axis, and for
-// each other run the map of a gradient norm over the baseline's. One cursor stands in all of them.
+// The left column of Compare has the losses over each other, the difference to the baseline on the same axis below, and
+// for each other run the map of a metric over the baseline's. One cursor stands in all of them.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -21,11 +21,11 @@ namespace {
 constexpr const char *kLoss = "compare/loss", *kDifference = "compare/difference";
 constexpr size_t kLongestName = 22;  // at the end of a line
 
-/// Without what has no room: sentences that do not fit, names at the ends of lines in the compact layout.
+/// `trim` drops what has no room: long sentences, and in the compact layout names at the ends of lines.
 void trim(Painter& p, plot::PlotSpec& plot, float width, bool compact, float taken = 0) {
   if (p.text_width({Face::Sans, type::body}, plot.sentence) > width - 2 * space::pad) plot.sentence.clear();
   if (compact) plot.note.clear();
-  // Of the note as many parts as have room: whose data are others stands first.
+  // The note keeps as many parts as have room; that data differ stands first.
   const float room =
       width - taken - 2 * space::pad - p.text_width({Face::Bold, type::title}, plot.title) - 24;
   while (!plot.note.empty() && p.text_width({Face::Sans, type::body}, plot.note) > room)
@@ -41,7 +41,7 @@ void CompareScreen::draw_time(Frame& f, Rect rest) {
   const auto maps = std::count_if(f.shown->maps.begin(), f.shown->maps.end(),
                                   [](const plot::PlotSpec& map) { return map.heat.has_value(); });
   const float all = rest.h - gap * (f.compact() ? 1 : 2);
-  // A map is 56 high; without one the panel says in a line what is missing.
+  // A map is 56 high. Without any map the panel says in a line what is missing.
   const float below =
       f.compact()
           ? 0
@@ -60,7 +60,7 @@ void CompareScreen::draw_time(Frame& f, Rect rest) {
   if (!f.compact()) draw_maps(f, rest, true);
 }
 
-/// What a hand on a plot over time does: cursor, and the same part of the axis in all of them.
+/// `time_hit` serves a hand on a plot over time: it moves the cursor, and zooms all these plots together.
 void CompareScreen::time_hit(Frame& f, const std::string& name, const plot::PlotHit& hit) {
   if (hit.hovered) hover_next_ = hit.x;
   across_.x = cells_.views[name].x;
@@ -138,7 +138,7 @@ void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
   time_hit(f, kDifference, lab::draw_cell(f.ui, kDifference, rect, plot, cells_, options));
 }
 
-/// What the maps are of, which matrix, and the key of their colours.
+/// `draw_maps_head` says what the maps are of and which matrix, and has the key of their colours.
 void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
@@ -225,7 +225,7 @@ void CompareScreen::draw_maps(Frame& f, const Rect& rect, bool with_panel) {
   }
 }
 
-/// A run's map with its tile, and at the right what its outer layers say at the cursor.
+/// `draw_map` draws a run's map with its tile, and at the right what its outer layers say at the cursor.
 void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

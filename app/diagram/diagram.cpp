@@ -14,7 +14,7 @@ namespace {
 
 using namespace ui;
 
-// The sentence of the footer: what a drop does, or how to begin.
+// `Footer` is the sentence of the footer: what a drop does, or how to begin.
 struct Footer {
   std::string lead, text;
   bool held = false;
@@ -96,7 +96,7 @@ void draw_footer(Ui& ui, const Rect& footer, const Footer& text) {
   ui.mark("diagram/footer", footer, text.lead + " " + text.text, words::say("diagram.help.footer"));
 }
 
-// What stands where: one stack a stack, or the one that is looked at where two have no room.
+// `stacks_of` returns what stands where: all stacks, or the one that is looked at where two have no room.
 std::vector<StackRows> stacks_of(DiagramState& state, const Stacks& stacks, bool compact, bool segment) {
   std::vector<StackRows> stack_layouts;
   for (Side side : {Side::Encoder, Side::Main}) {
@@ -123,7 +123,7 @@ void stack_choice(Ui& ui, DiagramState& state, const DiagramLayout& layout) {
     state.shown = selected == 1 ? Side::Main : Side::Encoder;
 }
 
-// Slots and rows are named before they are painted, and the picture covers the ring that they drew.
+// `ring_over` draws the focus ring again, because the picture is painted over the ring of a slot or row.
 void ring_over(Ui& ui) {
   if (!ui.focus_visible() || !ui.focused().starts_with("diagram/")) return;
   if (const Control* at = ui.registry().find(ui.focused()))
@@ -168,7 +168,7 @@ void commit_change(DiagramState& state, const DiagramInput& input, const ModelCo
   request.from_start = from_start;
   request.note = change.note;
   request.train = true;
-  // What is seen is what is forked.
+  // The fork begins at the step that is seen.
   if (input.step < input.view.step)
     request.step = std::max(input.step, source.forked_from >= 0 ? source.fork_step : 0);
   state.pending = {stacks_of(request.spec.model), change.note};

@@ -1,6 +1,6 @@
-// A convolutional network or a parser in the diagram's place: the boxes of view/chain.h from the bottom up, and between
-// them the slots that the engine has, as controls: diagram/layer1/conv/after, diagram/layer3/class/before. All norms of
-// such a model follow one placement, so a slot that is clicked, or a norm that is dropped there, asks for its preset.
+// `draw_chain` draws a convolutional network or a parser in the diagram's place: the boxes of view/chain.h from the
+// bottom up, with the engine's slots as controls between them: diagram/layer1/conv/after, diagram/layer3/class/before.
+// All norms of such a model follow one placement, so clicking a slot, or dropping a norm there, asks for its preset.
 // See diagram.h.
 #include <fmt/format.h>
 #include <imgui.h>
@@ -38,14 +38,14 @@ struct ChainPainter {
   const std::vector<float> gradients{input.data.by_layer(run, "ffn.w2.grad_norm", input.step)};
   std::vector<Rect> places{};
 
-  // Whole boxes only: no text is cut where the chain scrolls.
+  // `seen` is true for whole boxes only, so that scrolling cuts no text.
   bool seen(const Rect& place) const {
     return area.inset(0, -1).contains(place) && place.y >= area.y + kHead - 1;
   }
   bool is_free(size_t i) const { return !parts[i].slot.empty() && parts[i].norm == NormKind::None; }
   float middle() const { return places.front().centre().x; }
 
-  // The input lowest. What has no room is scrolled to.
+  // `lay_out` puts the input lowest, and scrolls where the chain has no room.
   void lay_out() {
     float needed = kHead;
     for (const ChainPart& part : parts) needed += part.slot.empty() ? kBox : kSlot;
@@ -74,7 +74,7 @@ struct ChainPainter {
     if (p.text_width(note, part.note) <= inside.w) p.text_in(inside, note, t.ink3, part.note);
   }
 
-  // Its square in the colour of all plots by depth, and the gradient of its matrix.
+  // `layer_of` draws a layer's square in the colour of all plots by depth, and the gradient of its matrix.
   void layer_of(const ChainPart& part, const Rect& place) {
     const int layer = part.layer - 1;
     const float y = place.centre().y;
@@ -97,7 +97,7 @@ struct ChainPainter {
     to.text_in(place, {Face::Bold, type::tick}, t.on_accent, token_text(kind), Align::Centre);
   }
 
-  // The free slot under a norm that is let go.
+  // `drop` asks for the preset of the free slot under a norm that is let go.
   void drop() {
     for (size_t i = 0; i < parts.size(); ++i)
       if (is_free(i) && seen(places[i]) && places[i].inset(-40, -8).contains(ui.mouse()))
@@ -138,7 +138,7 @@ struct ChainPainter {
     }
   }
 
-  // Another kind of norm stands wherever one stands.
+  // `choose` puts another kind of norm wherever one stands.
   void choose(NormKind now, NormKind kind) {
     if (kind == NormKind::None) return ask(Placement::None);
     if (kind == now) return;
@@ -187,7 +187,7 @@ void draw_chain(Ui& ui, DiagramState& state, const DiagramInput& input, int run,
                 const Rect& area, std::vector<session::Command>& commands) {
   const RunView& view = input.view.runs[static_cast<size_t>(run)];
   const ModelConfig& model = view.spec->model;
-  state.dragging.reset();  // of a transformer that stood here
+  state.dragging.reset();  // left by a transformer that stood here
   state.preview.reset();
   state.hovered.reset();
   state.hovered_layer.reset();

@@ -1,4 +1,4 @@
-// Mouse and keyboard input of the diagram: every slot and row is a named control; mouse and keyboard end in the
+// The diagram takes mouse and keyboard here: every slot and row is a named control, and mouse and keyboard end in the
 // same WiringChange.
 #include <fmt/format.h>
 
@@ -26,7 +26,7 @@ std::string row_name(Side side, const DiagramRow& row) {
                           : fmt::format("{}layers{}-{}", where, row.first + 1, row.last + 1);
 }
 
-// The norms that stay when others move: those that the hand locked, and those in slots that a teacher holds.
+// `fixed_norms` stay when others move: norms that the hand locked, and norms in slots that a teacher holds.
 std::vector<SlotId> fixed_norms(const Ui& ui, const DiagramState& state, const Stacks& stacks) {
   std::vector<SlotId> fixed = state.locked;
   for (const Side side : {Side::Main, Side::Encoder})
@@ -54,8 +54,8 @@ struct SlotInput {
     commit_change(state, input, nullptr, change, from_start, commands);
   }
 
-  // Whether a slot under the hand stands for a move of the held norm to its place: one of its own sub-layer,
-  // or of one that would follow.
+  // `stands_for` says whether a slot under the hand stands for a move of the held norm to its place: a slot of the
+  // norm's own sub-layer, or of one that would follow.
   bool stands_for(SlotId from, SlotId at) const {
     const Stack s = stack(from.side);
     if (!legal_move(s, from, at.slot) || ui.held("diagram/" + slot_name(at))) return false;
@@ -81,7 +81,7 @@ struct SlotInput {
     return std::nullopt;
   }
 
-  // The brush: the column under the mouse says where to, and the rows that it passes say in which layers.
+  // `paint_over` is the brush: the column under the mouse says where to, and the rows it passes say in which layers.
   void paint_over(Vec mouse, SlotId from) {
     const StackLayout* stack_layout = layout.stack_layout(from.side);
     if (!stack_layout) return;
@@ -157,8 +157,8 @@ struct SlotInput {
     state.cancelled = state.brush = false;
   }
 
-  // Left and right along the slots, over to the other stack; up and down along the sub-layers, to the final
-  // norm at the top and to that of the embedding at the bottom.
+  // `move_focus` goes left and right along the slots and over to the other stack. It goes up and down along the
+  // sub-layers, to the final norm at the top and the embedding's at the bottom.
   void move_focus(SlotId at, int dx, int dy) {
     constexpr std::array<Slot, 3> across{Slot::Stream, Slot::Before, Slot::After};
     const auto subs = stack(at.side).subs();
@@ -200,7 +200,7 @@ struct SlotInput {
     state.focus_next = next;
   }
 
-  // The layer above or below takes the norms of this one, and the focus goes there.
+  // `paint_neighbour` copies this layer's norms to the layer above or below and moves the focus there.
   void paint_neighbour(SlotId at, int dy, bool from_start) {
     if (!at.in_layer()) return;
     const int next = at.layer + (dy > 0 ? 1 : -1);
@@ -217,7 +217,7 @@ struct SlotInput {
     return kind == NormKind::None ? NormKind::LayerNorm : kind;
   }
 
-  // I, O, P: the norm in focus to that slot, or that slot filled and emptied. Ctrl: in this layer alone.
+  // `to_slot` serves I, O, P: it moves the norm in focus, or fills and empties the slot. Ctrl: in this layer alone.
   void to_slot(SlotId at, Slot slot, bool only_this, bool layer_only, bool from_start) {
     if (!at.in_layer()) return;
     const Stack s = stack(at.side);
@@ -274,8 +274,8 @@ struct SlotInput {
     ui.open_popup("diagram/kind");
   }
 
-  // A slot of the open layer, a mark of a collapsed row (by mouse only: the arrows open its layer), or the final
-  // norm.
+  // `slot` handles a slot of the open layer, a mark of a collapsed row (by mouse only: the arrows open its layer), or
+  // the final norm.
   void slot(const Rect& place, SlotId at, bool small) {
     const NormKind kind = norm(at);
     const std::string name = "diagram/" + slot_name(at), help = slot_help(stack(at.side), at);
@@ -315,7 +315,7 @@ void open_rows(Ui& ui, DiagramState& state, const StackLayout& stack_layout, con
           row.row.count() > 1 ? "diagram.help.open_alike" : "diagram.help.open",
           {{"first", row.row.first + 1}, {"last", row.row.last + 1}, {"layer", row.row.first + 1}});
       HitOptions options;
-      options.overlap = true;  // its marks lie on it
+      options.overlap = true;  // the marks of the row lie on it
       if (ui.hit(row_name(stack_layout.side, row.row), row.box, "collapsed", help, options).clicked)
         state.open(stack_layout.side) = row.row.first;
     } else if (!row.collapse.empty()) {
@@ -345,7 +345,7 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   state.hovered.reset();
   state.hovered_layer.reset();
   note_hovered_layer(state, layout, clip, ui.mouse());
-  // A focus that moved last frame arrives now: one key moves it once, and a layer that it opened has its slots.
+  // A focus that moved last frame arrives now: one key moves it once, and an opened layer has its slots by now.
   if (state.focus_next) {
     ui.focus("diagram/" + slot_name(*state.focus_next));
     state.focus_next.reset();

@@ -9,7 +9,7 @@ namespace {
 using ui::centred;
 using ui::Rect;
 
-// The three sizes of a stack.
+// `Measures` are those of a stack in one of its three sizes.
 struct Measures {
   float end_h, final_gap, bottom_gap, row_gap,
       sheet;  // output and embedding; gaps; offset of the sheets behind a group
@@ -29,7 +29,7 @@ constexpr Measures kCompact{22, 27, 10, 6,  3,  32, 44, 73, 9,  25, 51, 26, 28, 
 constexpr Measures kNarrow{21, 26, 9, 6,  3,  33, 42, 70, 10, 27, 49, 24, 26,  18,
                            28, 15, 0, 36, 36, 20, 5,  12, 0,  40, 0,  44, true};
 
-// Three sub-layers share the height of two where they can; a second stream takes its room from them.
+// `fitted` gives three sub-layers the height of two where they can share it. A second stream takes its room from them.
 Measures fitted(Measures m, const StackRows& t) {
   if (m.narrow) {
     if (t.second || t.embedding_norm) m.pitch -= 6;
@@ -180,7 +180,7 @@ StackLayout layout_stack(const Measures& base, const StackRows& t, const Rect& a
   const float pitch = m.pitch + std::min(share, m.max_pitch_extra);
   float used = needed;
   for (const DiagramRow& row : rows) used += row.open ? subs * (pitch - m.pitch) : 0;
-  // What the open layer does not take goes between the rows; where all are collapsed, under them too.
+  // Height that the open layer does not take goes between the rows; where all are collapsed, under them too.
   const bool any_open = std::any_of(rows.begin(), rows.end(), [](const DiagramRow& row) { return row.open; });
   const size_t gaps = std::max<size_t>(rows.size(), 1) + (any_open ? 0 : 1);
   const float extra = std::max(0.f, area.h - used) / static_cast<float>(gaps);
@@ -218,14 +218,14 @@ StackLayout layout_stack(const Measures& base, const StackRows& t, const Rect& a
   return d;
 }
 
-// The embedding's box makes room for that of a memory.
+// `put_segment` makes the embedding's box smaller for the box of a memory.
 void put_segment(StackLayout& d, bool compact) {
   d.embedding.w = compact ? 118.f : 150.f;
   const float left = d.embedding.right() + 8;
   d.segment = {left, d.embedding.y, d.right - left, d.embedding.h};
 }
 
-// Keys and values: up from the encoder, over, down between the stacks, and into the cross-attention.
+// `route_memory` leads keys and values up from the encoder, over, down between the stacks and into cross-attention.
 void route_memory(DiagramLayout& d) {
   const StackLayout *from = d.stack_layout(Side::Encoder), *to = d.stack_layout(Side::Main);
   if (!from || !to || to->rows.empty()) return;

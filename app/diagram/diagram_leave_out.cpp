@@ -1,5 +1,5 @@
-// A layer or a sub-layer clicked away: its micro-bars (and the square of the open layer) are the control, and
-// the footer tells the loss with and without it. Nothing of the run changes. See diagram.h.
+// A layer or a sub-layer is clicked away by its micro-bars (or by the square of the open layer), and the footer tells
+// the loss with and without it. Nothing of the run changes. See diagram.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Rect joined(const Rect& a, const Rect& b) {
   return {x, y, std::max(a.right(), b.right()) - x, std::max(a.bottom(), b.bottom()) - y};
 }
 
-// "layer 3", "the encoder's layer 3", "attention of layer 2".
+// `place_words` says "layer 3", "the encoder's layer 3", "attention of layer 2".
 std::string place_words(const std::string& name) {
   const int layer = std::atoi(name.c_str() + name.find('L') + 1);
   const std::string where = words::say(name.starts_with("enc.")   ? "diagram.out.encoder"
@@ -84,7 +84,7 @@ struct Controls {
     for (const BarLayout& bar : row.bars) zone = joined(zone, joined(bar.size, bar.gradient));
     const int first = row.row.first;
     if (row.row.count() == 1) return control(zone, first, place_name(model(), stack_layout.side, first), "");
-    // One control for all bars of the group, so that thin ones can be met: the height says which layer.
+    // One control serves all bars of the group, so that thin bars can be hit; the height says which layer.
     HitOptions options;
     options.focusable = false;
     options.radius = 3;

@@ -1,5 +1,5 @@
-// The list of kinds of a norm: every kind that the engine knows, those that belong together under one line. See
-// diagram.h.
+// The list of kinds of a norm shows every kind that the engine knows, with kinds that belong together under one line.
+// See diagram.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using namespace ui;
 
 constexpr float kWidth = 330, kRow = 27, kCaption = 19;
 
-// Kinds by group, in the order in which the engine first has one of a group; none at the end.
+// `ordered_kinds` keeps the groups in the engine's order of their first kinds, with kinds of no group at the end.
 std::vector<NormKind> ordered_kinds() {
   std::vector<std::string_view> groups;
   for (NormKind kind : kNormKinds) {

@@ -1,5 +1,5 @@
-// Paints the architecture diagram from its layout: nothing here reads input or changes anything. The tokens and
-// their states are in diagram_tokens.h, a sub-layer in diagram_sublayer.h.
+// The picture is painted from its layout: nothing here reads input or changes anything. diagram_tokens.h has the tokens
+// and their states, diagram_sublayer.h a sub-layer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace ui;
 
-// One stack. `run` gives the numbers.
+// `Picture` paints one stack, with the numbers of `run`.
 struct Picture : SublayerPainter {
   int colour;  // of the run: 0 = A
 
@@ -32,9 +32,9 @@ struct Picture : SublayerPainter {
   bool out(int layer, std::optional<Sub> sub = {}) const {
     return !state.left_out.empty() && is_left_out(state, place_name(run.spec->model, d.side, layer, sub));
   }
-  // What is clicked away lies under a veil of the ground.
+  // `veil` covers what is clicked away with the colour of the ground.
   void veil(const Rect& r, Colour behind, float round) { p.fill(r, behind.alpha(0.72f), round); }
-  // The residual stream goes by it as if it were not there.
+  // `pass_by` draws the residual stream as if the layer were not there.
   void pass_by(float from, float to, Colour behind) {
     const Rect lane{d.stream_x - 17, from, 34, to - from};
     veil(lane, behind, 0);
@@ -56,7 +56,7 @@ struct Picture : SublayerPainter {
     p.fill({d.stream_x - 5, slot.y - 3, 10, slot.h + 6}, behind);
   }
 
-  // A norm that the sub-layer's stream enters by (HybridNorm): below the fork, not to be moved.
+  // `enter_norm` draws the norm by which the sub-layer's stream enters (HybridNorm): below the fork, not to be moved.
   void enter_norm(const RowLayout& r, size_t i) {
     const SublayerLayout& s = r.subs[i];
     const int layer = r.row.first;
@@ -125,7 +125,7 @@ struct Picture : SublayerPainter {
     name(Slot::After, {s.after.centre().x, below}, Align::Centre);
   }
 
-  // B2T: the layer's input joins the sum of its feed-forward sub-layer.
+  // `bottom_skip` is B2T: the layer's input joins the sum of its feed-forward sub-layer.
   bool bottom_skip(const RowLayout& r) const {
     return wiring(r.row.first, Sub::FeedForward).bottom && !r.subs.empty();
   }
@@ -156,7 +156,7 @@ struct Picture : SublayerPainter {
         p.dashed_outline(small.stream, t.slot, 1, {2.5f, 2}, 4);
   }
 
-  // A mark stands for its slot in every layer of the row: what happens to one of them shows.
+  // `collapsed_front` lets a mark stand for its slot in every layer of the row: a change in one of them shows.
   void collapsed_front(const RowLayout& r) {
     for (const SmallSlots& small : r.small)
       for (Slot which : {Slot::Stream, Slot::Before, Slot::After}) {
@@ -183,7 +183,7 @@ struct Picture : SublayerPainter {
     layer_key(r);
   }
 
-  // What cannot be moved shows here too: a norm that the stream enters by, and what stands inside.
+  // `fixed_marks` shows what cannot be moved: a norm by which the stream enters, and what stands inside.
   void fixed_marks(const RowLayout& r, const SmallSlots& small, float named) {
     const Wiring& w = wiring(r.row.first, small.sub);
     if (w.enter != NormKind::None) {
@@ -197,9 +197,9 @@ struct Picture : SublayerPainter {
     const auto fits = [&](const auto& words) { return small.inside.right() - width_of(words) >= named + 6; };
     const auto at = std::find_if(inside.begin(), inside.end(), fits);
     const bool between = r.row.count() > 1 && r.small.size() == 2 && !d.narrow;
-    if (at == inside.end() && !between)  // no room for a word: a point says it
+    if (at == inside.end() && !between)  // a point stands for words that do not fit
       return small_fixed(centred({r.box.x + 10.5f, small.before.centre().y}, 5, 5));
-    // The rows of a group lie so far apart that the words pass over and under its name.
+    // The rows of a group lie so far apart that the words fit over and under its name.
     const std::string& words = at == inside.end() ? inside.back() : *at;
     Rect token = small.inside;
     token = token.take_right(width_of(words));
@@ -212,7 +212,7 @@ struct Picture : SublayerPainter {
     p.text_in(token, style, t.ink2, words, Align::Centre);
   }
 
-  // Returns where the words end.
+  // `row_words` returns where the words end.
   float row_words(const RowLayout& r) {
     const bool group = r.row.count() > 1;
     Rect line = r.box;
@@ -241,7 +241,7 @@ struct Picture : SublayerPainter {
     return badge.right();
   }
 
-  // Squares in the depth colours: the key of every plot by depth.
+  // `layer_key` draws squares in the depth colours, which are the key of every plot by depth.
   void layer_key(const RowLayout& r) {
     const bool open = r.row.open;
     const float y = r.box.centre().y;
@@ -262,7 +262,7 @@ struct Picture : SublayerPainter {
       return;
     }
     if (open && compact) return;
-    if (r.row.count() == 1) {  // the box of an open one is near: its number stands above
+    if (r.row.count() == 1) {  // an open layer's box is near: its number stands above
       square({d.left, (open ? y - 8 : y) - 5}, r.row.first, !compact && !open);
       if (!open) return;
       p.text({d.left + 5, y - 20}, {Face::Sans, type::body}, t.ink2, std::to_string(r.row.first + 1),
@@ -351,7 +351,7 @@ struct Picture : SublayerPainter {
       p.dashed_outline(d.embedding_slot, t.slot, line::outline, kSlotDash, radius::token);
   }
 
-  // A norm of the stack, on the residual stream above or below the layers.
+  // `end_norm` draws a norm of the stack on the residual stream, above or below the layers.
   void end_norm(const Rect& slot, SlotId id) {
     break_stream(slot, t.panel);
     const Rect place = centred(slot.centre(), d.narrow ? 26.f : 32.f, id.layer == kFinal ? 18 : slot.h);

@@ -1,5 +1,5 @@
-// The row of presets above the diagram: a segment a method where all have room, the rest in a list; for an
-// encoder-decoder with the choice of the stack that they change. See diagram.h.
+// The row of presets above the diagram has a segment a method where all have room, and a list for the rest. For an
+// encoder-decoder it also has the choice of the stack that they change. See diagram.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ StackContext context_for(const ModelConfig& model, Side side) {
   return context_of(model, side == Side::Main && model.architecture != Architecture::Encoder);
 }
 
-// Index of the preset that these stacks are, or kCustom.
+// `preset_of` returns the index of the preset that these stacks are, or kCustom.
 int preset_of(const ModelConfig& model, const Stacks& stacks, int which) {
   const auto placement = [&](Side side) {
     return placement_of(stacks.wiring(side), context_for(model, side));
@@ -37,13 +37,13 @@ int preset_of(const ModelConfig& model, const Stacks& stacks, int which) {
 
 const std::string& preset_help() { return words::say("diagram.preset.help"); }
 
-// What a preset does, and where it is from.
+// `preset_help` says what a preset does and where it is from.
 std::string preset_help(Placement placement) {
   const PlacementRow& row = row_of(placement);
   return fmt::format("{}: {}. {}. {}", row.label, row.formula, row.source, preset_help());
 }
 
-// As many parts of a formula as have room, each whole; the help has all of it.
+// `whole_parts` keeps as many whole parts of a formula as have room; the help has all of it.
 std::string_view whole_parts(Painter& p, const TextStyle& style, std::string_view formula, float room) {
   for (char mark : {';', ','})
     while (p.text_width(style, formula) > room && formula.find(mark) != formula.npos)
@@ -51,7 +51,7 @@ std::string_view whole_parts(Painter& p, const TextStyle& style, std::string_vie
   return p.text_width(style, formula) > room ? std::string_view{} : formula;
 }
 
-// The next one that can be chosen, in the direction of the arrow; where there is none, the same.
+// `next_preset` returns the next preset that can be chosen in the arrow's direction, or `from` where there is none.
 int next_preset(const Ui& ui, const ModelConfig& model, int from, int by, int first) {
   const int count = static_cast<int>(std::size(kPresets));
   for (int i = from + by; i >= first && i < count; i += by)
@@ -59,7 +59,7 @@ int next_preset(const Ui& ui, const ModelConfig& model, int from, int by, int fi
   return from;
 }
 
-// `help` says why where it cannot be chosen.
+// `preset_item` draws one row of the list; `help` says why a preset cannot be chosen.
 bool preset_item(Ui& ui, const std::string& name, const Rect& item, const PlacementRow& row, bool on,
                  const std::string& help, bool possible) {
   HitOptions options;
@@ -77,7 +77,7 @@ bool preset_item(Ui& ui, const std::string& name, const Rect& item, const Placem
   return hit.clicked;
 }
 
-// A list of presets from the `first` on, with their formulas; one that is not among them shows as `other`.
+// `preset_list` lists presets from the `first` on, with their formulas; any other choice shows as `other`.
 bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelConfig& model, int first,
                  const std::string& other, int& selected) {
   const int count = static_cast<int>(std::size(kPresets));
@@ -96,7 +96,7 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   p.outline(rect, box.hovered ? t.ink3 : t.border, 1, radius::field);
   Rect inner = rect.inset(rect.w < 120 ? 7 : 9, 0);
   draw_icon(p, Icon::ChevronDown, inner.take_right(10, rect.w < 120 ? 2 : 4).centre(), 14, t.ink2);
-  // A long name is written smaller; where that has no room either, the run's card says what it is.
+  // A long name is written smaller. Where that has no room either, the run's card has the name.
   const TextStyle large{Face::Bold, type::body}, small{Face::Bold, type::tick};
   if (p.text_width(large, now) <= inner.w)
     p.text_in(inner, large, t.ink, now);
@@ -125,17 +125,17 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   return selected != before;
 }
 
-// The width that shows this word beside the chevron.
+// `list_width` is the width that shows this word beside the chevron.
 float list_width(Ui& ui, const std::string& word) {
   return std::ceil(ui.paint().text_width({Face::Bold, type::body}, word)) + 34;
 }
 
-// Whether segments with these labels have room: ten of the usual 22 px around a label suffice.
+// `has_room` says whether segments with these labels fit with 10 px around a label in place of the usual 22.
 bool has_room(Ui& ui, const std::vector<std::string>& labels, float width) {
   return segmented_width(ui, labels) - 12 * static_cast<float>(labels.size()) <= width;
 }
 
-// Segments for as many as have room, a list for the others: its box says "more", "custom", or which of them it is.
+// `preset_row` has segments for as many as have room, and a list whose box says "more", "custom" or its choice.
 bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected) {
   std::vector<std::string> labels, helps, refusals;
   for (Placement placement : kPresets) {

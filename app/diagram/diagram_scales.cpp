@@ -19,7 +19,7 @@ std::string started(float value) {
   return words::say("diagram.scale.started", {{"value", fmt::format("{:.4g}", value)}});
 }
 
-// `decimals` below one, two from there on, one from ten on: never wider than its pill.
+// `number_of` has `decimals` below one, two up to ten and one from there on, so that it never outgrows its pill.
 std::string number_of(float value, int decimals = 2) {
   if (!std::isfinite(value)) return "–";
   if (value == 0) return "0";

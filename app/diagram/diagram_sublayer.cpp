@@ -18,9 +18,9 @@ using namespace ui;
 
 namespace {
 
-constexpr float kCorner = 10;  // of the way back
+constexpr float kCorner = 10;  // radius of the corner where the branch returns
 
-// Names of a function, the longest first: the first that fits is used.
+// `sub_titles` are names of a function, the longest first: the first that fits is used.
 std::array<std::string, 2> sub_titles(Sub sub, bool beside_cross) {
   const char* name = sub == Sub::Cross         ? "cross"
                      : sub == Sub::FeedForward ? "ffn"
@@ -32,7 +32,7 @@ std::array<std::string, 2> sub_titles(Sub sub, bool beside_cross) {
 
 }  // namespace
 
-// 2.4 px, and 2 to 5 by the branch's own share of the state once that is measured.
+// `branch_width` is 2.4 px, or 2 to 5 by the branch's own share of the state once that is measured.
 float SublayerPainter::branch_width(Sub sub, int layer) const {
   const float share = own_share(input.data, run, layer, sub, input.step, d.side);
   return std::isfinite(share) ? 2 + 3 * std::clamp(share, 0.f, 1.f) : line::branch;
@@ -56,7 +56,7 @@ void SublayerPainter::branch(const SublayerLayout& s, int layer) {
   p.polygon(head, t.wire);
 }
 
-// A memory stands in the box that reads it, where there is room for its words.
+// `add_memory` puts a memory into the box that reads it, where there is room for its words.
 void SublayerPainter::add_memory(std::vector<std::string>& inside, float width) const {
   const int32_t memory = run.spec->model.memory;
   if (memory == 0) return;
@@ -84,7 +84,7 @@ void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   p.text_in(words, title, t.ink,
             names[p.text_width(title, names[0]) + (d.narrow ? 3.f : 10.f) > words.w ? 1 : 0], Align::Centre);
   if (inside.empty()) return;
-  // Plain words: an outline in so low a box would cross its letters.
+  // The words have no outline, which in so low a box would cross their letters.
   std::string line;
   for (const std::string& word : inside) line += (line.empty() ? "" : "  ") + word;
   p.text_in({s.box.x, words.bottom() - 0.5f, s.box.w, s.box.bottom() - words.bottom() - 2},
@@ -123,7 +123,7 @@ void SublayerPainter::scales(const SublayerLayout& s, int layer) {
 
 void SublayerPainter::second_stream() {
   const float x = d.second.centre().x, k = 5, y = d.join.y;
-  const float lane = d.stream_x - (d.narrow ? 11.f : 14.f);  // beside the layers
+  const float lane = d.stream_x - (d.narrow ? 11.f : 14.f);  // the lane runs beside the layers
   const float turn = d.second.bottom() + 8;
   p.line({lane, d.stream_bottom}, {lane, turn}, t.wire, 2);
   if (lane != x) p.bezier({lane, turn}, {lane, turn - 7}, {x, turn - 1}, {x, turn - 8}, t.wire, 2);
@@ -153,7 +153,7 @@ void SublayerPainter::memory_ways() {
 }
 
 void SublayerPainter::end_box(const Rect& r, const char* key, const std::string& what) {
-  // What has scrolled away in part is not drawn: no text is cut.
+  // A box that has scrolled away in part is not drawn, so that no text is cut.
   const Control* area = ui.registry().find("diagram");
   if (area && !area->rect.inset(0, -4).contains(r)) return;
   p.fill(r, solid(), 5);
@@ -181,7 +181,7 @@ void SublayerPainter::size_bar(const Rect& r, int layer, Sub sub) {
   p.fill(r, solid(), 2);
   const float value = input.data.stream_variance(run, layer, sub, input.step, d.side);
   if (!std::isfinite(value) || value <= 0) return;
-  const float share = std::clamp((std::log10(value) + 2) / 4, 0.02f, 1.f);  // 0.01 to 100
+  const float share = std::clamp((std::log10(value) + 2) / 4, 0.02f, 1.f);  // the bar spans 0.01 to 100
   p.fill({r.x, r.y, r.w * share, r.h}, t.wire, 2);
 }
 

@@ -14,7 +14,7 @@ bool holds(const std::vector<SlotId>& slots, SlotId at) {
   return std::find(slots.begin(), slots.end(), at) != slots.end();
 }
 
-// A closed lock, `h` high, centred.
+// `lock` draws a closed lock, `h` high, centred.
 void lock(Painter& p, Vec centre, float h, Colour colour) {
   const float w = h * 0.9f;
   p.fill({centre.x - w / 2, centre.y - h * 0.08f, w, h * 0.56f}, colour, 1);
@@ -146,7 +146,7 @@ void TokenPainter::memory_line(const DiagramLayout& layout) {
 
 namespace {
 
-// "q,k,v": whose heads have a norm.
+// `normed_heads` says whose heads have a norm: "q,k,v".
 std::string normed_heads(const Inner& inner) {
   std::string heads;
   for (auto [kind, letter] : {std::pair{inner.query, "q"}, {inner.key, "k"}, {inner.value, "v"}})

@@ -1,5 +1,5 @@
-// The plots by layer at the cursor's step, the triangles of residual dependency, and the compact layout's one
-// cell.
+// This file draws the plots by layer at the cursor's step, the triangles of residual dependency, and the one cell of
+// the compact layout.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
                        std::string("plot/matrix") + panel.lists);
 }
 
-// The colour scale of the shares, with 1, .5 and 0 beside it.
+// `triangles_scale` draws the colour scale of the shares, with 1, .5 and 0 beside it.
 void LabScreen::triangles_scale(Frame& f, const Rect& bar) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -84,7 +84,7 @@ void LabScreen::triangles_scale(Frame& f, const Rect& bar) {
   p.text({bar.right() + 6, bar.bottom()}, tick, t.ink3, "0");
 }
 
-// Title, stack, and the step, or the button that asks for a whole batch beside it.
+// `triangles_panel` has title, stack and step; a button asks for a whole batch where none was measured.
 Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, const plot::PlotSpec& head) {
   Painter& p = f.ui.paint();
   const TextStyle small{Face::Sans, type::body};
@@ -144,7 +144,7 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
     plot.pad_bottom = under - 2;
     plot.title.clear();
     plot.sentence.clear();
-    if (!plot.heat) {  // its place stays: say why it is empty
+    if (!plot.heat) {  // its place stays and says why it is empty
       tile(f.ui, {x, inner.y + 2, 16, 16}, f.view.runs[i].letter - 'A');
       const RunView& run = f.view.runs[i];
       p.text_wrapped({x, inner.y + 24, width, 32}, small, t.ink3,
@@ -172,12 +172,12 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
   if (with_panel) cell_menu(f.ui, name, rect, this->plots(f, panel), cells_);
 }
 
-// The tabs, what belongs to the one that is open, and the step.
+// `compact_head` draws the tabs, the controls of the open tab, and the step.
 void LabScreen::compact_head(Frame& f, const Rect& head) {
   const std::vector<const Panel*> tabs = tab_panels();
   Rect controls = head.inset(0, 6);
   controls.x -= 4;
-  // A tab is called by what it shows, where all tabs have room for it.
+  // Tabs are called by what they show, where all of them have room for it.
   std::vector<std::string> words, usual;
   for (const Panel* tab : tabs) {
     usual.emplace_back(tab->place.tab);
@@ -186,7 +186,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
     words.emplace_back(own ? tab->place.tab : tab->form == Form::Strips ? about.over_time : about.by_layer);
   }
   if (segmented_width(f.ui, words) > head.w) words = usual;
-  // What stands behind them at most; where the row has no room for both, the tabs are a list.
+  // Up to this much stands behind the tabs. Where the row has no room for both, the tabs are a list.
   const float behind = 24 + 6 + matrix_width() + 8 + (any_both(f.view) ? kStackWidth + 8 : 0);
   const float row = segmented_width(f.ui, words) - 40;
   constexpr const char* kName = "plot/tab";
@@ -216,7 +216,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
     f.ui.paint().text_in(head, tick, f.ui.theme().ink3, at, Align::Right);
 }
 
-// The plot of the open tab, and what it showed.
+// `compact_plot` draws the plot of the open tab and returns what it showed.
 std::vector<plot::PlotSpec> LabScreen::compact_plot(Frame& f, const Rect& rect, const Panel& panel) {
   if (panel.form == Form::Strips || panel.form == Form::Triangles) {
     if (panel.form == Form::Strips)

@@ -1,5 +1,5 @@
-// Controls that exist and are not drawn now: what the palette lists beside those on screen, and how they are
-// brought forth.
+// This file lists controls that exist and are not drawn now, for the palette to show beside those on screen, and brings
+// them forth.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr std::string_view kSettings = "settings/", kDiagram = "diagram/", kMenu
 constexpr const char* kPace[] = {"transport/budget", "transport/speed", "transport/speed/slow",
                                  "transport/speed/1×", "transport/speed/max"};
 
-// Runs with one schedule share a handle: that of the first.
+// `has_warmup_handle` is true for the first of runs with one schedule, because such runs share its handle.
 bool has_warmup_handle(const LabView& view, size_t index) {
   const Schedule& schedule = view.runs[index].spec->train.schedule;
   if (schedule.warmup <= 0 || schedule.warmup > std::max(view.budget, view.step)) return false;

@@ -1,5 +1,5 @@
-// Columns of panels, the plots over time, and what a hand on one of them does; those by layer are in
-// lab_depth_plots.cpp.
+// This file draws columns of panels and the plots over time, and serves a hand on one of them; lab_depth_plots.cpp
+// draws plots by layer.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -18,7 +18,7 @@ using namespace ui;
 
 namespace {
 
-// Small plots keep as many decades as have room, the largest first; the lowest stays clear of the next plot.
+// `thin_ticks` keeps the decades that have room, the largest first. The lowest stays clear of the next plot.
 void thin_ticks(plot::Axis& axis, float height) {
   constexpr double kApart = 15, kAboveEnd = 7;
   const double pixels_per_decade = height / std::log10(axis.hi / axis.lo);
@@ -32,8 +32,8 @@ void thin_ticks(plot::Axis& axis, float height) {
   }
 }
 
-// How high a panel stands by itself in a column of this height. What comes first has its share of all of it,
-// the others share what is left.
+// `own_height` is a panel's height in a column of this height. Panels that come first have their share of all of it,
+// and the others share what is left.
 float own_height(const std::vector<const Panel*>& panels, const Panel& panel, float height) {
   const auto of_all = [&](const Place& place) {
     return std::round(std::max(place.least, place.share * height));
@@ -48,7 +48,7 @@ float own_height(const std::vector<const Panel*>& panels, const Panel& panel, fl
   return std::round(left * panel.place.share / shares);
 }
 
-// The gap below the n-th panel of a column that a hand can drag.
+// `gap_below` is the gap below the n-th panel of a column that a hand can drag.
 std::optional<Gap> gap_below(PanelColumn column, size_t index) {
   if (index > 1) return {};
   if (column == PanelColumn::Time) return index == 0 ? Gap::Loss : Gap::Rate;
@@ -106,8 +106,8 @@ void LabScreen::draw_panel(Frame& f, const Panel& panel, const Rect& rect) {
 void LabScreen::time_hit(Frame& f, const std::string& name, const plot::View& view,
                          const plot::PlotHit& hit) {
   if (hit.hovered) hover_step_ = hit.x;
-  // The cursor follows the hand, from the press until the button is up, beyond the ends too; what is zoomed
-  // pans, but for a press on the cursor itself.
+  // The cursor follows the hand from the press until the button is up, beyond the ends too. A zoomed plot pans instead,
+  // except for a press on the cursor itself.
   if (hit.pressed && (!view.zoomed() || hit.on_cursor)) cells_.scrubbing = name;
   const bool held = cells_.scrubbing == name;
   if (held && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) cells_.scrubbing.clear();
@@ -152,7 +152,7 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   if (shown.empty()) return;
   plot::PlotSpec& plot = shown.front();
   if (panel.speaks_on_lines || f.compact()) plot.sentence.clear();
-  // The plots over time stand below one another: their cursors are in one line.
+  // The plots over time stand below one another and share a margin, so that their cursors are in one line.
   f.pad_right = std::max(
       {f.pad_right, plot::needed_pad_right(f.ui, plot, rect.w - 8), f.compact() ? 0.f : over_time_pad_});
   plot.pad_right = f.pad_right;
@@ -161,7 +161,7 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
   if (!hit.handle) time_hit(f, panel.id, cells_.views[panel.id], hit);
 }
 
-// Title, choices, and the depth key: layer 1 ... 6 in the colours of the lines.
+// `strips_panel` has title, choices, and the depth key: layer 1 ... 6 in the colours of the lines.
 Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plot::PlotSpec head) {
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix;
   const bool both = any_both(f.view);
@@ -206,7 +206,7 @@ void LabScreen::draw_strips(Frame& f, const Panel& panel, const Rect& rect, bool
   Rect inner = with_panel ? strips_panel(f, panel, rect, plots.front()) : rect;
   const float bottom = plots.back().pad_bottom;
   const float each = (inner.h - bottom) / static_cast<float>(plots.size());
-  float labels = 0;  // the tiles stand beside the labels of the lines
+  float labels = 0;  // width of the labels, beside which the tiles stand
   for (const plot::PlotSpec& plot : plots)
     labels = std::max(labels, plot::needed_pad_right(f.ui, plot, inner.w - 30) + 26);
   constexpr float kFree = 16 + 26;  // where they fit left of the end of the axis they need none
@@ -217,7 +217,7 @@ void LabScreen::draw_strips(Frame& f, const Panel& panel, const Rect& rect, bool
     plot.pad_right = with_panel ? f.pad_right : labels;
     if (plot.y.scale == plot::AxisScale::Log) thin_ticks(plot.y, each - plot.pad_top - 4);
     const Rect place = inner.take_top(each + (last ? bottom : 0));
-    plot.tile.reset();  // stands in the panel's corner, clear of the lines
+    plot.tile.reset();  // the panel's corner has it, clear of the lines
     const std::string part = fmt::format("{}/{}", name, f.view.runs[i].letter);
     const std::string lit =
         plot_.hover_layer ? fmt::format("layer {}", *plot_.hover_layer + 1) : std::string{};

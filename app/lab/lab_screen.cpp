@@ -13,7 +13,7 @@ using namespace ui;
 
 namespace {
 
-// Heights and gaps of the three layouts.
+// `Bars` are the heights and gaps of the layouts.
 struct Bars {
   float margin, gap, cards, transport;
 };
@@ -25,7 +25,7 @@ Bars bars_of(Size size, float window_height) {
 
 float limited(float v, float lo, float hi) { return std::clamp(v, lo, hi); }
 
-/// A setting that makes another model of the runs is asked about, where those cannot come back.
+/// `part_replacing` takes out a command that replaces the runs by another model, so that the app can ask first.
 void part_replacing(Desk& desk) {
   const auto other = std::find_if(
       desk.commands.begin(), desk.commands.end(),
@@ -48,7 +48,7 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   std::vector<session::Command>& commands = desk.commands;
   data_.begin_frame();
   stay_at_measured(view);
-  // A step that restarted runs have not come to is none to stay at.
+  // The cursor cannot stay at a step that restarted runs have not reached yet.
   if (transport_.pinned_step.value_or(0) > view.step) transport_.pinned_step.reset();
   plot_.step = cursor_step(transport_, view);
   const bool pinned = transport_.pinned_step.has_value();
@@ -80,13 +80,13 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   transport_.fork_source = shown_run(diagram_, view);
   draw_transport(ui, transport_, view, transport, f.size, clock, commands);
   if (!commands.empty() &&
-      std::holds_alternative<session::ForkFrom>(commands.back())) {  // what is touched next is D
+      std::holds_alternative<session::ForkFrom>(commands.back())) {  // the next touch is for D
     diagram_.source = view.runs[static_cast<size_t>(transport_.fork_source)].letter;
     diagram_.selected = 'D';
   }
   transport_keys(ui, transport_, view, commands);
   pending_.note(view, commands);
-  // A fork is started to see it train.
+  // A person who starts a fork wants to see it train.
   for (const session::Command& command : commands)
     if (std::holds_alternative<session::ForkRequest>(command)) transport_.pinned_step.reset();
   part_replacing(desk);
@@ -94,7 +94,7 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   return desk;
 }
 
-// What stands between the run cards and the timeline.
+// `draw_panels` draws what stands between the run cards and the timeline.
 void LabScreen::draw_panels(Frame& f, Rect rest, float gap) {
   const float width = rest.w;
   if (f.compact()) {
@@ -117,7 +117,7 @@ void LabScreen::posted(session::Ticket ticket) {
   if (diagram_.pending && diagram_.pending->ticket == 0) diagram_.pending->ticket = ticket;
 }
 
-// A whole batch was measured on request: its picture is of that step, so the cursor stays there until it is moved.
+// `stay_at_measured` keeps the cursor at a step whose whole batch was measured, as the picture is of that step.
 void LabScreen::stay_at_measured(const LabView& view) {
   int measured = -1;
   for (const RunView& run : view.runs)
@@ -127,7 +127,7 @@ void LabScreen::stay_at_measured(const LabView& view) {
   if (measured >= 0 && view.playing) transport_.pinned_step = std::min(measured, view.step);
 }
 
-// Left column: what the runs are made of.
+// `draw_left` draws the left column, which shows what the runs are made of.
 
 void LabScreen::draw_left(Frame& f, Rect column) {
   if (f.size == Size::Full) {
@@ -190,7 +190,7 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
 
 void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   PanelOptions options;
-  // A hint of what a change would cost needs the room while it stands there.
+  // A hint of what a change would cost takes the room of "Is it luck?".
   const bool luck = switched || settings_.restart_hint.empty();
   if (!switched) {
     options.title = words::say("lab.left.settings");

@@ -16,7 +16,7 @@ namespace {
 
 using namespace ui;
 
-// The card of a run D that does not exist yet: with its words where the others keep so much.
+// `kEmptyWide` is the card, with words, of a run D that does not exist yet, if other cards keep kLeastBeside each.
 constexpr float kEmptyWide = 256, kEmptySquare = 40, kLeastBeside = 300;
 
 bool finite_run(const RunView& run) { return run.state != RunState::NonFinite; }
@@ -50,7 +50,7 @@ Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
   return b;
 }
 
-// "norm on stream"; of an encoder-decoder whose stacks differ "norms mixed"; of a chain where it stands there.
+// `card_caption` says "norm on stream", "norms mixed" where stacks differ, or where a chain has its norms.
 std::string card_caption(const ModelConfig& model) {
   if (!is_transformer(model.architecture)) return chain_caption(model);
   const Stacks stacks = stacks_of(model);
@@ -103,7 +103,7 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
   p.fill({rest.x + w + 3, line.centre().y - 7, 6, 14}, t.ink2, 1);
 }
 
-// As many parts of a name as have room, each whole.
+// `name_that_fits` keeps as many whole parts of a name as have room.
 std::string name_that_fits(const Painter& p, const TextStyle& style, std::string name, float room) {
   while (p.text_width(style, name) > room && name.find(", ") != name.npos) name.resize(name.rfind(", "));
   return name;
@@ -114,10 +114,10 @@ std::string loss_text(const RunView& run) {
   return fmt::format("{:.2f}", run.loss);
 }
 
-// What it is, where it came from, what was changed when.
+// `card_help` says what the run is, where it came from, and what was changed when.
 std::string card_help(const LabView& view, const RunView& run) {
   std::string text = words::say("lab.card.run", {{"run", run.letter}, {"name", run.name}});
-  const auto source = static_cast<size_t>(run.forked_from);  // none: beyond all of them
+  const auto source = static_cast<size_t>(run.forked_from);  // -1 becomes larger than any index
   if (source < view.runs.size())
     text +=
         words::say("lab.card.forked", {{"run", view.runs[source].letter}, {"step", grouped(run.fork_step)}});
@@ -200,12 +200,12 @@ struct Card {
       writes_line(ui, line, run, !compact());
   }
 
-  // The rule of a fork: it always trains.
+  // `own_steps` says how many steps a fork trains, because a fork always trains.
   std::string own_steps() const {
     return words::say("lab.card.own_steps", {{"steps", grouped(view.portion)}});
   }
 
-  // The place of run D: quiet until something is held, then it says what a drop will do.
+  // `empty` draws the place of run D: quiet until something is held, then it says what a drop will do.
   void empty(const Rect& card, const DiagramState& state) {
     const bool held = state.dragging.has_value(), building = state.pending.has_value();
     if (held || building) p.fill(card, t.accent_soft, radius::panel);
@@ -249,7 +249,7 @@ struct Card {
               t.ink2, below);
   }
 
-  // Run D exists and something is held: its card says that a drop replaces it.
+  // `replacing` is run D's card while something is held: it says that a drop replaces the run.
   void replacing(const Rect& card, const DiagramState& state) {
     p.fill(card, t.accent_soft, radius::panel);
     p.dashed_outline(card, t.dark ? t.accent : t.ink, 1.6f, {4, 3}, radius::panel);

@@ -1,4 +1,3 @@
-// See timeline_labels.h.
 #include "app/lab/timeline_labels.h"
 
 #include <algorithm>
@@ -8,11 +7,11 @@
 namespace normscope::lab {
 namespace {
 
-constexpr std::string_view kBecame = "→";  // in the text of an edit
+constexpr std::string_view kBecame = "→";  // separates old and new value in an edit
 constexpr float kApart = 14;               // px between two labels
 constexpr float kOver = 6;                 // px that a label reaches beyond its marker, at least
 
-// What stands beside an event's marker; empty events are not shown.
+// `event_text` is what stands beside an event's marker; events with an empty text are not shown.
 std::string event_text(const RunEvent& event) {
   switch (event.kind) {
     case RunEvent::Kind::LeftPlateau:
@@ -37,7 +36,7 @@ std::string event_text(const RunEvent& event) {
   return {};
 }
 
-// "B leaves the plateau"; of what was done to it "B: batch 8 → 16", "Runs A–C: …", "Runs A, C: …".
+// `told` says "B leaves the plateau", or of a change "B: batch 8 → 16", "Runs A–C: …", "Runs A, C: …".
 std::string told(const TimelineMark& mark) {
   const std::string& letters = mark.letters;
   const words::Place what{"what", mark.text};
@@ -64,7 +63,7 @@ struct Placing {
     return l;
   }
 
-  // The flag and the bookmarks stand in the lower row.
+  // `covers_flag` tests the lower row alone, because the flag and the bookmarks stand there.
   bool covers_flag(const TimelineLabel& l) const {
     if (l.row > 0) return false;
     const auto over = [&](float from, float to) { return l.left < to && l.left + l.w > from; };
@@ -73,7 +72,7 @@ struct Placing {
                        [&](float x) { return over(x - 9, x + 9); });
   }
 
-  // Adds what has room in this row; returns the rest.
+  // `fill` adds the labels that have room in this row and returns the other marks.
   std::vector<TimelineMark> fill(const std::vector<TimelineMark>& marks, int row) {
     const ui::Rect& bar = room.bar;
     std::vector<TimelineLabel> placed;
@@ -118,7 +117,7 @@ struct Placing {
     if (!taken && !covers_flag(letter)) labels.push_back(std::move(letter));
   }
 
-  // What stands in the lower row interrupts the line from the upper one.
+  // `free_below` is false where a label of the lower row interrupts the line from the upper one.
   bool free_below(const TimelineLabel& l) const {
     const TimelineLabel line{l.x, 6, l.x - 3, 0, {}};
     return !covers_flag(line) && std::none_of(labels.begin(), labels.end(), [&](const TimelineLabel& other) {
@@ -136,7 +135,7 @@ std::vector<TimelineMark> timeline_marks(const LabView& view, const std::vector<
     for (const RunEvent& event : run.history->events()) {
       std::string text = event_text(event);
       if (text.empty()) continue;
-      // What several runs did in one step is one mark.
+      // An edit of several runs in one step is one mark.
       const auto same = std::find_if(marks.begin(), marks.end(), [&](const TimelineMark& mark) {
         return mark.step == event.step && mark.text == text;
       });

@@ -17,7 +17,7 @@ namespace {
 
 using namespace ui;
 
-// A round distance of tick labels that keeps them about 120 px apart.
+// `tick_distance` is a round distance of tick labels that keeps them about 120 px apart.
 int tick_distance(int steps, float width) {
   const double wanted = steps * 120.0 / std::max(1.f, width);
   double unit = 1;
@@ -79,7 +79,7 @@ struct Timeline {
     p.ring(at, 6, look.line, 2);
   }
 
-  // What the marks are: in two rows, in a small window in one of smaller words right above them.
+  // `labels` names the marks in two rows; in a small window in one row of smaller words, right above the marks.
   void labels(const std::vector<TimelineMark>& marks, float playhead) {
     const bool compact = size == Size::Compact;
     const TextStyle style{Face::Sans, compact ? type::tick : type::body};
@@ -126,7 +126,7 @@ struct Timeline {
     if (chosen) pin_cursor(state, view, *chosen);
   }
 
-  // Beside the flag, on the side where there is room.
+  // `fork_place` is beside the flag, on the side where there is room.
   std::optional<Rect> fork_place(float x) {
     const int step = cursor_step(state, view);
     const auto source = static_cast<size_t>(std::max(state.fork_source, 0));
@@ -214,7 +214,7 @@ void budget_field(Ui& ui, TransportState& state, const LabView& view, const Rect
   if (change == ui::Change::None) state.budget = view.budget;
 }
 
-// Every run has made all steps of the budget: play goes on for as many again.
+// `at_end` says that every run has made all steps of the budget. Play then goes on for as many again.
 bool at_end(const LabView& view) { return !view.playing && view.step > 0 && view.step >= view.budget; }
 void speed_switch(Ui& ui, TransportState& state, const Rect& rect, std::vector<session::Command>& commands) {
   const std::vector<std::string> speeds{"slow", "1×", "max"};
@@ -224,7 +224,7 @@ void speed_switch(Ui& ui, TransportState& state, const Rect& rect, std::vector<s
     commands.emplace_back(session::SetSpeed{kSpeeds[state.speed]});
 }
 
-// Compact: the step counter opens what stands beside it in a larger window.
+// `pace_menu` opens from the compact step counter and has what stands beside it in a larger window.
 void pace_menu(Ui& ui, TransportState& state, const LabView& view, const Rect& counter, bool clock,
                std::vector<session::Command>& commands) {
   constexpr const char* kName = "transport/pace";
@@ -267,7 +267,7 @@ void buttons(Ui& ui, TransportState& state, const LabView& view, float x, float 
     commands.emplace_back(session::Reset{ui.shift()});
     state.pinned_step.reset();
   }
-  if (at_end(view)) {  // an offer in the place of play and step
+  if (at_end(view)) {  // more steps are offered in place of play
     primary.style = {Face::Bold, type::body};
     const std::string more = words::say("lab.transport.more", {{"steps", grouped(view.portion)}});
     if (button(ui, "transport/play", {x + 40, cy - big / 2, 86, big}, more,
@@ -349,7 +349,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
   }
   Timeline timeline{ui, state, view, bar, size, p, t, steps_shown(view)};
   if (compact) timeline.room_left = timeline.room_right = 6;  // the playhead has no flag
-  // Before the timeline's own area, which reaches under it in the compact layout.
+  // The button is hit before the timeline's own area, which reaches under it in the compact layout.
   if (const auto fork = timeline.fork_place(timeline.x_of(cursor_step(state, view))))
     timeline.fork_button(*fork, commands);
   timeline.input({bar.x - 8, bar.centre().y - 14, bar.w + 16, 28});

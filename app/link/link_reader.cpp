@@ -1,4 +1,4 @@
-// The reading half of link.h: everything in a link came from outside.
+// `read_link` checks everything, because all of a link came from outside. See link.h.
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -28,7 +28,7 @@ int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t 
   return static_cast<int32_t>(value);
 }
 
-// Names of runs are text that a window draws and logs hold.
+// `require_text` protects the windows that draw names of runs and the logs that hold them.
 void require_text(std::string_view line) {
   for (size_t at = 0; at < line.size();) {
     const CodePoint read = read_code_point(line, at);
@@ -72,7 +72,7 @@ struct Reader {
            shown_text(line));
   }
 
-  // A star would let a short link ask for much work, and so would a setting that is set again and again.
+  // `take_argument` refuses a star or a repeated setting, because a short link could then ask for much work.
   bool take_argument(std::string_view key, std::string_view value) {
     if (key != "run" && key != "set" && key != "edit") return false;
     const std::string what = fmt::format("{}={}", key, value.substr(0, value.find('=')));
@@ -120,7 +120,7 @@ struct Reader {
   }
 };
 
-// As LabTrainer would refuse it later: the run as it begins and after the edits of each step.
+// `check_run` refuses what LabTrainer would refuse later: the run as it begins and after the edits of each step.
 void check_run(const ConfigRun& run, const LinkedView& view) {
   for (const FileField& file : kFileFields)
     if (!get_field(run.spec, file.key).empty())
@@ -151,7 +151,7 @@ void check(const LinkedView& view) {
   if (!known) fail(kPlace, "shown={}: there is no such run", shown_text(std::string(1, view.shown)));
 }
 
-// What stands in an address before its fragment, and blanks around it, are no part of it.
+// `fragment_of` cuts off what stands before the fragment of an address, and blanks around it.
 std::string_view fragment_of(std::string_view text) {
   if (text.size() > kLongestRead)
     fail(kPlace, "a link of {} characters: expected at most {}", text.size(), kLongestRead);

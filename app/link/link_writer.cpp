@@ -1,4 +1,4 @@
-// The writing half of link.h, and what a link needs beside itself.
+// `link_fragment` is the writing half of link.h; this file also says what a link needs beside itself.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -36,7 +36,7 @@ void add_need(Needs& needs, std::string_view key, const std::string& path) {
     needs.push_back(std::move(need));
 }
 
-// The runs without the files that they name. Emptying a field may choose another task (data.text): that stays.
+// `without_files` empties fields that name files. That may choose another task (data.text), which is then set back.
 std::vector<ConfigRun> without_files(const std::vector<ConfigRun>& from, Needs& needs) {
   std::vector<ConfigRun> runs = from;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -77,7 +77,7 @@ Lines lines_of(const LinkedView& view, const CommandArguments& arguments, const 
   return lines;
 }
 
-// "the 96 wirings", of the kind of line that takes most of the text.
+// `longest_part` names the kind of line that takes most of the text: "the 96 wirings".
 std::string longest_part(const Lines& lines) {
   struct Part {
     const char* what;

@@ -18,18 +18,18 @@ constexpr size_t kHead = 4;
   fail(kPlace, "the link is cut off or damaged: expected the whole link, as it was copied");
 }
 
-// FNV-1a, folded: what was cut or mistyped is found with all but one in 65,536.
+// `check_of` is FNV-1a, folded: of cut or mistyped texts it misses one in 65,536.
 uint32_t check_of(std::string_view text) {
   uint32_t hash = 2166136261u;
   for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
   return (hash >> 16) ^ (hash & 0xffff);
 }
 
-// The part of [low, high] that stands for 1 ends here; neither part is ever empty.
+// `divided` is where the part of [low, high] that stands for 1 ends; neither part is ever empty.
 uint32_t divided(uint32_t low, uint32_t high, uint32_t chance) {
   return low + static_cast<uint32_t>(uint64_t{high - low} * chance >> 16);
 }
-// A byte that both ends share is decided: it leaves both.
+// `first_byte_decided`: a byte that both ends share is decided and leaves both.
 bool first_byte_decided(uint32_t low, uint32_t high) { return (low ^ high) >> 24 == 0; }
 void drop_first_byte(uint32_t& low, uint32_t& high) {
   low <<= 8;
@@ -57,7 +57,7 @@ std::string packed(std::string_view text) {
         drop_first_byte(low, high);
       }
     }
-  // The fewest bytes that lie within what is left when zeros follow them.
+  // The code ends with the fewest bytes that lie in the rest of the interval when zeros follow.
   for (int length = 1; length <= 4; ++length) {
     const uint32_t last = high & ~static_cast<uint32_t>((uint64_t{1} << (32 - 8 * length)) - 1);
     if (last < low) continue;
@@ -105,7 +105,7 @@ namespace {
 
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-// Beside letters and digits: what a fragment may hold, and what no shell within quotes and no page takes for its own.
+// `kPlain` are the signs that a fragment may hold and that neither a shell within quotes nor a page interprets.
 constexpr std::string_view kPlain = "-._:=,/@";
 
 std::optional<int> hex_digit(char c) {

@@ -1,5 +1,5 @@
-// Seven models, each with a context of its own, vote on the next bit; a mixer adds their votes up and learns by how much
-// each of them counts (logistic mixing: Mahoney, "Adaptive weighing of context models", 2005).
+// Seven models, each with a context of its own, vote on the next bit. A mixer adds their votes up and learns how much
+// each model counts (logistic mixing: Mahoney, "Adaptive weighing of context models", 2005).
 #include "app/link/predictor.h"
 
 #include <fmt/format.h>
@@ -16,7 +16,7 @@ constexpr int kSlotBits = 18;
 constexpr uint16_t kMostSeen = 30;
 constexpr int32_t kFirstWeight = 1 << 14, kLargestWeight = 1 << 20;
 
-// Votes are logarithms of odds in 1/256, from -8 to 8. Computed by the compiler: the library's exp may differ by machine.
+// Votes are log odds in 1/256, from -8 to 8. The compiler computes them, as the library's exp may differ by machine.
 constexpr int kVotes = 4096;
 struct Odds {
   std::array<uint16_t, kVotes> chance{};  // of a vote, of 65,536
@@ -50,7 +50,7 @@ constexpr Odds make_odds() {
 }
 constexpr Odds kOdds = make_odds();
 
-// How far a model goes towards what it saw, of 65,536: less each time.
+// `kShares` is how far a model goes towards what it saw, of 65,536: less each time.
 constexpr auto kShares = [] {
   std::array<int32_t, kMostSeen + 1> shares{};
   for (size_t n = 0; n < shares.size(); ++n) shares[n] = static_cast<int32_t>(655360 / (10 * n + 16));
@@ -65,7 +65,7 @@ constexpr uint32_t folded(uint32_t a, uint32_t b) {
   return static_cast<uint32_t>(((uint64_t{a} << 32 | b) * 0x9E3779B97F4A7C15ull) >> 32);
 }
 
-// The format as a link of version 1 knows it: settings that came later are no worse for not being named here.
+// `kKeys` is the format as version 1 knows it: later settings are no worse for not being named here.
 constexpr std::string_view kKeys =
     "data.consecutive data.digits data.image_labels data.images data.labels data.name data.pairs data.punctuation "
     "data.seed data.text data.tokenizer data.treebank data.valid data.vocabulary model.activation "
@@ -131,7 +131,7 @@ void LinePlace::take(uint8_t byte) {
     return;
   }
   in_value_ = std::min(in_value_ + 1, 3);
-  if (byte == ':' && in_value_ == 2) {  // what stood before it was a run's letter
+  if (byte == ':' && in_value_ == 2) {  // the byte before it was a run's letter
     letter = last_;
     text = head_;
     key = 0;
@@ -143,7 +143,7 @@ void LinePlace::take(uint8_t byte) {
   if (in_key_ && byte == '=')
     in_key_ = false;
   else if (in_key_)
-    key = byte == ':' ? 0 : mixed(key, byte);  // before it stood a step
+    key = byte == ':' ? 0 : mixed(key, byte);  // what stood before it was a step
   word = mixed(byte == ' ' || byte == '=' || byte == ':' ? 0 : word, byte);
   last_ = byte;
 }

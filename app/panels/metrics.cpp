@@ -92,7 +92,7 @@ const char* matrix_label(const LabView& view, int matrix) {
 
 namespace {
 
-// Behind the layer: "ffn.w2.grad_norm".
+// `stat_paths` names what stands behind the layer: "ffn.w2.grad_norm".
 StatNames stat_paths(Metric metric, int matrix) {
   const std::string path = kMatrices[matrix].path;
   if (metric == Metric::UpdateRatio) return {path + ".update_norm", path + ".weight_norm"};

@@ -89,7 +89,7 @@ constexpr Panel kPanelRows[] = {
      .plots = one_a_run<dependency_plots>},
 };
 
-/// The rows with the texts of assets/words/plots.toml.
+/// `spoken_panels` returns the rows with the texts of assets/words/plots.toml.
 std::vector<Panel> spoken_panels() {
   static std::list<PanelControl> controls;  // a list, because the panels point to its members
   std::vector<Panel> all(std::begin(kPanelRows), std::end(kPanelRows));
@@ -117,14 +117,14 @@ std::vector<Panel> spoken_panels() {
 
 bool one_of_a_run(const Panel& panel) { return panel.form == Form::Strips || panel.form == Form::Triangles; }
 
-// "residual dependency at step 214, A: Post-LN, no warm-up"
+// `words_of_axis` says "residual dependency at step 214, A: Post-LN, no warm-up".
 std::string words_of_axis(const Panel& panel, const RunView* run, int step) {
   std::string what = panel.axis;
   if (panel.form == Form::Layers || panel.form == Form::Triangles) what = at_step(what, step);
   return run ? of_run(what, *run) : what;
 }
 
-// What the function that made the plot did not say itself.
+// `put_words` adds the words that the function that made the plot left open.
 void put_words(plot::PlotSpec& plot, const Panel& panel, const RunView* run, int step) {
   if (plot.id.empty()) plot.id = run ? fmt::format("{}-{}", panel.file, run->letter) : panel.file;
   if (plot.title.empty()) {
@@ -133,7 +133,7 @@ void put_words(plot::PlotSpec& plot, const Panel& panel, const RunView* run, int
     plot.brief = panel.brief;
   }
   if (plot.y.label.empty()) plot.y.label = words_of_axis(panel, run, step);
-  // Bands without a name are explained by the note, which then has the room of the question.
+  // The note explains bands without a name, and takes the room of the question for it.
   if (std::any_of(plot.bands.begin(), plot.bands.end(),
                   [](const plot::Band& b) { return b.label.empty(); })) {
     plot.question.clear();

@@ -18,10 +18,10 @@ using namespace ui;
 
 namespace {
 
-constexpr float kRow = 28;  // of a popup list
+constexpr float kRow = 28;  // height of a row in the list
 
 void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& chosen, bool stream) {
-  // Name and, after it, what it is; of one width whatever is chosen.
+  // The list has each name and its note in columns whose width does not depend on the choice.
   Painter& p = ui.paint();
   const TextStyle bold{Face::Bold, type::body}, note{Face::Sans, type::tick};
   float names = 0, notes = 0;
@@ -60,7 +60,7 @@ std::string text_of(const std::vector<plot::PlotSpec>& plots) {
   return text;
 }
 
-// What a title with a choice says under the mouse: what is measured, and in small print what a click does.
+// `definition` is the help of a title with a choice: what is measured, and in small print what a click does.
 std::string definition(Metric metric) {
   return words::say("plots.menu.help_title", {{"help", info(metric).help}});
 }
@@ -79,7 +79,7 @@ Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::P
                   {plot.title, plot.note, plot.sentence, options.right, false, plot.question, plot.brief,
                    options.term});
   } else {
-    // As panel() has it, with a chevron after the title.
+    // This title looks as panel() draws it, with a chevron behind it.
     Painter& p = ui.paint();
     const Theme& t = ui.theme();
     panel(ui, rect, {});
@@ -104,7 +104,7 @@ Rect cell_panel(Ui& ui, const std::string& name, const Rect& rect, const plot::P
       p.text_in(inner.take_top(space::sentence_row).moved(0, -7), note, t.ink2, plot.sentence);
     metric_list(ui, control, title, *options.metric, options.stream);
   }
-  // The plot's own padding reaches into the panel's: ticks stand under the title.
+  // The plot's own padding reaches into the panel's, so that ticks stand under the title.
   return {rect.x + 4, inner.y, rect.w - 8, rect.bottom() - 4 - inner.y};
 }
 
@@ -133,7 +133,7 @@ std::vector<MenuEntry> whole_menu() {
 
 }  // namespace
 
-// A heat map has no axis to change.
+// `menu_entries` offers no change of axis for a heat map, because it has none.
 std::span<const MenuEntry> menu_entries(bool heat) {
   static const std::vector<MenuEntry> menu = whole_menu();
   return std::span(menu).first(heat ? kAxis : menu.size());

@@ -1,4 +1,4 @@
-// The loss, and what the plots over time share; see plot_specs.h.
+// This file makes the loss plot, and has what the plots over time share. See plot_specs.h.
 #include "app/panels/plot_specs.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace plot;
 
-// "Post-LN, warm-up 200" -> "Post-LN", "warm-up 200".
+// `parts_of` splits "Post-LN, warm-up 200" into "Post-LN" and "warm-up 200".
 std::vector<std::string> parts_of(const std::string& name) {
   std::vector<std::string> parts;
   for (size_t from = 0; from <= name.size();) {
@@ -34,12 +34,12 @@ bool has_part(const RunView& run, const std::string& part) {
   return std::find(parts.begin(), parts.end(), part) != parts.end();
 }
 
-// "B and C"
+// `listed` says "B and C".
 std::string listed(const std::vector<std::string>& letters) {
   return in_words(letters, words::say("plots.and"));
 }
 
-// "B left the line of letter frequencies at step 214, A at step 480."; `that`: a line that was named before.
+// `leavers_sentence` says "B left the line of letter frequencies at step 214, A at step 480."; `that`: named before.
 std::string leavers_sentence(const LabView& view, bool that, bool brief) {
   std::vector<const RunView*> leavers;
   for (const RunView& run : view.runs)
@@ -82,8 +82,8 @@ std::string loss_sentence(const LabView& view) {
   return fmt::format("{}", fmt::join(sentences, " "));
 }
 
-// What the bands say about the two runs that lie farthest apart at the last step that all bands reach; empty
-// without bands of two runs.
+// `variability_sentence` compares the two runs that lie farthest apart at the last step that all bands reach. It is
+// empty without bands of two runs.
 std::string variability_sentence(const LabView& view) {
   std::vector<const RunView*> known;
   size_t step = 0;
@@ -117,8 +117,8 @@ void put_spread(PlotSpec& plot, const RunView& run) {
   plot.bands.push_back(std::move(band));
 }
 
-/// put_end labels a line with the card's number, which with the cursor at an earlier step is of that step, and puts the
-/// marker where the run's loss at the end of the line is, wherever the cursor stands.
+/// `put_end` labels a line with the card's number, which is of the cursor's step where that is an earlier one. The
+/// marker stays at the loss where the line ends, wherever the cursor stands.
 void put_end(plot::Series& series, LabData& data, const RunView& run) {
   const double loss = loss_at(data, run, run.step);
   const double end = loss_at(data, run, static_cast<int>(series.x.values.back()));
@@ -126,7 +126,7 @@ void put_end(plot::Series& series, LabData& data, const RunView& run) {
   if (std::isfinite(end)) series.end_y = static_cast<float>(end);
 }
 
-// Knowing frequencies alone, the entropy of the text, and the one who guessed in the guessing game.
+// `put_levels` adds the levels of letter frequencies alone, of the text's entropy, and of who played the guessing game.
 void put_levels(PlotSpec& plot, const LabView& view, const std::optional<double>& person_nats) {
   if (view.unigram_entropy > 0) {
     RefLine entropy;
@@ -194,14 +194,14 @@ void put_cursor(PlotSpec& plot, const PlotOptions& options, bool flag) {
   plot.hover = options.hover_step;
 }
 
-// Under the line that no model can pass there is room for its name: a row of text in a small plot, too.
+// `floor_of_axis` leaves room for the name under the line that no model can pass: a row of text, in a small plot too.
 double floor_of_axis(const LabView& view) {
   if (view.entropy_rate <= 0) return any_stream(view) ? 0.03 : 0;  // a class can be known for sure
   const double highest = view.unigram_entropy + 1.35;
   return view.entropy_rate - std::max(0.22, 0.095 * (highest - view.entropy_rate));
 }
 
-// As few words as tell the run from the others: what all share says nothing.
+// `short_label` has as few words as tell the run from the others, and leaves out what all runs share.
 std::string short_label(const LabView& view, size_t index) {
   const RunView& run = view.runs[index];
   if (!run.fork_note.empty()) return run.fork_note;

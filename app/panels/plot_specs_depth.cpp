@@ -1,4 +1,4 @@
-// The plots by layer and by layer over time. See plot_specs.h.
+// This file makes the plots by layer and by layer over time. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,17 +26,17 @@ struct Range {
   }
 };
 
-// A level axis from 0 (or below, where values are) to a little above the largest.
+// `linear_axis` reaches from 0, or from below where values are negative, to a little above the largest.
 void linear_axis(Axis& axis, double lowest, double hi) {
   axis.lo = std::min(0.0, lowest * 1.08);
   axis.hi = hi > 0 ? hi * 1.08 : 1;
   axis.max_ticks = 3;
 }
 
-// layer_id names a layer's line for the code, which finds it so (LabScreen::layer_of_series), and for files.
+// `layer_id` names a layer's line for files, and for LabScreen::layer_of_series, which finds the line by this name.
 std::string layer_id(int layer) { return fmt::format("layer {}", layer + 1); }
 
-// Value of a layer's line at the cursor: of the last point at or before it.
+// `at_cursor` returns the value of a layer's line at the last point up to the cursor.
 float at_cursor(const PlotSpec& plot, int layer, int step) {
   const std::string id = layer_id(layer);
   for (const Series& s : plot.series) {
@@ -47,7 +47,7 @@ float at_cursor(const PlotSpec& plot, int layer, int step) {
   return std::numeric_limits<float>::quiet_NaN();
 }
 
-// Whether the first and the last layer were ever this many times apart.
+// `was_apart` says whether the first and the last layer were ever this many times apart.
 bool was_apart(const std::vector<Series>& layers, double times) {
   if (layers.size() < 2) return false;
   const Column &first = layers.front().y, &last = layers.back().y;
@@ -58,7 +58,7 @@ bool was_apart(const std::vector<Series>& layers, double times) {
   return false;
 }
 
-// Where runs stood after their first step: one dotted line for those that began alike.
+// `add_start_line` shows where runs stood after their first step: one dotted line for those that began alike.
 void add_start_line(PlotSpec& plot, const LabView& view, LabData& data, const std::string& path,
                     size_t worst) {
   const std::vector<float> start = data.by_layer(view.runs[worst], path, 1);
@@ -92,7 +92,7 @@ void put_hover(PlotSpec& plot, const PlotOptions& options) {
 
 }  // namespace
 
-// Decades that hold all values, and three or four of them labelled.
+// `log_axis` covers the decades of all values and labels three or four of them.
 void log_axis(Axis& axis, double lo, double hi) {
   axis.scale = AxisScale::Log;
   if (!(lo > 0) || !(hi > 0) || lo > hi) {
@@ -219,10 +219,10 @@ PlotSpec gradient_by_layer_plot(const LabView& view, LabData& data, const PlotOp
 
 namespace {
 
-// How many times the states of a stack grow, and whose they are.
+// `Growth` says how many times the states of a stack grow, and whose they are.
 using Growth = std::pair<double, std::string>;
 
-// "A grows 5.4×, B 3.2× from layer 1 to 6."
+// `growth_sentence` says "A grows 5.4×, B 3.2× from layer 1 to 6."
 std::string growth_sentence(const LabView& view, const std::vector<Growth>& growing) {
   const auto times = [](const Growth& g) { return fmt::format("{:.1f}", g.first); };
   std::string others;
@@ -279,7 +279,7 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
     plot.y.lo = 0;
     plot.y.hi = range.hi > 0 ? range.hi * 1.08 : 1;
     plot.y.max_ticks = 3;
-    // All of the theory is seen while the data are of its size.
+    // The whole theory is shown as long as the data are of its size.
     for (const Band& band : plot.bands)
       if (const double top = band.hi[band.hi.size() - 1]; top < 2 * range.hi)
         plot.y.hi = std::max(plot.y.hi, top * 1.04);
@@ -292,7 +292,7 @@ PlotSpec hidden_norm_plot(const LabView& view, LabData& data, const PlotOptions&
 
 namespace {
 
-// A line a layer over the steps; `range` and `lowest` grow to hold them.
+// `add_layer_lines` draws a line for each layer over the steps; `range` and `lowest` grow to hold them.
 void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric metric,
                      const PlotOptions& options, Range& range, double& lowest) {
   const int layers = layers_of(run, options.side);
@@ -318,7 +318,7 @@ void add_layer_lines(PlotSpec& plot, LabData& data, const RunView& run, Metric m
   }
 }
 
-// How far the layers lie apart at the cursor: at the ends of the lines, or beside them.
+// `say_spread` says at the ends of the lines, or beside them, how far the layers lie apart at the cursor.
 void say_spread(PlotSpec& plot, const RunView& run, Metric metric, const PlotOptions& options) {
   const int layers = layers_of(run, options.side);
   std::vector<float> now;

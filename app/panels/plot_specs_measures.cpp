@@ -1,4 +1,4 @@
-// The plots that a cell's selector brings, and the triangles of residual dependency. See plot_specs.h.
+// This file makes the plots that a cell's selector offers, and the triangles of residual dependency. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Best {
   std::string who() const { return whose(*run, side); }
 };
 
-// The finite value of largest size at the last place of a line, and whose it is.
+// `last_finite` returns the last finite value of a line; NaN where there is none.
 double last_finite(const std::vector<float>& values) {
   for (size_t i = values.size(); i-- > 0;)
     if (std::isfinite(values[i])) return values[i];
@@ -34,13 +34,13 @@ const std::string& not_measured(const LabView& view) {
   return any_stream(view) ? words::say("plots.not_measured") : no_stream();
 }
 
-// Entropy of attention that looks at all it may see alike: mean over queries of ln(number of keys).
+// `even_attention` is the entropy where all visible keys weigh alike: the mean over queries of ln(number of keys).
 double even_attention(const ModelConfig& model) {
   const double T = model.sequence;
   return model.architecture == Architecture::Encoder ? std::log(T) : std::lgamma(T + 1) / T;
 }
 
-// The level of that, and its value.
+// `add_even_line` draws the level of even_attention() and returns it.
 double add_even_line(PlotSpec& plot, const ModelConfig& model) {
   RefLine even;
   even.value = even_attention(model);
@@ -131,7 +131,7 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
 
 namespace {
 
-// What the last state of a run is made of: 0 its newest branch, otherwise so many of its parts.
+// `Leaning` says what the last state of a run is made of: 0 its newest branch, else the number of its parts.
 struct Leaning {
   long parts = 0;
   size_t of = 0;
@@ -148,7 +148,7 @@ Leaning leaning_of(const Dependency& d) {
   return {std::max(1L, std::lround(d.parts())), count};
 }
 
-// "A leans on its newest branch, B on about 3 of 13, C on all."
+// `lean_sentence` says "A leans on its newest branch, B on about 3 of 13, C on all."
 std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) {
   struct Group {
     Leaning on;

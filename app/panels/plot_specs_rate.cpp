@@ -1,4 +1,4 @@
-// The learning rate: what was used, what is planned, and the handles that change it. See plot_specs.h.
+// This file draws the learning rate: what was used, what is planned, and the handles that change it. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Schedule schedule_of(const RunView& run, size_t index, const PlotOptions& option
   return schedule;
 }
 
-// "full rate at once", "warm-up 200", "full rate at once, then 1/√step"; `bare`: of a warm-up its length alone.
+// `schedule_words` says "warm-up 200", "full rate at once, then 1/√step"; `bare` leaves a warm-up its length alone.
 std::string schedule_words(const Schedule& schedule, bool bare = false) {
   const std::string steps = std::to_string(schedule.warmup);
   const std::string start = schedule.warmup <= 0 ? words::say("plots.rate.at_once")
@@ -32,14 +32,14 @@ std::string schedule_words(const Schedule& schedule, bool bare = false) {
   return then.empty() ? start : words::say("plots.rate.then", {{"start", start}, {"then", then}});
 }
 
-// Runs with one schedule are one line: the first is drawn wider, so that both colours are seen.
+// `RateGroup` makes runs with one schedule one line. The first is drawn wider, so that both colours are seen.
 struct RateGroup {
   Schedule schedule, began;  // now; as the runs began
   int changed = 0;           // step of the last change; 0 = none
   std::vector<size_t> runs;
 };
 
-// Two schedules that read the same in words.
+// `told_alike` says that two schedules read the same in words.
 bool told_alike(const Schedule& a, const Schedule& b) {
   return a.kind == b.kind && std::max(a.warmup, 0) == std::max(b.warmup, 0);
 }
@@ -48,8 +48,8 @@ bool changed(const RateGroup& group) {
   return group.changed != 0 && !told_alike(group.schedule, group.began);
 }
 
-// What was used stays named: a change is named with its step. `brief`: a full rate from the start in two
-// words.
+// `words_of` names a change with its step and keeps the name of what was used before. `brief` says a full rate from the
+// start in two words.
 std::string words_of(const RateGroup& group, bool brief) {
   const Schedule &now = group.schedule, &was = group.began;
   if (!changed(group)) {
@@ -88,7 +88,7 @@ std::shared_ptr<Line> future_rate(const Schedule& schedule, int from, int to) {
   auto line = std::make_shared<Line>();
   from = std::max(from, 0);
   const int stride = std::max(1, (to - from) / 400);
-  for (int64_t at = from; at <= to; at += stride) {  // as wide as the sum, whatever the budget
+  for (int64_t at = from; at <= to; at += stride) {  // 64 bits hold the sum whatever the budget
     const int step = static_cast<int>(at);
     line->x.push_back(static_cast<float>(step));
     line->y.push_back(step == 0 ? (schedule.warmup > 0 ? 0.f : static_cast<float>(learning_rate(schedule, 1)))
@@ -131,26 +131,26 @@ void add_rate_lines(PlotSpec& plot, const RateGroup& group, const LabView& view,
   }
 }
 
-// The name of each group of runs at its line.
+// `add_rate_names` writes the name of each group of runs at its line.
 void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const LabView& view,
                     const PlotOptions& options, int end) {
   float row = 18;
   for (const RateGroup& group : groups) {
     std::string letters;
     for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + letter_of(view.runs[i]);
-    // At the line that was drawn: where the change came after the rise, that of the beginning.
+    // A name stands at the line that was drawn, which is that of the beginning where the change came after the rise.
     const bool past = group.changed > group.began.warmup;
     const Schedule& drawn = past ? group.began : group.schedule;
     const double peak = drawn.peak;
     if (drawn.warmup > 0) {
-      // Right below the line's rising part, where it is three quarters up.
+      // The name stands below the rising part of the line, about three quarters up.
       const double x = std::min<double>(drawn.warmup, end) * 0.72;
       plot.notes.push_back({x, peak * 0.62, letters, words_of(group, false),
                             Ink::run(colour_of(view.runs[group.runs.front()])), 14, 16});
       continue;
     }
-    // Between the line and the rise of the others there is little room: a name that an early cursor would
-    // cross begins behind it, and there, as with four letters, it is shorter.
+    // Between the line and the rise of the others there is little room: a name that an early cursor would cross begins
+    // behind the cursor. It is shorter there, as it is with four letters.
     const double from = options.step < 0.3 * end ? options.step : 0;
     const bool brief = from > 0 || view.runs.size() > 3;
     plot.notes.push_back({from, peak, letters, words_of(group, brief),
@@ -159,7 +159,7 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
   }
 }
 
-// To drag: the end of each warm-up that is seen, and the peak of all at the right end.
+// `add_rate_handles` makes handles for the end of each visible warm-up, and at the right end for the peak of all.
 void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, const LabView& view, int end) {
   for (const RateGroup& group : groups) {
     if (group.schedule.warmup <= 0 || group.schedule.warmup > end) continue;
@@ -188,14 +188,14 @@ void add_rate_handles(PlotSpec& plot, const std::vector<RateGroup>& groups, cons
   }
 }
 
-// The critical rates that were measured, and whose rate comes nearest to its own or is furthest beyond it.
+// `Critical` has the measured critical rates, and the run whose rate is the largest share of its critical rate.
 struct Critical {
   double lowest = 0, highest = 0;  // of all that a logarithmic axis can show; 0: none
   const RunView* run = nullptr;
   double share = 0;  // of that run, at its newest measurement: rate over critical rate
 };
 
-// Measured at every n-th step only: the steps between have no number, and the line leads over them.
+// `add_critical_line` leads over the steps between measurements, which have no number.
 void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, LabData& data) {
   const auto rates = data.rate(run), measured = data.stat(run, kCriticalStat);
   auto line = std::make_shared<Line>();
@@ -227,7 +227,7 @@ void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, LabDat
   plot.series.push_back(std::move(series));
 }
 
-// Rates and critical rates lie orders of magnitude apart.
+// `show_critical` takes a logarithmic axis, because rates and critical rates lie orders of magnitude apart.
 void show_critical(PlotSpec& plot, const Critical& all, const LabView& view, LabData& data, double top) {
   double lowest = std::min(all.lowest, top);
   for (const RunView& run : view.runs)
@@ -249,7 +249,7 @@ PlotSpec rate_plot(const LabView& view, LabData& data, const PlotOptions& option
   const int end = static_cast<int>(plot.x.hi);
   double top = 0;
   const std::vector<RateGroup> groups = rate_groups(view, options);
-  // As it is, not as it is being dragged: the axis must not run away from the hand.
+  // The axis follows the schedules as they are, not as they are dragged, or it would run away from the hand.
   for (const RunView& run : view.runs)
     top = std::max({top, static_cast<double>(run.spec->train.schedule.peak),
                     static_cast<double>(data.rate(run)->span().highest)});

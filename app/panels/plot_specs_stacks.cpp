@@ -1,5 +1,5 @@
-// The two stacks of an encoder-decoder in the plots by layer: how their lines differ and what the sentences say
-// about both. See plot_specs.h.
+// This file has the two stacks of an encoder-decoder in the plots by layer: how their lines differ and what the
+// sentences say about both. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the papers predict, laid over what was measured: named curves of measure/theory.h. See plot_specs.h.
+// This file lays what the papers predict, named curves of measure/theory.h, over what was measured. See plot_specs.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,14 +20,14 @@ namespace {
 
 constexpr int kEarly = 10;  // steps until which runs can still be compared with where they began
 
-// The one stack that a run has, or of an encoder-decoder the one asked for.
+// `question_of` asks about a run's one stack, or about the given stack of an encoder-decoder.
 theory::Question question_of(const LabView& view, const RunView& run, theory::Subject subject, Side side) {
   const bool encoder = side == Side::Encoder || run.spec->model.architecture == Architecture::Encoder;
-  const bool same_data = run.spec->data == view.runs.front().spec->data;  // whose counts these are
+  const bool same_data = run.spec->data == view.runs.front().spec->data;  // the agreement is the first run's
   return {.subject = subject, .decoder = !encoder, .same_token = same_data ? view.agreement.token : 0};
 }
 
-// The line of a run that began at its own step 1, where theory has one for it.
+// `line_of` returns theory's line for a run that began at its own step 1, where theory has one.
 std::optional<theory::Line> line_of(const LabView& view, const RunView& run, theory::Subject subject,
                                     Side side) {
   if (run.forked_from >= 0 || !run.spec->train.init_from.empty()) return {};
@@ -35,10 +35,10 @@ std::optional<theory::Line> line_of(const LabView& view, const RunView& run, the
   return lines.empty() ? std::nullopt : std::optional(std::move(lines.front()));
 }
 
-// The band of Pre-LN at the start, in the colour of the first Pre-LN run: where the streams began.
+// `add_pre_theory` adds the band in which Pre-LN streams begin, in the colour of the first Pre-LN run.
 void add_pre_theory(PlotSpec& plot, const LabView& view, double top) {
   for (const RunView& run : view.runs) {
-    // Of an encoder-decoder the encoder: the lemma knows no cross-attention.
+    // An encoder-decoder shows its encoder, because the lemma knows no cross-attention.
     const auto line = line_of(view, run, theory::Subject::StreamSquare, sides_of(run).back());
     if (!line || line->high.empty()) continue;
     const std::vector<float> low(line->low.begin(), line->low.end()),
@@ -59,7 +59,7 @@ void add_pre_theory(PlotSpec& plot, const LabView& view, double top) {
   }
 }
 
-// The level at which the sums of a Post-LN stack begin, whatever its depth.
+// `add_post_theory` adds the level at which the sums of a Post-LN stack begin, whatever its depth.
 void add_post_theory(PlotSpec& plot, const LabView& view, double top) {
   for (const RunView& run : view.runs) {
     const auto level = line_of(view, run, theory::Subject::StreamSquare, Side::Main);
@@ -76,7 +76,7 @@ void add_post_theory(PlotSpec& plot, const LabView& view, double top) {
   }
 }
 
-// A curve over the layers, dotted in the ink of words, behind what was measured.
+// `add_dotted` draws a curve over the layers, dotted in the ink of words, behind what was measured.
 void add_dotted(PlotSpec& plot, std::string id, std::vector<float> y) {
   Series s;
   s.id = std::move(id);
@@ -94,8 +94,8 @@ void add_name(PlotSpec& plot, double x, float y, std::string letter, std::string
   plot.notes.push_back({x, y, std::move(letter), std::move(text), {Ink::Role::Ink2, 0, 1}, -10, 20});
 }
 
-// What is predicted of the gradients of one or more runs that begin alike: a profile, or, where theory knows
-// the last layer only, the mark of that alone.
+// `Prediction` is what is predicted of the gradients of runs that begin alike: a profile, or a single mark where theory
+// knows the last layer only.
 struct Prediction {
   std::string letters;
   std::vector<float> y;  // by layer; unknown ones NaN
@@ -103,7 +103,7 @@ struct Prediction {
   bool from_theory;  // where it ends, too, otherwise where the run's top layer began
 };
 
-// Expected norm of the gradient of the last layer's W2 at step 1; empty where theory has no number for it.
+// `last_layer` is the expected gradient norm of the last layer's W2 at step 1; empty where theory has no number.
 std::optional<double> last_layer(const LabView& view, const RunView& run) {
   const RunSpec& spec = *run.spec;
   if (spec.train.label_smoothing != 0 || !spec.train.init_from.empty() ||
@@ -130,14 +130,14 @@ void add_prediction(std::vector<Prediction>& all, const RunView& run, const std:
   all.push_back(std::move(what));
 }
 
-// A Post-LN stack's profile of a whole batch: nothing is known of it but where it ends.
+// `end_only` is a Post-LN stack's profile over a whole batch: nothing is known of it but where it ends.
 std::vector<double> end_only(int layers) {
   std::vector<double> profile(static_cast<size_t>(layers), std::numeric_limits<double>::quiet_NaN());
   profile.back() = 1;
   return profile;
 }
 
-// Variance of each layer's cross branch over that of its skip path, as the first step measured them.
+// `cross_variance` is the variance of each cross branch over that of its skip path, as the first step measured them.
 std::vector<double> cross_variance(LabData& data, const RunView& run) {
   const std::vector<float> branch = data.by_layer(run, "cross.branch.variance", 1),
                            skip = data.by_layer(run, "cross.input.variance", 1);
@@ -147,7 +147,7 @@ std::vector<double> cross_variance(LabData& data, const RunView& run) {
   return ratio;
 }
 
-// Where the profile ends without a measurement: the closed form for the last layer, as a mark.
+// `mark_last_layer` marks the closed form for the last layer, where the profile ends without a measurement.
 void mark_last_layer(PlotSpec& plot, const Prediction& p) {
   Series s;
   s.id = words::say("plots.theory.line_last", {{"runs", p.letters}});
@@ -163,8 +163,8 @@ void mark_last_layer(PlotSpec& plot, const Prediction& p) {
 
 }  // namespace
 
-// Only where every assumption of a line holds (measure/theory_curves.h). Post-LN without cross-attention has the
-// mark of its last layer alone: "all layers alike" is true of one position's loss, and the plots show a batch's.
+// `add_gradient_theory` draws lines whose every assumption holds (measure/theory_curves.h). Post-LN without
+// cross-attention has a mark at its last layer alone: "all layers alike" is true of one position's loss, not a batch's.
 bool add_gradient_theory(PlotSpec& plot, const LabView& view, LabData& data, const std::string& path,
                          int step) {
   std::vector<Prediction> all;
@@ -218,7 +218,7 @@ void add_cosine_theory(PlotSpec& plot, const LabView& view, int step) {
     if (has_both(run) || !line || std::count(drawn.begin(), drawn.end(), line->low) > 0) continue;
     drawn.push_back(line->low);
     const std::vector<float> y(drawn.back().begin(), drawn.back().end());
-    if (drawn.size() == 1)  // one name for all of them
+    if (drawn.size() == 1)  // one name serves all of them
       add_name(plot, double(y.size()), y.back(), "", words::say("plots.theory.mean_field"));
     add_dotted(plot, words::say("plots.theory.line_mean_field", {{"runs", run.letter}}), y);
   }

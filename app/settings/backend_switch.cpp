@@ -16,7 +16,7 @@ std::string help_of(const BackendSwitch& s) {
   return help;
 }
 
-// The widget of that name has no segment that cannot be chosen; otherwise this one looks and works like it.
+// `draw_segments` looks like segmented(). Where there is no CUDA, its half is grey and arrows move nothing.
 void draw_segments(Ui& ui, const BackendSwitch& s, const Rect& box, std::optional<BackendChoice>& choice) {
   const Theme& t = ui.theme();
   Painter& p = ui.paint();
@@ -80,11 +80,11 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
   }
   x -= kBackendWidth;
   draw_segments(ui, s, {x, y, kBackendWidth, h}, choice);
-  // Why there is no CUDA is the segment's help; only a device that was lost while runs were on it is reported here.
+  // The segment's help says why there is no CUDA; this line reports only a device that was lost while runs were on it.
   if (s.note.empty() || words < 40) return x;
   const Rect place{x - 10 - words, room.y, words, room.h};
   const TextStyle style{Face::Sans, type::body};
-  // Half a reason says nothing: the whole of it is the help.
+  // Half a reason says nothing, so a long one is left to the help.
   const std::string shown =
       ui.paint().text_width(style, s.note) <= words ? s.note : words::say("settings.backend.on_cpu");
   ui.paint().text_in(place, style, ui.theme().ink3, shown, Align::Right);

@@ -91,7 +91,7 @@ void draw_seeds_button(Ui& ui, const LabView& view, const Rect& rect, bool narro
 
 namespace {
 
-// The wheel over the rows, and a bar at their right for hand and keys.
+// `scroll_rows` follows the wheel over the rows, and draws a bar at their right for hand and keys.
 void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow, float pitch) {
   if (area.contains(ui.mouse())) state.scroll -= ImGui::GetIO().MouseWheel * pitch;
   const Rect place{area.right() + 1, area.y, 13, area.h};
@@ -142,7 +142,7 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Pend
     state.reveal.clear();
   }
   if (overflow > 0) scroll_rows(ui, state, area, overflow, pitch);
-  // Whole rows only: a row is either seen or not.
+  // The rows scroll by whole rows, so that no row is half seen.
   state.scroll =
       std::clamp(std::round(state.scroll / pitch) * pitch, 0.f, std::ceil(overflow / pitch) * pitch);
 

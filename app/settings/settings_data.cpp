@@ -1,5 +1,5 @@
-// The row "data": what the runs learn from. Its list has the tasks that fit their architecture, and a field
-// for the user's own file, which may also be dropped on the window.
+// The row "data" says what the runs learn from. Its list has the tasks that fit their architecture, and a field for the
+// user's own file, which may also be dropped on the window.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace ui;
 
 namespace {
 
-// What can be learned from, by data.name, and the settings that name a file; assets/words/settings.toml has their words.
+// `kSources` are values of data.name, `kFiles` the fields that name a file; assets/words/settings.toml has their words.
 constexpr const char* kSources[] = {"corpus",     "copy", "reverse", "sort",    "translation",
                                     "word-order", "mood", "digits",  "treebank"};
 constexpr const char* kFiles[] = {"data.text", "data.pairs", "data.labels", "data.treebank"};

@@ -20,7 +20,7 @@ using namespace ui;
 
 namespace {
 
-// The fields that are touched most: the range of the slider, its step, whether it is logarithmic. Labels and units are words.
+// `kFirst` are the fields that are touched most, with range, step and scale of the slider; words are in assets/words.
 constexpr std::array<Shown, 11> kFirst{{
     {"model.layers", "", "", 1, 24, 1, false},
     {"train.lr", "", "", 1e-5, 1e-1, 0, true},
@@ -54,9 +54,9 @@ std::vector<const Field*> first_fields() {
 std::string_view place_of(const Field& field) {
   if (field.key == "train.steps") return "transport/budget";
   if (field.key == "model.placement") return "diagram/preset";  // and a row where the runs differ in it
-  for (const char* file : {"data.text", "data.pairs", "data.labels"})  // in the list of the data
+  for (const char* file : {"data.text", "data.pairs", "data.labels"})  // these stand in the list of the data
     if (field.key == file) return kOfData;
-  // What transformers do not read has a row where a run reads it: see has_row().
+  // What transformers do not read has a row only while a run reads it: see has_row().
   for (const char* of_others :
        {"data.images", "data.image_labels", "data.digits", "data.treebank", "data.punctuation"})
     if (field.key == of_others) return kOfData;
@@ -111,7 +111,7 @@ Shown shown_as(const Field& field) {
   return shown;
 }
 
-// Images and states of a parse are no texts.
+// `unit_of` says "rows" where no run reads text: images and states of a parse are not texts.
 std::string unit_of(const Shown& shown, const LabView& view) {
   if (std::string_view(shown.key) == "train.batch" && !any_stream(view)) return words::say("settings.rows");
   return shown.unit ? shown.unit : words::say("settings.units", {{"unit", view.unit}});
@@ -162,7 +162,7 @@ void Rows::predict(const Field& field, const std::string& value, int only) {
     try {
       if (changes) set_field(spec, field.key, value);
     } catch (const Error&) {
-      return;  // says so itself once it is asked for
+      return;  // the field itself says so once it is asked for
     }
     then += step_flop(spec.model, spec.train.batch);
     bytes += estimated_bytes(spec.model, spec.train.batch);
@@ -199,7 +199,7 @@ void Rows::number_field(const Field& field, const std::string& name, const Rect&
   const ui::Change change = ui::field(ui, name, rect, words, value, help(field), options_of(field, shown));
   double then = value;
   const bool whole = ui.edit().name == name && parse_number(ui.edit().buffer, then);
-  if (change != ui::Change::None || whole)  // what it would cost is said while it is dragged or typed
+  if (change != ui::Change::None || whole)  // the cost is shown while the value is dragged or typed
     predict(field, text_of(field, std::clamp(then, field.low, field.high)), only);
   if (change != ui::Change::Done) return;
   value = std::clamp(value, field.low, field.high);
@@ -255,7 +255,7 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
   ui.end_popup();
 }
 
-// Between a transformer and what is none no data fits both.
+// `replaces` is true between a transformer and another architecture, because no data fits both.
 bool Rows::replaces(const Field& field, const std::string& value) const {
   return field.key == "model.architecture" &&
          (value == "convolutional" || value == "parser" || (value == "decoder" && !any_stream(view)));
@@ -280,7 +280,7 @@ void Rows::shared(const Field& field, const Rect& rect) {
 
 namespace {
 
-// A value inside a row, as something to press; a line below it under the mouse.
+// `value_hit` makes a value inside a row something to press, underlined while the mouse is over it.
 Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::string& text,
               const std::string& help, bool arrows) {
   HitOptions options;
@@ -294,14 +294,14 @@ Hit value_hit(Ui& ui, const std::string& name, const Rect& rect, const std::stri
 
 }  // namespace
 
-// One run's value inside the row of a field that differs. A choice opens its list, a text its box; a number
-// is dragged, changed by arrows, or clicked for a field to type in.
+// `run_value` draws one run's value inside the row of a field that differs. A choice opens its list, a text its box. A
+// number is dragged, changed by arrows, or clicked for a field to type in.
 void Rows::run_value(const Field& field, size_t i, const Rect& rect, const std::string& text) {
   const RunView& run = view.runs[i];
   const std::string name = fmt::format("settings/{}/{}", field.key, run.letter);
   const Colour ink = ui.theme().ink;
   const int only = static_cast<int>(i);
-  if (field.key == "model.placement") {  // the diagram's presets are its list
+  if (field.key == "model.placement") {  // the diagram's presets are the list of placements
     ui.mark(name, rect, text, help(field));
     ui.paint().text_in(rect, {Face::Mono, type::body}, ink, text, Align::Right);
     return;
@@ -367,7 +367,7 @@ void Rows::differing(const Field& field, const Rect& rect) {
   };
   for (const RunView& run : view.runs) texts.push_back(display(field, field.get(*run.spec)));
   measure();
-  if (needed > left.w) {  // "Post-LN" as "Post" where four runs stand in a row
+  if (needed > left.w) {  // "Post-LN" becomes "Post" where four runs stand in a row
     for (std::string& text : texts)
       if (text.ends_with("-LN")) text.resize(text.size() - 3);
     measure();

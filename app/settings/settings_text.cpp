@@ -1,5 +1,5 @@
-// Settings that are typed as text: a list of steps, files, the names of the runs. The row shows the value and
-// opens a box to type into; what cannot be a value is not posted, and the line below the box says why.
+// These settings are typed as text: a list of steps, files, the names of the runs. The row shows the value and opens a
+// box to type into. A text that cannot be a value is not posted, and the line below the box says why.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ const std::string& what_to_type(const Field& field) {
   return is_file(field) ? words::say("settings.type_path") : words::say("settings.type");
 }
 
-// "[train.milestones] 'abc' is no list" -> "'abc' is no list": the key is the row that it stands at.
+// `without_key` turns "[train.milestones] 'abc' is no list" into "'abc' is no list": the row names the key.
 std::string without_key(std::string line) {
   const size_t end = line.find("] ");
   return line.starts_with('[') && end != line.npos ? line.substr(end + 2) : line;
@@ -129,7 +129,7 @@ void Rows::text_box(const Field& field, const std::string& name, const Rect& row
   ui.end_popup();
 }
 
-// Posts what was typed, or keeps the box open to mend it; Escape leaves.
+// `take_text` posts what was typed, or keeps the box open for mending it; Escape leaves.
 void Rows::take_text(const Field& field, const std::string& control, const std::string& popup, int only) {
   const std::string text = is_file(field) ? with_home(state.typed) : state.typed;
   state.refusal = refusal_of(field, text, view, only);
@@ -143,7 +143,7 @@ void Rows::take_text(const Field& field, const std::string& control, const std::
   ui.close_popup();
 }
 
-// All names in one list: they always differ.
+// `run_names` lists all names under one row, because names always differ.
 void Rows::run_names(const Rect& rect) {
   const std::string name = "settings/run.name";
   const Field& field = *find_field("run.name");

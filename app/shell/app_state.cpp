@@ -33,7 +33,7 @@ using namespace ui;
 
 constexpr std::array<int, 8> kScales{75, 90, 100, 125, 150, 175, 200, 250};  // percent
 
-// The mark of the program: a residual stream, a branch, a norm.
+// `logo` is the mark of the program: a residual stream, a branch, a norm.
 void logo(Ui& ui, Vec at) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -48,7 +48,7 @@ void logo(Ui& ui, Vec at) {
 void scale_button(Ui& ui, const Rect& rect, Appearance& look) {
   ButtonOptions plain;
   plain.style = {Face::Sans, type::title};
-  // The effective scale is shown: up to 100 % a window that is too small takes the largest that fits.
+  // The button shows the effective scale: up to 100 % a window that is too small takes the largest that fits.
   const std::string now =
       words::say("shell.bar.percent", {{"percent", std::lround(ui.scale() / look.monitor_scale * 100)}});
   const std::string note = scale_note(look, ui);
@@ -80,7 +80,7 @@ std::string cuda_reason(const BackendState& backend, bool clock) {
   return known ? backend.cuda.get() : words::say("shell.bar.looking_for_gpu");
 }
 
-// Returns its left end.
+// `backend_switch` returns its left end.
 float backend_switch(Ui& ui, const Rect& room, bool wide, BackendState& backend, bool clock,
                      ShownSession& session) {
   std::optional<BackendChoice> choice;
@@ -99,7 +99,7 @@ float backend_switch(Ui& ui, const Rect& room, bool wide, BackendState& backend,
   return left;
 }
 
-// In one line, in two smaller ones where it is long; what is longer still is whole under the mouse.
+// `message` takes one line, or two smaller ones for a long notice; a longer one is whole under the mouse.
 void message(Ui& ui, const Rect& room, const std::string& notice) {
   constexpr float kLine = 15;
   Painter& p = ui.paint();
@@ -129,17 +129,17 @@ constexpr Tab kTabs[] = {
     {Screen::Tape, "app/tab/tape", "shell.tab.tape.title", "5", "shell.tab.tape.help"},
 };
 
-// What a screen was at when it failed, by Screen.
+// `kDoing` says, by Screen, what a screen was at when it failed.
 constexpr const char* kDoing[] = {"drawing the Lab", "drawing the lessons", "drawing the comparison",
                                   "drawing the sweep", "drawing the tape"};
 
-// No room for the program's name and the key of the search beside what is offered or said.
+// `narrow` windows lack room for the program's name and the search's key beside what is offered or said.
 bool narrow(const Ui& ui) { return ui.size().x < 960; }
 
-// Returns where the room right of them begins.
+// `tabs` returns where the room right of the tabs begins.
 float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
-  float x = narrow(ui) ? 52 : 165;  // there the mark alone stands before them
+  float x = narrow(ui) ? 52 : 165;  // a narrow bar has only the mark before the tabs
   for (const Tab& each : kTabs) {
     const float width =
         ui.paint().text_width({Face::Sans, type::title}, words::say(each.word)) + (hints ? 26.f : 12.f);
@@ -151,13 +151,13 @@ float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   return x;
 }
 
-// With or without the top bar.
+// `tab_keys` work with or without the top bar.
 void tab_keys(Ui& ui, Screen& shown) {
   for (const Tab& each : kTabs)
     if (ui.shortcut(each.key, each.name)) shown = each.screen;
 }
 
-// No way leads to a screen whose tab is held.
+// `keep_to_tabs` goes back where anything led to a screen whose tab is held.
 void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notice) {
   const auto* const now =
       std::find_if(std::begin(kTabs), std::end(kTabs), [&](const Tab& each) { return each.screen == shown; });
@@ -166,14 +166,14 @@ void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notic
   notice = kLockedHelp;
 }
 
-// What depends on the machine is left out of pictures.
+// `help_sheet` leaves what depends on the machine out of pictures.
 void help_sheet(AppState& state, Ui& ui, Vec top_right) {
   const bool about = state.switches.clock && ui.popup_open("app/help");
   if (about) state.about.ask(state.files.wake);
   shell::draw_sheet(ui, top_right, about ? state.about.text() : "");
 }
 
-// It takes the whole state because what is asked for here can be any command of the app.
+// `top_bar` takes the whole state because its buttons can ask for any command of the app.
 void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -206,7 +206,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   x = backend_switch(ui, switch_room, wide, state.backend, state.switches.clock, state.session);
   x = classroom::draw_lesson_bar(ui, {free, bar.y, x - 12 - free, bar.h}, state.teaching);
 
-  // One line of the trainer: a refusal, a notice, what is being built.
+  // One line of the trainer stands here: a refusal, a notice, or what is being built.
   const LabView& view = *state.session.view;
   std::string notice = plain_message(view.message.empty() ? state.notice : view.message);
   if (notice.empty() && view.busy) notice = words::say("shell.bar.building");
@@ -228,7 +228,7 @@ void begin_frame(Ui& ui, const AppState& state) {
   ui.begin_frame(options);
 }
 
-// A part of the frame. One that throws shows why in its place; the rest of the window lives on.
+// `draw_part` draws a part of the frame. A part that throws shows why in its place; the rest of the window lives on.
 void draw_part(Ui& ui, const char* doing, const Rect& area, const std::function<void()>& draw) {
   const std::string error = draw_guarded(ui, doing, draw);
   if (error.empty()) return;

@@ -1,4 +1,4 @@
-// What the palette calls a control: every name of the registry in words (assets/words/controls.toml).
+// `control_title` turns every name of the registry into words for the palette (assets/words/controls.toml).
 #include <fmt/format.h>
 
 #include <cctype>
@@ -17,7 +17,7 @@ namespace {
 
 using Parts = std::vector<std::string>;
 
-/// nullptr where assets/words/controls.toml has no words for the name.
+/// `words_for` returns nullptr where assets/words/controls.toml has no words for the name.
 const std::string* words_for(std::string_view kind, std::string_view name) {
   return words::of_window().find(fmt::format("controls.{}.{}", kind, name));
 }
@@ -32,7 +32,7 @@ Parts parts_of(std::string_view name) {
   }
 }
 
-// "layers3-6" -> "layers 3 to 6", "hidden-norm" -> "hidden norm".
+// `spelled` turns "layers3-6" into "layers 3 to 6", and "hidden-norm" into "hidden norm".
 std::string spelled(const std::string& part) {
   if (const std::string* words = words_for("part", part)) return *words;
   const bool layers = part.starts_with("layer");
@@ -48,7 +48,7 @@ std::string spelled(const std::string& part) {
   return out;
 }
 
-// "diagram/enc/layer2/attn/before" -> "encoder layer 2, attention: norm before".
+// `place_in_diagram` turns "diagram/enc/layer2/attn/before" into "encoder layer 2, attention: norm before".
 std::string place_in_diagram(std::span<const std::string> parts) {
   std::string place;
   if (parts[0] == "enc") {
@@ -69,7 +69,7 @@ std::string run_field(const Parts& parts) {
   return words::say("controls.made.field_of_run", {{"field", field->label}, {"run", parts[2]}});
 }
 
-// "plot/loss/menu/csv" -> "loss plot: save as CSV".
+// `plot_menu` turns "plot/loss/menu/csv" into "loss plot: save as CSV".
 std::string plot_menu(const Parts& parts) {
   std::string what = words::say("controls.made.menu");
   if (parts.size() > 3)
@@ -125,7 +125,7 @@ std::string plot_control(const Parts& parts) {
   return parts[2] == "menu" ? plot_menu(parts) : "";
 }
 
-/// A name that begins as many do; empty: it is spelled.
+/// `title_of_kind` names controls of which there are many; empty: the name is spelled.
 std::string title_of_kind(const Parts& parts) {
   const std::string& first = parts[0];
   const size_t count = parts.size();

@@ -22,11 +22,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kFilePopup = "app/file";
 constexpr const char* kPathField = "app/file/path";
-constexpr int kRows = 8;  // that are seen at a time
+constexpr int kRows = 8;  // rows that are seen at a time
 constexpr float kRow = 24;
 constexpr double kTwice = 0.4;  // seconds between the clicks of a double click
 
-/// What the prompt says, by its purpose: "title", "go", and below the list "first" and "second".
+/// `say_for` returns the prompt's words for its purpose: "title", "go", and below the list "first" and "second".
 const std::string& say_for(FilePurpose purpose, const char* what) {
   constexpr const char* kPurposes[] = {"save", "open", "open_for_good"};
   return words::say(fmt::format("shell.file.{}.{}", kPurposes[static_cast<size_t>(purpose)], what));
@@ -37,7 +37,7 @@ struct Row {
   bool folder = false;
 };
 
-// "~/texts/al" -> "~/texts/" and "al".
+// `folder_part` and `name_part` split "~/texts/al" into "~/texts/" and "al".
 std::string folder_part(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 std::string name_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -59,7 +59,7 @@ bool offered(const FilePrompt& prompt, const FolderContent::Entry& entry) {
   return entry.folder || prompt.purpose != FilePurpose::Save || entry.name.ends_with(".toml");
 }
 
-// What was open lately while nothing is typed, then the folder: names that hold what is typed.
+// `rows_of` lists recent files while nothing is typed, then names of the folder that hold what is typed.
 std::vector<Row> rows_of(FilePrompt& prompt, const FileSurroundings& around) {
   std::vector<Row> rows;
   if (prompt.path.empty() && prompt.purpose != FilePurpose::Save)
@@ -71,7 +71,7 @@ std::vector<Row> rows_of(FilePrompt& prompt, const FileSurroundings& around) {
       place, [place] { return read_folder(place); }, around.wake);
   const FolderContent* content = prompt.folder.find(place);
   if (!content) return rows;
-  // The whole name of one of them asks for no choice: the folder is shown around it.
+  // A complete name leaves nothing to choose, so the whole folder is shown around it.
   const bool complete = std::any_of(content->entries.begin(), content->entries.end(),
                                     [&](const auto& entry) { return lower(entry.name) == name; });
   const bool saving = prompt.purpose == FilePurpose::Save;
@@ -91,7 +91,7 @@ void set_path(Ui& ui, FilePrompt& prompt, std::string path) {
   ui.edit() = {kPathField, prompt.path, !typing, true, true};
 }
 
-// As far as all names go that begin with what is typed; the marked one as a whole.
+// `completed` goes as far as all names that begin with the typed text agree; a marked name is taken whole.
 std::string completed(const FilePrompt& prompt, const std::vector<Row>& rows) {
   if (prompt.selected >= 0 && prompt.selected < static_cast<int>(rows.size()))
     return rows[static_cast<size_t>(prompt.selected)].path;
@@ -111,7 +111,7 @@ std::string completed(const FilePrompt& prompt, const std::vector<Row>& rows) {
   return rows.size() == 1 ? rows.front().path : prompt.path;
 }
 
-// Enter, the button or a double click: a folder is entered, and a file is the choice.
+// `go` follows Enter, the button or a double click: it enters a folder, and a file is the choice.
 std::optional<FileChoice> go(Ui& ui, FilePrompt& prompt, const std::vector<Row>& rows) {
   if (prompt.selected >= 0 && prompt.selected < static_cast<int>(rows.size())) {
     const Row row = rows[static_cast<size_t>(prompt.selected)];
@@ -146,7 +146,7 @@ void keys(Ui& ui, FilePrompt& prompt, const std::vector<Row>& rows) {
     prompt.first = std::clamp(prompt.first, prompt.selected - kRows + 1, prompt.selected);
 }
 
-// True when a file was clicked twice.
+// `list` returns true when a file was clicked twice.
 bool list(Ui& ui, FilePrompt& prompt, const Rect& area, const std::vector<Row>& rows) {
   Painter& p = ui.paint();
   const int count = static_cast<int>(rows.size());
@@ -174,7 +174,7 @@ bool list(Ui& ui, FilePrompt& prompt, const Rect& area, const std::vector<Row>& 
     if (!hit.clicked) continue;
     const bool soon = ui.time() - prompt.clicked < kTwice;
     prompt.clicked = ui.time();
-    // The other half of a double click on a folder is not for what came in its place.
+    // The second half of a double click on a folder must not hit the row that came in its place.
     if (std::exchange(prompt.entered, row.folder) && soon) {
       prompt.entered = false;
       continue;
@@ -193,7 +193,7 @@ bool list(Ui& ui, FilePrompt& prompt, const Rect& area, const std::vector<Row>& 
   return twice;
 }
 
-// What the named file is, or why Enter did not do it.
+// `tell` says what the named file is, or why Enter did not do it.
 void tell(Ui& ui, FilePrompt& prompt, const Rect& room, const std::vector<Row>& rows,
           const FileSurroundings& around) {
   std::string said = prompt.says;
@@ -240,7 +240,7 @@ void refuse(FilePrompt& prompt, const std::string& why, const std::string& path,
 
 void enter_folder(Ui& ui, FilePrompt& prompt, std::string folder) {
   if (!folder.empty() && !folder.ends_with('/')) folder += '/';
-  // A name that is to be saved goes along.
+  // A name that is to be saved comes along into the folder.
   const std::string name = prompt.purpose == FilePurpose::Save ? name_part(prompt.path) : "";
   set_path(ui, prompt, folder + name);
   prompt.selected = -1;

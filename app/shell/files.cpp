@@ -28,7 +28,7 @@ FilePurpose open_purpose(const UndoLog& undo) {
   return undo.keeps_sessions() ? FilePurpose::Open : FilePurpose::OpenForGood;
 }
 
-// In the prompt where it stands open, else in the top bar.
+// `say_no` refuses in the prompt where it stands open, else in the top bar.
 void say_no(Ui& ui, FilePrompt& prompt, std::string& notice, const std::string& path,
             const std::string& why) {
   if (prompting(ui))
@@ -37,7 +37,7 @@ void say_no(Ui& ui, FilePrompt& prompt, std::string& notice, const std::string& 
     notice = why;
 }
 
-// The prompt says what would happen; Enter does it.
+// `ask_first` makes the prompt say what would happen, so that Enter does it.
 void ask_first(Ui& ui, FilePrompt& prompt, const UndoLog& undo, const std::string& path,
                const std::string& why) {
   if (!prompting(ui)) ask_for_file(ui, prompt, open_purpose(undo), path);
@@ -68,7 +68,7 @@ void save_to(Ui& ui, Files& files, const LabView& view, const std::string& path,
   done(ui, files, path);
 }
 
-// A name in the prompt: without an ending it gets ours, a folder is entered.
+// `choose_name` gives a name without an ending ours, and enters a folder.
 void choose_name(Ui& ui, Files& files, const LabView& view, const FileChoice& choice, std::string& notice) {
   std::error_code none;
   if (fs::is_directory(choice.path, none)) return enter_folder(ui, files.prompt, choice.path);
@@ -93,7 +93,7 @@ bool is_own(const OwnFile& own, const std::string& path) {
   return now.time == own.time && now.size == own.size;
 }
 
-// A name that is no UTF-8 cannot be kept in the settings.
+// `remember` leaves out a name that is not UTF-8, because the settings cannot keep it.
 void remember(std::vector<std::string>& recent, const std::string& path) {
   for (size_t at = 0; at < path.size();) {
     const int bytes = read_code_point(path, at).bytes;
@@ -193,7 +193,7 @@ void runs_were_replaced(Files& files) {
 
 session::Ticket restore_session(ShownSession& session, Files& files, const std::string& folder,
                                 char selected) {
-  // What was done in this window is kept and can come back; in a new one the session's own undo does.
+  // What was done in this window is kept and can come back. In a new window the session's own undo does that.
   UndoLog& undo = session.undo;
   const bool worked = (undo.can_undo() || session.view->restored > 0) && undo.keeps_sessions();
   const std::string slot = worked ? undo.next_slot() : "";

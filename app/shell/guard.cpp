@@ -24,7 +24,7 @@ std::string draw_guarded(Ui& ui, std::string_view doing, const std::function<voi
   ImGui::ErrorRecoveryStoreState(&state);
   std::string error = guarded(doing, draw);
   if (error.empty()) return error;
-  // What is open is no mistake of the program's here: no assertion, log or tooltip of Dear ImGui's.
+  // What is left open is no misuse of Dear ImGui here, so it makes no assertion, log or tooltip.
   ImGuiIO& io = ImGui::GetIO();
   const bool asserts = std::exchange(io.ConfigErrorRecoveryEnableAssert, false),
              log = std::exchange(io.ConfigErrorRecoveryEnableDebugLog, false),

@@ -28,7 +28,7 @@ std::string utf8_of(unsigned c) {
           static_cast<char>(0x80 | (c & 0x3F))};
 }
 
-// A space that is to be seen.
+// `shown` makes blanks visible.
 std::string shown(const std::string& letter) { return letter == " " ? "␣" : letter == "\n" ? "⏎" : letter; }
 
 }  // namespace
@@ -82,7 +82,7 @@ void guess(GuessingGame& state, std::string_view letter) {
 
 namespace {
 
-// The line so far, the last letters when it is long, and a place for the next.
+// `line_so_far` has the letters so far, the last ones when there are many, and a place for the next.
 std::string line_so_far(const GuessingGame& state) {
   std::string line;
   for (int i = std::max(0, state.at - 44); i < state.at; ++i) {
@@ -126,7 +126,7 @@ bool draw_game(ui::Ui& ui, GuessingGame& state, const LabView& view) {
   p.text_in(rest.take_top(20, 8), {Face::Sans, type::body}, t.ink2, words::say("shell.game.question"));
   const Rect line = rest.take_top(36, 6);
   p.fill(line, t.field, radius::field);
-  // While it is open the keys are guesses and no shortcuts.
+  // While the game is open, keys are guesses and not shortcuts.
   ui.edit().name = kGuess;
   ui.hit(kGuess, line, line_so_far(state), words::say("shell.game.help_letter"));
   p.text_in(line.inset(12, 0), {Face::Mono, type::title}, t.ink, line_so_far(state));

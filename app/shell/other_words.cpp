@@ -1,4 +1,4 @@
-// The other names of what the palette lists: what a person calls it who does not know our word for it. They stand in
+// The palette's other names are what a person calls a thing without knowing our word for it. They stand in
 // assets/words, those of an act in shortcuts.toml, those of a control in controls.toml.
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 namespace normscope::shell {
 namespace {
 
-/// By the whole name of a control, or by its end after a '*'; nullptr where there are none.
+/// `words_of` looks for a control's whole name, or for its end after a '*'; nullptr where there are no words.
 const std::string* words_of(std::string_view control) {
   const words::Language& said = words::of_window();
   const std::string* found = said.find(fmt::format("controls.other.{}", control));

@@ -35,7 +35,7 @@ bool in_order(std::string_view word, std::string_view text) {
   return at == word.size();
 }
 
-// `word` as one of `words`, or at the start of one; 0: neither.
+// `other_score` finds `word` as one of `words`, or at the start of one; 0: neither.
 int other_score(std::string_view word, std::string_view words) {
   int best = 0;
   for (size_t from = 0; from < words.size();) {
@@ -92,7 +92,7 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
   std::vector<std::pair<Match, const PaletteItem*>> scored;
   for (const PaletteItem& item : items)
     if (const Match match = match_of(query, item); match.score > 0) scored.emplace_back(match, &item);
-  // Beside what has the words themselves, letters from here and there are noise.
+  // Beside items with the typed words, items with scattered letters are noise.
   if (std::any_of(scored.begin(), scored.end(), [](const auto& s) { return !s.first.scattered; }))
     std::erase_if(scored, [](const auto& s) { return s.first.scattered; });
   std::stable_sort(scored.begin(), scored.end(),
@@ -104,7 +104,7 @@ std::vector<const PaletteItem*> matches(std::string_view query, const std::vecto
 
 namespace {
 
-// "warm-up of A" before "warm-up of C", however the screen drew them.
+// `put_runs_in_order` puts "warm-up of A" before "warm-up of C", however the screen drew them.
 void put_runs_in_order(std::vector<PaletteItem>& items) {
   const auto stem = [](const PaletteItem& item) {
     const size_t size = item.title.size();
@@ -120,7 +120,7 @@ void put_runs_in_order(std::vector<PaletteItem>& items) {
   }
 }
 
-// All runs of a Lab are transformers, or models of one other kind.
+// `fits` asks for any run, because all runs of a Lab are transformers, or models of one other kind.
 bool fits(Placement preset, const LabView& view) {
   return std::any_of(view.runs.begin(), view.runs.end(), [&](const RunView& run) {
     return lab::preset_refusal(run.spec->model, preset).empty();
@@ -146,12 +146,12 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
   const auto add_control = [&](const std::string& name, const std::string& value, const std::string& help) {
     items.push_back({control_title(name), value, help, name, {}, {}, {}, other_words(name)});
   };
-  // What a teacher locked stays in the list: choosing it says so.
+  // What a teacher locked stays in the list, because choosing it says so.
   for (const ui::Control& c : ui.registry().all())
     if (c.interactive && (c.enabled || ui.held(c.name)) && !is_own(c.name))
       add_control(c.name, c.value, c.help);
   for (const lab::Elsewhere& e : elsewhere) add_control(e.name, "", e.help);
-  // What cannot be chosen on this machine says why.
+  // CUDA stays in the list where it cannot be chosen, with the reason.
   if (const ui::Control* cuda = ui.registry().find("app/backend/CUDA"); cuda && !no_cuda.empty()) {
     items.push_back({control_title(cuda->name), cuda->value, not_here(no_cuda), {}, {}, {}});
     items.back().refusal = not_here(no_cuda);
@@ -198,7 +198,7 @@ void open_palette(ui::Ui& ui, PaletteState& state) {
 
 namespace {
 
-// Presses the chosen control when the palette's text field has let go of the keys.
+// `press_pending` presses the chosen control when the palette's text field has let go of the keys.
 void press_pending(ui::Ui& ui, PaletteState& state) {
   constexpr int kPatience = 12;  // frames that a control may take to come into sight
   if (state.pending.empty() || ui.typing() || ++state.wait < 2) return;
@@ -229,7 +229,7 @@ void draw_item(ui::Ui& ui, const ui::Rect& row, const PaletteItem& item, bool se
 
 namespace {
 
-// Two lines, and no more: the rest stands in the control's own tooltip.
+// `draw_help` draws two lines at most; the rest stands in the control's own tooltip.
 void draw_help(ui::Ui& ui, const ui::Rect& foot, std::string help) {
   constexpr float kLine = 16;
   const ui::TextStyle style{ui::Face::Sans, ui::type::tick};
@@ -292,7 +292,7 @@ std::optional<PaletteItem> draw_palette(ui::Ui& ui, PaletteState& state,
     ui.edit() = {};
     ui.close_popup();
   } else if (ui.edit().name.empty() && !ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
-    ui.edit() = {kQueryField, state.query, true};  // Enter on nothing, a click beside: go on typing
+    ui.edit() = {kQueryField, state.query, true};  // typing goes on after Enter on nothing or a click beside
   }
   ui.end_popup();
   if (chosen && !chosen->control.empty() && chosen->refusal.empty()) {

@@ -22,7 +22,7 @@ constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 constexpr std::string_view kRecordedLetters[] = {"E", "F", "G", "H"};
 constexpr std::string_view kAllLetters[] = {"A", "B", "C", "D", "E", "F", "G", "H"};
 
-/// A metric by its id; one that is not known here leaves what was there.
+/// `MetricId` keeps a metric by its id; an unknown id leaves what was there.
 struct MetricId {
   codec::Json write(lab::Metric metric) const { return lab::info(metric).id; }
   void read(const InputValue& json, lab::Metric& metric) const {
@@ -47,7 +47,7 @@ constexpr codec::Object kCompare{[](auto& io, auto& kept) {
   io("files", kept.files, codec::List{0, compare::kMost, kComparedFile});
 }};
 
-/// A sweep as the texts of its plan.
+/// `SweepText` keeps a sweep as the texts of its plan.
 struct SweepText {
   static constexpr codec::List kTexts{0, 1000, codec::Text{100'000}};
   static constexpr codec::Object kRule{[](auto& io, auto& all) {
@@ -74,7 +74,7 @@ constexpr codec::Object kTape{[](auto& io, auto& kept) {
   io("head", kept.head, codec::Whole{-1, 10'000'000});
 }};
 
-/// What stands in the Lab.
+/// `Marks` are what stands in the Lab.
 struct Marks {
   std::vector<int> bookmarks;
   char selected = 'A';
@@ -92,7 +92,7 @@ constexpr codec::Object kOtherScreens{[](auto& io, auto& kept) {
   io.optional("tape", kept.tape, codec::Maybe{kTape});
 }};
 
-// The screens make themselves when they are drawn; what they are to begin with waits for them.
+// `restore_screens` keeps what a screen begins with until the screen makes itself, which it does when it is drawn.
 void restore_screens(const KeptWindow& kept, Screens& screens, bool sweep_and_tab) {
   if (kept.compare) screen_of(screens.compare).restore(*kept.compare);
   if (kept.tape) {

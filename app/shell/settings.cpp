@@ -33,8 +33,8 @@ constexpr const char* kReplaced = "replaced";
 constexpr std::string_view kBeginning = ".beginning-";  // of a folder that has no number yet
 constexpr std::time_t kBeginningSeconds = 60;
 
-// GoneFolder holds the lock of a folder whose window is gone as long as it lives, so that meanwhile no other window
-// removes the folder and gives its number to a new one.
+// `GoneFolder` holds the lock of a folder whose window is gone for as long as this object lives. Meanwhile no other
+// window can remove the folder and give its number to a new one.
 class GoneFolder {
  public:
   explicit GoneFolder(const fs::path& folder) : file_(open((folder / "lock").c_str(), O_RDWR | O_CLOEXEC)) {
@@ -58,8 +58,8 @@ class GoneFolder {
   bool free_ = false;
 };
 
-// A folder that is removed has no number any more from one moment to the next: what is left where that is cut short is
-// removed as that of a window that was killed as it began.
+// `remove_at_once` takes a folder's number away in one moment. What remains where the removal is cut short is later
+// removed like the folder of a window that was killed as it began.
 void remove_at_once(const fs::path& folder) {
   std::error_code error;
   const fs::path aside = folder.parent_path() / (std::string(kBeginning) + folder.filename().string());
@@ -67,13 +67,13 @@ void remove_at_once(const fs::path& folder) {
   if (!error) fs::remove_all(aside, error);
 }
 
-// is_old() says that a folder was made long ago: between its making and its lock another window may look.
+// `is_old` says that a folder was made long ago: between its making and its lock another window may look.
 bool is_old(const fs::path& folder) {
   struct stat info {};
   return stat(folder.c_str(), &info) == 0 && info.st_mtime < std::time(nullptr) - kBeginningSeconds;
 }
 
-// A mark of ours in a folder of ours; without it a session is offered once more.
+// `mark` leaves a mark of ours in a folder of ours; without it a session is offered once more.
 void mark(const fs::path& path) {
   try {
     write_file(path.string(), "", "autosave", Access::Own);
@@ -81,8 +81,8 @@ void mark(const fs::path& path) {
   }
 }
 
-// Sessions are numbered in the order of their beginning, whatever the clock says. The names of earlier
-// versions began with the time in milliseconds: their numbers are large, and the next ones larger still.
+// `number_of` orders sessions by their beginning, whatever the clock says. Earlier versions' names began with the time
+// in milliseconds: their numbers are large, and the next ones larger still.
 int64_t number_of(const fs::path& folder) {
   constexpr int64_t kLargest = int64_t{1} << 60;
   const std::string name = folder.filename().string();
@@ -93,13 +93,13 @@ int64_t number_of(const fs::path& folder) {
 
 fs::path sessions_folder(const std::string& state_folder) { return fs::path(state_folder) / "sessions"; }
 
-// A session that could not be restored; older versions wrote .broken.
+// `is_stashed` recognises a session that could not be restored; older versions wrote .broken.
 bool is_stashed(const fs::path& folder) {
   const std::string ending = folder.extension().string();
   return ending.starts_with(".bad") || ending.starts_with(".broken");
 }
 
-/// One table of settings; the first value that cannot be is remembered, and its default holds.
+/// `SettingsTable` reads one table. It remembers the first impossible value, whose default holds.
 class SettingsTable {
  public:
   SettingsTable(const toml::table& table, const std::string& name) : table_(table), name_(name) {}
@@ -122,7 +122,7 @@ class SettingsTable {
       return true;
     });
   }
-  /// True for the second word.
+  /// `either` sets true for the second word.
   void either(std::string_view key, bool& to, std::string_view no, std::string_view yes) {
     read(key, fmt::format("\"{}\" or \"{}\"", no, yes), [&](const toml::node& node) {
       const auto word = node.value_exact<std::string_view>();
@@ -136,7 +136,7 @@ class SettingsTable {
     const toml::node* node = table_.get(key);
     if (!node || take(*node) || !complaint_.empty()) return;
     const auto text = node->value_exact<std::string>();
-    const auto whole = node->value_exact<int64_t>();  // a large one is no double
+    const auto whole = node->value_exact<int64_t>();  // a double cannot hold every large one
     const auto real = node->value_exact<double>();
     const std::string shown = text    ? shown_text(*text)
                               : whole ? std::to_string(*whole)
@@ -254,11 +254,11 @@ AutosaveFolder::AutosaveFolder(const std::string& state_folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(sessions, error))
     number = std::max(number, number_of(entry.path()));
-  // Locked before it has a name that another window looks at, which would take it for one that is gone.
+  // The folder is locked before it has a name that another window looks at, which would take it for one that is gone.
   std::string aside = (sessions / (std::string(kBeginning) + "XXXXXX")).string();
   if (!mkdtemp(aside.data())) fail("autosave", "{} cannot be made: {}", aside, std::strerror(errno));
   lock_ = open((fs::path(aside) / "lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-  // Another window may hold it for the moment in which it looks: that is waited for.
+  // Another window may hold the lock for the moment in which it looks, so this one waits.
   if (lock_ < 0 || flock(lock_, LOCK_EX) != 0) fail("autosave", "{} cannot be locked", aside);
   do {  // another window may begin at the same moment: its folder is not empty and not replaced
     path_ = (sessions / fmt::format("{:06}", ++number)).string();
@@ -291,14 +291,14 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
     const GoneFolder gone(folder);
     if (gone.is_taken()) continue;
     if (beginning) {
-      fs::remove_all(folder, error);  // of a window that was killed as it began
+      fs::remove_all(folder, error);  // left by a window that was killed as it began
       continue;
     }
     fs::remove_all(folder / kReplaced, error);
     if (fs::exists(folder / "session.json", error))
       ended.push_back({folder.string(), !fs::exists(folder / "closed", error)});
     else if (gone.is_ours())
-      remove_at_once(folder);  // of a window that never trained a step
+      remove_at_once(folder);  // left by a window that never trained a step
   }
   std::sort(ended.begin(), ended.end(), [](const EndedSession& a, const EndedSession& b) {
     return number_of(a.path) > number_of(b.path);

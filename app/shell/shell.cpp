@@ -54,7 +54,7 @@ void copy_command(const LabView& view, std::string& clipboard, std::string& noti
   notice = words::say("shell.notice.command");
 }
 
-// The first of the lost sessions was restored or declined: the next one is offered.
+// `answer_lost` offers the next lost session once the first was restored or declined.
 void answer_lost(Offers& offers) {
   if (!offers.lost.empty()) offers.lost.erase(offers.lost.begin());
   offers.restore = !offers.lost.empty();
@@ -90,7 +90,7 @@ void begin_course(Screens& screens, Lab* lab, Offers& offers, std::string& notic
   screens.shown = Screen::Lessons;
 }
 
-// A session that could not be restored is stashed, so that it is neither offered again nor lost.
+// `check_restored` stashes a session that could not be restored, so that it is neither offered again nor lost.
 void check_restored(Offers& offers, const LabView& view, std::string& notice) {
   if (offers.restoring.empty() || view.answered < offers.restore_ticket) return;
   if (const std::string why = session::refusal(view.answers, offers.restore_ticket); !why.empty()) {
@@ -100,7 +100,7 @@ void check_restored(Offers& offers, const LabView& view, std::string& notice) {
   offers.restoring.clear();
 }
 
-// What the screens asked for in this frame can be taken back.
+// `note_commands` makes what the screens asked for in this frame something to take back.
 void note_commands(AppState& state) {
   ShownSession& session = state.session;
   const Shell& shell = state.shell;
@@ -205,7 +205,7 @@ void run_act(AppState& state, Ui& ui, Act act) {
     case Act::MeasureBatch:
       return void(session.commands.emplace_back(session::MeasureBatch{}));
     default:
-      return;  // belongs to a control
+      return;  // a control carries out the others
   }
 }
 
@@ -224,7 +224,7 @@ void begin_shell(AppState& state, Ui& ui) {
 
 namespace {
 
-// Carries out what was chosen in the palette.
+// `take_chosen` carries out what was chosen in the palette.
 void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
   lab::LabScreen& screen = state.screens.lab;
   if (!chosen.refusal.empty()) return void(state.notice = chosen.refusal);
@@ -236,7 +236,7 @@ void take_chosen(AppState& state, Ui& ui, const PaletteItem& chosen) {
   screen.diagram().preset_asked = chosen.preset;
 }
 
-// A term leads to it. Whoever is in it stays where they are.
+// `show_lesson` is where a term leads. A person who is in that lesson stays at the same place.
 void show_lesson(AppState& state, const Ui& ui, int number) {
   Screens& screens = state.screens;
   if (screens.shown != Screen::Lessons && ui.held("app/tab/lessons")) return void(state.notice = kLockedHelp);
@@ -303,7 +303,7 @@ std::string lost_windows(const Offers& offers, const LabView&) {
 
 std::string next_letter(const Offers&, const LabView&) { return words::say("shell.offer.guess"); }
 
-// What the course answers, as it stands with the runs now: one that is stuck, one that was, else what all are about.
+// `open_question` is one that the course answers: about a stuck run, one that was stuck, else what all are about.
 std::string open_question(const Offers&, const LabView& view) {
   const auto was_stuck = [](const RunView& run) {
     const auto stuck = [](const RunEvent& event) { return event.kind == RunEvent::Kind::Stuck; };
@@ -321,9 +321,9 @@ std::string open_question(const Offers&, const LabView& view) {
   return words::say("shell.offer.learns");
 }
 
-// What can be offered, one at a time: a lost session first, then what a new visitor may do next. An offer stands
-// there while `holds`, and says what is so: both are asked in every frame. Where its text has no room the button alone
-// says what it does.
+// `Offer` is one of those made one at a time: a lost session first, then what a new visitor may do next. An offer
+// stands while `holds`, which every frame asks, as it does for the text. Where the text has no room, the button says it
+// alone.
 struct Offer {
   bool Offers::*open;
   Act act;
@@ -369,7 +369,7 @@ std::optional<Act> quiet_bar(Ui& ui, const Rect& room, Offers& offers, const Lab
     if (offer->act == Act::Restore) answer_lost(offers);
   }
   if (!yes) return {};
-  if (offer->act == Act::Restore) {  // not their first visit
+  if (offer->act == Act::Restore) {  // a person with a lost session is no new visitor
     offers.game = false;
     offers.answered = true;
   }

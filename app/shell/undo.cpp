@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostEntries = 500;
 
-// The fields that a drag changes, so that its next frame is the same entry.
+// `gesture_of` names the fields that a drag changes, so that its next frame is the same entry.
 std::string gesture_of(std::span<const Command> made) {
   std::string gesture;
   for (const Command& command : made) {
@@ -60,7 +60,7 @@ void UndoLog::note(const LabView& view, std::span<const Command> made, std::span
   done.first = tickets.front();
   done.last = tickets.back();
   if (held && !done_.empty() && !done.gesture.empty() && done_.back().gesture == done.gesture)
-    done_.back().last = done.last;  // further along the same drag
+    done_.back().last = done.last;  // the same drag went on
   else
     add(std::move(done));
 }

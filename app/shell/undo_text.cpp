@@ -1,5 +1,5 @@
-// The undo log as JSON, for the session file. A specification is stored once however many entries refer to it, and as
-// what differs from the first one.
+// The undo log becomes JSON for the session file. A specification is stored once however many entries refer to it, and
+// as what differs from the first one.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -31,8 +31,8 @@ constexpr size_t kKept = 100;  // newest entries of each direction
 constexpr size_t kMostCommands = 1000, kMostSpecs = 10'000, kLongestLog = 32'000'000;
 constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 
-// The specifications that commands name by their place in a list. Whole: [[key, value] ...]. The others: {place in that
-// list: value}, where the keys are the same.
+// `SpecTable` has the specifications that commands name by their place in a list. The first is whole: [[key, value]
+// ...]. Others with the same keys are {place in that list: value}.
 class SpecTable {
  public:
   int place(const Spec& spec) {
@@ -95,7 +95,7 @@ struct SpecPlace {
   void read(const InputValue& json, Spec& spec) const { spec = specs.at(json); }
 };
 
-// The commands that take back or repeat, by their words.
+// `kCommandWords` name the commands that take back or repeat.
 constexpr std::string_view kCommandWords[] = {
     "edit", "spec", "text", "budget", "before reset", "after reset", "pause", "remove fork", "restore fork"};
 constexpr size_t kFields[] = {3, 2, 1, 1, 0, 0, 0, 0, 0};
@@ -115,7 +115,7 @@ size_t kind_of(const Command& command) {
   return reset && !reset->back ? kind + 1 : kind;
 }
 
-// A list of a command's word and its fields.
+// `CommandRow` is a list of a command's word and its fields.
 struct CommandRow {
   SpecTable& specs;
 
@@ -187,7 +187,7 @@ codec::Json UndoLog::to_json() const {
 void UndoLog::restore(const InputValue& json) {
   clear();
   try {
-    // Sessions of before have the log as a text.
+    // Sessions of earlier versions have the log as a text.
     const InputValue log = json.is_text() ? InputValue::parse(json.text(kLongestLog), "undo log") : json;
     SpecTable specs;
     specs.read(log.at("specs"));

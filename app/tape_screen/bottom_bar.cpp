@@ -1,4 +1,4 @@
-// The bottom bar of the Tape screen: its time, instruction by instruction.
+// The bottom bar of the Tape screen shows the step's time, instruction by instruction.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ using namespace ui;
 
 namespace {
 
-/// Instructions of one phase, the probes between them too.
+/// `Stretch` has the instructions of one phase, with the probes between them.
 struct Stretch {
   size_t first = 0, end = 0;
 };
@@ -53,7 +53,7 @@ void TapeScreen::draw_timeline_labels(Ui& ui, const Rect& track) {
   const float per = track.w / static_cast<float>(std::max<size_t>(1, program.instructions.size() - 1));
   const auto x_of = [&](double instruction) { return track.x + static_cast<float>(instruction) * per; };
   const TextStyle style{Face::Sans, type::tick};
-  // Layers above the track, down and up again.
+  // The layers stand above the track, first downwards through them and then upwards.
   float free = track.x;
   const float head = x_of(static_cast<double>(head_));
   for (size_t i = 0; i < program.instructions.size();) {

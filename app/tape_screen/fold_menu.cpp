@@ -1,5 +1,5 @@
-// What stands in the title row of the fold panel: its menu with what can be saved, and the record of what the last
-// change of the wiring did to the program.
+// The title row of the fold panel has its menu with what can be saved, and the record of what the last change of the
+// wiring did to the program.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,7 +51,7 @@ void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
   quiet.quiet = true;
   if (icon_button(ui, kMenu, at, Icon::File, words::say("tape.save.fold"), quiet)) ui.open_popup(kMenu);
   if (ui.shortcut("Ctrl+E", kMenu)) ui.open_popup(kMenu);
-  const bool speed = size_ == Size::Compact;  // whose bar has no room for it
+  const bool speed = size_ == Size::Compact;  // the compact bar has no room for the speed
   const float height = 28 * static_cast<float>(std::size(kEndings)) + 12 + (speed ? 36.f : 0.f);
   const Rect list{at.right() - 160, at.bottom() + 4, 160, height};
   if (!ui.begin_popup(kMenu, list)) return;
@@ -70,7 +70,7 @@ void TapeScreen::draw_menu(Ui& ui, const Rect& place) {
   ui.end_popup();
 }
 
-/// "+12 −12 ≠6", and behind it the list.
+/// `draw_changes` draws "+12 −12 ≠6", which opens the list.
 void TapeScreen::draw_changes(Ui& ui, const Rect& place) {
   const ProgramChange& change = facts_->change;
   const ChangeCounts counts = change_counts(*facts_);

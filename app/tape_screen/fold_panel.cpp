@@ -1,5 +1,5 @@
-// The left panel of the Tape screen: list of the fold, the hand on its rows, the play head on its track and the foot of
-// the panel. The rows are painted in fold_picture.cpp.
+// The left panel of the Tape screen has the list of the fold, the hand on its rows, the play head on its track and the
+// foot of the panel. The rows are painted in fold_picture.cpp.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr float kHeads = 24, kFold = 36;
 
-/// The scale at which the longest bar of the closed list has the room that its column has.
+/// `px_per_second` is the scale at which the longest bar of the closed list fills its column.
 float px_per_second(const Fold& fold, float left, float right) {
   double forward = 0, backward = fold.updates.seconds;
   std::vector<bool> inside(fold.lines.size());
@@ -42,7 +42,7 @@ float px_per_second(const Fold& fold, float left, float right) {
 
 }  // namespace
 
-/// The runs of the Lab; returns the left end. A press plays the newest step of that run.
+/// `draw_run_tiles` draws the Lab's runs and returns the left end. A press plays the newest step of that run.
 float TapeScreen::draw_run_tiles(Ui& ui, const Rect& row, const LabView& view) {
   float x = row.right();
   for (size_t i = view.runs.size(); i-- > 0;) {
@@ -162,7 +162,7 @@ void TapeScreen::draw_list(Ui& ui, const FoldPicture& fit) {
   draw_head(ui, fit);
 }
 
-/// Rows that write or read the buffer under the hand.
+/// `draw_linked` marks the rows that write or read the buffer under the hand.
 void TapeScreen::draw_linked(Ui& ui, const FoldPicture& fit) {
   const Buffer* const buffer = memory_.hovered(*facts_);
   if (!buffer) return;
@@ -177,7 +177,7 @@ void TapeScreen::draw_linked(Ui& ui, const FoldPicture& fit) {
                          ui.theme().ink, line::outline, 6);
 }
 
-/// A press on one half puts the head on that side; on the name it stays on its side, and a group opens or closes.
+/// `hold_row` puts the head on the pressed side, or with a press on the name opens or closes a group in place.
 void TapeScreen::hold_row(Ui& ui, const FoldPicture& fit, size_t row) {
   const FoldRow& at = rows_[row];
   const float y = fit.y(row) - fit.at.row / 2;
@@ -240,7 +240,7 @@ void TapeScreen::draw_head(Ui& ui, const FoldPicture& fit) {
 void TapeScreen::draw_finite(Ui& ui, const Rect& line) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
-  if (!state_->error.empty() && size_ == Size::Compact) {  // else it stands above
+  if (!state_->error.empty() && size_ == Size::Compact) {  // otherwise the error stands above
     ui.mark("tape/error", line, state_->error, words::say("tape.fold.help_error"));
     p.text_in(line, {Face::Sans, type::body}, t.ink, state_->error);
     return;

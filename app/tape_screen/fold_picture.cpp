@@ -22,7 +22,7 @@ constexpr TextStyle kFigure{Face::Mono, type::tick}, kWord{Face::Sans, type::tic
     kName{Face::Mono, type::body};
 constexpr float kTrack = 8, kTurn = 16;
 
-/// 1.5 px at a norm of 10^-6, 8 px at 0.03, log; within what the track can show.
+/// `width_of` is 1.5 px at a norm of 10^-6 and 8 px at 0.03, logarithmic, within what the track can show.
 float width_of(double gradient) {
   if (!(gradient > 0) || !std::isfinite(gradient)) return 1.5f;
   const double low = -6, high = std::log10(0.03);
@@ -43,7 +43,7 @@ std::string milliseconds(double seconds) {
                    : fmt::format("{:.1f}", ms);
 }
 
-/// GFLOP/s without the unit, which stands above; GB/s with it.
+/// `rate_words` are GFLOP/s without the unit, which stands above, or GB/s with it.
 std::string rate_words(const FoldSide& side) {
   if (side.seconds <= 0) return "";
   if (side.cost.flop > 0) return fmt::format("{:.0f}", 1e-9 * side.cost.flop / side.seconds);
@@ -53,7 +53,7 @@ std::string rate_words(const FoldSide& side) {
                               : fmt::format("{:.0f} GB/s", rate);
 }
 
-/// Parts of the picture in one theme.
+/// `FoldBrush` paints parts of the picture in one theme.
 struct FoldBrush {
   const FoldPicture& fit;
   Painter& p;
@@ -67,12 +67,12 @@ struct FoldBrush {
     const float top = fit.list.y + (updates ? fit.at.row + 2 : 0);
     const float fold = bottom + 24, turn = folds ? fold - kTurn : bottom;
     p.fill({fit.left() - kTrack / 2, top, kTrack, turn - top}, colour);
-    // Upwards: the width between two rows goes from one gradient to the other.
+    // Upwards the width between two rows goes from one gradient to the other.
     double gradient = gradient_way(fit.facts).begins;
     float y = turn, width = folds ? kTrack : width_of(gradient);
     for (size_t row = fit.end; row-- > fit.first + (updates ? 1 : 0);) {
       const FoldRow& at = fit.rows[row];
-      // The loss's own is one and not on this scale.
+      // The gradient of the loss itself is one and not on this scale.
       if (at.gradient > 0 && at.op != "cross-entropy") gradient = at.gradient;
       const float next = width_of(gradient);
       band(p, fit.right(), fit.y(row), y, next, width, colour);
@@ -94,7 +94,7 @@ struct FoldBrush {
     p.text_in(fit.turn(), {Face::Bold, type::body}, t.ink, fit.turn_words(), Align::Centre);
   }
 
-  /// Every instruction of a line is a dot on its track.
+  /// `dots` marks every instruction of a line by a dot on its track.
   void dots() const {
     for (size_t row = fit.first; row < fit.end; ++row) {
       const FoldRow& at = fit.rows[row];
@@ -149,7 +149,7 @@ struct FoldBrush {
       p.text({x, y + 4}, kWord, t.ink3, row.op);
   }
 
-  /// The bar is the time; its dark part what arithmetic would need at the peak. Where bytes count there is no dark part.
+  /// `side` draws the time as a bar, whose dark part is the arithmetic at the peak. Where bytes count it has none.
   void side(const FoldRow& row, float y, bool forward) const {
     const FoldSide& side = forward ? row.forward : row.backward;
     if (side.instruction < 0 || side.seconds <= 0 || !fit.clock) return;

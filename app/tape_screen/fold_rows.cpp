@@ -13,7 +13,7 @@
 namespace normscope::tape_screen {
 namespace {
 
-/// "enc.L06" -> "Encoder layer 6".
+/// `layer_label` turns "enc.L06" into "Encoder layer 6".
 std::string layer_label(const FoldGroup& group) {
   const std::string_view name = group.name;
   return words::say(name.starts_with("enc.")   ? "tape.row.encoder_layer"
@@ -40,7 +40,7 @@ std::string update_label(OpKind op) {
   return op == OpKind::Sgd ? "SGD" : op == OpKind::Adam ? "Adam" : words_of(op);
 }
 
-/// Names that came or are rewired, and how.
+/// `marks_of` has the names that came or are rewired, and which of both.
 std::map<std::string, char> marks_of(const ProgramChange& change) {
   std::map<std::string, char> marks;
   for (const InstructionChange& one : change.all) {
@@ -69,7 +69,7 @@ class Rows {
       std::string opens_with;
       bool closed = false;
       for (; group != fold.groups.end() && group->first <= i; ++group) {
-        if (group->first < i) continue;  // inside one that is closed
+        if (group->first < i) continue;  // it lies inside a closed group
         const bool open = is_open(*group);
         if (group->depth == 0) {
           layer = &*group;
@@ -171,7 +171,7 @@ class Rows {
   std::vector<FoldRow> rows_;
 };
 
-/// The line whose op wrote a value, or -1.
+/// `line_of` is the line whose op wrote a value, or -1.
 int32_t line_of(const ProgramData& program, ValueId value) {
   return value == kNone ? -1 : program.values[static_cast<size_t>(value)].node;
 }
@@ -239,7 +239,7 @@ GradientWay gradient_way(const StepFacts& facts) {
     if (way.arrives <= 0) way.arrives = line.gradient;
     way.begins = line.gradient;
   }
-  // Of a value that nobody else reads: else what comes in is not of the norm alone.
+  // A norm counts only where nobody else reads its input: otherwise the gradient there is not the norm's alone.
   std::vector<int> readers(facts.program.values.size());
   for (const Node& node : facts.program.nodes)
     for (ValueId value : node.in)

@@ -1,4 +1,4 @@
-// The frame of the middle panel: title, sentence, formula and local rule. See instruction_panel.h.
+// This file draws the middle panel: title, sentence, formula and local rule. See instruction_panel.h.
 #include "app/tape_screen/instruction_panel.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr float kFormulaSizes[] = {type::title, type::tick, 9.f};
 constexpr float kFormulaLabel = 66, kFormulaGap = 18, kCheckHigh = 176, kCheckLow = 126;
 
-/// A formula's parts, which stand apart by \quad outside of all braces.
+/// `parts_of` splits a formula at each \quad outside of all braces.
 std::vector<std::string> parts_of(const std::string& source) {
   std::vector<std::string> parts(1);
   int depth = 0;
@@ -38,7 +38,7 @@ std::vector<std::string> parts_of(const std::string& source) {
 
 }  // namespace
 
-/// In as few lines as the width asks for; smaller where one part alone is too wide.
+/// `typeset` takes as few lines as the width allows, and a smaller size where one part alone is too wide.
 void InstructionPanel::typeset(const Painter& p, Typeset& set, const std::string& source, float width,
                                float largest) const {
   if (set.source == source && set.width == width && set.largest == largest) return;
@@ -70,7 +70,7 @@ void InstructionPanel::typeset(const Painter& p, Typeset& set, const std::string
   }
 }
 
-/// What was chosen stays chosen while it is an element of what is shown.
+/// `settle` keeps the chosen element while it is an element of what is shown.
 void InstructionPanel::settle(Frame& f) {
   const Shown& shown = *f.shown;
   if (shown.step != step_ || shown.instruction != instruction_) first_ = 0;
@@ -127,7 +127,7 @@ void InstructionPanel::draw_head(Frame& f, Rect& rest) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
   Rect row = rest.take_top(f.given.head > 0 ? 28.f : space::title_row);
-  if (f.given.head <= 0) row.take_right(30);  // the menu's
+  if (f.given.head <= 0) row.take_right(30);  // room for the menu
   const std::string& title = f.shown->title;
   const std::string fits = fitting(p, kTitleBold, row.w, {title, title.substr(0, title.rfind(','))});
   row.take_left(p.text_in(row, kTitleBold, t.ink, fits) + 10);
@@ -161,7 +161,7 @@ void InstructionPanel::draw_formulas(Frame& f, Rect& rest) {
             f.shown->source.empty() ? f.shown->shapes
                                     : words::say("tape.instruction.source",
                                                  {{"shapes", f.shown->shapes}, {"source", f.shown->source}}));
-  // The pieces of a formula stand inside each other's boxes: they are no texts of the screen.
+  // The pieces of a formula stand inside each other's boxes, so they are not recorded as texts of the screen.
   ScreenPainter quiet = f.ui.paint_unrecorded();
   box = box.inset(12, 10);
   const std::pair<std::string, const Typeset*> sets[] = {

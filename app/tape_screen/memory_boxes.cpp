@@ -1,4 +1,4 @@
-// The rectangles of the memory's picture, and its buffers as files.
+// This file has the rectangles of the memory's picture, and its buffers as files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ ui::Rect buffer_rect(const MemoryMap& map, const Buffer& buffer, float width, fl
 }
 
 std::vector<MemoryBox> memory_boxes(const MemoryMap& map, float width, float height, float pixel) {
-  // What is thinner than a pixel and lies in the same one, over the same pixels across.
+  // Buffers thinner than a pixel that lie in the same one, over the same pixels across, share a `Place`.
   using Place = std::tuple<int64_t, int64_t, int64_t, int32_t, BufferKind>;
   std::map<Place, size_t> thin;
   std::vector<MemoryBox> boxes;

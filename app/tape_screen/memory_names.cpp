@@ -1,4 +1,4 @@
-// Beside and below the memory's picture: names of segments and layers, the plan against every tensor in its own place.
+// Beside the memory's picture: names of segments and layers. Below it: the plan against every tensor in its own place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ const std::string& segment_words(const MemorySegment& segment) {
   return words::say(fmt::format("tape.segment.{}", segment.name));
 }
 
-/// Moves labels down until none overlaps, and back up where the last has left the room.
+/// `spread` moves labels down until none overlaps, and back up where the last has left the room.
 void spread(std::vector<float>& y, float low, float high, float pitch) {
   for (size_t i = 0; i < y.size(); ++i) y[i] = std::max(y[i], i > 0 ? y[i - 1] + pitch : low);
   for (size_t i = y.size(); i-- > 0;) y[i] = std::min(y[i], i + 1 < y.size() ? y[i + 1] - pitch : high);
@@ -31,7 +31,7 @@ void spread(std::vector<float>& y, float low, float high, float pitch) {
 
 }  // namespace
 
-/// Segments and layers at the right, at the middle of what they have.
+/// `draw_names` names segments and layers at the right, each at the middle of what it has.
 void MemoryPanel::draw_names(Frame& f, const Rect& names) {
   struct Name {
     float y = 0;
@@ -74,7 +74,7 @@ void MemoryPanel::draw_names(Frame& f, const Rect& names) {
   }
 }
 
-/// Planned against every tensor in its own place, to one scale.
+/// `draw_bars` compares the plan with every tensor in its own place, to one scale.
 void MemoryPanel::draw_bars(Frame& f, Rect rest) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

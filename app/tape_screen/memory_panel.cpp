@@ -1,4 +1,4 @@
-// The picture of the memory plan, and the hand on it. See memory_panel.h.
+// This file draws the picture of the memory plan, and has the hand on it. See memory_panel.h.
 #include "app/tape_screen/memory_panel.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ Colour colour_of(const Theme& t, int32_t layer, BufferKind kind, int layers) {
   return kind == BufferKind::Gradient ? mix(own, t.panel, 0.4f) : own;
 }
 
-/// Who touches it: "96", "96, 97", "96, 97, 98 and 4 more".
+/// `touched_by` lists the instructions that touch a buffer: "96", "96, 97", "96, 97, 98 and 4 more".
 std::string touched_by(const std::vector<int32_t>& all) {
   std::string text;
   constexpr size_t kNamed = 3;
@@ -101,7 +101,7 @@ void MemoryPanel::draw_title(Frame& f, Rect& rest) {
   const Theme& t = ui.theme();
   if (f.given.head_room <= 0) {
     Rect row = rest.take_top(space::title_row);
-    row.take_right(30);  // the menu's
+    row.take_right(30);  // room for the menu
     row.take_left(p.text_in(row, kTitleBold, t.ink, words::say("tape.memory.title")) + 12);
     p.text_in(row, kBodyWords, t.ink3,
               fitting(p, kBodyWords, row.w,
@@ -158,7 +158,7 @@ void MemoryPanel::draw_map(Frame& f, Rect rest) {
   }
 }
 
-/// MiB, or KiB, at the left.
+/// `draw_scale` draws MiB or KiB at the left.
 void MemoryPanel::draw_scale(Frame& f) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -185,14 +185,14 @@ void MemoryPanel::draw_boxes(Frame& f) {
   const float least = 1 / f.ui.scale();
   for (const MemoryBox& box : boxes_) {
     Rect r = box.rect.moved(f.plot.x, f.plot.y);
-    if (r.h > 4) r.h -= 0.5f;  // neighbours are told apart
+    if (r.h > 4) r.h -= 0.5f;  // a gap tells neighbours apart
     r.w = std::max(r.w, least);
     r.h = std::max(r.h, least);
     p.fill(r, colour_of(t, box.layer, box.kind, f.given.layers));
   }
 }
 
-/// The buffer under the hand: the smallest that lies there.
+/// `hold_map` finds the buffer under the hand, which is the smallest that lies there.
 void MemoryPanel::hold_map(Frame& f) {
   Ui& ui = f.ui;
   HitOptions options;
@@ -220,7 +220,7 @@ void MemoryPanel::hold_map(Frame& f) {
   }
 }
 
-/// What the instruction under the head reads and writes, outlined and named.
+/// `draw_linked` outlines and names what the instruction under the head reads and writes.
 void MemoryPanel::draw_linked(Frame& f) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -262,7 +262,7 @@ void MemoryPanel::draw_linked(Frame& f) {
   }
 }
 
-/// The buffer under the hand; its writers as lines, its readers as dashes.
+/// `draw_under` shows the buffer under the hand, its writers as lines and its readers as dashes.
 void MemoryPanel::draw_under(Frame& f) {
   if (!under_) return;
   Painter& p = f.ui.paint();
@@ -277,7 +277,7 @@ void MemoryPanel::draw_under(Frame& f) {
   p.outline(box, t.ink, line::outline, 2);
 }
 
-/// The play head, to be dragged.
+/// `draw_flag` draws the play head, which can be dragged.
 void MemoryPanel::draw_flag(Frame& f, const Rect& row) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();

@@ -1,4 +1,4 @@
-// What the middle and the right panel become as files, and their menu: pictures as plots, numbers as CSV and JSON.
+// The middle and the right panel become files by their menu: pictures as plots, numbers as CSV and JSON.
 #include <fmt/format.h>
 
 #include <memory>
@@ -19,7 +19,7 @@ using nlohmann::json;
 
 constexpr const char* kSavedAs[] = {"svg", "png", "csv", "json"};
 
-/// One sequence as the panel shows it: rows down, the colour up to the limit of the summary.
+/// `picture_plot` is one sequence as the panel shows it: rows down, the colour up to the limit of the summary.
 plot::PlotSpec picture_plot(const Shown& shown, const ShownTensor& t, const char* use) {
   plot::PlotSpec plot;
   plot.id = fmt::format("tape-{}-{}", use, t.name);

@@ -1,4 +1,3 @@
-// See sentences.h.
 #include "app/tape_screen/sentences.h"
 
 #include <fmt/format.h>
@@ -33,7 +32,7 @@ bool is_parameter(const StepPlayer& player, const ShownTensor& t) {
   return player.data().values[static_cast<size_t>(t.id.value)].role == Role::Parameter;
 }
 
-/// Whether what stands there now is what this instruction wrote, and nothing of others.
+/// `is_alone` says whether the tensor still holds what this instruction wrote, and nothing of others.
 bool is_alone(const StepPlayer& player, const Shown& shown, const ShownTensor& t) {
   if (t.adds) return false;
   for (size_t i = shown.instruction + 1; i < shown.position; ++i)
@@ -42,7 +41,7 @@ bool is_alone(const StepPlayer& player, const Shown& shown, const ShownTensor& t
   return true;
 }
 
-/// "a 5.2× smaller gradient than".
+/// `against` says "a 5.2× smaller gradient than".
 std::string against(double given, double received) {
   const double factor = given / received;
   if (std::abs(factor - 1) < 0.02) return words::say("tape.said.as_large");
@@ -50,7 +49,7 @@ std::string against(double given, double received) {
                     {{"times", number(std::max(factor, 1 / factor), 2)}});
 }
 
-/// ": σ of x is 5." where the norm divides by it; else a full stop.
+/// `sigma_words` says "σ of x is 5" where the norm divides by it; empty otherwise.
 std::string sigma_words(const Shown& shown, const std::vector<ShownTensor>& list) {
   const ShownTensor *sigma = signed_as(list, "1/σ"), *rho = signed_as(list, "1/ρ");
   const ShownTensor* t = sigma ? sigma : rho;
@@ -131,7 +130,7 @@ std::string forward_sentence(StepPlayer& player, const Shown& shown) {
     case OpKind::SoftmaxXent:
       return words::say("tape.said.loss", {{"loss", number(y.summary.mean, 4)}});
     case OpKind::Embedding: {
-      // A parser's features of a state are joined in one row: the rows of y are no count of what was looked up.
+      // A parser joins a state's features in one row, so the rows of y do not count what was looked up.
       const ShownTensor* tokens = signed_as(shown.reads, "token");
       return words::say("tape.said.looks_up",
                         {{"tokens", grouped(tokens ? tokens->shape.size() : y.shape.rows())},
@@ -180,7 +179,7 @@ std::string update_sentence(StepPlayer& player, const Shown& shown) {
   return words::say("tape.said.update", {{"weights", grouped(weights)}, {"tensors", grouped(tensors)}});
 }
 
-/// Numbers that are not finite go before everything else.
+/// `broken_sentence` tells of numbers that are not finite, which go before everything else.
 std::string broken_sentence(const Shown& shown) {
   for (const ShownTensor& t : shown.writes)
     if (t.there && t.summary.not_finite > 0)
@@ -192,7 +191,7 @@ std::string broken_sentence(const Shown& shown) {
   return "";
 }
 
-/// How far the rows of x are from their mean, relative to their size; NaN where that says nothing.
+/// `spread_of_rows` is how far the rows of x are from their mean, relative to their size; NaN where that says nothing.
 double spread_of_rows(const StepPlayer& player, const ShownTensor& x) {
   const auto columns = static_cast<size_t>(x.shape.cols());
   if (x.shape.rank < 2 || columns == 0 || x.shape.rows() < 2 || x.summary.not_finite > 0) return NAN;

@@ -17,7 +17,7 @@
 namespace normscope::tape_screen {
 namespace {
 
-/// A sign, and the key of what it means, where that is more than the tensor's name.
+/// `Sign` is a sign, and the key of its meaning where that is more than the tensor's name.
 struct Sign {
   const char *sign = "", *meaning = "";
 };
@@ -69,12 +69,12 @@ Signs signs_of(const Node& node) {
   }
 }
 
-/// Where the numbers of a picture lie.
+/// `Extent` says where the numbers of a picture lie.
 struct Extent {
   int64_t first = 0, rows = 1, columns = 1, sequences = 1, sequence = 0;
 };
 
-/// The first dimension of what nodes compute counts sequences where there are three or more.
+/// `extent_of` counts sequences by the first dimension of what nodes compute, where there are three or more.
 Extent extent_of(const ValueInfo& info, int64_t sequence) {
   Extent e;
   const Shape& s = info.shape;
@@ -132,7 +132,7 @@ class Maker {
  private:
   const ValueInfo& info(ValueId v) const { return program_.values[static_cast<size_t>(v)]; }
 
-  /// Which inputs have a gradient.
+  /// `find_backward` finds out which inputs have a gradient.
   void find_backward() {
     if (shown_.node < 0) return;
     for (const Instruction& other : program_.instructions)
@@ -145,7 +145,7 @@ class Maker {
     return k < has_gradient_.size() && has_gradient_[k] != Write::Skip ? static_cast<int>(k) : -1;
   }
 
-  /// The instruction that wrote a gradient last before this one.
+  /// `writer_of` names the instruction that last wrote a gradient before this one.
   std::string writer_of(ValueId value) const {
     for (size_t i = shown_.instruction; i-- > 0;) {
       const Instruction& other = program_.instructions[i];
@@ -244,7 +244,7 @@ class Maker {
     if (it_.in.size() > 1) read_input(1);
   }
 
-  /// All parameters that have a gradient, as far as the panel has room.
+  /// `add_update` adds all parameters that have a gradient, as far as the panel has room.
   void add_update() {
     const bool writes = it_.op == OpKind::Adam || it_.op == OpKind::Sgd;
     size_t all = 0;
@@ -268,7 +268,7 @@ class Maker {
   Shown shown_;
 };
 
-/// Where the gradient of the first input is largest in its picture's sequence; nullopt while it is not there.
+/// `largest_gradient` finds where the first input's gradient is largest in the picture's sequence; nullopt without one.
 std::optional<Element> largest_gradient(const StepPlayer& player, const Shown& shown) {
   const auto written = std::find_if(shown.writes.begin(), shown.writes.end(), [](const ShownTensor& t) {
     return t.id.gradient && t.input >= 0 && t.there && t.columns > 0;

@@ -22,7 +22,7 @@ bool changes_nothing(const ProgramChange& change) {
                      [](const InstructionChange& one) { return one.op == OpKind::Probe; });
 }
 
-/// The batch of the step goes into another program of it.
+/// `copy_inputs` copies the step's batch into another program of the step.
 void copy_inputs(StepPlayer& from, Program& to) {
   for (const ValueInfo& value : from.data().values) {
     if (value.role != Role::Input) continue;
@@ -77,7 +77,7 @@ bool StepWorker::busy() const {
   return todo_.any() || asked_;
 }
 
-/// Something was asked for since: what is under way is not waited for any more.
+/// `newer` says that something was asked for since, so that nobody waits any more for what is under way.
 bool StepWorker::newer() const {
   const std::lock_guard lock(mutex_);
   return quit_ || todo_.any();
@@ -120,7 +120,7 @@ void StepWorker::loop() {
     }
     publish();
   }
-  timing_.reset();  // before the backend that its step has
+  timing_.reset();  // ends before the step's backend does
 }
 
 void StepWorker::carry_out(Todo& todo) {
@@ -135,7 +135,7 @@ void StepWorker::carry_out(Todo& todo) {
   if (!asked) time_pass();
 }
 
-/// Nothing of a step that cannot be shown stays, and nothing of the one before stands for it.
+/// `leave_step` lets nothing remain of a step that cannot be shown, and nothing of the one before stand for it.
 void StepWorker::leave_step() {
   timing_.reset();
   step_.reset();
@@ -146,7 +146,7 @@ void StepWorker::leave_step() {
 
 void StepWorker::begin(std::shared_ptr<PlayedStep> step) {
   timing_.reset();
-  step_.reset();  // its memory, before the maps of the next one are made
+  step_.reset();  // frees the memory before the next step's maps are made
   StepPlayer& player = *step->player;
   auto facts = std::make_shared<StepFacts>();
   facts->number = step->ticket;
@@ -171,7 +171,7 @@ void StepWorker::begin(std::shared_ptr<PlayedStep> step) {
   step_ = std::move(step);
 }
 
-/// Maps and times are those of the step before where nothing but weights and numbers differs.
+/// `plan` keeps the maps and times of the step before where only weights and numbers differ.
 void StepWorker::plan(const PlayedStep& step, StepFacts& facts) {
   const bool known = planned_ && *planned_ == *step.spec && planned_shape_ == step.shape;
   if (!known) {
@@ -191,8 +191,8 @@ void StepWorker::plan(const PlayedStep& step, StepFacts& facts) {
   facts.shared = shared_;
 }
 
-/// A fork is compared with what it came from, another run with what it was before; runs that were exchanged for others
-/// have nothing before them.
+/// `note_change` compares a fork with what it came from, and another run with what it was before. Runs that were
+/// exchanged for others have nothing before them.
 void StepWorker::note_change(const PlayedStep& step, StepFacts& facts) {
   const RunSpec& now = *step.spec;
   if (std::exchange(generation_, step.generation) != step.generation) known_.clear();
@@ -231,7 +231,7 @@ void StepWorker::look() {
   made_.checked.reset();
 }
 
-/// The program that the run trains with, on parameters of its own: the player's tensors stay as they are.
+/// `prepare_timing` makes the run's program with parameters of its own, so that it cannot change the player's tensors.
 void StepWorker::prepare_timing() {
   bench::Settings settings;
   settings.threads = 1;

@@ -53,7 +53,7 @@ void TapeScreen::ask_step(const LabView& view, char letter) {
   asked_.commands.emplace_back(session::PlayStep{run});
 }
 
-/// A step that was asked for goes to the worker; a refusal ends the waiting.
+/// `take` gives a step that was asked for to the worker; a refusal ends the waiting.
 void TapeScreen::take(const LabView& view) {
   if (lab::find_run(view, run_) < 0 && !view.runs.empty()) run_ = view.runs.front().letter;
   if (view.played && view.played->ticket != taken_) {
@@ -63,7 +63,7 @@ void TapeScreen::take(const LabView& view) {
   if (wanted_ > 0 && (taken_ >= wanted_ || !session::refusal(view.answers, wanted_).empty())) waits_ = false;
 }
 
-/// At most once a second: the copy is made between two steps of the training.
+/// `follow` asks at most once a second, because the copy is made between two steps of the training.
 void TapeScreen::follow(Ui& ui, const LabView& view) {
   const int32_t run = lab::find_run(view, run_);
   follow_due_ = false;
@@ -93,8 +93,8 @@ void TapeScreen::send() {
   worker_.show(head_, sequence_);
 }
 
-/// Rows of the newest step. The head stays where it is as long as the program has the same instructions; the first time
-/// it stands at the fold, and where a number is not finite it goes there.
+/// `refresh_rows` makes the rows of the newest step. The head stays while the program has the same instructions. It
+/// starts at the fold, and goes to a number that is not finite.
 void TapeScreen::refresh_rows() {
   facts_ = state_->facts;
   if (!facts_) return;
@@ -132,7 +132,7 @@ void TapeScreen::step(int by) {
   go(listed_[static_cast<size_t>(std::clamp<std::ptrdiff_t>(at + by, 0, last))]);
 }
 
-/// Along the list, on the side of the fold where the head stands.
+/// `step_row` goes along the list, on the side of the fold where the head stands.
 void TapeScreen::step_row(int by) {
   const std::optional<size_t> row = facts_ ? row_of(rows_, *facts_, head_) : std::nullopt;
   if (!row) return;
@@ -155,7 +155,7 @@ void TapeScreen::open_row(const FoldRow& row) {
   rows_stale_ = true;
 }
 
-/// Opens the layer or sub-layer that is closed over the head; closes the sub-layer, else the layer, that is open.
+/// `open_at_head` opens the closed group at the head; otherwise it closes the open sub-layer, else the open layer.
 void TapeScreen::open_at_head() {
   const std::optional<size_t> row = facts_ ? row_of(rows_, *facts_, head_) : std::nullopt;
   if (!row) return;
@@ -196,7 +196,7 @@ void TapeScreen::keys(Ui& ui) {
   if (ui.shortcut("Enter", "tape/fold") && ui.focused().empty()) open_at_head();
 }
 
-/// The next instruction once the present one is there, and its time is over.
+/// `advance` goes to the next instruction once the present one is there and its time is over.
 void TapeScreen::advance(Ui& ui) {
   if (!playing_ || !facts_) return;
   ui.animate();
@@ -288,7 +288,7 @@ Desk TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock)
   take(view);
   refresh_rows();
   if (!state_->error.empty()) playing_ = false;  // what it waits for does not come
-  // Nobody opens the screen to see none, and a step of the session before is not one of this.
+  // The screen shows a step from the start, and a step of the session before is not one of this session.
   if ((!facts_ || restored_head_) && !asked_first_ && !view.runs.empty() && !view.busy) {
     asked_first_ = true;
     ask_step(view, run_);

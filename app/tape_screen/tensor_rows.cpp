@@ -1,4 +1,4 @@
-// The tensors that an instruction reads and writes: sign, histogram, picture of one sequence, numbers.
+// The tensors that an instruction reads and writes have a sign, a histogram, a picture of one sequence, and numbers.
 #include <fmt/format.h>
 #include <imgui.h>
 
@@ -20,7 +20,7 @@ namespace {
 constexpr float kPictureWide = 104, kHistogramWide = 76, kNumbersWide = 98, kBetween = 12, kLeastLabel = 52;
 constexpr float kHatch = 3;  // px of a stripe of the hatch, and between two
 
-/// Height of a picture: a vector is a strip.
+/// `picture_height` is less for a vector, whose picture is a strip.
 float picture_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 36.f : 60.f) : 16.f; }
 
 float row_height(const ShownTensor& t, bool small) { return t.rows > 1 ? (small ? 42.f : 68.f) : 36.f; }
@@ -102,7 +102,7 @@ void draw_label(Ui& ui, const Rect& r, const ShownTensor& t) {
   const float width = std::min(head.w, p.text_width(sign, t.sign));
   p.text_in(head, sign, theme.ink, fitting(p, sign, head.w, {t.sign}));
   head.take_left(width + 7);
-  // "L01.attn.wq", "attn.wq", "wq": the whole name stands under the mouse.
+  // The name is shortened, "L01.attn.wq", "attn.wq", "wq"; under the mouse it is whole.
   const size_t layer = t.role.find('.'), last = t.role.rfind('.');
   const std::string in_layer = layer == t.role.npos ? t.role : t.role.substr(layer + 1),
                     alone = last == t.role.npos ? t.role : t.role.substr(last + 1);
@@ -130,7 +130,7 @@ std::string help_of(const ShownTensor& t) {
   return t.input >= 0 ? text + " " + words::say("tape.tensor.click") : text;
 }
 
-/// The number under the mouse, where a cell is one.
+/// `under_hand` is the number under the mouse, where a cell is one.
 std::string under_hand(const ShownTensor& t, const Rect& r, Vec mouse) {
   const auto column = static_cast<size_t>((mouse.x - r.x) / r.w * static_cast<float>(t.picture.columns)),
              row = static_cast<size_t>((mouse.y - r.y) / r.h * static_cast<float>(t.picture.rows));
@@ -153,7 +153,7 @@ void InstructionPanel::draw_tensors(Frame& f, Rect rect) {
     if (!f.small()) rows.push_back({nullptr, name, 22});
     for (size_t i = 0; i < list.size(); ++i) {
       const ShownTensor& t = list[i];
-      // With little room: what comes and what goes, and no parameters.
+      // A small panel shows what comes and what goes, and no parameters.
       const bool matters = t.rows > 1 && (t.input >= 0 || t.id.gradient || f.shown->phase == Phase::Forward);
       if (!f.small() || matters)
         rows.push_back({&t, fmt::format("{}/{}", name, i), row_height(t, f.small())});
@@ -174,7 +174,7 @@ void InstructionPanel::draw_tensors(Frame& f, Rect rect) {
                          words::say("tape.tensor.more", {{"more", f.shown->left_out}}));
 }
 
-/// Where not all rows fit: wheel, and a bar at their right for hand and keys. The row to begin with.
+/// `scroll` serves the wheel and a bar for hand and keys where not all rows fit. It returns the row to begin with.
 size_t InstructionPanel::scroll(Frame& f, Rect& rect, const std::vector<Row>& rows) {
   float whole = 0;
   for (const Row& row : rows) whole += row.height;
@@ -200,7 +200,7 @@ size_t InstructionPanel::scroll(Frame& f, Rect& rect, const std::vector<Row>& ro
   return static_cast<size_t>(first_);
 }
 
-/// "reads" or "writes"; over the first, which sequence the pictures are of.
+/// `draw_heading` says "reads" or "writes", and over the first which sequence the pictures are of.
 void InstructionPanel::draw_heading(Frame& f, Rect rect, const Row& row) {
   Painter& p = f.ui.paint();
   const Theme& t = f.ui.theme();
@@ -259,7 +259,7 @@ void InstructionPanel::draw_tensor(Frame& f, Rect rect, const Row& row) {
   hold_picture(f, picture, row);
 }
 
-/// A click chooses the element, arrows go on from the one that is chosen; the ring is on it.
+/// `hold_picture` lets a click choose the element under the ring, and arrows go on from there.
 void InstructionPanel::hold_picture(Frame& f, const Rect& r, const Row& row) {
   Ui& ui = f.ui;
   const ShownTensor& t = *row.tensor;

@@ -30,7 +30,7 @@ ChainPart slot_of(int layer, const char* name, NormKind norm, Placement placemen
 }
 
 std::string picture_size(int64_t height, int64_t width) {
-  if (height <= 0 || width <= 0) return "";  // of the data
+  if (height <= 0 || width <= 0) return "";  // the data decide the size
   return words::say("diagram.parts.pixels", {{"height", height}, {"width", width}});
 }
 

@@ -20,7 +20,7 @@ std::string counted(size_t n, const char* done) {
 
 bool in_range(const Stack& stack, int layer) { return layer >= 0 && layer < stack.layers(); }
 
-// The sub-layers that follow an edit of one: those of alike layers, or this one alone.
+// `followers` are the sub-layers that follow an edit of one: those of alike layers, or this one alone.
 std::vector<std::pair<int, Sub>> followers(const Stack& stack, SlotId at, bool only_this) {
   std::vector<std::pair<int, Sub>> result;
   if (!in_range(stack, at.layer)) return result;
@@ -30,7 +30,7 @@ std::vector<std::pair<int, Sub>> followers(const Stack& stack, SlotId at, bool o
   return result;
 }
 
-// Moves the norms of these sub-layers from one slot to another where that is possible.
+// `move_all` moves the norms of these sub-layers from one slot to another where that is possible.
 WiringChange move_all(const Stack& stack, Slot from, Slot to, std::span<const std::pair<int, Sub>> where) {
   WiringChange change{stack.wiring};
   change.side = stack.side;
@@ -102,7 +102,7 @@ Wiring& wiring_of(StackWiring& stack, int layer, Sub sub) {
 }
 
 const Wiring& wiring_of(const StackWiring& stack, int layer, Sub sub) {
-  return wiring_of(const_cast<StackWiring&>(stack), layer, sub);  // only read
+  return wiring_of(const_cast<StackWiring&>(stack), layer, sub);  // the caller only reads it
 }
 
 NormKind norm_at(const StackWiring& stack, SlotId at) {
@@ -153,7 +153,7 @@ std::string slot_name(SlotId at) {
 }
 
 bool same_layer(const Stack& stack, int a, int b) {
-  // LayerNorm Scaling's factor is a number of the place: it makes no layer another kind of layer.
+  // LayerNorm Scaling's factor belongs to the place: it does not make a layer another kind of layer.
   const auto same = [&](Sub sub) {
     Wiring x = wiring_of(stack.wiring, a, sub), y = wiring_of(stack.wiring, b, sub);
     x.pre_scale = y.pre_scale = 1;

@@ -1,5 +1,5 @@
-// What the diagram says (assets/words/diagram.toml): captions, the footer's phrases, the words of every kind of norm. See
-// diagram_model.h.
+// The diagram's captions, its footer's phrases and the words of every kind of norm come from assets/words/diagram.toml.
+// See diagram_model.h.
 #include <fmt/format.h>
 
 #include <algorithm>

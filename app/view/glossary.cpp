@@ -24,8 +24,8 @@ bool names(std::string_view places, std::string_view place) {
   return false;
 }
 
-// What a control's name stands for: one run's value for its setting, also where a lesson offers it, a preset wherever
-// it is offered, a slot of any layer for the norm in it.
+// `meaning_of` maps a control's name to what it stands for: one run's value to its setting, also where a lesson offers
+// it, a preset's place to the preset, a slot of any layer to the norm in it.
 std::string meaning_of(std::string_view place) {
   constexpr std::string_view kOffered = "lesson/challenge/";
   if (place.starts_with(kOffered))
@@ -47,10 +47,10 @@ struct Mark {
   const Term* term;
   ui::Rect rect;
   std::string control;   // "term/cosine"; on its further lines in running text "term/cosine/2"
-  bool further = false;  // one of those: Tab stops at the first alone
+  bool further = false;  // a further line: Tab stops at the first alone
 };
 
-// Titles of this frame that stand for a term.
+// `marks_of` returns the titles of this frame that stand for a term.
 std::vector<Mark> marks_of(const ui::Ui& ui) {
   std::vector<Mark> marks;
   for (const ui::Control& c : ui.registry().all()) {
@@ -65,7 +65,7 @@ std::vector<Mark> marks_of(const ui::Ui& ui) {
   return marks;
 }
 
-// What F1 asks about: the control in focus, else the one under the mouse.
+// `asked_for` returns what F1 asks about: the control in focus, else the one under the mouse.
 const Term* asked_for(const ui::Ui& ui) {
   if (const Term* term = term_at(ui.focused())) return term;
   const Term* found = nullptr;
@@ -75,7 +75,7 @@ const Term* asked_for(const ui::Ui& ui) {
   return found;
 }
 
-// The entry that is kept open; the lesson that was asked for.
+// `draw_entry` draws the entry that is kept open and returns the lesson that was asked for.
 int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std::string& open,
                const words::Language& words) {
   using namespace ui;
@@ -86,7 +86,7 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
   const std::string source = source_text(term, words);
   const float source_h = ui.paint().wrapped_height(width - 32, small, source, 16);
   Rect box{(ui.size().x - width) / 2, 90, width, text_h + source_h + 62 + way};
-  for (const Mark& mark : marks) {  // beside the word, where it stands on the screen
+  for (const Mark& mark : marks) {  // the entry opens beside the word on the screen
     if (mark.term != &term) continue;
     box.x = std::min(mark.rect.x, ui.size().x - width - 8);
     box.y = mark.rect.bottom() + 2;
@@ -112,7 +112,7 @@ int draw_entry(ui::Ui& ui, const std::vector<Mark>& marks, const Term& term, std
   return asked ? term.lesson : kNoLesson;
 }
 
-/// An entry as assets/words/glossary.toml has it.
+/// `term_of` takes an entry from assets/words/glossary.toml.
 Term term_of(std::string_view id) {
   const words::Language& said = words::of_window();
   const auto text = [&](std::string_view what) {

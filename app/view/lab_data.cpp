@@ -86,7 +86,7 @@ std::shared_ptr<const Line> LabData::rate(const RunView& run) {
   return c.rate;
 }
 
-// The steps that the run took since, a frame each; those that the history does not have any more are left out.
+// `extend` appends the steps made since, from a frame each, and leaves out those that the history has dropped.
 void LabData::extend(const RunView& run, Cached& c, Growing& g, int32_t stat) {
   const auto steps = loss(run);
   const float last = g.line->x.back();
@@ -103,7 +103,7 @@ void LabData::extend(const RunView& run, Cached& c, Growing& g, int32_t stat) {
 }
 
 std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string& name) {
-  constexpr float kManySteps = 64;  // behind: then reading all is cheaper
+  constexpr float kManySteps = 64;  // a line so far behind is cheaper to read whole
   Cached& c = cached(run);
   const int32_t index = find(c, name);
   if (index < 0) return std::make_shared<Line>();
@@ -124,7 +124,7 @@ std::shared_ptr<const Line> LabData::stat(const RunView& run, const std::string&
   return g.line;
 }
 
-// Where one of the two has a point that the other lost to thinning, there is none.
+// `quotient` has no point where one of the two lines has a point that the other lost to thinning.
 std::shared_ptr<const Line> LabData::quotient(const RunView& run, const std::string& above,
                                               const std::string& below) {
   const auto up = stat(run, above), down = stat(run, below);
@@ -198,7 +198,7 @@ double mean_loss_at(const Line& line, int step, int window) {
   int count = 0;
   for (size_t i = line.y.size(); i-- > 0 && count < window;) {
     const float back = static_cast<float>(step) - line.x[i];
-    if (back >= static_cast<float>(window) && count > 0) break;  // long ago not every step is kept
+    if (back >= static_cast<float>(window) && count > 0) break;  // old steps are thinned out
     if (back >= 0) {
       sum += line.y[i];
       ++count;
@@ -221,7 +221,7 @@ void learning(RunView& then, int since) {
   then.badge = fmt::format("learning since step {}", since);
 }
 
-// What the events up to its step say of a run.
+// `apply_events` sets what the events up to its step say of a run.
 void apply_events(RunView& then, const RunView& now) {
   undecided(then);
   const Verdict verdict = then.history ? verdict_of(then.history->events(), then.step) : Verdict{};
@@ -239,7 +239,7 @@ void apply_events(RunView& then, const RunView& now) {
       then.note = now.note;
       break;
     case Verdict::Kind::Undecided: {
-      // What a fork learned before, it knows once enough steps of its own say so.
+      // A fork keeps what its source had learned, once enough steps of its own allow a verdict.
       const bool forked = then.forked_from >= 0 && then.step - then.fork_step >= Plateau::kWindow;
       if (forked && verdict.since == 0 && now.learning_since > 0 && now.learning_since <= then.fork_step)
         learning(then, now.learning_since);
@@ -269,7 +269,7 @@ RunView run_at(LabData& data, const RunView& run, int step) {
   if (step >= run.step) return then;
   then.step = std::max(step, run.forked_from >= 0 ? run.fork_step : 0);
   then.spec = spec_at(run, then.step);
-  then.score.clear();  // of the newest validation
+  then.score.clear();  // it belongs to the newest validation
   then.loss = loss_at(data, run, then.step);
   apply_events(then, run);
   then.writes.clear();

@@ -107,7 +107,7 @@ void draw_sheet(ui::Ui& ui, ui::Vec top_right, const std::string& foot) {
   const float head = foot.empty() ? 52.f : 52.f + 2 * kLine;
   const std::span<const Shortcut> all = shortcuts();
   const auto rows = static_cast<int>(std::count_if(all.begin(), all.end(), listed));
-  // A low window has them side by side.
+  // In a low window the rows stand in two columns.
   const float below = ui.size().y - top_right.y - head - 8;
   const int columns = kLine * static_cast<float>(rows) > below ? 2 : 1;
   const int each = (rows + columns - 1) / columns;

@@ -8,7 +8,7 @@ using namespace ui;
 
 namespace {
 
-// Boxes on a line, without a way around them, and the norms between them.
+// `draw_chain_glyph` draws boxes on a line, without a way around them, and the norms between them.
 void draw_chain_glyph(Ui& ui, Vec at, const ModelConfig& model, Colour line) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -46,7 +46,7 @@ void draw_wiring_glyph(Ui& ui, Vec at, const ModelConfig& model, Colour line, Si
   p.fill(box, t.sunk, 3);
   p.outline(box, t.wire, 1.4f, 3);
   auto norm = [&](Vec centre) { p.accent_box(t, centred(centre, 12, 17), 3.5f); };
-  if (slots.inside && !slots.before && !slots.after && !slots.stream) {  // they cannot be moved: not yellow
+  if (slots.inside && !slots.before && !slots.after && !slots.stream) {  // not yellow: they cannot be moved
     const Rect inside = centred(box.centre(), 8, 8);
     p.fill(inside, t.panel, 2);
     p.outline(inside, t.ink2, 1.2f, 2);

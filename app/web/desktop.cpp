@@ -1,4 +1,4 @@
-// What app/window/desktop.h asks of a desktop, asked of the browser.
+// This file asks the browser what app/window/desktop.h asks of a desktop.
 #include "app/window/desktop.h"
 
 #include <emscripten.h>
@@ -27,7 +27,7 @@ std::optional<bool> system_dark() {
 
 std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds) { return {}; }
 
-// The browser has its own zoom and says how dense its pixels are.
+// `display_scale` is only the density of the pixels, because the browser has its own zoom.
 float display_scale(float content_scale, int, int) { return content_scale > 0 ? content_scale : 1; }
 
 }  // namespace normscope

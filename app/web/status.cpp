@@ -51,7 +51,7 @@ std::string status_of(WindowSession& session) {
 
 std::string places_of(const WindowSession& session, const std::string& prefix) {
   const ui::Ui& ui = session.ui();
-  // Logical pixels are the window's divided by the scale; the window's are the page's.
+  // Logical pixels are the window's pixels divided by the scale; the window's pixels are the page's.
   const float scale = ui.scale();
   Json places = Json::array();
   for (const ui::Control& control : ui.registry().all())

@@ -1,5 +1,5 @@
-// run_window in a browser: the same session, window and memory as on the desktop, a turn for every frame that the
-// browser asks for. run_window returns at once; what it made lives as long as the page.
+// `run_window` in a browser has the same session, window and memory as on the desktop, and a turn for every frame that
+// the browser asks for. It returns at once; what it made lives as long as the page.
 #include <emscripten.h>
 #include <imgui.h>
 #include <imgui_impl_glfw.h>
@@ -48,7 +48,7 @@ void frame() {
   web::fatal(error);
 }
 
-/// What is written into the home folder stays in the browser; the rest was asked for by name.
+/// `hand_over_exports` downloads files outside of the home folder, because those were asked for by name.
 void hand_over_exports() {
   const char* home = std::getenv("HOME");
   const std::string own = home ? std::string(home) + "/" : "/home/";
@@ -57,8 +57,8 @@ void hand_over_exports() {
   });
 }
 
-/// The session of a link in the page's address, the last visit's, or that of the options. A link that cannot be opened is
-/// said.
+/// `session_of_page` opens the session of a link in the page's address, of the last visit, or of the options. It says
+/// why a link cannot be opened.
 std::unique_ptr<WindowSession> session_of_page(Page& own, WindowOptions options) {
   const std::string link = web::fragment();
   const std::string refused = link.empty() ? "" : guarded("opening a link", [&] {
@@ -96,7 +96,7 @@ int run_window(const WindowOptions& options) {
 
 }  // namespace normscope
 
-// What the page calls (docs/web.md). A pointer that is returned holds until the next call of the same function.
+// The page calls these functions (docs/web.md). A returned pointer holds until the next call of the same function.
 extern "C" {
 
 EMSCRIPTEN_KEEPALIVE void ns_open_file(const char* path) {
@@ -123,7 +123,7 @@ EMSCRIPTEN_KEEPALIVE void ns_resize(int width, int height) {
   if (normscope::page()) glfwSetWindowSize(normscope::page()->window.handle(), width, height);
 }
 
-/// A page that is hidden may be ended without a word: what it has goes into the browser's storage now.
+/// `ns_hidden` stores what the page has now, because a hidden page may be ended without a word.
 EMSCRIPTEN_KEEPALIVE void ns_hidden(int hidden) {
   if (hidden != 0) normscope::web::store_now();
 }

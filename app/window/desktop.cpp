@@ -32,12 +32,12 @@ std::string lower_without_spaces(const std::string& line) {
   return out;
 }
 
-// The value of a key in a file of "key = value" lines, lower case.
+// `value_in` returns the value of a key in a file of "key = value" lines, lower case.
 std::optional<std::string> value_in(const std::string& path, const std::string& key) {
   std::istringstream file;
   try {
     file.str(read_input_file(path, input::kDesktop));
-  } catch (const Error&) {  // says nothing
+  } catch (const Error&) {  // a file that cannot be read says nothing
   }
   for (std::string line; std::getline(file, line);) {
     const std::string text = lower_without_spaces(line);
@@ -46,7 +46,7 @@ std::optional<std::string> value_in(const std::string& path, const std::string& 
   return {};
 }
 
-// What a program writes until it ends; empty when there is no such program or it takes too long.
+// `output_of` is what a program writes until it ends; empty without such a program or when it takes too long.
 std::string output_of(std::vector<std::string> words, std::chrono::milliseconds patience) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + patience;
@@ -114,7 +114,7 @@ std::optional<bool> system_dark() {
 std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseconds patience) {
   return start_task("desktop", [patience]() -> std::optional<bool> {
     std::string said;
-    (void)guarded("desktop", [&] {  // who cannot be asked has said nothing
+    (void)guarded("desktop", [&] {  // a desktop that cannot be asked has no wish
       said = lower_without_spaces(
           output_of({"gsettings", "get", "org.gnome.desktop.interface", "enable-animations"}, patience));
     });

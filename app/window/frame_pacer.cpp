@@ -1,6 +1,6 @@
-// Frame rates of the window, see FramePacer in main_window.h. With a GPU 30 frames a second are plenty for curves;
-// in software every frame takes processor time from the training, so untouched it draws four times a second. A
-// hand is answered at once: an event that no frame has shown yet waits only for the refresh of the screen.
+// `FramePacer` chooses the frame rates of the window, see main_window.h. With a GPU 30 frames a second are plenty for
+// curves. In software every frame takes processor time from the training, so an untouched window draws four times a
+// second. A hand is answered at once: an event that no frame has shown yet waits only for the screen's refresh.
 #include <algorithm>
 
 #include "app/window/main_window.h"
@@ -24,7 +24,7 @@ double FramePacer::period(double now) const {
 }
 
 void FramePacer::drawn(double now) {
-  // One more frame after the last event: hover delays and focus settle in it.
+  // One more frame follows the last event, because hover delays and focus settle in it.
   settled_ = now - hand_ >= kTouched;
   echo_ = hand_ > last_;
   changed_ = animating_ = false;

@@ -88,7 +88,7 @@ int GlWindow::monitor_width_mm() {
 bool GlWindow::software_gl() const {
   GLenum renderer = GL_RENDERER;
 #ifdef __EMSCRIPTEN__
-  constexpr GLenum kUnmaskedRenderer = 0x9246;  // the other is "WebKit WebGL" everywhere
+  constexpr GLenum kUnmaskedRenderer = 0x9246;  // GL_RENDERER is "WebKit WebGL" everywhere
   if (emscripten_webgl_enable_extension(emscripten_webgl_get_current_context(), "WEBGL_debug_renderer_info"))
     renderer = kUnmaskedRenderer;
 #endif
@@ -100,7 +100,7 @@ bool GlWindow::software_gl() const {
 }
 
 void GlWindow::wake() {
-#ifndef __EMSCRIPTEN__  // nobody waits there
+#ifndef __EMSCRIPTEN__  // nobody waits in a browser
   glfwPostEmptyEvent();
 #endif
 }

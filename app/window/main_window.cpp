@@ -17,8 +17,8 @@
 namespace normscope {
 namespace {
 
-// A display server that goes away ends the process in the window library's hands: it calls exit(1). What is left
-// to do is to say so, with a code of its own; the autosave of the last seconds, if there is one, is on the disk.
+// `window_open` and `session_kept` are read at exit, because the window library calls exit(1) when the display server
+// goes away. The autosave of the last seconds, if there is one, is on the disk by then.
 std::atomic<bool> window_open{false}, session_kept{false};
 
 void end_without_display() {
@@ -31,8 +31,8 @@ void end_without_display() {
   std::_Exit(kDisplayLost);
 }
 
-// A window is open for hours: what is let go (keyframes, frames, images for the autosave) goes back to the
-// system. Left alone, glibc keeps a heap a thread and, once a large block was freed, large blocks in it.
+// `give_memory_back` returns freed memory (keyframes, frames, images for the autosave) to the system, because a window
+// is open for hours. Otherwise glibc keeps a heap for each thread, and large blocks in it once one was freed.
 void give_memory_back() {
 #ifdef __GLIBC__
   mallopt(M_ARENA_MAX, 2);

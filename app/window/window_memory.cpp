@@ -59,7 +59,7 @@ void WindowMemory::put(AppState& state) const {
   offers.game = !file_.empty() && !settings_.game_offered;
 }
 
-// An answer that came after the window opened; what the person chose stays.
+// `follow_desktop` takes an answer that came after the window opened, unless the person chose something meanwhile.
 void WindowMemory::follow_desktop(Appearance& look) {
   if (!gnome_.valid() || gnome_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
   const bool reduced = gnome_.get().value_or(system_motion_);

@@ -32,7 +32,7 @@ namespace normscope {
 namespace {
 
 #if defined(__linux__) && defined(SYS_sched_setattr)
-/// What sched_setattr(2) takes; the C library has had it since 2.41 alone.
+/// `SchedulingAttributes` is what sched_setattr(2) takes; the C library has had it only since 2.41.
 struct SchedulingAttributes {
   uint32_t size = sizeof(SchedulingAttributes), policy = 0;  // SCHED_OTHER
   uint64_t flags = 1;                                        // threads that are started do not inherit it
@@ -42,17 +42,17 @@ struct SchedulingAttributes {
 };
 #endif
 
-/// The drawing thread asks for short slices of time, so that beside training, and beside other programs, a frame begins
-/// soon after what it answers. That costs nobody his share, as a lower priority of the trainer would: beside other work
-/// of the same session that made training up to three times as slow as it need be. From Linux 6.12 on; before, and
-/// elsewhere, all threads are alike.
+/// `take_short_slices` asks for short slices of time, so that beside training and other programs a frame begins soon
+/// after what it answers. That costs nobody any share of time, unlike a lower priority of the trainer: beside other
+/// work of the session such a priority made training up to three times slower. Before Linux 6.12 and elsewhere all
+/// threads are alike.
 void take_short_slices() {
 #if defined(__linux__) && defined(SYS_sched_setattr)
   if (sched_getscheduler(0) != SCHED_OTHER) return;  // chosen for the program, as with chrt: it stays
   SchedulingAttributes attributes;
-  attributes.nice = getpriority(PRIO_PROCESS, 0);  // of this thread: as it is
+  attributes.nice = getpriority(PRIO_PROCESS, 0);  // keeps this thread's priority
   attributes.runtime = 200'000;
-  (void)syscall(SYS_sched_setattr, 0, &attributes, 0);  // as good without
+  (void)syscall(SYS_sched_setattr, 0, &attributes, 0);  // a refusal does no harm
 #endif
 }
 
@@ -96,7 +96,7 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
   state_.files.recorded = options.files;
   state_.screens.sweep.wake = wake;
   state_.screens.tape.wake = wake;
-  // Making a context on a GPU takes a while.
+  // The task is needed because making a context on a GPU takes a while.
   state_.backend.cuda = start_task("window", [wake] {
                           std::string reason;
                           const std::string error = guarded("cuda", [&] { reason = cuda_unavailable(); });
@@ -129,7 +129,7 @@ void WindowSession::follow_window() {
 
 WindowSession::~WindowSession() {
   if (lab_) lab_->on_change({});
-  state_.files = {};  // what still reads rings a bell of ours
+  state_.files = {};  // tasks that still read would wake this window
   state_.link = {};
   state_.about = {};
   state_.screens.compare = {};
@@ -148,7 +148,7 @@ void WindowSession::turn(double soon) {
 
 void WindowSession::close(bool by_hand) {
   lab_->on_change({});
-  // What was asked in the last frames is kept with what takes it back. This thread waits meanwhile.
+  // The last frames' commands are kept with what takes them back, while this thread waits.
   lab_->at_end([this] {
     state_.session.view = state_.session.lab->view();
     state_.session.undo.settle(*state_.session.view);
@@ -172,14 +172,14 @@ void WindowSession::sleep() {
   }
   asleep_.store(!hidden);
   if (!hidden && news_.load())
-    asleep_.store(false);  // rang between the last frame and now
+    asleep_.store(false);  // news came between the last frame and now
   else
     glfwWaitEventsTimeout(0.5);  // an interrupt rings no bell
   asleep_.store(false);
 }
 
 void WindowSession::draw() {
-  // A frame's period runs from begin to begin: what the frame itself costs is part of it.
+  // A frame's period runs from begin to begin, so that it includes what the frame itself costs.
   const double begin = glfwGetTime();
   int width = 0, height = 0;
   glfwGetFramebufferSize(window_.handle(), &width, &height);
@@ -203,7 +203,7 @@ void WindowSession::draw() {
   cost_ = {(built - begin) * 1e3, (now - built) * 1e3, ImGui::GetDrawData()->TotalVtxCount,
            state_.session.view ? state_.session.view->step : 0};
   frames_.write(cost_);
-  // Whoever asked for a scale on the command line reads there why it is smaller.
+  // A person who asked for a scale on the command line reads there why it is smaller.
   if (++drawn_ == 1 && scale_asked_)
     if (const std::string note = scale_note(state_.look, ui_); !note.empty())
       fmt::print(stderr, "normscope: --scale {:g}: {}\n", state_.look.scale, note);
@@ -240,7 +240,7 @@ void WindowSession::show(ImDrawData* data) {
 void WindowSession::remember(float content_scale, double now) {
   int width = 0, height = 0;
   glfwGetWindowSize(window_.handle(), &width, &height);
-  // A new window is made larger by the display's factor again.
+  // The size is kept without the display's factor, by which a new window is made larger again.
   const float factor = state_.look.monitor_scale > 1 ? std::max(content_scale, 1.f) : 1.f;
   if (glfwGetWindowAttrib(window_.handle(), GLFW_MAXIMIZED)) width = height = 0;
   memory_.keep(state_, static_cast<int>(static_cast<float>(width) / factor),

@@ -1,4 +1,4 @@
-// A lesson from its begin to its code. See teacher.h.
+// This file takes a lesson from its begin to its code. See teacher.h.
 #include "app/shell/classroom/teacher.h"
 
 #include <fmt/format.h>
@@ -62,7 +62,7 @@ void draw_question(Ui& ui, Teaching& teaching) {
   ui.end_popup();
 }
 
-// The sidecar of the frame before says that this is a lesson.
+// `hand_out` saves the session a frame later, when its sidecar already says that it is a lesson.
 void hand_out(Teaching& teaching, ShownSession& session, std::string& notice) {
   if (!std::exchange(teaching.hand_out, false)) return;
   const std::string path = free_name(lab::pictures_folder() + "/normscope-lesson");
@@ -121,7 +121,7 @@ bool try_to_leave(Teaching& teaching, std::string_view code, double now) {
 
 float draw_lesson_bar(Ui& ui, const Rect& room, Teaching& teaching) {
   if (!teaching.kept.lesson) return room.right();
-  constexpr float kMessage = 120;  // that stays for what the trainer says
+  constexpr float kMessage = 120;  // room that stays for the trainer's message
   const TextStyle body{Face::Sans, type::body};
   Rect rest = room.inset(0, (room.h - 28) / 2);
   const Rect leave = rest.take_right(58, 10);

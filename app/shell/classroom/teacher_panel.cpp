@@ -1,4 +1,4 @@
-// The panel in which a teacher prepares a lesson, and the menu of a control or a group. See teacher.h.
+// This file draws the panel in which a teacher prepares a lesson, and the menu of a control or a group. See teacher.h.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ const std::vector<std::string>& hold_words() {
   return words;
 }
 
-// The rows of the menu: what was pointed at and its groups, or every command that no control stands for.
+// `menu_rows` are what was pointed at with its groups, or every command that no control stands for.
 std::vector<std::string> menu_rows(const std::string& picked) {
   if (picked != kCommandGroup) return control_and_groups(picked);
   std::vector<std::string> rows{picked};
@@ -44,7 +44,7 @@ std::vector<std::string> menu_rows(const std::string& picked) {
   return rows;
 }
 
-// "Shown" is a rule only where it takes something out of a group's.
+// `choose` makes "Shown" a rule only where it takes something out of a group's rule.
 void choose(ControlPolicy& policy, const std::string& name, Hold hold) {
   policy.set(name, std::nullopt);
   if (policy.decides(name).value_or(Hold::Shown) != hold) policy.set(name, hold);
@@ -82,7 +82,7 @@ void open_menu(Ui& ui, Teaching& teaching, std::string name) {
   ui.open_popup(kMenuPopup);
 }
 
-// What the rules do, on the screen: an outline around what is locked, a dashed one around what will be hidden.
+// `show_rules` outlines what is locked, and dashes the outline of what will be hidden.
 void show_rules(Ui& ui, const ControlPolicy& policy) {
   for (const Control& control : ui.registry().all()) {
     const Hold hold = policy.decides(control.name).value_or(Hold::Shown);
@@ -94,7 +94,7 @@ void show_rules(Ui& ui, const ControlPolicy& policy) {
   }
 }
 
-// Six rules at a time.
+// `draw_rules` lists six rules at a time.
 void draw_rules(Ui& ui, Rect rest, Teaching& teaching, std::string& wanted) {
   ControlPolicy& policy = teaching.kept.policy;
   const size_t count = policy.rules().size();
@@ -137,7 +137,7 @@ void close_button(Ui& ui, const Rect& rect, Teaching& teaching) {
     teaching.preparing = false;
 }
 
-// Its title alone, on the screens where it was not opened: rules can be set there too.
+// `draw_folded` draws the title alone on other screens than the panel's own, because rules can be set there too.
 void draw_folded(Ui& ui, Teaching& teaching, Screen shown) {
   const Rect whole = panel_place(ui, teaching.at_left);
   const Rect place{whole.x, whole.bottom() - 34, whole.w, 34};
@@ -174,7 +174,7 @@ void draw_head(Ui& ui, Rect& rest, Teaching& teaching) {
     teaching.pointing = !teaching.pointing;
 }
 
-// The code and the two ways to begin; true: begin.
+// `draw_foot` has the code and the two ways to begin; true: begin.
 bool draw_foot(Ui& ui, Rect& rest, Teaching& teaching) {
   text_field(ui, "teacher/code", rest.take_top(28, 6), words::say("shell.teach.set_code"), teaching.code,
              words::say("shell.teach.help_set_code"));

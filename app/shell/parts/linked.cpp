@@ -16,7 +16,7 @@
 namespace normscope {
 namespace {
 
-// A lesson whose prediction the learner has not made is opened there. Throws Error for one that is not in the course.
+// `show_lesson` opens a lesson at its prediction if the learner has not made one. Throws Error for an unknown lesson.
 void show_lesson(const std::string& place, Screens& screens, Lab* lab) {
   const std::string id = place.substr(0, place.find(':'));
   open_lesson(screens, lab, id + ":predict");
@@ -25,7 +25,7 @@ void show_lesson(const std::string& place, Screens& screens, Lab* lab) {
   if (!screens.lessons.remembers || learned.committed || learned.skipped) open_lesson(screens, lab, place);
 }
 
-// On another thread. None is given that could not be opened.
+// `packed_link` runs on another thread. It gives no link that could not be opened.
 PackedLink packed_link(const LinkedView& view) {
   PackedLink link;
   const std::string fault = guarded("no link was copied", [&] {
@@ -137,7 +137,7 @@ void follow_linked(Screens& screens, const LabView& view) {
   if (view.runs.empty() || !session::refusal(view.answers, *waits->ticket).empty()) return waits.reset();
   if (!waits->runs) waits->runs = view.runs[0].origin;
   if (view.runs[0].origin != waits->runs || view.step < waits->reached)
-    return waits.reset();  // others, or anew
+    return waits.reset();  // other runs, or these begun anew
   waits->reached = view.step;
   if (view.step <= waits->step) return;
   lab::TransportState& transport = screens.lab.transport();

@@ -25,12 +25,12 @@ using namespace ui;
 
 namespace {
 
-// What a screen's exports are of, by Screen: keys of words.
+// `kSubjects` are keys of words that say, by Screen, what a screen's exports are of.
 constexpr const char* kSubjects[] = {"shell.subject.lab", "shell.subject.lesson", "shell.subject.comparison",
                                      "shell.subject.sweep", "shell.subject.step"};
 
-// Runs wait for an answer where those in the Lab could not come back: in a popup beside the control that asked for them.
-// True: they may come.
+// `ask_replacing` asks, beside the control that wants other runs, where those in the Lab could not come back. True:
+// they may come.
 bool ask_replacing(Ui& ui, std::optional<Desk::Replacing>& waiting) {
   const std::string popup = waiting->popup;
   const std::string words = words::say("shell.replace.question", {{"what", waiting->whose}});
@@ -58,7 +58,7 @@ bool ask_replacing(Ui& ui, std::optional<Desk::Replacing>& waiting) {
   return yes;
 }
 
-// What a screen wrote, under a free name in the pictures folder.
+// `save_file` saves what a screen wrote under a free name in the pictures folder.
 void save_file(const Desk::File& file, const std::string& what, std::string& notice) {
   try {
     const std::string free = free_name(lab::pictures_folder() + "/normscope-" + file.name);
@@ -70,14 +70,14 @@ void save_file(const Desk::File& file, const std::string& what, std::string& not
 }
 
 void take_runs(session::ReplaceRuns runs, AppState& state) {
-  // The Lab trains a lesson's; what it finishes is found there.
+  // The Lab then trains the lesson's runs, and what it finishes is found there.
   if (state.screens.shown == Screen::Lessons && state.screens.lessons.player)
     state.screens.lessons.player->stop_measuring();
   state.screens.shown = Screen::Lab;
   state.session.commands.emplace_back(std::move(runs));
 }
 
-// At once, or when the hand has said so.
+// `replace_runs` replaces them at once, or when the hand has agreed.
 void replace_runs(std::optional<Desk::Replacing> asked, AppState& state, Ui& ui) {
   std::optional<Desk::Replacing>& waiting = state.screens.replacing;
   ShownSession& session = state.session;
@@ -126,8 +126,8 @@ void carry_out(Desk desk, AppState& state, Ui& ui) {
   if (desk.shown) state.screens.shown = *desk.shown;
 }
 
-// What was recognised as a log or a saved run is shown where it can be compared.
-// The places of the live runs are known once these are there.
+// `open_recorded` shows a recognised log or saved run in Compare. It waits for live runs, because only then are their
+// places known.
 void open_recorded(Screens& screens, shell::Files& files, const LabView& view) {
   if (view.runs.empty()) return;
   for (const std::string& path : std::exchange(files.recorded, {})) {

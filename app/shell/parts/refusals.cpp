@@ -1,5 +1,5 @@
-// What the app would say to a command or an entry of the palette: asked by whoever offers it and by whoever carries
-// it out, so that nothing is offered that is refused.
+// A refusal is what the app would say to a command or an entry of the palette. Whoever offers it and whoever carries it
+// out both ask here, so that nothing is offered that is refused.
 #include <algorithm>
 #include <filesystem>
 
@@ -12,12 +12,12 @@
 namespace normscope::shell {
 namespace {
 
-/// Empty where there is one.
+/// `no_runs` is empty where there are runs.
 std::string no_runs(const LabView& view) {
   return view.runs.empty() ? words::say("shell.refusal.no_runs") : "";
 }
 
-// The Sweep screen has a log of its own: its plans.
+// `step_refusal` asks the Sweep screen's own log there, which has its plans.
 std::string step_refusal(const AppState& state, bool undo) {
   const UndoLog& log = state.session.undo;
   if (state.screens.shown != Screen::Sweep) {

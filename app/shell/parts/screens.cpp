@@ -46,7 +46,7 @@ compare_screen::CompareScreen& screen_of(ComparePlace& place) {
 
 namespace {
 
-// Where the command line keeps what it trained; no folder where there can be none: then nothing is kept.
+// `results_store` is where the command line keeps what it trained. Where no folder can be made, nothing is kept.
 experiments::StorePlace results_store() {
   const std::string cache = cache_folder();
   if (cache.empty()) return {};
