@@ -56,7 +56,7 @@ std::string licences_path(const std::string& results) {
   return (fs::path(results).parent_path() / "licences.txt").string();
 }
 
-/// The system's licence texts as one file beside the results; empty where there are none.
+/// `licences_beside` writes the system's licence texts as one file beside the results; empty where there are none.
 std::string licences_beside(const std::string& results) {
   const std::string text = licence_text("/usr/share/common-licenses");
   if (text.empty()) return {};
@@ -67,13 +67,13 @@ std::string licences_beside(const std::string& results) {
 
 std::string table_path(const Lesson& lesson) { return (fs::path(lesson.folder) / "limits.md").string(); }
 
-/// A lesson and what was measured of it.
+/// `Reached` is a lesson and what was measured of it.
 struct Reached {
   const Lesson* lesson;
   std::vector<LimitLine> lines;
 };
 
-/// A row a measure, seed and setting.
+/// `limits_values` has a row for each measure, seed and setting.
 experiments::Table limits_values(const std::vector<Reached>& reached) {
   using experiments::Cell, experiments::Kind;
   experiments::Table table{{{"lesson", "lesson"},
@@ -99,7 +99,7 @@ std::string limits_title(const Lesson& lesson) {
   return fmt::format("{}: how far the effect reaches", lesson.title);
 }
 
-/// The line that trains the same runs.
+/// `limits_command_of` is the line that trains the same runs.
 std::string limits_command_of(const LimitsOptions& options, std::string_view between) {
   std::string line = "normscope lesson limits" + (options.id.empty() ? "" : " " + options.id);
   const auto add = [&](const char* option, const std::string& value) {
@@ -110,7 +110,7 @@ std::string limits_command_of(const LimitsOptions& options, std::string_view bet
   return line + backend_line(options.study.backend, between);
 }
 
-/// Another text; empty: there is none. Where the runs are only printed nothing is written.
+/// `text_of` is the path of another text; empty: there is none. Where the runs are only printed it writes nothing.
 std::string text_of(const LimitsOptions& options) {
   const std::string results = limits_file(options);
   const bool prints = !options.study.print_command.empty();
@@ -121,7 +121,7 @@ std::string text_of(const LimitsOptions& options) {
   return text;
 }
 
-/// The limits of the chosen lessons: one seed of each setting, then more where a verdict differs.
+/// `LimitsStudy` finds the limits of the chosen lessons: one seed of each setting, then more where a verdict differs.
 class LimitsStudy {
  public:
   LimitsStudy(const Course& course, const LimitsOptions& options) : options_(options) {
@@ -137,7 +137,7 @@ class LimitsStudy {
   size_t lessons() const { return chosen_.size(); }
   const std::vector<Reached>& reached() const { return reached_; }
 
-  /// Of the first seed, without reading a file.
+  /// `runs` counts those of the first seed, without reading a file.
   int64_t runs() const {
     size_t count = 0;
     for (const Lesson* lesson : chosen_)
@@ -152,7 +152,7 @@ class LimitsStudy {
     store_->stop_when(&InterruptGuard::interrupted);
     const bool part = runner.shard.count > 1, looks = runner.stored_only;
     StudyCount count;
-    if (kept.folder().empty() && !looks) {  // what is trained is there as long as it is measured
+    if (kept.folder().empty() && !looks) {  // what is trained is kept as long as it is measured
       measure(to_, {});
       count.trained = store_->trained();
       return count;
@@ -170,7 +170,7 @@ class LimitsStudy {
     return stopped;
   }
 
-  /// Each lesson as soon as it is measured. False: interrupted.
+  /// `show` prints each lesson as soon as it is measured. False: interrupted.
   bool show() try {
     if (lacks_)
       throw CommandError(Exit::Input,
@@ -190,8 +190,8 @@ class LimitsStudy {
   }
 
  private:
-  /// The runs that the file of lines lacks are trained into the store, where measuring finds them; of a shard's plan all
-  /// count, so that every machine has the same plan.
+  /// `add_runs` trains the runs that the file of lines lacks into the store, where measuring finds them. Of a shard's
+  /// plan all count, so that every machine has the same plan.
   void add_runs(bool part, experiments::ResultStore& kept, const experiments::RunnerOptions& runner,
                 const OnProgress& on_progress, StudyCount& sum) {
     experiments::Study study{.name = "limits", .parts = experiments::kAlways};
@@ -232,7 +232,7 @@ class LimitsStudy {
   std::vector<Reached> reached_;
 };
 
-/// Nothing that is written here replaces what is read, or lies among the files of a lesson.
+/// `check_limits` refuses to write over what is read, or among the files of a lesson.
 void check_limits(const Course& course, const LimitsOptions& options) {
   const std::string results = limits_file(options);
   // A lesson that cannot be read has files too: its folder is known by them.
