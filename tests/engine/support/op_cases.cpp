@@ -119,7 +119,7 @@ std::vector<OpCase> embedding_cases() {
 
 namespace {
 
-/// DyT has a learned scalar and no statistics: a reference of its own.
+/// `refer_to_dyt` gives DyT, with its learned scalar and no statistics, a reference of its own.
 void refer_to_dyt(OpCase& c, int64_t R, int64_t D, Random& random) {
   c.in.push_back(random.normal({1}, 0.6, 0.1));
   c.in[0].zero_gradient = c.in[1].zero_gradient = false;
@@ -184,7 +184,7 @@ std::vector<OpCase> norm_cases() {
 
 namespace {
 
-// One value from one value: `forward` is generic in the number.
+// `add_activation_cases` takes one value from one value: `forward` is generic in the number.
 template <class Forward>
 void add_activation_cases(std::vector<OpCase>& cases, OpKind op, Forward forward) {
   for (const auto& [R, D] :
@@ -226,7 +226,7 @@ void add_dropout_cases(std::vector<OpCase>& cases) {
     }
 }
 
-/// size 0: a constant; 1: a learned scalar; D: a learned vector.
+/// `add_sum_cases` has size 0 for a constant, 1 for a learned scalar, D for a learned vector.
 void add_sum_cases(std::vector<OpCase>& cases) {
   for (const auto& [R, D] :
        {std::pair<int64_t, int64_t>{1, 1}, {3, 31}, {31, 33}, {13, 16}, {129, 65}, {1501, 31}})
@@ -254,7 +254,7 @@ void add_sum_cases(std::vector<OpCase>& cases) {
       }
 }
 
-/// Numbers of gain and shift, 0: absent; one, one a part, one a column, and parts of different size.
+/// `add_affine_cases` has numbers of gain and shift, 0: absent; one, one a part or column, parts of different size.
 void add_affine_cases(std::vector<OpCase>& cases) {
   struct Size {
     int64_t R, D, gain, shift;
@@ -288,7 +288,7 @@ void add_affine_cases(std::vector<OpCase>& cases) {
   }
 }
 
-/// Norms of each head's part of a row: the reference over rows of that length.
+/// `add_head_norm_cases` has norms of each head's part of a row: the reference goes over rows of that length.
 void add_head_norm_cases(std::vector<OpCase>& cases) {
   for (const NormKind kind : kNormKinds)
     for (const auto& [R, H, D] : {std::tuple<int64_t, int32_t, int64_t>{3, 2, 7}, {31, 3, 9}, {129, 4, 16}}) {
