@@ -14,12 +14,12 @@ PROGRAM := build/release/normscope
 build:
 	@scripts/build.sh release normscope
 
-# With a display the visualizer, already training; without one the program trains the same runs with one seed and
-# prints the table.
+# With a display, run opens the visualizer, already training; without one the program trains the same runs with one seed
+# and prints the table.
 run: build
 	@$(PROGRAM) $(ARGS)
 
-# What the files touch that are not committed yet (or that changed since a commit): a minute for an op, a screen, a lesson.
+# check tests what the files touch that changed since a commit: a minute for an op, a screen, a lesson.
 SINCE ?= HEAD
 check:
 	@python3 scripts/check.py $(SINCE)
@@ -27,20 +27,20 @@ check:
 test:
 	@scripts/test.sh
 
-# Before a release: every lesson and, under the sanitizers, the screens as well.
+# test-full is for a release: it runs every lesson and, under the sanitizers, the screens as well.
 test-full:
 	@scripts/test.sh full
 
-# Readers of files and options on mutated input, TIME seconds each. See tests/fuzz/README.md.
+# fuzz feeds readers of files and options mutated input, TIME seconds each. See tests/fuzz/README.md.
 fuzz:
 	@scripts/fuzz.sh $(TIME)
 
-# The CUDA backend's tests alone; those that need a GPU are skipped by name where there is none.
+# test-cuda runs the CUDA backend's tests alone; those that need a GPU are skipped by name where there is none.
 test-cuda:
 	@scripts/build.sh release normscope_cuda_tests
 	@ctest --test-dir build/release -L cuda --output-on-failure
 
-# This machine, the kernels and whole training steps; the same models in PyTorch, TensorFlow and JAX.
+# bench measures this machine, the kernels and whole steps; bench-peers the same models in PyTorch, TensorFlow and JAX.
 bench: build
 	@scripts/setup.sh libdnnl-dev libopenblas0-pthread >&2 || echo "make bench: no oneDNN and OpenBLAS to compare with" >&2
 	@$(PROGRAM) bench $(ARGS)
@@ -49,17 +49,17 @@ bench-peers:
 	@scripts/build.sh release normscope >&2
 	@scripts/bench_peers.sh $(ARGS)
 
-# What the open window costs beside headless training: start, frames, steps, rest. Under Xvfb, two to three minutes.
+# bench-window measures an open window beside headless training (start, frames, steps, rest), under Xvfb, in minutes.
 bench-window: build
 	@for tool in python3 Xvfb xdotool; do command -v $$tool >/dev/null || \
 	  { echo "make bench-window: $$tool is not installed (Debian: python3, xvfb, xdotool)" >&2; exit 1; }; done
 	@python3 tests/bench/window.py --program $(PROGRAM) $(ARGS)
 
-# The pictures of every state of the Lab, and the README's among them, made by the program itself.
+# screenshots draws every state of the Lab, and the README's pictures among them, by the program itself.
 screenshots: build
 	@scripts/screenshots.sh
 
-# The course, its claims, the zoo and the manual as pages under build/site/; see docs/site.md.
+# site writes the course, its claims, the zoo and the manual as pages under build/site/; see docs/site.md.
 site: build
 	@scripts/setup.sh libmd4c-html0
 	@python3 site/build.py $(ARGS)
@@ -68,27 +68,27 @@ PORT ?= 8000
 site-serve: site
 	@python3 -m http.server --bind 127.0.0.1 --directory build/site $(PORT)
 
-# The web program on localhost, with the headers that it needs; ARGS="--port 9000". After `make web`.
+# web-serve serves the web program on localhost with the headers that it needs, after `make web`; ARGS="--port 9000".
 web-serve:
 	@python3 scripts/web_serve.py $(ARGS)
 
-# The web program in a headless Chromium, which is installed where that can be; ARGS="--steps 10000" and others.
+# test-web tests the web program in a headless Chromium, which it installs if it can; ARGS="--steps 10000" and others.
 test-web:
 	@scripts/test_web.sh $(ARGS)
 
-# Program, lessons, claims, menu entry, completion of three shells and manual page; the engine for find_package.
+# install copies program, lessons, claims, menu entry, completion, manual page; the engine is for find_package.
 PREFIX ?= /usr/local
 install: build
 	@cmake --install build/release --prefix "$(PREFIX)"
 
-# Debian packages and a folder that runs wherever it is unpacked, under build/package; lintian and a clean Debian on them.
+# package makes Debian packages and a folder that runs anywhere; package-check runs lintian and a clean Debian on them.
 package:
 	@MAINTAINER="$(MAINTAINER)" scripts/package.sh
 
 package-check:
 	@scripts/package_check.sh
 
-# The program for a browser: build/web, a folder of files for any web server. docs/web.md.
+# web builds the program for a browser: build/web, a folder of files for any web server. See docs/web.md.
 web:
 	@scripts/web.sh
 

@@ -1,5 +1,5 @@
-# normscope_cuda: the CUDA backend as a shared object that the engine opens at run time, so that one binary runs on
-# machines with and without a GPU. Built when NORMSCOPE_CUDA allows it, a CUDA compiler is found and there are sources.
+# normscope_cuda is the CUDA backend as a shared object that the engine opens at run time, so one binary runs with and
+# without a GPU. It is built when NORMSCOPE_CUDA allows it, a CUDA compiler is found and there are sources.
 include_guard()
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS
@@ -73,7 +73,7 @@ set_target_properties(normscope_cuda PROPERTIES CUDA_STANDARD 20 CUDA_STANDARD_R
   CUDA_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}"
   NORMSCOPE_TOOLKIT "${CUDAToolkit_VERSION_MAJOR}.${CUDAToolkit_VERSION_MINOR}")
-# No --use_fast_math, ever. Warnings are for the host code.
+# There must never be --use_fast_math. Warnings are for the host code.
 target_compile_options(normscope_cuda PRIVATE -Xcompiler=-Wall,-Wextra)
 target_link_libraries(normscope_cuda PRIVATE CUDA::cudart_static CUDA::cublasLt)
 

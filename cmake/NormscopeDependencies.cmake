@@ -9,7 +9,7 @@ endif()
 
 set(NORMSCOPE_MISSING "")
 
-# normscope_missing(NAME DEBIAN_PACKAGE)
+# normscope_missing(NAME DEBIAN_PACKAGE): notes a dependency to be reported at the end.
 macro(normscope_missing name debian)
   list(APPEND NORMSCOPE_MISSING "${name} (Debian: ${debian})")
 endmacro()

@@ -1,6 +1,6 @@
-# normscope_imgui: Dear ImGui (core, GLFW and OpenGL 3 backends, std::string helpers).
-# The config package imgui where it exists and is new enough, else one static library from the sources that
-# scripts/fetch_imgui.sh unpacked. Included by NormscopeDependencies.cmake.
+# normscope_imgui is Dear ImGui (core, GLFW and OpenGL 3 backends, std::string helpers): the config package imgui where
+# it exists and is new enough, else one static library from the sources that scripts/fetch_imgui.sh unpacked. Included
+# by NormscopeDependencies.cmake.
 include_guard()
 
 set(NORMSCOPE_IMGUI_MINIMUM 19200)  # IMGUI_VERSION_NUM: dynamic textures came with 1.92.0
@@ -54,7 +54,7 @@ target_compile_options(normscope_imgui PRIVATE -w $<$<CONFIG:Release>:-O2>)
 if(NORMSCOPE_SANITIZE)
   target_compile_options(normscope_imgui PRIVATE -fno-sanitize=all -O1)
 endif()
-# The sanitizers watch our code.
+# The sanitizers watch our code, and not this library's.
 if(NORMSCOPE_SANITIZE)
   target_compile_options(normscope_imgui PRIVATE -fno-sanitize=all)
 endif()

@@ -10,7 +10,7 @@ foreach(folder lessons claims)
 endforeach()
 install(FILES "${CMAKE_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}" ${component})
 
-# normscope_printed(DESTINATION FILE ARGUMENT...): a file with what the program prints.
+# normscope_printed(DESTINATION FILE ARGUMENT...): installs a file with what the program prints.
 function(normscope_printed destination file)
   set(made "${CMAKE_BINARY_DIR}/install/${file}")
   string(REPLACE ";" "\" \"" arguments "${ARGN}")
@@ -27,7 +27,7 @@ normscope_printed("${CMAKE_INSTALL_DATADIR}/zsh/site-functions" _normscope compl
 normscope_printed("${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" normscope.fish completion fish)
 normscope_printed("${CMAKE_INSTALL_MANDIR}/man1" normscope.1 man)
 
-# The desktop. Version and day in the description are those of the project.
+# The desktop's description has the project's version and day.
 normscope_release_day(release_day "%Y-%m-%d")
 configure_file("${CMAKE_CURRENT_LIST_DIR}/package/org.normscope.normscope.metainfo.xml.in"
   "${CMAKE_BINARY_DIR}/package/org.normscope.normscope.metainfo.xml" @ONLY)

@@ -11,9 +11,9 @@ if(NORMSCOPE_CCACHE AND NOT EMSCRIPTEN AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>)  # lets it see what is precompiled
 endif()
 
-# What nearly every file reads anyway, read once: more than half of the time of a file that is no kernel. Every file
-# still includes what it uses (NORMSCOPE_PRECOMPILED=OFF builds the same).
-#   normscope_precompile(TARGET [HEADER...]): the standard library, fmt and these.
+# normscope_precompile(TARGET [HEADER...]): reads the standard library, fmt and these headers once, as nearly every file
+# reads them anyway: more than half of the time of a file that is no kernel. Every file still includes what it uses
+# (NORMSCOPE_PRECOMPILED=OFF builds the same).
 option(NORMSCOPE_PRECOMPILED "Precompiled headers" ON)
 function(normscope_precompile target)
   if(NORMSCOPE_PRECOMPILED)
@@ -23,11 +23,11 @@ function(normscope_precompile target)
   endif()
 endfunction()
 
-# Files compiled together, about twelve at a time: what a file costs is mostly what it includes. A room that comes to an end
-# ends its group only where that has eight files, so small rooms share one. Files with options of their own (kernels) stay
-# alone. OFF, as in the presets debug and fuzz: one object a file, for whoever changes one file again and again; names are
-# checked then as if each file stood alone.
-#   normscope_unity(TARGET): after its sources have their properties.
+# normscope_unity(TARGET), after its sources have their properties, compiles files together, about twelve at a time:
+# what a file costs is mostly what it includes. A room that comes to an end ends its group only where that has eight
+# files, so small rooms share one. Files with options of their own (kernels) stay alone. OFF, as in the presets debug
+# and fuzz, is one object a file, for whoever changes one file again and again; names are checked then as if each file
+# stood alone.
 option(NORMSCOPE_UNITY "Compile files together" OFF)
 function(normscope_unity target)
   if(NOT NORMSCOPE_UNITY)
@@ -93,8 +93,8 @@ if(NORMSCOPE_SANITIZE)
   endif()
 endif()
 
-# normscope_sources(VARIABLE DIRECTORY [EXCLUDE FILE...]): every .cpp under DIRECTORY; new files are noticed by the
-# next build.
+# normscope_sources(VARIABLE DIRECTORY [EXCLUDE FILE...]): lists every .cpp under DIRECTORY; the next build notices new
+# files.
 function(normscope_sources variable directory)
   cmake_parse_arguments(ARG "" "" "EXCLUDE" ${ARGN})
   file(GLOB_RECURSE files CONFIGURE_DEPENDS "${directory}/*.cpp")
@@ -105,9 +105,9 @@ function(normscope_sources variable directory)
   set(${variable} "${files}" PARENT_SCOPE)
 endfunction()
 
-# Kernel files: full optimisation, but not in Debug nor under a sanitizer, where it takes a minute a file. Neither errno
-# nor trapping arithmetic (this is not -ffast-math: NaN, infinities and the order of operations are kept). On x86 the flags make SSE4 Highway's lowest
-# target, so that SSE4, AVX2 and AVX3 are compiled and SCALAR, which some shuffles do not support, is not.
+# Kernel files get full optimisation, but not in Debug nor under a sanitizer, where it takes a minute a file. They need
+# neither errno nor trapping arithmetic (this is not -ffast-math: NaN, infinities and the order of operations are kept).
+# On x86 the flags make SSE4 Highway's lowest target, so SCALAR, which some shuffles do not support, is not compiled.
 set(NORMSCOPE_KERNEL_OPTIONS -fno-math-errno -fno-trapping-math)
 if(NORMSCOPE_SANITIZE)
   list(APPEND NORMSCOPE_KERNEL_OPTIONS -O1)
@@ -116,8 +116,8 @@ else()
 endif()
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   list(APPEND NORMSCOPE_KERNEL_OPTIONS -msse4.2 -maes -mpclmul)
-  # A sanitizer looks at the code of one instruction set: the release build's tests go through all of them, and under a
-  # sanitizer each costs as much again to compile. AVX2 where this machine has it, else SSE4.
+  # A sanitizer looks at the code of one instruction set, as each costs as much again to compile: AVX2 where this
+  # machine has it, else SSE4. The release build's tests go through all of them.
   if(NORMSCOPE_SANITIZE)
     list(APPEND NORMSCOPE_KERNEL_OPTIONS -DHWY_COMPILE_ONLY_STATIC)
     if(EXISTS /proc/cpuinfo)
@@ -129,7 +129,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   endif()
 endif()
 
-# normscope_release_day(VARIABLE FORMAT): the day of this version, as string(TIMESTAMP) writes it.
+# normscope_release_day(VARIABLE FORMAT): returns the day of this version, as string(TIMESTAMP) writes it.
 function(normscope_release_day variable format)
   set(ENV{SOURCE_DATE_EPOCH} "${NORMSCOPE_RELEASED}")
   string(TIMESTAMP day "${format}" UTC)

@@ -1,6 +1,6 @@
-# CPack: the Debian packages normscope, normscope-cuda and libnormscope-dev (the components of the install rules), and as TGZ
-# a folder that runs wherever it is unpacked. scripts/package.sh runs it. package/generator.cmake says what differs between
-# the two, package/finish.cmake puts into each what no install rule has.
+# CPack makes the Debian packages normscope, normscope-cuda and libnormscope-dev (the components of the install rules),
+# and as TGZ a folder that runs wherever it is unpacked. scripts/package.sh runs it. package/generator.cmake says what
+# differs between the two, package/finish.cmake adds what no install rule has.
 set(NORMSCOPE_MAINTAINER "normscope contributors <maintainers@normscope.example.org>" CACHE STRING
     "Name and address in the Debian packages: those of whoever hands them out")
 
@@ -32,8 +32,8 @@ set(debian_version "${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}")
 normscope_release_day(changelog_day "%a, %d %b %Y %H:%M:%S +0000")
 configure_file("${CMAKE_CURRENT_LIST_DIR}/package/changelog.in" "${CMAKE_BINARY_DIR}/package/changelog" @ONLY)
 
-# normscope_debian(COMPONENT SECTION DESCRIPTION): what every package has. package/generator.cmake adds the packages of the
-# libraries that are linked.
+# normscope_debian(COMPONENT SECTION DESCRIPTION): sets what every package has. package/generator.cmake adds the
+# packages of the libraries that are linked.
 macro(normscope_debian component section description)
   string(TOUPPER "${component}" upper)
   set(CPACK_DEBIAN_${upper}_PACKAGE_NAME "${component}")
@@ -50,7 +50,7 @@ papers as experiments; a window, and everything on the command line too.")
 set(CPACK_DEBIAN_NORMSCOPE_PACKAGE_RECOMMENDS "fonts-inter, fonts-jetbrains-mono, fonts-dejavu-core")
 set(CPACK_DEBIAN_NORMSCOPE_PACKAGE_SUGGESTS "ffmpeg, libnormscope-dev")
 
-# The static library is linked by whoever builds with it: they need what the engine is linked with, as development files.
+# Whoever links the static library needs what the engine is linked with, as development files.
 normscope_debian(libnormscope-dev libdevel "tape-based autodiff engine for small transformers (development)
 Headers and static library of normscope's engine: a tape is recorded once,
 sealed into a program and replayed at every step. find_package(normscope) gives
@@ -60,8 +60,8 @@ if(TARGET normscope_sentencepiece)
   string(APPEND CPACK_DEBIAN_LIBNORMSCOPE-DEV_PACKAGE_DEPENDS ", libsentencepiece-dev")
 endif()
 
-# cuBLAS comes from NVIDIA's repository, whose packages are called after the toolkit's version, or from Debian's non-free
-# part: whichever package the library that was linked belongs to.
+# cuBLAS comes from NVIDIA's repository, whose packages are named after the toolkit's version, or from Debian's non-free
+# part: the dependency is whichever package the library that was linked belongs to.
 if(TARGET normscope_cuda)
   normscope_debian(normscope-cuda contrib/science "CUDA backend of normscope
 The engine's kernels for GPUs of NVIDIA from compute capability 7.5. normscope
@@ -78,7 +78,7 @@ finds it by itself; --backend cuda or the switch in the window uses it.")
   get_filename_component(CPACK_NORMSCOPE_CUDA_LIBRARIES "${cublas}" DIRECTORY)
 endif()
 
-# For package/generator.cmake and package/finish.cmake.
+# These are for package/generator.cmake and package/finish.cmake.
 set(CPACK_NORMSCOPE_BINARY_DIR "${CMAKE_BINARY_DIR}")
 set(CPACK_NORMSCOPE_SOURCE_DIR "${CMAKE_SOURCE_DIR}")
 set(CPACK_NORMSCOPE_IMGUI_LICENSE "${NORMSCOPE_DEPS_DIR}/imgui/LICENSE.txt")

@@ -16,7 +16,7 @@ endif()
 
 enable_language(C)  # md4c
 
-# Every object and the link: an object without SIMD would make Highway fall back to plain loops, silently.
+# Every object needs these, and so does the link: an object without SIMD would make Highway fall back to plain loops.
 set(web_options -msimd128 -pthread -fwasm-exceptions)
 add_compile_options(${web_options} -fexperimental-library)  # std::jthread, which is in the headers alone
 add_link_options(${web_options})
@@ -57,7 +57,7 @@ if(NOT TARGET normscope_imgui)
   message(FATAL_ERROR "normscope: Dear ImGui's sources are not under ${NORMSCOPE_DEPS_DIR} (scripts/fetch_imgui.sh)")
 endif()
 
-# normscope_web_sources(VARIABLE): without what app/web does in a browser.
+# normscope_web_sources(VARIABLE): lists the sources without what app/web does in a browser.
 function(normscope_web_sources variable)
   set(sources ${${variable}})
   list(FILTER sources EXCLUDE REGEX
@@ -65,9 +65,9 @@ function(normscope_web_sources variable)
   set(${variable} "${sources}" PARENT_SCOPE)
 endfunction()
 
-# normscope_web_program(TARGET): TARGET.js, TARGET.wasm, and TARGET.data with lessons, claims and fonts.
+# normscope_web_program(TARGET): makes TARGET.js, TARGET.wasm, and TARGET.data with lessons, claims and fonts.
 function(normscope_web_program target)
-  # Threads: the pool's, and what the screens start beside it; a thread that finds no worker waits for the page.
+  # The threads are the pool's and those that the screens start beside it; one that finds no worker waits for the page.
   set(cores "Math.min((globalThis.navigator&&navigator.hardwareConcurrency)||4,8)")
   target_link_options(${target} PRIVATE
     -sMODULARIZE -sEXPORT_NAME=createNormscope -sENVIRONMENT=web,worker,node -sEXIT_RUNTIME

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# build.sh PRESET [TARGET...]: sets up, configures once and builds. Quiet when there is nothing to do. What stands in
-# NORMSCOPE_CMAKE is told to CMake once more.
-# Ninja itself configures again when a CMake file or the set of source files has changed.
+# build.sh PRESET [TARGET...]: sets up, configures once and builds, quietly when there is nothing to do. Arguments in
+# NORMSCOPE_CMAKE make CMake run once more. Ninja configures again when a CMake file or the set of source files has
+# changed.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

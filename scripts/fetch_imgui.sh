@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fetches the sources of Dear ImGui once, pinned by hash, into DIR (default build/deps):
+# fetch_imgui.sh [DIR]: fetches the sources of Dear ImGui once, pinned by hash, into DIR (default build/deps):
 #   DIR/imgui/{*.cpp,*.h,backends,misc/cpp,LICENSE.txt}
 # Their imconfig.h is left out: cmake/imgui/imconfig.h takes its place. Called by scripts/setup.sh.
 set -euo pipefail
@@ -13,7 +13,7 @@ if [[ -f "$stamp" ]] && cmp -s "$requirements" "$stamp"; then
   exit 0
 fi
 
-# A working pip: the system's, or any python3 that has one.
+# A pip that works: the system's, or that of any python3 that has one.
 pip=()
 for candidate in "python3 -m pip" pip3 pip; do
   # shellcheck disable=SC2086
@@ -40,7 +40,7 @@ tar -xzf "$work"/slimgui-*.tar.gz -C "$work" --strip-components=3 --wildcards \
   --exclude='*/imconfig.h' \
   'slimgui-*/src/c/imgui/*.cpp' 'slimgui-*/src/c/imgui/*.h' 'slimgui-*/src/c/imgui/LICENSE.txt'
 
-# What the library does not build: other backends, examples, FreeType.
+# The library does not build the other backends, the examples and FreeType.
 find "$work/imgui/backends" -type f ! -name 'imgui_impl_glfw.*' ! -name 'imgui_impl_opengl3*' -delete
 find "$work/imgui/misc" -type f ! -path '*/misc/cpp/*' -delete
 rm -rf "$work/imgui/examples"

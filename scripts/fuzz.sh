@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# fuzz.sh [SECONDS] [TARGET...]: every fuzz target for so many seconds (60 where nothing is said), one after the
-# other, and a table of them. With libFuzzer where clang++ has it, else with the driver of tests/fuzz under GCC's
-# sanitizers. Called by `make fuzz`. SEED=N for other inputs, RUNS=N to end at so many executions, LENGTH=N for
-# inputs of at most so many bytes. The exit status is 1 when there was a fault; its input is kept in
-# build/fuzz-faults.
+# fuzz.sh [SECONDS] [TARGET...]: runs every fuzz target for so many seconds (60 by default), one after the other, and
+# prints a table of them. It uses libFuzzer where clang++ has it, else the driver of tests/fuzz under GCC's sanitizers.
+# Called by `make fuzz`. SEED=N is for other inputs, RUNS=N ends at so many executions, LENGTH=N is for inputs of at
+# most so many bytes. The exit status is 1 when there was a fault; its input is kept in build/fuzz-faults.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

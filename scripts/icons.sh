@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# icons.sh: the PNG files of assets/icon/ from normscope.svg. They are kept in the repository, so that neither a build nor
-# an installation needs librsvg; run this when the drawing has changed.
+# icons.sh: makes the PNG files of assets/icon/ from normscope.svg. They are kept in the repository, so that neither a
+# build nor an installation needs librsvg; run this when the drawing has changed.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# package.sh: Debian packages and a folder that runs wherever it is unpacked, under build/package/. Called by `make package`.
+# package.sh: makes Debian packages and a folder that runs anywhere, under build/package/, for `make package`.
 #   normscope_VERSION-1_ARCH.deb              program, lessons, claims, menu entry, manual page, completion
 #   normscope-cuda_VERSION-1_ARCH.deb         the CUDA backend, where it was built
 #   libnormscope-dev_VERSION-1_ARCH.deb       the engine: find_package(normscope)
 #   normscope-VERSION-SYSTEM/ and .tar.gz     the program with the libraries that it needs
-# MAINTAINER="Name <address>" for the Debian packages' own line.
+# MAINTAINER="Name <address>" is for the Debian packages' own line.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -14,7 +14,7 @@ scripts/build.sh release normscope normscope_training
 out=build/package
 rm -rf "$out"
 mkdir -p "$out"
-# Configured once more: --version names the commit, and says whether the files are as they are there.
+# CMake configures once more: --version names the commit, and says whether the files are as they are there.
 {
   # Kernels for every machine that the packages may come to; without the cache's entry, a build is for this one again.
   cmake ${MAINTAINER:+"-DNORMSCOPE_MAINTAINER=$MAINTAINER"} "-DCMAKE_CUDA_ARCHITECTURES=75-real;80-real;90" build/release

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# package_check.sh: are the packages of build/package/ what they should be? Called by `make package-check`.
+# package_check.sh: checks that the packages of build/package/ are what they should be. Called by `make package-check`.
 #   lintian without errors, desktop-file-validate and appstreamcli without complaints;
 #   the folder runs from another place;
 #   normscope's package, installed by apt in a clean Debian 12 that debootstrap makes under build/ (as root, some minutes):
@@ -10,7 +10,7 @@ set -uo pipefail
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root" || exit 1
 failed=0
-# check NAME COMMAND...: runs it and says how it went; what it printed only when it failed.
+# check NAME COMMAND...: runs the command and says how it went; its output is printed only when it failed.
 check() {
   local name="$1" log
   shift
@@ -31,7 +31,7 @@ folder="$(ls -d build/package/normscope-*/ 2>/dev/null)"
 [[ -n "$main" && -n "$folder" ]] || { echo "package_check.sh: no packages in build/package: make package" >&2; exit 1; }
 scripts/setup.sh lintian appstream desktop-file-utils debootstrap >&2 || true
 
-# has COMMAND NAME: false, and NAME skipped, where the command is not there.
+# has COMMAND NAME: is false, and says that NAME is skipped, where the command is not there.
 has() { command -v "$1" >/dev/null || { skip "$2" "$1 is not installed"; return 1; }; }
 has lintian lintian && check "lintian" lintian --allow-root --fail-on error "${debs[@]}"
 has desktop-file-validate "menu entry" && check "menu entry" desktop-file-validate "$folder"share/applications/normscope.desktop
@@ -43,7 +43,7 @@ cp -r "$folder" "$moved/elsewhere"
 check "folder: --version" "$moved/elsewhere/bin/normscope" --version
 check "folder: lessons beside it" env -u NORMSCOPE_LESSONS "$moved/elsewhere/bin/normscope" lesson list
 
-# A clean Debian: made once, copied for every check.
+# A clean Debian is made once and copied for every check.
 clean=build/debian-12
 used=build/debian-12-used
 within() {
@@ -53,7 +53,7 @@ make_clean() {
   rm -rf "$clean" "$clean.part"
   debootstrap --variant=minbase bookworm "$clean.part" ${NORMSCOPE_MIRROR:+"$NORMSCOPE_MIRROR"} && mv "$clean.part" "$clean"
 }
-# A window that opens with its icon, trains, and ends as documented when it is told to.
+# The window opens with its icon, trains, and ends as documented when it is told to.
 window='
   Xvfb :97 -screen 0 1280x800x24 >/tmp/xvfb.log 2>&1 & server=$!
   export DISPLAY=:97

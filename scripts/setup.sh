@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what the build needs and is not there: Debian/Ubuntu packages by name, then the sources of Dear ImGui.
-# Quiet and quick when nothing is missing. Called by the Makefile before every build. Arguments are further packages.
-# With CMAKE_TOOLCHAIN_FILE set (vcpkg, Conan) it installs nothing: the toolchain brings the packages, vcpkg Dear ImGui
-# too.
+# setup.sh [PACKAGE...]: installs what the build needs and is not there: Debian/Ubuntu packages by name, and the given
+# ones, then the sources of Dear ImGui. It is quiet and quick when nothing is missing. Called by the Makefile before
+# every build. With CMAKE_TOOLCHAIN_FILE set (vcpkg, Conan) it installs nothing: the toolchain brings the packages,
+# vcpkg Dear ImGui too.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -14,7 +14,7 @@ if [[ -n "${CMAKE_TOOLCHAIN_FILE:-}" ]]; then
   exec "$root/scripts/fetch_imgui.sh"
 fi
 
-# The packages that dpkg does not report as installed, one a line. Virtual packages count by their providers.
+# missing_packages prints the packages that dpkg does not report as installed. Virtual ones count by their providers.
 missing_packages() {
   local installed
   installed="$(dpkg-query -W -f '${db:Status-Abbrev} ${Package} ${Provides}\n' 2>/dev/null | grep '^ii' |

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# test.sh [full]: every test, in one CTest run that ends in its summary: the release build's, the engine's again under the
-# address and undefined-behaviour sanitizers, and the trainer's under the thread sanitizer. Called by `make test`, and with
-# "full" by `make test-full`: all lessons instead of a third of them in turn, and the screens under a sanitizer as well.
+# test.sh [full]: runs every test in one CTest run that ends in its summary: the release build's, the engine's under the
+# address and undefined-behaviour sanitizers, the trainer's under the thread sanitizer. Called by `make test`, and with
+# "full" by `make test-full`: all lessons instead of a third in turn, and the screens under a sanitizer too.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
@@ -23,12 +23,12 @@ scripts/setup.sh libmd4c-html0 xvfb groff-base ||
 # No result of an earlier run may stand in for one of this program.
 rm -rf build/test-cache
 
-# One CTest run over the three build trees.
+# One CTest run covers the three build trees.
 cat >build/CTestTestfile.cmake <<'END'
 subdirs("release" "asan" "tsan")
 END
 status=0
 ctest --test-dir build --output-on-failure -j "${TEST_JOBS:-2}" || status=$?
-# Every case that could not run here, by name, those of files that ran otherwise among them.
+# Every case that could not run here is listed by name, those of files that ran otherwise among them.
 { grep -ah '^SKIPPED: ' build/Testing/Temporary/LastTest.log || true; } | sort | uniq -c
 exit "$status"

@@ -26,7 +26,7 @@ command -v brotli >/dev/null || missing+=(brotli)
 if [[ ${#missing[@]} -gt 0 && "$(id -u)" -eq 0 ]] && command -v apt-get >/dev/null; then
   echo "normscope: installing ${missing[*]}"
   install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends)
-  for package in "${missing[@]}"; do # one that this system lacks does not keep the others out
+  for package in "${missing[@]}"; do # a package that this system lacks does not keep the others out
     "${install[@]}" "$package" >/dev/null 2>&1 || { apt-get update -qq && "${install[@]}" "$package" >/dev/null; } || true
   done
 fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make web: the program for a browser in build/web, a folder of files for any web server. See docs/web.md.
+# web.sh: builds the program for a browser in build/web, a folder of files for any web server. See docs/web.md.
 # Emscripten is the system's where there is one (emcc 3.1.58 or newer on PATH), else that of a Debian 13 root under
 # build/web-toolchain, which scripts/web_toolchain.sh sets up once. Exit code 3: neither is to be had.
 set -euo pipefail
@@ -8,7 +8,7 @@ root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root"
 initial_mb=256 maximum_mb=2048
 
-# Inside the toolchain, in the source tree: DEPS holds headers and sources. Objects of another toolchain go.
+# compile runs inside the toolchain, in the source tree; DEPS holds headers and sources. Other toolchains' objects go.
 compile() {
   local deps="$1" fonts="build/web-objects/fonts" toolchain
   toolchain="$(command -v emcc) $(emcc -dumpversion) $deps"
@@ -17,7 +17,7 @@ compile() {
   echo "$toolchain" >build/web-objects/toolchain.txt
   scripts/web_fonts.sh "$fonts" "${NORMSCOPE_HOST_FONTS:-}"
   if command -v ccache >/dev/null; then EM_COMPILER_WRAPPER="$(command -v ccache)" && export EM_COMPILER_WRAPPER; fi
-  # Every time, a few seconds: what is set here reaches objects and link.
+  # CMake runs every time, which takes seconds, as what is set here reaches objects and link.
   emcmake cmake -S . -B build/web-objects -G Ninja -DCMAKE_BUILD_TYPE=Release -DNORMSCOPE_TESTS=OFF -DNORMSCOPE_CUDA=OFF \
     -DNORMSCOPE_UNITY=ON -DNORMSCOPE_PRECOMPILED=ON "-DNORMSCOPE_WEB_DEPS=$deps" "-DNORMSCOPE_WEB_FONTS=$root/$fonts" \
     "-DNORMSCOPE_WEB_INITIAL_MB=$initial_mb" "-DNORMSCOPE_WEB_MAXIMUM_MB=$maximum_mb" >build/web-objects/configure.log 2>&1 || {
@@ -55,7 +55,7 @@ else
   }
   scripts/web_toolchain.sh "$tools" || exit 3
   mkdir -p "$tools$root" "$tools/proc" "$tools/dev"
-  # The mounts are of a namespace of their own: they go with its last process, however that ends, and nobody else
+  # The mounts are of a namespace of their own, so they go with its last process, however that ends, and nobody else
   # sees them. Dear ImGui's sources may be a link out of the tree.
   unshare --mount --propagation private bash -euc '
     mount --rbind "$2" "$1$2"

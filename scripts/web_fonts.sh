@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# web_fonts.sh DIR [MORE]: the desktop's faces, from MORE where it has them, cut down to the characters that the program, the course and plain Latin text use.
-# What a person types beyond them is shown as a box.
+# web_fonts.sh DIR [MORE]: cuts the desktop's faces, from MORE where it has them, down to the characters that the
+# program, the course and plain Latin text use. What a person types beyond them is shown as a box.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 dir="$1"
 stamp="$dir.txt"
 mkdir -p "$dir"
-# Latin-1, Latin Extended-A, and every other character that stands in the sources, the lessons or the claims.
+# The characters are Latin-1, Latin Extended-A, and every other one in the sources, the lessons or the claims.
 python3 - "$root" >"$stamp.new" <<'PY'
 import pathlib, sys
 root = pathlib.Path(sys.argv[1])
@@ -18,7 +18,7 @@ for top in ["app", "engine", "lessons", "claims"]:
             used.update(path.read_text(errors="ignore"))
 print("".join(sorted(c for c in used if c >= " ")))
 PY
-# The last two are for what the others lack, a raised minus among numbers.
+# The last two have what the others lack, a raised minus among numbers.
 faces=(Inter-Regular.otf Inter-SemiBold.otf JetBrainsMono-Regular.ttf JetBrainsMono-Medium.ttf DejaVuSans.ttf DejaVuSansMono.ttf)
 places=(/usr/share/fonts) files=()
 if [[ -d "${2:-}" ]]; then places=("$2" "${places[@]}"); fi

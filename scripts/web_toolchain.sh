@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Finds or makes what compiles for a browser. Called by scripts/web.sh; prints nothing but what it does.
+# web_toolchain.sh finds or makes what compiles for a browser, for scripts/web.sh; it prints only what it does.
 #   web_toolchain.sh ROOT   a Debian 13 root with Emscripten 3.1.69 under ROOT (Debian, Ubuntu, as root; 5 minutes, 2 GB)
 #   web_toolchain.sh --headers DIR   DIR/include and DIR/src from the packages of the system it runs in
 set -euo pipefail
@@ -9,7 +9,7 @@ packages=(emscripten cmake ninja-build ccache brotli python3-fonttools libhwy-de
 sources=(highway md4c)  # libraries of them are for the host
 export DEBIAN_FRONTEND=noninteractive
 
-# Headers alone, linked: /usr/include itself would bring the host's standard library. DIR is there once it is whole.
+# headers links headers alone, as /usr/include would bring the host's standard library. DIR appears once it is whole.
 headers() {
   local whole="$1" dir="$1.part" name folder work
   rm -rf "$whole" "$dir"
@@ -24,7 +24,7 @@ headers() {
     fi
   done
   work="$(mktemp -d)"
-  # The authors' archives alone, checked against the sums in the package lists. What does not come is missed below.
+  # Only the authors' archives are fetched, and checked against the package lists. What does not come is missed below.
   (cd "$work" && apt-get source --print-uris "${sources[@]}" 2>/dev/null | while read -r url name _ sum; do
     if [[ "$name" == *.orig.tar.?z* ]]; then
       /usr/lib/apt/apt-helper download-file "${url//\'/}" "$name" "$sum" >/dev/null && tar -xf "$name"

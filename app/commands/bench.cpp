@@ -32,7 +32,7 @@ using namespace cli;
 namespace {
 
 struct BenchOptions {
-  /// None of them and no model: all but `scaling` and `crowded`, which want cores of their own.
+  /// With none of them and no model, all are measured but `scaling` and `crowded`, which want cores of their own.
   bool gemm = false, ops = false, micro = false, sweep = false, scaling = false, crowded = false;
   bool first_steps = false;  ///< nothing else then
   bool turns = false;        ///< nothing else then
@@ -58,7 +58,7 @@ nlohmann::json machine_json(const bench::Machine& m) {
   return json;
 }
 
-/// Whole steps on the device; with --json one object a line, with the keys of
+/// `bench_device` measures whole steps on the device; with --json it prints one object a line, with the keys of
 /// tests/bench/peers/torch_cuda.py.
 Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   const std::vector<std::string> models = bench::device_models();
@@ -87,7 +87,7 @@ Exit bench_device(const BenchOptions& options, BackendChoice choice) {
   return Exit::Ok;
 }
 
-/// --micro with a model that has no plain loops is refused, before anything is measured.
+/// `check_plain` refuses --micro with a model that has no plain loops, before anything is measured.
 void check_plain(const std::string& model) {
   std::vector<std::string> names;
   for (const bench::Model& m : bench::plain_models()) names.emplace_back(m.name);

@@ -22,8 +22,8 @@ namespace normscope::commands {
 using namespace cli;
 namespace {
 
-/// What holds for options of every command: '' names no file and is refused rather than taken for an option
-/// that was not given; an empty list is no default to tell of.
+/// `finish_options` sets what holds for options of every command: '' names no file and is refused rather than taken for
+/// an option that was not given; an empty list is no default to report.
 void finish_options(CLI::App& app) {
   static const CLI::Validator named(
       [](std::string& name) { return name.empty() ? std::string("expected a name, not ''") : std::string(); },
@@ -36,7 +36,7 @@ void finish_options(CLI::App& app) {
   for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) finish_options(*sub);
 }
 
-/// --help lists the commands in this order.
+/// `add_all` adds the commands in the order in which --help lists them.
 void add_all(CLI::App& app, Command& command) {
   app.name("normscope");
   app.footer(kFooter);
@@ -67,7 +67,7 @@ std::string why_refused(const CLI::App& app, const CLI::ParseError& error) {
     called = fmt::format("{} {}", up->get_name(), called);
   const std::string help = fmt::format("({} --help shows the options)", called);
   const std::vector<std::string> unknown = app.remaining(true);
-  // A command that needs one of its own says that first, whatever stands in its place.
+  // A command that needs a word of its own says that first, whatever was given in its place.
   const bool of_a_word =
       dynamic_cast<const CLI::ExtrasError*>(&error) || dynamic_cast<const CLI::RequiredError*>(&error);
   if (!of_a_word || unknown.empty()) return fmt::format("{} {}", error.what(), help);
@@ -98,7 +98,7 @@ Exit parse_and_run(int argc, const char* const* argv) {
     }
     throw CommandError(Exit::Usage, why_refused(app, error));
   }
-  // Said here and not by a thread that trains.
+  // The instruction set is refused here, and not by a thread that trains.
   if (std::getenv("NORMSCOPE_ISA")) with_exit(Exit::Usage, [] { cpu::check_instruction_set(); });
   return command();
 }
@@ -108,8 +108,8 @@ int refuse(Exit code, const char* message) noexcept {
   return static_cast<int>(code);
 }
 
-/// A result that could not be printed is no result: a full disk behind standard output ends with 5, a reader
-/// that went away as an interruption does.
+/// `finished` turns a result that could not be printed into none: a full disk behind standard output ends with 5, a
+/// reader that went away as an interruption does.
 int finished(Exit code) noexcept {
   const std::string lost = print_error();
   if (lost.empty() || code == Exit::Interrupted) return static_cast<int>(code);

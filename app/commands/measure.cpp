@@ -32,10 +32,10 @@ struct MeasureOptions {
 
 using nlohmann::json;
 
-/// Numbers that are not finite have no place in JSON.
+/// `number` is null where a number is not finite, as JSON has no such number.
 json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
-/// A table: the first column is text, the others numbers; as JSON one object a row.
+/// `Table` has text in its first column and numbers in the others; as JSON each row is an object.
 struct Table {
   std::vector<std::string> columns;  ///< names as in JSON
   std::vector<std::pair<std::string, std::vector<double>>> rows;
@@ -72,7 +72,7 @@ Table ablation(Run& run, const MeasureOptions& options) {
   add("nothing", a.whole);
   for (const auto* group : {&a.layers, &a.sublayers, &a.from_top})
     for (const Ablation::LeftOut& one : *group)
-      if (group != &a.from_top || one.count > 1) add(one.name, one.loss);  // a single layer stands above
+      if (group != &a.from_top || one.count > 1) add(one.name, one.loss);  // a single layer has a row already
   if (!a.chosen.empty()) add(fmt::format("{}", fmt::join(a.chosen, ",")), a.chosen_loss);
   return table;
 }

@@ -27,7 +27,7 @@ namespace {
 constexpr int kLargest = 16384;    // pixels a side
 constexpr float kFarAway = -1000;  // where the mouse rests when nothing is under it
 
-/// Plays a script on a session and takes pictures.
+/// `Stage` plays a script on a session and takes pictures.
 class Stage {
  public:
   Stage(Lab& lab, const PictureOptions& options, std::string path)
@@ -35,7 +35,7 @@ class Stage {
     begin();
   }
 
-  /// A line at a time: what it sets off is over before the next one, unless the line begins with "hurry".
+  /// `play` takes a line at a time: what it sets off is over before the next one, unless the line begins with "hurry".
   void play(std::string_view script) {
     std::string
         before;  // empty lines in place of those played, so that errors count from the file's first line
@@ -77,7 +77,7 @@ class Stage {
     if (link.screen == Screen::Tape) open_tape();
   }
 
-  /// The lines that are not a hand's: true when this was one.
+  /// `play_line` takes the lines that are not a hand's: true when this was one.
   bool play_line(std::string_view line) {
     const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
     while (!line.empty() && blank(line.front())) line.remove_prefix(1);
@@ -134,7 +134,7 @@ class Stage {
     stand_->driver.move_to(ui::Vec{kFarAway, kFarAway});
   }
 
-  /// What a window offers by itself, from what it finds on the disk.
+  /// `offer` offers what a window offers by itself, from what it finds on the disk.
   void offer(std::string_view line, const std::string& what) {
     shell::Offers& offers = stand_->state.shell.offers;
     if (what == "restore")
@@ -145,7 +145,7 @@ class Stage {
       bad(line, "offer restore or offer opener");
   }
 
-  /// "warm-up:compare"
+  /// `open_lesson` takes "warm-up:compare".
   void open_lesson(const std::string& name) {
     Screens& screens = stand_->state.screens;
     screens.lessons.language = options_.language;
@@ -153,7 +153,7 @@ class Stage {
     with_exit(Exit::Usage, [&] { normscope::open_lesson(screens, &lab_, name); });
   }
 
-  /// "depth"; empty: the sweep that stands there.
+  /// `open_sweep` takes "depth"; empty: the sweep that is on the screen.
   void open_sweep(const std::string& preset) {
     Screens& screens = stand_->state.screens;
     screens.shown = Screen::Sweep;
@@ -167,7 +167,7 @@ class Stage {
     lab_.post(session::PlayStep{0});
   }
 
-  /// The Tape asks in a frame, and what it gets is in the next one.
+  /// `rest_of_tape` waits until the Tape is quiet: it asks in a frame, and what it gets is in the next one.
   void rest_of_tape() {
     const auto& tape = stand_->state.screens.tape.screen;
     for (int quiet = 0; tape && quiet < 3;) {

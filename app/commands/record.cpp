@@ -23,7 +23,7 @@ struct RecorderOptions {
   std::string names, mapping;
 };
 
-/// As it stands in the log, where that is on one line.
+/// `shown_name` is a name as the log has it, where that is on one line.
 std::string shown_name(const std::string& name) {
   const std::string quoted = shown_text(name);
   return quoted == "\"" + name + "\"" ? name : quoted;

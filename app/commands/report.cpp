@@ -20,12 +20,12 @@ constexpr uint64_t kFirstBatch = 1;
 /// `kSourceUse` is how much the sources must be worth for a translation to be one, in nats (the plateau's own margin).
 constexpr double kSourceUse = 0.1;
 
-/// The rule is training/measure/verdict.h's. An encoder-decoder may leave the level of word frequencies and
-/// still write sentences that have nothing to do with what it read: its decoder alone has learned the
-/// language.
+/// `verdict_text` follows the rule of training/measure/verdict.h. An encoder-decoder may leave the level of word
+/// frequencies and still write sentences that have nothing to do with what it read: then its decoder alone has learned
+/// the language.
 std::string verdict_text(RunState state, const History& history, double source_use) {
   normscope::Verdict verdict = verdict_of(history.events());
-  // An event of long ago may be missing from a history that was cut; what the run itself says counts.
+  // A history that was cut may lack an event of long ago; what the run itself says counts.
   if (state == RunState::Stuck) verdict.kind = normscope::Verdict::Kind::Stuck;
   if (verdict.kind == normscope::Verdict::Kind::Learns && source_use < kSourceUse)
     return "ignores the source";
@@ -36,7 +36,7 @@ std::string number(double value, const char* format) {
   return std::isfinite(value) ? fmt::format(fmt::runtime(format), value) : "–";
 }
 
-/// "letter frequencies"; "symbol frequencies" where the runs read different symbols.
+/// `level_name` is "letter frequencies"; "symbol frequencies" where the runs read different symbols.
 std::string level_name(const std::vector<RunResult>& results) {
   std::string unit = results.empty() ? "" : results.front().data.unit;
   for (const RunResult& r : results)

@@ -146,7 +146,7 @@ void check_pairs(const ReproduceOptions& options, const std::vector<const Claim*
                   without.empty() ? missing + " is missing (scripts/debian_pairs.py makes it)" : without));
 }
 
-/// Claims that are still those of the file of numbers are judged from them, in the order of all.
+/// `without_recorded` judges claims from the file of numbers if they are still the same, in the order of all.
 std::vector<const Claim*> without_recorded(const std::vector<const Claim*>& claims,
                                            const reproduce::Seeds& seeds,
                                            const reproduce::RecordedClaims& recorded,
@@ -247,7 +247,7 @@ Exit measure_claims(const ReproduceOptions& options, const std::vector<const Cla
   return run_study(options.study, work);
 }
 
-/// A part of the runs judges nothing, and a list writes nothing.
+/// `check_options` is strict, as a part of the runs judges nothing, and a list writes nothing.
 void check_options(const ReproduceOptions& options, bool list) {
   const StudyFiles& files = options.study.files;
   const bool part = shard_of(options.study.store).count > 1;

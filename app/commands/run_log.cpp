@@ -29,7 +29,7 @@ void put(std::string& out, Real value) {
     out += "null";
 }
 
-/// `,"uas":91.2,"las":88.1`, per cent.
+/// `put_scores` writes `,"uas":91.2,"las":88.1`, per cent.
 void put_scores(std::string& out, const std::optional<Attachment>& attachment) {
   if (!attachment) return;
   out += ",\"uas\":";
@@ -38,21 +38,21 @@ void put_scores(std::string& out, const std::optional<Attachment>& attachment) {
   put(out, static_cast<float>(attachment->labelled()));
 }
 
-/// `,"data":{"name":"corpus.txt","hash":"...","symbols":29,"unit":"letter"}`.
+/// `data_member` is `,"data":{"name":"corpus.txt","hash":"...","symbols":29,"unit":"letter"}`.
 std::string data_member(const DataIdentity& data) {
   if (data.unknown()) return "";
   return fmt::format(",\"data\":{{\"name\":{},\"hash\":\"{}\",\"symbols\":{},\"unit\":{}}}", text(data.name),
                      data.hash, data.symbols, text(data.unit));
 }
 
-/// is_told() says of which parameters the gradient stands in the log: weight matrices and the gains of norms, not biases
+/// `is_told` says whether the log has the gradient of a parameter: weight matrices and the gains of norms, not biases
 /// and learned scales.
 bool is_told(std::string_view parameter) {
   const std::string_view last = parameter.substr(parameter.rfind('.') + 1);
   return last == "tokens" || last == "positions" || last == "gain" || last.starts_with('w');
 }
 
-/// `,"critical_rate":0.0041` at the steps at which it was measured.
+/// `put_critical` writes `,"critical_rate":0.0041` at the steps at which it was measured.
 void put_critical(std::string& out, std::span<const StatInfo> layout, std::span<const float> stats) {
   for (size_t i = 0; i < layout.size() && i < stats.size(); ++i)
     if (layout[i].name == kCriticalStat && std::isfinite(stats[i])) {
@@ -61,7 +61,7 @@ void put_critical(std::string& out, std::span<const StatInfo> layout, std::span<
     }
 }
 
-/// `"field":{"L01.attn.wq":0.12,...}` of the stats whose name ends in `suffix`.
+/// `put_stats` writes `"field":{"L01.attn.wq":0.12,...}` of the stats whose name ends in `suffix`.
 void put_stats(std::string& out, const char* field, std::string_view suffix, bool parameters,
                std::span<const StatInfo> layout, std::span<const float> stats) {
   fmt::format_to(std::back_inserter(out), ",\"{}\":{{", field);
@@ -83,8 +83,8 @@ void put_stats(std::string& out, const char* field, std::string_view suffix, boo
 
 namespace {
 
-/// Whether there are lines that the log goes on after: they begin as one does, today's or one of before, which had
-/// no header. On anything else nothing is written.
+/// `has_lines` says whether the log goes on after lines that begin as a log's do, today's or an earlier one's, which
+/// had no header. Behind anything else nothing is written.
 bool has_lines(const std::string& path) {
   constexpr std::string_view kBegin = "{\"format\":\"normscope log", kFormerly = "{\"run\":";
   if (!std::filesystem::is_regular_file(path)) return false;

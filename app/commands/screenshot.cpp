@@ -31,7 +31,7 @@ std::string read_script(const std::string& path) {
   return with_exit(Exit::Usage, [&] { return read_input_file(path, input::kScript); });
 }
 
-/// Exactly so many steps, however small the budget is; false when interrupted.
+/// `train` does exactly so many steps, however small the budget is; false when interrupted.
 bool train(Lab& lab, const std::vector<ConfigRun>& runs, int32_t steps) {
   begin(lab, runs);
   if (!runs.empty() && steps > runs.front().spec.train.steps) lab.post(session::SetBudget{steps});
@@ -69,7 +69,7 @@ Exit screenshot(const ScreenshotOptions& options) {
     steps = picture.link->step;
   }
   override_runs(runs, options.text, 0, options.seed);
-  task_of(runs[0].spec);  // said here, before anything is built
+  task_of(runs[0].spec);  // data that cannot be used are refused before anything is built
   std::vector<NamedFile> inputs = files_of(runs[0].spec);
   inputs.insert(inputs.end(), {{"--config", options.config}, {"--script", options.script}});
   check_outputs({{"--out", options.out}}, inputs);

@@ -52,7 +52,7 @@ sweep::Plan sweep_plan_of(const SweepOptions& options) {
   });
 }
 
-/// The progress bar with how many runs are there already, and what they do.
+/// `SweepNote` is the progress bar's note: how many runs are there already, and what they do.
 class SweepNote {
  public:
   explicit SweepNote(size_t runs) : runs_(runs) {}

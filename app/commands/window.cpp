@@ -24,7 +24,7 @@ namespace normscope::commands {
 using namespace cli;
 namespace {
 
-/// Cheap enough to ask first: without a display server a window library may take seconds to find out.
+/// `display_named` is cheap enough to ask first: without a display a window library may need seconds to find out.
 bool display_named() {
 #if defined(__linux__) || defined(__FreeBSD__)
   const auto named = [](const char* variable) {
@@ -38,11 +38,11 @@ bool display_named() {
 }
 
 int try_window(const MainOptions& options, const std::vector<std::string>& files = {}) {
-  // What is asked for is read first: what is wrong with it is said where there is no display too.
+  // The options are read first, so that what is wrong with them is said even where there is no display.
   MainRuns asked = main_runs(options);
   if (!options.window && !display_named())
     return kWindowNoDisplay;    // whoever trains here instead reads the text
-  task_of(asked.runs[0].spec);  // an unusable text is said here, before there is a window
+  task_of(asked.runs[0].spec);  // an unusable text is refused before there is a window
   if (!display_named()) return kWindowNoDisplay;
   WindowOptions window;
   window.runs = std::move(asked.runs);
@@ -80,7 +80,7 @@ Exit open_window(const MainOptions& options) {
   return compare(options);
 }
 
-/// Said here, before there is a window: what is no log and no saved run has another way in.
+/// `check_recorded` refuses, before there is a window, what is no log and no saved run: that has another way in.
 void check_recorded(const std::vector<std::string>& files) {
   for (const std::string& file : files) {
     const FileLook look = look_at(file);
@@ -94,7 +94,7 @@ void check_recorded(const std::vector<std::string>& files) {
 
 Exit open_files(const MainOptions& options, const std::vector<std::string>& files) {
   check_recorded(files);
-  // The session keeps them, and may be opened from another folder.
+  // The session keeps absolute paths, as it may be opened from another folder.
   std::vector<std::string> paths;
   for (const std::string& file : files) paths.push_back(std::filesystem::absolute(file).string());
   const int result = try_window(options, paths);
@@ -133,7 +133,7 @@ void add_window(CLI::App& app, Command& command) {
   app.add_option("--frame-log", options->frame_log, "what every frame of the window costs, as CSV")
       ->type_name("FILE");
   app.add_flag("--window", options->window, "fail (4) instead of training without a window");
-  // Called after those of the commands.
+  // This callback runs after those of the commands.
   app.callback([options, &command] {
     if (!command) command = [options] { return open_window(*options); };
   });

@@ -21,7 +21,7 @@ using Kind = Inline::Kind;
 
 constexpr float kParagraph = 14, kTile = 18, kPillPad = 20, kDisplayIndent = 24;
 
-/// What stands on a line: a word, a formula, a tile, a pill.
+/// `Token` is what a line is made of: a word, a formula, a tile, a pill.
 struct Token {
   const Inline* from = nullptr;
   std::string text;
@@ -82,7 +82,7 @@ class Column {
     }
   }
 
-  // After a heading ("Limits") the text is small print.
+  // Behind a heading ("Limits") the text is small print.
   TextStyle body() const { return {Face::Sans, small_ ? type::title : context_.px}; }
   float line_height() const { return small_ ? 21.f : context_.line; }
 
@@ -95,7 +95,7 @@ class Column {
     const float x = rect_.x + kDisplayIndent + formula.width + 20, top = y_;
     y_ += height;
     if (rest.empty()) return;
-    // Words behind the formula, on its line when they fit, below it otherwise.
+    // Words behind the formula are on its line if they fit, below it otherwise.
     const std::set<const shell::Term*> used = used_;
     const std::vector<Token> tokens = tokens_of(rest, {Face::Sans, type::title});
     const float gap = ui_.paint().text_width({Face::Sans, type::title}, " ");
@@ -151,7 +151,7 @@ class Column {
     return tokens;
   }
 
-  /// The first use of each term on the page.
+  /// `find_terms` marks the first use of each term on the page.
   void find_terms(std::vector<Token>& tokens) {
     std::vector<std::string> plain;
     for (const Token& token : tokens)
@@ -166,7 +166,7 @@ class Column {
     }
   }
 
-  /// The words that were put of a term: a rectangle for each line that it stands on.
+  /// `note_term` notes the words that were drawn of a term: a rectangle for each of their lines.
   void note_term(const Token& token, float x, float baseline) {
     std::string_view word_text = token.text;  // without the comma behind it
     while (!word_text.empty() && std::strchr(".,;:!?)", word_text.back())) word_text.remove_suffix(1);
@@ -179,8 +179,8 @@ class Column {
       terms_.emplace_back(token.term, word);
   }
 
-  /// Glossary and keyboard find a term by its title's mark, see view/glossary.h; on a further line it has another
-  /// one.
+  /// `mark_terms` lets glossary and keyboard find a term by its title's mark, see view/glossary.h; on a further line it
+  /// has another mark.
   void mark_terms() {
     const shell::Term* before = nullptr;
     int line = 1;
@@ -215,7 +215,7 @@ class Column {
     }
   }
 
-  /// What a model writes: mono, in words, so that it wraps.
+  /// `sample` sets what a model writes: mono, in words, so that it wraps.
   void sample(const Inline& piece, std::vector<Token>& tokens) const {
     const std::string text = context_.text(piece);
     std::string_view rest = text;
@@ -233,7 +233,7 @@ class Column {
     }
   }
 
-  /// Tokens that no space parts stay on one line.
+  /// `paragraph` keeps tokens that no space parts on one line.
   void paragraph(const std::vector<Inline>& inlines, float left, TextStyle style, float line) {
     const std::vector<Token> tokens = tokens_of(inlines, style);
     const float space = ui_.paint().text_width(style, " ");

@@ -17,12 +17,12 @@ namespace {
 
 using namespace ui;
 
-constexpr float kName = 26, kBetween = 24;  // the run's name above its picture; between two of them
+constexpr float kName = 26, kBetween = 24;  // the run's name above its picture; the gap between two pictures
 constexpr float kNarrowest = 183;           // in which every word of a stack has room
 constexpr float kGlyphWidth = 86, kGlyphHeight = 46;
-constexpr float kSpare = 36;  // more height than it needs is for nothing
+constexpr float kSpare = 36;  // height beyond the need, which is for nothing
 
-/// One of the pictures: what is drawn, and what of it is lit.
+/// `One` is one of the pictures: what is drawn, and what of it is lit.
 struct One {
   const OpeningRun& opening;
   const RunView& run;
@@ -30,7 +30,7 @@ struct One {
   OpeningPlace place;
 };
 
-/// `opened`: the layer of the lit place.
+/// `rows_of` opens the layer of the lit place if `opened`.
 std::vector<lab::StackRows> rows_of(const One& one, bool opened) {
   std::vector<lab::StackRows> rows;
   for (const lab::Side side : {lab::Side::Encoder, lab::Side::Main}) {
@@ -49,7 +49,7 @@ float height_of(const One& one, float width, bool opened) {
   return lab::layout_small({0, 0, width, 0}, rows_of(one, opened)).content_height;
 }
 
-/// Where the lit place is drawn. A scale has its own place in an open layer alone.
+/// `lit_place` is where the lit place is drawn. A scale has its own place in an open layer alone.
 std::optional<Rect> lit_place(const lab::DiagramLayout& layout, const OpeningPlace& place) {
   if (!place.skip_scale) return lab::place_of(layout, place.at);
   const lab::StackLayout* stack = layout.stack_layout(place.at.side);
@@ -59,7 +59,7 @@ std::optional<Rect> lit_place(const lab::DiagramLayout& layout, const OpeningPla
   return {};
 }
 
-/// A scale of a closed layer: its letter on the stream, where the branch leaves it.
+/// `paint_closed_scale` draws a scale of a closed layer: its letter on the stream, where the branch leaves it.
 void paint_closed_scale(Ui& ui, const One& one, const lab::DiagramLayout& layout) {
   const lab::SlotId& at = one.place.at;
   const lab::StackLayout* stack = layout.stack_layout(at.side);
@@ -82,7 +82,7 @@ void paint_one(Ui& ui, const One& one, const Rect& area, bool opened, const LabV
   state.selected = one.run.letter;
   if (!one.place.skip_scale) state.hovered = one.place.at;
   const int32_t last = one.run.history ? one.run.history->last_step() : 0;
-  // Of the step before the last: a scale at the end is known to the model alone.
+  // The step before the last is drawn, as a scale at the end is known to the model alone.
   const lab::DiagramInput input{view, data, std::max(last - 1, 0)};
   const lab::DiagramLayout layout = lab::layout_small(area, rows_of(one, opened));
   lab::paint_diagram(ui, state, input, layout, one.stacks, static_cast<int>(&one.run - view.runs.data()));
@@ -91,7 +91,7 @@ void paint_one(Ui& ui, const One& one, const Rect& area, bool opened, const LabV
   if (one.place.skip_scale) paint_closed_scale(ui, one, layout);
 }
 
-/// What fits a small room: the wiring of each stack.
+/// `draw_glyphs` draws what fits a small room: the wiring of each stack.
 void draw_glyphs(Ui& ui, const Rect& area, const One& one, const Words& words) {
   const Theme& t = ui.theme();
   const Colour line = t.runs[static_cast<size_t>(one.run.letter - 'A')].line;

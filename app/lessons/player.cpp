@@ -27,7 +27,7 @@ Player::Player(Course course, std::unique_ptr<Measurer> measurer, std::string pr
       opening_(std::make_unique<OpeningPicture>()),
       folder_(Kept::folder_beside(progress_path)),
       zoo_path_(zoo::own_path(progress_path)) {
-  // Goes on where the course was left: the first lesson that is not done. Lesson 0 is for who has done none.
+  // The course goes on where it was left: at the first lesson that is not done. Lesson 0 is for who has done none.
   const auto done = [&](const Lesson& lesson) { return progress_.of(lesson.id).done; };
   const bool begun = std::any_of(course_.lessons.begin(), course_.lessons.end(), done);
   size_t first = 0;

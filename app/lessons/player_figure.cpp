@@ -128,7 +128,7 @@ void Player::draw_figure(Ui& ui, const Rect& rect) {
 
 namespace {
 
-// The colours of the shares, in the corner that a triangle leaves free.
+// `shares_scale` shows the colours of the shares, in the corner that a triangle leaves free.
 void shares_scale(Ui& ui, const Rect& bar) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -155,7 +155,7 @@ FigureData Player::step_data(const Figure& figure, const MeasureState& state) {
     data.own = &state.curves;
     data.maps = &state.maps;
   }
-  // While measuring, what five seeds came to would give the end away: it comes with Compare.
+  // While measuring, the results of five seeds would give the end away, so they come with Compare.
   static const CurveSet kNothing;
   if (step_ == StepKind::Run) {
     data.reference = nullptr;
@@ -192,7 +192,7 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
     for (plot::RefLine& line : plot.lines)
       line.label_below = (predicting ? value_ : progress.value) >= line.value;
   const bool map = !figure.map_run.empty();
-  if (map) plot.pad_bottom = 40;  // below the cells, what a row adds up to
+  if (map) plot.pad_bottom = 40;  // what a row adds up to is below the cells
   if (!map) {
     plot.labels_inside = false;
     plot.pad_right = size_ == Size::Compact ? kLabelRoomCompact : kLabelRoom;
@@ -217,7 +217,7 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   }
   if (!map) {
     const Rect area = plot::plot_area(plot, rect);
-    // Where a number is a mean of losses, the figure says of how many.
+    // Where numbers are means of losses, the figure says of how many.
     const std::string window =
         predicting              ? ""
         : ends_in_means(figure) ? "; " + word("course.figure.mean_at_ends", {{"losses", kLossWindow}})
@@ -230,7 +230,7 @@ void Player::draw_plot(Ui& ui, const Rect& rect) {
   if (step_ == StepKind::Compare && !data.drawn_x.empty() && measured_) draw_gap(ui, rect, plot);
 }
 
-/// Clear and Undo of the drawing.
+/// `draw_sketch_buttons` draws Clear and Undo of the drawing.
 void Player::draw_sketch_buttons(Ui& ui, Rect rest) {
   ButtonOptions plain;
   plain.enabled = sketch_.size() > 1;

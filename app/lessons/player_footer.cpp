@@ -9,8 +9,6 @@ namespace normscope::lessons {
 using namespace ui;
 using namespace course;
 
-// ---------------------------------------------------------------------------------------------------------
-
 /// `places` are the four steps, and what the lesson has beside them.
 std::vector<Player::Place> Player::places() const {
   std::vector<Place> all;

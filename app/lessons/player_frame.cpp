@@ -63,7 +63,6 @@ Desk Player::draw(Ui& ui, const Rect& area, const LabView& view) {
 }
 
 // ---- list
-// -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -173,7 +172,6 @@ void Player::draw_list(Ui& ui, Rect rect) {
 }
 
 // ---- text
-// -----------------------------------------------------------------------------------------------------------
 
 float Player::draw_head(Ui& ui, Rect rect) {
   Painter& p = ui.paint();

@@ -63,7 +63,7 @@ void Player::judge_value(const CurveSet& curves, LessonProgress& p) const {
   p.score = p.said == p.measured
                 ? word("course.score.exact")  // to all digits that are shown
                 : ratio_words(p.value, measured, word("course.score.too_high"), word("course.score.too_low"));
-  const Spread* seeds = reference_of(m.id);  // what another random start came to is no mistake
+  const Spread* seeds = reference_of(m.id);  // a result that another random start gives is no mistake
   if (seeds && p.said != p.measured && p.value >= seeds->low && p.value <= seeds->high)
     p.score = word("course.score.within");
 }
@@ -111,8 +111,8 @@ std::string order_words(const std::vector<const Prediction::Card*>& cards, const
 
 }  // namespace
 
-/// Kendall's distance: pairs in the wrong order. Of two that change places from seed to seed, or that the lesson
-/// counts as alike, either order is right.
+/// `judge_order` counts Kendall's distance: pairs in the wrong order. Of two that change places from seed to seed, or
+/// that the lesson counts as alike, either order is right.
 void Player::judge_order(const CurveSet& curves, LessonProgress& p) const {
   const Prediction& q = lesson()->prediction;
   struct Placed {

@@ -17,7 +17,7 @@ constexpr float kReviewLine = 18, kReviewPad = 10, kAgain = 112, kReviewHead = 2
 constexpr TextStyle kReviewSmall{Face::Sans, type::body};
 constexpr TextStyle kReviewWords{Face::Sans, type::title};
 
-/// Lesson, said, measured, how far off; the button takes what is left.
+/// `columns` has lesson, said, measured, how far off; the button takes what is left.
 std::array<Rect, 4> columns(Rect row) {
   row.take_right(kAgain, 12);
   const float w = row.w;
@@ -35,7 +35,7 @@ void Player::open_review() {
   followed_.clear();
 }
 
-/// The last row of the list.
+/// `draw_review_row` draws the last row of the list.
 void Player::draw_review_row(Ui& ui, const Rect& row, bool narrow, bool one_line) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -57,7 +57,7 @@ void Player::draw_review_row(Ui& ui, const Rect& row, bool narrow, bool one_line
   ui.close_popup();
 }
 
-/// The first answer that was off, as a question; else what there is to say.
+/// `review_sentence` is the first answer that was off, as a question; else what there is to say.
 std::string Player::review_sentence() {
   size_t made = 0;
   for (const course::Lesson& l : course_.lessons) made += progress_.of(l.id).committed;
@@ -76,7 +76,7 @@ void Player::try_again(size_t index) {
   if (locked()) predict_again();
 }
 
-/// One row; returns its height.
+/// `draw_review_lesson` draws one row and returns its height.
 float Player::draw_review_lesson(Ui& ui, const Rect& rect, size_t index, const Rect& seen) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

@@ -17,8 +17,8 @@ constexpr float kWordButton = 30, kWordGap = 8, kVerdictLine = 20, kSayGap = 14;
 
 }  // namespace
 
-// What is scrolled out of sight answers no mouse; the keyboard reaches it, and it comes into sight. ImGui's own
-// rectangle is set back to what lies below on the stack of clips: this one goes around a painter's, never inside.
+// `HandsWithin` takes the mouse from what is scrolled out of sight; the keyboard reaches it, and it comes into sight.
+// ImGui's own rectangle is set back to the one below on the stack of clips: it goes around a painter's, never inside.
 HandsWithin::HandsWithin(const Ui& ui, const Rect& seen) {
   const float s = ui.scale();
   ImGui::PushClipRect({seen.x * s, seen.y * s}, {seen.right() * s, seen.bottom() * s}, true);
@@ -32,7 +32,7 @@ void Player::follow_focus(const Ui& ui, const std::string& name, const Rect& rec
   if (rect.bottom() > seen.bottom() - kWordGap) scroll_ += rect.bottom() - seen.bottom() + kWordGap;
 }
 
-/// The words of a sentence as buttons, in as many rows as they need. The one that was pressed now; empty: none.
+/// `draw_words` draws the words of a sentence as buttons in rows, and returns the one pressed now; empty: none.
 std::string Player::draw_words(Ui& ui, Rect& rest, size_t index, const std::string& said, const Rect& seen) {
   const Say& say = lesson()->says[index];
   std::string pressed;
@@ -57,7 +57,7 @@ std::string Player::draw_words(Ui& ui, Rect& rest, size_t index, const std::stri
   return pressed;
 }
 
-/// Returns the height.
+/// `draw_says` returns its height.
 float Player::draw_says(Ui& ui, Rect rest, const Rect& seen) {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

@@ -14,7 +14,7 @@ constexpr TextStyle kScoreHead{Face::Sans, type::body}, kScoreWords{Face::Sans, 
     kVerdict{Face::Bold, type::run_name};
 constexpr float kScoreLine = 18, kScoreCell = 10;
 
-/// "A → B (last); C": what is in order, each on a line of its own, and what is said of it.
+/// `InOrder` is "A → B (last); C": what is in order, each on a line of its own, and what is said of it.
 struct InOrder {
   std::vector<std::string> places;
   std::string note;
@@ -39,7 +39,7 @@ InOrder in_order(std::string words, const std::string& last) {
 
 }  // namespace
 
-/// What stands in it: said, measured, verdict; and what was said first.
+/// `scored` fills in the box: said, measured, verdict; and what was said first.
 Player::Score Player::scored(const LessonProgress& progress) const {
   const bool drew = lesson()->prediction.kind == course::Prediction::Kind::Draw;
   // An answer is right or wrong for the setting that it was given for.
@@ -90,7 +90,7 @@ float Player::draw_score(Ui& ui, const Rect& rect) {
   return box.h + 18;
 }
 
-/// Three cells beside each other. Returns the height, and draws only if told to.
+/// `draw_value_score` has three cells beside each other. It returns the height, and draws only if told to.
 float Player::draw_value_score(Ui& ui, Rect rect, const Score& score, bool draw) const {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
@@ -114,7 +114,7 @@ float Player::draw_value_score(Ui& ui, Rect rect, const Score& score, bool draw)
   return 24 + high;
 }
 
-/// The verdict, and below it both orders, a card in a line: side by side they can be read across.
+/// `draw_order_score` has the verdict, and below it both orders, a card in a line, so that they compare side by side.
 float Player::draw_order_score(Ui& ui, Rect rect, const Score& score, bool draw) const {
   Painter& p = ui.paint();
   const Theme& t = ui.theme();

@@ -18,7 +18,7 @@ plot::PlotMap map_of(const plot::PlotSpec& plot, const Rect& area) {
           plot::AxisMap(plot.y.scale, plot.y.lo, plot.y.hi, area.bottom(), area.y)};
 }
 
-// Of "warm-up, steps"; a label without a comma is both.
+// `quantity_of` and `unit_of` are the parts of "warm-up, steps"; a label without a comma is both.
 std::string quantity_of(const std::string& label) { return label.substr(0, label.rfind(", ")); }
 std::string unit_of(const std::string& label) {
   const size_t comma = label.rfind(", ");
@@ -27,7 +27,7 @@ std::string unit_of(const std::string& label) {
 
 }  // namespace
 
-/// The hand; it must come before the plot to get the mouse.
+/// `hold_sketch` is the hand; it must come before the plot to get the mouse.
 void Player::hold_sketch(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   Rect& kept = sketch_area_;
   Hit& hit = sketch_hit_;
@@ -69,7 +69,7 @@ void Player::hold_sketch(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   }
 }
 
-/// The eye, after the plot.
+/// `show_sketch` is the eye, after the plot.
 void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
   const Rect& kept = sketch_area_;
   const Hit& hit = sketch_hit_;
@@ -126,7 +126,7 @@ void Player::show_sketch(Ui& ui, const plot::PlotSpec& plot) {
   }
 }
 
-/// A value that was predicted: the highlighter's stroke across the plot, with its name where there is room.
+/// `add_said` draws a predicted value: the highlighter's stroke across the plot, with its name where there is room.
 void Player::add_said(plot::PlotSpec& plot, double value) const {
   const bool level = lesson()->prediction.on_y;
   const auto low = static_cast<float>(level ? plot.x.lo : plot.y.lo),
@@ -150,7 +150,7 @@ void Player::add_said(plot::PlotSpec& plot, double value) const {
        level ? -11.f : 16.f});
 }
 
-/// What lies between the end of the prediction and that of the measurement.
+/// `draw_gap` draws what is between the end of the prediction and that of the measurement.
 void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   const course::CurveSet& curves = measurer_->state()->curves;
   const auto it = curves.find(lesson()->prediction.curve);
@@ -169,7 +169,7 @@ void Player::draw_gap(Ui& ui, const Rect& rect, const plot::PlotSpec& plot) {
   p.line({x - 3, a}, {x + 3, a}, t.ink, 1.4f);
   p.line({x - 3, b}, {x + 3, b}, t.ink, 1.4f);
   const auto [low, high] = std::minmax(progress.drawn.back(), it->second.y.back());
-  if (!(low > 0)) return;  // no border, for instance: so many times nothing is no number
+  if (!(low > 0)) return;  // without a border, for instance, there is no ratio
   const std::string words = course::shown(high / low, {.digits = 2, .unit = "×"});
   const float w = p.text_width({Face::Bold, type::title}, words) + 18;
   const Rect pill{x + 10, (a + b) / 2 - 13, w, 26};

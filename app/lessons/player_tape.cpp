@@ -21,7 +21,7 @@ namespace {
 constexpr float kHead = 24, kControls = 44, kLowestLine = 15, kLine = 54;
 constexpr float kRoomy = 28;  // a line of that height has larger letters
 
-/// Where the columns begin, as shares of the width.
+/// `kValueAt` and `kGradientAt` are where the columns begin, as shares of the width.
 constexpr float kValueAt = 0.25f, kGradientAt = 0.58f;
 
 size_t lines_of(const TapeRow& row) { return std::max<size_t>({1, row.value.size(), row.gradient.size()}); }
@@ -31,7 +31,7 @@ std::vector<std::string> numbers_in(const std::string& line) {
   return {std::istream_iterator<std::string>(in), {}};
 }
 
-/// Numbers of a column of the table stand below each other, to the right of cells of one width.
+/// `Cells` have one width, so that numbers of a column are below each other, each at the right of its cell.
 struct Cells {
   float each = 0, gap = 0;
   size_t most = 0;  ///< numbers in a line
@@ -51,7 +51,7 @@ Cells cells_of(const Painter& p, TextStyle style, const std::vector<TapeRow>& ro
   return cells;
 }
 
-/// `at`: of the first line. Where the cells have no room a line stands as it is.
+/// `draw_numbers` begins at `at`. Where the cells have no room, lines stay as they are.
 void draw_numbers(Ui& ui, TextStyle style, const std::vector<std::string>& lines, const Cells& cells,
                   Rect at) {
   for (const std::string& line : lines) {
@@ -68,13 +68,13 @@ void draw_numbers(Ui& ui, TextStyle style, const std::vector<std::string>& lines
 
 }  // namespace
 
-/// As its run leaves it, also where the hand has not gone through it instruction by instruction.
+/// `run_tapes` leaves each tape as its run does, even where the hand has not gone through it.
 void Player::run_tapes() {
   for (const Figure& figure : lesson()->figures)
     if (!figure.tape.empty()) tape_done_[figure.id] = std::numeric_limits<size_t>::max();
 }
 
-/// The table after as many instructions as the hand has run; replayed when one of what decides it has changed.
+/// `tape_now` is the table after as many instructions as the hand has run, replayed when what decides it has changed.
 const TapeTable& Player::tape_now(const Figure& figure) {
   const std::pair<std::string, size_t> which{figure.id, tape_done_[figure.id]};
   const Changes changes = shown_changes();
@@ -88,7 +88,7 @@ const TapeTable& Player::tape_now(const Figure& figure) {
   return *tape_;
 }
 
-/// Before the commitment what flows back is not shown: it is what is asked.
+/// `tape_end` hides what flows back before the commitment, as that is the question.
 size_t Player::tape_end(const TapeTable& table) {
   return step_ == StepKind::Predict && !locked() ? table.forward : table.lines;
 }

@@ -22,7 +22,7 @@ bool Player::can_enter() const {
          });
 }
 
-/// At the right end of the line above the slider, midway between the puzzle and the button that runs again.
+/// `draw_zoo_button` is right of the line above the slider, midway between the puzzle and the button that runs again.
 void Player::draw_zoo_button(Ui& ui, Rect& head) {
   if (lesson()->zoo.empty() || step_ != course::StepKind::Explain) return;
   const course::Changes made = measurer_->state()->changes;
@@ -43,7 +43,7 @@ void Player::draw_zoo_button(Ui& ui, Rect& head) {
   });
 }
 
-/// Below the text: as what it was entered, and how it is trained beside the others.
+/// `draw_zoo_words` says below the text as what the wiring was entered, and how it is trained beside the others.
 void Player::draw_zoo_words(Ui& ui, Rect& rest) {
   const TextStyle style{Face::Sans, type::title};
   std::string words = entering_failed_;

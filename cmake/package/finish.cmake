@@ -1,8 +1,8 @@
-# Read by cpack between installing into its folder and packing that: licences, and what Debian's packages or a folder that is
-# moved about need besides what is installed.
+# finish.cmake is read by cpack between installing into its folder and packing that. It adds licences, and what Debian's
+# packages or a folder that is moved about need besides what is installed.
 file(READ "${CPACK_NORMSCOPE_SOURCE_DIR}/LICENSE" ours)
 
-# licence_of(VARIABLE DEBIAN_PACKAGE): the file that says under what terms the package comes; empty where there is none.
+# licence_of(VARIABLE DEBIAN_PACKAGE): finds the file with the package's terms; empty where there is none.
 function(licence_of variable package)
   set(file "/usr/share/doc/${package}/copyright")
   if(NOT EXISTS "${file}")
@@ -12,12 +12,12 @@ function(licence_of variable package)
   set(${variable} "${file}" PARENT_SCOPE)
 endfunction()
 
-# What is compiled in, as headers or sources, of others: into the program, and into the engine's library.
+# These packages of others are compiled in, as headers or sources: into the program, and into the engine's library.
 set(in_normscope libcli11-dev nlohmann-json3-dev libstb-dev imgui)
 set(in_libnormscope-dev nlohmann-json3-dev)
 set(in_normscope-cuda "")
 
-# copy_licences(FOLDER PACKAGE...)
+# copy_licences(FOLDER PACKAGE...): puts the terms of each package into the folder.
 function(copy_licences folder)
   set(packages ${ARGN})
   list(FIND packages imgui imgui)
@@ -33,12 +33,12 @@ function(copy_licences folder)
   endif()
 endfunction()
 
-# gzip_file(FILE): without a name and a time inside, so that the same files make the same package.
+# gzip_file(FILE): leaves out name and time, so that the same files make the same package.
 function(gzip_file file)
   execute_process(COMMAND gzip -9nf "${file}" COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-# Debian's copyright file and changelog, a compressed manual page, and zsh's completion where Debian's zsh looks for it.
+# finish_debian adds copyright file, changelog, compressed manual page, and zsh's completion where Debian's zsh looks.
 function(finish_debian root package)
   set(doc "${root}/usr/share/doc/${package}")
   file(REMOVE_RECURSE "${root}/usr/share/doc")
@@ -59,8 +59,8 @@ function(finish_debian root package)
   endif()
 endfunction()
 
-# The libraries that the program is linked with, beside it in lib/, found by $ORIGIN. Not the system's own (C and C++
-# library, OpenGL, X11): the graphics drivers of another system need those of that system.
+# finish_folder puts the libraries that the program is linked with beside it in lib/, found by $ORIGIN. It leaves out
+# the system's own (C and C++ library, OpenGL, X11): another system's graphics drivers need those of that system.
 function(finish_folder root)
   file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${root}/bin/normscope" RESOLVED_DEPENDENCIES_VAR libraries
     UNRESOLVED_DEPENDENCIES_VAR missing

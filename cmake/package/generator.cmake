@@ -1,7 +1,7 @@
-# Read by cpack for each generator: what differs between the Debian packages and the folder.
+# generator.cmake is read by cpack for each generator: what differs between the Debian packages and the folder.
 
-# linked_packages(PACKAGE FILE): what dpkg-shlibdeps finds that the file is linked with joins what the package depends on.
-# CPack would ask it too, and before that look into every file of the package.
+# linked_packages(PACKAGE FILE): adds what dpkg-shlibdeps finds that the file is linked with to what the package depends
+# on. CPack would ask it too, but look into every file of the package first.
 function(linked_packages package file)
   set(folder "${CPACK_NORMSCOPE_BINARY_DIR}/package/shlibdeps")
   file(WRITE "${folder}/debian/control" "Source: normscope\n\nPackage: ${package}\nArchitecture: any\n")
@@ -29,7 +29,7 @@ if(CPACK_GENERATOR STREQUAL "DEB")
 endif()
 
 if(CPACK_GENERATOR STREQUAL "TGZ")
-  # One folder of all that runs, without the library for who builds with it.
+  # One folder has all that runs, without the library for who builds with it.
   set(CPACK_COMPONENTS_ALL ${CPACK_COMPONENTS_ALL})
   list(REMOVE_ITEM CPACK_COMPONENTS_ALL libnormscope-dev)
   set(CPACK_INSTALL_CMAKE_PROJECTS "")

@@ -8,7 +8,7 @@
 
 namespace normscope {
 
-/// `make_cpu_backend`: threads 0 = usable_cores(). The number never changes a result.
+/// `make_cpu_backend` takes the number of threads, which never changes a result; 0 means usable_cores().
 std::unique_ptr<Backend> make_cpu_backend(int threads = 0);
 
 /// `StageSeconds` is one stage of a program: how long each of its chunks takes on one thread.

@@ -1,6 +1,6 @@
-// Denormals are flushed to zero within a scope: Adam on denormal moments is several times slower, so the trainer's
-// thread and the pool's workers treat them as zero while they compute. Called by cpu/pool.cpp and around replay;
-// never process-wide, so loading, saving and the rest of the program keep IEEE arithmetic.
+// Denormals are flushed to zero within a scope. Adam on denormal moments is several times slower, so the trainer's
+// thread and the pool's workers treat them as zero while they compute. Called by cpu/pool.cpp and around replay; never
+// process-wide, so loading, saving and the rest of the program keep IEEE arithmetic.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace normscope::cpu {
 
-/// It sets flush-to-zero and denormals-are-zero for this thread; the destructor restores the former mode.
+/// `FlushDenormals` sets flush-to-zero and denormals-are-zero for this thread; the destructor restores the former mode.
 class FlushDenormals {
  public:
   FlushDenormals() noexcept : saved_(read()) { write(saved_ | kFlush); }

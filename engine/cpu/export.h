@@ -5,8 +5,8 @@
 #include "engine/cpu/kernel.h"
 #include "hwy/highway.h"
 
-/// Used in namespace normscope::cpu under #if HWY_ONCE: defines name##_kernels() from the plan functions `Stages
-/// name##_forward(const Call&)` and `name##_backward` that each instruction set's namespace defines.
+/// `NORMSCOPE_KERNELS` is used in namespace normscope::cpu under #if HWY_ONCE. It defines name##_kernels() from the
+/// plan functions `Stages name##_forward(const Call&)` and `name##_backward` of each instruction set's namespace.
 #define NORMSCOPE_KERNELS(name)                            \
   HWY_EXPORT(name##_forward);                              \
   HWY_EXPORT(name##_backward);                             \
@@ -18,7 +18,7 @@
   }                                                        \
   Kernels name##_kernels() { return {&plan_##name##_forward, &plan_##name##_backward}; }
 
-/// The same for an op without a backward.
+/// `NORMSCOPE_FORWARD_KERNELS` does the same for an op without a backward.
 #define NORMSCOPE_FORWARD_KERNELS(name)                   \
   HWY_EXPORT(name##_forward);                             \
   static Stages plan_##name##_forward(const Call& call) { \

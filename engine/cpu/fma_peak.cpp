@@ -3,7 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/fma_peak.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h: compiled once per target.
+// After foreach_target.h: this is compiled once per target.
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -6,8 +6,8 @@
 
 namespace normscope::cpu {
 
-/// It runs `rounds` rounds of independent FMAs and returns the floating-point operations done (an FMA counts two).
-/// `sink` takes a number that depends on all of them.
+/// `spin_fma` runs `rounds` rounds of independent FMAs and returns the floating-point operations done (an FMA counts
+/// two). `sink` takes a number that depends on all of them.
 int64_t spin_fma(int64_t rounds, float* sink);
 
 }  // namespace normscope::cpu

@@ -24,7 +24,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-// Rows x vectors that fill the register file: 32 registers hold 24 sums, 16 hold 12 (SSE4 needs one more for products).
+// A tile fills the register file: 32 registers hold 24 sums, 16 hold 12 (SSE4 needs one more for products).
 #if HWY_TARGET == HWY_AVX3 || HWY_ARCH_ARM
 constexpr int kTileRows = 12;
 #elif HWY_TARGET == HWY_AVX2
@@ -101,7 +101,7 @@ void tile(int64_t k, const float* HWY_RESTRICT a, int64_t sa, const float* HWY_R
   }
 }
 
-/// The tiles by number of rows.
+/// `Tiles` has the tiles by number of rows.
 template <int kVectors, bool kARows>
 struct Tiles {
 #define NORMSCOPE_TILE(R) (R <= kTileRows ? &tile<(R <= kTileRows ? R : 1), kVectors, kARows> : nullptr)
@@ -127,7 +127,7 @@ HWY_INLINE void run_tile(int64_t rows, int64_t cols, int64_t k, Operand a, const
 
 // ---- whole products --------------------------------------------------------------------------------------
 
-/// C (m,n) = [C +] A (m,k) B (k,n) [+ bias (n)].
+/// `Gemm` is C (m,n) = [C +] A (m,k) B (k,n) [+ bias (n)].
 struct Gemm {
   int64_t m, n, k;
   Operand a, b;
@@ -259,7 +259,7 @@ inline void pack_panel_of_b(const Gemm& g, const GemmPlan& plan, int64_t panel, 
   }
 }
 
-/// One chunk of the packing stage.
+/// `gemm_pack_chunk` packs one chunk of the packing stage.
 inline void gemm_pack_chunk(const Gemm& g, const GemmPlan& plan, int64_t chunk, float* packed) {
   const bool of_a = chunk >= plan.b_chunks;
   if (!of_a && g.b.col != 1) return pack_panel_of_b(g, plan, chunk, packed);

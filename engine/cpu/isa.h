@@ -29,7 +29,7 @@ std::vector<std::string> compiled_isas();
 /// `processor_name` is the system's ("AMD EPYC 9B14"), or "unknown". Some clouds call every generation the same; a
 /// name without a digit is followed by what tells them apart: "AMD EPYC (family 25, model 17)".
 std::string processor_name();
-/// Reads it from the text of Linux's /proc/cpuinfo.
+/// The overload reads the name from the text of Linux's /proc/cpuinfo.
 std::string processor_name(std::istream& cpuinfo);
 
 /// `l2_bytes` is the size of a core's L2 cache, as the system reports it; 1 MiB where it does not.

@@ -70,7 +70,7 @@ struct Stages {
 };
 
 /// `Kernels` has one line for each registry entry: forward and backward (nullptr where the op has none). At planning
-/// time Call::in etc. hold shapes and null-ness is meaningful, addresses must not be read.
+/// time Call::in etc. hold shapes and null-ness is meaningful, but addresses must not be read.
 struct Kernels {
   Stages (*forward)(const Call&) = nullptr;
   Stages (*backward)(const Call&) = nullptr;

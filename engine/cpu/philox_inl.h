@@ -70,11 +70,11 @@ inline void dropout_factors(const DropoutSite& s, uint64_t first, int64_t n, flo
 // The factors can be kept for the backward pass as a bit each: a vector's bits take kMaskBytes.
 constexpr int64_t kMaskBytes = kLanes < 8 ? 1 : kLanes / 8;
 
-/// The floats that hold the bits of n factors.
+/// `mask_floats` is the number of floats that hold the bits of n factors.
 HWY_INLINE int64_t mask_floats(int64_t n) { return div_up(div_up(n, kLanes) * kMaskBytes, 4); }
 
-/// Which of n factors are not 0: elements `begin`, a multiple of kLanes, to before begin + n of what `kept` holds. A
-/// whole vector of factors can be read at the end.
+/// `keep_factors` leaves in `kept` which of n factors are not 0, for the elements from `begin` on, a multiple of
+/// kLanes. A whole vector of factors can be read at the end.
 inline void keep_factors(const float* factors, int64_t begin, int64_t n, float* kept) {
   const DF d;
   uint8_t* bits = reinterpret_cast<uint8_t*>(kept) + begin / kLanes * kMaskBytes;
@@ -82,19 +82,19 @@ inline void keep_factors(const float* factors, int64_t begin, int64_t n, float* 
     hn::StoreMaskBits(d, hn::Ne(hn::LoadU(d, factors + i), hn::Zero(d)), bits);
 }
 
-/// The mask of the vector that begins with element i, a multiple of kLanes.
+/// `kept_mask` is the mask of the vector that begins with element i, a multiple of kLanes.
 HWY_INLINE hn::Mask<DF> kept_mask(const float* kept, int64_t i) {
   return hn::LoadMaskBits(DF(), reinterpret_cast<const uint8_t*>(kept) + i / kLanes * kMaskBytes);
 }
 
-/// The first n factors again; room for whole vectors.
+/// `factors_of` makes the first n factors again, with room for whole vectors.
 inline void factors_of(const float* kept, int64_t n, float scale, float* factors) {
   const DF d;
   for (int64_t i = 0; i < n; i += kLanes)
     hn::StoreU(hn::IfThenElseZero(kept_mask(kept, i), hn::Set(d, scale)), d, factors + i);
 }
 
-/// v * factor, where a factor of 0 gives 0 even for a non-finite v: a dropped element takes part in nothing.
+/// `apply_factor` is v * factor, but 0 for a factor of 0 even if v is not finite: a dropped element has no effect.
 HWY_INLINE VF apply_factor(VF v, VF factor) {
   return hn::IfThenZeroElse(hn::Eq(factor, hn::Zero(DF())), hn::Mul(v, factor));
 }

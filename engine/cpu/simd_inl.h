@@ -53,15 +53,15 @@ HWY_INLINE void store_n(VF v, DF d, float* p, int64_t n) {
 #endif
 
 // Highway's functions map NaN, and exp infinity too, to ordinary numbers; a non-finite value must stay visible.
-/// e^x, 2 ulp; infinite from 88.723 on, zero far below.
+// `exp_of` is e^x, 2 ulp; infinite from 88.723 on, zero far below.
 HWY_INLINE VF exp_of(DF d, VF x) {
   const VF beyond = hn::Mul(x, hn::Set(d, 3.4e38f));  // infinity or NaN where it is taken
   return hn::IfThenElse(hn::Lt(x, hn::Set(d, 88.7228394f)), hn::Exp(d, x), beyond);
 }
-/// tanh, 4 ulp.
+/// `tanh_of` is tanh, 4 ulp.
 HWY_INLINE VF tanh_of(DF d, VF x) { return hn::IfThenElse(hn::IsNaN(x), x, hn::Tanh(d, x)); }
 
-/// The sum of all lanes in a fixed tree, as a scalar.
+/// `sum_of` is the sum of all lanes in a fixed tree, as a scalar.
 HWY_INLINE float sum_of(DF d, VF v) { return hn::GetLane(hn::SumOfLanes(d, v)); }
 HWY_INLINE float max_of(DF d, VF v) { return hn::GetLane(hn::MaxOfLanes(d, v)); }
 
@@ -107,7 +107,7 @@ HWY_INLINE void put(const Lanes& lanes, VF v, float* p, bool add) {
   lanes.store(add ? hn::Add(v, lanes.load(p)) : v, p);
 }
 
-/// A float sum that carries its rounding errors along (Knuth's two-sum), for sums of partials over many chunks.
+/// `Compensated` is a float sum that carries its rounding errors along (Knuth's two-sum), for partials of many chunks.
 struct Compensated {
   VF sum, low;
   HWY_INLINE Compensated() : sum(hn::Zero(DF())), low(hn::Zero(DF())) {}
@@ -119,7 +119,7 @@ struct Compensated {
   HWY_INLINE VF total() const { return hn::Add(sum, low); }
 };
 
-/// Adds up `count` partial rows of n floats, `stride` apart, in order; assigns or adds the sums to `to`.
+/// `reduce_rows` adds `count` partial rows of n floats, `stride` apart, in order; assigns or adds the sums to `to`.
 inline void reduce_rows(const float* partials, int64_t count, int64_t stride, int64_t n, float* to,
                         bool add) {
   each_vector(n, [&](int64_t j, auto lanes) HWY_ATTR {
@@ -132,7 +132,7 @@ inline void reduce_rows(const float* partials, int64_t count, int64_t stride, in
 constexpr int64_t kSumColumns = 4 * kLanes;  // of a chunk of sums over columns
 constexpr int64_t kSumRows = 64;             // summed before they join the total: error grows with rows / 64
 
-/// Sums of up to kVectors vectors of columns of p (rows, cols), side by side, so that whole cache lines are read.
+/// `column_vectors` sums up to kVectors vectors of columns of p side by side, so that whole cache lines are read.
 template <int kVectors>
 void column_vectors(const float* p, int64_t rows, int64_t cols, int64_t j0, float* to, bool add) {
   const DF d;
@@ -158,7 +158,7 @@ void column_vectors(const float* p, int64_t rows, int64_t cols, int64_t j0, floa
   }
 }
 
-/// A chunk of the sums over the rows of p (rows, cols), div_up(cols, kSumColumns) of them: assigned or added to `to`.
+/// `sum_columns` assigns or adds one of div_up(cols, kSumColumns) chunks of the sums over the rows of p to `to`.
 inline void sum_columns(const float* p, int64_t rows, int64_t cols, int64_t chunk, float* to, bool add) {
   const int64_t j0 = chunk * kSumColumns;
   constexpr void (*kSums[])(const float*, int64_t, int64_t, int64_t, float*, bool) = {
@@ -166,7 +166,7 @@ inline void sum_columns(const float* p, int64_t rows, int64_t cols, int64_t chun
   kSums[div_up(smaller(kSumColumns, cols - j0), kLanes) - 1](p, rows, cols, j0, to, add);
 }
 
-/// body summed over n floats: float lanes within blocks of 4096, double across them. body(i, lanes) -> VF.
+/// `sum_over` sums body(i, lanes) -> VF over n floats: float lanes within blocks of 4096, double across them.
 template <typename Body>
 HWY_INLINE double sum_over(int64_t n, const Body& body) {
   const DF d;
@@ -191,13 +191,13 @@ HWY_INLINE double sum_over(int64_t n, const Body& body) {
   return total;
 }
 
-/// Doubles in the float workspace: partial sums of chunks.
+/// `doubles` are the doubles in the float workspace: partial sums of chunks.
 inline double* doubles(float* workspace) { return reinterpret_cast<double*>(workspace); }
 
-/// Chunk size of operations over flat memory, in floats (64 KiB: in the L2 cache, a few microseconds).
+/// `kFlatChunk` is the chunk of operations over flat memory, in floats (64 KiB: in the L2 cache, a few microseconds).
 constexpr int64_t kFlatChunk = 16384;
 
-/// Cuts `items` into chunks of about `per_chunk`; shape only.
+/// `cut` cuts `items` into chunks of about `per_chunk`, by the shape alone.
 inline Cut cut(int64_t items, int64_t per_chunk) {
   per_chunk = larger(1, per_chunk);
   return {per_chunk, larger(1, div_up(items, per_chunk))};

@@ -3,7 +3,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "engine/cpu/vector_math.cpp"
 #include "hwy/foreach_target.h"
-// After foreach_target.h: compiled once per target.
+// After foreach_target.h: this is compiled once per target.
 #include "engine/cpu/simd_inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -97,8 +97,8 @@ class CudaExecutable final : public Executable {
  private:
   static constexpr size_t kStepBytes = padded(sizeof(StepInputs));
 
-  /// `check_sizes`: kernels count elements in 32 bits, and heads and probes in the 16 bits of a grid's second
-  /// dimension.
+  /// `check_sizes` throws where kernels could not count: they have 32 bits for elements, and the 16 bits of a grid's
+  /// second dimension for heads and probes.
   void check_sizes() const {
     for (size_t i = 0; i < program_.values.size(); ++i)
       if (const ValueInfo& v = program_.values[i];
@@ -116,7 +116,7 @@ class CudaExecutable final : public Executable {
     const ImageWindow window = n.attributes.as<Conv2dSpec>().window;
     return program_.values[static_cast<size_t>(n.in[0])].shape[0] * window.windows() * window.patch();
   }
-  /// `batch_heads` is that of attention of either kind; other ops have none.
+  /// `batch_heads` counts those of attention of either kind; other ops have none.
   int64_t batch_heads(const Node& n) const {
     const int32_t heads = n.op == OpKind::Attention           ? n.attributes.as<AttentionSpec>().heads
                           : n.op == OpKind::RelativeAttention ? n.attributes.as<RelativeAttentionSpec>().heads
@@ -135,7 +135,7 @@ class CudaExecutable final : public Executable {
     if (program_.clip_stat >= 0) driver_->upload(stat(program_.clip_stat), &factor, sizeof factor);
   }
 
-  /// `table` is in device memory and lives as long as this.
+  /// `table` makes an array in device memory that lives as long as this.
   template <class T>
   T* table(const std::vector<T>& rows) {
     tables_.emplace_back(driver_, rows.size() * sizeof(T));

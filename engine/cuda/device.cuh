@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kThreads) for_each(uint32_t n, F f) {
     if (const uint32_t i = first + k * kThreads; i < n) f(i);
 }
 
-/// out_o[j] = sum over rows r of f(r, j)[o] for N outputs; f returns float for one output, float2 for two.
+/// `add_to` serves out_o[j] = sum over rows r of f(r, j)[o], for N outputs: f returns float for one, float2 for two.
 __device__ inline void add_to(float& a, float b) { a += b; }
 __device__ inline void add_to(float2& a, float2 b) {
   a.x += b.x;
@@ -129,7 +129,7 @@ inline void sum_rows(Context& context, const float* p, int64_t rows, int64_t col
   launch(context, sum_columns<float, MatrixColumn>, column_sums(cols), rows, n, MatrixColumn{p, n}, outputs);
 }
 
-/// *out = sum of f(i), i < n: partial sums by blocks in double, added in order by the last block.
+/// `sum_all` computes *out = sum of f(i), i < n: partial sums by blocks in double, added in order by the last block.
 template <class F>
 __global__ void __launch_bounds__(kThreads)
     sum_all(uint32_t n, F f, double* partials, uint32_t* counter, float* out, bool add) {

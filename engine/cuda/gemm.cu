@@ -5,7 +5,7 @@ namespace {
 
 /// `kMostWorkspace` is the most that a product may ask for; lowering plans what the chosen algorithms need.
 constexpr size_t kMostWorkspace = size_t{32} << 20;
-/// `kAlignment`: every tensor starts on a 64-byte line.
+/// `kAlignment` is that of every tensor, which starts on a 64-byte line.
 constexpr uint32_t kAlignment = 64;
 
 bool check(Context& context, cublasStatus_t status, const char* what) {
@@ -61,7 +61,7 @@ const GemmLibrary::Plan* GemmLibrary::plan(Context& context, const Gemm& g) {
   cublasLtMatmulPreference_t preference = nullptr;
   good = good && check(context, cublasLtMatmulPreferenceCreate(&preference), "matrix product");
   if (!good) return nullptr;
-  // Out-of-place reductions of a split sum: one order, whatever the blocks' timing.
+  // A split sum is reduced out of place, in one order whatever the timing of the blocks.
   const uint32_t reductions = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   const auto prefer = [&](cublasLtMatmulPreferenceAttributes_t attribute, const auto& value) {
     cublasLtMatmulPreferenceSetAttribute(preference, attribute, &value, sizeof value);

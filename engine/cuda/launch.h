@@ -50,7 +50,7 @@ constexpr Launch block_per_row(int64_t rows) {
   return {static_cast<uint32_t>(std::max<int64_t>(rows, 1)), 1, kThreads, 1, 0};
 }
 
-/// Rows of at least this length get a block, shorter rows a warp.
+/// `kLongRow` is the length from which on a row gets a block; shorter rows get a warp.
 inline constexpr int64_t kLongRow = 1024;
 
 // ---- sums over the rows of each column: a block has 32 columns, each with 32 partial sums
@@ -88,7 +88,7 @@ inline constexpr int64_t kScorePad = 4;
 inline constexpr size_t kAttentionStage =
     static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kKeyTile + kScorePad));
 
-/// With relative positions a tile of queries meets more distances than keys: as many as both sides together.
+/// `kRelativeStage` holds more distances than a tile has keys: as many as both sides together.
 inline constexpr size_t kRelativeStage =
     static_cast<size_t>(kInner * (kQueryTile + kScorePad) + kInner * (kQueryTile + kKeyTile + kScorePad));
 

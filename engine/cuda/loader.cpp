@@ -46,7 +46,7 @@ std::vector<std::string> library_paths() {
   return {directory + kLibrary, directory + "../lib/normscope/" + kLibrary, kLibrary};
 }
 
-/// `has_driver`: without a driver our library is not even opened, as cuBLAS, which comes with it, takes 60 MB.
+/// `has_driver` spares opening our library without a driver, as cuBLAS, which comes with it, takes 60 MB.
 bool has_driver() {
   void* driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
   if (driver) dlclose(driver);

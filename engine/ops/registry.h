@@ -1,4 +1,4 @@
-// The registry of ops as types: what ops.def says of each. It knows names and traits alone, no tape and no kernel.
+// The registry of ops as types, what ops.def says of each: names and traits alone, no tape and no kernel.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ enum class OpKind : uint8_t {
 };
 inline constexpr OpKind kNoOp = OpKind::Count;
 
-/// A row of ops.def.
+/// `OpTraits` is a row of ops.def.
 struct OpTraits {
   const char* name;
   size_t inputs;    ///< forward inputs at most

@@ -9,7 +9,7 @@ namespace normscope::test {
 namespace {
 
 constexpr double kTolerance = 1e-9;  // normalised error in the mean square, CPU against CUDA
-// Against the double reference, over the CPU's bound: a device adds in another order and contracts products.
+// `kSlack` is over the CPU's bound against the double reference: a device adds in another order and contracts products.
 // Largest seen on the emulated device: 1.6, at norms over one and three values.
 constexpr double kSlack = 2;
 

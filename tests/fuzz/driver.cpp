@@ -31,7 +31,7 @@ extern "C" {
 size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed)
     __attribute__((weak));
 void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));
-// No reader needs half a gigabyte for a small file: more is a fault.
+// No reader needs half a gigabyte for a small file, so more is a fault.
 const char* __asan_default_options() {
   return "max_allocation_size_mb=512:allocator_may_return_null=0:handle_abort=1:handle_sigfpe=1";
 }
@@ -128,7 +128,7 @@ Bytes piece_of(const Bytes& bytes) {
           bytes.begin() + static_cast<std::ptrdiff_t>(from + length)};
 }
 
-// A number of the text becomes one at the edge of a type.
+// `change_number` makes a number of the text one at the edge of a type.
 void change_number(Bytes& bytes, size_t most) {
   static const char* const kNumbers[] = {"0",
                                          "-1",
@@ -234,7 +234,7 @@ Bytes read(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// libFuzzer's: one "token" a line, with \xHH, \\ and \".
+// `read_dictionary` reads libFuzzer's format: one "token" a line, with \xHH, \\ and \".
 std::vector<Bytes> read_dictionary(const std::string& path) {
   std::vector<Bytes> tokens;
   std::ifstream file(path);

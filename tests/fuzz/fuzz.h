@@ -12,7 +12,7 @@
 #include "engine/core/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-// The plain mutation of bytes, for those targets that bring a mutator of their own.
+// `LLVMFuzzerMutate` is the plain mutation of bytes, for those targets that bring a mutator of their own.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace normscope::fuzz {
@@ -52,11 +52,11 @@ class Folder {
 /// `shallow` limits the depth of brackets, because the library writes JSON by recursion, which is not tested here.
 bool shallow(std::string_view json);
 
-/// A safetensors file whose header is changed as what it is: numbers to the edges of their types, values of
+/// `mutate_safetensors` changes the header of a file as what it is: numbers to the edges of their types, values of
 /// another type, names taken away and doubled, JSON inside of metadata likewise, its length kept right. For
 /// LLVMFuzzerCustomMutator.
 size_t mutate_safetensors(uint8_t* data, size_t size, size_t max_size, unsigned seed);
-/// The same for a file that is JSON.
+/// `mutate_json` does the same for a file that is JSON.
 size_t mutate_json(uint8_t* data, size_t size, size_t max_size, unsigned seed);
 
 }  // namespace normscope::fuzz

@@ -1,5 +1,5 @@
-// scripts/debian_pairs.py on a made-up index, with an apt-get of our own: what it pairs, what it leaves out, and what it
-// says where something is missing. Left out where there is no Python 3.
+// scripts/debian_pairs.py on a made-up index, with an apt-get of our own: what it pairs, what it leaves out, and what
+// it says where something is missing. Left out where there is no Python 3.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ const std::set<std::string> kPairs{
     "Dieses Paket ist ein langer Absatz. Und er hat zwei Sätze und nicht nur einen.\t"
     "This package is a long paragraph in one sentence, and that is all of it."};
 
-/// The stanzas in another order.
+/// `reversed` is the index with its stanzas in another order.
 std::string reversed(const std::string& index) {
   std::string out;
   for (size_t at = 0, end = 0; at < index.size(); at = end + 2) {
@@ -111,7 +111,7 @@ struct Script {
                         .c_str());
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_all(out), read_all(err)};
   }
-  /// With an apt-get of these lines in front of the machine's own.
+  /// `with_apt` runs it with an apt-get of these lines in front of the machine's own.
   Outcome with_apt(const std::string& lines, const std::string& arguments) const {
     std::filesystem::create_directories(folder.file("bin"));
     const std::string apt = folder.write("bin/apt-get", "#!/bin/sh\n" + lines + "\n");

@@ -1,6 +1,5 @@
 // No file of engine/, training/ and app/ has more than 400 lines, no function more than 60. Functions are found without
-// a parser, by what clang-format does: the brace that ends one stands alone under the first letter of its
-// head.
+// a parser, by what clang-format does: the brace that ends one is alone, under the first letter of its head.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -28,7 +27,7 @@ std::string_view trimmed(std::string_view text) {
   return from == text.npos ? std::string_view{} : text.substr(from, text.find_last_not_of(' ') + 1 - from);
 }
 
-/// The line without a comment at its end and without the blanks around it.
+/// `code_of` is the line without a comment at its end and without the blanks around it.
 std::string_view code_of(std::string_view line) {
   for (size_t at = line.find("//"); at != line.npos; at = line.find("//", at + 1))
     if (at == 0 || line[at - 1] == ' ') return trimmed(line.substr(0, at));
@@ -41,7 +40,7 @@ bool ends_statement(std::string_view code) {
   return code.empty() || code.front() == '#' || std::string_view(";{}:").find(code.back()) != code.npos;
 }
 
-/// Namespaces and types: what stands in them is looked at one by one.
+/// `opens_scope` finds namespaces and types: what is in them is looked at one by one.
 bool opens_scope(std::string_view head) {
   if (head.starts_with("template")) {
     const size_t type = std::min(head.find("> struct "), head.find("> class "));
@@ -55,7 +54,7 @@ bool opens_scope(std::string_view head) {
   return false;
 }
 
-/// A table is data: "constexpr Row kRows[] = {", "constexpr std::array<Row, 3> kRows{{".
+/// `opens_table` finds data: "constexpr Row kRows[] = {", "constexpr std::array<Row, 3> kRows{{".
 bool opens_table(std::string_view head) { return head.ends_with("= {") || head.find('(') == head.npos; }
 
 std::vector<Function> functions_of(const std::vector<std::string>& lines) {
@@ -77,7 +76,7 @@ std::vector<Function> functions_of(const std::vector<std::string>& lines) {
   return found;
 }
 
-/// What is too long, a line each: "app/ui/ui.cpp:7: 61 lines, expected at most 60: void draw() {".
+/// `too_long` has a line for each fault: "app/ui/ui.cpp:7: 61 lines, expected at most 60: void draw() {".
 std::vector<std::string> too_long(const std::string& file, const std::vector<std::string>& lines) {
   std::vector<std::string> faults;
   const auto say = [&](size_t line, size_t count, size_t most, const std::string& what) {

@@ -16,7 +16,7 @@
 namespace {
 namespace fs = std::filesystem;
 
-/// Each knows the ones before it.
+/// `kFloors` are in order: each knows the ones before it.
 constexpr const char* kFloors[] = {"engine", "training", "app"};
 
 struct Room {
@@ -24,7 +24,7 @@ struct Room {
   const char* may_include;
 };
 
-// engine/ops holds four rooms: the registry, which knows names and traits alone; what records an op; and what
+// `kRooms` has four rooms in engine/ops: the registry, which knows names and traits alone; what records an op; and what
 // computes it on either backend. example.cpp is engine/'s only file of its own.
 constexpr Room kRooms[] = {
     {"engine/core", ""},
@@ -101,7 +101,7 @@ constexpr Room kRooms[] = {
     {"app", "app/commands"},
 };
 
-/// "engine/ops/linear/linear_cpu.cpp" -> "engine/ops on cpu".
+/// `room_of` makes "engine/ops on cpu" of "engine/ops/linear/linear_cpu.cpp".
 std::string room_of(const std::string& path) {
   if (path == "engine/ops/ops.def" || path == "engine/ops/registry.h") return "registry";
   if (path.starts_with("engine/ops/")) {
@@ -155,7 +155,7 @@ std::map<std::string, std::set<std::string>> table() {
   return rooms;
 }
 
-/// What breaks the table, a line each: "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include
+/// `broken` is what breaks the table, a line each: "app/ui/ui.h:7 includes app/lab/lab_screen.h: app/ui may not include
 /// app/lab".
 std::vector<std::string> broken(const std::vector<Include>& includes) {
   const auto rooms = table();

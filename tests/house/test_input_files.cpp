@@ -46,7 +46,7 @@ std::string repeated(std::string_view part, size_t count) {
   return text;
 }
 
-/// Of the processor, not of the clock: the machine may be busy.
+/// `seconds` are the processor's, not the clock's: the machine may be busy.
 double seconds(const auto& act) {
   const std::clock_t begin = std::clock();
   act();

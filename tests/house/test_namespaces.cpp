@@ -1,4 +1,4 @@
-// Rooms and namespaces agree: a file of app/sweep opens `normscope::sweep`, or `normscope` for what every room speaks of,
+// Rooms and namespaces agree: a file of app/sweep opens `normscope::sweep`, or `normscope` for what all rooms speak of,
 // and no other.
 #include <filesystem>
 #include <fstream>
@@ -19,7 +19,7 @@ struct Exception {
   const char *room, *also, *why;
 };
 
-// An exception that no file needs any more fails the test as well.
+// `kExceptions` are all needed: one that no file needs any more fails the test as well.
 constexpr Exception kExceptions[] = {
     {"engine/tape", "passes", "the passes of seal, beside what they work on"},
     {"engine/ops", "cpu cuda", "the kernels of an op stand in its folder and belong to a backend"},
@@ -38,14 +38,14 @@ constexpr Exception kExceptions[] = {
     {"app/settings", "lab", "the Lab's settings"},
 };
 
-/// "app/sweep" of "app/sweep/screen/cell.h".
+/// `room_of` makes "app/sweep" of "app/sweep/screen/cell.h".
 std::string room_of(const fs::path& relative) {
   auto part = relative.begin();
   const std::string floor = part->string();
   return floor + "/" + (++part)->string();
 }
 
-/// The namespaces within `normscope` that the files of each room open, by their first name; "" is `normscope` itself.
+/// `opened` has the namespaces within `normscope` that each room's files open, by their first name; "" is `normscope`.
 std::map<std::string, std::set<std::string>> opened() {
   static const std::regex line("namespace normscope(::([a-z_]+))?[a-z_:]* \\{");
   std::map<std::string, std::set<std::string>> rooms;

@@ -1,5 +1,5 @@
-// The formulas that the ops say of themselves (engine/ops/rules.h): no op without one, nothing that cannot be drawn, and
-// the page that is printed from them.
+// The formulas by which ops describe themselves (engine/ops/rules.h): no op without one, nothing that cannot be drawn,
+// and the page that is printed from them.
 #include <algorithm>
 #include <set>
 #include <string>

@@ -28,7 +28,7 @@ bool is_word(const Token& t) {
   return in_word(t.text[0]) && !std::isdigit(static_cast<unsigned char>(t.text[0]));
 }
 
-/// The end of the comment, directive or literal that begins at `at`; `at` itself where none does.
+/// `end_of_skipped` is the end of the comment, directive or literal that begins at `at`; `at` itself where none does.
 size_t end_of_skipped(std::string_view s, size_t at, bool begins_line) {
   const auto past = [&](const std::string& end, size_t from) {
     return std::min(s.find(end, from), s.size() - end.size()) + end.size();
@@ -74,7 +74,7 @@ Tokens tokens_of(const std::string& text) {
   return tokens;
 }
 
-/// The statement behind "if (...)", "else", "case 1:" and the like. What stood in brackets is not in `t`.
+/// `begin_of_statement` is behind "if (...)", "else", "case 1:" and the like. What stood in brackets is not in `t`.
 size_t begin_of_statement(const Tokens& t) {
   static const std::set<std::string> conditional{"if", "for", "while", "switch", "catch"};
   static const std::set<std::string> labels{"case", "default", "public", "private", "protected"};
@@ -104,7 +104,7 @@ size_t behind_angles(const Tokens& t, size_t i) {
   return i;
 }
 
-/// "Type name", "const", "std::vector<int>& name": two words with nothing but * and & between them.
+/// `declares` finds "Type name", "const", "std::vector<int>& name": two words with nothing but * and & between them.
 bool declares(const Tokens& t, size_t i) {
   static const std::set<std::string> expressions{"return",    "throw",    "delete",
                                                  "co_return", "co_yield", "goto"};
@@ -122,7 +122,7 @@ bool declares(const Tokens& t, size_t i) {
   return i < t.size() && is_word(t[i]);
 }
 
-/// The line of each statement that a comma joins with another.
+/// `joined` has the line of each statement that a comma joins with another.
 std::vector<size_t> joined(const std::string& text) {
   struct Level {
     char open;

@@ -16,12 +16,12 @@
 namespace {
 namespace fs = std::filesystem;
 
-/// Splits C++ into words and signs; comments, literals and lines of the preprocessor are left out.
+/// `Words` splits C++ into words and signs; comments, literals and lines of the preprocessor are left out.
 class Words {
  public:
   explicit Words(std::string_view text) : text_(text) {}
 
-  /// Empty at the end of the text.
+  /// `next` is empty at the end of the text.
   std::string_view next() {
     skip();
     if (at_ >= text_.size()) return {};
@@ -88,7 +88,7 @@ struct Definition {
 };
 using Definitions = std::map<std::string, std::vector<Definition>>;
 
-/// Reads the types that a file defines in named namespaces, those within other types included. What stands in a
+/// `Reader` reads the types that a file defines in named namespaces, those within other types included. What is in a
 /// function or in a namespace without a name is seen by its own file alone.
 class Reader {
  public:
@@ -101,7 +101,7 @@ class Reader {
  private:
   std::string_view word() const { return at_ < words_.size() ? words_[at_] : std::string_view(); }
 
-  /// Reads up to the brace that closes the scope. A scope that others cannot name keeps nothing.
+  /// `read_scope` reads up to the brace that closes the scope. A scope that others cannot name keeps nothing.
   void read_scope(const std::string& scope, bool named) {
     size_t statement = at_;
     for (; at_ < words_.size() && words_[at_] != "}"; ++at_) {
@@ -123,7 +123,7 @@ class Reader {
   }
   bool in_c(size_t statement) const { return words_[statement] == "extern" && at_ == statement + 1; }
 
-  /// The name of the namespace or type that the brace here opens; empty: it opens something else.
+  /// `opened` is the name of the namespace or type that the brace here opens; empty: it opens something else.
   std::string opened(size_t statement) const {
     int angles = 0;
     for (size_t i = statement; i < at_; ++i) {
@@ -141,7 +141,7 @@ class Reader {
     }
     return {};
   }
-  /// "alignas(64) Row final : Base" is Row, "Pair<int>" a type beside Pair; "Foo bar(...)" is none.
+  /// `name_behind` makes Row of "alignas(64) Row final : Base", Pair<int> of "Pair<int>", nothing of "Foo bar(...)".
   std::string name_behind(size_t i) const {
     std::string name;
     for (; i < at_ && words_[i] != ":" && words_[i] != "final"; ++i) {
@@ -174,7 +174,7 @@ void add_types(std::string_view text, const std::string& file, Definitions& all)
   Reader(text, file, all).read();
 }
 
-/// A line for each name that two files define differently.
+/// `two_of_a_name` has a line for each name that two files define differently.
 std::vector<std::string> two_of_a_name(const Definitions& all) {
   std::vector<std::string> faults;
   for (const auto& [name, made] : all)

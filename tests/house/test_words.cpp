@@ -40,7 +40,7 @@ std::set<std::string> places_of(const Language::Entry& entry) {
   return names;
 }
 
-/// The texts between quotes of a source file, those that stand side by side joined.
+/// `literals_of` are the texts between quotes of a source file, adjacent ones joined.
 std::vector<std::string> literals_of(const std::string& source) {
   std::vector<std::string> found;
   static const std::regex literal("\"((?:[^\"\\\\\\n]|\\\\.)*)\"");
@@ -49,7 +49,7 @@ std::vector<std::string> literals_of(const std::string& source) {
   return found;
 }
 
-/// Of the app, but for the room of words, whose comments have examples; and of the site, which is written in Python.
+/// `sources` are those of the app but for the room of words, whose comments have examples, and the site's Python files.
 std::vector<fs::path> sources() {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(NORMSCOPE_SOURCE_DIR "/app"))
@@ -67,7 +67,7 @@ struct Asked {
   std::vector<std::string> missing;  ///< "FILE: key"
 };
 
-/// Literals that begin with the name of a file of words. What holds "{}" stands for every key that fits.
+/// `asked_by_code` are the literals that begin with a words file's name. "{}" in one stands for every key that fits.
 Asked asked_by_code() {
   const Language& english = words::language("en");
   std::set<std::string> rooms;

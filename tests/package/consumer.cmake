@@ -11,7 +11,7 @@ endfunction()
 
 run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix" --component libnormscope-dev)
 
-# Every header finds what it includes, and needs no library that the package does not ask for (sys, linux, emscripten: the compiler's own).
+# Every header finds what it includes, and needs no library but the package's (sys, linux, emscripten: the compiler's).
 file(GLOB_RECURSE headers "${WORK}/prefix/include/normscope/*")
 list(LENGTH headers count)
 if(count LESS 50)

@@ -1,5 +1,5 @@
-# The installed program: what a desktop reads of it agrees with what it says itself, and everything that belongs to it is
-# there and found where it lies.
+# The installed program is tested: what a desktop reads of it agrees with what it says itself, and everything that
+# belongs to it is found where it is.
 # cmake -DBUILD=build tree -DWORK=folder -DSOURCE=sources -P installed.cmake
 cmake_minimum_required(VERSION 3.22)
 file(REMOVE_RECURSE "${WORK}")
@@ -13,7 +13,7 @@ function(expect what found expected)
     message(FATAL_ERROR "${what}: expected '${expected}', found '${found}'")
   endif()
 endfunction()
-# only(VARIABLE FILE REGEX): what the group matches in the one line of the file that matches.
+# only(VARIABLE FILE REGEX): returns what the group matches in the one line of the file that matches.
 function(only variable file regex)
   file(STRINGS "${file}" lines REGEX "${regex}")
   list(LENGTH lines count)
@@ -29,7 +29,7 @@ endfunction()
 printed(version --version)
 string(REGEX REPLACE "^normscope ([^\n]*)\n.*" "\\1" version "${version}")
 
-# The menu entry starts the program, and has its icon in every size and its description.
+# The menu entry has to start the program, and to have its icon in every size and its description.
 set(desktop "${root}/share/applications/normscope.desktop")
 only(name "${desktop}" "^Name=(.*)")
 only(exec "${desktop}" "^Exec=([^ ]*)")
@@ -62,7 +62,7 @@ expect("menu entry in the description" "${entry}" normscope.desktop)
 expect("program in the description" "${binary}" "${exec}")
 expect("summary and comment" "${summary}" "${comment}")
 
-# What the program prints of itself.
+# What the program prints of itself has to be there.
 set(file_bash bash-completion/completions/normscope)
 set(file_zsh zsh/site-functions/_normscope)
 set(file_fish fish/vendor_completions.d/normscope.fish)
@@ -77,7 +77,7 @@ foreach(shell bash zsh fish man)
   expect("share/${file_${shell}}" "${file}" "${text}")
 endforeach()
 
-# Its own lessons and claims, and not those of the sources: one that is missing here is not listed.
+# Its own lessons and claims are read, not those of the sources: one that is missing here is not listed.
 foreach(folder lessons claims)
   file(GLOB_RECURSE here RELATIVE "${root}/share/normscope/${folder}" "${root}/share/normscope/${folder}/*")
   file(GLOB_RECURSE there RELATIVE "${SOURCE}/${folder}" "${SOURCE}/${folder}/*")

@@ -1,7 +1,7 @@
-// A decoder written straight from the papers, in double over training/measure/step/reference.h, on numbers that know their derivatives (var.h): Post-LN and Pre-LN (Xiong et
-// al. 2020), Sandwich, DeepNorm (Wang et al. 2022), ReZero (Bachlechner et al. 2020), Admin (Liu et al.
-// 2020) and the younger ones, one case each. It knows nothing of the engine's Wiring, so that a wrong wiring
-// shows. Parameters go by the engine's names.
+// A decoder written straight from the papers, in double over training/measure/step/reference.h, on numbers that know
+// their derivatives (var.h): Post-LN and Pre-LN (Xiong et al. 2020), Sandwich, DeepNorm (Wang et al. 2022), ReZero
+// (Bachlechner et al. 2020), Admin (Liu et al. 2020) and the younger ones, one case each. It knows nothing of the
+// engine's Wiring, so that a wrong wiring shows. Parameters go by the engine's names.
 #pragma once
 
 #include <fmt/format.h>
@@ -71,11 +71,11 @@ class Decoder {
   }
 
  private:
-  /// A tensor; empty: absent.
+  /// `Rows` is a tensor; empty: absent.
   using Rows = Array<Var>;
   inline static const Rows kAbsent{};
 
-  /// What follows the last layer.
+  /// `ended` is what follows the last layer.
   Rows ended(Rows x) {
     switch (s_.placement) {
       case Placement::Pre:
@@ -99,7 +99,7 @@ class Decoder {
     }
   }
 
-  /// Of the sub-layer at hand, times the learned scalar of that name where there is one.
+  /// `branch_value` is that of the sub-layer at hand, times the learned scalar of that name where there is one.
   Values branch_value(const std::string& scale) const {
     Values branch = values_of(branch_);
     if (const auto found = leaves_.find(scale); found != leaves_.end())
@@ -212,7 +212,7 @@ class Decoder {
     return linear(shifted(n + ".shift_out", h, s_.F), leaf(n + ".w2"), bias(".b2"), {R, s_.F, s_.D});
   }
 
-  /// A function of reference.h of each name: an activation without a reference does not compile.
+  /// `activated` calls the function of reference.h of each name: an activation without a reference does not compile.
   Rows activated(Rows x) {
     switch (s_.activation) {
 #define ACTIVATION(Name, op) \
@@ -228,13 +228,13 @@ class Decoder {
     return s_.placement == Placement::NormFormer || s_.placement == Placement::NormFormerScaled;
   }
 
-  /// FixUp's scalar shift.
+  /// `shifted` adds FixUp's scalar shift.
   Rows shifted(const std::string& n, Rows x, int64_t width = 0) {
     if (s_.placement != Placement::FixUp) return x;
     return affine(x, kAbsent, leaf(n + ".b"), 1, width ? width : s_.D);
   }
 
-  /// Over rows of the given width, 0: of the model's.
+  /// `norm` goes over rows of the given width, 0: of the model's.
   Rows norm(const std::string& n, Rows x, int64_t width = 0) {
     const Rows gain = s_.norm == NormKind::Simple ? kAbsent : leaf(n + ".gain");
     const Rows bias = s_.norm == NormKind::LayerNorm ? leaf(n + ".bias") : kAbsent;

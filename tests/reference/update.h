@@ -27,7 +27,7 @@ inline double variance(const Values& x) {
   return sum;
 }
 
-/// min(1, bound / total norm); a bound of 0 clips nothing.
+/// `clip_factor` is min(1, bound / total norm); a bound of 0 clips nothing.
 inline double clip_factor(double total_norm, double bound) {
   return bound > 0 && total_norm > bound ? bound / total_norm : 1.0;
 }
@@ -36,13 +36,13 @@ struct UpdateResult {
   Values value, m, v, change;
 };
 
-/// The clipped gradient with the coupled decay.
+/// `with_l2` is the clipped gradient with the coupled decay.
 inline Values with_l2(const Values& w, Values g, const StepInputs& s) {
   for (size_t i = 0; i < g.size(); ++i) g[i] += static_cast<double>(s.l2) * w[i];
   return g;
 }
 
-/// Kingma and Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter 2019), and RAdam's
+/// `adam` is Kingma and Ba 2015, algorithm 1, with decoupled weight decay (Loshchilov and Hutter 2019), and RAdam's
 /// factor and un-adapted steps (Liu et al. 2020, algorithm 2). The gradient is clipped already.
 inline UpdateResult adam(const Values& w, const Values& clipped, const Values& m, const Values& v,
                          const StepInputs& s) {

@@ -1,7 +1,7 @@
 // Var is a double that remembers how it was computed, so that one sweep backwards gives the derivative of a result with
 // respect to every number that it came from (reverse accumulation: Linnainmaa 1970; Karpathy's micrograd is the same on
-// two pages). The reference's forward, training/measure/step/reference.h, runs on it unchanged: no backward is written by hand here,
-// so that the kernels' own are compared with the derivative of the formula itself.
+// two pages). The reference's forward, training/measure/step/reference.h, runs on it unchanged: no backward is written
+// here, so that the kernels' own are compared with the derivative of the formula itself.
 #pragma once
 
 #include <cmath>
@@ -28,14 +28,14 @@ class Trace {
   }
   Trace(const Trace&) = delete;
 
-  /// Adds a number that follows numbers a and b with slopes da and db; -1: no such number.
+  /// `follows` adds a number that follows numbers a and b with slopes da and db; -1: no such number.
   static int32_t follows(int32_t a, double da, int32_t b = -1, double db = 0) {
     if (a < 0 && b < 0) return -1;  // a constant
     return newest()->add({a, b, da, db});
   }
   int32_t leaf() { return add({-1, -1, 0, 0}); }
 
-  /// Derivatives of sum_i out_weight_i out_i with respect to everything recorded.
+  /// `sweep` computes the derivatives of sum_i out_weight_i out_i with respect to everything recorded.
   template <class Out>
   void sweep(const std::vector<Out>& out, const Values& out_weight) {
     gradient_.assign(steps_.size(), 0.0);
@@ -64,7 +64,7 @@ class Trace {
     return trace;
   }
 
-  /// Memory of the last one: a product of some size records millions of steps.
+  /// `spare` is the memory of the last trace: a product of some size records millions of steps.
   static std::vector<Step>& spare() {
     static thread_local std::vector<Step> steps;
     return steps;
@@ -110,13 +110,13 @@ inline Values values_of(const Array<Var>& x) {
   for (const Var& e : x) v.push_back(e.v);
   return v;
 }
-/// What the trace is asked for the derivatives of.
+/// `leaves` are what the trace is asked for the derivatives of.
 inline Array<Var> leaves(Trace& trace, const Values& v) {
   Array<Var> x;
   for (const double e : v) x.emplace_back(e, trace.leaf());
   return x;
 }
-/// Behind sweep(), of leaves.
+/// `gradients` are those of leaves, behind sweep().
 inline Values gradients(const Trace& trace, const Array<Var>& x) {
   Values g;
   for (const Var& e : x) g.push_back(trace.gradient(e.place));

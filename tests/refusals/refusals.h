@@ -1,9 +1,9 @@
-// What is refused, as data: NAME.txt beside this file, a row a line, read by tests/app/cli/test_refusals.cpp. The rows of a
-// reader are INPUT | WORDS...; where NAME.toml stands there too, they are FROM => TO | WORDS..., a change to it. The rows
-// of the program are CODE | ARGUMENTS | WORDS..., run one after the other in a folder of their own: {NAME} is a file of
-// the folder, which `file NAME | CONTENT` writes, or what `set NAME | TEXT` says. The message holds the words; after ^
-// it begins with them, after == it is them. An empty line and a line that begins with "# " is no row; \n, \t, \\, \0
-// and \xHH are as in C++. The inputs seed the fuzz target of the reader's name (tests/fuzz/CMakeLists.txt).
+// What is refused, as data: NAME.txt beside this file, a row a line, read by tests/app/cli/test_refusals.cpp. The rows
+// of a reader are INPUT | WORDS...; where there is a NAME.toml too, they are FROM => TO | WORDS..., a change to it. The
+// rows of the program are CODE | ARGUMENTS | WORDS..., run one after the other in a folder of their own: {NAME} is a
+// file of the folder, which `file NAME | CONTENT` writes, or what `set NAME | TEXT` says. The message holds the words;
+// after ^ it begins with them, after == it is them. An empty line and a line that begins with "# " is no row; \n, \t,
+// \\, \0 and \xHH are as in C++. The inputs seed the fuzz target of the reader's name (tests/fuzz/CMakeLists.txt).
 #pragma once
 
 #include <fstream>
@@ -21,7 +21,7 @@ inline std::string refusal_file(const std::string& name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The text that the rows of NAME.txt change.
+/// `refusal_base` is the text that the rows of NAME.txt change.
 inline std::string refusal_base(const std::string& name) { return refusal_file(name + ".toml"); }
 
 inline std::string unescaped(const std::string& text) {
@@ -61,7 +61,7 @@ inline std::vector<std::string> split(const std::string& text, const std::string
   return parts;
 }
 
-/// The fields of every row of NAME.txt.
+/// `refusals` are the fields of every row of NAME.txt.
 inline std::vector<std::vector<std::string>> refusals(const std::string& name) {
   std::vector<std::vector<std::string>> rows;
   std::istringstream lines(refusal_file(name + ".txt"));
@@ -73,7 +73,7 @@ inline std::vector<std::vector<std::string>> refusals(const std::string& name) {
   return rows;
 }
 
-/// Whether a message holds the words of a row.
+/// `says` tells whether a message holds the words of a row.
 inline bool says(const std::string& message, const std::string& words) {
   if (words.starts_with("==")) return message == words.substr(2);
   if (words.starts_with("^")) return message.starts_with(words.substr(1));

@@ -32,7 +32,7 @@ constexpr const char* kOutFolder = "out";
 
 std::string out_folder(const std::string& out) { return out.empty() ? kOutFolder : out; }
 
-/// "A (Post-LN): stuck 5, learns 0 of 5 seeds": what the table says, run by run.
+/// `seeds_agree` says what the table says, run by run: "A (Post-LN): stuck 5, learns 0 of 5 seeds".
 std::vector<std::string> seeds_agree(const std::vector<RunResult>& results) {
   std::vector<std::string> lines;
   for (char letter = 'A'; letter <= 'D'; ++letter) {
@@ -56,7 +56,7 @@ std::vector<std::string> seeds_agree(const std::vector<RunResult>& results) {
   return lines;
 }
 
-/// The line that trains the same runs.
+/// `compare_command_of` is the line that trains the same runs.
 std::string compare_command_of(const MainOptions& options, const BackendOptions& backend,
                                std::string_view between) {
   std::string line = "normscope compare";
@@ -99,7 +99,7 @@ void show_compared(const CompareStudy& study, int32_t seeds) {
   flush();
 }
 
-/// `close_compared` writes log and pictures. Where the store lacks a run, those of an earlier time stay.
+/// `close_compared` writes log and pictures. Where the store lacks a run, an earlier log and its pictures stay.
 Exit close_compared(const CompareStudy& study, const StudyOptions& options, const std::string& log_path,
                     Closing& closing) {
   if (options.stored && !study.complete()) {
@@ -117,7 +117,7 @@ Exit close_compared(const CompareStudy& study, const StudyOptions& options, cons
 
 Exit train_compared(const MainOptions& options, const StudyOptions& study_options) {
   auto [runs, link] = main_runs(options);
-  if (link)  // it says how far, and with which seed
+  if (link)  // the link says how far, and with which seed
     override_runs(runs, "", options.steps > 0 ? 0 : link->step, -1);
   backend_of(study_options.backend);
   CompareStudy study(std::move(runs), options.seeds, link.has_value());
@@ -155,7 +155,7 @@ Exit train_compared(const MainOptions& options, const StudyOptions& study_option
   return run_study(study_options, work);
 }
 
-/// What was asked for without a name (name_outputs()) goes into --out.
+/// `files_to_write` puts what was asked for without a name (name_outputs()) into --out.
 StudyFiles files_to_write(const CompareOptions& asked, const std::string& folder) {
   const auto place = [&](const std::string& path, std::string_view unnamed, const char* ending) {
     return path == unnamed ? folder + "/compare" + ending : path;

@@ -36,7 +36,7 @@ void log_run(RunLog& log, const RunLabel& label, const History& history) {
   }
 }
 
-/// That a run was put by and gone on with is no event of what was compared: its bits are the same.
+/// `take_back_resumed` removes the event that a run was put by and gone on with: its bits are the same.
 void take_back_resumed(History& history) {
   for (const RunEvent& event : history.events())
     if (event.kind == RunEvent::Kind::Resumed) history.take_back(event);
@@ -96,7 +96,7 @@ void CompareStudy::require_buildable() const {
 
 void CompareStudy::keep(size_t place, Run& run) {
   take_back_resumed(*run.history());
-  // As the history of a stored run has it.
+  // The loss is rounded as in the history of a stored run.
   const auto validation = static_cast<double>(static_cast<float>(run.last_validation_loss()));
   Ended ended{run.spec(), run.edits(), run.state(), validation, run.history()};
   std::optional<FinishedRun> whole;
@@ -118,7 +118,7 @@ StudyCount CompareStudy::train(experiments::ResultStore& store, const experiment
   return count_of(study_, studied);
 }
 
-/// What was kept becomes results, of equal runs each one's own.
+/// `collect` makes results of what was kept; equal runs get one each.
 void CompareStudy::collect(const experiments::Studied& studied) {
   for (size_t place = 0; place < study_.runs.size(); ++place) {
     const std::optional<experiments::Taken>& taken = studied.runs[place];

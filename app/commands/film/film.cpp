@@ -41,7 +41,7 @@ struct Steps {
   int32_t first = 0, last = 0;
 };
 
-/// What --from and --to leave of a session of so many steps.
+/// `steps_of` is what --from and --to leave of a session of so many steps.
 Steps steps_of(const FilmOptions& options, int32_t newest) {
   const Steps steps{options.from == kOwn ? 0 : options.from, options.to == kOwn ? newest : options.to};
   if (steps.last > newest || steps.first > steps.last)
@@ -51,7 +51,7 @@ Steps steps_of(const FilmOptions& options, int32_t newest) {
   return steps;
 }
 
-/// A folder that a window kept: its runs as they stand there.
+/// `restore` opens a folder that a window kept, with its runs as they were.
 Steps restore(Lab& lab, const FilmOptions& options) {
   lab.post(session::RestoreSession{options.session, false});
   {
@@ -68,14 +68,14 @@ Steps restore(Lab& lab, const FilmOptions& options) {
   return steps_of(options, view->step);
 }
 
-/// Of frames that are as far apart as can be, with the first and the last step among them; of one the last.
+/// `step_of` spaces frames as far apart as can be, from the first step to the last; a single frame is the last.
 int32_t step_of(int64_t frame, int64_t frames, const Steps& steps) {
   if (frames == 1) return steps.last;
   const double way = static_cast<double>(frame) / static_cast<double>(frames - 1);
   return steps.first + static_cast<int32_t>(std::lround(way * (steps.last - steps.first)));
 }
 
-/// Plays on to a step; false when it was interrupted.
+/// `play_to` plays on to a step; false when it was interrupted.
 bool play_to(Lab& lab, int32_t step, Progress& progress) {
   if (step <= lab.view()->step) return true;
   lab.post(session::PlayTo{step});
@@ -84,8 +84,8 @@ bool play_to(Lab& lab, int32_t step, Progress& progress) {
   return true;
 }
 
-/// Runs as Ctrl+S saves them: trained to the end of their budget first. They rest at every step that is shown, so that
-/// what each model wrote there is known. Nothing when it was interrupted.
+/// `train` trains runs as Ctrl+S saves them: to the end of their budget first. They rest at every step that is shown,
+/// so that what each model wrote there is known. Nothing when it was interrupted.
 std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const FilmOptions& options,
                            int64_t frames) {
   begin(lab, runs);
@@ -103,15 +103,15 @@ std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const F
   return Steps{std::min(steps.first, view->step), std::min(steps.last, view->step)};
 }
 
-/// What the screen shows. Nothing but frames that are whole is left where an interrupt comes meanwhile, but for a film
-/// that goes through ffmpeg, which is put away first.
+/// `drawn` is what the screen shows. An interrupt meanwhile ends the program at once where frames are files, as only
+/// whole ones are left; a film that goes through ffmpeg is put away first.
 raster::Image drawn(Stand& stand, const FilmForm& form) {
   std::optional<EndsAtOnce> at_once;
   if (form.kind == FilmKind::Frames) at_once.emplace(kFramesInterrupted);
   return stand.picture();
 }
 
-/// False when it was interrupted.
+/// `draw_frames` returns false when it was interrupted.
 bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, const FilmForm& form) {
   Stand stand(lab, picture);
   if (picture.compare) stand.state.screens.shown = Screen::Compare;
@@ -139,7 +139,7 @@ Exit interrupted(const FilmForm& form) {
   return Exit::Interrupted;
 }
 
-/// The runs of a configuration; none: a folder that a window kept.
+/// `runs_in` are the runs of a configuration; none for a folder that a window kept.
 std::vector<ConfigRun> runs_in(const std::string& session) {
   const FileLook look = look_at(session);
   if (look.kind == FileKind::Session) return {};
@@ -161,7 +161,7 @@ Exit film(const FilmOptions& options) {
   const std::vector<ConfigRun> runs = runs_in(options.session);
   std::vector<NamedFile> inputs{{"SESSION", options.session}};
   if (!runs.empty()) {
-    task_of(runs[0].spec);  // said here, before anything is built
+    task_of(runs[0].spec);  // data that cannot be used are refused before anything is built
     const std::vector<NamedFile> files = files_of(runs[0].spec);
     inputs.insert(inputs.end(), files.begin(), files.end());
   }

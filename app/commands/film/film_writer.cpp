@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kEncoder = "ffmpeg";
 
-/// Frames in, raw, on standard input; no words but errors.
+/// `encoder_words` has raw frames on standard input, and no words but errors.
 std::vector<std::string> encoder_words(const FilmForm& form) {
   std::vector<std::string> words{kEncoder,
                                  "-hide_banner",
@@ -36,8 +36,8 @@ std::vector<std::string> encoder_words(const FilmForm& form) {
                                  std::to_string(form.fps),
                                  "-i",
                                  "pipe:0"};
-  // The usual colours of MP4 have a pixel for every two by two. A palette a frame: one for all would need all frames
-  // in memory first.
+  // MP4's usual colours have a pixel for every two by two, so sides are even. A GIF has a palette for each frame: one
+  // for all would need all frames in memory first.
   const std::vector<std::string> mp4{
       "-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4"};
   const std::vector<std::string> gif{

@@ -48,7 +48,7 @@ struct LessonOptions {
   StudyOptions study{};  ///< of check
 };
 
-/// A lesson that cannot be read was said already.
+/// `exit_of` does not repeat which lesson cannot be read: that was said already.
 Exit exit_of(const Course& course, Exit otherwise = Exit::Ok) {
   return course.broken.empty() ? otherwise : Exit::Input;
 }
@@ -79,7 +79,7 @@ Exit show(const Lesson& lesson) {
   return Exit::Ok;
 }
 
-/// Whether every claim holds, and every measured.json is that of its lesson.
+/// `print_end` returns whether every claim holds, and every measured.json is that of its lesson.
 bool print_end(const std::vector<LessonReport>& reports, double seconds) {
   size_t held = 0, checks = 0;
   bool passed = true;
@@ -92,7 +92,7 @@ bool print_end(const std::vector<LessonReport>& reports, double seconds) {
   return passed;
 }
 
-/// The line that trains the same runs.
+/// `check_command_of` is the line that trains the same runs.
 std::string check_command_of(const LessonOptions& options, std::string_view between) {
   std::string line = "normscope lesson check" + (options.id.empty() ? "" : " " + options.id);
   const auto add = [&](const std::string& option) { line.append(between).append(option); };
@@ -101,7 +101,7 @@ std::string check_command_of(const LessonOptions& options, std::string_view betw
   return line + backend_line(options.study.backend, between);
 }
 
-/// The measurements of the chosen lessons: their runs trained, their claims judged.
+/// `LessonCheck` measures the chosen lessons: their runs are trained, their claims judged.
 class LessonCheck {
  public:
   LessonCheck(const Course& course, const LessonOptions& options)
@@ -132,7 +132,7 @@ class LessonCheck {
     return count;
   }
 
-  /// Each lesson as soon as it is judged. False: interrupted.
+  /// `judge` prints each lesson as soon as it is judged. False: interrupted.
   bool judge() try {
     if (lacks_)
       throw CommandError(Exit::Input,
@@ -186,7 +186,7 @@ Exit check(const Course& course, const LessonOptions& options) {
     return to_markdown(checks.reports(), page_command(work.command(" "), files));
   };
   work.close = [&](Closing& closing) {
-    if (checks.reports().empty()) return exit_of(course);  // of a shard, which judges nothing
+    if (checks.reports().empty()) return exit_of(course);  // a shard judges nothing
     for (const LessonReport& report : checks.reports())
       for (const Figure& figure : report.lesson->figures)
         if (!options.study.out.empty() && figure.tape.empty())
@@ -199,7 +199,7 @@ Exit check(const Course& course, const LessonOptions& options) {
   return run_study(options.study, work);
 }
 
-// Before anything is trained or written: a damaged measured.json is at fault itself.
+// `check_measured` comes before anything is trained or written, as a damaged measured.json is at fault itself.
 void check_measured(const Course& course) {
   with_exit(Exit::Input, [&] {
     for (const Lesson& lesson : course.lessons) load_results(lesson);
@@ -208,7 +208,7 @@ void check_measured(const Course& course) {
 
 std::string links_path(const LessonOptions& options) { return options.out + "/links.json"; }
 
-/// {"warm-up": "1&run=..."}: the runs of each lesson as a link that opens them at step 0. A lesson of tapes has none.
+/// `links_text` is {"warm-up": "1&run=..."}: the runs of each lesson, if any, as a link that opens them at step 0.
 std::string links_text(const Course& course) {
   nlohmann::json links = nlohmann::json::object();
   for (const Lesson& lesson : course.lessons) {
@@ -220,7 +220,7 @@ std::string links_text(const Course& course) {
   return links.dump(2) + "\n";
 }
 
-/// A page may be in a lesson's folder, in the place of one of its files never.
+/// `check_report` lets a page be in a lesson's folder, but never in the place of one of its files.
 void check_report(const Course& course, const LessonOptions& options) {
   std::vector<NamedFile> outputs, inputs;
   for (const std::string& path : report_files(course, options.out)) outputs.push_back({"--out", path});
@@ -230,7 +230,7 @@ void check_report(const Course& course, const LessonOptions& options) {
   refuse_clashes(outputs, inputs);
 }
 
-/// A language whose texts do not match the lesson's is told as a broken lesson is.
+/// `check_languages` reports a language whose texts do not match the lesson's as it does a broken lesson.
 void check_languages(Course& course) {
   for (const Lesson& lesson : course.lessons)
     for (const std::string& fault : language_faults(lesson)) {

@@ -67,13 +67,13 @@ bool write_licences(const std::string& path) {
 
 std::string table_path(const Lesson& lesson) { return (fs::path(lesson.folder) / "limits.md").string(); }
 
-/// A lesson and what was measured of it.
+/// `Reached` is a lesson and what was measured of it.
 struct Reached {
   const Lesson* lesson;
   std::vector<LimitLine> lines;
 };
 
-/// A row a measure, seed and setting.
+/// `limits_values` has a row for each measure, seed and setting.
 experiments::Table limits_values(const std::vector<Reached>& reached) {
   using experiments::Cell, experiments::Kind;
   experiments::Table table{{{"lesson", "lesson"},
@@ -99,7 +99,7 @@ std::string limits_title(const Lesson& lesson) {
   return fmt::format("{}: how far the effect reaches", lesson.title);
 }
 
-/// The line that trains the same runs.
+/// `limits_command_of` is the line that trains the same runs.
 std::string limits_command_of(const LimitsOptions& options, std::string_view between) {
   std::string line = "normscope lesson limits" + (options.id.empty() ? "" : " " + options.id);
   const auto add = [&](const char* option, const std::string& value) {
@@ -126,7 +126,7 @@ std::string text_of(const LimitsOptions& options, std::optional<TemporaryFolder>
   return {};
 }
 
-/// The limits of the chosen lessons: one seed of each setting, then more where a verdict differs.
+/// `LimitsStudy` finds the limits of the chosen lessons: one seed of each setting, then more where a verdict differs.
 class LimitsStudy {
  public:
   LimitsStudy(const Course& course, const LimitsOptions& options) : options_(options) {
@@ -142,7 +142,7 @@ class LimitsStudy {
   size_t lessons() const { return chosen_.size(); }
   const std::vector<Reached>& reached() const { return reached_; }
 
-  /// Of the first seed, without reading a file.
+  /// `runs` counts those of the first seed, without reading a file.
   int64_t runs() const {
     size_t count = 0;
     for (const Lesson* lesson : chosen_)
@@ -162,7 +162,7 @@ class LimitsStudy {
     return count;
   }
 
-  /// Each lesson as soon as it is measured. False: interrupted.
+  /// `show` prints each lesson as soon as it is measured. False: interrupted.
   bool show() try {
     if (lacks_)
       throw CommandError(Exit::Input,
@@ -200,8 +200,8 @@ class LimitsStudy {
     lacks_ = options_.study.stored && !count.missing.empty();
   }
 
-  /// The runs that the file of lines lacks are trained into the store, where measuring finds them; of a shard's plan all
-  /// count, so that every machine has the same plan.
+  /// `add_runs` trains the runs that the file of lines lacks into the store, where measuring finds them. Of a shard's
+  /// plan all count, so that every machine has the same plan.
   void add_runs(bool part, experiments::ResultStore& kept, const experiments::RunnerOptions& runner,
                 const OnProgress& on_progress, StudyCount& sum) {
     experiments::Study study{.name = "limits", .parts = experiments::kAlways};

@@ -19,7 +19,7 @@ namespace normscope::commands {
 using namespace cli;
 namespace {
 
-/// What trains: exactly one of them, or data alone.
+/// `add_sources` adds what trains: exactly one of them, or data alone.
 void add_sources(CLI::App& sub, TrainOptions& options) {
   CLI::Option* config =
       sub.add_option("--config", options.config, "runs from a TOML file")->type_name("FILE");
@@ -69,7 +69,7 @@ void add_course(CLI::App& sub, TrainOptions& options) {
       ->type_name("FILE");
 }
 
-/// A saved run has its own preset and data. --text says where a text is that has moved.
+/// `add_resume` excludes presets and data, which a saved run has itself. --text says where a moved text is.
 void add_resume(CLI::App& sub, TrainOptions& options) {
   CLI::Option* resume =
       sub.add_option("--resume", options.resume, "go on from a checkpoint")->type_name("FILE");
@@ -119,7 +119,7 @@ Exit train(const TrainOptions& options) {
   const Job& first = jobs.front();
   RunLog log(options.log, identity_of(first.run->spec().data, *first.task), !options.resume.empty());
 
-  // Weights first, then the table, then the rest: nothing that fails takes along what is worth more.
+  // Weights come first, then the table, then the rest: nothing that fails takes along what is worth more.
   Closing closing;
   bool complete = false;
   closing.attempt([&] { complete = train_all(options, machine, jobs, log, closing); });

@@ -19,7 +19,7 @@ namespace normscope::commands {
 using namespace cli;
 namespace {
 
-/// What a validation says of a model whose text is worth a line of its own, or that remembers.
+/// `show` says what a validation found of a model that remembers, or whose text is worth a line of its own.
 void show(const Job& job, size_t runs) {
   const TaskForm form = job.task->form();
   const bool remembers = job.run->spec().model.memory > 0;
@@ -41,7 +41,7 @@ void show(const Job& job, size_t runs) {
   flush();
 }
 
-/// After the loss of a device: all runs from their newest snapshots, on the CPU.
+/// `fall_back` continues all runs from their newest snapshots on the CPU, after the loss of a device.
 void fall_back(Machine& machine, std::vector<Job>& jobs, const std::string& why) {
   for (Job& job : jobs) job.run->recover_on(machine.cpu(), why);
   machine.leave_device(why);
@@ -49,7 +49,7 @@ void fall_back(Machine& machine, std::vector<Job>& jobs, const std::string& why)
     while (job.run->catching_up()) job.run->step();
 }
 
-/// `action`, on the CPU once more when the device gives out under it.
+/// `with_fall_back` does `action`, on the CPU once more when the device gives out under it.
 template <typename Action>
 void with_fall_back(Machine& machine, std::vector<Job>& jobs, Progress& progress, Action&& action) {
   try {
@@ -100,7 +100,7 @@ std::string progress_note(const std::vector<Job>& jobs) {
   return note;
 }
 
-/// Once for each data set.
+/// `say_left_out` speaks once for each data set.
 void say_left_out(const std::vector<Job>& jobs) {
   std::set<const Task*> said;
   for (const Job& job : jobs) {

@@ -40,8 +40,8 @@ void check_memory(const TrainOptions& options, const std::vector<Planned>& plann
                     : ""));
 }
 
-/// A few steps to fill caches and batch, then every instruction timed alone on that batch with the rate at
-/// zero. Called within an EndsAtOnce: a step of a huge model cannot stop in its middle.
+/// `profile_all` takes a few steps to fill caches and batch, then times every instruction alone on that batch with the
+/// rate at zero. Called within an EndsAtOnce: a step of a huge model cannot stop in its middle.
 Exit profile_all(std::vector<Job>& jobs) {
   constexpr int kSteps = 3, kRepeats = 20;
   for (Job& job : jobs) {

@@ -26,7 +26,7 @@ Assignment parse_assignment(const std::string& text) {
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-/// What the options for data and start say, before --set has the last word.
+/// `apply_files` sets what the options for data and start say, before --set has the last word.
 void apply_files(const TrainOptions& options, RunSpec& spec) {
   with_exit(Exit::Usage, [&] {
     if (!options.pairs.empty() + !options.labels.empty() + !options.treebank.empty() > 1)
@@ -48,7 +48,7 @@ void apply_files(const TrainOptions& options, RunSpec& spec) {
   });
 }
 
-/// After --set, which may have chosen the data: validation data that nothing would read are refused like a --set.
+/// `require_valid_read` refuses unread validation data after --set, which may have chosen the data.
 void require_valid_read(const TrainOptions& options, const RunSpec& spec) {
   const std::string reason = options.valid.empty() ? "" : unused_reason(spec, "data.valid");
   if (!reason.empty())
@@ -127,7 +127,7 @@ std::vector<Job> new_jobs(std::vector<Planned> planned, Backend& backend) {
   return jobs;
 }
 
-/// A resumed run keeps its specification; what the command line changes is an edit of the run from here on.
+/// `resumed_job` keeps the run's specification; what the command line changes is an edit of the run from here on.
 Job resumed_job(const TrainOptions& options, std::shared_ptr<const Task> task, Backend& backend) {
   Job job;
   job.task = std::move(task);

@@ -26,7 +26,7 @@ constexpr const char* kTexts = "texts.toml";
 
 using Texts = std::map<std::string, std::string>;  ///< by key: "figure.losses.title"
 
-/// "de", "pt-BR": it becomes part of a path.
+/// `is_language` accepts "de" and "pt-BR", as the name becomes part of a path.
 bool is_language(const std::string& name) {
   return !name.empty() && name.size() <= 16 &&
          std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '-'; });
@@ -44,7 +44,7 @@ std::string read_needed(const std::string& path, const InputKind& kind) {
   return *std::move(text);
 }
 
-/// [figure.losses] title -> "figure.losses.title". What is no text is at fault.
+/// `flatten` turns [figure.losses] title into "figure.losses.title". What is no text is at fault.
 void flatten(const toml::table& table, const std::string& file, const std::string& before, Texts& out) {
   for (const auto& [key, node] : table) {
     const std::string name = before + (before.empty() ? "" : ".") + std::string(key.str());
@@ -66,7 +66,7 @@ std::vector<std::string> without(const std::vector<std::string>& all, const std:
   return rest;
 }
 
-/// "3 missing: a, b, c; 1 superfluous: d". Both lists sorted.
+/// `difference` returns "3 missing: a, b, c; 1 superfluous: d"; both lists are sorted.
 std::string difference(const std::vector<std::string>& wanted, const std::vector<std::string>& there) {
   const std::vector<std::string> missing = without(wanted, there), more = without(there, wanted);
   std::string out;
@@ -76,7 +76,7 @@ std::string difference(const std::vector<std::string>& wanted, const std::vector
   return out;
 }
 
-/// Numbers, tiles and forms of a text, as they stand between braces: "{value end_A}".
+/// `braces_of` lists numbers, tiles and forms of a text as they are written between braces: "{value end_A}".
 std::vector<std::string> braces_of(const Prose& prose) {
   std::vector<std::string> all;
   for (const Block& block : prose.blocks)
@@ -132,7 +132,7 @@ void knob_texts(Knob& knob, const Said& said) {
   const std::string table = "knob." + knob.id + ".";
   said(table + "label", knob.label);
   for (size_t i = 0; i < knob.names.size(); ++i)
-    if (knob.names[i] != knob.choices[i])  // as a wiring writes it, it is the same everywhere
+    if (knob.names[i] != knob.choices[i])  // a name as a wiring writes it is the same everywhere
       said(fmt::format("{}name.{}", table, i + 1), knob.names[i]);
 }
 
@@ -157,7 +157,7 @@ void say_texts(Say& say, const std::string& table, const Said& said) {
   }
 }
 
-/// One gap, and words that differ.
+/// `check_say` demands one gap, and words that differ.
 void check_say(const Say& say, const std::string& file, size_t number) {
   if (!has_one_gap(say))
     throw Error(fmt::format("{}:1: [say.{}.text] expected one gap, written {}", file, number, kGap));

@@ -33,7 +33,7 @@ sweep::Axis axis_of(const std::string& field, const std::vector<double>& values)
   return axis;
 }
 
-/// Two values are even in either way: then as they lie, nearer to a multiple or to a difference.
+/// `is_log` asks two values for a ratio of 4 at least, as their distance is even in either way.
 bool is_log(const std::vector<double>& values) {
   if (values.size() > 2) return !even(values, false);
   return values.front() > 0 && values.back() >= 4 * values.front();
@@ -54,7 +54,7 @@ FigureAxis shown_axis(const std::string& field, const std::vector<double>& value
   return axis;
 }
 
-/// A curve's value at each x as far as it is known: of one seed, or the mean of several.
+/// `Known` has a curve's value at each x as far as it is known: of one seed, or the mean of several.
 struct Known {
   const std::vector<double>* y = nullptr;
   std::optional<double> at(size_t i) const {
@@ -102,7 +102,7 @@ sweep::Grid grid_of(const Curve& border, const FigureData& data) {
         job.seed = static_cast<uint64_t>(seed) + 1;
         jobs.push_back(std::move(job));
         const std::optional<double> loss = excess.at(column);
-        // Of the share of the seeds that learn, so many of them.
+        // Where a share of the seeds learns, that share of the jobs does.
         const double below = (seed + 0.5) / plan.seeds;
         records.push_back(loss ? std::optional(record_of(*loss, learns.at(column), below)) : std::nullopt);
       }

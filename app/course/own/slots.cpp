@@ -47,7 +47,7 @@ std::map<std::string, std::string> wiring_of_slots(const Lesson& lesson, const s
     for (const char* part : kParts) {
       if (!knob.part.empty() && knob.part != part) continue;
       std::string& words = wiring[fmt::format("wiring.L*.{}", part)];
-      if (choice == "1") continue;          // a scale of one is what stands where none is named
+      if (choice == "1") continue;          // a scale of one is the default
       std::istringstream slots(knob.slot);  // "q k": the same in both
       for (std::string slot; slots >> slot;)
         words += fmt::format("{}{}={}", words.empty() ? "" : " ", slot, choice);
@@ -86,7 +86,7 @@ std::string wrong_slots(const Lesson& lesson, const std::string& run) {
 }
 
 std::vector<std::string> zoo_settings(const RunSpec& spec) {
-  // "none" first: it empties the places that are not named.
+  // "none" is first because it empties the places that are not named.
   std::vector<std::string> set{"model.placement=none"};
   const std::string attention = get_field(spec, "wiring.L*.attn"), forward = get_field(spec, "wiring.L*.ffn");
   if (attention == forward) {

@@ -27,7 +27,7 @@ std::string few_words(Table& t, std::string_view key, int32_t most) {
   return text;
 }
 
-/// On a button.
+/// `short_word` reads the word of a button.
 std::string short_word(Table& t, std::string_view key) {
   const std::string word = t.text(key);
   if (word.size() > kLongestWord)
@@ -71,7 +71,7 @@ Challenge::Choice read_choice(Table& t) {
   return choice;
 }
 
-/// Everything of [challenge] that only the whole lesson can judge.
+/// `Referee` judges everything of [challenge] that needs the whole lesson.
 class Referee {
  public:
   Referee(const Lesson& lesson, const Table& root) : lesson_(lesson), task_(*lesson.challenge), root_(root) {}
@@ -153,7 +153,7 @@ class Referee {
              fmt::format("{} is '{}' at the start: expected it among the values", choice.field, own));
   }
 
-  /// A way differs from the start in what is offered, and in nothing else.
+  /// `reachable` demands that a way differs from the start in what is offered, and in nothing else.
   void reachable(const std::string& run) const {
     const RunSpec& way = lesson_.run(run)->spec;
     RunSpec made = lesson_.run(task_.run)->spec;

@@ -15,9 +15,9 @@ namespace {
 constexpr size_t kMostPoints = 100, kMostCells = 100;
 constexpr int32_t kLastStep = 100'000;  // of a curve
 constexpr double kDeepest = 256;        // layers
-constexpr double kWidest = 1024;        // of rows through one norm: its Jacobian has as many rows and columns
+constexpr double kWidest = 1024;  // of rows through one norm, whose Jacobian has as many rows and columns
 
-/// Where a key stands in the order in which settings must be set; wiring.* after all that makes the layers.
+/// `order_of_field` is the place of a key in the order of setting; wiring.* comes after all that makes the layers.
 size_t order_of_field(std::string_view key) {
   const Field* field = find_field(key);
   return field ? static_cast<size_t>(field - spec_fields().data()) : spec_fields().size();
@@ -37,7 +37,7 @@ Neighbour read_neighbour(Table t) {
   return n;
 }
 
-/// What [measure.NAME] and [[check]] refer to is there.
+/// `MeasureChecker` checks that everything is there that [measure.NAME] and [[check]] refer to.
 class MeasureChecker {
  public:
   MeasureChecker(const Lesson& lesson, const Table& root) : lesson_(lesson), root_(root) {}
@@ -58,7 +58,7 @@ class MeasureChecker {
     if (!found) refuse(table, key, fmt::format("'{}' is not in this lesson: expected {} of it", name, what));
   }
 
-  /// What may end at a bound of its measurement has a median and no mean.
+  /// `cut` refuses a mean of what may end at a bound of its measurement: that has a median only.
   void cut(const std::string& table, bool can_be, Mean mean) const {
     if (can_be && mean != Mean::Median)
       refuse(table, "mean",
@@ -131,7 +131,7 @@ void read_points(Curve& c, Table& t) {
     t.refuse("xs", fmt::format("expected 2 to {} numbers, ascending", kMostPoints));
 }
 
-/// The field that takes the values of a sweep or a border.
+/// `number_field` reads the field that takes the values of a sweep or a border.
 std::string number_field(Table& t, const char* key) {
   const std::string name = t.text(key);
   if (!find_field(name))
@@ -175,7 +175,7 @@ LessonRun read_run(const std::string& id, Table t) {
   run.id = id;
   run.name = t.text("name");
   const std::vector<std::string> edits = t.texts("edits");
-  // In the order of the table: a placement of all stacks must not undo that of one.
+  // The order is that of the table: a placement of all stacks must not undo that of one.
   auto fields = t.rest();
   std::stable_sort(fields.begin(), fields.end(), [](const auto& a, const auto& b) {
     return order_of_field(a.first) < order_of_field(b.first);

@@ -8,9 +8,9 @@ namespace {
 using lab::Side;
 using lab::SlotId;
 
-constexpr size_t kMostPictures = 2;  // that have room beside each other
+constexpr size_t kMostPictures = 2;  // that fit beside each other
 
-/// Layer by layer, from the bottom up.
+/// `place_in` searches layer by layer, from the bottom up.
 std::optional<OpeningPlace> place_in(const lab::Stack& stack, std::string_view name) {
   for (const int end : {lab::kFinal, lab::kEmbedding})
     if (const SlotId at{end, lab::Sub::Attention, Slot::Stream, stack.side}; lab::slot_name(at) == name)

@@ -23,7 +23,7 @@ std::string trimmed(std::string_view text) {
   return from == text.npos ? "" : std::string(text.substr(from, to - from + 1));
 }
 
-/// "| a | b |" -> a, b.
+/// `cells_of` takes "| a | b |" apart into a and b.
 std::vector<std::string> cells_of(std::string_view row) {
   std::vector<std::string> cells;
   for (size_t from = 1; from < row.size();) {
@@ -39,18 +39,18 @@ const Check& check_of(const Lesson& lesson, const std::string& measure) {
                        [&](const Check& c) { return c.measure == measure; });
 }
 
-/// As the table's head has it.
+/// `head_of` names a measure as the head of the table does.
 std::string head_of(const Lesson& lesson, const std::string& measure) {
   return fmt::format("{} ({})", lesson.measure(measure)->label, band_text(check_of(lesson, measure)));
 }
 
-/// A translation has other labels, and the same bands.
+/// `same_head` compares the bands alone, because a translation has other labels.
 bool same_head(const Lesson& lesson, const std::string& measure, const std::string& head) {
   if (lesson.language.empty()) return head == head_of(lesson, measure);
   return head.ends_with(fmt::format("({})", band_text(check_of(lesson, measure))));
 }
 
-/// What the table says in English, in the language of the course.
+/// `in_words` says in the language of the course what the table says in English.
 std::string in_words(const Lesson& lesson, std::string text) {
   const auto put = [&](std::string_view english, const std::string& word) {
     if (const size_t at = text.find(english); at != text.npos) text.replace(at, english.size(), word);
@@ -61,7 +61,7 @@ std::string in_words(const Lesson& lesson, std::string text) {
   return text;
 }
 
-/// "−1.1 nats, −1.4 nats to −0.95 nats, 0 of 5 hold": the last two stand in brackets, if there are any.
+/// `measured_words` brackets the last two of "−1.1 nats, −1.4 nats to −0.95 nats, 0 of 5 hold", if there are any.
 std::string measured_words(const Lesson& lesson, const std::string& cell) {
   const size_t first = cell.find(", "), last = cell.rfind(", "), of = cell.find(" of ", last);
   if (first == cell.npos || of == cell.npos) return in_words(lesson, cell);

@@ -30,7 +30,7 @@ std::string in_words(const SmallTape::Instruction& i, const Words& words) {
   return {};
 }
 
-/// What is given as it was written, what was computed with so many digits.
+/// `text_of` gives a number as it was written, or as it was computed with so many digits.
 std::string text_of(double value, int digits) {
   return digits > 0 ? ui::number(value, digits) : ui::with_minus(fmt::format("{:g}", value));
 }

@@ -60,12 +60,12 @@ SmallTape::Instruction read_instruction(Table& t) {
   return i;
 }
 
-/// "w[2]" into "w" and 2; 0 without brackets.
+/// `parts_of` takes "w[2]" apart into "w" and 2; 0 without brackets.
 std::pair<std::string, size_t> parts_of(const std::string& field) {
   const size_t open = field.find('[');
   if (open == field.npos || field.back() != ']') return {field, 0};
   const unsigned long place = std::strtoul(field.c_str() + open + 1, nullptr, 10);
-  // What is no place of any number is one that this has not either.
+  // What is no place of any number becomes one that no number has.
   return {field.substr(0, open), place == 0 ? kMostSmallNumbers + 1 : place};
 }
 
@@ -76,7 +76,7 @@ const SmallTape::Number* number_of(const SmallTape& tape, const std::string& fie
   return nullptr;
 }
 
-/// One of "value w" and "gradient w".
+/// `Part` is one of "value w" and "gradient w".
 struct Part {
   bool gradient = false;
   std::string name;

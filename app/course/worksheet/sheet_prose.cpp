@@ -30,8 +30,7 @@ class ProseWriter {
       if (item != list) out += item ? "<ul>\n" : "</ul>\n";
       list = item;
       out += of_block(block, small) + "\n";
-      small =
-          small || block.kind == Block::Kind::Heading;  // "## Limits": what stands below it is small print
+      small = small || block.kind == Block::Kind::Heading;  // what is below "## Limits" is small print
     }
     return out + (list ? "</ul>\n" : "");
   }
@@ -85,7 +84,7 @@ class ProseWriter {
     return out;
   }
 
-  /// From {if} to {end}, at which `at` stands afterwards. What is so with changed settings alone is left out.
+  /// `forms` goes from {if} to {end}, where it leaves `at`. It omits what holds with changed settings alone.
   std::string forms(const std::vector<Inline>& inlines, size_t& at) {
     std::vector<std::string> forms;
     while (at < inlines.size() && inlines[at].kind != Kind::End) {

@@ -27,9 +27,9 @@ struct Product {
   Part part;
   int64_t r, k, n;
 };
-// 34 to 235 MFLOP, some milliseconds at most: gradients of weights, whose rows of A^T are 8 and 2 KiB apart, and two
-// products where A is read along its rows. Smaller ones would mislead: if all of A^T is in the L2 cache, or has fewer
-// rows than a block of k, reading it in place looks as good as packing, and takes up to twice the time in training.
+// `kProducts` take some milliseconds at most, 34 to 235 MFLOP: gradients of weights, whose rows of A^T are 8 and 2 KiB
+// apart, and two products that read A along its rows. Smaller ones would mislead: if A^T fits the L2 cache, or has
+// fewer rows than a block of k, reading it in place looks as good as packing, and takes up to twice the time.
 constexpr Product kProducts[] = {{Part::WeightGradient, 384, 2048, 96},
                                  {Part::WeightGradient, 1024, 512, 224},
                                  {Part::Forward, 64, 1024, 256},

@@ -17,7 +17,7 @@ namespace normscope::cpu {
 
 inline constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 
-/// Plain data. The defaults are for an L2 cache of 2 MiB or more.
+/// `GemmChoice` is plain data. The defaults are for an L2 cache of 2 MiB or more.
 struct GemmChoice {
   /// From this many floats between two rows of A^T on, A^T and B are both packed; at least 2. kNever: A is read in
   /// place.

@@ -18,7 +18,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// One of the two terms: its scale, and where its learned scale lies.
+/// `Scale` is what one of the two terms is multiplied by: a learned number or row, else the constant.
 struct Scale {
   const float* learned;
   bool row;        // learned, one number a column
@@ -36,7 +36,7 @@ Scale scale_of(const Call& call, int side) {
           side == 0 ? call.attributes.as<AddSpec>().skip : call.attributes.as<AddSpec>().branch};
 }
 
-/// Rows of a chunk; without a learned row the chunk is one long row.
+/// `Rows` are those of a chunk; without a learned row the chunk is one long row.
 struct Rows {
   int64_t begin, count, cols;
 };
@@ -51,7 +51,7 @@ Rows rows_of(const Call& call, int64_t chunk, bool flat) {
   return flat ? Rows{begin * d, 1, (end - begin) * d} : Rows{begin * d, end - begin, d};
 }
 
-/// n numbers from `begin` on, which lies in column `col`.
+/// `forward_run` computes n numbers from `begin` on, which is in column `col`.
 void forward_run(const Call& call, const Scale& skip, const Scale& branch, int64_t begin, int64_t n,
                  int64_t col) {
   const DF d;
@@ -82,15 +82,15 @@ void forward(const Call& call, const StepInputs& step, int64_t chunk, Scratch sc
   forward_region(call, step, {begin, end - begin, 0, call.in[0].shape.cols()}, scratch);
 }
 
-// Gradients of learned scales: each chunk leaves one partial row (or, for a scalar, one double), a last stage adds
-// them.
+// Gradients of learned scales take two stages: each chunk leaves one partial row (or, for a scalar, one double), and a
+// last stage adds them.
 bool learns(const Call& call, int side) { return call.write[2 + side] != Write::Skip; }
 int64_t partial_stride(const Call& call) { return round_up(larger(2, call.in[0].shape.cols()), 16); }
 float* partial_of(const Call& call, int side, int64_t chunk) {
   return call.workspace + (side * row_cut(call).chunks + chunk) * partial_stride(call);
 }
 
-/// dx or df of a chunk.
+/// `scaled_gradient` computes dx or df of a chunk.
 void scaled_gradient(const Call& call, int side, int64_t chunk) {
   const DF d;
   const Scale scale = scale_of(call, side);
@@ -106,7 +106,7 @@ void scaled_gradient(const Call& call, int side, int64_t chunk) {
   }
 }
 
-/// This chunk's part of dskip or dbranch.
+/// `scale_partial` computes this chunk's part of dskip or dbranch.
 void scale_partial(const Call& call, int side, int64_t chunk) {
   float* partial = partial_of(call, side, chunk);
   const bool row = scale_of(call, side).row;

@@ -20,7 +20,7 @@ namespace {
 
 int64_t parts_of(const Tensor& t) { return t ? t.shape.size() : 1; }
 
-/// Blocks of a row within which neither gain nor shift changes; one block: rows are joined to one long row.
+/// `Blocks` are stretches of a row with one gain and one shift. Rows of one block each are joined to one long row.
 struct Blocks {
   int64_t begin, count, width;  ///< in floats from the start of the tensor; `count` blocks
   int64_t per_row;              ///< blocks of a row
@@ -43,7 +43,7 @@ Blocks blocks_of(const Call& call, int64_t chunk) {
                       : Blocks{first * d, rows * per_row, d / per_row, per_row};
 }
 
-/// The number of a gain or shift that serves block k.
+/// `index_of` is the place of the number of a gain or shift that serves block k.
 int64_t index_of(const Tensor& t, const Blocks& b, int64_t k) {
   return k % b.per_row * parts_of(t) / b.per_row;
 }
@@ -67,7 +67,7 @@ void forward(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexce
 }
 
 bool learns(const Call& call, int which) { return call.write[which] != Write::Skip; }
-/// Doubles that a chunk leaves: a sum for each number of the gain, then of the shift.
+/// `sums_of` counts the doubles that a chunk leaves: a sum for each number of the gain, then of the shift.
 int64_t sums_of(const Call& call) { return parts_of(call.in[1]) + parts_of(call.in[2]); }
 double* partial_of(const Call& call, int64_t chunk) {
   return doubles(call.workspace) + chunk * sums_of(call);

@@ -1,6 +1,6 @@
 // attention on CUDA. The kernels of attention_stored.cuh run where the probabilities are stored, and forward where the
-// scores of a tile fit shared memory. Where the probabilities have no memory, those of attention_fused.cu run backward,
-// and forward over more keys than fit.
+// scores of a tile fit shared memory. Where the probabilities have no memory, the kernels of attention_fused.cu run
+// backward, and forward over more keys than fit.
 #include "engine/ops/attention/attention_stored.cuh"
 
 namespace normscope::cuda {

@@ -11,7 +11,7 @@ struct Attention {
   const float *q, *k, *v;
   const int32_t* key_lengths;
   float *out, *probabilities;
-  // backward
+  // Backward only:
   const float* dout;
   float *dq, *dk, *dv, *dscores;
   float2* rows;  // attention_fused.cu: of each row log(sum exp(score)) and the sum of dout out
@@ -30,7 +30,7 @@ struct Attention {
   bool causal, has_dropout, in_shared;
 };
 
-/// The head that a block works on: its first elements, and which keys it may see.
+/// `Head` is the head that a block works on: its first elements, and which keys it may see.
 struct Head {
   uint32_t b, h;
   const float *q, *k, *v;
@@ -52,7 +52,7 @@ struct Head {
     keys = a.key_lengths ? max(0, min(a.Tk, a.key_lengths[b])) : a.Tk;
     first = a.memory_lengths ? a.memory - max(0, min(a.memory, a.memory_lengths[b])) : 0;
   }
-  /// Where the keys that query t sees end; they begin with `first`.
+  /// `visible` is where the keys that query t sees end; they begin with `first`.
   __device__ int visible(const Attention& a, int t) const {
     return a.causal ? min(keys, t + 1 + a.memory) : keys;
   }
@@ -89,7 +89,7 @@ __device__ inline void rows_by_rows(ScoreTile& tile, const float* a, int a0, int
       [&](int j, int n) { return n < b_rows ? b[static_cast<size_t>(b0 + n) * D + j] : 0.0f; });
 }
 
-/// f(m, n, accumulated number) for each element of the thread.
+/// `each` calls f(m, n, accumulated number) for each element of the thread.
 template <class Tile, class F>
 __device__ void each(const Tile& tile, F f) {
   for (int i = 0; i < Tile::RM; ++i)
@@ -114,7 +114,7 @@ __device__ inline float dot_with_out(const Attention& a, const Head& head, int t
   return warp_sum(dot);
 }
 
-/// What both ops have: queries, keys and values are their first three inputs.
+/// `arguments` fills in what both ops have: queries, keys and values are their first three inputs.
 template <class Spec>
 Attention arguments(const Call& c, size_t stage) {
   const Spec spec = c.attributes.as<Spec>();
@@ -144,7 +144,7 @@ Attention arguments(const Call& c, size_t stage) {
   return a;
 }
 
-/// The instance whose tile fits the width of a head.
+/// `by_width` calls f with the tile that fits the width of a head.
 template <class F>
 void by_width(int width, F f) {
   if (width <= NarrowTile::TN)
@@ -155,8 +155,8 @@ void by_width(int width, F f) {
     f(WideTile{});
 }
 
-/// The two passes without stored probabilities (attention_fused.cu). Forward runs there only where the scores do not
-/// fit shared memory.
+/// `attend_in_passes` and `fused_gradients` store no probabilities (attention_fused.cu). Forward runs there only where
+/// the scores do not fit shared memory.
 void attend_in_passes(const Attention&, int64_t batch_heads, Context&);
 void fused_gradients(const Attention&, int64_t batch_heads, Context&);
 

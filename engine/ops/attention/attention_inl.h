@@ -30,8 +30,8 @@
 #endif
 
 namespace normscope::cpu {
-/// Refuses a call whose block of scores would not fit the scratch. Not compiled per target: it formats a message
-/// (attention_cpu.cpp).
+/// `check_key_count` refuses a call whose block of scores would not fit the scratch. It is not compiled per target, as
+/// it formats a message (attention_cpu.cpp).
 void check_key_count(int64_t keys, int64_t most);
 }  // namespace normscope::cpu
 
@@ -41,19 +41,19 @@ namespace {
 
 constexpr int64_t kLine = 16;  // floats of a cache line
 
-// Scratch: packed panels, then two blocks of score-like rows.
+// The scratch holds packed panels, then two blocks of score-like rows.
 constexpr int64_t kInnerBlock = 1024;  // k of a packed panel
 constexpr int64_t kPanelFloats = kInnerBlock * kPanel;
 constexpr int64_t kBlockFloats = (static_cast<int64_t>(kScratchFloats) - kPanelFloats) / 2 - 64;
 constexpr int64_t kUsualBlock = 32768;  // floats of a block of scores that stay in the L2 cache
 
-/// Queries in a block: whole tiles where possible.
+/// `query_block` is the number of queries in a block: whole tiles where possible.
 inline int64_t query_block(int64_t tq, int64_t tk) {
   const int64_t fit = kBlockFloats / tk, usual = round_up(larger(1, kUsualBlock / tk), kTileRows);
   return smaller(tq, fit >= kTileRows ? smaller(usual, fit / kTileRows * kTileRows) : fit);
 }
 
-/// The head of a chunk.
+/// `head_of` is the head of a chunk.
 template <typename Op>
 Head head_of(const Call& call, int64_t chunk) {
   const auto spec = call.attributes.as<typename Op::Spec>();
@@ -75,11 +75,11 @@ Head head_of(const Call& call, int64_t chunk) {
   return x;
 }
 
-/// Queries [q0, q0 + m) of a head, and what a worker computes with: two blocks of m rows of tk floats.
+/// `Block` is queries [q0, q0 + m) of a head, and what a worker computes with: two blocks of m rows of tk floats.
 struct Block {
   int64_t q0, m;
   float* scores;   // or their gradients
-  float* factors;  // of dropout; between its uses the products with the distances lie there
+  float* factors;  // of dropout; between its uses it holds the products with the distances
   float* panel;
   int64_t q1() const { return q0 + m; }
 };
@@ -89,7 +89,7 @@ inline Block block_of(Scratch scratch, int64_t q0, int64_t m) {
   return {q0, m, scores, scores + kBlockFloats + 16, panel};
 }
 
-/// Which part of a product a tile of rows [i, i+rows) needs when attention is causal.
+/// `Band` says which part of a product a tile of rows [i, i+rows) needs when attention is causal.
 enum class Band : uint8_t {
   All,
   ColumnsUpToRow,  // columns j < shift + i + rows
@@ -97,7 +97,7 @@ enum class Band : uint8_t {
   InnerFromRow,    // k >= shift + i
 };
 
-/// The band of a product of a head that is causal; one that is not sees everything.
+/// `band_of` is the band of a product of a causal head; any other head sees everything.
 inline Band band_of(const Head& x, Band causal) { return x.causal ? causal : Band::All; }
 
 /// multiply computes one product on one thread, B packed panel by panel where it cannot be read in place:
@@ -131,8 +131,8 @@ inline void multiply(Band band, int64_t shift, int64_t m, int64_t n, int64_t k, 
   }
 }
 
-/// fetch asks for rows of n floats, `stride` apart, that are read while something else is computed: a head's rows lie a
-/// row of all heads apart, where the processor does not foresee them, and its probabilities are no longer in the cache.
+/// fetch asks for rows of n floats, `stride` apart, that are read while something else is computed. A head's rows are a
+/// row of all heads apart, where the processor does not foresee them; its probabilities have left the cache.
 HWY_INLINE void fetch(const float* p, int64_t rows, int64_t stride, int64_t n) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < n; j += kLine) hwy::Prefetch(p + i * stride + j);
@@ -185,8 +185,8 @@ void attend(const Call& call, const StepInputs& step, int64_t chunk, Scratch scr
   hwy::FlushStream();  // visible to whoever takes the next stage
 }
 
-/// Whether dq, dk, dv are added to what is there. With several blocks of queries and one tensor under two of them,
-/// an assignment in a later block would wipe out an earlier block's sum: then the slices start from zero.
+/// `WriteModes` says whether dq, dk, dv are added to what is there. With several blocks of queries and one tensor under
+/// two of them, an assignment in a later block would wipe out an earlier block's sum: then the slices start from zero.
 struct WriteModes {
   bool add[3];
 };
@@ -205,7 +205,7 @@ inline WriteModes write_modes(const Call& call, const Head& x, bool several_bloc
   return modes;
 }
 
-/// Keys that do not count have no gradient.
+/// `zero_uncounted` zeroes the gradient of keys that do not count.
 inline void zero_uncounted(const Call& call, const Head& x, int input) {
   if (call.write[input] != Write::Assign) return;
   float* to = call.din[input].p + x.k_at - x.first * x.d;

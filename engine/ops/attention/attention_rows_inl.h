@@ -1,5 +1,5 @@
 // What the attention ops do with a block of scores on the CPU: softmax over rows of different length, forward and
-// backward, and dropout of the probabilities. attention_inl.h has the products before and after it.
+// backward, and dropout of the probabilities. The products before and after it are in attention_inl.h.
 #include <cstdint>
 #include <type_traits>
 
@@ -17,15 +17,15 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// One (b,h) of a call: addresses of its slices, and what is visible. Of the tk rows of k and v those before `first`
-/// do not count: k_at is the first that does, and keys and columns are counted from it.
+/// `Head` is one (b,h) of a call: addresses of its slices, and what is visible. Of the tk rows of k and v those before
+/// `first` do not count: k_at is the first that does, and keys and columns are counted from it.
 struct Head {
   int64_t tq, tk, d, dh,
       heads;  // rows of q and out, rows of k and v, stride of a row, width of a head, heads
   int64_t h_at, q_at, k_at, p_at;  // offsets of the head in a row, and of its slices
   int64_t first;                   // keys before those that count
   int64_t keys;                    // keys before the row's length
-  int64_t columns;                 // of a row of scores that are looked at
+  int64_t columns;                 // columns of a row of scores that are looked at
   int64_t before;                  // causal: keys before the first query's own
   bool causal;
   float scale;
@@ -33,10 +33,10 @@ struct Head {
   int64_t visible(int64_t query) const { return causal ? smaller(keys, query + 1 + before) : keys; }
 };
 
-/// Rows of scores that the vector units work on together: one alone would wait for its own sums.
+/// `kTogether` is how many rows of scores the vector units work on at once: one alone would wait for its own sums.
 constexpr int kTogether = 4;
 
-/// The rows of a group: how many columns each sees, and what all of them do.
+/// `RowGroup` is the rows of a group, how many columns each sees, and which columns all or none of them see.
 struct RowGroup {
   int64_t visible[kTogether];
   int64_t all;  // columns before it are visible to all of them; a multiple of kLanes
@@ -44,7 +44,7 @@ struct RowGroup {
   float* at[kTogether];
 };
 
-/// Rows [first, first + kRows) of a block of queries that begins with q0.
+/// `rows_from` makes a group of rows [first, first + kRows) of a block of queries that begins with q0.
 template <int kRows>
 RowGroup rows_from(const Head& x, float* p, int64_t q0, int64_t first) {
   RowGroup rows{};
@@ -57,13 +57,13 @@ RowGroup rows_from(const Head& x, float* p, int64_t q0, int64_t first) {
   return rows;
 }
 
-/// The lanes at column j that a row sees; elsewhere `hidden`.
+/// `hide` keeps the lanes at column j that a row sees, and puts `hidden` in the others.
 HWY_INLINE VF hide(VF v, int64_t j, int64_t visible, VF hidden) {
   const int64_t n = larger(0, smaller(kLanes, visible - j));
   return hn::IfThenElse(hn::FirstN(DF(), static_cast<size_t>(n)), v, hidden);
 }
 
-/// body(j, row, lanes, masked) for every vector of the rows that one of them sees.
+/// `each_visible` calls body(j, row, lanes, masked) for every vector that some row of the group sees.
 template <int kRows, typename Body>
 HWY_INLINE void each_visible(const RowGroup& rows, const Body& body) {
   for (int64_t j = 0; j < rows.all; j += kLanes) HWY_UNROLL(4)
@@ -74,7 +74,7 @@ HWY_INLINE void each_visible(const RowGroup& rows, const Body& body) {
   });
 }
 
-/// Zeros from column `any` on to before n.
+/// `zero_rest` zeroes the rows from column `any` to before n.
 template <int kRows>
 HWY_INLINE void zero_rest(const RowGroup& rows, int64_t n) {
   const VF zero = hn::Zero(DF());
@@ -115,7 +115,7 @@ void softmax_rows(const RowGroup& rows, int64_t n, float scale) {
   zero_rest<kRows>(rows, n);
 }
 
-/// body(i, number of rows) for m rows in groups of kTogether, and one by one at the end.
+/// `in_groups` calls body(i, number of rows) for m rows in groups of kTogether, and one by one at the end.
 template <typename Body>
 HWY_INLINE void in_groups(int64_t m, const Body& body) {
   int64_t i = 0;
@@ -123,14 +123,14 @@ HWY_INLINE void in_groups(int64_t m, const Body& body) {
   for (; i < m; ++i) body(i, std::integral_constant<int, 1>{});
 }
 
-/// Where the bits of the block of queries that begins with q0 lie in Call::kept; blocks have `rows` queries.
+/// `kept_bits` is where Call::kept has the bits of the block of queries from q0 on; blocks have `rows` queries.
 inline float* kept_bits(const Call& call, const Head& x, int64_t q0, int64_t rows) {
   const int64_t block = mask_floats(rows * x.tk), head = x.p_at / (x.tq * x.tk);
   return call.kept ? call.kept + (head * div_up(x.tq, rows) + q0 / rows) * block : nullptr;
 }
 
-/// The factors of rows [q0,q1) of this head, drawn; `to` has room for the rows and 4 kLanes + 4 floats more. `kept`
-/// takes their bits unless it is null. Returns where element (q0, 0) lies.
+/// `draw_factors` draws the factors of rows [q0,q1) of this head; `to` has room for the rows and 4 kLanes + 4 floats
+/// more. `kept` takes their bits unless it is null. Returns the address of element (q0, 0).
 inline float* draw_factors(const StepInputs& step, const Head& x, int64_t q0, int64_t q1, float* to,
                            float* kept) {
   const uint64_t first = static_cast<uint64_t>(x.p_at + q0 * x.tk);
@@ -147,8 +147,8 @@ inline void multiply_by_factors(const float* p, const float* factors, int64_t n,
   });
 }
 
-/// A block of probabilities to where they are kept, past the cache if their lines allow: nobody reads them before the
-/// backward pass, and lines that are only written to would be fetched first.
+/// `store_probabilities` writes a block past the cache if its lines allow: nobody reads the probabilities before the
+/// backward pass, and the cache would fetch lines first that are only written to.
 inline void store_probabilities(const float* p, int64_t n, float* to) {
   if (reinterpret_cast<uintptr_t>(to) % HWY_MAX_BYTES == 0 && n % kLanes == 0) {
     for (int64_t i = 0; i < n; i += kLanes) hn::Stream(hn::LoadU(DF(), p + i), DF(), to + i);
@@ -160,7 +160,7 @@ inline void store_probabilities(const float* p, int64_t n, float* to) {
 /// softmax_backward_rows turns each row g of gradients of probabilities into gradients of scores, in place:
 ///   g[0..visible)  =  scale * p * (g - sum over the visible of p * g)
 ///   g[visible..n)  =  0
-/// Row r of p lies at p + r * width.
+/// Row r of p begins at p + r * width.
 template <int kRows>
 void softmax_backward_rows(const RowGroup& rows, const float* p, int64_t width, int64_t n, float scale) {
   const DF d;

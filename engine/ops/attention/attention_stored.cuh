@@ -20,7 +20,7 @@
 
 namespace normscope::cuda {
 
-/// Floats of shared memory before the scores.
+/// `kStage` is the floats of shared memory before the scores.
 template <bool kRelative>
 inline constexpr size_t kStage = kRelative ? kRelativeStage : kAttentionStage;
 

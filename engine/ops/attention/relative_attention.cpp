@@ -22,8 +22,8 @@ void check_shapes(const Tape& tape, const std::string& where, const RelativeAtte
   const ValueId lengths = in.memory_lengths;
   if (lengths != kNone && (tape.value(lengths).dtype != DType::I32 || tape.shape(lengths).size() != q[0]))
     fail(where, "memory lengths {} must be {} integers, one a row", to_string(tape.shape(lengths)), q[0]);
-  // Queries are worked on in blocks, each of which writes gradients of queries, keys and values: what a block assigns
-  // to one of them would take away what an earlier one left in the other, so no two can be one tensor.
+  // Queries are worked on in blocks, each of which writes gradients of queries, keys and values. What a block assigns
+  // to one of them would wipe out what an earlier block left in the other, so no two can be one tensor.
   for (const ValueId query : {in.content, in.position})
     if (query == in.keys || query == in.values)
       fail(where, "{} serves as queries and as keys: expected two values", tape.value(query).name);

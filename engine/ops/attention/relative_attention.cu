@@ -12,7 +12,7 @@
 //   dk     =  ds^T c                            // a tile of keys gives dk and dv
 //   dv     =  (p * kept)^T dout
 //   dr     =  sum over b of dt^T e              // a tile of distances gives a part a head, added in the batch's order
-// Where the probabilities have no memory they stand in the workspace while the instruction runs; backward computes
+// Where the probabilities have no memory they are in the workspace while the instruction runs, and backward computes
 // them again.
 #include "engine/ops/attention/attention_stored.cuh"
 #include "engine/ops/attention/relative_attention.h"
@@ -67,7 +67,7 @@ struct SumDistances {
   }
 };
 
-/// The workspace, in floats: probabilities that have no memory of their own, gradients of the scores, parts of dr.
+/// `Workspace` is measured in floats: probabilities without memory of their own, gradients of the scores, parts of dr.
 struct Workspace {
   size_t probabilities = 0, dscores = 0, parts = 0;
 };

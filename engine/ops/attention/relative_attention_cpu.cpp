@@ -21,11 +21,11 @@ namespace {
 
 enum Input { kContent, kKeys, kValues, kPosition, kDistances, kMemoryLengths };
 
-/// Distances that a block of queries looks at: the largest, and how many there are.
+/// `farthest` and `distances` are the largest distance that a block of queries looks at, and how many there are.
 int64_t farthest(const Head& x, const Block& at) { return x.before + at.q1() - 1; }
 int64_t distances(const Head& x, const Block& at) { return x.before + at.q1(); }
 
-/// Columns by which row i of a block of m queries is shifted.
+/// `shift_of` is the number of columns by which row i of a block of m queries is shifted.
 int64_t shift_of(int64_t i, int64_t m) { return m - 1 - i; }
 
 struct RelativeAttention {

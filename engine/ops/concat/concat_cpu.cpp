@@ -14,7 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// Floats of a row of input k, and where it lies in a row of the output.
+/// `Slice` is the floats of a row of input k, and their place in a whole row of the output.
 struct Slice {
   int64_t size, at, whole;
 };

@@ -21,7 +21,7 @@ const DropoutInputs& inputs_of(const Call& call, const StepInputs& step) {
   return step.dropout[static_cast<int>(call.attributes.as<DropoutSpec>().kind)];
 }
 
-/// n numbers from `begin` on, a multiple of kLanes and of 4; at most kDropoutChunk of them.
+/// `forward_run` takes n <= kDropoutChunk numbers from `begin` on, which is a multiple of kLanes and of 4.
 void forward_run(const Call& call, const StepInputs& step, int64_t begin, int64_t n, float* factors) {
   dropout_factors({call.attributes.as<DropoutSpec>().site, step.step, step.seed, inputs_of(call, step)},
                   static_cast<uint64_t>(begin), n, factors);

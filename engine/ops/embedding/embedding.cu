@@ -40,7 +40,7 @@ struct Gradient {
 
 constexpr uint32_t kGatherThreads = 128;  // embedding_gradient() in cuda/launch.h
 
-/// Adds the rows of dout whose token is v to each column's sum; the rows of every 128 tokens are listed in order.
+/// `gather_token` adds the rows of dout whose token is v to each column's sum, 128 tokens at a time.
 __device__ void gather_token(const Gradient& g, uint32_t v) {
   __shared__ uint32_t list[kGatherThreads];
   __shared__ uint32_t warp_count[kGatherThreads / 32];

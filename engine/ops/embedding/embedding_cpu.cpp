@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-// A row is that of one token, whatever the shape of the output.
+// `token_rows` counts the rows, one a token, whatever the shape of the output.
 int64_t token_rows(const Call& call) { return call.in[0].shape.size(); }
 int64_t row_width(const Call& call) { return call.in[1].shape.cols(); }
 

@@ -23,10 +23,10 @@ Geometry geometry_of(const Call& c) {
       static_cast<uint32_t>(w.rows()), static_cast<uint32_t>(w.columns()), static_cast<uint32_t>(w.patch())};
 }
 
-/// Rows and columns of P, and the channels that are written.
+/// `Sizes` are the rows and columns of P, and the channels that are written.
 struct Sizes {
   int64_t windows, patch, channels;
-  /// Floats of P, so that what follows is aligned as a tensor is.
+  /// `floats` is that of P, rounded up so that what follows is aligned as a tensor is.
   int64_t floats() const { return div_up(windows * patch, 64) * 64; }
 };
 
@@ -75,7 +75,7 @@ Gemm weight_gradient(const Call& c) {
   return g;
 }
 
-/// One number of P: zero outside the image.
+/// `Patches` writes one number of P: zero outside the image.
 struct Patches {
   const float* x;
   float* to;
@@ -128,7 +128,7 @@ void forward(const Call& c, Context& context) {
   gemm(context, product(c), c.workspace + sizes_of(c).floats());
 }
 
-// Each product begins when the one before it has ended with the workspace.
+// The products take turns: each begins when the one before it has finished with the workspace.
 void backward(const Call& c, Context& context) {
   float* rest = c.workspace + sizes_of(c).floats();
   if (c.din[0]) {

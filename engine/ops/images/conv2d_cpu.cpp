@@ -20,7 +20,7 @@ namespace {
 
 ImageWindow window_of(const Call& call) { return call.attributes.as<Conv2dSpec>().window; }
 
-/// Of the products: windows of all images, numbers under one, channels that are written.
+/// `Sizes` are those of the products: windows of all images, numbers under one, channels that are written.
 struct Sizes {
   int64_t windows, patch, channels;
 };
@@ -29,7 +29,7 @@ Sizes sizes_of(const Call& call) {
   return {call.in[0].shape[0] * w.windows(), w.patch(), call.in[1].shape.cols()};
 }
 
-/// Floats of P, so that what follows begins on a cache line.
+/// `patch_floats` is the floats of P, rounded up so that what follows begins on a cache line.
 int64_t patch_floats(const Call& call) {
   const Sizes s = sizes_of(call);
   return round_up(s.windows * s.patch, 16);
@@ -53,7 +53,7 @@ Gemm weight_gradient(const Call& call) {
           call.write[1] == Write::Add};
 }
 
-/// dP: `to` is where it lies.
+/// `patch_gradient` is the product that gives dP, which it writes to `to`.
 Gemm patch_gradient(const Call& call, float* to) {
   const Sizes s = sizes_of(call);
   return {s.windows, s.patch, s.channels, {call.dout.p, s.channels, 1}, {call.in[1].p, 1, s.channels}, to};
@@ -61,18 +61,18 @@ Gemm patch_gradient(const Call& call, float* to) {
 
 // ---- patches ---------------------------------------------------------------------------------------------
 
-/// One line of windows of one image is a piece of the work.
+/// `line_cut` makes one line of windows of one image a piece of the work.
 Cut line_cut(const Call& call) {
   const ImageWindow w = window_of(call);
   return cut(call.in[0].shape[0] * w.rows(), kFlatChunk / (w.columns() * w.patch()));
 }
 
-/// Line `y` of the image under a window that begins at column x0: what lies outside is zero.
+/// `copy_line` copies line `y` of the image under a window that begins at column x0: what is outside is zero.
 inline void copy_line(const ImageWindow& w, const float* image, int64_t y, int64_t x0, float* to) {
   const int64_t n = w.size * int64_t{w.channels}, inside = y >= 0 && y < w.height ? w.size : 0;
   const int64_t from = larger(0, -x0) * w.channels, end = smaller(inside, w.width - x0) * w.channels;
   const DF d;
-  // Vectors: calls of memcpy and memset for a few numbers each took a quarter of the time of either pass.
+  // Vectors, because calls of memcpy and memset for a few numbers each took a quarter of the time of either pass.
   if (from > 0 || end < n)
     each_vector(n, [&](int64_t k, auto lanes) HWY_ATTR { lanes.store(hn::Zero(d), to + k); });
   const float* line = image + (y * w.width + x0) * w.channels;
@@ -98,7 +98,7 @@ void make_patches(const Call& call, int64_t chunk) {
 
 float* forward_packed(const Call& call) { return call.workspace + patch_floats(call); }
 
-/// Patches, and what is packed of W.
+/// `forward_first` lays out the patches, and packs W.
 void forward_first(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   const int64_t lines = line_cut(call).chunks;
   if (chunk < lines) return make_patches(call, chunk);
@@ -111,7 +111,7 @@ void forward_multiply(const Call& call, const StepInputs&, int64_t chunk, Scratc
 
 Stages conv2d_forward(const Call& call) {
   Stages stages;
-  // P lies along its rows: never packed, only W is.
+  // Only W is packed: P is read along its rows.
   const GemmPlan& plan = stages.plans[0] = plan_gemm(product(call), call.gemm);
   stages.workspace_floats = static_cast<size_t>(patch_floats(call)) + plan.packed_floats();
   stages.add(forward_first, line_cut(call).chunks + plan.pack_chunks());
@@ -121,8 +121,8 @@ Stages conv2d_forward(const Call& call) {
 
 // ---- backward --------------------------------------------------------------------------------------------
 
-/// What lies where in the workspace, in floats: P, its gradient, what is packed for either product. And the chunks of
-/// each part of the work; none where nobody asks for it.
+/// `Backward` has the chunks of each part of the work, none where nobody asks for it, and the places of dP and of what
+/// is packed for either product in the workspace, in floats.
 struct Backward {
   int64_t patches = 0, pack_input = 0, bias = 0;  // first stage
   int64_t pack_weight = 0, input = 0;             // second

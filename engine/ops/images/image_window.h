@@ -7,7 +7,7 @@
 
 namespace normscope {
 
-/// Plain data, part of a node's attributes.
+/// `ImageWindow` is plain data, part of a node's attributes.
 struct ImageWindow {
   int32_t height = 1, width = 1, channels = 1;  ///< of an image that is read
   int32_t size = 1;                             ///< the window's height and width
@@ -16,7 +16,7 @@ struct ImageWindow {
 
   int64_t pixels() const { return int64_t{height} * width; }
   int64_t numbers() const { return pixels() * channels; }  ///< of an image
-  /// Windows that fit; below one where none does.
+  /// `rows` and `columns` count the windows that fit; below one where none does.
   int64_t rows() const { return (int64_t{height} + 2 * padding - size) / stride + 1; }
   int64_t columns() const { return (int64_t{width} + 2 * padding - size) / stride + 1; }
   int64_t windows() const { return rows() * columns(); }

@@ -7,7 +7,7 @@
 namespace normscope {
 namespace {
 
-/// A row a kind.
+/// `kNormRules` has a row for each kind.
 constexpr OpRule kNormRules[] = {
     {.variant = to_string(NormKind::LayerNorm),
      .title = "Layer norm",

@@ -107,7 +107,7 @@ struct GainAndBias {
   }
 };
 
-// A row of the norm: a row of the tensor, or each of its `heads` parts.
+// `rows_of` counts the rows of the norm: rows of the tensor, or the `heads` parts of each.
 int64_t rows_of(const Call& c) { return c.in[0].shape.rows() * c.attributes.as<NormSpec>().heads; }
 uint32_t width_of(const Call& c) {
   return static_cast<uint32_t>(c.in[0].shape.cols() / c.attributes.as<NormSpec>().heads);

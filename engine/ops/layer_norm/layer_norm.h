@@ -56,7 +56,7 @@ constexpr bool has_alpha(NormKind k) { return traits_of(k).has_alpha; }
 constexpr bool is_centred(NormKind k) { return traits_of(k).is_centred; }
 constexpr bool mean_has_gradient(NormKind k) { return is_centred(k) && traits_of(k).mean_has_gradient; }
 constexpr bool sigma_has_gradient(NormKind k) { return traits_of(k).sigma_has_gradient; }
-/// Whether the backward pass holds constant something that the forward pass computes from x.
+/// `holds_constant` says whether the backward pass holds something constant that the forward pass computes from x.
 constexpr bool holds_constant(NormKind k) {
   return traits_of(k).has_factor || (is_centred(k) && !(mean_has_gradient(k) && sigma_has_gradient(k)));
 }

@@ -29,7 +29,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-// A row of the norm: a row of the tensor, or each of its `heads` parts.
+// `width_of` is the width of a row of the norm: a row of the tensor, or each of its `heads` parts.
 int64_t width_of(const Call& call) { return call.in[0].shape.cols() / call.attributes.as<NormSpec>().heads; }
 int64_t rows_of(const Call& call) { return call.in[0].shape.rows() * call.attributes.as<NormSpec>().heads; }
 
@@ -84,7 +84,7 @@ void forward(const Call& call, const StepInputs&, const Region& region, Scratch)
   }
 }
 
-// The partials of a chunk: dgain, dbias, then dalpha on a line of its own.
+// `partial_stride` is the distance of the partials of a chunk: dgain, dbias, then dalpha on a line of its own.
 int64_t partial_stride(const Call& call) { return round_up(width_of(call), 16); }
 int64_t chunk_stride(const Call& call) { return 2 * partial_stride(call) + 16; }
 bool wants_partials(const Call& call) {
@@ -198,7 +198,7 @@ void reduce(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   *to = static_cast<float>(call.write[3] == Write::Add ? static_cast<double>(*to) + alpha : alpha);
 }
 
-/// The forward pass of a kind: those without gain, factor and tanh differ in the backward pass only.
+/// `forward_for` is the forward pass of a kind: those without gain, factor and tanh differ in the backward pass only.
 template <NormKind kKind>
 constexpr RegionFn forward_for() {
   if constexpr (has_alpha(kKind))

@@ -1,4 +1,4 @@
-// A probe is placed by seal and recorded by no function of its own: here stands what it computes, in words.
+// A probe is placed by seal and recorded by no function of its own: this file says in words what it computes.
 #include "engine/ops/rules.h"
 
 namespace normscope {

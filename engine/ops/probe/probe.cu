@@ -10,7 +10,7 @@
 namespace normscope::cuda {
 namespace probe {
 
-/// Whether element i lies in a position that counts.
+/// `counts` says whether element i is in a position that counts.
 __device__ bool counts(const ProbeEntry& e, int64_t i) {
   if (!e.lengths) return true;
   const int64_t row = i / e.width;

@@ -17,7 +17,7 @@ namespace {
 
 Cut chunk_cut(const Call& call) { return cut(call.in[0].shape.size(), kFlatChunk); }
 
-/// Sum of of(x, n) over the counted part of a chunk: all of it, or row by row where lengths say what is padding.
+/// `sum_of_chunk` adds up of(x, n) over what counts in a chunk: all of it, or row by row where lengths mark padding.
 template <typename Of>
 double sum_of_chunk(const Call& call, int64_t chunk, Of of) {
   const Shape& shape = call.in[0].shape;
@@ -47,7 +47,7 @@ double counted(const Call& call) {
   return static_cast<double>(rows * shape.cols());
 }
 
-/// Sum of partials [from, from + chunks) in order, over the number of elements that count.
+/// `mean_of` adds partials [from, from + chunks) in order and divides by the number of elements that count.
 double mean_of(const Call& call, int64_t from) {
   double sum = 0;
   const int64_t chunks = chunk_cut(call).chunks;

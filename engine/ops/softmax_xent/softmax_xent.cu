@@ -24,7 +24,7 @@ struct Loss {
 
 __device__ bool is_target(int32_t target, uint32_t cols) { return static_cast<uint32_t>(target) < cols; }
 
-/// A group of threads that share a row: a warp, or a block when Wide.
+/// `Group` is the threads that share a row: a warp, or a block when Wide.
 template <bool Wide>
 struct Group {
   static constexpr uint32_t size = Wide ? kThreads : 32;
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kThreads) row_losses(Loss l) {
   sum = G::sum(sum);
   mean = G::sum(mean) / static_cast<float>(l.cols);
   if (G::lane() != 0) return;
-  // Relative to the largest logit, so that nothing is lost when all logits are large.
+  // The sum is relative to the largest logit, so that nothing is lost when all logits are large.
   const float log_sum = logf(sum), e = l.step->label_smoothing;
   l.log_sum_exp[r] = log_sum + largest;
   const int32_t target = l.targets[r];

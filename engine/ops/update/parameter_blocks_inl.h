@@ -1,6 +1,6 @@
-// Work over all parameters at once (grad_norm, adam, sgd of update_cpu.cpp): each parameter is cut into blocks of kBlock
-// floats, a chunk is a few blocks, and every block leaves its sums of squares in the workspace; the last
-// stage adds them per parameter in order. The first stage writes the table of each parameter's first block.
+// Work over all parameters at once (grad_norm, adam, sgd of update_cpu.cpp). Each parameter is cut into blocks of
+// kBlock floats, and a chunk is a few blocks. Every block leaves its sums of squares in the workspace; the last stage
+// adds them per parameter in order. The first stage writes the table of each parameter's first block.
 #include "engine/cpu/simd_inl.h"
 
 #if defined(NORMSCOPE_OPS_PARAMETER_BLOCKS_INL_H_) == defined(HWY_TARGET_TOGGLE)
@@ -23,7 +23,7 @@ inline int64_t block_count(const Call& call) {
   return blocks;
 }
 
-/// Workspace: first block of every parameter and, last, the number of blocks; then the sums.
+/// `first_blocks` begins the workspace: the first block of every parameter, last the number of blocks, then the sums.
 inline int64_t* first_blocks(const Call& call) { return reinterpret_cast<int64_t*>(call.workspace); }
 inline double* block_sums(const Call& call, int64_t block) {
   return doubles(call.workspace) + round_up(call.parameter_count + 1, 8) + block * kBlockSums;
@@ -36,7 +36,7 @@ inline void number_blocks(const Call& call, const StepInputs&, int64_t, Scratch)
     first[p + 1] = first[p] + div_up(call.parameters[p].size, kBlock);
 }
 
-/// body(parameter, begin, n, sums) for every block of a chunk.
+/// `each_block` calls body(parameter, begin, n, sums) for every block of a chunk.
 template <typename Body>
 HWY_INLINE void each_block(const Call& call, int64_t chunk, const Body& body) {
   const int64_t* first = first_blocks(call);
@@ -55,7 +55,7 @@ HWY_INLINE void each_block(const Call& call, int64_t chunk, const Body& body) {
   }
 }
 
-/// Root of the sum over a parameter's blocks of sums[which].
+/// `norm_of` is the root of the sum over a parameter's blocks of sums[which].
 inline double norm_of(const Call& call, int64_t p, int which) {
   double sum = 0;
   for (int64_t block = first_blocks(call)[p]; block < first_blocks(call)[p + 1]; ++block)
@@ -74,7 +74,7 @@ inline Stages block_stages(const Call& call, StageFn work, StageFn finish) {
   return stages;
 }
 
-/// update_norm and weight_norm from sums 0 and 1.
+/// `finish_update` computes update_norm and weight_norm from sums 0 and 1.
 inline void finish_update(const Call& call, const StepInputs&, int64_t, Scratch) noexcept {
   for (int64_t p = 0; p < call.parameter_count; ++p) {
     call.update_norm[p] = norm_of(call, p, 0);
@@ -82,7 +82,7 @@ inline void finish_update(const Call& call, const StepInputs&, int64_t, Scratch)
   }
 }
 
-/// The factor that clip left for the gradients, 1 without clipping.
+/// `clip_factor_of` is the factor that clip left for the gradients, 1 without clipping.
 inline float clip_factor_of(const Call& call) {
   return call.clip_factor ? static_cast<float>(*call.clip_factor) : 1.0f;
 }

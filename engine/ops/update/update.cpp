@@ -1,4 +1,4 @@
-// The ops of the update are placed by seal and recorded by no function of their own: here stands what they compute.
+// The ops of the update are placed by seal and recorded by no function of their own: this file says what they compute.
 #include "engine/ops/rules.h"
 
 namespace normscope {

@@ -1,18 +1,18 @@
-// The update on CUDA: grad_norm, clip, and adam or sgd. Each is one launch over all parameters at once, a block a chunk,
-// with norms on the way. The block that finishes a parameter adds its partial sums in the order of its chunks; the one
-// that finishes the last parameter runs `finish`. So no second launch, and the same bits always.
+// The update on CUDA: grad_norm, clip, and adam or sgd. Each is one launch over all parameters, a block a chunk, with
+// norms on the way. The block that finishes a parameter adds its partial sums in the order of its chunks; the one that
+// finishes the last parameter runs `finish`. So there is no second launch, and the bits are always the same.
 #include "engine/cuda/device.cuh"
 
 namespace normscope::cuda {
 namespace update {
 
-/// Sums of a chunk: two squares, whatever they are of.
+/// `Squares` are the sums of a chunk: two squares, whatever they are of.
 struct Squares {
   double a = 0, b = 0;
 };
 
-/// body(parameter, element, Squares&) for every element; of_parameter(p, Squares) once each; where
-/// Body::kHasFinish, finish(table) once, by a whole block, when every of_parameter has run.
+/// `for_each_parameter` calls body(parameter, element, Squares&) for every element and of_parameter(p, Squares) once
+/// each. Where Body::kHasFinish, a whole block calls finish(table) once, when every of_parameter has run.
 template <class Body>
 __global__ void __launch_bounds__(kThreads) for_each_parameter(UpdateTable table, Body body) {
   await_inputs();
@@ -99,8 +99,8 @@ void clip_forward(const Call& c, Context& context) {
   launch(context, clip, Launch{}, c.step, c.total_norm, c.clip_factor);
 }
 
-/// Base of a rule: what every one reads, and how an element is written. A rule adds prepare() for its
-/// per-step numbers and operator() for an element (see for_each_parameter).
+/// `WeightUpdate` is the base of a rule: what every rule reads, and how an element is written. A rule adds prepare()
+/// for its per-step numbers and operator() for an element (see for_each_parameter).
 struct WeightUpdate {
   static constexpr bool kHasFinish = false;
   const StepInputs* step;
@@ -113,7 +113,7 @@ struct WeightUpdate {
     decay = step->lr * step->weight_decay;
     l2 = step->l2;
   }
-  /// The gradient that the rule sees: clipped, with the coupled decay.
+  /// `gradient` is what the rule sees: clipped, with the coupled decay.
   __device__ float gradient(const ParameterCall& p, int64_t i, float w0) const {
     return p.gradient[i] * factor + l2 * w0;
   }
@@ -150,7 +150,7 @@ void launch_update(const Call& c, Context& context) {
 struct Adam : WeightUpdate {
   float beta1_rest, beta2, beta2_rest, root, rate, eps;
 
-  /// Per-step numbers, from double as on the CPU.
+  /// `prepare` computes the per-step numbers from double, as on the CPU.
   __device__ void prepare() {
     prepare_update();
     beta1_rest = static_cast<float>(1.0 - static_cast<double>(step->beta1));

@@ -12,7 +12,7 @@ HWY_BEFORE_NAMESPACE();
 namespace normscope::cpu::HWY_NAMESPACE {
 namespace {
 
-/// A chunk's sums of squares of gradients.
+/// `gradient_squares` leaves a chunk's sums of squares of gradients.
 void gradient_squares(const Call& call, const StepInputs&, int64_t chunk, Scratch) noexcept {
   each_block(call, chunk, [&](const ParameterCall& p, int64_t begin, int64_t n, double* sums) HWY_ATTR {
     const float* g = p.gradient + begin;
@@ -50,7 +50,7 @@ void adam_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch
            beta1_rest = hn::Set(d, static_cast<float>(1.0 - static_cast<double>(step.beta1)));
   const VF beta2 = hn::Set(d, step.beta2);
   const VF beta2_rest = hn::Set(d, static_cast<float>(1.0 - static_cast<double>(step.beta2)));
-  // Without adaptation 0 sqrt(v) + 1.
+  // Without adaptation the divisor is 0 sqrt(v) + 1.
   const double inverse_root = 1.0 / __builtin_sqrt(static_cast<double>(step.bias_correction2));
   const VF root = hn::Set(d, step.adapted ? static_cast<float>(inverse_root) : 0.0f);
   const VF eps = hn::Set(d, step.adapted ? step.eps : 1.0f);
@@ -73,7 +73,7 @@ void adam_chunk(const Call& call, const StepInputs& step, int64_t chunk, Scratch
       lanes.store(m, first + i);
       lanes.store(v, second + i);
       lanes.store(w, value + i);
-      // Beyond a partial vector 0 / (0 + eps) could be 0 / 0.
+      // Beyond a partial vector, 0 / (0 + eps) could be 0 / 0.
       const VF counted = lanes.zero_rest(delta);
       updates = hn::MulAdd(counted, counted, updates);
       weights = hn::MulAdd(lanes.zero_rest(w), lanes.zero_rest(w), weights);

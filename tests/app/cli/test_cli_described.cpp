@@ -21,7 +21,7 @@ const char* const kCommands[] = {"train",   "compare", "screenshot", "verify",  
                                  "man",     "tape",    "merge",      "completion", "sweep",     "record",
                                  "open",    "film",    "evaluate",   "parse",      "reproduce"};
 
-/// What bash offers behind these words, the last of them begun.
+/// `completed` is what bash offers behind these words, the last of them begun.
 std::string completed(const Folder& folder, const std::string& words) {
   const std::string out = folder.file("out");
   const std::string line =

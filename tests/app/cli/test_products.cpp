@@ -1,5 +1,5 @@
-// How matrix products are cut is timed once a processor and remembered: read again, kept beside those of other
-// processors, timed anew where the file is damaged, and no matter where it cannot be written.
+// How matrix products are cut is timed once for each processor and remembered: read again, kept beside that of others,
+// timed anew where the file is damaged, and no matter where it cannot be written.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -17,7 +17,7 @@ using test::Folder;
 
 namespace {
 
-/// Says the second candidate, and how often it was asked.
+/// `Timer` chooses the second candidate, and counts how often it was asked.
 struct Timer {
   int asked = 0;
   cpu::GemmChoice answer = cpu::gemm_candidates(cpu::l2_bytes())[1];

@@ -1,4 +1,4 @@
-// Everything that is refused and stands in tests/refusals: what each reader says of an input, and the program of a
+// Everything that is refused by a row of tests/refusals: what each reader says of an input, and the program of a
 // command line.
 #include <functional>
 #include <string>

@@ -19,7 +19,7 @@ std::string words(std::initializer_list<uint32_t> values) {
   return bytes;
 }
 
-/// 36 images of 12 x 12 pixels in three classes: a bright band in another place each.
+/// `images` has 36 images of 12 x 12 pixels in three classes: a bright band in another place each.
 std::string images() {
   std::string text = words({2051, 36, 12, 12});
   for (int i = 0; i < 36; ++i)

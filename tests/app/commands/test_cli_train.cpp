@@ -19,7 +19,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Lines of steps only, without what follows them.
+/// `steps_of` keeps the lines of steps, without what follows their steps.
 std::vector<json> steps_of(const std::vector<json>& lines, const std::string& run = "A") {
   std::vector<json> steps;
   for (const json& line : lines) {

@@ -26,7 +26,7 @@ compared::Change added(double nats) {
   };
 }
 
-/// One norm times a factor from a step on.
+/// `Parting` multiplies one norm by a factor from a step on.
 struct Parting {
   std::string stat;
   int32_t step;

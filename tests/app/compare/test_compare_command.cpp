@@ -13,7 +13,7 @@
 namespace normscope::test {
 namespace {
 
-/// A log of runs of two layers; from step 5 on, the gradient of W_K in layer 2 of every run but A is 8 times smaller.
+/// `log_of_runs` has runs of two layers; from step 5 on, W_K of layer 2 has an 8 times smaller gradient in all but A.
 std::string log_of_runs(const std::string& letters, int steps, double loss = 3) {
   std::string text;
   for (int step = 1; step <= steps; ++step)

@@ -22,7 +22,7 @@ using test::holds;
 
 namespace {
 
-/// On the third tab.
+/// `CompareDriver` begins on the third tab.
 struct CompareDriver : LabDriver {
   explicit CompareDriver(std::shared_ptr<const LabView> view = fixture::lab_view(),
                          ui::Vec size = {1600, 1000})

@@ -37,7 +37,7 @@ void write_text(const fs::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// A copy of the course in which one file of lesson 4 (which trains nothing) can be broken.
+/// `Copy` is the course with one file of lesson 4 (which trains nothing) that can be broken.
 struct Copy {
   explicit Copy(const std::string& name) : folder(name) {
     fs::remove_all(folder);
@@ -69,7 +69,7 @@ const Lesson& lesson_of(const Course& course, const std::string& id) {
   return *lesson;
 }
 
-/// The texts of four papers were at hand; of every other source it is said that nobody has looked there.
+/// `tells_what_was_read` demands that a source says that nobody has looked there, but for four that were read.
 bool tells_what_was_read(const std::string& source) {
   for (const char* read : {"Xiong et al. 2020, On Layer Normalization", "Liu et al. 2020, Understanding",
                            "Xu et al. 2019, Understanding", "Su 2022, blog of March 29"})

@@ -33,7 +33,7 @@ void write_text(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;
 }
 
-/// A copy of the course in which one file of lesson 1 in German can be changed.
+/// `Copy` is the course with one file of lesson 1 in German that can be changed.
 struct Copy {
   explicit Copy(const std::string& name) : folder(name) {
     fs::remove_all(folder);
@@ -47,7 +47,7 @@ struct Copy {
     REQUIRE(at != std::string::npos);
     write_text(path, text.replace(at, from.size(), to));
   }
-  /// What is said of the translation; the lesson itself still opens, in English.
+  /// `fault` is what is said of the translation; the lesson itself still opens, in English.
   std::string fault() const {
     const Course german = read_course(folder, "de");
     const Lesson* lesson = german.find("warm-up");

@@ -29,7 +29,7 @@ const std::string kSmall = test::refusal_base("lesson-map");
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
-/// Two rows of three cells: the lower one learns everywhere, the upper one from the second column on.
+/// `made_up` has two rows of three cells: the lower one learns everywhere, the upper one from the second column on.
 CurveSet made_up() {
   CurveSet curves;
   const std::vector<double> x{0, 10, 20};

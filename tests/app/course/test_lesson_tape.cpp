@@ -43,7 +43,7 @@ bool near(const std::vector<float>& values, const std::vector<double>& expected)
   return true;
 }
 
-/// A whole lesson of one tape.
+/// `kSmall` is a whole lesson of one tape.
 const std::string kSmall = test::refusal_base("lesson-tape");
 
 Lesson parsed(const std::string& toml) { return fixture::parsed_lesson(toml, "Words."); }
@@ -239,7 +239,7 @@ TEST_CASE("one changed tape turns each claim of lessons 0 and 7 down", "[lesson]
 
 namespace {
 
-/// The Lessons screen with the app's own worker: a tape takes no time.
+/// `TapeDriver` is the Lessons screen with the app's own worker: a tape takes no time.
 struct TapeDriver : PlayerDriver {
   TapeDriver() {
     state.screens.lessons.player = std::make_shared<Player>(

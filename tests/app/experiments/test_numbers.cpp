@@ -1,4 +1,4 @@
-// The version of the engine's numbers: checksums of some runs by instruction set. Who changes a bit of what training
+// The version of the engine's numbers: checksums of some runs by instruction set. A change of a bit that training
 // computes has to raise kNumbersVersion, or stored results of before would be taken for those of now.
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ struct Known {
   uint64_t sums[4];  // one a run of checksum_runs()
 };
 
-// Of version 1. A run that is not like this: raise kNumbersVersion, then write down what the message says.
+// `kVersion` has these runs. If a run differs, raise kNumbersVersion, then write down what the message says.
 constexpr int32_t kVersion = 1;
 constexpr Known kKnown[] = {
     {"avx3", {0x2696dea9f375c7c3, 0x3247856cb48aa72c, 0x4562a30c766906c8, 0xeb36d388c6e551fb}},

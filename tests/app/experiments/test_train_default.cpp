@@ -60,8 +60,8 @@ TEST_CASE("without warm-up Post-LN is stuck at letter frequencies where Pre-LN a
 
 namespace {
 
-// Sixty steps after the edit a stuck run that got all twelve norms off the stream learns; with one of them moved it
-// stands where it would without an edit.
+// `check_moved_norms` looks sixty steps behind the edit: a stuck run that got all twelve norms off the stream learns;
+// with one of them moved it is where it would be without an edit.
 void check_moved_norms(uint64_t seed) {
   RunStore store(1);
   const RunSpec spec = default_comparison({}, seed)[0];

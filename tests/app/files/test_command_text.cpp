@@ -18,7 +18,7 @@ using fixture::LiveDriver;
 
 namespace {
 
-// The arguments of a line as a shell would cut it (single quotes only).
+// `words_of` cuts the arguments of a line as a shell would (single quotes only).
 std::vector<std::string> words_of(const std::string& line) {
   std::vector<std::string> words(1);
   bool quoted = false;

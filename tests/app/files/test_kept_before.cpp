@@ -1,5 +1,5 @@
-// Files as versions before the one codec (training/spec/codec.h) wrote them: they open and mean the same, and what they hold
-// comes back from the files of today.
+// Files as versions before the one codec (training/spec/codec.h) wrote them: they open and mean the same, and what they
+// hold comes back from the files of today.
 #include <cmath>
 #include <limits>
 #include <map>
@@ -29,7 +29,7 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 
 const std::string kKept = NORMSCOPE_SOURCE_DIR "/tests/fixtures/kept/";
 
-/// What a window has of a session, in words.
+/// `window_of` is what a window has of a session, in words.
 Json window_of(const std::string& sidecar) {
   AppState state;
   apply_sidecar(state.screens, state.session, sidecar);

@@ -1,5 +1,5 @@
-// What is kept of a hand's edits: no session lies on the disk with an edit and without what takes it back, and what the
-// trainer could not carry out leaves no entry.
+// What is kept of a hand's edits: the disk never has a session with an edit and without what takes it back, and what
+// the trainer could not carry out leaves no entry.
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -20,7 +20,7 @@ using fixture::Hand, fixture::layers;
 
 namespace {
 
-/// The number of layers of a kept session, and the log that came with it.
+/// `Kept` is the number of layers of a kept session, and the log that came with it.
 struct Kept {
   std::string layers;
   shell::UndoLog log;

@@ -33,7 +33,7 @@ LabOptions quiet() {
   return options;
 }
 
-// Four runs at step 20, one of them forked and one edited on the way.
+// `play_a_little` leaves four runs at step 20, one of them forked and one edited on the way.
 void play_a_little(Lab& lab) {
   lab.post(session::ReplaceRuns{tiny_comparison(), {}, false});
   lab.post(session::PlayTo{7});

@@ -56,7 +56,7 @@ void say_notice(const std::string& notice) {
   if (!notice.empty()) throw Error(notice);
 }
 
-// The course's progress in a folder, begun when it is asked for first.
+// `progress_in` is the course's progress in a folder, begun when it is asked for first.
 lessons::Progress& progress_in(const std::string& folder) {
   static std::map<std::string, std::unique_ptr<lessons::Progress>> all;
   std::unique_ptr<lessons::Progress>& one = all[folder];
@@ -64,7 +64,7 @@ lessons::Progress& progress_in(const std::string& folder) {
   return *one;
 }
 
-// A lesson without runs, in whose folder measured.json goes.
+// `lesson_in` is a lesson without runs, whose folder measured.json goes to.
 course::Lesson lesson_in(const std::string& folder) {
   course::Lesson lesson;
   lesson.id = "one";
@@ -127,7 +127,7 @@ std::vector<Output> outputs() {
   return all;
 }
 
-// Everything below a folder with its content: a file that an output has no business with must stay.
+// `tree` is everything below a folder with its content: a file that an output has no business with must stay.
 std::map<std::string, std::string> tree(const std::string& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::directory_iterator(folder))

@@ -21,7 +21,7 @@ session::ForkRequest moved_norms(const LabView& view) {
   return request;
 }
 
-/// Two runs trained to step 6, one edited there, one forked from it, all trained to step 10.
+/// `play` trains two runs to step 6, edits one there, forks another from it, and trains all to step 10.
 void play(Lab& lab) {
   lab.post(session::ReplaceRuns{tiny_runs(), {}, false});
   lab.post(session::PlayTo{6});

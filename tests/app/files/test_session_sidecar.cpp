@@ -33,7 +33,7 @@ void fork_to_pre(LiveDriver& lab) {
   lab.settle();
 }
 
-// Trained, edited, forked twice with one fork taken back, two bookmarks.
+// `live_a_little` trains, edits, forks twice with one fork taken back, and sets two bookmarks.
 void live_a_little(LiveDriver& lab) {
   lab.train(24);
   lab.driver.key("B");
@@ -210,7 +210,7 @@ TEST_CASE("the whole batch is measured on request, marked, and changes no bit") 
 
 namespace {
 
-// A program of one's own in the place of gsettings, as long as this lives.
+// `Gsettings` puts a program of one's own in the place of gsettings, as long as this lives.
 struct Gsettings {
   explicit Gsettings(const std::string& script) {
     const std::string program = folder.write("gsettings", "#!/bin/sh\n" + script + "\n");

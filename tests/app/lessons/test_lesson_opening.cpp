@@ -18,7 +18,7 @@ using fixture::RecordedMeasurer;
 
 const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
 
-/// How many pixels of a control are of a colour, all but.
+/// `pixels_of` counts the pixels of a control that have this colour.
 int pixels_of(PlayerDriver& p, const std::string& name, ui::Colour colour) {
   const raster::Image image =
       raster::rasterise(*p.loop.draw_data(), ui::theme(p.state.look.dark).bg.packed());

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The course, whole: what cannot be read fails here with its reason, and not where it is missed.
+/// `whole_course` is the course, whole: what cannot be read fails here with its reason, and not where it is missed.
 const Course& whole_course() {
   const Course& course = fixture::shipped_course();
   for (const Broken& broken : course.broken) FAIL(broken.error);
@@ -148,7 +148,7 @@ TEST_CASE("a sweep gets the point of a run that lies on its line, and of no othe
 
 namespace {
 
-/// The effect is gone from whatever run A is when it is given a warm-up; B's sweep gets its point.
+/// `without_effect` lets the effect vanish from whatever run A is when it is given a warm-up; B's sweep gets its point.
 void without_effect(const Lesson& lesson, MeasureState& state) {
   if (lesson.id == "first-steps" && state.changes.contains("A"))
     for (const char* id : {"g1_A", "r_A", "low_A", "rel_gradient", "rel_update", "cosine_A"})

@@ -15,8 +15,8 @@ using namespace course;
 using namespace normscope::lessons;
 using fixture::PlayerDriver;
 
-/// A stack with the settings of a measured way, or of the slow start, comes to what that came to; any other stays where
-/// the start does.
+/// `as_measured` gives a stack the result of a measured way, or of the slow start, where it has the same settings; any
+/// other stays where the start does.
 void as_measured(const Lesson& lesson, MeasureState& state) {
   if (!lesson.challenge) return;
   const Challenge& task = *lesson.challenge;

@@ -20,7 +20,7 @@ LinkedView linked_runs(std::vector<RunSpec> specs) {
   return view;
 }
 
-// Returns the fragment.
+// `check_link` checks that a view is read back from its link, and returns the fragment.
 std::string check_link(const LinkedView& view) {
   const std::string fragment = link_fragment(view);
   INFO(fragment);
@@ -40,7 +40,7 @@ std::string check_link(const LinkedView& view) {
   return fragment;
 }
 
-// The line that says why; empty: it was taken.
+// `why_no_link` is the line that says why a text is no link; empty: it was taken.
 std::string why_no_link(const std::string& text) {
   try {
     read_link(text);

@@ -30,7 +30,7 @@ std::string copied_link(LabDriver& lab) {
   return link_fragment(linked_view(lab.state.session, lab.state.screens, lab.state.look));
 }
 
-// As the palette asks for it, and the next frame takes it.
+// `copy_another` asks as the palette does, and takes the link as the next frame would.
 void copy_another(LabDriver& lab) {
   shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);
   finish_copying(lab.state);
@@ -44,7 +44,7 @@ void open_in(LiveDriver& lab, const std::string& link) {
   lab.settle();
 }
 
-// Every loss that both have kept.
+// `check_same_runs` compares every loss that both have kept.
 void check_same_runs(const LabView& a, const LabView& b) {
   CHECK(a.step == b.step);
   REQUIRE(a.runs.size() == b.runs.size());
@@ -66,7 +66,7 @@ raster::Image picture_of(LabDriver& lab) {
   return raster::rasterise(*lab.loop.draw_data(), ui::theme(lab.state.look.dark).bg.packed());
 }
 
-// Pixels in which two pictures of one size differ.
+// `differing` counts the pixels in which two pictures of one size differ.
 size_t differing(const raster::Image& a, const raster::Image& b) {
   REQUIRE(a.pixels.size() == b.pixels.size());
   size_t count = 0;

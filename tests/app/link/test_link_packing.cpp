@@ -14,7 +14,7 @@ using namespace normscope::link;
 
 namespace {
 
-// A link of version 1 that was packed by another program, written from the description in docs/links.md.
+// `kText` is a link of version 1 that another program packed, written from the description in docs/links.md.
 constexpr const char* kText =
     "run=A=post\nset=model.layers=24\nset=A:wiring.L01.attn=before=ln after=rms\n"
     "set=A:wiring.L01.ffn=trunk=dyt\nedit=A:12:train.lr=0.002\nstep=300\ncursor=17\nend\n";

@@ -1,4 +1,4 @@
-// A run recorded by PyTorch beside the engine's run of the same weights and batches: the curves lie on each other.
+// A run recorded by PyTorch beside the engine's run of the same weights and batches: the curves are the same.
 // tests/fixtures/recorder/make.py made the log. And the engine's own run, saved and read as a recorded one.
 #include <algorithm>
 #include <cmath>
@@ -29,7 +29,7 @@ RunSpec twin_spec() {
   return spec;
 }
 
-/// Largest |a - b| / |b| over the steps that both have.
+/// `apart` is the largest |a - b| / |b| over the steps that both have.
 double apart(const Series& a, const Series& b) {
   double most = 0;
   size_t compared = 0, at = 0;

@@ -14,8 +14,8 @@ using test::Folder, test::run_python;
 
 namespace {
 
-// On a stand-in for PyTorch (tests/fixtures/recorder/stand_in): each failure must leave the training alone and say one
-// line; what is checked in Python is what no log shows.
+// `kTorchFailures` runs on a stand-in for PyTorch (tests/fixtures/recorder/stand_in): each failure must leave the
+// training alone and say one line; what is checked in Python is what no log shows.
 constexpr const char* kTorchFailures = R"(
 import contextlib, functools, io, json, os, resource, sys, torch
 from recorder import Recorder
@@ -154,7 +154,7 @@ except FileNotFoundError:
     pass
 )";
 
-// On a stand-in for JAX (tests/fixtures/recorder/stand_in): each failure must leave the training alone and say one line.
+// `kJaxFailures` does the same on a stand-in for JAX: each failure must leave the training alone and say one line.
 constexpr const char* kJaxFailures = R"(
 import contextlib, io, json, os, resource, sys, jax, jax.numpy as jnp
 from recorder import Recorder
@@ -214,7 +214,7 @@ float first_number(const RecordedRun& run, const char* stat) {
   return series.values.empty() ? NAN : series.values.front();
 }
 
-/// What the script of either framework recorded with values that JSON does not have.
+/// `check_odd_values` reads what the script of either framework recorded with values that JSON does not have.
 void check_odd_values(const Folder& folder) {
   const RecordedFile odd = read_recorded(folder.file("odd.jsonl"));
   CHECK(odd.broken == 0);

@@ -13,7 +13,7 @@ using test::Folder, test::run_python;
 
 namespace {
 
-// A loss whose gradient is known: of the sum of squares it is twice the parameter.
+// `kJaxScript` has a loss whose gradient is known: of the sum of squares it is twice the parameter.
 constexpr const char* kJaxScript = R"(
 import jax, jax.numpy as jnp
 from recorder import Recorder

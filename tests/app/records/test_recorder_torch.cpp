@@ -13,7 +13,7 @@ using test::Folder, test::read_all, test::run_python;
 
 namespace {
 
-// Two models, whose names are torch.nn's and GPT-2's, a few steps each. The first one's numbers are checked by hand.
+// `kTorchScript` has two models with names of torch.nn and GPT-2, a few steps each. The first's are checked by hand.
 constexpr const char* kTorchScript = R"(
 import json, torch
 from torch import nn

@@ -18,7 +18,7 @@ struct Named {
   const char *theirs, *ours;
 };
 
-/// The engine's name, "" where it is not known.
+/// `ours` is the engine's name, "" where it is not known.
 std::string ours(const char* theirs, bool both = false, NameOf of = NameOf::Parameter) {
   const TensorName name = resolve(theirs, of);
   return name.known() ? engine_name(name, both) : "";

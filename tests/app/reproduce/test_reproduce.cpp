@@ -39,7 +39,7 @@ std::string changed(const std::string& from, const std::string& to) {
   return text.replace(at, from.size(), to);
 }
 
-/// What a reader says of it; empty when it takes it.
+/// `refusal` is what a reader says of the text; empty when it takes it.
 std::string refusal(const std::string& text) {
   try {
     parse_claim(text, kFile);
@@ -49,7 +49,7 @@ std::string refusal(const std::string& text) {
   return {};
 }
 
-/// What judges a pair of losses by seed, by way of made-up runs.
+/// `judged` judges a pair of losses by seed, by way of made-up runs.
 Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>& losses) {
   std::map<std::string, Taken> taken;
   std::vector<course::CurveSet> curves(losses.size());
@@ -72,8 +72,8 @@ Outcome judged(const Claim& claim, const std::vector<std::pair<double, double>>&
   return judge(claim, curves, 2);
 }
 
-/// What a part comes to whose numbers speak for `finding`: nothing is found of what no run could show, and "as good" of
-/// a source that shows no effect cannot be told.
+/// `reached` is what a part comes to whose numbers speak for `finding`: nothing is found of what no run could show, and
+/// "as good" of a source that shows no effect cannot be told.
 Finding reached(const Part& part, Finding finding) {
   if (!part.beyond.empty()) return Finding::Beyond;
   const bool unknown = part.effect && !part.effect->size && part.effect->measure.empty();

@@ -41,14 +41,14 @@ Claim tiny(const std::string& from = "", const std::string& to = "") {
   return parse_claim(changed(fixture::kTinyClaim, from, to), kFile);
 }
 
-/// Both seeds of every measure that a verdict of the tiny claim needs.
+/// `values` has both seeds of every measure that a verdict of the tiny claim needs.
 Values values(std::vector<double> lead, std::vector<double> shares = {0.1, 0.1}) {
   return {{"lead", std::move(lead)}, {"shares", std::move(shares)}, {"post", {3, 3}}, {"pre", {2, 2}}};
 }
 
 bool has(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
 
-/// The tiny claim, its two losses and how far each still falls, alike with both seeds.
+/// `with_falls` judges the tiny claim by its two losses and how far each still falls, alike with both seeds.
 Outcome with_falls(const Claim& claim, double post, double pre, double fall_post, double fall_pre) {
   course::CurveSet curves;
   curves["end"] = {{1, 2}, {post, pre}};

@@ -65,7 +65,7 @@ inline TabWalk walk_by_tab(LabDriver& lab, size_t most) {
   return walk;
 }
 
-/// Tab comes to the control, to the box that it is a segment of (whose arrows walk them), or to its own handles.
+/// `in_reach` says whether Tab comes to the control, to the box of its segment (arrows walk it), or to its own handles.
 inline bool in_reach(const std::string& name, const std::set<std::string>& stops) {
   if (stops.contains(name) || stops.contains(name.substr(0, name.rfind('/')))) return true;
   const auto handle = stops.lower_bound(name + "/");

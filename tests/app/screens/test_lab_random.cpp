@@ -28,7 +28,7 @@ constexpr int kUsual = 10000;
 constexpr int kUsual = 2000;
 #endif
 
-/// Where exports land meanwhile.
+/// `PicturesFolder` is where exports go meanwhile.
 struct PicturesFolder {
   PicturesFolder() { setenv("XDG_PICTURES_DIR", folder.file(".").c_str(), 1); }
   ~PicturesFolder() { unsetenv("XDG_PICTURES_DIR"); }

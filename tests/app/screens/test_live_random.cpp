@@ -26,16 +26,16 @@ double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// NORMSCOPE_RANDOM_SEED runs another one than those that stand here.
+// `seeds` takes NORMSCOPE_RANDOM_SEED in place of the usual ones.
 std::vector<unsigned> seeds(std::vector<unsigned> usual) {
   const char* wanted = std::getenv("NORMSCOPE_RANDOM_SEED");
   return wanted ? std::vector<unsigned>{static_cast<unsigned>(std::atoi(wanted))} : usual;
 }
 
-// Many times what any of it takes, on a machine with other work to do, under a sanitizer.
+// `kLongestFrame` and `kLongestEnd` are many times what either takes on a busy machine under a sanitizer.
 constexpr double kLongestFrame = 20, kLongestEnd = 30;
 
-// The folder where files land that the hand asks for (plots, saved runs): not the one that the tests run in.
+// `OwnFolder` takes the files that the hand asks for (plots, saved runs) in place of the folder that the tests run in.
 struct OwnFolder {
   OwnFolder() : before(std::filesystem::current_path()) {
     std::filesystem::current_path(folder.file("."));
@@ -49,7 +49,7 @@ struct OwnFolder {
   std::filesystem::path before;
 };
 
-// The whole course with small models, measured by a real worker; what is learned stays in the folder.
+// `small_player` has the whole course with small models, measured by a real worker; its progress stays in the folder.
 std::shared_ptr<lessons::Player> small_player(std::shared_ptr<RunCache> finished, const OwnFolder& folder) {
   return std::make_shared<lessons::Player>(
       small_course(), std::make_unique<lessons::Worker>(std::function<void()>{}, 1, std::move(finished)),

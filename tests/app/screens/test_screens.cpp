@@ -33,7 +33,7 @@ struct Place {
   float scale = 1;
 };
 
-/// Every size at scale 1; with `scales` also every scale in a usual and in the largest window.
+/// `places` are every size at scale 1; with `scales` also every scale in a usual and in the largest window.
 std::vector<Place> places(bool scales) {
   std::vector<Place> all;
   for (const ui::Vec size : fixture::kSizes) all.push_back({size});
@@ -43,11 +43,11 @@ std::vector<Place> places(bool scales) {
   return all;
 }
 
-/// What is asked of a stage's controls: that Tab reaches them; that they answer keys, too, as there is something for each
-/// of them to do; and both in the smaller layouts as well.
+/// `Keys` is what is asked of a stage's controls: that Tab reaches them; that they answer keys, too, as there is
+/// something for each of them to do; and both in the smaller layouts as well.
 enum class Keys { Reach, Answer, EveryLayout };
 
-/// A named state of a screen.
+/// `Stage` is a named state of a screen.
 struct Stage {
   std::string name;
   std::function<std::unique_ptr<LabDriver>()> make;
@@ -128,7 +128,7 @@ void check_screen(LabDriver& lab, const std::string& where) {
     if (control.help.size() <= 3) FAIL_CHECK(where << ": no help of " << control.name);
 }
 
-/// Of a screen's names those of its tabs and segments.
+/// `switches_of` are the names of a screen's tabs and segments.
 std::vector<std::string> switches_of(const LabDriver& lab, const std::string& prefix) {
   std::vector<std::string> names;
   for (const ui::Control& control : lab.ui.registry().all()) {
@@ -156,10 +156,10 @@ void check_stage(const Stage& stage) {
   }
 }
 
-/// Of the full, the medium and the compact layout.
+/// `kLayouts` are of the full, the medium and the compact layout.
 constexpr ui::Vec kLayouts[] = {{1600, 1000}, {1440, 900}, {1024, 600}};
 
-/// A stage under the keys, in one layout and with one of its panes in front.
+/// `Keyboard` is a stage under the keys, in one layout and with one of its panes in front.
 struct Keyboard {
   const Stage& stage;
   ui::Vec size{};
@@ -196,8 +196,8 @@ struct Keyboard {
     lab->driver.click(pane);
     settle();
   }
-  /// Away with what the last control opened, typed and left. What it changed is taken back in the Lab; of the other
-  /// screens it stays, and any state is one in which a control has to answer.
+  /// `begin` removes what the last control opened, typed and left. What it changed is taken back in the Lab; on the
+  /// other screens it stays, as a control has to answer in any state.
   void begin() {
     tried = true;
     lab->ui.focus("");
@@ -221,14 +221,14 @@ struct Keyboard {
   }
 };
 
-/// Stand where keys put them to already, so that nothing is left to change.
+/// `is_chosen_already` says whether it is where keys put it to already, so that nothing is left to change.
 bool is_chosen_already(const std::string& name) {
   static const std::set<std::string> chosen{"app/tab/lab", "run/A", "diagram/run/A", "settings/edits/all"};
   return chosen.contains(name);
 }
 
-/// Each control once a screen: what an earlier stage or a larger window had is the same control here. One that only a
-/// later stage, a smaller window or a pane has is tried there.
+/// `check_answers` tries each control once a screen: what an earlier stage or a larger window had is the same control
+/// here. One that only a later stage, a smaller window or a pane has is tried there.
 void check_answers(Keyboard& keys, const std::vector<std::string>& names, const std::set<std::string>& stops,
                    std::set<std::string>& tried) {
   for (const std::string& name : names) {
@@ -245,7 +245,7 @@ void check_answers(Keyboard& keys, const std::vector<std::string>& names, const 
   }
 }
 
-/// Tab comes to every control, or to the box in which it lies, and back to where it began; each stop shows the focus.
+/// `check_keys` lets Tab come to every control, or to its box, and back to where it began; each stop shows its focus.
 void check_keys(Keyboard& keys, std::set<std::string>& tried) {
   keys.settle();
   std::vector<std::string> names;
@@ -264,7 +264,7 @@ void check_keys(Keyboard& keys, std::set<std::string>& tried) {
   if (keys.stage.keys != Keys::Reach) check_answers(keys, names, walk.stops, tried);
 }
 
-/// The panes that a layout has no room to show side by side.
+/// `panes_of` are the panes that a layout has no room to show side by side.
 std::vector<std::string> panes_of(const LabDriver& lab) {
   std::vector<std::string> panes;
   for (const ui::Control& control : lab.ui.registry().all())

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Both XDG folders inside one of the test's own.
+// `Home` has both XDG folders inside one of the test's own.
 struct Home {
   Home() {
     setenv("XDG_CONFIG_HOME", folder.file("config").c_str(), 1);
@@ -48,14 +48,14 @@ struct Finally {
   ~Finally() { action(); }
 };
 
-// A window that is gone without having closed.
+// `crash` leaves a window that is gone without having closed.
 std::string crash(const std::string& state) {
   const AutosaveFolder folder(state);
   std::ofstream(folder.path() + "/session.json") << "{}";
   return folder.path();
 }
 
-// A process that autosaves and is killed in the middle of training. Returns its folder when it is gone.
+// `crash_while_training` kills a process that autosaves in the middle of training. Returns its folder afterwards.
 std::string crash_while_training(const std::string& state) {
   const pid_t child = fork();
   if (child == 0) {

@@ -27,7 +27,7 @@ std::shared_ptr<const LabView> with(std::initializer_list<std::pair<const char*,
   return view;
 }
 
-// The palette's way to a row, whatever its place: its box is ready to be typed into.
+// `open_row` goes the palette's way to a row, whatever its place: its box is ready to be typed into.
 void open_row(LabDriver& lab, const std::string& key) {
   lab.driver.click("app/search");
   lab.driver.frames(3);

@@ -52,7 +52,7 @@ TEST_CASE("every enabled control of the screen is in the palette and can be foun
 
 namespace {
 
-// What is wrong with an entry as words a person reads; empty: nothing.
+// `not_words` is what is wrong with an entry as words a person reads; empty: nothing.
 std::string not_words(const std::string& title) {
   static const std::set<std::string> hyphened{"warm-up",   "feed-forward", "cross-attention", "hidden-state",
                                               "byte-pair", "fine-tuning",  "update-to-weight"};
@@ -199,7 +199,7 @@ TEST_CASE("every placement is in the palette by its name") {
 
 namespace {
 
-// All items of a window, those of its menus and other tabs too.
+// `all_items` are those of a window, of its menus and other tabs too.
 std::vector<PaletteItem> all_items(LabDriver& lab) {
   return palette_items(lab.ui, lab.state.screens.lab.elsewhere(lab.ui.registry(), *lab.state.session.view));
 }

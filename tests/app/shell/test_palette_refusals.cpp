@@ -37,9 +37,9 @@ void leave_all(LabDriver& lab) {
   lab.driver.frames(2);
 }
 
-/// What is refused by one rule: a command by itself, presets together, the controls of a room together. The palette asks
-/// no control of a room anything of its own once there is a reason, so one that is chosen stands for the room: it fails
-/// where the reason is not said or something is done all the same.
+/// `refused_as` groups what one rule refuses: a command by itself, presets together, the controls of a room together.
+/// Once there is a reason the palette asks no control of a room anything of its own, so one of them stands for the
+/// room: it fails where the reason is not said or something is done all the same.
 std::string refused_as(const PaletteItem& item) {
   const std::string what = item.act      ? item.title
                            : item.preset ? "a preset"
@@ -47,7 +47,7 @@ std::string refused_as(const PaletteItem& item) {
   return what + ": " + item.refusal;
 }
 
-/// All commands, chosen one after the other as a hand would; presets and hidden controls of `more` too.
+/// `choose_all` chooses all commands one by one as a hand would; presets and hidden controls of `more` too.
 void choose_all(LabDriver& lab, const std::function<void()>& settle, bool more = false) {
   const test::Folder pictures;
   setenv("XDG_PICTURES_DIR", pictures.file("").c_str(), 1);

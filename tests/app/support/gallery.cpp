@@ -12,7 +12,7 @@ using ui::Rect;
 namespace gallery {
 namespace {
 
-// A repeatable jitter in -1..1.
+// `jitter` is a repeatable number in -1..1.
 float jitter(int i, int run) {
   unsigned h = unsigned(i) * 2654435761u + unsigned(run) * 40503u;
   h ^= h >> 13;

@@ -17,12 +17,12 @@ namespace normscope::test {
 namespace {
 
 const std::string kSmall = tiny_options();
-/// Six cells, and one seed more in two of them: eight runs.
+/// `kSweep` has six cells, and one seed more in two of them: eight runs.
 const std::string kSweep = "sweep" + kSmall +
                            " --axis train.lr=1e-3:1e-2:log3 --axis train.warmup=0,8 --steps 12"
                            " --more-seeds 1@train.lr=0.0032:1e-2,train.warmup=8";
 
-/// What one machine comes to without a store.
+/// `whole_json` is what one machine comes to without a store.
 const std::string& whole_json() {
   static const std::string json = [] {
     const Folder folder;
@@ -34,8 +34,8 @@ const std::string& whole_json() {
   return json;
 }
 
-/// A script run by bash in a folder where `normscope` is this program, and `parallel` what GNU parallel -q does: the
-/// line with {} replaced, once for every word that is read.
+/// `run_script` lets bash run a script in a folder where `normscope` is this program, and `parallel` what GNU parallel
+/// -q does: the line with {} replaced, once for every word that is read.
 Outcome run_script(const Folder& folder, const std::string& script) {
   namespace fs = std::filesystem;
   fs::create_directories(folder.file("bin"));
@@ -55,7 +55,7 @@ Outcome run_script(const Folder& folder, const std::string& script) {
           read_all(folder.file("err"))};
 }
 
-/// The lines of a script that it only tells of: "#   normscope merge ...".
+/// `told_lines` are the lines of a script that it only tells of: "#   normscope merge ...".
 std::string told_lines(const std::string& script) {
   std::istringstream in(script);
   std::string lines;

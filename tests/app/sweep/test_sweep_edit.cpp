@@ -1,5 +1,5 @@
 // What the hand does to a sweep, as values: typed text, handles and ranges agree; regions follow their values; where
-// the cells stand; the sentences.
+// the cells are; the sentences.
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -37,7 +37,7 @@ Record record_with(Verdict verdict, int32_t since = 0) {
   return record;
 }
 
-/// Of a plan the grid in which every run learns.
+/// `full_grid` is the grid of a plan in which every run learns.
 Grid full_grid(const Plan& plan) {
   const std::vector<Job> jobs = jobs_of(plan);
   std::vector<std::optional<Record>> records;

@@ -12,7 +12,7 @@ namespace normscope::test_tape {
 
 using namespace tape_screen;
 
-/// A tiny model and a player of its next step.
+/// `Played` is a tiny model and a player of its next step.
 struct Played {
   explicit Played(const test::TinyOptions& options)
       : tiny(options),

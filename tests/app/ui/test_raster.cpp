@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint32_t white = 0xFFFFFFFF, red = 0xFF0000FF, half_red = 0x800000FF;
 
-// What `draw` puts on a white ground of 64 x 64.
+// `drawn` is what `draw` puts on a white ground of 64 x 64.
 raster::Image drawn(const std::function<void(ImDrawList&)>& draw) {
   ui::Frame frame({64, 64});
   frame.step([] {});  // the font atlas comes with the first frame
@@ -30,7 +30,7 @@ int count(const raster::Image& image, uint32_t colour) {
   return int(std::count(image.pixels.begin(), image.pixels.end(), colour));
 }
 
-// The same triangles, each begun at another corner: no two of them are taken for a rectangle then.
+// `turn_triangles` begins each triangle at another corner, so that no two of them are taken for a rectangle.
 void turn_triangles(ImDrawData& data) {
   for (ImDrawList* list : data.CmdLists)
     for (int i = 0; i + 3 <= list->IdxBuffer.Size; i += 3) {
@@ -56,7 +56,7 @@ Deviation difference(const raster::Image& a, const raster::Image& b) {
   return d;
 }
 
-// What `draw` puts on white by the ways for rectangles and glyphs, and by that for any triangle.
+// `both_ways` is what `draw` puts on white by the ways for rectangles and glyphs, and by that for any triangle.
 std::pair<raster::Image, raster::Image> both_ways(const std::function<void(ImDrawList&)>& draw) {
   ui::Frame frame({256, 128});
   frame.step([] {});

@@ -20,7 +20,7 @@ size_t times_in(const std::string& text, const std::string& part) {
   return count;
 }
 
-/// Something of everything that a picture can hold.
+/// `paint_all` paints something of everything that a picture can hold.
 Vec paint_all(Painter& p, const Theme& t) {
   p.begin_group("a < b");
   p.fill({10, 10, 80, 40}, t.accent, 4);

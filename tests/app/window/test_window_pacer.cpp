@@ -6,7 +6,7 @@ using normscope::FramePacer;
 
 namespace {
 
-// Frames drawn in `seconds`, with the trainer changing every 10 ms when `training`.
+// `frames` counts frames drawn in `seconds`, with the trainer changing every 10 ms when `training`.
 int frames(FramePacer& pacer, double from, double seconds, bool training, bool hand) {
   int drawn = 0;
   for (double t = from; t < from + seconds; t += 0.001) {

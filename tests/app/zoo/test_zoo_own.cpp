@@ -28,7 +28,7 @@ const Lesson& papers() {
   return *lesson;
 }
 
-/// The lesson's text with one thing replaced: what it is refused with.
+/// `refusal` replaces one thing of the lesson's text and returns what the text is refused with.
 std::string refusal(const std::string& from, const std::string& to) {
   const std::string folder = NORMSCOPE_SOURCE_DIR "/lessons/13-after-the-papers";
   const auto read = [](const std::string& path) {

@@ -9,7 +9,7 @@
 #include <vector>
 
 namespace normscope::cuda {
-/// Of the block that runs (cuda/device.cuh).
+/// `dynamic_shared_memory` is that of the block that runs (cuda/device.cuh).
 alignas(64) thread_local float dynamic_shared_memory[(size_t{64} << 10) / sizeof(float) + 64];
 }  // namespace normscope::cuda
 
@@ -25,8 +25,8 @@ constexpr uint32_t kCanary = 0x7fa5c0deu;
 
 enum class State : uint8_t { Ready, AtWarp, AtBlock, Done };
 
-// A fiber is made once and then runs one thread of one block after the other. Switching is the compiler's own
-// setjmp and longjmp: a few instructions, no signal mask and so no system call.
+// `Context` serves a fiber, which is made once and then runs one thread of one block after the other. Switching is the
+// compiler's own setjmp and longjmp: a few instructions, no signal mask and so no system call.
 using Context = void* [5];
 
 struct Fiber {
@@ -53,7 +53,7 @@ bool brief = false;  // every shuffle goes back to the scheduler
 
 [[noreturn, gnu::noinline]] void jump(Context& to) { __builtin_longjmp(to, 1); }
 
-/// Leaves the running thread until somebody resumes it.
+/// `leave` leaves the running thread until somebody resumes it.
 [[gnu::noinline]] void leave(Fiber& f, Context& to) {
   if (__builtin_setjmp(f.context) == 0) jump(to);
 }
@@ -65,7 +65,7 @@ void wait(State state, int line) {
   leave(f, scheduler);
 }
 
-/// The warp's lanes hand on to each other; the last to arrive lets all go on.
+/// `wait_for_warp` lets the warp's lanes hand on to each other; the last to arrive lets all go on.
 void wait_for_warp(int line) {
   Fiber& f = *running;
   f.state = State::AtWarp;
@@ -108,7 +108,7 @@ void make(Fiber& f) {
   makecontext(&f.start, fiber_main, 0);
 }
 
-/// Runs a thread up to its next barrier or its end.
+/// `resume` runs a thread up to its next barrier or its end.
 [[gnu::noinline]] void resume(Fiber& f) {
   running = &f;
   current = &f.lane;
@@ -118,7 +118,7 @@ void make(Fiber& f) {
   setcontext(&f.start);
 }
 
-/// Runs a warp until all its lanes wait for the block or have ended; one round of shuffles only where `brief`.
+/// `run_warp` runs a warp until all its lanes wait for the block or have ended; if `brief`, one round of shuffles only.
 void run_warp(const Warp& w) {
   for (;;) {
     const bool backwards = random_number() & 1;
@@ -147,7 +147,7 @@ bool is_ready(const Warp& w) {
   return false;
 }
 
-/// Lets all who wait for the block go on; false when every thread has ended.
+/// `pass_barrier` lets all who wait for the block go on; false when every thread has ended.
 bool pass_barrier(unsigned threads) {
   int line = 0;
   bool any = false;

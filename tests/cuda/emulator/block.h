@@ -24,7 +24,7 @@ struct GridShape {
   size_t shared = 0;  ///< dynamic shared memory in bytes
 };
 
-/// What a running thread is.
+/// `Lane` is what a running thread is.
 struct Lane {
   Index thread;
   unsigned lane = 0;          ///< in its warp
@@ -44,7 +44,7 @@ void meet_block(int line);
 void meet_warp(int line);
 [[noreturn]] void stop(const char* what, int line);
 
-/// A number that is another one each time; the same series in every run of the program.
+/// `random_number` is another number each time, in the same series in every run of the program.
 uint32_t random_number();
 
 template <class T>

@@ -42,7 +42,6 @@ inline const emulated::Index &blockIdx = emulated::block.index, &blockDim = emul
                              &gridDim = emulated::block.blocks;
 
 // ---- device functions
-// ------------------------------------------------------------------------------------------
 
 #define __syncthreads() emulated::meet_block(__LINE__)
 #define __syncwarp(...) emulated::meet_warp(__LINE__)
@@ -77,7 +76,6 @@ inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 inline float rsqrtf(float v) { return 1.0f / sqrtf(v); }
 
 // ---- host functions
-// --------------------------------------------------------------------------------------------
 
 enum cudaError_t {
   cudaSuccess = 0,
@@ -148,7 +146,7 @@ cudaError_t cudaGraphDestroy(cudaGraph_t);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t);
 
 namespace emulated {
-/// Puts work into a stream, or into the graph that it captures.
+/// `submit` puts work into a stream, or into the graph that it captures.
 cudaError_t submit(Stream*, std::function<void()> work);
 cudaError_t check_launch(const cudaLaunchConfig_t&, const void* kernel);
 void allow_shared(const void* kernel, size_t bytes);
@@ -160,7 +158,7 @@ cudaError_t cudaFuncSetAttribute(F* kernel, cudaFuncAttribute, int bytes) {
   return cudaSuccess;
 }
 
-/// Arguments are copied here, as on a device: what varies later is not seen.
+/// `cudaLaunchKernelEx` copies the arguments here, as on a device: what varies later is not seen.
 template <class... P, class... A>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(P...), A&&... arguments) {
   if (const cudaError_t e = emulated::check_launch(*config, reinterpret_cast<const void*>(kernel));

@@ -103,7 +103,7 @@ class Arena {
     blocks_.erase(it);
   }
   bool owns(const void* p) { return p >= base() && p < base() + kArena; }
-  /// Counted: a graph runs inside of what was pending.
+  /// `open` counts its calls: a graph runs inside of what was pending.
   void open() {
     if (opened_++ == 0 && top_ > 0) mprotect(base(), top_, PROT_READ | PROT_WRITE);
   }
@@ -123,7 +123,7 @@ Arena& arena() {
   return one;
 }
 
-/// In a random order among those that the dependencies allow.
+/// `run` takes the nodes in a random order among those that the dependencies allow.
 void run(const Graph& graph) {
   std::vector<size_t> open(graph.nodes.size(), 0), ready;
   std::vector<std::vector<size_t>> before(graph.nodes.size());
@@ -159,7 +159,7 @@ std::vector<size_t>& tail_of(Stream& s) {
   return s.tail;
 }
 
-/// What a device refuses while a stream captures.
+/// `outside_capture` is what a device refuses while a stream captures.
 cudaError_t outside_capture() { return capturing > 0 ? cudaErrorStreamCaptureUnsupported : sticky; }
 
 std::map<const void*, size_t>& shared_allowed() {
@@ -188,7 +188,7 @@ cudaError_t submit(Stream* stream, std::function<void()> work) {
 
 void allow_shared(const void* kernel, size_t bytes) { shared_allowed()[kernel] = bytes; }
 
-/// The limits of compute capability 7.5, the least of those that are built.
+/// `check_launch` has the limits of compute capability 7.5, the least of those that are built.
 cudaError_t check_launch(const cudaLaunchConfig_t& c, const void* kernel) {
   const auto asked = shared_allowed().find(kernel);
   const size_t most =

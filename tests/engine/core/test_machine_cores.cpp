@@ -13,7 +13,7 @@
 namespace normscope::test {
 namespace {
 
-/// A machine's /sys and /proc under a folder of its own.
+/// `Machine` has a /sys and a /proc under a folder of its own.
 class Machine {
  public:
   Machine() {

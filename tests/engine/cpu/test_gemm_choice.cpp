@@ -21,10 +21,10 @@ namespace {
 constexpr int64_t kKiB = 1024;
 constexpr int64_t kL2Sizes[] = {256 * kKiB, 512 * kKiB, 1024 * kKiB, 2048 * kKiB, 4096 * kKiB};
 
-/// Small products pack both sides, chunks are a panel wide: as far from the first as a choice goes.
+/// `kExtreme` packs both sides of small products, in chunks a panel wide: as far from the first as a choice goes.
 constexpr cpu::GemmChoice kExtreme{.far_apart = 2, .panel_floats = 1, .panels_outer = true};
 
-/// All candidates of a machine with 2 MiB of L2 cache; the first with the least, and the extreme.
+/// `choices` are all candidates with 2 MiB of L2 cache; the first with the least, and the extreme.
 std::vector<cpu::GemmChoice> choices() {
   std::vector<cpu::GemmChoice> all = cpu::gemm_candidates(2048 * kKiB);
   all.push_back(cpu::gemm_candidates(kL2Sizes[0]).front());
@@ -32,7 +32,7 @@ std::vector<cpu::GemmChoice> choices() {
   return all;
 }
 
-/// The process's choice is as before at the end.
+/// `ChoiceScope` leaves the process's choice as it was.
 struct ChoiceScope {
   const cpu::GemmChoice before = cpu::gemm_choice();
   ~ChoiceScope() { cpu::use_gemm_choice(before); }

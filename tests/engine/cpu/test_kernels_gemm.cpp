@@ -21,7 +21,7 @@ double at(const std::vector<float>& m, int64_t row, int64_t cols, int64_t col) {
   return static_cast<double>(m[static_cast<size_t>(row * cols + col)]);
 }
 
-/// Largest error of about 300 elements, in units of eps * terms (the factors are below 1).
+/// `worst` is the largest error of about 300 elements, in units of eps * terms (the factors are below 1).
 template <class Expected>
 double worst(const std::vector<float>& got, const std::vector<float>& base, double terms, Expected expected) {
   double worst = 0;

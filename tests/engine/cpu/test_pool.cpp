@@ -20,7 +20,7 @@ std::atomic<int> yields{0};
 }
 
 #ifdef __linux__
-// In the C library's place, so that a test sees who yields.
+// `sched_yield` is in the C library's place, so that a test sees who yields.
 extern "C" int sched_yield() noexcept {
   yields++;
   return static_cast<int>(syscall(SYS_sched_yield));
@@ -44,7 +44,7 @@ void count(const Call& call, const StepInputs& inputs, int64_t chunk, cpu::Scrat
   counters.ran[static_cast<size_t>(chunk)].fetch_add(1, std::memory_order_relaxed);
 }
 
-/// What count() expects of a stage of eight chunks.
+/// `EightChunks` is what count() expects of a stage of eight chunks.
 struct EightChunks {
   double chunks = 8;
   Call call{};

@@ -13,7 +13,7 @@
 namespace normscope::test {
 namespace {
 
-/// x (rows,cols) W (cols,cols) -> y, relu(y) -> z, and a probe of y.
+/// `Chain` is x (rows,cols) W (cols,cols) -> y, relu(y) -> z, and a probe of y.
 struct Chain {
   int64_t rows, cols;
   std::vector<float> x = std::vector<float>(static_cast<size_t>(rows * cols)), y = x, z = x;

@@ -43,7 +43,7 @@ DecoderSpec spec_of(Placement placement) {
   return s;
 }
 
-/// Tensors of a fixture; they live until the file is written.
+/// `File` has the tensors of a fixture; they live until the file is written.
 struct File {
   SafetensorsWriter writer;
   std::vector<std::unique_ptr<Values>> kept;
@@ -65,8 +65,8 @@ StepInputs step_inputs(int step) {
   return s;
 }
 
-/// Writes the fixture of a placement, its weights those of a perturbed model; says in the metadata that it is
-/// `named`.
+/// `write_fixture` writes the fixture of a placement, its weights those of a perturbed model; the metadata says that it
+/// is `named`.
 std::string write_fixture(Placement placement, Placement named) {
   TinyOptions options = kModelSizes;
   options.placement = placement;

@@ -33,8 +33,8 @@ struct Row {
   }
 };
 
-/// Gradients of a cross-entropy of the normalised rows, by the engine; what the theorem expects of them if
-/// they are of the claimed kind, in double.
+/// `rows_of` are gradients of a cross-entropy of the normalised rows, by the engine; and what the theorem expects of
+/// them if they are of the claimed kind, in double.
 std::vector<Row> rows_of(NormKind computed, NormKind claimed) {
   const NormKind kind = claimed;
   const auto backend = make_cpu_backend(1);

@@ -1,5 +1,5 @@
-// The CPU kernels of every op against the double reference and its derivative, for every case, write mode, instruction set
-// and order of chunks; then NaN. test_reference.cpp looks at the reference itself.
+// The CPU kernels of every op against the double reference and its derivative, for every case, write mode, instruction
+// set and order of chunks; then NaN. test_reference.cpp looks at the reference itself.
 #include <limits>
 
 #include "catch.hpp"
@@ -29,7 +29,7 @@ void check_case(const OpCase& c) {
   });
 }
 
-/// Each instruction set, which stays chosen.
+/// `cpu_runners` has a runner for each instruction set, which stays chosen.
 std::vector<OpRunner> cpu_runners(const OpCase& c) {
   std::vector<OpRunner> runners;
   for (const std::string& isa : instruction_sets())

@@ -1,6 +1,6 @@
-// The reference itself: its gradients are the derivative of its own forward, which differences confirm; its forward has the
-// same values on numbers that remember as on plain ones; and every op has a case. test_op_cases.cpp compares the kernels
-// with it.
+// The reference itself: its gradients are the derivative of its own forward, which differences confirm; its forward has
+// the same values on numbers that remember as on plain ones; and every op has a case. test_op_cases.cpp compares the
+// kernels with it.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -23,14 +23,14 @@ double distance(Values a, const Values& b) {
   return norm_of(a) / norm_of(b);
 }
 
-/// Whether an input passes a corner of the function within `step`: there the difference is no derivative.
+/// `has_corner` says whether an input passes a corner within `step`, where the difference is no derivative.
 bool has_corner(const OpCase& c, const Values& in, double step) {
   return c.op == OpKind::MaxPool || (c.op == OpKind::Relu && std::any_of(in.begin(), in.end(), [&](double x) {
                                        return std::abs(x) < 10 * step;
                                      }));
 }
 
-/// Some kinds of norm hold a statistic constant on the way back: their gradient is no derivative of their forward.
+/// `holds_a_statistic` finds norms that hold a statistic on the way back, whose gradient is no derivative.
 bool holds_a_statistic(const OpCase& c) {
   return c.op == OpKind::LayerNorm && holds_constant(c.attributes.as<NormSpec>().kind);
 }

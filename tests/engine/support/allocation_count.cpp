@@ -7,7 +7,7 @@
 #include <new>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-// Of sanitizer/allocator_interface.h, a header that Debian's GCC leaves out.
+// The function is of sanitizer/allocator_interface.h, a header that Debian's GCC leaves out.
 extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*,
                                                                              std::size_t),
                                                          void (*free_hook)(const volatile void*));

@@ -104,7 +104,7 @@ std::vector<OpCase> embedding_cases() {
 
 namespace {
 
-/// A norm of each of the H parts of R rows.
+/// `norm_case` is a norm of each of the H parts of R rows.
 OpCase norm_case(NormKind kind, int64_t R, int32_t H, int64_t D) {
   Random random(static_cast<uint64_t>((H > 1 ? R * 61 + H * 7 : R * 1000) + D));
   OpCase c;
@@ -189,7 +189,7 @@ void add_dropout_cases(std::vector<OpCase>& cases) {
     }
 }
 
-/// size 0: a constant; 1: a learned scalar; D: a learned vector.
+/// `add_sum_cases` has size 0 for a constant, 1 for a learned scalar, D for a learned vector.
 void add_sum_cases(std::vector<OpCase>& cases) {
   for (const auto& [R, D] :
        {std::pair<int64_t, int64_t>{1, 1}, {3, 31}, {31, 33}, {13, 16}, {129, 65}, {1501, 31}})
@@ -212,7 +212,7 @@ void add_sum_cases(std::vector<OpCase>& cases) {
       }
 }
 
-/// Numbers of gain and shift, 0: absent; one, one a part, one a column, and parts of different size.
+/// `add_affine_cases` has numbers of gain and shift, 0: absent; one, one a part or column, parts of different size.
 void add_affine_cases(std::vector<OpCase>& cases) {
   struct Size {
     int64_t R, D, gain, shift;

@@ -1,6 +1,6 @@
-// Cases of linear, attention, relative attention, concatenation, the mean over a row and the loss: see op_cases.h. Sizes stand around the
-// register tiles (12, 32), the vector lengths and the blocks of the packed product, and include long sums in
-// each of the three directions (forward, dx, dW).
+// Cases of linear, attention, relative attention, concatenation, the mean over a row and the loss: see op_cases.h.
+// Sizes are around the register tiles (12, 32), the vector lengths and the blocks of the packed product, and include
+// long sums in each of the three directions (forward, dx, dW).
 #include <fmt/format.h>
 
 #include <array>

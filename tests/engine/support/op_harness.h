@@ -71,9 +71,9 @@ bool same_bits(const Outcome& a, const Outcome& b);
 /// `relative_error` is ‖a - b‖ / ‖b‖; NaN when anything is NaN, infinite when b is zero and a is not.
 double relative_error(const std::vector<float>& a, const Values& b);
 
-/// The bound on the relative error of a float32 computation behind whose elements stand sums of K terms:
-/// c eps sqrt(K), eps = 2^-24 (unit round-off), rounding errors adding up like a random walk. c = 4 covers the few
-/// roundings before and after each sum and the 1-3 ulp of exp and tanh; the largest error seen is 0.6 of it.
+/// `bound` is that on the relative error of a float32 computation whose elements are sums of K terms: c eps sqrt(K),
+/// eps = 2^-24 (unit round-off), rounding errors adding up like a random walk. c = 4 covers the few roundings before
+/// and after each sum and the 1-3 ulp of exp and tanh; the largest error seen is 0.6 of it.
 double bound(double terms);
 
 double norm_of(const Values& v);
@@ -94,9 +94,9 @@ struct OpRunner {
                         const std::vector<Values>& base)>
       run;
 };
-/// Checks that NaN in one input or in the gradient of the output arrives wherever the reference has it. With `nowhere_else`
-/// it arrives there alone; but attention may spread a NaN within its tensor: a masked key counts with probability zero,
-/// and zero times NaN is NaN.
+/// `check_nan_case` checks that NaN in one input or in the output's gradient arrives wherever the reference has it.
+/// With `nowhere_else` it arrives there alone; but attention may spread a NaN within its tensor: a masked key counts
+/// with probability zero, and zero times NaN is NaN.
 void check_nan_case(const OpCase& c, const std::vector<OpRunner>& runners, bool nowhere_else);
 
 /// `instruction_sets` are the names of the instruction sets that this processor has, e.g. sse4, avx2, avx3; or the one

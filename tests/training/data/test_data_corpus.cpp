@@ -18,7 +18,7 @@ using namespace normscope::test;
 
 namespace {
 
-// Every way to derive a string: brute force over a grammar's productions, counting and adding up probabilities.
+// `Parser` tries every way to derive a string from a grammar's productions, counting and adding up probabilities.
 class Parser {
  public:
   struct Sum {

@@ -18,7 +18,7 @@ using namespace normscope::test;
 
 namespace {
 
-// A file that lives as long as the test.
+// `TemporaryFile` lives as long as the test.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& bytes) {

@@ -46,7 +46,7 @@ std::string refusal_of(const std::string& path) {
   return "";
 }
 
-// As AtomicFile names its own, `age` seconds old.
+// `make_temporary` makes a file named as AtomicFile names its own, `age` seconds old.
 std::string make_temporary(const Folder& folder, char digit, int age) {
   const std::string path = folder.file(".normscope-" + std::string(32, digit) + ".tmp");
   put(path, "half");

@@ -39,7 +39,7 @@ std::string with_header(const std::string& header, const std::string& data) {
   return bytes + header + data;
 }
 
-// The message for a file with these bytes; every one names the file and is one line.
+// `load_message` is the message for a file with these bytes; every one names the file and is one line.
 std::string load_message(const std::string& bytes) {
   const Folder folder;
   const std::string path = folder.file("x.safetensors");
@@ -54,7 +54,7 @@ std::string header_message(const std::string& header, size_t data) {
   return load_message(with_header(header, std::string(data, '\1')));
 }
 
-// Loads and touches everything; true if it loaded. Anything else than Error escapes and fails the test.
+// `loads` loads and touches everything; true if it loaded. Anything else than Error escapes and fails the test.
 bool loads(const std::string& path) {
   try {
     const SafetensorsFile file = SafetensorsFile::load(path);

@@ -33,7 +33,7 @@ ModelConfig small_model(Placement placement, NormKind norm = NormKind::LayerNorm
   return config;
 }
 
-/// A sealed program over a disturbed store, replayed once on a batch of three sequences.
+/// `ReplayedModel` is a sealed program over a disturbed store, replayed once on a batch of three sequences.
 struct ReplayedModel {
   explicit ReplayedModel(const ModelConfig& c)
       : config(c), backend(make_cpu_backend(1)), store(*backend), tape(store) {
@@ -68,7 +68,7 @@ std::vector<double> parameter(const ReplayedModel& f, const std::string& name, s
   return out;
 }
 
-/// Components through a norm that reads `from`, with mean and sigma recomputed.
+/// `normalise` sends components through a norm that reads `from`, with mean and sigma recomputed.
 void normalise(std::vector<std::vector<double>>& components, const std::vector<double>& from, NormKind kind,
                const std::vector<double>& gain) {
   const size_t D = gain.size();
@@ -86,7 +86,7 @@ void normalise(std::vector<std::vector<double>>& components, const std::vector<d
   }
 }
 
-/// beta^2 of the first sequence, from the definition, in double.
+/// `reference_beta2` is beta^2 of the first sequence, from the definition, in double.
 std::vector<std::vector<double>> reference_beta2(const ReplayedModel& f) {
   const size_t D = static_cast<size_t>(f.config.d_model), T = 11, n = D * T;
   std::vector<std::vector<double>> components = {f.read(f.model.embedding, n)}, beta2, layer_input;

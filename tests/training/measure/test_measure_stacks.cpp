@@ -69,7 +69,7 @@ struct Translation {
   std::unique_ptr<Program> program;
 };
 
-/// One norm step of A.5 with the statistics of `sum`: c <- gain (c - mean c) / sigma.
+/// `carry` is one norm step of A.5 with the statistics of `sum`: c <- gain (c - mean c) / sigma.
 void carry(std::vector<double>& c, const std::vector<double>& sum, const std::vector<double>& gain) {
   for (size_t row = 0; row < c.size(); row += kWidth) {
     double mean = 0, square = 0, centre = 0;

@@ -18,7 +18,7 @@ std::vector<float> frame_at(const Run& run, int32_t step) {
   return all;
 }
 
-/// The live numbers of a run at a step, in the layout's order.
+/// `live_at` has the live numbers of a run at a step, in the layout's order.
 std::vector<float> live_at(const Run& run, int32_t step) {
   const std::vector<float> all = frame_at(run, step);
   return {all.begin() + run.history()->find("L01.attn.token_cosine"), all.end()};

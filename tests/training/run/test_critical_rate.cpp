@@ -21,7 +21,7 @@ using reference::DecoderSpec;
 using reference::Parameters;
 using reference::Values;
 
-/// The widest that bisection leaves: 16 octaves in 62 parts.
+/// `kPart` is the widest that bisection leaves: 16 octaves in 62 parts.
 const double kPart = std::exp2(16.0 / 62);
 
 double critical_of(const Run& run) {
@@ -72,10 +72,10 @@ DecoderSpec reference_of(const RunSpec& spec, int32_t step) {
   return s;
 }
 
-/// The loss of a step's batch in double along the update that the run made: phi(c) = L(from + c update).
+/// `Ray` is a step's loss in double along the update that the run made: phi(c) = L(from + c update).
 class Ray {
  public:
-  /// Takes the run's next step.
+  /// `Ray` takes the run's next step.
   explicit Ray(Run& run) : from_(parameters_of(run.store())) {
     run.step();
     update_ = moved(parameters_of(run.store()), -1, from_);
@@ -93,14 +93,14 @@ class Ray {
   DecoderResult result(const Parameters& at) const { return Decoder(spec_, at).run(tokens_, targets_, {}); }
   Parameters gradient() const { return result(from_).gradients; }
   double loss(double c) const { return result(moved(from_, c, update_)).loss; }
-  /// phi'(c), by the reference's gradient.
+  /// `slope` is phi'(c), by the reference's gradient.
   double slope(double c) const { return dot(result(moved(from_, c, update_)).gradients, update_); }
-  /// phi''(0): the Hessian between two updates, by central differences of gradients.
+  /// `curvature` is phi''(0): the Hessian between two updates, by central differences of gradients.
   double curvature() const {
     const double h = 1e-4 * multiple_;
     return (slope(h) - slope(-h)) / (2 * h);
   }
-  /// The largest |phi'''| of points spread over the way to the crossing.
+  /// `most_third` is the largest |phi'''| of points spread over the way to the crossing.
   double most_third() const {
     constexpr int kPoints = 8;
     const double h = 0.01 * multiple_;
@@ -111,7 +111,7 @@ class Ray {
     }
     return most;
   }
-  /// The crossing itself. What bisection leaves is narrower than the interval in which it is looked for.
+  /// `crossing` is the crossing itself, looked for in a wider interval than the run's bisection leaves.
   double crossing() const {
     const double start = loss(0);
     double low = multiple_ / (1.05 * kPart), high = multiple_ * 1.05 * kPart;
@@ -123,13 +123,13 @@ class Ray {
     }
     return (low + high) / 2;
   }
-  /// The largest eigenvalue of the Hessian at the weights before the update, its direction, and how far the Hessian turns
-  /// that direction away from itself, over the eigenvalue: 0 where it is an eigenvector.
+  /// `Top` is the largest eigenvalue of the Hessian at the weights before the update, its direction, and how far the
+  /// Hessian turns that direction away from itself, over the eigenvalue: 0 where it is an eigenvector.
   struct Top {
     double value = 0, residual = 0;
     Parameters direction;
   };
-  /// By power iteration; products of the Hessian with a vector are central differences of gradients in double.
+  /// `top` does power iteration; the Hessian times a vector is a central difference of gradients in double.
   Top top(int iterations = 60) const {
     Top found{0, 0, update_};
     for (int i = 0; i < iterations; ++i) {
@@ -157,9 +157,9 @@ class Ray {
   double rate_ = 0, multiple_ = 0;
 };
 
-/// The crossing c of phi(0) + c phi'(0) + c^2/2 phi''(0) is -2 phi'(0) / phi''(0). By Taylor's theorem the true one is
-/// away from it by c^2/3 |phi'''| / phi'' at some place before it; 3 % more for float arithmetic and the interpolation
-/// inside the last interval. Returns that bound as a share of c.
+/// `check_against_curvature`: the crossing c of phi(0) + c phi'(0) + c^2/2 phi''(0) is -2 phi'(0) / phi''(0). By
+/// Taylor's theorem the true one is off by c^2/3 |phi'''| / phi'' at some place before it; 3 % more for float
+/// arithmetic and the interpolation inside the last interval. Returns that bound as a share of c.
 double check_against_curvature(const Ray& ray) {
   const double c = ray.multiple(), curvature = ray.curvature();
   REQUIRE(curvature > 0);
@@ -279,7 +279,7 @@ TEST_CASE("critical rate: where the loss in double crosses its start along the u
   }
 }
 
-/// Nearly even targets, so that SGD comes close to a minimum, where the loss is nearly quadratic as far as the crossing.
+/// `near_a_minimum` has nearly even targets, so that SGD comes near a minimum, where the loss is nearly quadratic.
 RunSpec near_a_minimum() {
   return spec_with("pre", {{"model.activation", "gelu"},
                            {"train.optimizer", "sgd"},

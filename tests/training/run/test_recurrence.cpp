@@ -42,7 +42,7 @@ ModelConfig config(Placement placement, int32_t sequence, int32_t memory) {
   return c;
 }
 
-/// Biases, gains and scales away from 0 and 1, so that none of them can be forgotten on the way of the memory.
+/// `perturb` moves biases, gains and scales away from 0 and 1, lest one be forgotten on the way of the memory.
 void perturb(Store& store) {
   for (size_t p = 0; p < store.parameters().size(); ++p) {
     const ParameterInfo& info = store.parameters()[p];
@@ -62,7 +62,7 @@ int32_t token_at(int32_t row, int32_t position) {
   return static_cast<int32_t>(words[0] % kVocabulary);
 }
 
-/// Row b of the batch reads positions [from, from + T) of its text.
+/// `fill` lets row b of the batch read positions [from, from + T) of its text.
 void fill(Program& program, int32_t rows, int32_t T, int32_t from) {
   for (int32_t b = 0; b < rows; ++b)
     for (int32_t t = 0; t < T; ++t) {

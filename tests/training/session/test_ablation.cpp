@@ -26,7 +26,7 @@ double loss_of(const Ablation& a, const std::string& name) {
   return NAN;
 }
 
-/// The validation loss of a run whose model has the first `layers` layers only, with the weights of `from`.
+/// `loss_of_first_layers` is the validation loss of a run with the first `layers` layers only, with weights of `from`.
 double loss_of_first_layers(const Run& from, int32_t layers) {
   RunSpec spec = from.spec();
   set_field(spec, "model.layers", std::to_string(layers));

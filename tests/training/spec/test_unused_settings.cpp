@@ -39,7 +39,7 @@ std::vector<float> all_weights(Run& run) {
   return all;
 }
 
-/// The weights after a few steps.
+/// `trained` are the weights after a few steps.
 std::vector<float> trained(const RunSpec& spec) {
   const auto run = make_run(spec);
   steps(*run, 4);

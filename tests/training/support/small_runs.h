@@ -29,8 +29,8 @@ inline std::shared_ptr<const Task> small_task(const DataSpec& data = small_spec(
   return known.back().second;
 }
 
-/// Under the thread sanitizer two threads, for it to watch. Elsewhere one: two tests run at a time, and a pool that
-/// waits for a core that another one has takes longer than both steps. The bits are the same.
+/// `shared_backend` has two threads under the thread sanitizer, for it to watch. Elsewhere it has one: two tests run at
+/// a time, and a pool that waits for a core of another takes longer than both steps. The bits are the same.
 inline Backend& shared_backend() {
 #ifdef __SANITIZE_THREAD__
   constexpr int kThreads = 2;
