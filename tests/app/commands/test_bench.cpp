@@ -1,4 +1,4 @@
-// normscope bench and what train shares with it: the memory plan, its refusal, and the profile.
+// These tests cover normscope bench and what train shares with it: the memory plan, its refusal, and the profile.
 #include <algorithm>
 #include <cmath>
 #include <map>

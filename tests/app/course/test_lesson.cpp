@@ -1,5 +1,5 @@
-// Lessons as data: what the reader refuses and how it says so, measures on made-up curves, checks, and that
-// one changed number turns every lesson's claim down.
+// These tests read lessons as data: what the reader refuses and how it says so, measures on made-up curves, checks, and
+// that one changed number turns every lesson's claim down.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// The player by name, window-less: every lesson to its end, with good and bad predictions, by mouse and by
+// These tests play by name, without a window: every lesson to its end, with good and bad predictions, by mouse and by
 // keyboard; what may be seen before the commitment; progress; the way to the Lab.
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// Links: what is written is read back, in at most 2,000 characters; what comes from outside is refused in one line
-// where it is no link.
+// These tests cover links: what is written is read back, in at most 2,000 characters; what comes from outside is
+// refused in one line where it is no link.
 #include "app/link/link.h"
 
 #include "app/link/link_sessions.h"
