@@ -1,6 +1,6 @@
-// The critical rate: bisection on functions whose crossing is known; no bit of a run changes; a run's own number against
-// the double reference model along the very update, against the curvature there, and against the largest eigenvalue of
-// the Hessian where theory ties them.
+// These tests cover the critical rate: bisection on functions whose crossing is known; no bit of a run changes; a run's
+// own number against the double reference model along the very update, against the curvature there, and against the
+// largest eigenvalue of the Hessian where theory ties them.
 #include "training/run/edge/critical_rate.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The parser: its loss and gradients against a double reference, its settings, a short training against baselines that
-// learn nothing, greedy parsing that does not depend on what else is parsed, a saved run that goes on.
+// These tests cover the parser: its loss and gradients against a double reference, its settings, a short training
+// against baselines that learn nothing, greedy parsing whatever else is parsed, a saved run that goes on.
 #include <algorithm>
 #include <cmath>
 #include <map>
