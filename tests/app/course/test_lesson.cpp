@@ -100,8 +100,8 @@ TEST_CASE("the course reads, and keeps its own rules", "[lesson]") {
 }
 
 TEST_CASE("a letter means the same in every lesson", "[lesson]") {
-  // As lessons/README.md has it: A Post-LN without warm-up, B Post-LN with one, C Pre-LN, D what a lesson adds. A second
-  // addition takes B where no Post-LN with a warm-up is.
+  // As lessons/README.md has it: A Post-LN without warm-up, B Post-LN with one, C Pre-LN, D what a lesson adds. A
+  // second addition takes B where no Post-LN with a warm-up is.
   size_t seen = 0;
   for (const Lesson& lesson : read_course(kLessons).lessons) {
     const auto is = [](const LessonRun& run, const char* placement) {
