@@ -1,8 +1,7 @@
-# normscope: make, make run [ARGS="..."], make check, make test, make test-full, make fuzz [TIME=seconds], make test-cuda, make bench,
-# make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
-# make install [PREFIX=...], make package, make package-check, make web, make web-serve,
-# make test-web, make clean.
-# A thin front to CMake's presets; everything is built under build/.
+# normscope: make, make run [ARGS="..."], make check, make test, make test-full, make fuzz [TIME=seconds], make
+# test-cuda, make bench, make bench-peers, make bench-window, make screenshots, make site, make site-serve [PORT=8000],
+# make install [PREFIX=...], make package, make package-check, make web, make web-serve, make test-web, make clean. A
+# thin front to CMake's presets; everything is built under build/.
 
 .DEFAULT_GOAL := build
 .PHONY: build run check test test-full fuzz test-cuda bench bench-peers bench-window screenshots site site-serve install package \

@@ -66,9 +66,9 @@ if(NORMSCOPE_PRECOMPILED)  # GCC 12 then warns about the standard library's own 
   target_compile_options(normscope_options INTERFACE
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overread;-Wno-stringop-overflow;-Wno-restrict>)
 endif()
-# Kernel files ask for -O3 themselves (engine/CMakeLists.txt); for the rest -O2 is as fast and builds sooner. A target with
-# the property NORMSCOPE_QUICK has nothing that takes time: -O1. The sanitizers' presets have -Og: it builds nearly as soon
-# as -O0 and runs twice as fast.
+# Kernel files ask for -O3 themselves (engine/CMakeLists.txt); for the rest -O2 is as fast and builds sooner. A target
+# with the property NORMSCOPE_QUICK has nothing that takes time: -O1. The sanitizers' presets have -Og: it builds nearly
+# as soon as -O0 and runs twice as fast.
 set(quick $<BOOL:$<TARGET_PROPERTY:NORMSCOPE_QUICK>>)
 if(NOT NORMSCOPE_SANITIZE)
   target_compile_options(normscope_options INTERFACE $<$<CONFIG:Release>:$<IF:${quick},-O1,-O2>>)

@@ -24,7 +24,7 @@ fi
 if [[ -n "${NORMSCOPE_CMAKE:-}" ]]; then
   cmake "$NORMSCOPE_CMAKE" "$build" >/dev/null
 fi
-# A tree that links the release build's screens (NORMSCOPE_SCREENS_SANITIZED=PREBUILT) needs them as the sources are now.
+# A tree that links the release build's screens (NORMSCOPE_SCREENS_SANITIZED=PREBUILT) needs today's screens.
 if grep -q '^NORMSCOPE_SCREENS_SANITIZED:[A-Z]*=PREBUILT' "$build/CMakeCache.txt"; then
   "$root/scripts/build.sh" release normscope_screens
 fi

@@ -1,4 +1,4 @@
-// normscope admin-fold: a saved Admin run as a plain Post-LN run that computes the same.
+// normscope admin-fold writes a saved Admin run as a plain Post-LN run that computes the same.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

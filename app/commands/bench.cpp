@@ -1,4 +1,4 @@
-// normscope bench: one table from one run; --json prints one object instead.
+// normscope bench prints one table from one run; with --json it is one object instead.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// Options in, one command called, errors to one line.
+// The commands take options in, call one command, and bring errors to one line.
 #include "app/commands/commands.h"
 
 #include <CLI/CLI.hpp>

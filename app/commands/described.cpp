@@ -1,4 +1,4 @@
-// normscope completion and normscope man: what is printed of the command line itself.
+// normscope completion and normscope man print the command line itself.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>

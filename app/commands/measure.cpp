@@ -1,4 +1,4 @@
-// normscope measure: what can be asked of a saved run beside training it on.
+// normscope measure answers what can be asked of a saved run beside training it on.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

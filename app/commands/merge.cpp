@@ -1,4 +1,4 @@
-// normscope merge: the stores of shards, or of several machines, as one.
+// normscope merge makes one store of the stores of shards, or of several machines.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// normscope record: the Python that records a run elsewhere, and what the names in such a log mean here.
+// normscope record prints the Python that records a run elsewhere, and what names in such a log mean here.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

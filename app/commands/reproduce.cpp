@@ -1,5 +1,5 @@
-// normscope reproduce: figures, tables and theorems of the papers, trained here and judged. Resumable and shared out over
-// machines: finished runs are kept, interrupted ones go on from their step.
+// normscope reproduce trains and judges figures, tables and theorems of the papers. It can be resumed and shared out
+// over machines: finished runs are kept, interrupted ones go on from their step.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

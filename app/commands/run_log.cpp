@@ -1,4 +1,4 @@
-// Lines are written by hand with the shortest digits that read back equal; a number that is not finite is null.
+// Log lines are written by hand with the shortest digits that read back equal; a number that is not finite is null.
 #include "app/commands/run_log.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// normscope screenshot: a screen after some training, as PNGs, without display or OpenGL.
+// normscope screenshot draws a screen after some training as PNGs, without display or OpenGL.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// normscope verify: the engine beside reference fixtures.
+// normscope verify holds the engine against reference fixtures.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

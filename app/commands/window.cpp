@@ -1,4 +1,4 @@
-// normscope without a command: the window, or where there is none the headless main job.
+// normscope without a command opens the window, or where there is none does the headless main job.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

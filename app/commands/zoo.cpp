@@ -1,5 +1,5 @@
-// normscope zoo: every placement, norm, initialisation and optimizer on one model, as a table that the
-// program makes. Resumable: finished runs are kept, interrupted ones go on from their step.
+// normscope zoo trains every placement, norm, initialisation and optimizer on one model, as a table that the program
+// makes. It can be resumed: finished runs are kept, interrupted ones go on from their step.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// The challenge after Compare: a task for the learner's own run, with hints, a score and the ways found as a session.
+// The challenge after Compare is a task for the learner's own run, with hints, a score and the ways found as a session.
 // See player.h.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The player's figure: plot and what stands below. See player.h.
+// The player's figure is a plot and what is below it. See player.h.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// The player's footer: the stepper, the way on, the way to the Lab. See player.h.
+// The player's footer has the stepper, the way on, the way to the Lab. See player.h.
 #include <algorithm>
 
 #include "app/lessons/player.h"

@@ -1,4 +1,4 @@
-// The player's frame: list and text column. See player.h.
+// The player's frame has the list and the text column. See player.h.
 #include <fmt/format.h>
 #include <imgui.h>
 

@@ -1,4 +1,4 @@
-// Predictions by cards and by a slider. See player.h.
+// The player takes predictions by cards and by a slider. See player.h.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// At the end of the course's list: every prediction beside what was measured, and a way to make it again. See player.h.
+// The review ends the course's list: predictions beside what was measured, and a way to make them again. See player.h.
 #include <imgui.h>
 
 #include <algorithm>

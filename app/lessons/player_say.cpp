@@ -1,4 +1,4 @@
-// Behind Explain: what the learner should now be able to say, sentences to complete with a word. See player.h.
+// Behind Explain is what the learner should now be able to say: sentences to complete with a word. See player.h.
 #include <imgui.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The box on Compare: a prediction beside what was measured, and the verdict. See player.h.
+// The box on Compare has a prediction beside what was measured, and the verdict. See player.h.
 #include <algorithm>
 
 #include "app/lessons/player.h"

@@ -1,4 +1,4 @@
-// A prediction that is drawn, and what was predicted in the figure of what was measured. See player.h.
+// The player takes drawn predictions, and draws what was predicted in the figure of what was measured. See player.h.
 #include <algorithm>
 #include <cmath>
 

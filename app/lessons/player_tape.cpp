@@ -1,5 +1,5 @@
-// The player's table of a tape: its instructions, run forward and backward one at a time by a button or an arrow key.
-// See player.h.
+// The player's table of a tape has its instructions, run forward and backward one at a time by a button or an arrow
+// key. See player.h.
 #include <algorithm>
 #include <iterator>
 #include <limits>

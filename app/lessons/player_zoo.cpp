@@ -1,4 +1,4 @@
-// A wiring of the learner's own, entered in the zoo beside the others. See player.h.
+// The player enters a wiring of the learner's own in the zoo beside the others. See player.h.
 #include <fmt/format.h>
 
 #include <algorithm>

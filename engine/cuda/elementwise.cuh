@@ -1,4 +1,4 @@
-// An element-wise op on CUDA is two formulas, as on the CPU (cpu/elementwise_inl.h). The including file defines a struct
+// An element-wise op on CUDA is two formulas, as on the CPU (cpu/elementwise_inl.h). The including file has a struct
 //   __device__ static float value(float x);                     // out
 //   __device__ static float gradient(float x, float dout);      // dx
 // and elementwise_kernels<THAT>() are the op's kernels.

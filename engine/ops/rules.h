@@ -1,6 +1,6 @@
 // What every op computes and how it hands a gradient on, in words and formulas: each op says it in its own file
-// (NAME_rules in ops/*/NAME.cpp), and here they are collected. Called by normscope tape (--rules prints docs/ops.md), by
-// what shows an instruction, and by measure/step (step_player, memory_map), which asks what a backward instruction reads.
+// (NAME_rules in ops/*/NAME.cpp), and they are collected here. Called by normscope tape (--rules prints docs/ops.md),
+// by what shows an instruction, and by measure/step (step_player, memory_map), which asks what backward reads.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace normscope {
 
-/// OpRule is what one variant of an op computes. Formulas are in the subset of TeX that app/tex draws; in them dx is the
-/// gradient of the loss by x, and c a gradient on its way.
+/// OpRule is what one variant of an op computes. Formulas are in the subset of TeX that app/tex draws; in them dx is
+/// the gradient of the loss by x, and c a gradient on its way.
 struct OpRule {
   OpKind op = OpKind::Count;  ///< that whose NAME_rules gave it; op_rules fills it in
   const char* variant = "";   ///< what the op's constants choose: "RMS norm", "transposed"; empty: nothing

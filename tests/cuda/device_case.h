@@ -1,5 +1,5 @@
-// Runs one op case (engine/support/op_cases.h) on the device through the driver, without tape or Program, in memory
-// that shows every mistake: outputs and workspace start as NaN, every tensor stands between canaries.
+// A device case runs one op case (engine/support/op_cases.h) on the device through the driver, without tape or Program,
+// in memory that shows every mistake: outputs and workspace start as NaN, every tensor stands between canaries.
 #pragma once
 
 #include "engine/support/op_harness.h"

@@ -1,5 +1,5 @@
-// A driver that gives out: the calls go to another one until it has little memory or is lost, as a device on
-// a bus that fell away: every call fails from then on, what comes down is rubbish, and the first error stays.
+// The failing driver gives out: its calls go to another one until it has little memory or is lost, as a device on a bus
+// that fell away: every call fails from then on, what comes down is rubbish, and the first error stays.
 #pragma once
 
 #include <algorithm>

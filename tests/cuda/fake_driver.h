@@ -1,5 +1,5 @@
-// A driver without a device: memory is host memory, kernels compute nothing, every call is written down. A
-// graph replays its copies, so that what reaches "the device" in a step can be looked at.
+// The fake driver has no device: memory is host memory, kernels compute nothing, every call is written down. A graph
+// replays its copies, so that what reaches "the device" in a step can be looked at.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Whole models on the device: the fixtures, losses and state against the CPU, every promise of replay bit for
-// bit, and the first instruction that differs, by name.
+// These tests run whole models on the device: the fixtures, losses and state against the CPU, every promise of replay
+// bit for bit, and the first instruction that differs, by name.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>

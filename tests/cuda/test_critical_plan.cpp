@@ -1,5 +1,5 @@
-// What the critical rate takes of a device is in the plan, which is made before anything is allocated. On a recording
-// fake of the driver: memory is counted, nothing is computed.
+// What the critical rate takes of a device is in the plan, which is made before anything is allocated. A recording fake
+// of the driver counts memory and computes nothing.
 #include "catch.hpp"
 #include "cuda/fake_driver.h"
 #include "engine/cuda/backend_cuda.h"

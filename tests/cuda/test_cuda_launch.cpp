@@ -1,5 +1,5 @@
-// Launch configurations without a device: every element is covered at odd sizes, blocks and shared memory
-// stay within the limits of each architecture that is built.
+// These tests check launch configurations without a device: every element is covered at odd sizes, blocks and shared
+// memory stay within the limits of each architecture that is built.
 #include "catch.hpp"
 #include "engine/cuda/launch.h"
 

@@ -1,5 +1,5 @@
-// The app's files at the gate: each field of measured.json, progress, settings and sidecar below and above its
-// range, of a wrong type and missing; lessons and configurations nested beyond measure; one way in for all.
+// These tests bring the app's files to the gate: each field of measured.json, progress, settings and sidecar below and
+// above its range, of a wrong type and missing; lessons and configurations nested beyond measure; one way in for all.
 #include <sys/stat.h>
 #include <unistd.h>
 

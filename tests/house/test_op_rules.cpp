@@ -1,5 +1,5 @@
-// The formulas by which ops describe themselves (engine/ops/rules.h): no op without one, nothing that cannot be drawn,
-// and the page that is printed from them.
+// These tests cover the formulas by which ops describe themselves (engine/ops/rules.h): no op without one, nothing that
+// cannot be drawn, and the page that is printed from them.
 #include <algorithm>
 #include <set>
 #include <string>

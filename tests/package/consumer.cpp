@@ -1,4 +1,4 @@
-// A program of somebody else's: a few steps of a tiny model through the installed headers. See consumer.cmake.
+// The consumer is somebody else's program: a few steps of a tiny model by the installed headers. See consumer.cmake.
 #include <engine/cpu/backend_cpu.h>
 #include <fmt/format.h>
 #include <training/data/task.h>

@@ -1,4 +1,4 @@
-// Probes, clipping and optimizers in double, as the papers write them.
+// The reference's probes, clipping and optimizers are in double, as the papers write them.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// normscope compare: the runs of the default comparison (or those of a configuration) over their seeds as a study: result
+// normscope compare trains the runs of the default comparison (or of a configuration) over their seeds as a study:
 // table, JSON-lines log, pictures of the Lab. With files it compares these and trains nothing (compare_files.h).
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
-// normscope film: a session as a film. The cursor goes from its first step to its last, and the screen shows the runs
-// as they stood at each.
+// normscope film makes a film of a session. The cursor goes from its first step to its last, and the screen shows the
+// runs as they were at each.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

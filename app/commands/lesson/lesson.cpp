@@ -1,4 +1,4 @@
-// normscope lesson: the course without a window. list, show, check (the claims on the real engine) and report;
+// normscope lesson is the course without a window. It has list, show, check (the claims on the real engine) and report;
 // limits and worksheet have files of their own.
 #include <fmt/format.h>
 

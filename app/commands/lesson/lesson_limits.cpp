@@ -1,4 +1,4 @@
-// normscope lesson limits: how far the effect of each lesson reaches (app/course/check/limits.h).
+// normscope lesson limits measures how far the effect of each lesson reaches (app/course/check/limits.h).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// normscope lesson worksheet: a lesson to print (app/course/worksheet/worksheet.h).
+// normscope lesson worksheet writes a lesson to print (app/course/worksheet/worksheet.h).
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// normscope tape: the recorded tape of a configuration and the program sealed from it, as text or as JSON; and one step
-// of it as the engine executes it (tape_step.cpp).
+// normscope tape prints the recorded tape of a configuration and the program sealed from it, as text or as JSON; and
+// one step of it as the engine executes it (tape_step.cpp).
 #include "app/commands/tape/tape.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// One step of a run as normscope tape shows it: fold, memory, checks, single instructions.
+// normscope tape also shows one step of a run: fold, memory, checks, single instructions.
 #include <fmt/format.h>
 
 #include <algorithm>

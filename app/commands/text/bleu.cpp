@@ -1,4 +1,4 @@
-// normscope bleu: how good translations are beside their references.
+// normscope bleu says how good translations are beside their references.
 #include <CLI/CLI.hpp>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// normscope parse: the dependency trees that a trained parser gives sentences, and how good they are.
+// normscope parse prints the dependency trees that a trained parser gives sentences, and how good they are.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,4 +1,4 @@
-// normscope translate: what a run trained on sentence pairs writes, and how good it is.
+// normscope translate prints what a run trained on sentence pairs writes, and how good it is.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// normscope train: runs in lockstep without a window, with log, checkpoint and resume. The flags, and the
-// order of the work, whose parts are in the files beside.
+// normscope train trains runs in lockstep without a window, with log, checkpoint and resume. This file has the flags,
+// and the order of the work, whose parts are in the files beside.
 #include "app/commands/train/train.h"
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// What normscope train writes, beside its log: states, and the learned pieces of sentence pairs.
+// normscope train writes, beside its log, states and the learned pieces of sentence pairs.
 #include <fmt/format.h>
 
 #include <algorithm>

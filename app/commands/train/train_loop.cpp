@@ -1,5 +1,4 @@
-// The steps of normscope train: all runs in lockstep, with log and validations, on the CPU when a device
-// gives out.
+// The steps of normscope train take all runs in lockstep, with log and validations, on the CPU when a device gives out.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// normscope train --plan and --profile: what the runs need and where the time of a step goes.
+// normscope train --plan and --profile say what the runs need and where the time of a step goes.
 #include <fmt/format.h>
 
 #include "app/bench/cost.h"

@@ -1,4 +1,4 @@
-// What normscope train trains: the runs that the command line asks for, or the saved one that goes on.
+// normscope train trains the runs that the command line asks for, or the saved one that goes on.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// A lesson's prose on paper. See sheet.h.
+// This file puts a lesson's prose on paper. See sheet.h.
 #include "app/course/worksheet/sheet.h"
 
 #include <algorithm>

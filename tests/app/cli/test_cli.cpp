@@ -1,4 +1,4 @@
-// The command line as a user meets it: exit codes, one-line errors, help.
+// These tests use the command line as a user does: exit codes, one-line errors, help.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// What is printed of the command line itself: defaults in --help, completion scripts, the manual page, and
-// what an installation puts where.
+// These tests read what describes the command line: defaults in --help, completion scripts, the manual page, and what
+// an installation puts where.
 #include <sys/wait.h>
 
 #include <sstream>

@@ -1,5 +1,5 @@
-// What the commands leave behind: nothing onto what they read, nothing where a file says so, weights before
-// tables before logs, whatever signal, pipe or disk comes in between.
+// These tests look at what the commands leave behind: nothing onto what they read, nothing where a file says so,
+// weights before tables before logs, whatever signal, pipe or disk comes in between.
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// Every command of the program once, with good and with bad input: what it writes is the business of the other files
+// These tests run every command once, with good and with bad input: what it writes is the business of the other files
 // (test_cli_*.cpp); here it runs under the address and undefined-behaviour sanitizers too.
 #include "app/support/refused.h"
 #include "catch.hpp"

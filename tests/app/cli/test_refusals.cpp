@@ -1,5 +1,5 @@
-// Everything that is refused by a row of tests/refusals: what each reader says of an input, and the program of a
-// command line.
+// These tests go through the rows of tests/refusals: what each reader says of an input, and the program of a command
+// line.
 #include <functional>
 #include <string>
 #include <utility>

@@ -1,4 +1,4 @@
-// What the commands show on a terminal, and how they answer a signal.
+// These tests look at what the commands show on a terminal, and how they answer a signal.
 #include "app/cli/terminal.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// normscope bench and what train shares with it: the memory plan, its refusal, and the profile.
+// These tests cover normscope bench and what train shares with it: the memory plan, its refusal, and the profile.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -60,7 +60,7 @@ TEST_CASE("shares of a profile sum to one and every node is in it") {
 }
 
 TEST_CASE("every op that ends a step has a cost") {
-  // Catches an optimizer's op that update_passes (training/measure/step/cost.cpp) does not know: its rate would be zero.
+  // This catches an optimizer's op that update_passes (training/measure/step/cost.cpp) lacks: its rate would be zero.
   const bench::Model& model = bench::models()[0];
   for (const Optimizer optimizer : kOptimizers) {
     INFO(to_string(optimizer));

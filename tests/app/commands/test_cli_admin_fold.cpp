@@ -1,5 +1,5 @@
-// normscope admin-fold as a user meets it: the same loss, a run that goes on, and what is refused. The
-// arithmetic: tests/training/run/test_admin_fold.cpp.
+// These tests run normscope admin-fold as a user does: the same loss, a run that goes on, and what is refused.
+// tests/training/run/test_admin_fold.cpp has the arithmetic.
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>

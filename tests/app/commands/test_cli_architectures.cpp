@@ -1,5 +1,5 @@
-// The command line on encoders and encoder-decoders: pairs, labels, fine-tuning, translate, bleu, and what it
-// refuses.
+// These tests run the command line on encoders and encoder-decoders: pairs, labels, fine-tuning, translate, bleu, and
+// what it refuses.
 #include <unistd.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// normscope evaluate on a text that is short: fewer rows, and the exit codes of what cannot be measured.
+// These tests run normscope evaluate on a short text: fewer rows, and the exit codes of what cannot be measured.
 #include <nlohmann/json.hpp>
 #include <string>
 

@@ -1,4 +1,4 @@
-// The command line on images: drawn digits, IDX files, what changes on the way, and what it refuses.
+// These tests run the command line on images: drawn digits, IDX files, what changes on the way, what is refused.
 #include <cstdint>
 #include <initializer_list>
 #include <string>

@@ -1,5 +1,5 @@
-// normscope --link and screenshot --link: without a display it trains to the link's step, the picture is that of the
-// session it was copied from, and what is no link exits with 2.
+// These tests run normscope --link and screenshot --link: without a display the program trains to the link's step, the
+// picture is that of the session it was copied from, and what is no link exits with 2.
 #include "app/link/link.h"
 
 #include <algorithm>

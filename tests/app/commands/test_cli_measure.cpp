@@ -1,4 +1,4 @@
-// normscope measure and normscope average: tables, JSON, and what is refused.
+// These tests run normscope measure and normscope average: tables, JSON, and what is refused.
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// The command line on treebanks: train --treebank with its scores in output, log and table, parse, and what is refused.
+// These tests run the command line on treebanks: train with scores in output, log and table, parse, what is refused.
 #include <algorithm>
 #include <string>
 #include <vector>

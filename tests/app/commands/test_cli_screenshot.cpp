@@ -1,4 +1,4 @@
-// normscope screenshot: the same pixels every time, of the size asked for, with the runs in it.
+// These tests run normscope screenshot: the same pixels every time, of the size asked for, with the runs in it.
 #include <unistd.h>
 
 #define STB_IMAGE_STATIC

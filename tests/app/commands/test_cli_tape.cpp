@@ -1,4 +1,4 @@
-// normscope tape: everything of the tape and of the program is printed, as text and as JSON.
+// These tests demand that normscope tape prints everything of the tape and of the program, as text and as JSON.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>

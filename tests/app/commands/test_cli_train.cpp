@@ -1,4 +1,4 @@
-// normscope train: its log, its checkpoints, its edits, and Ctrl+C.
+// These tests run normscope train: its log, its checkpoints, its edits, and Ctrl+C.
 #include <unistd.h>
 
 #include <cmath>

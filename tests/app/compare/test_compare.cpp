@@ -1,4 +1,4 @@
-// Compare as a value, on histories by hand: the difference and its band, the place where runs part, maps, the table,
+// These tests compare histories made by hand: the difference and its band, the place where runs part, maps, the table,
 // the axes, and what is said of a run that lacks something.
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// `normscope compare FILE...` as a user calls it: what it prints and writes, which runs it takes, and what it refuses.
+// These tests run `normscope compare FILE...`: what it prints and writes, which runs it takes, and what it refuses.
 #include <fmt/format.h>
 
 #include <cmath>

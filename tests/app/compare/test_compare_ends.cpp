@@ -1,4 +1,4 @@
-// Compare where runs end at different steps or read other data: every number names its step, its window and its data.
+// These tests compare runs that end at other steps or read other data: numbers name their step, window and data.
 #include <cmath>
 #include <limits>
 #include <string>

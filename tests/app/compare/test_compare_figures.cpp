@@ -1,4 +1,4 @@
-// What a comparison becomes: plots, SVG, CSV, JSON, Markdown and text, on histories by hand.
+// These tests look at what a comparison becomes, on histories by hand: plots, SVG, CSV, JSON, Markdown and text.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// Live runs as runs to compare: reruns of "Is it luck?" are seeds, what grows is seen, and files that are followed.
+// These tests compare live runs: reruns of "Is it luck?" are seeds, what grows is seen, and files are followed.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The Compare screen under a hand: baseline, cursor, places, files that are opened and grow, what is exported, and
-// that a frame in which nothing changed computes nothing.
+// These tests use the Compare screen by hand: baseline, cursor, places, files that are opened and grow, what is
+// exported, and that a frame in which nothing changed computes nothing.
 #include <fmt/format.h>
 
 #include <atomic>

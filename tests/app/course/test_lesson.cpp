@@ -1,5 +1,5 @@
-// Lessons as data: what the reader refuses and how it says so, measures on made-up curves, checks, and that
-// one changed number turns every lesson's claim down.
+// These tests read lessons as data: what the reader refuses and how it says so, measures on made-up curves, checks, and
+// that one changed number turns every lesson's claim down.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -100,8 +100,8 @@ TEST_CASE("the course reads, and keeps its own rules", "[lesson]") {
 }
 
 TEST_CASE("a letter means the same in every lesson", "[lesson]") {
-  // As lessons/README.md has it: A Post-LN without warm-up, B Post-LN with one, C Pre-LN, D what a lesson adds. A second
-  // addition takes B where no Post-LN with a warm-up is.
+  // As lessons/README.md has it: A Post-LN without warm-up, B Post-LN with one, C Pre-LN, D what a lesson adds. A
+  // second addition takes B where no Post-LN with a warm-up is.
   size_t seen = 0;
   for (const Lesson& lesson : read_course(kLessons).lessons) {
     const auto is = [](const LessonRun& run, const char* placement) {

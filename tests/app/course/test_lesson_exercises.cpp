@@ -1,4 +1,4 @@
-// Sentences to complete and challenges: what is read and what is refused, the score, who trains the ways, the paper.
+// These tests cover sentences to complete and challenges: what is refused, the score, who trains the ways, the paper.
 #include <array>
 #include <cmath>
 #include <limits>

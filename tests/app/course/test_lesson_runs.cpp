@@ -1,5 +1,5 @@
-// The lessons' runs: trained once, found in the store that they share with the Lab, and the same bits however
-// many are trained side by side.
+// These tests demand that the lessons' runs are trained once, found in the store that they share with the Lab, and have
+// the same bits however many are trained side by side.
 #include "app/course/check/check.h"
 #include "app/course/reader.h"
 #include "catch.hpp"

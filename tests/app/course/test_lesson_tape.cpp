@@ -1,5 +1,5 @@
-// Tapes of lessons: numbers that were computed by hand, what the reader refuses, the two lessons that have no run, walked
-// by name with right and wrong predictions, and one changed tape that turns each of their claims down.
+// These tests cover tapes of lessons: numbers that were computed by hand, what the reader refuses, the two lessons that
+// have no run, walked by name with right and wrong predictions, and a changed tape that turns each claim down.
 #include <chrono>
 #include <cmath>
 #include <functional>

@@ -1,4 +1,4 @@
-// Worksheets: every lesson as a page that stands alone, from which the student cannot read what was measured.
+// These tests make worksheets: every lesson is a page of its own that does not tell the student what was measured.
 #include <algorithm>
 #include <optional>
 #include <set>

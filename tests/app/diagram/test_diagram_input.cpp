@@ -1,5 +1,5 @@
-// Mouse and keyboard input of the diagram: every norm to every slot that it may go to, by mouse and by keyboard,
-// in one stack and in two; painting, locking, the kinds of a norm, undo.
+// These tests use the diagram by hand: every norm to every slot that it may go to, by mouse and by keyboard, in one
+// stack and in two; painting, locking, the kinds of a norm, undo.
 #include <fmt/format.h>
 
 #include <functional>

@@ -1,4 +1,4 @@
-// The diagram's pure part: rows, alike layers, legal moves, what a drop does. No window, no trainer.
+// These tests cover the diagram without window and trainer: rows, alike layers, legal moves, what a drop does.
 #include <set>
 
 #include "app/diagram/diagram_layout.h"

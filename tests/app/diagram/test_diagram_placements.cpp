@@ -1,5 +1,5 @@
-// Every placement of the engine in the diagram: reached from the Lab, and none of its norms out of sight,
-// whether its layers are open or collapsed. The scales of a sub-layer as they stand now.
+// These tests demand that every placement of the engine is reached in the Lab's diagram, with all its norms in sight,
+// whether its layers are open or collapsed, and the scales of a sub-layer as they are now.
 #include <fmt/format.h>
 #include <imgui.h>
 

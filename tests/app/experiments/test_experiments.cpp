@@ -1,4 +1,4 @@
-// The runner of experiments and its store: what is trained once, what goes on, what is taken from others.
+// These tests cover the runner of experiments and its store: what is trained once, goes on, or is taken from others.
 #include <atomic>
 #include <filesystem>
 #include <fstream>

@@ -1,4 +1,4 @@
-// The checksum of the default comparison's first steps, and the line that shows it.
+// These tests cover the checksum of the default comparison's first steps, and the line that shows it.
 #include <atomic>
 #include <chrono>
 #include <thread>

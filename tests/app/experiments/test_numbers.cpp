@@ -1,5 +1,5 @@
-// The version of the engine's numbers: checksums of some runs by instruction set. A change of a bit that training
-// computes has to raise kNumbersVersion, or stored results of before would be taken for those of now.
+// These tests hold the version of the engine's numbers: checksums of some runs by instruction set. A change of a bit
+// that training computes has to raise kNumbersVersion, or stored results of before would be taken for those of now.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What the commands that train a study share, command by command: counting, going on, shards, the line that they print;
-// and that a run which one of them trained is found by the others.
+// These tests cover, command by command, what the commands that train a study share: counting, going on, shards, the
+// line that they print; and that a run which one of them trained is found by the others.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The comparison that the program opens with, at its full size, and what the diagram promises: moving every norm
+// These tests train the program's first comparison at full size, and try what the diagram promises: moving every norm
 // of a stuck run from the residual stream into the branches makes it learn. The comparison has two seeds; the first
 // one's runs are those of lesson 1, so where `lessons.check` has trained them already, the store of results has them.
 #include <cmath>
@@ -88,10 +88,10 @@ void check_moved_norms(uint64_t seed) {
 
 TEST_CASE("all twelve norms moved off the stream make a stuck run learn from where it stands",
           "[default][slow]") {
-  // What a stuck run does much later is luck: seed 1, left alone, leaves the plateau at step 392 on AVX-512 and at 380 on
-  // AVX2, and on AVX-512 no other seed of five does by step 414. So what is said is said of the 60 steps after the edit:
-  // of seed 1 on each instruction set, and of seed 2 on the best one, so that a failure tells the set from the seed;
-  // docs/design.md has five seeds on three sets.
+  // What a stuck run does much later is luck: seed 1, left alone, leaves the plateau at step 392 on AVX-512 and at 380
+  // on AVX2, and on AVX-512 no other seed of five does by step 414. So what is said is said of the 60 steps after the
+  // edit: of seed 1 on each instruction set, and of seed 2 on the best one, so that a failure tells the set from the
+  // seed; docs/design.md has five seeds on three sets.
   const std::vector<std::string> isas = cpu::available_isas();
   for (const std::string& isa : isas)
     for (const uint64_t seed : {1, 2}) {

@@ -1,5 +1,5 @@
-// The line that reproduces the runs: read back it gives the same specifications, and trained it gives the
-// same numbers to the bit, edits and forks included.
+// These tests cover the line that reproduces the runs: read back it gives the same specifications, and trained it gives
+// the same numbers to the bit, edits and forks included.
 #include "training/files/command_text.h"
 
 #include <map>

@@ -1,5 +1,5 @@
-// Files under the hand: what is saved replaces nothing unasked, what is opened is known by its content, and a
-// name that cannot be opened keeps the prompt open and says why.
+// These tests save and open files by hand: what is saved replaces nothing unasked, what is opened is known by its
+// content, and a name that cannot be opened keeps the prompt open and says why.
 #include <sys/stat.h>
 
 #include <algorithm>

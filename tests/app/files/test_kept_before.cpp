@@ -1,5 +1,5 @@
-// Files as versions before the one codec (training/spec/codec.h) wrote them: they open and mean the same, and what they
-// hold comes back from the files of today.
+// These tests open files as versions before the one codec (training/spec/codec.h) wrote them: they open and mean the
+// same, and what they hold comes back from the files of today.
 #include <cmath>
 #include <limits>
 #include <map>

@@ -1,5 +1,5 @@
-// What is kept of a hand's edits: the disk never has a session with an edit and without what takes it back, and what
-// the trainer could not carry out leaves no entry.
+// These tests look at what is kept of a hand's edits: the disk never has a session with an edit and without what takes
+// it back, and what the trainer could not carry out leaves no entry.
 #include <atomic>
 #include <chrono>
 #include <memory>

@@ -1,4 +1,4 @@
-// A Lab session in a folder: what is restored goes on bit for bit, and a damaged folder changes nothing.
+// These tests keep a Lab session in a folder: restored it goes on bit for bit, and a damaged folder changes nothing.
 #include <chrono>
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,5 @@
-// Every file that the program writes, one after the other, through the same questions: is the mode of a
-// replaced file kept, does a link stay a link, is one to nothing refused, does a full disk say so, is nothing
-// else in the folder touched?
+// These tests ask the same of every file that the program writes: is the mode of a replaced file kept, does a link stay
+// a link, is one to nothing refused, does a full disk say so, is nothing else in the folder touched?
 #include <sys/stat.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// A session as the window keeps it: runs with their plots by layer, keyframes, forks that were stashed,
+// These tests keep a session as the window does: runs with their plots by layer, keyframes, forks that were stashed,
 // bookmarks and the undo log come back, and what goes on from there is what would have gone on.
 #include "app/shell/session_sidecar.h"
 

@@ -1,5 +1,5 @@
-// A hand that is faster than the trainer: whatever is edited, refused, taken back and made again while a network is
-// being built, one undo takes back one edit.
+// These tests have a hand that is faster than the trainer: whatever is edited, refused, taken back and made again while
+// a network is being built, one undo takes back one edit.
 #include <string>
 #include <vector>
 

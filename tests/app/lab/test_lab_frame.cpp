@@ -1,6 +1,6 @@
-// What a frame of the Lab costs. How much is drawn is bounded; time is measured and printed, never asserted:
-// normscope_app_tests "[.bench]". Wall time, and the processor time of this thread, which a busy machine does not
-// stretch.
+// These tests tell what a frame of the Lab costs. How much is drawn is bounded; time is measured and printed, never
+// asserted: normscope_app_tests "[.bench]". It is wall time, and the processor time of this thread, which a busy
+// machine does not stretch.
 #include <fmt/format.h>
 #include <imgui.h>
 

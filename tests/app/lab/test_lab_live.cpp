@@ -1,4 +1,4 @@
-// The Lab screen over a real session: gestures by name, and what the trainer made of them.
+// These tests use the Lab screen over a real session: gestures by name, and what the trainer made of them.
 #include <algorithm>
 
 #include "app/support/live_lab.h"

@@ -1,4 +1,4 @@
-// The Lab by name, over a fixed view: every gesture ends in the command that it should.
+// These tests use the Lab by name, over a fixed view: every gesture ends in the command that it should.
 #include "app/support/lab_driver.h"
 #include "app/support/lab_fixture.h"
 #include "catch.hpp"

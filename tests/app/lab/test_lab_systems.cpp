@@ -1,6 +1,6 @@
-// The systems beside plain transformers in the Lab: a convolutional network and a parser train, are drawn as the chains
-// that they are and changed by hand; a memory stands beside the stream. What needs a residual stream is grey there and
-// says why.
+// These tests have systems beside plain transformers in the Lab: a convolutional network and a parser train, are drawn
+// as the chains that they are and changed by hand; a memory is beside the stream. What needs a residual stream is grey
+// there and says why.
 #include <fmt/format.h>
 
 #include <algorithm>

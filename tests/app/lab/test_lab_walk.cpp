@@ -1,4 +1,4 @@
-// The Lab's first five minutes as a person walks them: train to the end, drag, look back, reset, undo.
+// These tests walk through the Lab's first five minutes as a person does: train, drag, look back, reset, undo.
 #include <algorithm>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// The line of a run card: what of a written text stands in a given room.
+// These tests cover the line of a run card: what of a written text fits a given room.
 #include "app/lab/run_cards.h"
 #include "catch.hpp"
 

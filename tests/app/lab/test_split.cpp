@@ -1,4 +1,4 @@
-// The gaps between the Lab's panels: dragged, moved by keys, put back; every text stays whole at either end.
+// These tests drag the gaps between the Lab's panels, move them by keys and put them back; every text stays whole.
 #include "app/lab/split.h"
 
 #include <fmt/format.h>

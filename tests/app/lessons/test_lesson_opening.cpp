@@ -1,5 +1,5 @@
-// The picture that a lesson opens with: which runs and places it names, that it stands where the text leaves room and
-// nowhere else, and that it is painted from the runs' own numbers.
+// These tests cover the picture that a lesson opens with: which runs and places it names, that it is where the text
+// leaves room and nowhere else, and that it is painted from the runs' own numbers.
 #include <algorithm>
 
 #include "app/course/reading/opening.h"

@@ -1,4 +1,4 @@
-// The player by name, window-less: every lesson to its end, with good and bad predictions, by mouse and by
+// These tests play by name, without a window: every lesson to its end, with good and bad predictions, by mouse and by
 // keyboard; what may be seen before the commitment; progress; the way to the Lab.
 #include <algorithm>
 #include <cmath>
@@ -68,9 +68,9 @@ std::vector<std::string> ids() {
 
 }  // namespace
 
-// Right by mouse and wrong by keyboard; the other two ways to predict, wrong by mouse and right by keyboard, are gone in
-// every lesson by "a prediction can be made again". What no walk has any more is one lesson's buttons pressed by either
-// hand after either answer, and which hand pressed a button does not know what was answered.
+// Right by mouse and wrong by keyboard; the other two ways to predict, wrong by mouse and right by keyboard, are gone
+// in every lesson by "a prediction can be made again". What no walk has any more is one lesson's buttons pressed by
+// either hand after either answer, and which hand pressed a button does not know what was answered.
 TEST_CASE("every lesson is walked to its end, right and wrong, by mouse and by keyboard", "[player]") {
   const std::vector<std::string> all = ids();
   CHECK(all == std::vector<std::string>{

@@ -1,5 +1,5 @@
-// What is beside the four steps, by mouse and by keyboard: sentences to complete, the review of all predictions, the
-// challenge and the session that it leaves.
+// These tests use what is beside the four steps, by mouse and by keyboard: sentences to complete, the review of all
+// predictions, the challenge and the session that it leaves.
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-// The capstone by name, by mouse and by keyboard: a slow start does not bring eighteen layers below the line, each of
-// the four measured ways does; score, hints and the session that is left.
+// These tests play the capstone by mouse and by keyboard: a slow start does not bring eighteen layers below the line,
+// each of the four measured ways does; score, hints and the session that is left.
 #include <algorithm>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// Links: what is written is read back, in at most 2,000 characters; what comes from outside is refused in one line
-// where it is no link.
+// These tests cover links: what is written is read back, in at most 2,000 characters; what comes from outside is
+// refused in one line where it is no link.
 #include "app/link/link.h"
 
 #include "app/link/link_sessions.h"
@@ -110,7 +110,7 @@ TEST_CASE("any session without own text takes at most 2,000 characters") {
   size_t longest = 0, packed = 0;
   for (unsigned seed = 1; seed <= 24; ++seed) {
     INFO("seed " << seed);
-    // Every fourth is the most that is promised: four runs of 24 layers, each with a wiring of its own, and twelve edits.
+    // Every fourth is the most that is promised: four runs of 24 layers, each with its own wiring, and twelve edits.
     const bool worst = seed % 4 == 0;
     const LinkedView view = fixture::RandomSession(seed).make(worst ? 24 : 0, worst, worst ? 12 : 5);
     const std::string fragment = check_link(view);

@@ -1,5 +1,5 @@
-// A link from one window to another: the runs train to its step with the same numbers to the last bit, and the view is
-// the one that was copied.
+// These tests take a link from one window to another: the runs train to its step with the same numbers to the last bit,
+// and the view is the one that was copied.
 #include <imgui.h>
 
 #include <algorithm>

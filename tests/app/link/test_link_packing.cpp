@@ -1,5 +1,5 @@
-// The packed form of a link: back to the bit, the same bytes for ever, refused where it is damaged, bounded where it
-// is made to do harm.
+// These tests cover the packed form of a link: it comes back to the bit, has the same bytes for ever, is refused where
+// it is damaged, and bounded where it is made to do harm.
 #include "app/link/packing.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Every plot and the picture of an encoder-decoder: both stacks are filled, cross-attention is a branch of
-// its own, sentences follow from the numbers, and no text overlaps another.
+// These tests draw every plot and the picture of an encoder-decoder: both stacks are filled, cross-attention is a
+// branch of its own, sentences follow from the numbers, and no text overlaps another.
 #include <fmt/format.h>
 
 #include <cmath>

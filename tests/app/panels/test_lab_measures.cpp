@@ -1,4 +1,4 @@
-// The metrics of the plot cells: triangles of residual dependency, the selector, the theory band, files and text.
+// These tests cover the metrics of plot cells: triangles of dependency, the selector, the theory band, files and text.
 #include <fmt/format.h>
 #include <imgui.h>
 #include <unistd.h>

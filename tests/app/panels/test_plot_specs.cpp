@@ -1,4 +1,4 @@
-// The Lab's plots as values: axes, series, reference lines, and sentences that follow from the numbers.
+// These tests cover the Lab's plots as values: axes, series, lines, and sentences that follow from numbers.
 #include <fmt/format.h>
 
 #include <memory>

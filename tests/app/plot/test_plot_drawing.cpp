@@ -1,4 +1,4 @@
-// One plot, four renderers: screen (through the UI driver), SVG, text, CSV.
+// These tests draw one plot by four renderers: screen (through the UI driver), SVG, text, CSV.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,4 @@
-// Names of levels and notes: where curves, grid lines and texts leave room.
+// These tests put names of levels and notes where curves, grid lines and texts leave room.
 #include <algorithm>
 #include <cmath>
 

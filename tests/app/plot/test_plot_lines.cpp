@@ -1,4 +1,4 @@
-// Thinning that keeps extremes, dashes that do not crawl, ticks, labels pushed apart.
+// These tests cover thinning that keeps extremes, dashes that do not crawl, ticks, labels that are pushed apart.
 #include <cmath>
 #include <limits>
 

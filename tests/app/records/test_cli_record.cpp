@@ -1,4 +1,4 @@
-// normscope record: the recorders that it prints, and the table of a log's names.
+// These tests run normscope record: the recorders that it prints, and the table of a log's names.
 #include <string>
 
 #include "app/records/recorder_script.h"

@@ -1,4 +1,4 @@
-// Logs from elsewhere and of our own: what is read of them, what broken lines cost, and logs that grow.
+// These tests read logs from elsewhere and of our own: what is read, what broken lines cost, and logs that grow.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A run recorded by PyTorch beside the engine's run of the same weights and batches: the curves are the same.
-// tests/fixtures/recorder/make.py made the log. And the engine's own run, saved and read as a recorded one.
+// A run recorded by PyTorch has the curves of the engine's run of the same weights and batches.
+// tests/fixtures/recorder/make.py made the log. The engine's own run is also saved and read as a recorded one.
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -1,5 +1,5 @@
-// What may go wrong while a recorder of `normscope record` runs: the training goes on, and one line says what happened.
-// Run on stand-ins for PyTorch and JAX (tests/fixtures/recorder/stand_in), which any Python takes.
+// Whatever goes wrong while a recorder of `normscope record` runs, the training goes on, and one line says what
+// happened. The recorders run on stand-ins for PyTorch and JAX (tests/fixtures/recorder/stand_in).
 #include <cmath>
 #include <string>
 #include <vector>

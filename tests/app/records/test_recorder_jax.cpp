@@ -1,5 +1,5 @@
-// The recorder for JAX as `normscope record --jax` prints it, on a tree such as Flax has; left out where there is no
-// JAX. What may go wrong: test_recorder_failures.cpp.
+// These tests run the recorder that `normscope record --jax` prints, on a tree such as Flax has, where there is JAX.
+// What may go wrong is in test_recorder_failures.cpp.
 #include <string>
 
 #include "app/records/recorder_script.h"

@@ -1,5 +1,5 @@
-// The recorder for PyTorch as `normscope record --python` prints it, run on small models; left out where there is no
-// PyTorch. What may go wrong: test_recorder_failures.cpp.
+// These tests run the recorder that `normscope record --python` prints, on small models, where there is PyTorch. What
+// may go wrong is in test_recorder_failures.cpp.
 #include <string>
 
 #include "app/records/recorder_script.h"

@@ -1,4 +1,4 @@
-// Names of other people's models: each family as its models write them, what no rule knows, and the mapping file.
+// These tests read names of other people's models: each family's own, what no rule knows, and the mapping file.
 #include <fmt/format.h>
 
 #include <string>

@@ -1,5 +1,5 @@
-// The rules of verdicts: a claim of parts, speed and quality, bands and effects, what never came, controls at their best,
-// what a source states of hyper-parameters, and numbers that were measured before. Nothing is trained here.
+// These tests cover the rules of verdicts: a claim of parts, speed and quality, bands and effects, what never came,
+// controls at their best, a source's hyper-parameters, and numbers measured before. Nothing is trained here.
 #include <algorithm>
 #include <cmath>
 #include <fstream>

@@ -1,5 +1,5 @@
-// normscope reproduce with models that take no time: trained twice, stopped and resumed, shared out and merged, and as a
-// user calls it.
+// These tests run normscope reproduce with models that take no time: trained twice, stopped and resumed, shared out and
+// merged, and as a user calls it.
 #include <algorithm>
 #include <atomic>
 #include <filesystem>

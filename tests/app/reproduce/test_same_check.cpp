@@ -1,5 +1,5 @@
-// The same statement has the same check wherever it is made: in a lesson and in a claim of the paper. Where the two once
-// differed a reader could find "holds" on one page and "not at this scale" on another, of the same numbers.
+// The same statement has the same check wherever it is made: in a lesson and in a claim of the paper. Where the two
+// once differed a reader could find "holds" on one page and "not at this scale" on another, of the same numbers.
 #include <algorithm>
 #include <string>
 

@@ -1,5 +1,5 @@
-// The keyboard's way through a screen: a walk along the Tab order, what it does not come to, and whether a control answers
-// keys. For test_screens.cpp and test_shell_elsewhere.cpp.
+// The tab walk goes through a screen by Tab: what it does not come to, and whether a control answers keys. It is for
+// test_screens.cpp and test_shell_elsewhere.cpp.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// Every control at every size: what the largest window shows stands in every other one, on screen, in another
-// tab or in a menu, and always in the palette. What is drawn under the mouse is what a click meets.
+// These tests look for every control at every size: what the largest window shows is in every other one, on screen, in
+// another tab or in a menu, and always in the palette. What is drawn under the mouse is what a click meets.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// A hand that does anything: random moves, presses, drags, wheels and keys on fixed seeds. Whatever it does,
-// every frame is drawn, no control loses its name, and nothing is asked of a run that is not there.
-// On all screens. Over fixed views; test_live_random.cpp has the same hand on runs that train.
+// These tests have a hand that does anything on all screens: random moves, presses, drags, wheels and keys on fixed
+// seeds. Whatever it does, every frame is drawn, no control loses its name, and nothing is asked of a run that is not
+// there. The views are fixed; test_live_random.cpp has the same hand on runs that train.
 #include <fmt/format.h>
 
 #include <array>

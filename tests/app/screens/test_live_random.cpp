@@ -1,6 +1,6 @@
-// A hand that does anything (random_hand.h), on a Lab that trains and on a lesson that measures: nothing
-// throws, no frame waits for the trainer, the trainer carries out what was asked in its time, and the end
-// does not wait for what nobody will see.
+// These tests have a hand that does anything (random_hand.h), on a Lab that trains and on a lesson that measures:
+// nothing throws, no frame waits for the trainer, the trainer carries out what was asked in its time, and the end does
+// not wait for what nobody will see.
 #include <fmt/format.h>
 
 #include <chrono>

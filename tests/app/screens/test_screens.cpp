@@ -1,6 +1,6 @@
-// What holds of every screen in every state: a table of stages, each at every place, and what is wrong there. No text is
-// cut or lies on another, no name stands twice, and every control has help. In each layout every control is reached by
-// Tab, shows that it has the focus, and answers keys.
+// These tests hold of every screen in every state: a table of stages, each at every place, and what is wrong there. No
+// text is cut or on another, no name occurs twice, and every control has help. In each layout every control is reached
+// by Tab, shows that it has the focus, and answers keys.
 #include <fmt/format.h>
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// Every control of the Lab by name: the mouse finds it where it says it is and it does something; what is pressed does
-// the same under Enter. That the keyboard reaches it and that it answers keys: test_screens.cpp.
+// These tests use every control of the Lab by name: the mouse finds it where it says it is and it does something; what
+// is pressed does the same under Enter. test_screens.cpp has the keyboard.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What test_screens and test_shell_and_keys ask of the screens, asked of what is none of their stages: the controls of
-// every step of a lesson, the medium layout with its settings, and what a control opens. Each does something under
-// the mouse and something under the keys, and Tab comes to it.
+// These tests ask what test_screens and test_shell_and_keys ask, of what is none of their stages: the controls of every
+// step of a lesson, the medium layout with its settings, and what a control opens. Each does something under the mouse
+// and something under the keys, and Tab comes to it.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The switch of the top bar: what can be chosen, what is grey and why, TF32 beside CUDA only.
+// These tests cover the switch of the top bar: what can be chosen, what is grey and why, TF32 beside CUDA only.
 #include "app/settings/backend_switch.h"
 
 #include "app/headless/frame.h"

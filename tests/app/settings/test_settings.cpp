@@ -1,5 +1,5 @@
-// What the window remembers: whole files, XDG folders, broken ones stashed, crashed sessions told from running
-// ones.
+// These tests cover what the window remembers: whole files, XDG folders, broken ones stashed, crashed sessions told
+// from running ones.
 #include "app/shell/settings.h"
 
 #include <sys/wait.h>

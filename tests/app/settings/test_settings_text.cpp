@@ -1,4 +1,4 @@
-// Settings that are typed as text, the runs' names, and what one run alone has of a choice that differs.
+// These tests type settings as text and the runs' names, and cover what one run alone has of a differing choice.
 #include <filesystem>
 #include <fstream>
 

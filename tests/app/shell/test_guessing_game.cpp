@@ -1,4 +1,4 @@
-// The guessing game: guesses turn into an honest loss, and the line appears on the plot.
+// These tests play the guessing game: guesses turn into an honest loss, and the line appears on the plot.
 #include "app/shell/guessing_game.h"
 
 #include <algorithm>

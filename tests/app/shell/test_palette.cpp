@@ -1,4 +1,4 @@
-// The command palette: everything with a name is found by a few letters and run from the keyboard alone.
+// The command palette finds everything with a name by a few letters, and runs it from the keyboard alone.
 #include "app/shell/palette.h"
 
 #include <algorithm>

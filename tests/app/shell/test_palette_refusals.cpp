@@ -1,5 +1,5 @@
-// The palette never offers what will be refused: in every state of the app each entry is either done, or stands there
-// with the reason that choosing it gives.
+// The palette never offers what will be refused: in every state of the app each entry is either done, or has the reason
+// that choosing it gives.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

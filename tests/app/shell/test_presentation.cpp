@@ -1,5 +1,5 @@
-// Presentation mode: larger and back, no bar, a ring around the mouse, a ring that grows on a click, a hint of two
-// seconds; the tabs by their keys.
+// These tests cover presentation mode: larger and back, no bar, a ring around the mouse, a ring that grows on a click,
+// a hint of two seconds; the tabs by their keys.
 #include "app/shell/classroom/presentation.h"
 
 #include "app/support/lab_driver.h"

@@ -1,5 +1,5 @@
-// Teacher mode: controls are pointed at and locked or hidden; in the lesson neither mouse, keys nor palette reach
-// them; only the code ends it; the rules travel with the session.
+// These tests cover teacher mode: controls are pointed at and locked or hidden; in the lesson neither mouse, keys nor
+// palette reach them; only the code ends it; the rules travel with the session.
 #include <imgui.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Two small encoder-decoders, Post-LN and Pre-LN, on the made-up translation after a few real steps: a view
-// with the names and numbers that the engine gives. Trained once.
+// The view of both has two small encoder-decoders, Post-LN and Pre-LN, on the made-up translation after a few real
+// steps: names and numbers are the engine's. They are trained once.
 #pragma once
 
 #include <memory>

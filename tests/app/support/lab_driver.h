@@ -1,5 +1,5 @@
-// A window-less window under a UI driver's hand, with the Lab over a fixed view at first. The drivers of other screens
-// and of real sessions derive from it.
+// The Lab driver is a window-less window under a UI driver's hand, with the Lab over a fixed view at first. The drivers
+// of other screens and of real sessions derive from it.
 #pragma once
 
 #include <memory>

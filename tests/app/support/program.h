@@ -39,8 +39,8 @@ struct Outcome {
   std::string out, err;
 };
 
-/// `arguments` as in a shell; `before` stands in front of the program ("timeout 3", "env -u DISPLAY"); `input` is the file
-/// that it reads as standard input.
+/// `arguments` as in a shell; `before` stands in front of the program ("timeout 3", "env -u DISPLAY"); `input` is the
+/// file that it reads as standard input.
 inline Outcome run_program(const std::string& arguments, const std::string& before = "",
                            const std::string& input = "/dev/null") {
   const Folder folder;
@@ -52,7 +52,7 @@ inline Outcome run_program(const std::string& arguments, const std::string& befo
 }
 
 /// is_one_error_line tells whether stderr has one line that begins with the program's name. The line that says that an
-/// interrupt waits for what is under way may stand before it: it comes where a machine takes more than a second for that.
+/// interrupt waits for what is under way may come before it, where a machine takes more than a second for that.
 inline bool is_one_error_line(const Outcome& outcome) {
   constexpr std::string_view kWaits = "normscope: interrupted; what is under way ends first";
   std::string_view err = outcome.err;

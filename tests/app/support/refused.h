@@ -1,4 +1,4 @@
-// The program and what it refuses: an exit code, one line, and words that the line holds.
+// A refusal of the program is an exit code, one line, and words that the line holds.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// The course as it is shipped, read once: no test changes its files.
+// The shipped course is read once, as no test changes its files.
 #pragma once
 
 #include "app/course/reader.h"

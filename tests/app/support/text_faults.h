@@ -1,5 +1,5 @@
-// What is wrong with the texts on screen: none may overlap another, be cut, leave its clip or the window, or
-// be of a size that the type table does not have.
+// Text faults are what is wrong with the texts on screen: none may overlap another, be cut, leave its clip or the
+// window, or be of a size that the type table does not have.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Whether a text is well-formed XML, as far as SVG files of the app use it.
+// These functions say whether a text is well-formed XML, as far as SVG files of the app use it.
 #pragma once
 
 #include <algorithm>

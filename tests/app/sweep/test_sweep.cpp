@@ -1,4 +1,4 @@
-// A sweep as values: axes and regions as text and back, the plan, cells, the border on known grids, the files.
+// These tests cover a sweep as values: axes and regions as text and back, plan, cells, known borders, files.
 #include <fmt/format.h>
 
 #include <algorithm>

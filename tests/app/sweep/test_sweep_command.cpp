@@ -1,4 +1,4 @@
-// normscope sweep as a user calls it: files, exit codes, and the commands that it prints to be run elsewhere, executed.
+// These tests run normscope sweep as a user does: files, exit codes, and the commands that it prints, executed.
 #include <fmt/format.h>
 
 #include <cstdlib>

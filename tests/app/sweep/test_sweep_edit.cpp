@@ -1,4 +1,4 @@
-// What the hand does to a sweep, as values: typed text, handles and ranges agree; regions follow their values; where
+// These tests edit a sweep by hand, as values: typed text, handles and ranges agree; regions follow their values; where
 // the cells are; the sentences.
 #include <algorithm>
 #include <cmath>

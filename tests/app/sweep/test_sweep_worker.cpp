@@ -1,5 +1,5 @@
-// The thread that trains the sweep on screen, on a model that takes no time: what it publishes, stopped and gone on
-// with, other plans meanwhile; to the same records as the command.
+// These tests cover the thread that trains the sweep on screen, on a model that takes no time: what it publishes,
+// stopped and gone on with, other plans meanwhile; to the same records as the command.
 #include <fmt/format.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// A step of a tiny model as the Tape screen's panels get it: for test_tape_shown.cpp and test_tape_panels.cpp.
+// The played tape is a step of a tiny model as the Tape screen's panels get it, for the tests of the panels.
 #pragma once
 
 #include <algorithm>

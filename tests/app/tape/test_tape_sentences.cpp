@@ -1,4 +1,4 @@
-// What the Tape screen says of an embedding: how many tokens it looks up, also where their rows are joined.
+// The Tape screen says of an embedding how many tokens it looks up, also where their rows are joined.
 #include <algorithm>
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-// What the middle and the right panel of the Tape screen show, without a window: of every op what the player holds, the
-// check is that of the chosen element, the memory's rectangles are the plan.
+// These tests cover what the middle and the right panel of the Tape screen show, without a window: of every op what the
+// player holds, the check is that of the chosen element, the memory's rectangles are the plan.
 #include <fmt/format.h>
 
 #include <algorithm>

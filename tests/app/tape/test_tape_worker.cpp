@@ -1,5 +1,5 @@
-// The thread that plays the Tape screen's step: what it shows is what the StepPlayer, the memory map and the check say
-// by themselves; a step that is taken anew, a change of the wiring, times.
+// These tests cover the thread that plays the Tape screen's step: what it shows is what the StepPlayer, the memory map
+// and the check say by themselves; a step that is taken anew, a change of the wiring, times.
 #include "app/tape_screen/step_worker.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// The app's threads beside each other, on models that take no time: what measures a lesson, what checks one
-// on several threads, the zoo's workers, and a Lab that shares its finished runs with them. Under the address
-// and the thread sanitizer too.
+// These tests run the app's threads beside each other, on models that take no time: what measures a lesson, what checks
+// one on several threads, the zoo's workers, and a Lab that shares its finished runs with them. Under the address and
+// the thread sanitizer too.
 #include <atomic>
 
 #include "app/course/check/check.h"

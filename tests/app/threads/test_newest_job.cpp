@@ -1,5 +1,5 @@
-// The thread that has one job at a time: what is stopped before it was begun is never begun and does not look as if it
-// were under way, in the workers of lessons and sweeps too.
+// These tests cover the thread that has one job at a time: what is stopped before it was begun is never begun and does
+// not look as if it were under way, in the workers of lessons and sweeps too.
 #include "training/files/newest_job.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The software rasteriser: exact where it must be exact, the same every time.
+// The software rasteriser is exact where it must be exact, and the same every time.
 #include <imgui.h>
 
 #include <chrono>

@@ -1,4 +1,4 @@
-// A picture as an SVG document: the same shapes and texts as on the screen, in one theme or in both.
+// A picture as an SVG document has the same shapes and texts as on the screen, in one theme or in both.
 #include <string>
 
 #include "app/headless/frame.h"

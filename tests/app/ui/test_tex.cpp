@@ -1,5 +1,5 @@
-// The TeX subset: what parses, what is refused and where, and that the layout puts things where a formula has
-// them.
+// These tests cover the TeX subset: what parses, what is refused and where, and that the layout puts things where a
+// formula has them.
 #include "app/course/reader.h"
 #include "app/tex/tex.h"
 #include "catch.hpp"

@@ -1,4 +1,4 @@
-// The table of colours: contrast of every text and mark, and distances under simulated colour blindness.
+// These tests cover the colours: contrast of every text and mark, and distances under simulated colour blindness.
 #include <array>
 #include <cmath>
 #include <map>

@@ -1,4 +1,4 @@
-// Widgets by name: mouse, keyboard, dragging, typing, popups, tooltips, focus, fonts.
+// These tests use widgets by name: mouse, keyboard, dragging, typing, popups, tooltips, focus, fonts.
 #include <imgui.h>
 
 #include "app/support/gallery.h"

@@ -1,4 +1,4 @@
-// The glossary: every term has two plain sentences and a source, and is shown where a title stands for it.
+// Every term of the glossary has two plain sentences and a source, and is shown where a title means it.
 #include "app/view/glossary.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// One table of shortcuts: what it lists is what works, and the sheet shows all of it.
+// The one table of shortcuts lists what works, and the sheet shows all of it.
 #include <imgui.h>
 
 #include <set>

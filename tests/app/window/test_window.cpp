@@ -1,5 +1,5 @@
-// The real window, on a display of its own (Xvfb, software GL): it opens, trains, draws, is closed; and when
-// the display server is killed under it the session is on the disk and the exit code is the documented one.
+// These tests open the real window, on a display of its own (Xvfb, software GL): it opens, trains, draws, is closed;
+// and when the display server is killed under it the session is on the disk and the exit code is the documented one.
 // Skipped by name where there is no Xvfb.
 #include <fcntl.h>
 #include <signal.h>

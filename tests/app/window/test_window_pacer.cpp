@@ -1,4 +1,4 @@
-// When the window draws: a clock by hand instead of a window.
+// These tests find out when the window draws, with a clock by hand instead of a window.
 #include "app/window/main_window.h"
 #include "catch.hpp"
 

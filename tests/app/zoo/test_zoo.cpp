@@ -1,5 +1,5 @@
-// The zoo without a window: its rows, its runs, its store and its table, on a model so small that all of it
-// takes a second.
+// These tests cover the zoo without a window: its rows, its runs, its store and its table, on a model so small that all
+// of it takes a second.
 #include <algorithm>
 #include <atomic>
 #include <cmath>

@@ -1,4 +1,4 @@
-// normscope zoo as a user calls it: files, exit codes, Ctrl+C.
+// These tests run normscope zoo as a user does: files, exit codes, Ctrl+C.
 #include <nlohmann/json.hpp>
 #include <sstream>
 

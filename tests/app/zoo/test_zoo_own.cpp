@@ -1,4 +1,4 @@
-// Slots of a wiring as knobs of a lesson, and the learner's own wiring as an entry of the zoo.
+// These tests cover a wiring's slots as knobs of a lesson, and the learner's own wiring as an entry of the zoo.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>

@@ -1,8 +1,7 @@
-// One grid of threads on the host: each thread of a block is a fiber, blocks run one after the other. The
-// order of blocks, of warps and of the lanes of a warp is another one in every launch, so that a result that
-// depends on it (a missing barrier, a sum in order of arrival) differs from run to run. Barriers are checked:
-// a thread that waits where others do not, or a shuffle without all lanes of its warp, ends the program with
-// a line that says so.
+// The emulator runs one grid of threads on the host: each thread of a block is a fiber, blocks run one by one. The
+// order of blocks, of warps and of the lanes of a warp is another one in every launch, so that a result that depends on
+// it (a missing barrier, a sum in order of arrival) differs from run to run. Barriers are checked: a thread that waits
+// where others do not, or a shuffle without all lanes of its warp, ends the program with a line that says so.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// cuBLASLt as far as cuda/gemm.cu uses it, for the emulated device: column-major matrix products as its
-// manual describes them, with the descriptors checked against each other.
+// The emulated device has cuBLASLt as far as cuda/gemm.cu uses it: column-major matrix products as its manual describes
+// them, with the descriptors checked against each other.
 #pragma once
 
 #include <cuda_runtime.h>

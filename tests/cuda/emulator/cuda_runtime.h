@@ -1,7 +1,7 @@
-// CUDA's runtime as far as this project uses it, on the host: found before the toolkit's header of the same name
-// when the kernels are compiled for the emulator (CMakeLists.txt: normscope_cuda_emulated). A kernel's threads are
-// fibers that meet at barriers and shuffles as on a device (block.cpp); streams, events and captured graphs keep
-// their dependencies and nothing more, so that whatever is not ordered runs in a random order (runtime.cpp).
+// This header is CUDA's runtime as far as this project uses it, on the host. It is found before the toolkit's header of
+// the same name when the kernels are compiled for the emulator (CMakeLists.txt: normscope_cuda_emulated). A kernel's
+// threads are fibers that meet at barriers and shuffles as on a device (block.cpp); streams, events and captured graphs
+// keep their dependencies and nothing more, so that whatever is not ordered runs in a random order (runtime.cpp).
 #pragma once
 
 #include <math.h>

@@ -1,5 +1,5 @@
-// How many cores a process may use, on machines that are files: affinity masks over processors that share cores, and
-// the quotas of control groups as containers have them.
+// These tests count the cores that a process may use, on machines that are files: affinity masks over processors that
+// share cores, and the quotas of control groups as containers have them.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

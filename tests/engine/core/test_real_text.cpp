@@ -1,4 +1,4 @@
-// Numbers read from text: what stands in for std::from_chars where a standard library lacks it reads the same.
+// These tests demand that the substitute for std::from_chars, where a standard library lacks it, reads the same.
 #include <charconv>
 #include <clocale>
 #include <cmath>

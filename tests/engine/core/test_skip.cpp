@@ -1,4 +1,4 @@
-// What the test program ends with: CTest must not take a failure for a skipped entry.
+// These tests cover the test program's exit code: CTest must not take a failure for a skipped entry.
 #include <fstream>
 #include <sstream>
 

@@ -1,5 +1,5 @@
-// The worker pool under load: every chunk of every stage runs exactly once, on any number of threads, with
-// workers that come late, sleep between stages or are more than the machine has cores.
+// These tests put the worker pool under load: every chunk of every stage runs exactly once, on any number of threads,
+// with workers that come late, sleep between stages or are more than the machine has cores.
 #ifdef __linux__
 #include <sched.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
-// Which instructions follow a product region by region: those behind it that work row by row, unless one writes what
-// another region may still read. That the bits stay the same is test_replay's.
+// These tests say which instructions follow a product region by region: those behind it that work row by row, unless
+// one writes what another region may still read. That the bits stay the same is test_replay's.
 #include <vector>
 
 #include "catch.hpp"

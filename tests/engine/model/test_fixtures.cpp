@@ -1,5 +1,5 @@
-// Whole models against independent numbers in tests/fixtures: loss, logits, every branch and output, every
-// gradient, ten Adam steps. And the other direction: a fixture with one number changed must be noticed.
+// These tests hold whole models against independent numbers in tests/fixtures: loss, logits, every branch and output,
+// every gradient, ten Adam steps. And the other direction: a fixture with one number changed must be noticed.
 #include <unistd.h>
 
 #include <algorithm>

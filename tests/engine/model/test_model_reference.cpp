@@ -1,6 +1,6 @@
-// Whole decoders on the engine against the double reference model (tests/reference/model.h), at odd sizes: the
-// loss, every sub-layer's output, every gradient. The fixtures (test_fixtures.cpp) do the same from independent
-// numbers.
+// These tests hold whole decoders of the engine against the double reference model (tests/reference/model.h), at odd
+// sizes: the loss, every sub-layer's output, every gradient. The fixtures (test_fixtures.cpp) do the same from
+// independent numbers.
 #include <cmath>
 
 #include "catch.hpp"

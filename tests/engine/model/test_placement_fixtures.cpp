@@ -1,4 +1,4 @@
-// `normscope verify` on every placement: a fixture is written from the double reference model
+// These tests run `normscope verify` on every placement: a fixture is written from the double reference model
 // (tests/reference/model.h), in the format of tests/fixtures, and read back by the engine.
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Wiring as data: presets, their text form, DeepNorm's constants, Admin's profile, the parameters that a model
-// has.
+// These tests cover wiring as data: presets, their text form, DeepNorm's constants, Admin's profile, the parameters
+// that a model has.
 #include <cmath>
 #include <set>
 

@@ -1,5 +1,5 @@
-// Theorem 1 of Xu et al. 2019 ("Understanding and improving layer normalization") as exact identities per
-// row: with g = dL/dy, its mean m and population variance v, s = mean(g y), the gradient dx of a row has
+// These tests take Theorem 1 of Xu et al. 2019 ("Understanding and improving layer normalization") as exact identities
+// per row: with g = dL/dy, its mean m and population variance v, s = mean(g y), the gradient dx of a row has
 //   simple              mean 0        variance (v - s^2) / sigma^2
 //   mean detached       mean m/sigma  variance (v - s^2) / sigma^2
 //   variance detached   mean 0        variance v / sigma^2

@@ -1,5 +1,5 @@
-// The CPU kernels of every op against the double reference and its derivative, for every case, write mode, instruction
-// set and order of chunks; then NaN. test_reference.cpp looks at the reference itself.
+// These tests hold every op's CPU kernels against the double reference and its derivative, for every case, write mode,
+// instruction set and order of chunks; then NaN. test_reference.cpp looks at the reference itself.
 #include <limits>
 
 #include "catch.hpp"

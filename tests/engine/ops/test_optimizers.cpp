@@ -1,5 +1,5 @@
-// The optimizers against their closed forms and tables, by the kernels as the run drives them; each number
-// here is missed by the neighbouring rule. (Whole runs: test_optimizer_runs.cpp.)
+// These tests hold the optimizers against their closed forms and tables, by the kernels as the run drives them; each
+// number here is missed by the neighbouring rule. (Whole runs: test_optimizer_runs.cpp.)
 #include <cmath>
 
 #include "catch.hpp"

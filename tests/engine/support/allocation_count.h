@@ -1,4 +1,4 @@
-// How many times this program has asked operator new for memory, over all threads.
+// The allocation count is how many times this program has asked operator new for memory, over all threads.
 #pragma once
 
 #include <cstdint>

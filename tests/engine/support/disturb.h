@@ -1,4 +1,4 @@
-// Weights away from their start, for the tests of the live measurements.
+// Disturbed weights are away from their start, for the tests of the live measurements.
 #pragma once
 
 #include "engine/tape/store.h"

@@ -1,5 +1,5 @@
-// The smallest tape on which every rule of seal() shows: five nodes, a shared parameter, a value read twice,
-// a frozen parameter. embedding -> relu -> add (residual) -> linear (tied) -> softmax_xent.
+// Five nodes are the smallest tape on which every rule of seal() shows: five nodes, a shared parameter, a value read
+// twice, a frozen parameter. embedding -> relu -> add (residual) -> linear (tied) -> softmax_xent.
 #pragma once
 
 #include "engine/core/philox.h"

@@ -1,5 +1,5 @@
-// The three products of one linear layer through the op's own stages, with operands that are the same each time. Used
-// by the tests of the GEMM and of its choices.
+// The linear products are the three of one layer through the op's own stages, with the same operands each time. Used by
+// the tests of the GEMM and of its choices.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// A tiny decoder on the engine for tests: Store, Tape, Program, a batch and the inputs of its steps.
+// The model fixture is a tiny decoder on the engine: Store, Tape, Program, a batch and the inputs of its steps.
 #pragma once
 
 #include <cmath>

@@ -58,7 +58,7 @@ std::vector<OpCase> image_cases() {
     ImageWindow window;  // height, width, channels, size, stride, padding
     int64_t O;
   };
-  // The smallest image has sixteen outputs: of one alone, product and bias may cancel, and its relative error says how far.
+  // The smallest image has sixteen outputs: in a single one, product and bias may cancel, which blows up its error.
   for (const Size& s : {Size{4, {1, 1, 1, 1, 1, 0}, 4},
                         {2, {5, 7, 1, 3, 1, 0}, 3},
                         {3, {9, 8, 3, 3, 2, 1}, 17},

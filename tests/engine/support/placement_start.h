@@ -1,5 +1,5 @@
-// A small model of any placement and architecture at its start, with one batch replayed. Used by the tests of
-// placements.
+// The placement start is a small model of any placement and architecture at its start, with one batch replayed. Used by
+// the tests of placements.
 #pragma once
 
 #include <algorithm>

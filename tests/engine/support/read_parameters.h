@@ -1,4 +1,4 @@
-// A store's parameters as the double-precision reference takes them.
+// This file reads a store's parameters as the double-precision reference takes them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Each pass of seal() alone, on the tape of five_nodes.h, with a backend that computes nothing.
+// These tests run each pass of seal() alone, on the tape of five_nodes.h, with a backend that computes nothing.
 #include <algorithm>
 #include <vector>
 

@@ -1,5 +1,5 @@
-// Recording: shapes, names, and errors that say in one line where, what and what was expected. The Store:
-// names, initial values, random numbers.
+// These tests cover recording: shapes, names, and errors that say in one line where, what and what was expected. The
+// Store: names, initial values, random numbers.
 #include <cmath>
 #include <functional>
 

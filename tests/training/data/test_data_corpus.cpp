@@ -1,5 +1,5 @@
-// The built-in corpus: the same text for a seed, one parse for every sentence, and entropies that a sample
-// confirms.
+// These tests cover the built-in corpus: the same text for a seed, one parse for every sentence, and entropies that a
+// sample confirms.
 #include <algorithm>
 #include <cmath>
 #include <functional>

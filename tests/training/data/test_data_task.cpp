@@ -1,5 +1,5 @@
-// Tasks: batches as a pure function of their arguments, targets one ahead, splits apart, right answers, honest
-// lines.
+// These tests cover tasks: batches as a pure function of their arguments, targets one ahead, splits apart, right
+// answers, honest lines.
 #include <algorithm>
 #include <cmath>
 #include <memory>

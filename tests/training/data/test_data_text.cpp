@@ -1,4 +1,4 @@
-// UTF-8, the vocabulary and text files: what is read, and what is refused with which words.
+// These tests cover UTF-8, the vocabulary and text files: what is read, and what is refused with which words.
 #include <chrono>
 #include <cmath>
 #include <filesystem>

@@ -1,4 +1,4 @@
-// Drawn digits: the same bytes on every machine, different from each other, and the task that asks for their class.
+// These tests draw digits: the same bytes on every machine, all different, and the task that asks for their class.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

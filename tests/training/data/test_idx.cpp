@@ -1,4 +1,4 @@
-// IDX files: what is read from them, and that a wrong header is refused by name and number before anything is built.
+// These tests read IDX files; a wrong header is refused by name and number before anything is built.
 #include <unistd.h>
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Masked language modelling, made-up translation, labelled texts, two-column files: what a batch is, and clear
-// refusals.
+// These tests cover masked language modelling, made-up translation, labelled texts, two-column files: what a batch is,
+// and clear refusals.
 #include <algorithm>
 #include <cctype>
 #include <cmath>

@@ -1,5 +1,5 @@
-// The gate: what comes from a file is refused by name, value and range before anything is built from it. Each
-// format's table has its fields below and above their range, of a wrong type, and missing.
+// These tests hold the gate: what comes from a file is refused by name, value and range before anything is built from
+// it. Each format's table has its fields below and above their range, of a wrong type, and missing.
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>

@@ -1,4 +1,4 @@
-// The two writers that everything goes through: whole files (AtomicFile) and growing ones (LineFile).
+// These tests cover the two writers that everything goes through: whole files (AtomicFile) and growing ones (LineFile).
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/resource.h>

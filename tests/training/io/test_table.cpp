@@ -1,4 +1,4 @@
-// A table as a value: what stands in its text, its Markdown, its CSV and its JSON.
+// These tests cover a table as a value: what is in its text, its Markdown, its CSV and its JSON.
 #include <limits>
 #include <nlohmann/json.hpp>
 

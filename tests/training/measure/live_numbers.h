@@ -1,4 +1,4 @@
-// One of a step's measurements by its name.
+// `number` finds one of a step's measurements by its name.
 #pragma once
 
 #include <string>

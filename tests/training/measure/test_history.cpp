@@ -1,4 +1,4 @@
-// History: dense series forever, frames thinned to a budget with the newest dense, many readers beside one writer.
+// A history has dense series forever, frames thinned to a budget with the newest dense, many readers and one writer.
 #include "catch.hpp"
 
 #include <algorithm>

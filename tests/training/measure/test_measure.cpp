@@ -1,5 +1,5 @@
-// The live measurements against plain double-precision computations on the same recorded tensors, for every
-// placement, with gains, biases and scales pushed away from their start; and the measurements on request against
+// These tests hold the live measurements against plain double-precision computations on the same recorded tensors, for
+// every placement, with gains, biases and scales pushed away from their start; and the measurements on request against
 // theory.
 #include <fmt/format.h>
 

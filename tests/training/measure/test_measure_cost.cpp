@@ -1,5 +1,5 @@
-// What the measurements of every step cost, printed and never asserted: normscope_training_tests "[.bench]".
-// Processor time of one thread, which a busy machine does not stretch.
+// These tests print what the measurements of every step cost: normscope_training_tests "[.bench]". It is processor time
+// of one thread, which a busy machine does not stretch.
 #include <fmt/format.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
-// The live measurements of an encoder-decoder: residual dependency of each stack, cross-attention a branch of
-// its own, against the definition in double precision on the same tensors; and what they cost.
+// These tests hold live measurements of an encoder-decoder (residual dependency of each stack, cross-attention a branch
+// of its own) against the definition in double precision on the same tensors; and what they cost.
 #include <fmt/format.h>
 
 #include <cmath>

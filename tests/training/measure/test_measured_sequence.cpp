@@ -1,5 +1,5 @@
-// The sequence that beta^2 and the other live measurements are taken on: the same at every step and for every
-// run, so that only the weights can move the numbers.
+// The sequence that beta^2 and the other live measurements are taken on is the same at every step and for every run, so
+// that only the weights can move the numbers.
 #include <cmath>
 
 #include "catch.hpp"

@@ -1,4 +1,4 @@
-// The plateau recogniser on made-up loss curves.
+// These tests give the plateau recogniser made-up loss curves.
 #include "catch.hpp"
 
 #include <cmath>

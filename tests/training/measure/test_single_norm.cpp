@@ -1,5 +1,5 @@
-// measure/single_norm.h against what theory says of each kind: Lemmas 1 and 3 of Xiong et al. 2020, Theorem 1 of Xu et
-// al. 2019. The identities row by row are in test_norm_kinds.cpp.
+// These tests hold measure/single_norm.h against what theory says of each kind: Lemmas 1 and 3 of Xiong et al. 2020,
+// Theorem 1 of Xu et al. 2019. The identities row by row are in test_norm_kinds.cpp.
 #include <cmath>
 
 #include "catch.hpp"

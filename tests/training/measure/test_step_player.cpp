@@ -1,4 +1,4 @@
-// One step, an instruction at a time, on a copy; what its tensors look like; one element by differences.
+// These tests play one step, an instruction at a time, on a copy; its tensors; one element by differences.
 #include <algorithm>
 #include <cmath>
 #include <limits>

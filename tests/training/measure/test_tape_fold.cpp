@@ -1,4 +1,5 @@
-// A step folded at its loss, what a change of wiring does to a program, and its memory as address by time.
+// These tests cover a step folded at its loss, what a change of wiring does to a program, and memory as address by
+// time.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-// The closed forms against the numbers that the reference page works out by hand, and against each other.
+// These tests hold the closed forms against the reference page's numbers by hand, and against each other.
 #include "catch.hpp"
 
 #include <cmath>

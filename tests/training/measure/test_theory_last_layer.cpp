@@ -1,5 +1,5 @@
-// The closed form of the last layer's gradient against networks at initialisation: in the setting of the
-// theorem (Gaussian inputs, random labels) and on the built-in text.
+// These tests hold the closed form of the last layer's gradient against networks at initialisation: in the setting of
+// the theorem (Gaussian inputs, random labels) and on the built-in text.
 #include <cmath>
 
 #include "catch.hpp"

@@ -1,6 +1,6 @@
-// Every line that a plot may draw beside a network, against networks at initialisation: which placements have
-// which lines, and how far measurements are from each. `normscope_training_tests "[theory-table]"` prints the
-// table of docs/theory.md.
+// These tests hold every line that a plot may draw beside a network against networks at initialisation: which
+// placements have which lines, and how far measurements are from each. `normscope_training_tests "[theory-table]"`
+// prints the table of docs/theory.md.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// The one rule that turns a run's events into a word, and that word at any earlier step; the level of symbol
-// frequencies under label smoothing; whether a translator uses what it reads.
+// These tests cover the one rule that turns a run's events into a word, and that word at any earlier step; the level of
+// symbol frequencies under label smoothing; whether a translator uses what it reads.
 #include <cmath>
 
 #include "catch.hpp"

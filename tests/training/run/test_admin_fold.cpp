@@ -1,4 +1,4 @@
-// Admin's omegas folded into plain Post-LN: a trained run and the folded file compute the same.
+// A trained run of Admin and the file with its omegas folded into plain Post-LN compute the same.
 #include <cmath>
 #include <cstdio>
 

@@ -1,5 +1,5 @@
-// Encoders and encoder-decoders: their specification as fields and their training as runs. (Padding:
-// test_padding.cpp.)
+// These tests cover encoders and encoder-decoders: specification as fields and training as runs. test_padding.cpp has
+// padding.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Saved runs: bitwise continuation, and files that are refused with a clear line.
+// These tests cover saved runs: bitwise continuation, and files that are refused with a clear line.
 #include "catch.hpp"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Consecutive text and the memory over it where something does not fit: said when the run is made and not at some step,
-// with the split's name; measured in fewer rows where the text is short; and no step of a batch asks for memory.
+// These tests have consecutive text and its memory where something does not fit: said when the run is made, with the
+// split's name; measured in fewer rows where the text is short; and no step of a batch asks for memory.
 #include <cmath>
 #include <memory>
 #include <string>

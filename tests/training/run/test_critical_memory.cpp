@@ -1,5 +1,5 @@
-// The critical rate's own memory: a run that has none for it trains on, one that is switched off gives it back, and no
-// step is lost with a device that falls off while it is measured.
+// These tests cover the critical rate's own memory: a run that has none for it trains on, one that is switched off
+// gives it back, and no step is lost with a device that falls off while it is measured.
 #include <cmath>
 #include <new>
 

@@ -1,6 +1,6 @@
-// The critical rate: bisection on functions whose crossing is known; no bit of a run changes; a run's own number against
-// the double reference model along the very update, against the curvature there, and against the largest eigenvalue of
-// the Hessian where theory ties them.
+// These tests cover the critical rate: bisection on functions whose crossing is known; no bit of a run changes; a run's
+// own number against the double reference model along the very update, against the curvature there, and against the
+// largest eigenvalue of the Hessian where theory ties them.
 #include "training/run/edge/critical_rate.h"
 
 #include <algorithm>
@@ -304,8 +304,8 @@ TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") 
   const Ray::Top top = sgd.top();
   CHECK(top.residual < 0.01);  // an upper bound of `along` only where it is the largest
   CHECK(along <= top.value * (1 + 1e-6));
-  // The same weights under Adam: its first update is -rate P^-1 g, P the size of each gradient plus ε, and 2 / η_c is the
-  // curvature of the preconditioned Hessian P^-1/2 H P^-1/2 along P^1/2 times the update.
+  // The same weights under Adam: its first update is -rate P^-1 g, P the size of each gradient plus ε, and 2 / η_c is
+  // the curvature of the preconditioned Hessian P^-1/2 H P^-1/2 along P^1/2 times the update.
   RunSpec under_adam = run->spec();
   set_field(under_adam, "train.optimizer", "adam");
   set_field(under_adam, "train.lr", "0.001");
@@ -327,9 +327,9 @@ TEST_CASE("critical rate: 2 over the curvature along the update", "[critical]") 
 
 TEST_CASE("critical rate: along the top eigenvector of the Hessian it is 2 over the largest eigenvalue",
           "[critical]") {
-  // Near a minimum the weights are pushed along the top eigenvector v, of eigenvalue λ: the gradient there is λ times the
-  // push along v plus what was left of it, so plain SGD steps along v, and no other rate than 2 / λ is critical. λ comes
-  // from power iteration on the reference model in double, the rate from the engine's own search.
+  // Near a minimum the weights are pushed along the top eigenvector v, of eigenvalue λ: the gradient there is λ times
+  // the push along v plus what was left of it, so plain SGD steps along v, and no other rate than 2 / λ is critical. λ
+  // comes from power iteration on the reference model in double, the rate from the engine's own search.
   const RunSpec spec = near_a_minimum();
   const auto run = make_run(spec);
   steps(*run, 120);

@@ -1,4 +1,4 @@
-// Whole runs under every optimizer: each trains differently from every other, goes on bitwise from a
+// These tests train whole runs under every optimizer: each trains differently from every other, goes on bitwise from a
 // checkpoint, and begins anew where moments mean something else. And whole runs with every norm.
 #include <unistd.h>
 

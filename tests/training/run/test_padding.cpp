@@ -1,4 +1,4 @@
-// Rows of unequal length: padding that nobody sees, in encoder-decoders and classifiers, in losses,
+// These tests have rows of unequal length: padding that nobody sees, in encoder-decoders and classifiers, in losses,
 // gradients, measurements and Admin's profile.
 #include <cmath>
 

@@ -1,5 +1,5 @@
-// What each placement and initialisation promises at its first step, in exact identities. Against the double
-// reference: test_model_reference.cpp.
+// These tests hold what each placement and initialisation promises at its first step, in exact identities.
+// test_model_reference.cpp has the double reference.
 #include <cmath>
 #include <tuple>
 

@@ -1,5 +1,5 @@
-// Every placement in every architecture: recognised, differentiated, measured, trained, resumed, documented.
-// What each promises at its start: test_placement_starts.cpp.
+// Every placement in every architecture is recognised, differentiated, measured, trained, resumed, documented. What
+// each promises at its start is in test_placement_starts.cpp.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// Transformer-XL: relative positions, the memory of earlier segments and the text that goes on. What is remembered is
-// what a longer row would have computed, no gradient goes there, runs resume with it to the bit, and without it
-// nothing of all this is on the tape.
+// These tests cover Transformer-XL: relative positions, the memory of earlier segments and the text that goes on. What
+// is remembered is what a longer row would have computed, no gradient goes there, runs resume with it to the bit, and
+// without it nothing of all this is on the tape.
 #include "catch.hpp"
 
 #include <unistd.h>

@@ -1,5 +1,5 @@
-// Runs: what two of them share, what an edit and a fork do, which states are recognised, and that looking changes
-// nothing.
+// These tests cover runs: what two of them share, what an edit and a fork do, which states are recognised, and that
+// looking changes nothing.
 #include "catch.hpp"
 
 #include <cmath>

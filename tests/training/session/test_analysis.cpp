@@ -1,4 +1,4 @@
-// Measurements of a run on request against plain double-precision computations on tensors of its own
+// These tests hold measurements of a run on request against plain double-precision computations on tensors of its own
 // validation batches, and against what the theory says of them.
 #include <unistd.h>
 

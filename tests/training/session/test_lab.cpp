@@ -1,4 +1,5 @@
-// The Lab: lockstep, commands, forks and their undo, texts, and that none of it changes what a run computes.
+// These tests cover the Lab: lockstep, commands, forks and their undo, texts; and none of it changes what a run
+// computes.
 #include "catch.hpp"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// A step of a Lab's run on a copy: the run does not notice, and the copy is the step that the run then takes.
+// These tests play a step of a Lab's run on a copy: the run does not notice, and then takes the same step.
 #include "catch.hpp"
 #include "engine/cpu/isa.h"
 #include "engine/support/helpers.h"

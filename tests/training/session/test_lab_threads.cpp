@@ -1,5 +1,5 @@
-// The Lab beside others: its speed, its rest, the text that it writes, many threads that read and command,
-// and its end.
+// These tests run the Lab beside others: its speed, its rest, the text that it writes, many threads that read and
+// command, and its end.
 #include <atomic>
 #include <chrono>
 #include <ctime>

@@ -1,5 +1,5 @@
-// The Lab and time: playing on from an earlier step as D, reruns with other seeds, and what all runs together
-// keep.
+// These tests cover the Lab and time: playing on from an earlier step as D, reruns with other seeds, and what all runs
+// together keep.
 #include "catch.hpp"
 
 #include <algorithm>

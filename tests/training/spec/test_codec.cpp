@@ -1,5 +1,5 @@
-// One function that reads and writes a struct: round trips, ranges, what is absent, and every coding of numbers that
-// are not finite that files of any version hold.
+// These tests cover the one function that reads and writes a struct: round trips, ranges, what is absent, and every
+// coding of numbers that are not finite that files of any version hold.
 #include <cmath>
 #include <limits>
 #include <map>

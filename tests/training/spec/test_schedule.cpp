@@ -1,4 +1,4 @@
-// Learning rate schedules against their closed forms.
+// These tests hold learning rate schedules against their closed forms.
 #include "catch.hpp"
 
 #include <cmath>

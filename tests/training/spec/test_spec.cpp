@@ -1,4 +1,5 @@
-// The field table: every field there and back, every kind of wrong value, wirings by key, differences as edits.
+// These tests cover the field table: fields there and back, every kind of wrong value, wirings by key, differences as
+// edits.
 #include "catch.hpp"
 
 #include <set>

@@ -1,4 +1,4 @@
-// Beam search against the enumeration of all rows of a small random language, and the translator against itself.
+// These tests hold beam search against all rows of a small random language, and the translator against itself.
 #include <algorithm>
 #include <cmath>
 #include <string>

@@ -1,4 +1,4 @@
-// BLEU against sacreBLEU's numbers (tests/fixtures/bleu/make_golden.py).
+// These tests hold BLEU against sacreBLEU's numbers (tests/fixtures/bleu/make_golden.py).
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>

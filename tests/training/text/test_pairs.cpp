@@ -1,4 +1,4 @@
-// Sentence pairs: pieces, buckets, epochs, training on them. Without SentencePiece there is one clear refusal.
+// These tests train on sentence pairs: pieces, buckets, epochs. Without SentencePiece there is one clear refusal.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>

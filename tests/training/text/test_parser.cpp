@@ -1,5 +1,5 @@
-// The parser: its loss and gradients against a double reference, its settings, a short training against baselines that
-// learn nothing, greedy parsing that does not depend on what else is parsed, a saved run that goes on.
+// These tests cover the parser: its loss and gradients against a double reference, its settings, a short training
+// against baselines that learn nothing, greedy parsing whatever else is parsed, a saved run that goes on.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -153,7 +153,7 @@ TEST_CASE("parser: loss and gradients equal the double reference's, with every k
 
 TEST_CASE("made-up treebank: the features of a state decide its transition, its tags and labels do not",
           "[parser]") {
-  // So a perfect score on its projective trees is possible, and takes words: what a parser gets wrong it has not learned.
+  // So a perfect score on its projective trees is possible, and takes words: an error is something not learned.
   const std::vector<DependencyTree> trees = made_treebank(1, 0, kMadeTraining);
   const ParseVocabulary vocabulary(trees, "made");
   std::map<ParseFeatures, int32_t> decided;
@@ -228,9 +228,9 @@ TEST_CASE("parser: what does not belong to it is refused, and what it does not r
 }
 
 TEST_CASE("parser: trained for a moment it leaves rules without learning far behind", "[parser]") {
-  // The baselines know nothing of words or tags: every word on its neighbour. The better one of the two, each word on the
-  // next, is right about 36 % of the words of this grammar, and a parser that has learned anything is above it; 20 points
-  // more are asked for, so that luck with frequent relations is not enough.
+  // The baselines know nothing of words or tags: every word on its neighbour. The better one of the two, each word on
+  // the next, is right about 36 % of the words of this grammar, and a parser that has learned anything is above it; 20
+  // points more are asked for, so that luck with frequent relations is not enough.
   const auto run = make_run(small_parser());
   const std::vector<DependencyTree> gold = first_trees(*run, 100);
   const double baseline = std::max(attachment(gold, chained(gold, true)).unlabelled(),
