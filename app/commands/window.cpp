@@ -22,6 +22,7 @@
 
 namespace normscope::commands {
 using namespace cli;
+using namespace window;
 namespace {
 
 /// `display_named` is cheap enough to ask first: without a display a window library may need seconds to find out.

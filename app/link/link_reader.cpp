@@ -13,9 +13,7 @@
 #include "training/spec/limits.h"
 #include "training/spec/spec_text.h"
 
-namespace normscope {
-
-using namespace link;
+namespace normscope::link {
 
 namespace {
 
@@ -189,4 +187,4 @@ LinkedView read_link(std::string_view text) {
   return view;
 }
 
-}  // namespace normscope
+}  // namespace normscope::link

@@ -23,7 +23,7 @@
 #include "training/io/atomic_file.h"
 #include "training/io/input_value.h"
 
-namespace normscope {
+namespace normscope::shell {
 namespace {
 
 namespace fs = std::filesystem;
@@ -314,4 +314,4 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
 
 void decline(const EndedSession& session) { mark(fs::path(session.path) / "closed"); }
 
-}  // namespace normscope
+}  // namespace normscope::shell

@@ -13,7 +13,8 @@
 #include "training/files/command_text.h"
 #include "training/files/session_file.h"
 
-namespace normscope {
+namespace normscope::shell {
+using namespace link;
 namespace {
 
 // `show_lesson` opens a lesson at its prediction if the learner has not made one. Throws Error for an unknown lesson.
@@ -145,4 +146,4 @@ void follow_linked(Screens& screens, const LabView& view) {
   waits.reset();
 }
 
-}  // namespace normscope
+}  // namespace normscope::shell
