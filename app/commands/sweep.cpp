@@ -1,6 +1,5 @@
 // normscope sweep trains one or two settings over their values, every cell over its seeds, and finds the border of
-// learning. It can be resumed and shared out over machines: finished runs are kept, interrupted ones go on from their
-// step.
+// learning. It can be resumed and shared out over machines: finished runs are kept, others go on from their step.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -95,7 +95,7 @@ TEST_CASE("cost of a frame while the histories grow", "[.bench]") {
   }
 }
 
-// Input to vertices, without a window: the mouse moves in every frame.
+// The frame goes from input to vertices, without a window: the mouse moves in every frame.
 TEST_CASE("cost of a frame on every screen with four runs of 10 000 steps", "[.bench]") {
   fixture::LabShape shape;
   shape.fork = true;

@@ -68,9 +68,9 @@ std::vector<std::string> ids() {
 
 }  // namespace
 
-// Right by mouse and wrong by keyboard; the other two ways to predict, wrong by mouse and right by keyboard, are gone
-// in every lesson by "a prediction can be made again". What no walk has any more is one lesson's buttons pressed by
-// either hand after either answer, and which hand pressed a button does not know what was answered.
+// The walk is right by mouse and wrong by keyboard; "a prediction can be made again" goes the other two ways, wrong by
+// mouse and right by keyboard, in every lesson. No walk presses one lesson's buttons by either hand after either
+// answer: which hand pressed a button does not know what was answered.
 TEST_CASE("every lesson is walked to its end, right and wrong, by mouse and by keyboard", "[player]") {
   const std::vector<std::string> all = ids();
   CHECK(all == std::vector<std::string>{

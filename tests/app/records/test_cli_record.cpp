@@ -7,7 +7,7 @@
 
 using namespace normscope::test;
 
-// Half of it is what must not happen: a recorder that ends the training.
+// Half of the file is what must not happen: a recorder that ends the training.
 TEST_CASE("record prints one Python file, of at most 120 lines") {
   for (const auto& [option, library] : {std::pair("--python", "torch"), std::pair("--jax", "jax")}) {
     INFO(option);

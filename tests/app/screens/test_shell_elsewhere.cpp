@@ -147,7 +147,7 @@ TEST_CASE("every control of every step of every lesson answers mouse and keys, a
   CHECK(tried.size() > 120);
 }
 
-// Tab and the keys: test_screens.
+// Tab and the keys are in test_screens.
 TEST_CASE("the medium layout and its settings answer the mouse") {
   for (const char* tab : {"Diagram", "Settings"}) {
     LabDriver lab(fixture::four_runs(), {1440, 900});

@@ -18,7 +18,7 @@
 #include "engine/core/error.h"
 #include "training/run/finished_run.h"
 
-// Inside, because other rooms have plans and rows too.
+// The tests are inside, because other rooms have plans and rows too.
 namespace normscope::sweep {
 namespace {
 

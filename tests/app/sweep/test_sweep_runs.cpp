@@ -16,7 +16,7 @@
 #include "training/experiments/run_store.h"
 #include "training/support/tiny.h"
 
-// Inside, because other rooms have plans and visits too.
+// The tests are inside, because other rooms have plans and visits too.
 namespace normscope::sweep {
 namespace {
 

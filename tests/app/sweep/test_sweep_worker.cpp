@@ -107,7 +107,7 @@ TEST_CASE("sweep worker: another plan takes the place of the one under way, and 
   worker.start(quick_plan(4000), true);
 }
 
-// Printed, never asserted: normscope_app_tests "[.bench]".
+// The figure is printed, never asserted: normscope_app_tests "[.bench]".
 TEST_CASE("what the Lab's training keeps while a sweep trains", "[.bench]") {
   LabOptions options;
   options.live_text = false;

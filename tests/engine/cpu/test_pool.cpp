@@ -109,7 +109,7 @@ TEST_CASE("pool: an idle pool uses no processor", "[pool]") {
   CHECK(cpu_seconds() - before < 0.01);
 }
 
-// Beside a busy process that would give away a whole time slice, again and again.
+// Beside a busy process, to yield would give away a whole time slice, again and again.
 TEST_CASE("pool: nobody yields, neither who waits for work nor who waits for its end", "[pool]") {
   cpu::Pool pool(4);
   EightChunks eight;

@@ -37,7 +37,7 @@ bool holds_a_statistic(const OpCase& c) {
 
 }  // namespace
 
-// Central differences in double: an error of h² times a third derivative, and of 1e-16 / h, h = 1e-5.
+// Central differences in double have an error of h² times a third derivative, and of 1e-16 / h, for h = 1e-5.
 TEST_CASE("reference: gradients equal the differences of its forward", "[reference]") {
   constexpr double kStep = 1e-5;
   size_t compared = 0;
@@ -70,7 +70,7 @@ TEST_CASE("reference: gradients equal the differences of its forward", "[referen
   CHECK(compared > 300);
 }
 
-// What is held constant, by its definition: the derivative with the held statistic put in as a number.
+// What is held constant is so by definition: the derivative has the held statistic put in as a number.
 TEST_CASE("reference: what a norm detaches is a number on the way back", "[reference]") {
   for (const OpCase& c : norm_cases()) {
     if (!holds_a_statistic(c)) continue;
@@ -117,8 +117,7 @@ TEST_CASE("reference: forward on numbers that remember has the same values as on
   }
 }
 
-// A norm's backward removes two directions; with a cotangent of ones or a plain sum, dropping either would go
-// unseen.
+// A norm's backward removes two directions; a cotangent of ones or a plain sum would not show that either is dropped.
 TEST_CASE("reference: a gradient of the norm without one of its projections is another one", "[reference]") {
   for (const OpCase& c : norm_cases()) {
     const int64_t D = c.out.cols();
