@@ -40,13 +40,13 @@ void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_
   });
 }
 
-LinkedView link_of(const std::string& link, const std::string& text, const std::vector<std::string>& sets,
-                   const std::vector<std::string>& edits) {
+link::LinkedView link_of(const std::string& link, const std::string& text,
+                         const std::vector<std::string>& sets, const std::vector<std::string>& edits) {
   return with_exit(Exit::Usage, [&] {
-    LinkedView view = read_link(link);
+    link::LinkedView view = link::read_link(link);
     apply_arguments(view.runs, {}, sets, edits);
     if (!text.empty()) override_runs(view.runs, text, 0, -1);
-    require_needed(view, view.runs);
+    link::require_needed(view, view.runs);
     override_runs(view.runs, "", 0, -1);
     return view;
   });

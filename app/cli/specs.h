@@ -33,13 +33,14 @@ void override_runs(std::vector<ConfigRun>& runs, const std::string& text, int32_
 
 /// `link_of` reads a link and completes its runs with `text` (empty: none), sets and edits. Throws CommandError(usage),
 /// also for a file of the user's own that the link needs and nobody named.
-LinkedView link_of(const std::string& link, const std::string& text,
-                   const std::vector<std::string>& sets = {}, const std::vector<std::string>& edits = {});
+link::LinkedView link_of(const std::string& link, const std::string& text,
+                         const std::vector<std::string>& sets = {},
+                         const std::vector<std::string>& edits = {});
 
 /// `MainRuns` is what the window and compare show: the runs of a link, a configuration or the options.
 struct MainRuns {
   std::vector<ConfigRun> runs;
-  std::optional<LinkedView> link{};  ///< the link that they came from
+  std::optional<link::LinkedView> link{};  ///< the link that they came from
 };
 MainRuns main_runs(const MainOptions& options);
 

@@ -68,12 +68,12 @@ class Stage {
     rest();
   }
 
-  void show(const LinkedView& link) {
-    AppState& state = stand_->state;
+  void show(const link::LinkedView& link) {
+    shell::AppState& state = stand_->state;
     state.screens.lessons.language = options_.language;
-    speak(state.screens.lessons);
+    shell::speak(state.screens.lessons);
     with_exit(Exit::Usage,
-              [&] { show_linked(link, lab_.view()->answered, state.screens, state.look, &lab_); });
+              [&] { shell::show_linked(link, lab_.view()->answered, state.screens, state.look, &lab_); });
     if (link.screen == Screen::Tape) open_tape();
   }
 
@@ -85,7 +85,7 @@ class Stage {
     const std::string_view verb = line.substr(0, line.find(' '));
     std::string argument(line.substr(std::min(line.size(), verb.size())));
     argument.erase(0, argument.find_first_not_of(' '));
-    AppState& state = stand_->state;
+    shell::AppState& state = stand_->state;
     if (verb == "wait")
       train_on(argument);
     else if (verb == "shoot")
@@ -147,17 +147,17 @@ class Stage {
 
   /// "warm-up:compare"
   void open_lesson(const std::string& name) {
-    Screens& screens = stand_->state.screens;
+    shell::Screens& screens = stand_->state.screens;
     screens.lessons.language = options_.language;
-    speak(screens.lessons);
-    with_exit(Exit::Usage, [&] { normscope::open_lesson(screens, &lab_, name); });
+    shell::speak(screens.lessons);
+    with_exit(Exit::Usage, [&] { shell::open_lesson(screens, &lab_, name); });
   }
 
   /// "depth"; empty: the sweep that stands there.
   void open_sweep(const std::string& preset) {
-    Screens& screens = stand_->state.screens;
+    shell::Screens& screens = stand_->state.screens;
     screens.shown = Screen::Sweep;
-    sweep::SweepScreen& screen = sweep_of(screens.sweep);
+    sweep::SweepScreen& screen = shell::sweep_of(screens.sweep);
     if (!preset.empty()) with_exit(Exit::Usage, [&] { screen.show(sweep::preset_plan(preset)); });
   }
 
@@ -216,9 +216,9 @@ class Stage {
 
   void write(const std::string& path) {
     stand_->driver.frames(1);
-    const std::vector<uint8_t> png = raster::encode_png(stand_->picture());
+    const std::vector<uint8_t> png = headless::encode_png(stand_->picture());
     const InterruptGuard whole;  // where an interrupt ends the program at once, it waits for the file
-    with_exit(Exit::Internal, [&] { raster::write_png(path, png); });
+    with_exit(Exit::Internal, [&] { headless::write_png(path, png); });
     say("wrote {}\n", path);
   }
 

@@ -20,7 +20,7 @@ struct Stand {
   Stand(Lab& lab, const PictureOptions& options)
       : loop({static_cast<float>(options.width), static_cast<float>(options.height)}),
         ui(ui::load_fonts()),
-        driver(loop, ui, [this] { draw_app(state, ui); }) {
+        driver(loop, ui, [this] { shell::draw_app(state, ui); }) {
     state.session.lab = &lab;
     state.look.dark = options.dark;
     state.look.scale = static_cast<float>(options.scale);
@@ -30,17 +30,17 @@ struct Stand {
   }
 
   /// `picture` is the frame that was drawn last. It says once when the scale does not fit the window.
-  raster::Image picture() {
-    const std::string note = scale_note(state.look, ui);
+  headless::Image picture() {
+    const std::string note = shell::scale_note(state.look, ui);
     if (!note.empty() && note != said) cli::complain(fmt::format("--scale {:g}: {}", state.look.scale, note));
     said = note;
-    return raster::rasterise(*loop.draw_data(), ui::theme(state.look.dark).bg.packed());
+    return headless::rasterise(*loop.draw_data(), ui::theme(state.look.dark).bg.packed());
   }
 
-  AppState state;
-  ui::Frame loop;
+  shell::AppState state;
+  headless::Frame loop;
   ui::Ui ui;
-  ui::UiDriver driver;
+  headless::UiDriver driver;
   std::string said;  ///< what was last said of the scale
 };
 

@@ -22,6 +22,7 @@
 
 namespace normscope::commands {
 using namespace cli;
+using namespace window;
 namespace {
 
 /// Cheap enough to ask first: without a display server a window library may take seconds to find out.

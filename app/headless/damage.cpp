@@ -7,7 +7,7 @@
 #include <cstring>
 #include <functional>
 
-namespace normscope::raster {
+namespace normscope::headless {
 namespace {
 
 // `mix` combines both halves of the product of two large words: each bit of either changes about half of the result's.
@@ -99,4 +99,4 @@ void Damage::add(uint64_t hash, const Box& box) {
   }
 }
 
-}  // namespace normscope::raster
+}  // namespace normscope::headless

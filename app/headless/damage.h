@@ -10,7 +10,7 @@
 
 struct ImDrawData;
 
-namespace normscope::raster {
+namespace normscope::headless {
 
 class Damage {
  public:
@@ -31,4 +31,4 @@ class Damage {
   uint32_t background_ = 0;
 };
 
-}  // namespace normscope::raster
+}  // namespace normscope::headless

@@ -4,7 +4,7 @@
 
 #include "app/ui/keys.h"
 
-namespace normscope::ui {
+namespace normscope::headless {
 
 void serve_textures() {
   for (ImTextureData* texture : ImGui::GetPlatformIO().Textures) {
@@ -34,7 +34,7 @@ void release_textures() {
   }
 }
 
-Frame::Frame(Vec size_px, float delta_time) {
+Frame::Frame(ui::Vec size_px, float delta_time) {
   IMGUI_CHECKVERSION();
   context_ = ImGui::CreateContext();
   ImGui::SetCurrentContext(context_);
@@ -58,14 +58,14 @@ Frame::~Frame() {
 
 void Frame::make_current() const { ImGui::SetCurrentContext(context_); }
 
-void Frame::resize(Vec size_px) {
+void Frame::resize(ui::Vec size_px) {
   make_current();
   ImGui::GetIO().DisplaySize = {size_px.x, size_px.y};
 }
 
 ImDrawData* Frame::step(const std::function<void()>& draw) {
   make_current();
-  new_frame();
+  ui::new_frame();
   draw();
   ImGui::Render();
   serve_textures();
@@ -73,4 +73,4 @@ ImDrawData* Frame::step(const std::function<void()>& draw) {
   return data_ = ImGui::GetDrawData();
 }
 
-}  // namespace normscope::ui
+}  // namespace normscope::headless

@@ -10,16 +10,16 @@
 struct ImGuiContext;
 struct ImDrawData;
 
-namespace normscope::ui {
+namespace normscope::headless {
 
 class Frame {
  public:
-  explicit Frame(Vec size_px, float delta_time = 1.f / 60);
+  explicit Frame(ui::Vec size_px, float delta_time = 1.f / 60);
   ~Frame();
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  void resize(Vec size_px);
+  void resize(ui::Vec size_px);
   // `step` calls NewFrame, draw() and Render, and serves textures. The draw data is valid until the next step.
   ImDrawData* step(const std::function<void()>& draw);
   ImDrawData* draw_data() const { return data_; }
@@ -37,4 +37,4 @@ void serve_textures();
 // `release_textures` undoes serve_textures() before the context goes.
 void release_textures();
 
-}  // namespace normscope::ui
+}  // namespace normscope::headless

@@ -11,7 +11,7 @@
 #include <stb_image_write.h>
 #pragma GCC diagnostic pop
 
-namespace normscope::raster {
+namespace normscope::headless {
 
 std::vector<uint8_t> encode_png(const Image& image) {
   std::vector<uint8_t> bytes;
@@ -33,4 +33,4 @@ void write_png(const std::string& path, const std::vector<uint8_t>& encoded) {
   write_file(path, {reinterpret_cast<const char*>(encoded.data()), encoded.size()}, "image");
 }
 
-}  // namespace normscope::raster
+}  // namespace normscope::headless

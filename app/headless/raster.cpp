@@ -10,7 +10,7 @@
 
 #include "app/headless/texels.h"
 
-namespace normscope::raster {
+namespace normscope::headless {
 namespace {
 
 struct Clip {
@@ -345,4 +345,4 @@ void rasterise(const ImDrawData& data, uint32_t background, const Tiles& tiles, 
   draw(data, background, &tiles, image);
 }
 
-}  // namespace normscope::raster
+}  // namespace normscope::headless

@@ -8,7 +8,7 @@
 
 struct ImDrawData;
 
-namespace normscope::raster {
+namespace normscope::headless {
 
 struct Image {
   int width = 0, height = 0;
@@ -30,7 +30,7 @@ struct Size {
 };
 Size size_of(const ImDrawData&);
 
-// `rasterise` draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory, which ui::Frame
+// `rasterise` draws over `background` (0xAABBGGRR, opaque). Textures must hold their pixels in memory, which Frame
 // sees to.
 Image rasterise(const ImDrawData&, uint32_t background);
 /// This `rasterise` draws only the chosen tiles of an image of the data's size. Every pixel is as in the whole
@@ -42,4 +42,4 @@ std::vector<uint8_t> encode_png(const Image&);
 void write_png(const std::string& path, const Image&);
 void write_png(const std::string& path, const std::vector<uint8_t>& encoded);
 
-}  // namespace normscope::raster
+}  // namespace normscope::headless

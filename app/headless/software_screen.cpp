@@ -8,7 +8,7 @@
 
 #include "app/headless/frame.h"
 
-namespace normscope {
+namespace normscope::headless {
 namespace {
 
 // These are what OpenGL 3 has beyond OpenGL 1.1, which is all that its library exports.
@@ -46,7 +46,7 @@ const Framebuffers& framebuffers() {
 
 SoftwareScreen::~SoftwareScreen() {
   if (state_ != State::Ready) return;
-  ui::release_textures();
+  release_textures();
   framebuffers().remove(1, &framebuffer_);
   glDeleteTextures(1, &texture_);
 }
@@ -73,17 +73,16 @@ void SoftwareScreen::resize(int width, int height) {
 }
 
 // `upload` sends, for every row of tiles, the tiles from the first to the last that changed.
-void SoftwareScreen::upload(const raster::Tiles& changed) {
+void SoftwareScreen::upload(const Tiles& changed) {
   glPixelStorei(GL_UNPACK_ROW_LENGTH, image_.width);
   for (int row = 0; row < changed.rows; ++row) {
     const auto begin = changed.chosen.begin() + row * changed.columns, end = begin + changed.columns;
     const auto first = std::find(begin, end, 1),
                last = std::find(std::reverse_iterator(end), std::reverse_iterator(first), 1).base();
     if (first == last) continue;
-    const int x = int(first - begin) * raster::Tiles::kWidth, y = row * raster::Tiles::kHeight;
-    glTexSubImage2D(GL_TEXTURE_2D, 0, x, y,
-                    std::min(int(last - begin) * raster::Tiles::kWidth, image_.width) - x,
-                    std::min(y + raster::Tiles::kHeight, image_.height) - y, GL_RGBA, GL_UNSIGNED_BYTE,
+    const int x = int(first - begin) * Tiles::kWidth, y = row * Tiles::kHeight;
+    glTexSubImage2D(GL_TEXTURE_2D, 0, x, y, std::min(int(last - begin) * Tiles::kWidth, image_.width) - x,
+                    std::min(y + Tiles::kHeight, image_.height) - y, GL_RGBA, GL_UNSIGNED_BYTE,
                     &image_.pixels[size_t(y) * image_.width + x]);
   }
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
@@ -92,12 +91,12 @@ void SoftwareScreen::upload(const raster::Tiles& changed) {
 bool SoftwareScreen::show(const ImDrawData& data, uint32_t background) {
   if (state_ == State::Fresh) state_ = prepare() ? State::Ready : State::Useless;
   if (state_ == State::Useless) return false;
-  const raster::Tiles& changed = damage_.of(data, background);
-  ui::serve_textures();
+  const Tiles& changed = damage_.of(data, background);
+  serve_textures();
   glBindTexture(GL_TEXTURE_2D, texture_);
-  const auto [w, h] = raster::size_of(data);
+  const auto [w, h] = size_of(data);
   if (w != image_.width || h != image_.height) resize(w, h);
-  raster::rasterise(data, background, changed, image_);
+  rasterise(data, background, changed, image_);
   upload(changed);
   framebuffers().bind(kReadFramebuffer, framebuffer_);
   // Our first row is the uppermost, OpenGL's the lowest.
@@ -106,4 +105,4 @@ bool SoftwareScreen::show(const ImDrawData& data, uint32_t background) {
   return true;
 }
 
-}  // namespace normscope
+}  // namespace normscope::headless

@@ -8,7 +8,7 @@
 
 struct ImDrawData;
 
-namespace normscope {
+namespace normscope::headless {
 
 class SoftwareScreen {
  public:
@@ -24,12 +24,12 @@ class SoftwareScreen {
  private:
   bool prepare();
   void resize(int width, int height);
-  void upload(const raster::Tiles& changed);
+  void upload(const Tiles& changed);
 
   enum class State { Fresh, Ready, Useless } state_ = State::Fresh;
-  raster::Damage damage_;
-  raster::Image image_;  // as large as the texture
+  Damage damage_;
+  Image image_;  // as large as the texture
   unsigned texture_ = 0, framebuffer_ = 0;
 };
 
-}  // namespace normscope
+}  // namespace normscope::headless

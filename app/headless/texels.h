@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace normscope::raster {
+namespace normscope::headless {
 
 struct Texture {
   const uint8_t* pixels = nullptr;
@@ -81,4 +81,4 @@ inline uint32_t sample(const Texture& t, float u, float v) {
   return out;
 }
 
-}  // namespace normscope::raster
+}  // namespace normscope::headless

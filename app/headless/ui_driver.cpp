@@ -11,48 +11,48 @@
 #include "engine/core/error.h"
 #include "engine/core/real_text.h"
 
-namespace normscope::ui {
+namespace normscope::headless {
 namespace {
 
 constexpr int patience = 30;                               // frames to wait for a control to appear
 constexpr float kMostFrames = 100'000, kMostWheel = 1000;  // in one line of a script
 
 // `similar` lists names that share the beginning of `name`, for the error message.
-std::string similar(const Registry& registry, std::string_view name) {
+std::string similar(const ui::Registry& registry, std::string_view name) {
   std::string list;
   std::string_view head = name.substr(0, name.find('/'));
   int shown = 0;
-  for (const Control& c : registry.all())
+  for (const ui::Control& c : registry.all())
     if (c.name.starts_with(head) && shown++ < 12) list += " " + c.name;
   return list.empty() ? " (nothing begins with " + std::string(head) + ")" : ";" + list;
 }
 
 }  // namespace
 
-UiDriver::UiDriver(Frame& loop, Ui& ui, std::function<void()> frame)
+UiDriver::UiDriver(Frame& loop, ui::Ui& ui, std::function<void()> frame)
     : loop_(loop), ui_(ui), frame_(std::move(frame)) {}
 
 void UiDriver::frames(int n) {
   for (int i = 0; i < n; ++i) loop_.step(frame_);
 }
 
-Control UiDriver::control(std::string_view name) {
+ui::Control UiDriver::control(std::string_view name) {
   for (int i = 0; i <= patience; ++i) {
-    if (const Control* c = ui_.registry().find(name)) return *c;
+    if (const ui::Control* c = ui_.registry().find(name)) return *c;
     frames();
   }
   throw Error("no control named '" + std::string(name) + "'" + similar(ui_.registry(), name));
 }
 
-void UiDriver::move_to(Vec point) {
+void UiDriver::move_to(ui::Vec point) {
   loop_.make_current();
   ImGui::GetIO().AddMousePosEvent(point.x * ui_.scale(), point.y * ui_.scale());
   frames(2);  // one to arrive, one for controls that need to have been hovered before
 }
 
-void UiDriver::move_to(std::string_view name, Vec fraction) {
-  Rect r = control(name).rect;
-  move_to(Vec{r.x + r.w * fraction.x, r.y + r.h * fraction.y});
+void UiDriver::move_to(std::string_view name, ui::Vec fraction) {
+  ui::Rect r = control(name).rect;
+  move_to(ui::Vec{r.x + r.w * fraction.x, r.y + r.h * fraction.y});
 }
 
 void UiDriver::press(int button) {
@@ -67,13 +67,13 @@ void UiDriver::release(int button) {
   frames(2);
 }
 
-void UiDriver::click(std::string_view name, Vec fraction, int button) {
+void UiDriver::click(std::string_view name, ui::Vec fraction, int button) {
   move_to(name, fraction);
   press(button);
   release(button);
 }
 
-void UiDriver::double_click(std::string_view name, Vec fraction) {
+void UiDriver::double_click(std::string_view name, ui::Vec fraction) {
   move_to(name, fraction);
   press();
   loop_.make_current();
@@ -103,14 +103,14 @@ void UiDriver::hold(std::string_view modifiers, bool down) {
 }
 
 void UiDriver::drag(std::string_view from, std::string_view to, std::string_view modifiers, int steps) {
-  Vec target = control(to).rect.centre();
+  ui::Vec target = control(to).rect.centre();
   drag_by(from, target - control(from).rect.centre(), modifiers, steps);
 }
 
-void UiDriver::drag_by(std::string_view from, Vec offset, std::string_view modifiers, int steps,
-                       Vec fraction) {
-  Rect r = control(from).rect;
-  Vec start{r.x + r.w * fraction.x, r.y + r.h * fraction.y};
+void UiDriver::drag_by(std::string_view from, ui::Vec offset, std::string_view modifiers, int steps,
+                       ui::Vec fraction) {
+  ui::Rect r = control(from).rect;
+  ui::Vec start{r.x + r.w * fraction.x, r.y + r.h * fraction.y};
   move_to(start);
   press();
   hold(modifiers, true);
@@ -132,7 +132,7 @@ void UiDriver::type(std::string_view utf8) {
 }
 
 void UiDriver::key(std::string_view text) {
-  Chord chord = parse_chord(text);
+  ui::Chord chord = ui::parse_chord(text);
   std::string modifiers =
       std::string(chord.ctrl ? "Ctrl" : "") + (chord.shift ? "Shift" : "") + (chord.alt ? "Alt" : "");
   hold(modifiers, true);
@@ -180,7 +180,7 @@ struct UiDriver::Line {
 };
 
 const std::string& UiDriver::usable(const std::string& name) {
-  if (const Control found = control(name); !found.enabled)
+  if (const ui::Control found = control(name); !found.enabled)
     throw Error("'" + name + "' is greyed out here" + (found.help.empty() ? "" : ": " + found.help));
   return name;
 }
@@ -190,7 +190,7 @@ void UiDriver::grab(const Line& line) {
   move_to(line.a);
   press();
   hold(line.c, true);
-  const Vec start = control(line.a).rect.centre(), way = control(to).rect.centre() - start;
+  const ui::Vec start = control(line.a).rect.centre(), way = control(to).rect.centre() - start;
   for (int i = 1; i <= 6; ++i) move_to(start + way * (float(i) / 6));
 }
 
@@ -219,7 +219,7 @@ void UiDriver::obey(const Line& line) {
   } else if (verb == "hold") {
     hold(line.must(name), true);
   } else if (verb == "leave") {
-    move_to(Vec{-1000, -1000});
+    move_to(ui::Vec{-1000, -1000});
   } else if (verb == "wheel") {
     wheel(line.amount(line.must(a), -kMostWheel, kMostWheel));
   } else if (verb == "type") {
@@ -251,4 +251,4 @@ void UiDriver::script(std::string_view text) {
   }
 }
 
-}  // namespace normscope::ui
+}  // namespace normscope::headless

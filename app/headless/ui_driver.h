@@ -10,31 +10,31 @@
 #include "app/headless/frame.h"
 #include "app/ui/ui.h"
 
-namespace normscope::ui {
+namespace normscope::headless {
 
 class UiDriver {
  public:
   // `frame` draws one whole frame: ui.begin_frame, screen, ui.end_frame.
-  UiDriver(Frame& loop, Ui& ui, std::function<void()> frame);
+  UiDriver(Frame& loop, ui::Ui& ui, std::function<void()> frame);
 
   void frames(int n = 1);
   // `control` returns a control by name and waits up to 30 frames for it. It throws Error with the control's name and
   // the nearest names.
-  Control control(std::string_view name);
+  ui::Control control(std::string_view name);
   std::string value(std::string_view name) { return control(name).value; }
 
   // `move_to` goes to a place in the rectangle, given as fractions; the middle by default.
-  void move_to(std::string_view name, Vec fraction = {0.5f, 0.5f});
-  void move_to(Vec point);  // logical px
+  void move_to(std::string_view name, ui::Vec fraction = {0.5f, 0.5f});
+  void move_to(ui::Vec point);  // logical px
   void press(int button = 0);
   void release(int button = 0);
-  void click(std::string_view name, Vec fraction = {0.5f, 0.5f}, int button = 0);
-  void double_click(std::string_view name, Vec fraction = {0.5f, 0.5f});
+  void click(std::string_view name, ui::Vec fraction = {0.5f, 0.5f}, int button = 0);
+  void double_click(std::string_view name, ui::Vec fraction = {0.5f, 0.5f});
   // `drag` goes from one control to another, `drag_by` by an offset, in `steps` frames. `modifiers`: "Alt", "Shift",
   // "Ctrl+Shift", "".
   void drag(std::string_view from, std::string_view to, std::string_view modifiers = "", int steps = 6);
-  void drag_by(std::string_view from, Vec offset, std::string_view modifiers = "", int steps = 6,
-               Vec fraction = {0.5f, 0.5f});
+  void drag_by(std::string_view from, ui::Vec offset, std::string_view modifiers = "", int steps = 6,
+               ui::Vec fraction = {0.5f, 0.5f});
   void wheel(float dy);
   void type(std::string_view utf8);
   // `key` presses a chord: "Enter", "Tab", "Shift+Tab", "Ctrl+Z", "Space", "Left", "?" ...
@@ -55,8 +55,8 @@ class UiDriver {
   const std::string& usable(const std::string& name);
 
   Frame& loop_;
-  Ui& ui_;
+  ui::Ui& ui_;
   std::function<void()> frame_;
 };
 
-}  // namespace normscope::ui
+}  // namespace normscope::headless

@@ -20,7 +20,7 @@
 #include "app/view/screen.h"
 #include "training/files/config_file.h"
 
-namespace normscope {
+namespace normscope::link {
 
 struct LinkedView {
   std::vector<ConfigRun> runs;      ///< one to four, ascending from A
@@ -50,4 +50,4 @@ std::string needed_words(const LinkedView& view);
 /// `require_needed` throws Error for a file in `needs` that no run has got meanwhile, with the option that names it.
 void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs);
 
-}  // namespace normscope
+}  // namespace normscope::link

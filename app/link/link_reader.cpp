@@ -13,13 +13,9 @@
 #include "training/spec/limits.h"
 #include "training/spec/spec_text.h"
 
-namespace normscope {
-
-using namespace link;
+namespace normscope::link {
 
 namespace {
-
-constexpr const char* kPlace = "link";
 
 int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t high) {
   int64_t value = 0;
@@ -189,4 +185,4 @@ LinkedView read_link(std::string_view text) {
   return view;
 }
 
-}  // namespace normscope
+}  // namespace normscope::link

@@ -14,11 +14,9 @@
 #include "training/files/command_text.h"
 #include "training/io/in_words.h"
 
-namespace normscope {
+namespace normscope::link {
 
-using namespace link;
-
-const FileField* link::file_field(std::string_view key) {
+const FileField* file_field(std::string_view key) {
   const auto* const at = std::find_if(std::begin(kFileFields), std::end(kFileFields),
                                       [&](const FileField& f) { return f.key == key; });
   return at == std::end(kFileFields) ? nullptr : at;
@@ -149,4 +147,4 @@ void require_needed(const LinkedView& view, const std::vector<ConfigRun>& runs) 
   }
 }
 
-}  // namespace normscope
+}  // namespace normscope::link

@@ -33,7 +33,7 @@ void write_picture(const std::string& path, const plot::PlotSpec& plot, const pl
                    plot::ExportSize size) {
   ImGuiContext* context = ImGui::GetCurrentContext();
   {
-    ui::Frame frame(ui::Vec{2 * size.width, 2 * size.height});
+    headless::Frame frame(ui::Vec{2 * size.width, 2 * size.height});
     ui::Ui ui(ui::load_fonts());
     ui::FrameOptions options;
     options.dark = dark;
@@ -46,7 +46,7 @@ void write_picture(const std::string& path, const plot::PlotSpec& plot, const pl
       });
     const ui::Colour c = ui::theme(dark).panel;
     const uint32_t background = 0xFF000000u | uint32_t{c.b} << 16 | uint32_t{c.g} << 8 | c.r;
-    raster::write_png(path, raster::rasterise(*frame.draw_data(), background));
+    headless::write_png(path, headless::rasterise(*frame.draw_data(), background));
   }
   ImGui::SetCurrentContext(context);
 }

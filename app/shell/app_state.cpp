@@ -26,7 +26,7 @@
 #include "engine/core/boundary.h"
 #include "training/spec/backend_choice.h"
 
-namespace normscope {
+namespace normscope::shell {
 namespace {
 
 using namespace ui;
@@ -170,7 +170,7 @@ void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notic
 void help_sheet(AppState& state, Ui& ui, Vec top_right) {
   const bool about = state.switches.clock && ui.popup_open("app/help");
   if (about) state.about.ask(state.files.wake);
-  shell::draw_sheet(ui, top_right, about ? state.about.text() : "");
+  draw_sheet(ui, top_right, about ? state.about.text() : "");
 }
 
 // It takes the whole state because what is asked for here can be any command of the app.
@@ -201,7 +201,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   const bool wide = ui.size().x >= 1400;
   const float search = wide ? 244.f : narrow(ui) ? 34.f : 78.f;
   x -= search + 6;
-  if (shell::search_box(ui, {x, cy - h / 2, search, h}, wide)) shell::run_act(state, ui, shell::Act::Palette);
+  if (search_box(ui, {x, cy - h / 2, search, h}, wide)) run_act(state, ui, Act::Palette);
   const Rect switch_room{free, bar.y, x - 12 - free, bar.h};
   x = backend_switch(ui, switch_room, wide, state.backend, state.switches.clock, state.session);
   x = classroom::draw_lesson_bar(ui, {free, bar.y, x - 12 - free, bar.h}, state.teaching);
@@ -212,8 +212,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   if (notice.empty() && view.busy) notice = words::say("shell.bar.building");
   const Rect room{free, bar.y, x - 16 - free, bar.h};
   if (!notice.empty()) return message(ui, room, notice);
-  if (const auto accepted = shell::quiet_bar(ui, room, state.shell.offers, view))
-    shell::run_act(state, ui, *accepted);
+  if (const auto accepted = quiet_bar(ui, room, state.shell.offers, view)) run_act(state, ui, *accepted);
 }
 
 void begin_frame(Ui& ui, const AppState& state) {
@@ -250,7 +249,7 @@ void draw_app(AppState& state, Ui& ui) {
   session.tickets.clear();
   session.saves.clear();
   const Screen before = screens.shown;
-  shell::begin_shell(state, ui);
+  begin_shell(state, ui);
   open_recorded(screens, state.files, *session.view);
   follow_linked(screens, *session.view);
   for (session::Command& asked : std::exchange(session.asked, {}))
@@ -267,17 +266,17 @@ void draw_app(AppState& state, Ui& ui) {
   draw_part(ui, kDoing[static_cast<size_t>(screens.shown)], area,
             [&] { carry_out(draw_screen(state, ui, area), state, ui); });
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
-  std::string error = draw_guarded(ui, "drawing what is open", [&] { shell::draw_shell(state, ui); });
+  std::string error = draw_guarded(ui, "drawing what is open", [&] { draw_shell(state, ui); });
   if (!error.empty()) state.notice = std::move(error);
   keep_to_tabs(ui, before, screens.shown, state.notice);
   ui.end_frame();
   error = guarded("carrying out what was asked", [&] {
     if (std::string saved = lab::save_plots(session.saves, state.look.dark); !saved.empty())
       state.notice = std::move(saved);
-    shell::post_commands(state);
+    post_commands(state);
     keep_sidecar(state.sidecar, screens, session, state.teaching);
   });
   if (!error.empty()) state.notice = std::move(error);
 }
 
-}  // namespace normscope
+}  // namespace normscope::shell

@@ -19,7 +19,7 @@
 #include "training/files/background.h"
 #include "training/spec/backend_choice.h"
 
-namespace normscope {
+namespace normscope::shell {
 
 // Where runs are asked to train, and whether CUDA can be chosen.
 struct BackendState {
@@ -54,13 +54,13 @@ struct AppState {
   Appearance look;
   BackendState backend;
   Screens screens;
-  shell::Files files;
-  shell::Shell shell;
+  Files files;
+  Shell shell;
   LinkCopy link;
   classroom::Teaching teaching;
   classroom::Presentation presentation;
   SidecarState sidecar;  // as it was last handed over for the saved session
-  shell::About about;
+  About about;
   TestSwitches switches;
   std::string notice;  // what the app itself has to say: saved, opened, refused
 };
@@ -68,4 +68,4 @@ struct AppState {
 // `draw_app` draws one frame, window-wide, and posts its commands to the Lab.
 void draw_app(AppState&, ui::Ui&);
 
-}  // namespace normscope
+}  // namespace normscope::shell

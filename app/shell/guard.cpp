@@ -7,7 +7,7 @@
 
 #include "engine/core/boundary.h"
 
-namespace normscope::ui {
+namespace normscope::shell {
 namespace {
 
 void pop_clips(ImDrawList* list, int size) {
@@ -16,8 +16,8 @@ void pop_clips(ImDrawList* list, int size) {
 
 }  // namespace
 
-std::string draw_guarded(Ui& ui, std::string_view doing, const std::function<void()>& draw) {
-  const Painter* const layer = &ui.paint();
+std::string draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<void()>& draw) {
+  const ui::Painter* const layer = &ui.paint();
   ImDrawList *const window = ImGui::GetWindowDrawList(), *const top = ImGui::GetForegroundDrawList();
   const int window_clips = window->_ClipRectStack.Size, top_clips = top->_ClipRectStack.Size;
   ImGuiErrorRecoveryState state;
@@ -40,4 +40,4 @@ std::string draw_guarded(Ui& ui, std::string_view doing, const std::function<voi
   return error;
 }
 
-}  // namespace normscope::ui
+}  // namespace normscope::shell

@@ -7,10 +7,10 @@
 
 #include "app/ui/ui.h"
 
-namespace normscope::ui {
+namespace normscope::shell {
 
 // `draw_guarded` draws a part between begin_frame and end_frame. It returns an empty string when all went well, or the
 // line that says why not (see engine/core/boundary.h). Whatever the part left open (popups, clips, styles) is closed.
-std::string draw_guarded(Ui& ui, std::string_view doing, const std::function<void()>& draw);
+std::string draw_guarded(ui::Ui& ui, std::string_view doing, const std::function<void()>& draw);
 
-}  // namespace normscope::ui
+}  // namespace normscope::shell

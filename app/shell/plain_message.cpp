@@ -8,7 +8,7 @@
 #include "app/settings/settings_rows.h"
 #include "training/spec/spec.h"
 
-namespace normscope {
+namespace normscope::shell {
 
 std::string plain_message(const std::string& message) {
   const size_t end = message.find("] ");
@@ -21,4 +21,4 @@ std::string plain_message(const std::string& message) {
   return part ? rest : tag + ": " + rest;
 }
 
-}  // namespace normscope
+}  // namespace normscope::shell

@@ -4,8 +4,8 @@
 
 #include <string>
 
-namespace normscope {
+namespace normscope::shell {
 
 std::string plain_message(const std::string& message);
 
-}  // namespace normscope
+}  // namespace normscope::shell

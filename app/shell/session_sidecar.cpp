@@ -14,11 +14,10 @@
 #include "training/spec/codec.h"
 #include "training/spec/limits.h"
 
-namespace normscope {
+namespace normscope::shell {
 
 namespace {
 
-constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 constexpr std::string_view kRecordedLetters[] = {"E", "F", "G", "H"};
 constexpr std::string_view kAllLetters[] = {"A", "B", "C", "D", "E", "F", "G", "H"};
 
@@ -124,7 +123,7 @@ KeptWindow kept_of(const Screens& screens, const KeptWindow& known, const classr
 
 }  // namespace
 
-std::string sidecar_text(const lab::LabScreen& screen, const shell::UndoLog& undo, const KeptWindow& window) {
+std::string sidecar_text(const lab::LabScreen& screen, const UndoLog& undo, const KeptWindow& window) {
   codec::Json json = kMarks.write(Marks{screen.transport().bookmarks, screen.diagram().selected});
   json.update(kOtherScreens.write(window));
   if (!window.teaching.empty()) json["teacher"] = codec::write(window.teaching);
@@ -182,4 +181,4 @@ void keep_sidecar(SidecarState& known, Screens& screens, ShownSession& session,
   session.lab->keep(sidecar_text(screen, session.undo, known.window));
 }
 
-}  // namespace normscope
+}  // namespace normscope::shell

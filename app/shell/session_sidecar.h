@@ -15,7 +15,7 @@
 #include "app/shell/parts/shown_session.h"
 #include "app/tape_screen/tape_screen.h"
 
-namespace normscope {
+namespace normscope::shell {
 
 // `KeptWindow` is what the screens and the teacher keep with a session. A part that the file does not mention has none.
 struct KeptWindow {
@@ -37,7 +37,7 @@ struct SidecarState {
   bool operator==(const SidecarState&) const = default;
 };
 
-std::string sidecar_text(const lab::LabScreen&, const shell::UndoLog&, const KeptWindow& = {});
+std::string sidecar_text(const lab::LabScreen&, const UndoLog&, const KeptWindow& = {});
 // `apply_sidecar` ignores damaged text, because the runs matter more. A teacher's rules come back where `teaching` has
 // room for them. With `own` the window's own undo log goes on.
 void apply_sidecar(Screens&, ShownSession&, const std::string& text, classroom::Teaching* teaching = nullptr,
@@ -45,4 +45,4 @@ void apply_sidecar(Screens&, ShownSession&, const std::string& text, classroom::
 // `keep_sidecar` takes in what a restored session brought, and hands over what changed.
 void keep_sidecar(SidecarState&, Screens&, ShownSession&, classroom::Teaching&);
 
-}  // namespace normscope
+}  // namespace normscope::shell

@@ -12,7 +12,7 @@
 #include "app/lab/split.h"
 #include "training/spec/backend_choice.h"
 
-namespace normscope {
+namespace normscope::shell {
 
 struct Settings {
   bool dark = false;
@@ -71,4 +71,4 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder);
 // `decline` says that the offer was answered: it is not made again, though the last session can still be opened.
 void decline(const EndedSession& session);
 
-}  // namespace normscope
+}  // namespace normscope::shell

@@ -10,11 +10,9 @@
 #include "app/shell/palette.h"
 #include "app/view/commands.h"
 
-namespace normscope {
-struct AppState;
-}
-
 namespace normscope::shell {
+
+struct AppState;
 
 // What the quiet bar of the top line offers, and the sessions that can be restored.
 struct Offers {

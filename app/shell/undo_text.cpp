@@ -29,7 +29,6 @@ using Spec = std::shared_ptr<const RunSpec>;
 
 constexpr size_t kKept = 100;  // newest entries of each direction
 constexpr size_t kMostCommands = 1000, kMostSpecs = 10'000, kLongestLog = 32'000'000;
-constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 
 // The specifications that commands name by their place in a list. Whole: [[key, value] ...]. The others: {place in that
 // list: value}, where the keys are the same.

@@ -5,7 +5,7 @@
 
 #include "app/web/page.h"
 
-namespace normscope {
+namespace normscope::window {
 namespace {
 
 // clang-format off
@@ -30,4 +30,4 @@ std::future<std::optional<bool>> ask_gnome_reduced_motion(std::chrono::milliseco
 // The browser has its own zoom and says how dense its pixels are.
 float display_scale(float content_scale, int, int) { return content_scale > 0 ? content_scale : 1; }
 
-}  // namespace normscope
+}  // namespace normscope::window

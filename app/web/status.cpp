@@ -19,10 +19,10 @@ Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 
 }  // namespace
 
-std::string status_of(WindowSession& session) {
-  AppState& state = session.state();
+std::string status_of(window::WindowSession& session) {
+  shell::AppState& state = session.state();
   const std::shared_ptr<const LabView> view = state.session.lab->view();
-  const FrameCost& frame = session.frame_cost();
+  const window::FrameCost& frame = session.frame_cost();
   Json runs = Json::array();
   for (const RunView& run : view->runs)
     runs.push_back({{"letter", std::string(1, run.letter)},
@@ -49,7 +49,7 @@ std::string status_of(WindowSession& session) {
   return status.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string places_of(const WindowSession& session, const std::string& prefix) {
+std::string places_of(const window::WindowSession& session, const std::string& prefix) {
   const ui::Ui& ui = session.ui();
   // Logical pixels are the window's divided by the scale; the window's are the page's.
   const float scale = ui.scale();

@@ -22,7 +22,7 @@
 #include "engine/core/boundary.h"
 #include "training/io/atomic_file.h"
 
-namespace normscope {
+namespace normscope::window {
 namespace {
 
 constexpr const char* kCanvas = "#canvas";
@@ -60,15 +60,15 @@ void hand_over_exports() {
 /// The session of a link in the page's address, the last visit's, or that of the options. A link that cannot be opened is
 /// said.
 std::unique_ptr<WindowSession> session_of_page(Page& own, WindowOptions options) {
-  const std::string link = web::fragment();
-  const std::string refused = link.empty() ? "" : guarded("opening a link", [&] {
-    LinkedView view = read_link(link);
-    require_needed(view, view.runs);
+  const std::string fragment = web::fragment();
+  const std::string refused = fragment.empty() ? "" : guarded("opening a link", [&] {
+    link::LinkedView view = link::read_link(fragment);
+    link::require_needed(view, view.runs);
     options.runs = view.runs;
     options.link = std::move(view);
   });
   auto session = std::make_unique<WindowSession>(own.window, options, own.memory);
-  if (link.empty() && !options.safe_mode) session->restore_last();
+  if (fragment.empty() && !options.safe_mode) session->restore_last();
   session->state().shell.page = web::address();
   if (!refused.empty()) session->state().notice = refused;
   return session;
@@ -80,7 +80,7 @@ int run_window(const WindowOptions& options) {
   if (!web::in_page()) return kWindowNoDisplay;
   page() = std::make_unique<Page>(options.safe_mode);
   Page& own = *page();
-  const Settings& settings = own.memory.settings();
+  const shell::Settings& settings = own.memory.settings();
   if (own.window.open(options.title, settings.width, settings.height) != kWindowClosed) {
     web::fatal(words::say("shell.notice.no_webgl"));
     return kWindowClosed;
@@ -94,33 +94,31 @@ int run_window(const WindowOptions& options) {
   return kWindowClosed;
 }
 
-}  // namespace normscope
+}  // namespace normscope::window
 
 // What the page calls (docs/web.md). A pointer that is returned holds until the next call of the same function.
 extern "C" {
 
+using normscope::window::page;
+
 EMSCRIPTEN_KEEPALIVE void ns_open_file(const char* path) {
-  if (normscope::page() && normscope::page()->session) normscope::page()->session->open_file(path);
+  if (page() && page()->session) page()->session->open_file(path);
 }
 
 EMSCRIPTEN_KEEPALIVE const char* ns_status() {
   static std::string text;
-  text = normscope::page() && normscope::page()->session
-             ? normscope::web::status_of(*normscope::page()->session)
-             : "null";
+  text = page() && page()->session ? normscope::web::status_of(*page()->session) : "null";
   return text.c_str();
 }
 
 EMSCRIPTEN_KEEPALIVE const char* ns_places(const char* prefix) {
   static std::string text;
-  text = normscope::page() && normscope::page()->session
-             ? normscope::web::places_of(*normscope::page()->session, prefix)
-             : "[]";
+  text = page() && page()->session ? normscope::web::places_of(*page()->session, prefix) : "[]";
   return text.c_str();
 }
 
 EMSCRIPTEN_KEEPALIVE void ns_resize(int width, int height) {
-  if (normscope::page()) glfwSetWindowSize(normscope::page()->window.handle(), width, height);
+  if (page()) glfwSetWindowSize(page()->window.handle(), width, height);
 }
 
 /// A page that is hidden may be ended without a word: what it has goes into the browser's storage now.

@@ -21,7 +21,7 @@
 #include "training/files/input_kinds.h"
 #include "training/files/places.h"
 
-namespace normscope {
+namespace normscope::window {
 namespace {
 
 std::string lower_without_spaces(const std::string& line) {
@@ -134,4 +134,4 @@ float display_scale(float content_scale, int width_px, int width_mm) {
   return std::clamp(std::round(density / kUsual * 4) / 4, 1.f, 2.5f);
 }
 
-}  // namespace normscope
+}  // namespace normscope::window

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace normscope {
+namespace normscope::window {
 
 // `system_reduced_motion` is true when the desktop turned its animations off. The first that answers counts:
 // NORMSCOPE_REDUCED_MOTION (1 or 0); gtk-enable-animations in gtk-4.0/settings.ini, then gtk-3.0/settings.ini; and
@@ -29,4 +29,4 @@ std::future<std::optional<bool>> ask_gnome_reduced_motion(
 // that cannot be true (none, a projector's) is ignored.
 float display_scale(float content_scale, int width_px, int width_mm);
 
-}  // namespace normscope
+}  // namespace normscope::window

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-namespace normscope {
+namespace normscope::window {
 namespace {
 
 // Seconds of the monotonic clock, so that another process can count from the moment that it started this one.
@@ -26,4 +26,4 @@ void FrameLog::write(const FrameCost& cost) {
                          cost.draw_ms, cost.vertices));
 }
 
-}  // namespace normscope
+}  // namespace normscope::window

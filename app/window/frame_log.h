@@ -6,7 +6,7 @@
 
 #include "training/io/line_file.h"
 
-namespace normscope {
+namespace normscope::window {
 
 struct FrameCost {
   double build_ms = 0;  // wall time from the views to ImGui's vertices
@@ -28,4 +28,4 @@ class FrameLog {
   LineFile file_;
 };
 
-}  // namespace normscope
+}  // namespace normscope::window

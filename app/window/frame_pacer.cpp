@@ -5,7 +5,7 @@
 
 #include "app/window/main_window.h"
 
-namespace normscope {
+namespace normscope::window {
 namespace {
 
 constexpr double kTouched =
@@ -37,4 +37,4 @@ double FramePacer::wait(double now) const {
   return std::max(0.0, last_ + period(now) - now);
 }
 
-}  // namespace normscope
+}  // namespace normscope::window

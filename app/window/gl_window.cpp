@@ -15,7 +15,7 @@
 #include "app/window/main_window.h"
 #include "app/window/window_icon.h"
 
-namespace normscope {
+namespace normscope::window {
 namespace {
 
 #ifdef __EMSCRIPTEN__
@@ -128,4 +128,4 @@ void GlWindow::look_for_monitor() {
 #endif
 }
 
-}  // namespace normscope
+}  // namespace normscope::window

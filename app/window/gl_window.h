@@ -6,7 +6,7 @@
 
 struct GLFWwindow;
 
-namespace normscope {
+namespace normscope::window {
 
 // `GlWindow` undoes in reverse whatever open() has done, however far it came.
 class GlWindow {
@@ -41,4 +41,4 @@ class GlWindow {
   bool glfw_ = false, contexts_ = false, backends_ = false;
 };
 
-}  // namespace normscope
+}  // namespace normscope::window

@@ -14,7 +14,7 @@
 #include "app/window/window_memory.h"
 #include "app/window/window_session.h"
 
-namespace normscope {
+namespace normscope::window {
 namespace {
 
 // A display server that goes away ends the process in the window library's hands: it calls exit(1). What is left
@@ -46,7 +46,7 @@ int run_window(const WindowOptions& options) {
   give_memory_back();
   WindowMemory memory(options.safe_mode);
   GlWindow window;
-  const Settings& settings = memory.settings();
+  const shell::Settings& settings = memory.settings();
   if (const int result = window.open(options.title, settings.width, settings.height); result != kWindowClosed)
     return result;
   static const int registered = std::atexit(end_without_display);
@@ -67,4 +67,4 @@ int run_window(const WindowOptions& options) {
   return by_signal ? kWindowInterrupted : kWindowClosed;
 }
 
-}  // namespace normscope
+}  // namespace normscope::window

@@ -13,20 +13,20 @@
 #include "training/session/lab.h"
 #include "training/spec/backend_choice.h"
 
-namespace normscope {
+namespace normscope::window {
 
 struct WindowOptions {
   std::vector<ConfigRun> runs;  // the runs to start at once; empty: the default comparison
   LabOptions lab;
   std::vector<std::string> files{};  // logs and saved runs that Compare opens
   bool play = true;
-  std::optional<LinkedView> link{};      // its runs are trained to its step and shown as it says
-  std::optional<bool> dark;              // otherwise as remembered
-  std::optional<float> scale;            // as requested; 1 = 100 % of the display's
-  std::optional<BackendChoice> backend;  // otherwise as remembered
-  std::string language{};                // of the lessons; empty: as remembered
-  bool safe_mode = false;                // neither settings nor autosave
-  std::string frame_log;                 // a file for what every frame costs; empty: none
+  std::optional<link::LinkedView> link{};  // its runs are trained to its step and shown as it says
+  std::optional<bool> dark;                // otherwise as remembered
+  std::optional<float> scale;              // as requested; 1 = 100 % of the display's
+  std::optional<BackendChoice> backend;    // otherwise as remembered
+  std::string language{};                  // of the lessons; empty: as remembered
+  bool safe_mode = false;                  // neither settings nor autosave
+  std::string frame_log;                   // a file for what every frame costs; empty: none
   std::string title = "normscope";
   std::function<bool()> interrupted{};  // true: a signal asks the window to end; the session is kept
 };
@@ -62,4 +62,4 @@ class FramePacer {
   double last_ = -1e9, hand_ = -1e9;
 };
 
-}  // namespace normscope
+}  // namespace normscope::window

@@ -15,7 +15,7 @@
 
 #include "window_icon_data.h"  // written by app/CMakeLists.txt: kIcons, the bytes of assets/icon/normscope-*.png
 
-namespace normscope {
+namespace normscope::window {
 
 void set_window_icon(GLFWwindow* window) {
   std::vector<GLFWimage> images;
@@ -28,4 +28,4 @@ void set_window_icon(GLFWwindow* window) {
   for (const GLFWimage& image : images) stbi_image_free(image.pixels);
 }
 
-}  // namespace normscope
+}  // namespace normscope::window

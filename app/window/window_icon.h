@@ -3,10 +3,10 @@
 
 struct GLFWwindow;
 
-namespace normscope {
+namespace normscope::window {
 
 /// `set_window_icon` has the sizes that window systems ask for, from the PNG files that the build put into the
 /// program.
 void set_window_icon(GLFWwindow* window);
 
-}  // namespace normscope
+}  // namespace normscope::window

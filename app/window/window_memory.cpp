@@ -9,7 +9,8 @@
 #include "engine/core/boundary.h"
 #include "training/files/places.h"
 
-namespace normscope {
+namespace normscope::window {
+using namespace shell;
 namespace {
 
 constexpr double kSettled = 1;  // seconds: a window that is being resized is not written at every step
@@ -129,4 +130,4 @@ void WindowMemory::close(std::string& notice, bool by_hand) {
   if (folder_ && by_hand) folder_->close_cleanly();
 }
 
-}  // namespace normscope
+}  // namespace normscope::window

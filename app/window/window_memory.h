@@ -10,7 +10,7 @@
 #include "app/shell/app_state.h"
 #include "app/shell/settings.h"
 
-namespace normscope {
+namespace normscope::window {
 
 // `TemporaryFolder` is a folder among the system's temporary ones, readable by its user alone and gone with this
 // object. The path is empty where none could be made.
@@ -30,31 +30,31 @@ class WindowMemory {
  public:
   explicit WindowMemory(bool safe_mode);
 
-  const Settings& settings() const { return settings_; }
+  const shell::Settings& settings() const { return settings_; }
   std::string autosave() const { return folder_ ? folder_->path() : ""; }  // empty: none
   // `put` sets looks, offers and notices in the state of a new window.
-  void put(AppState& state) const;
+  void put(shell::AppState& state) const;
   // `keep` writes what changed; it is called after frames. Window size in logical px; now in seconds.
-  void keep(AppState& state, int width, int height, double now);
+  void keep(shell::AppState& state, int width, int height, double now);
   // `close` is called when the window was closed and its Lab is gone. Without `by_hand` a signal closed it, and the
   // session is offered at the next start.
   void close(std::string& notice, bool by_hand = true);
 
  private:
   void write(std::string& notice);
-  void follow_desktop(Appearance& look);
+  void follow_desktop(shell::Appearance& look);
 
   bool safe_mode_;
   bool system_motion_ = false;              // what the desktop said at the start
   std::future<std::optional<bool>> gnome_;  // invalid: not asked, or already answered
   std::string file_;                        // empty: nothing is remembered
-  Settings settings_, written_;
+  shell::Settings settings_, written_;
   std::string notice_;
-  std::optional<AutosaveFolder> folder_;
+  std::optional<shell::AutosaveFolder> folder_;
   std::optional<TemporaryFolder>
       temporary_;  // only without the other: what undo needs of sessions that were replaced
-  std::vector<EndedSession> ended_;
+  std::vector<shell::EndedSession> ended_;
   double changed_at_ = -1;
 };
 
-}  // namespace normscope
+}  // namespace normscope::window

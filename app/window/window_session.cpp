@@ -28,7 +28,7 @@
 #include "engine/cuda/loader.h"
 #include "training/files/session_file.h"
 
-namespace normscope {
+namespace normscope::window {
 namespace {
 
 #if defined(__linux__) && defined(SYS_sched_setattr)
@@ -74,7 +74,7 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
       lab_(std::make_unique<Lab>(lab_options(options, memory))) {
   take_short_slices();
 #ifndef __EMSCRIPTEN__  // a picture made on the page's only thread would cost more than SwiftShader's
-  if (window.software_gl()) software_ = std::make_unique<SoftwareScreen>();
+  if (window.software_gl()) software_ = std::make_unique<headless::SoftwareScreen>();
 #endif
   memory.put(state_);
   state_.session.lab = lab_.get();
@@ -83,7 +83,7 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
   if (options.dark) state_.look.dark = *options.dark;
   if (!options.language.empty())
     state_.screens.lessons.language = options.language == "en" ? "" : options.language;
-  speak(state_.screens.lessons);
+  shell::speak(state_.screens.lessons);
   if (options.backend) state_.backend.chosen = *options.backend;
   const std::function<void()> wake = [this] {
     news_.store(true, std::memory_order_relaxed);
@@ -111,8 +111,9 @@ WindowSession::WindowSession(GlWindow& window, const WindowOptions& options, Win
   follow_window();
 }
 
-void WindowSession::open_linked(const LinkedView& link, session::Ticket runs) {
-  say(guarded("opening a link", [&] { show_linked(link, runs, state_.screens, state_.look, lab_.get()); }));
+void WindowSession::open_linked(const link::LinkedView& link, session::Ticket runs) {
+  say(guarded("opening a link",
+              [&] { shell::show_linked(link, runs, state_.screens, state_.look, lab_.get()); }));
   if (link.step > 0) lab_->post(session::PlayTo{link.step});
 }
 
@@ -152,7 +153,7 @@ void WindowSession::close(bool by_hand) {
   lab_->at_end([this] {
     state_.session.view = state_.session.lab->view();
     state_.session.undo.settle(*state_.session.view);
-    keep_sidecar(state_.sidecar, state_.screens, state_.session, state_.teaching);
+    shell::keep_sidecar(state_.sidecar, state_.screens, state_.session, state_.teaching);
   });
   lab_.reset();
   state_.session.lab = nullptr;
@@ -193,7 +194,7 @@ void WindowSession::draw() {
   const float inner = ImGui::GetIO().DisplayFramebufferScale.x;
   state_.look.monitor_scale = inner > 1.01f ? 1 : std::max(sx, 0.5f);
   ui::new_frame(ui_.pan(), ui_.panned());
-  say(guarded("drawing", [&] { draw_app(state_, ui_); }));
+  say(guarded("drawing", [&] { shell::draw_app(state_, ui_); }));
   ImGui::Render();
   const double built = glfwGetTime();
   glViewport(0, 0, width, height);
@@ -205,7 +206,7 @@ void WindowSession::draw() {
   frames_.write(cost_);
   // Whoever asked for a scale on the command line reads there why it is smaller.
   if (++drawn_ == 1 && scale_asked_)
-    if (const std::string note = scale_note(state_.look, ui_); !note.empty())
+    if (const std::string note = shell::scale_note(state_.look, ui_); !note.empty())
       fmt::print(stderr, "normscope: --scale {:g}: {}\n", state_.look.scale, note);
   say(guarded("settings", [&] { remember(sx, now); }));
   pacer_.drawn(begin);
@@ -247,4 +248,4 @@ void WindowSession::remember(float content_scale, double now) {
                static_cast<int>(static_cast<float>(height) / factor), now);
 }
 
-}  // namespace normscope
+}  // namespace normscope::window

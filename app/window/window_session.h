@@ -15,8 +15,12 @@
 #include "app/window/window_memory.h"
 
 namespace normscope {
-
+namespace headless {
 class SoftwareScreen;
+}
+}  // namespace normscope
+
+namespace normscope::window {
 
 // `WindowSession` has the trainer's callback only ring the bell; everything else happens on the calling thread.
 class WindowSession {
@@ -38,7 +42,7 @@ class WindowSession {
   void open_file(const std::string& path);
   // `restore_last` replaces the requested runs with the session that the last window left, where there is one.
   void restore_last();
-  AppState& state() { return state_; }
+  shell::AppState& state() { return state_; }
   const ui::Ui& ui() const { return ui_; }
   int frames_drawn() const { return drawn_; }
   // `frame_cost` is that of the frame drawn last.
@@ -51,20 +55,20 @@ class WindowSession {
   void show(ImDrawData* data);
   void remember(float content_scale, double now);
   void follow_window();
-  void open_linked(const LinkedView& link, session::Ticket runs);
+  void open_linked(const link::LinkedView& link, session::Ticket runs);
 
   GlWindow& window_;
   WindowMemory& memory_;
-  AppState state_;
+  shell::AppState state_;
   ui::Ui ui_;
   FramePacer pacer_;
   FrameLog frames_;
   FrameCost cost_;
   int drawn_ = 0;
-  bool scale_asked_ = false;                  // the command line set the scale
-  std::unique_ptr<SoftwareScreen> software_;  // where OpenGL has no hardware
+  bool scale_asked_ = false;                            // the command line set the scale
+  std::unique_ptr<headless::SoftwareScreen> software_;  // where OpenGL has no hardware
   std::atomic<bool> news_{true}, asleep_{false};
   std::unique_ptr<Lab> lab_;
 };
 
-}  // namespace normscope
+}  // namespace normscope::window

@@ -5,6 +5,7 @@
 
 #include "fuzz.h"
 
+using namespace normscope::link;
 using namespace normscope;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -10,11 +10,11 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static AppState state;
+  static shell::AppState state;
   state.session.view = std::make_shared<const LabView>();
   std::string sidecar(fuzz::text_of(data, size));
   fuzz::accepts([&] { sidecar = parse_session(fuzz::text_of(data, size), "session.json").sidecar; });
-  fuzz::accepts([&] { apply_sidecar(state.screens, state.session, sidecar); });
+  fuzz::accepts([&] { shell::apply_sidecar(state.screens, state.session, sidecar); });
   std::vector<session::Command> commands;
   char selected = 'A';
   for (int i = 0; i < 3; ++i) state.session.undo.undo(commands, selected);

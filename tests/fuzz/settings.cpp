@@ -10,7 +10,7 @@ using namespace normscope;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text = fuzz::text_of(data, size);
   std::string complaint;
-  const Settings settings = parse_settings(text, "settings.toml", complaint);
+  const shell::Settings settings = shell::parse_settings(text, "settings.toml", complaint);
   fuzz::require(
       settings.width >= 320 && settings.width <= 16384 && settings.scale >= 0.75 && settings.scale <= 2.5,
       "a window that cannot be");

@@ -29,6 +29,7 @@
 #include "training/files/toml.h"
 
 using namespace normscope;
+using namespace shell;
 using test::contains, test::error_of;
 using Json = nlohmann::json;
 namespace fs = std::filesystem;

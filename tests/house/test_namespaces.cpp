@@ -27,10 +27,9 @@ constexpr Exception kExceptions[] = {
      "predictions and formulas in double precision, beside what is measured"},
     {"training/files", "input", "the kinds of files, which the gate of training/io names"},
     {"training/spec", "codec", "the coder of kept values, beside the specification that all of them hold"},
-    {"app/headless", "raster ui", "triangles on the processor, and the hand that drives ui"},
     {"app/course", "shell", "a type of the shell, declared before it is used"},
     {"app/lessons", "shell course", "the same; how a value of the course is kept, which its namespace finds"},
-    {"app/shell", "classroom ui", "teacher mode and presentation; the guard of a frame"},
+    {"app/web", "window", "what app/window declares, as a page has it"},
     // The rooms that make up the Lab are one namespace so far.
     {"app/view", "lab shell", "the Lab's models and commands; shortcuts and glossary"},
     {"app/diagram", "lab", "the Lab's diagram"},

@@ -105,7 +105,7 @@ std::optional<Steps> train(Lab& lab, const std::vector<ConfigRun>& runs, const F
 
 /// What the screen shows. Nothing but frames that are whole is left where an interrupt comes meanwhile, but for a film
 /// that goes through ffmpeg, which is put away first.
-raster::Image drawn(Stand& stand, const FilmForm& form) {
+headless::Image drawn(Stand& stand, const FilmForm& form) {
   std::optional<EndsAtOnce> at_once;
   if (form.kind == FilmKind::Frames) at_once.emplace(kFramesInterrupted);
   return stand.picture();
@@ -118,7 +118,7 @@ bool draw_frames(Lab& lab, const PictureOptions& picture, const Steps& steps, co
   stand.driver.frames(kSettle);  // a restored session brings its own cursor: not after this
   const std::unique_ptr<FilmWriter> writer = make_film_writer(form);
   Progress progress("drawing", form.frames);
-  raster::Image image;
+  headless::Image image;
   bool complete = true;
   for (int64_t frame = 0; complete && frame < form.frames; ++frame) {
     const int32_t step = step_of(frame, form.frames, steps);

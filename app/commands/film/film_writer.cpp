@@ -54,7 +54,7 @@ class Encoded : public FilmWriter {
   explicit Encoded(const FilmForm& form)
       : path_(form.path), file_(form.path, "film"), program_(encoder_words(form)) {}
 
-  bool add(const raster::Image& frame) override {
+  bool add(const headless::Image& frame) override {
     if (program_.feed(frame.pixels.data(), frame.pixels.size() * sizeof(uint32_t))) return true;
     if (InterruptGuard::interrupted()) return false;
     program_.finish();
@@ -87,12 +87,12 @@ class Numbered : public FilmWriter {
  public:
   explicit Numbered(const FilmForm& form) : form_(form) {}
 
-  bool add(const raster::Image& frame) override {
+  bool add(const headless::Image& frame) override {
     const std::vector<uint8_t> png = [&] {
       const EndsAtOnce at_once(kFramesInterrupted);
-      return raster::encode_png(frame);
+      return headless::encode_png(frame);
     }();
-    raster::write_png(frame_path(form_, ++written_), png);
+    headless::write_png(frame_path(form_, ++written_), png);
     return !InterruptGuard::interrupted();
   }
 

@@ -35,7 +35,7 @@ class FilmWriter {
  public:
   virtual ~FilmWriter() = default;
   /// `add` returns false when it was interrupted. Throws Error.
-  virtual bool add(const raster::Image& frame) = 0;
+  virtual bool add(const headless::Image& frame) = 0;
   /// `close` runs after the last frame; only then is the file there, whole. It returns false when it was interrupted.
   /// Throws Error.
   virtual bool close() = 0;

@@ -212,10 +212,10 @@ std::string links_path(const LessonOptions& options) { return options.out + "/li
 std::string links_text(const Course& course) {
   nlohmann::json links = nlohmann::json::object();
   for (const Lesson& lesson : course.lessons) {
-    LinkedView view;
+    link::LinkedView view;
     for (const LessonRun& run : lesson.runs)
       view.runs.push_back({run.id[0], spec_of(lesson, run.id, 1, {}), run.edits});
-    if (!view.runs.empty()) links[lesson.id] = link_fragment(view);
+    if (!view.runs.empty()) links[lesson.id] = link::link_fragment(view);
   }
   return links.dump(2) + "\n";
 }

@@ -9,7 +9,7 @@
 #include "training/io/input_value.h"
 #include "training/spec/codec.h"
 
-namespace normscope::classroom {
+namespace normscope::shell::classroom {
 
 inline constexpr std::string_view kHoldWords[] = {"shown", "locked", "hidden"};  // as enum Hold
 
@@ -44,4 +44,4 @@ void io(Io& io, codec::Of<Io, KeptTeaching>& kept) {
   io("controls", kept.policy, HoldRules{});
 }
 
-}  // namespace normscope::classroom
+}  // namespace normscope::shell::classroom

@@ -10,7 +10,7 @@
 #include <random>
 #include <span>
 
-namespace normscope::classroom {
+namespace normscope::shell::classroom {
 namespace {
 
 using Words = std::array<uint32_t, 8>;
@@ -86,4 +86,4 @@ bool is_code(const CodeHash& kept, std::string_view code) {
   return !kept.hash.empty() && sha256(kept.salt + std::string(code)) == kept.hash;
 }
 
-}  // namespace normscope::classroom
+}  // namespace normscope::shell::classroom

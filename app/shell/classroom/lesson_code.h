@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace normscope::classroom {
+namespace normscope::shell::classroom {
 
 inline constexpr size_t kLongestCode = 100;
 
@@ -20,4 +20,4 @@ std::string sha256(std::string_view text);
 CodeHash hash_of(std::string_view code);
 bool is_code(const CodeHash&, std::string_view code);
 
-}  // namespace normscope::classroom
+}  // namespace normscope::shell::classroom

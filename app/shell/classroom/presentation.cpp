@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace normscope::classroom {
+namespace normscope::shell::classroom {
 namespace {
 
 using namespace ui;
@@ -79,4 +79,4 @@ void draw_presentation(Ui& ui, Presentation& presentation) {
   draw_hint(ui, ui.time() - *presentation.since);
 }
 
-}  // namespace normscope::classroom
+}  // namespace normscope::shell::classroom

@@ -7,7 +7,7 @@
 
 #include "app/ui/ui.h"
 
-namespace normscope::classroom {
+namespace normscope::shell::classroom {
 
 inline constexpr float kLarger = 1.25f;  // times the chosen size, as far as the window allows
 
@@ -25,4 +25,4 @@ void presentation_keys(ui::Ui&, Presentation&);
 // `draw_presentation` runs at the end of a frame, above everything.
 void draw_presentation(ui::Ui&, Presentation&);
 
-}  // namespace normscope::classroom
+}  // namespace normscope::shell::classroom

@@ -13,7 +13,7 @@
 #include "app/words/words.h"
 #include "training/files/file_kind.h"
 
-namespace normscope::classroom {
+namespace normscope::shell::classroom {
 namespace {
 
 using namespace ui;
@@ -155,4 +155,4 @@ void take_in(Teaching& teaching, KeptTeaching kept) {
   teaching.kept = std::move(kept);
 }
 
-}  // namespace normscope::classroom
+}  // namespace normscope::shell::classroom

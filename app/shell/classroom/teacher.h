@@ -10,7 +10,7 @@
 #include "app/shell/parts/shown_session.h"
 #include "app/ui/ui.h"
 
-namespace normscope::classroom {
+namespace normscope::shell::classroom {
 
 // `set_rules` sets the options of the coming frame: the rules of a lesson, or that controls are only pointed at.
 void set_rules(ui::FrameOptions&, const Teaching&);
@@ -38,4 +38,4 @@ std::string held_title(const ui::Ui&, std::string_view name);
 // it was opened on.
 bool draw_preparation(ui::Ui&, Teaching&, Screen shown);
 
-}  // namespace normscope::classroom
+}  // namespace normscope::shell::classroom

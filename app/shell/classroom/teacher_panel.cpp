@@ -17,7 +17,7 @@
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
 
-namespace normscope::classroom {
+namespace normscope::shell::classroom {
 namespace {
 
 using namespace ui;
@@ -242,4 +242,4 @@ bool draw_preparation(Ui& ui, Teaching& teaching, Screen shown) {
   return begin;
 }
 
-}  // namespace normscope::classroom
+}  // namespace normscope::shell::classroom

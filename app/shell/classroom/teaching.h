@@ -10,7 +10,7 @@
 #include "app/ui/policy/control_policy.h"
 #include "app/view/screen.h"
 
-namespace normscope::classroom {
+namespace normscope::shell::classroom {
 
 struct KeptTeaching {
   ui::ControlPolicy policy;
@@ -38,4 +38,4 @@ struct Teaching {
 // opening a file is no way out of a lesson.
 void take_in(Teaching&, KeptTeaching kept);
 
-}  // namespace normscope::classroom
+}  // namespace normscope::shell::classroom

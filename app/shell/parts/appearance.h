@@ -11,7 +11,7 @@
 #include "app/ui/ui.h"
 #include "app/words/words.h"
 
-namespace normscope {
+namespace normscope::shell {
 
 struct Appearance {
   bool dark = false;
@@ -40,4 +40,4 @@ inline void set_scale(Appearance& look, float scale) {
   look.scale = std::clamp(std::round(scale * 100) / 100, 0.75f, 2.5f);
 }
 
-}  // namespace normscope
+}  // namespace normscope::shell

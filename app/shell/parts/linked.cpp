@@ -13,7 +13,8 @@
 #include "training/files/command_text.h"
 #include "training/files/session_file.h"
 
-namespace normscope {
+namespace normscope::shell {
+using namespace link;
 namespace {
 
 // A lesson whose prediction the learner has not made is opened there. Throws Error for one that is not in the course.
@@ -145,4 +146,4 @@ void follow_linked(Screens& screens, const LabView& view) {
   waits.reset();
 }
 
-}  // namespace normscope
+}  // namespace normscope::shell

@@ -11,12 +11,12 @@
 #include "app/shell/parts/screens.h"
 #include "app/shell/parts/shown_session.h"
 
-namespace normscope {
+namespace normscope::shell {
 
 struct AppState;
 
 /// `linked_view` is runs with their edits, step, cursor, screen and theme.
-LinkedView linked_view(const ShownSession&, const Screens&, const Appearance&);
+link::LinkedView linked_view(const ShownSession&, const Screens&, const Appearance&);
 /// `copy_link` begins to pack the link of what is shown now, and drops a link that is still being packed.
 void copy_link(AppState&);
 /// `finish_copying` runs once a frame: it copies the packed link to the clipboard, after shell.page or as a command for
@@ -24,12 +24,12 @@ void copy_link(AppState&);
 void finish_copying(AppState&);
 
 /// `linked_commands` replace the present runs by the view's, trained to its step.
-std::vector<session::Command> linked_commands(const LinkedView&);
+std::vector<session::Command> linked_commands(const link::LinkedView&);
 /// `show_linked` shows screen, theme, bookmarks and the chosen run, and the cursor once the runs have come that far.
 /// `runs` is the ticket of the command that brings them; none where it is posted with the next frame. A lesson whose
 /// prediction the learner has not made opens at the prediction, so that nothing is given away. Throws Error for a
 /// lesson that is not in the course.
-void show_linked(const LinkedView&, std::optional<session::Ticket> runs, Screens&, Appearance&, Lab*);
+void show_linked(const link::LinkedView&, std::optional<session::Ticket> runs, Screens&, Appearance&, Lab*);
 /// `open_link` opens a link from outside: an address or its fragment. Where it cannot be used it says so, starts the
 /// default comparison if there are no runs yet, and returns false.
 bool open_link(AppState&, std::string_view text);
@@ -37,4 +37,4 @@ bool open_link(AppState&, std::string_view text);
 /// `follow_linked` runs once a frame: it moves the cursor that waits for the runs of a link.
 void follow_linked(Screens&, const LabView&);
 
-}  // namespace normscope
+}  // namespace normscope::shell

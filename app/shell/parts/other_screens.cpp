@@ -19,7 +19,7 @@
 #include "training/files/file_kind.h"
 #include "training/io/atomic_file.h"
 
-namespace normscope {
+namespace normscope::shell {
 
 using namespace ui;
 
@@ -119,16 +119,16 @@ void carry_out(Desk desk, AppState& state, Ui& ui) {
   for (lab::SavePlot& save : desk.saves) state.session.saves.push_back(std::move(save));
   for (const Desk::File& file : desk.files)
     save_file(file, words::say("shell.subject.saving", {{"what", subject}}), state.notice);
-  if (!desk.copied.empty()) shell::copy_text(desk.copied, subject.c_str(), state.shell, state.notice);
+  if (!desk.copied.empty()) copy_text(desk.copied, subject.c_str(), state.shell, state.notice);
   if (!desk.notice.empty()) state.notice = std::move(desk.notice);
-  if (desk.opens_file) shell::run_act(state, ui, shell::Act::OpenFile);
+  if (desk.opens_file) run_act(state, ui, Act::OpenFile);
   replace_runs(std::move(desk.replacing), state, ui);
   if (desk.shown) state.screens.shown = *desk.shown;
 }
 
 // What was recognised as a log or a saved run is shown where it can be compared.
 // The places of the live runs are known once these are there.
-void open_recorded(Screens& screens, shell::Files& files, const LabView& view) {
+void open_recorded(Screens& screens, Files& files, const LabView& view) {
   if (view.runs.empty()) return;
   for (const std::string& path : std::exchange(files.recorded, {})) {
     screen_of(screens.compare).open(path, view);
@@ -136,4 +136,4 @@ void open_recorded(Screens& screens, shell::Files& files, const LabView& view) {
   }
 }
 
-}  // namespace normscope
+}  // namespace normscope::shell

@@ -6,7 +6,7 @@
 #include "app/shell/parts/screens.h"
 #include "app/ui/ui.h"
 
-namespace normscope {
+namespace normscope::shell {
 
 struct AppState;
 
@@ -16,6 +16,6 @@ Desk draw_screen(AppState&, ui::Ui&, const ui::Rect& area);
 void carry_out(Desk, AppState&, ui::Ui&);
 
 // `open_recorded` shows what was recognised as a log or a saved run on the Compare screen.
-void open_recorded(Screens&, shell::Files&, const LabView&);
+void open_recorded(Screens&, Files&, const LabView&);
 
-}  // namespace normscope
+}  // namespace normscope::shell

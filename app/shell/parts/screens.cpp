@@ -15,7 +15,7 @@
 #include "training/files/places.h"
 #include "training/io/atomic_file.h"
 
-namespace normscope {
+namespace normscope::shell {
 
 namespace {
 
@@ -86,4 +86,4 @@ void open_lesson(Screens& screens, Lab* lab, const std::string& name) {
   throw Error("lesson:" + name + ": expected a step: predict, run, compare or explain");
 }
 
-}  // namespace normscope
+}  // namespace normscope::shell

@@ -12,7 +12,6 @@
 #include "app/view/screen.h"
 
 namespace normscope {
-
 namespace lessons {
 class Player;
 }
@@ -25,6 +24,9 @@ class SweepScreen;
 namespace tape_screen {
 class TapeScreen;
 }
+}  // namespace normscope
+
+namespace normscope::shell {
 
 struct LessonsScreen {
   std::shared_ptr<lessons::Player> player;  // made when the screen is first opened
@@ -88,4 +90,4 @@ lessons::Player& player_of(LessonsScreen&, Lab* lab);
 // unknown lesson.
 void open_lesson(Screens&, Lab* lab, const std::string& name);
 
-}  // namespace normscope
+}  // namespace normscope::shell

@@ -7,7 +7,7 @@
 #include "app/shell/undo.h"
 #include "app/view/commands.h"
 
-namespace normscope {
+namespace normscope::shell {
 
 // `ComingBack` is a session that is being restored.
 struct ComingBack {
@@ -25,9 +25,9 @@ struct ShownSession {
   session::Ticket last_ticket = 0;
   std::vector<session::Command> asked;  // between two frames, by a dropped file
   std::vector<lab::SavePlot> saves;     // plots of the last frame that became files
-  shell::UndoLog undo;
+  UndoLog undo;
   std::vector<ComingBack>
       coming_back;  // `undo` goes on with these sessions, and the log that was kept with them is left out
 };
 
-}  // namespace normscope
+}  // namespace normscope::shell

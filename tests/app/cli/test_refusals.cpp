@@ -52,7 +52,7 @@ struct Reader {
 const Reader kReaders[] = {
     {"config", [](const std::string& text) { parse_config(text, "lab.toml"); }},
     {"edits", read_setting},
-    {"link", [](const std::string& text) { read_link(text); }},
+    {"link", [](const std::string& text) { link::read_link(text); }},
     {"log", read_log_file},
     {"conllu", [](const std::string& text) { parse_conllu(text, "t.conllu", TreeColumns::Required); }},
     {"utf8", read_text},

@@ -142,10 +142,10 @@ TEST_CASE("cli: when the device is lost a sweep ends with its line and code, and
 TEST_CASE("settings: the backend is remembered, and TF32 only with CUDA") {
   const Folder folder;
   const std::string path = folder.file("settings.toml");
-  normscope::Settings settings;
+  normscope::shell::Settings settings;
   settings.backend = {.cuda = true, .tf32 = true};
-  normscope::write_settings(path, settings);
-  CHECK(normscope::read_settings(path).settings == settings);
+  normscope::shell::write_settings(path, settings);
+  CHECK(normscope::shell::read_settings(path).settings == settings);
   folder.write("settings.toml", "tf32 = true\n");
-  CHECK(normscope::read_settings(path).settings.backend == normscope::BackendChoice{});
+  CHECK(normscope::shell::read_settings(path).settings.backend == normscope::BackendChoice{});
 }

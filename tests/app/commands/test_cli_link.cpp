@@ -7,6 +7,7 @@
 #include "app/support/refused.h"
 #include "catch.hpp"
 
+using namespace normscope::link;
 using namespace normscope;
 using namespace normscope::test;
 

@@ -17,6 +17,7 @@
 #include "catch.hpp"
 
 using namespace normscope;
+using namespace shell;
 using fixture::LabDriver;
 using test::holds;
 

@@ -56,10 +56,10 @@ struct SmallWindow {
 
   test::Folder folder;
   Lab lab{{.threads = 1, .live_text = false}};
-  AppState state;
-  ui::Frame loop{{1600, 1000}};
+  shell::AppState state;
+  headless::Frame loop{{1600, 1000}};
   ui::Ui ui{ui::load_fonts()};
-  ui::UiDriver driver{loop, ui, [this] { draw_app(state, ui); }};
+  headless::UiDriver driver{loop, ui, [this] { shell::draw_app(state, ui); }};
 };
 
 }  // namespace normscope::fixture

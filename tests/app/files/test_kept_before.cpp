@@ -21,6 +21,7 @@
 #include "training/spec/codec.h"
 
 using namespace normscope;
+using namespace shell;
 using Json = nlohmann::json;
 
 namespace {

@@ -87,9 +87,9 @@ std::vector<Output> outputs() {
       {"configuration", "x.toml", false, [run](auto& f) { save_config(f + "/x.toml", std::span(&run, 1)); }},
       {"picture", "x.png", false,
        [](auto& f) {
-         raster::write_png(f + "/x.png", {2, 1, {0xFF0000FFu, 0xFFFFFFFFu}});
+         headless::write_png(f + "/x.png", {2, 1, {0xFF0000FFu, 0xFFFFFFFFu}});
        }},
-      {"settings", "settings.toml", true, [](auto& f) { write_settings(f + "/settings.toml", {}); }},
+      {"settings", "settings.toml", true, [](auto& f) { shell::write_settings(f + "/settings.toml", {}); }},
       {"progress", "lessons.json", true,
        [](auto& f) {  // read once, before there is what the test puts there
          lessons::Progress& progress = progress_in(f);
@@ -114,7 +114,7 @@ std::vector<Output> outputs() {
        }},
       {"frame log", "x.csv", false,
        [](auto& f) {
-         FrameLog log(f + "/x.csv");
+         window::FrameLog log(f + "/x.csv");
          say_notice(log.error());
        }},
   };
@@ -228,7 +228,7 @@ TEST_CASE("a saved plot never overwrites and follows no link to nothing") {
 
 TEST_CASE("autosaves are the person's alone") {
   const test::Folder home;
-  const AutosaveFolder autosave(home.file("state"));
+  const shell::AutosaveFolder autosave(home.file("state"));
   CHECK(mode_of(home.file("state")) == 0700);
   CHECK(mode_of(autosave.path()) == 0700);
   CHECK(mode_of(autosave.path() + "/lock") == 0600);

@@ -15,7 +15,9 @@
 #include "app/window/window_memory.h"
 #include "catch.hpp"
 
+using namespace normscope::window;
 using namespace normscope;
+using namespace shell;
 using namespace normscope::lab;
 using fixture::LiveDriver;
 namespace fs = std::filesystem;

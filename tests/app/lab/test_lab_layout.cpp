@@ -16,7 +16,7 @@ using fixture::LabDriver;
 namespace {
 
 void check_view(std::shared_ptr<const LabView> view, ui::Vec size, float scale, bool dark,
-                const std::string& what, const std::function<void(ui::UiDriver&)>& hand = {}) {
+                const std::string& what, const std::function<void(headless::UiDriver&)>& hand = {}) {
   LabDriver lab(std::move(view), size, scale);
   lab.state.look.dark = dark;
   lab.state.switches.clock = true;
@@ -30,7 +30,7 @@ void check_view(std::shared_ptr<const LabView> view, ui::Vec size, float scale, 
 }
 
 void check(const fixture::LabShape& shape, ui::Vec size, float scale, bool dark,
-           const std::function<void(ui::UiDriver&)>& hand = {}) {
+           const std::function<void(headless::UiDriver&)>& hand = {}) {
   check_view(fixture::lab_view(shape), size, scale, dark,
              fmt::format("step {}, {} layers{}", shape.step, shape.layers, shape.fork ? ", fork" : ""), hand);
 }
@@ -54,14 +54,14 @@ TEST_CASE("no text overlaps or is cut, at rest") {
 
 TEST_CASE("no text overlaps or is cut while a norm is held") {
   for (ui::Vec size : kThreeSizes)
-    check({}, size, 1, true, [](ui::UiDriver& driver) {
+    check({}, size, 1, true, [](headless::UiDriver& driver) {
       driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 12");
     });
 }
 
 TEST_CASE("every tab of the compact layout holds its texts") {
   auto click = [](const std::string& name) {
-    return [name](ui::UiDriver& driver) {
+    return [name](headless::UiDriver& driver) {
       driver.click(name);
       driver.move_to({4, 4});
       driver.frames(3);
@@ -87,7 +87,7 @@ TEST_CASE("every tab of the compact layout holds its texts") {
 TEST_CASE("every quantity of a cell holds its texts") {
   for (const lab::MetricInfo& q : lab::metrics())
     for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
-      check({}, size, 1, false, [&](ui::UiDriver& driver) {
+      check({}, size, 1, false, [&](headless::UiDriver& driver) {
         for (const char* cell : {"plot/gradient-by-layer", "plot/gradient-over-time"}) {
           driver.click(fmt::format("{}/quantity", cell));
           driver.click(fmt::format("{}/quantity/{}", cell, q.id));
@@ -100,7 +100,7 @@ TEST_CASE("every quantity of a cell holds its texts") {
 TEST_CASE("the compact layout's cell shows any metric, called by its name") {
   for (const char* tab : {"Gradient by layer", "Gradient over time", "Hidden norm"})
     for (const lab::MetricInfo& q : lab::metrics())
-      check({}, {1024, 600}, 1, false, [&](ui::UiDriver& driver) {
+      check({}, {1024, 600}, 1, false, [&](headless::UiDriver& driver) {
         const std::string cell = std::string(tab) == "Gradient by layer"    ? "plot/gradient-by-layer"
                                  : std::string(tab) == "Gradient over time" ? "plot/gradient-over-time"
                                                                             : "plot/hidden-norm";
@@ -153,7 +153,7 @@ TEST_CASE("a run that is not finite says so, and a text of one's own has longer 
 
 TEST_CASE("an earlier step under the cursor, with its button, and reruns with bands hold their texts") {
   const auto pin = [](int step) {
-    return [step](ui::UiDriver& driver) {
+    return [step](headless::UiDriver& driver) {
       driver.click("timeline", {static_cast<float>(step) / 300, 0.5f});
       driver.move_to({4, 4});
       driver.frames(3);
@@ -187,7 +187,7 @@ TEST_CASE("an earlier step under the cursor, with its button, and reruns with ba
       check_view(std::make_shared<const LabView>(view), size, 1, false, "reruns");
       if (size.y < 1000)
         check_view(std::make_shared<const LabView>(view), size, 1, false, "reruns, settings",
-                   [](ui::UiDriver& driver) { driver.click("lab/left/Settings"); });
+                   [](headless::UiDriver& driver) { driver.click("lab/left/Settings"); });
     }
 }
 

@@ -184,10 +184,10 @@ TEST_CASE("a norm that is dropped where a free slot lies out of sight goes nowhe
   LabData data;
   DiagramState state;
   std::vector<Command> commands;
-  ui::Frame loop({400, 400});
+  headless::Frame loop({400, 400});
   ui::Ui ui(ui::load_fonts());
   const ui::Rect area{10, 10, 300, 120};
-  ui::UiDriver driver(loop, ui, [&] {
+  headless::UiDriver driver(loop, ui, [&] {
     ui.begin_frame({});
     draw_chain(ui, state, {*view, data, 4}, 0, shown_stacks(state, *view, 0), area, commands);
     ui.end_frame();

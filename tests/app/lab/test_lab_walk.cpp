@@ -325,7 +325,7 @@ TEST_CASE("the steps that plots and timeline show follow the data, not a far bud
 }
 
 TEST_CASE("a hand is answered at once in software too, and so is what lights up a frame later") {
-  FramePacer pacer(true);
+  window::FramePacer pacer(true);
   pacer.changed(0);
   pacer.drawn(0);
   pacer.hand(0.020);

@@ -20,8 +20,8 @@ const std::string kFolder = NORMSCOPE_SOURCE_DIR "/lessons";
 
 /// How many pixels of a control are of a colour, all but.
 int pixels_of(PlayerDriver& p, const std::string& name, ui::Colour colour) {
-  const raster::Image image =
-      raster::rasterise(*p.loop.draw_data(), ui::theme(p.state.look.dark).bg.packed());
+  const headless::Image image =
+      headless::rasterise(*p.loop.draw_data(), ui::theme(p.state.look.dark).bg.packed());
   const ui::Rect r = p.driver.control(name).rect;
   int count = 0;
   for (int y = static_cast<int>(r.y); y < static_cast<int>(r.bottom()); ++y)

@@ -602,8 +602,8 @@ TEST_CASE("where a page goes on behind its edge no line stands by half", "[playe
   for (const ui::TextRecord& text : p.ui.texts())
     cut |= text.rect.y < text.clip.bottom() && text.rect.bottom() > text.clip.bottom();
   REQUIRE(cut);
-  const raster::Image image =
-      raster::rasterise(*p.loop.draw_data(), ui::theme(p.state.look.dark).bg.packed());
+  const headless::Image image =
+      headless::rasterise(*p.loop.draw_data(), ui::theme(p.state.look.dark).bg.packed());
   const auto ink_in_row = [&](float y) {
     int strongest = 0;
     for (float x = panel + 20; x < panel + 400; ++x) {
@@ -633,9 +633,9 @@ TEST_CASE("no text overlaps another or is cut off, in every step, layout and the
           for (const bool dark : {false, true}) {
             p.state.look.dark = dark;
             p.driver.frames(2);
-            raster::write_png(fmt::format("{}/{}-{}-{:.0f}-{:g}{}.png", folder, id, to_string(step),
-                                          window.size.x, window.scale, dark ? "-dark" : ""),
-                              raster::rasterise(*p.loop.draw_data(), ui::theme(dark).bg.packed()));
+            headless::write_png(fmt::format("{}/{}-{}-{:.0f}-{:g}{}.png", folder, id, to_string(step),
+                                            window.size.x, window.scale, dark ? "-dark" : ""),
+                                headless::rasterise(*p.loop.draw_data(), ui::theme(dark).bg.packed()));
           }
         }
         if (p.player().lesson()->prediction.kind != Prediction::Kind::Order || step != StepKind::Predict) {

@@ -20,8 +20,8 @@ class RandomSession {
 
   // `make` gives all runs `layers` layers; 0: at random. With `own` every run has a wiring of its own, each norm at
   // random.
-  LinkedView make(int layers, bool own, int edits) {
-    LinkedView view;
+  link::LinkedView make(int layers, bool own, int edits) {
+    link::LinkedView view;
     const int runs = own ? 4 : 1 + below(4);
     const int depth = layers > 0 ? layers : 1 + below(12), steps = 100 * (3 + below(20));
     view.step = below(steps + 1);
@@ -102,7 +102,7 @@ class RandomSession {
     }
   }
 
-  void look(LinkedView& view) {
+  void look(link::LinkedView& view) {
     view.dark = below(2) == 0;
     view.screen = static_cast<Screen>(below(5));
     if (view.screen == Screen::Lessons && below(2) == 0) view.lesson = "warm-up:compare";

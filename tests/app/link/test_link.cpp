@@ -9,6 +9,7 @@
 #include "engine/core/error.h"
 
 using namespace normscope;
+using namespace link;
 using fixture::trains_alike;
 
 namespace {

@@ -21,6 +21,8 @@
 #include "training/files/command_text.h"
 
 using namespace normscope;
+using namespace shell;
+using namespace link;
 using fixture::LabDriver;
 using fixture::LiveDriver;
 
@@ -61,13 +63,13 @@ void check_same_runs(const LabView& a, const LabView& b) {
   }
 }
 
-raster::Image picture_of(LabDriver& lab) {
+headless::Image picture_of(LabDriver& lab) {
   lab.driver.frames(3);
-  return raster::rasterise(*lab.loop.draw_data(), ui::theme(lab.state.look.dark).bg.packed());
+  return headless::rasterise(*lab.loop.draw_data(), ui::theme(lab.state.look.dark).bg.packed());
 }
 
 // Pixels in which two pictures of one size differ.
-size_t differing(const raster::Image& a, const raster::Image& b) {
+size_t differing(const headless::Image& a, const headless::Image& b) {
   REQUIRE(a.pixels.size() == b.pixels.size());
   size_t count = 0;
   for (size_t i = 0; i < a.pixels.size(); ++i) count += a.pixels[i] != b.pixels[i] ? 1 : 0;
@@ -97,7 +99,7 @@ TEST_CASE("an opened link shows the view that it was copied from") {
   // Two windows met their letters in another order, so these lie elsewhere in the texture, and some edges of them round
   // otherwise. A cursor that is one step further changes more.
   const size_t few = 200;
-  const raster::Image opened = picture_of(to);
+  const headless::Image opened = picture_of(to);
   CHECK(differing(picture_of(from), opened) < few);
   lab::pin_cursor(transport, from.view(), 12);
   CHECK(differing(picture_of(from), opened) > 2 * few);

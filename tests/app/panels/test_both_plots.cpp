@@ -24,7 +24,8 @@ PlotOptions at_step(int step) {
   return options;
 }
 
-void check_texts(ui::Vec size, float scale, bool dark, const std::function<void(ui::UiDriver&)>& hand = {}) {
+void check_texts(ui::Vec size, float scale, bool dark,
+                 const std::function<void(headless::UiDriver&)>& hand = {}) {
   LabDriver lab(fixture::both_view(), size, scale);
   lab.state.look.dark = dark;
   lab.state.switches.clock = true;
@@ -135,28 +136,28 @@ TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
     for (float scale : {1.f, 1.5f}) check_texts(size, scale, scale > 1);
   for (const char* row : {"diagram/layers2-6", "diagram/enc/layers2-6", "diagram/collapse"})
     for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
-      check_texts(size, 1, false, [&](ui::UiDriver& driver) {
+      check_texts(size, 1, false, [&](headless::UiDriver& driver) {
         driver.click(row);
         driver.move_to({4, 4});
         driver.frames(3);
       });
   for (const char* stack : {"diagram/stack", "plot/stack"})
-    check_texts({1600, 1000}, 1, true, [&](ui::UiDriver& driver) {
+    check_texts({1600, 1000}, 1, true, [&](headless::UiDriver& driver) {
       driver.click(stack);
       driver.click(fmt::format("{}/encoder", stack));
       driver.move_to({4, 4});
       driver.frames(3);
     });
   for (const Panel* panel : tab_panels())
-    check_texts({1024, 600}, 1, false, [&](ui::UiDriver& driver) {
+    check_texts({1024, 600}, 1, false, [&](headless::UiDriver& driver) {
       driver.click(fmt::format("plot/tab/{}", panel->place.tab));
       driver.move_to({4, 4});
       driver.frames(3);
     });
-  check_texts({1600, 1000}, 1, false, [](ui::UiDriver& driver) {
+  check_texts({1600, 1000}, 1, false, [](headless::UiDriver& driver) {
     driver.script("grab diagram/layer1/cross/trunk diagram/layer1/cross/before\nframes 12");
   });
-  check_texts({1600, 1000}, 1, false, [](ui::UiDriver& driver) {
+  check_texts({1600, 1000}, 1, false, [](headless::UiDriver& driver) {
     driver.click("diagram/layer1/cross/trunk", {0.5f, 0.5f}, 1);
     driver.frames(3);
   });

@@ -20,7 +20,7 @@ namespace normscope::fixture {
 /// `seen_state` is everything that the user can have changed, as text. It includes where each control is, because names
 /// alone would not tell a scrolled text from one at rest.
 inline std::string seen_state(LabDriver& lab) {
-  const AppState& s = lab.state;
+  const shell::AppState& s = lab.state;
   std::string text =
       fmt::format("{} {} {} {} {} {} {}\n", s.look.dark, s.look.scale, static_cast<int>(s.screens.shown),
                   s.notice, s.shell.clipboard, lab.ui.edit().name, s.screens.lab.diagram().selected);

@@ -81,7 +81,7 @@ TEST_CASE("every control of the largest window is on screen, in a tab or in a me
   for (const Window& window : kWindows) {
     LabDriver lab(view, window.size, window.scale);
     lab.state.look.dark = window.dark;
-    const AppState start = lab.state;
+    const shell::AppState start = lab.state;
     lab.driver.frames(2);
     const bool tried = std::any_of(std::begin(kLayouts), std::end(kLayouts),
                                    [&](const Window& w) { return where(w) == where(window); });

@@ -165,7 +165,7 @@ struct Keyboard {
   ui::Vec size{};
   std::string pane{};  ///< the segment that brings it forth; empty: as it is
   std::unique_ptr<LabDriver> lab{};
-  AppState start{};
+  shell::AppState start{};
   bool tried = false;  ///< some of its controls, which may have changed it
 
   void make() {

@@ -27,7 +27,7 @@ std::string text_of(const session::Command& command) {
 
 // Everything that a hand can have changed, as text.
 std::string shown(LabDriver& lab) {
-  const AppState& s = lab.state;
+  const shell::AppState& s = lab.state;
   std::string text =
       fmt::format("{} {} {} {} {} typing into '{}'\n", s.look.dark, s.look.scale,
                   static_cast<int>(s.screens.shown), s.notice, s.shell.clipboard, lab.ui.edit().name);
@@ -58,7 +58,7 @@ struct Bench {
   bool changed() { return shown(lab) != before; }
 
   LabDriver lab;
-  AppState start;
+  shell::AppState start;
   std::string before;
 };
 

@@ -151,7 +151,7 @@ TEST_CASE("every control of every step of every lesson answers mouse and keys, a
 TEST_CASE("the medium layout and its settings answer the mouse") {
   for (const char* tab : {"Diagram", "Settings"}) {
     LabDriver lab(fixture::four_runs(), {1440, 900});
-    const AppState start = lab.state;
+    const shell::AppState start = lab.state;
     const auto begin = [&] {
       rest(lab);
       lab.state = start;
@@ -180,7 +180,7 @@ TEST_CASE("the medium layout and its settings answer the mouse") {
 TEST_CASE("what a control opens can be walked and chosen by the keys alone") {
   for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1024, 600}}) {
     LabDriver lab(fixture::four_runs(), size);
-    const AppState start = lab.state;
+    const shell::AppState start = lab.state;
     const auto begin = [&] {
       rest(lab);
       lab.state = start;

@@ -13,6 +13,7 @@
 #include "catch.hpp"
 #include "test_paths.h"
 
+using namespace normscope::shell;
 using namespace normscope;
 using fixture::kScales;
 using fixture::kSizes;

@@ -14,13 +14,13 @@ struct Bar {
   BackendSwitch state;
   std::optional<BackendChoice> choice;
   float words = 300;
-  ui::Frame loop{{1000, 60}};
+  headless::Frame loop{{1000, 60}};
   ui::Ui ui{ui::load_fonts()};
-  ui::UiDriver driver{loop, ui, [this] {
-                        ui.begin_frame({});
-                        draw_backend_switch(ui, state, {0, 0, 1000, 44}, words, choice);
-                        ui.end_frame();
-                      }};
+  headless::UiDriver driver{loop, ui, [this] {
+                              ui.begin_frame({});
+                              draw_backend_switch(ui, state, {0, 0, 1000, 44}, words, choice);
+                              ui.end_frame();
+                            }};
 };
 
 }  // namespace

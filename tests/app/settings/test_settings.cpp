@@ -24,7 +24,9 @@
 #include "engine/cpu/backend_cpu.h"
 #include "training/files/places.h"
 
+using namespace normscope::shell;
 using namespace normscope;
+using namespace window;
 namespace fs = std::filesystem;
 
 namespace {

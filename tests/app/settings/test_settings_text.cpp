@@ -10,6 +10,7 @@
 #include "catch.hpp"
 
 using namespace normscope;
+using namespace shell;
 using namespace session;
 using fixture::LabDriver;
 

@@ -127,7 +127,7 @@ TEST_CASE(
   setenv("XDG_CONFIG_HOME", folder.file("config").c_str(), 1);
   for (const bool safe : {false, true}) {
     INFO((safe ? "safe mode" : "ordinary"));
-    WindowMemory memory(safe);
+    window::WindowMemory memory(safe);
     LiveDriver lab;
     memory.put(lab.state);
     lab.state.shell.offers.game = false;

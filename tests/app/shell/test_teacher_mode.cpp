@@ -21,6 +21,7 @@
 #include "catch.hpp"
 
 using namespace normscope;
+using namespace shell;
 using fixture::LabDriver;
 using fixture::LiveDriver;
 using ui::Hold;

@@ -37,11 +37,11 @@ void draw(normscope::ui::Ui&, State&);
 // `Stage` is everything that a test needs: a loop without window, a Ui and a UI driver.
 struct Stage {
   explicit Stage(normscope::ui::Vec size = {1600, 1000}, bool dark = false, float scale = 1);
-  normscope::ui::Frame frame;
+  normscope::headless::Frame frame;
   normscope::ui::Ui ui;
   State state;
   normscope::ui::FrameOptions options;
-  normscope::ui::UiDriver driver;
+  normscope::headless::UiDriver driver;
 };
 
 }  // namespace gallery

@@ -29,7 +29,7 @@ struct LabDriver {
   /// `rest` waits until what was asked for is on screen.
   virtual void rest() { driver.frames(3); }
   void draw() {
-    draw_app(state, ui);
+    shell::draw_app(state, ui);
     for (const session::Command& command : state.session.commands) log.push_back(command);
     saved.insert(saved.end(), state.session.saves.begin(), state.session.saves.end());
   }
@@ -41,12 +41,12 @@ struct LabDriver {
     return nullptr;
   }
 
-  ui::Frame loop;
+  headless::Frame loop;
   ui::Ui ui;
-  AppState state;
+  shell::AppState state;
   std::vector<session::Command> log;
   std::vector<lab::SavePlot> saved;
-  ui::UiDriver driver;
+  headless::UiDriver driver;
 };
 
 /// `controls` are the names of the controls that can be pressed now.

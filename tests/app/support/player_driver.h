@@ -50,7 +50,7 @@ struct PlayerDriver : LabDriver {
     driver.move_to(ui::Vec{2, 2});
     driver.frames(3);
     const ui::Theme& theme = ui::theme(state.look.dark);
-    const raster::Image image = raster::rasterise(*loop.draw_data(), theme.bg.packed());
+    const headless::Image image = headless::rasterise(*loop.draw_data(), theme.bg.packed());
     std::vector<std::string> found;
     for (const std::string& name : buttons) {
       const ui::Control* button = ui.registry().find(name);

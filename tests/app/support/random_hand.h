@@ -20,10 +20,10 @@ inline int events_wanted(int usual) {
 }
 
 struct RandomHand {
-  ui::UiDriver& driver;
+  headless::UiDriver& driver;
   ui::Ui& ui;
-  ui::Frame& loop;
-  AppState& state;
+  headless::Frame& loop;
+  shell::AppState& state;
   std::mt19937 random;
   bool down = false;
   std::array<bool, 3> held{};

@@ -13,6 +13,7 @@
 #include "catch.hpp"
 
 using namespace normscope;
+using namespace shell;
 using fixture::SweepDriver;
 using sweep::Brush;
 

@@ -93,9 +93,9 @@ struct Stage {
   std::optional<int64_t> sequence;
   std::optional<std::pair<std::string, std::string>> file;
   int checks = 0;
-  ui::Frame loop;
+  headless::Frame loop;
   ui::Ui ui;
-  ui::UiDriver driver;
+  headless::UiDriver driver;
 };
 
 constexpr ui::Vec kFull{1600, 1000};

@@ -167,7 +167,7 @@ TEST_CASE("a screen that throws shows why, and the others are there") {
 }
 
 TEST_CASE("what a part of a frame left open is closed behind it") {
-  ui::Frame loop({400, 300});
+  headless::Frame loop({400, 300});
   ui::Ui ui(ui::load_fonts());
   for (int frame = 0; frame < 6; ++frame) {
     std::string error;
@@ -176,7 +176,7 @@ TEST_CASE("what a part of a frame left open is closed behind it") {
       ui.begin_frame({});
       ui::Painter* window = &ui.paint();
       const ImVec2 before = ImGui::GetWindowDrawList()->GetClipRectMax();
-      error = ui::draw_guarded(ui, "drawing", [&] {
+      error = shell::draw_guarded(ui, "drawing", [&] {
         ui.open_popup("menu");
         ui.paint().push_clip({10, 10, 20, 20});
         REQUIRE(ui.begin_popup("menu", {20, 20, 100, 100}));

@@ -19,14 +19,14 @@ namespace {
 constexpr uint32_t white = 0xFFFFFFFF, red = 0xFF0000FF, half_red = 0x800000FF;
 
 // What `draw` puts on a white ground of 64 x 64.
-raster::Image drawn(const std::function<void(ImDrawList&)>& draw) {
-  ui::Frame frame({64, 64});
+headless::Image drawn(const std::function<void(ImDrawList&)>& draw) {
+  headless::Frame frame({64, 64});
   frame.step([] {});  // the font atlas comes with the first frame
   ImDrawData* data = frame.step([&] { draw(*ImGui::GetBackgroundDrawList()); });
-  return raster::rasterise(*data, white);
+  return headless::rasterise(*data, white);
 }
 
-int count(const raster::Image& image, uint32_t colour) {
+int count(const headless::Image& image, uint32_t colour) {
   return int(std::count(image.pixels.begin(), image.pixels.end(), colour));
 }
 
@@ -44,7 +44,7 @@ struct Deviation {
   int most = 0;    // in one channel
 };
 
-Deviation difference(const raster::Image& a, const raster::Image& b) {
+Deviation difference(const headless::Image& a, const headless::Image& b) {
   REQUIRE(a.pixels.size() == b.pixels.size());
   Deviation d;
   for (size_t i = 0; i < a.pixels.size(); ++i) {
@@ -57,14 +57,14 @@ Deviation difference(const raster::Image& a, const raster::Image& b) {
 }
 
 // What `draw` puts on white by the ways for rectangles and glyphs, and by that for any triangle.
-std::pair<raster::Image, raster::Image> both_ways(const std::function<void(ImDrawList&)>& draw) {
-  ui::Frame frame({256, 128});
+std::pair<headless::Image, headless::Image> both_ways(const std::function<void(ImDrawList&)>& draw) {
+  headless::Frame frame({256, 128});
   frame.step([] {});
   ImDrawData* data = nullptr;
   for (int i = 0; i < 2; ++i) data = frame.step([&] { draw(*ImGui::GetBackgroundDrawList()); });
-  raster::Image fast = raster::rasterise(*data, white);
+  headless::Image fast = headless::rasterise(*data, white);
   turn_triangles(*data);
-  return {std::move(fast), raster::rasterise(*data, white)};
+  return {std::move(fast), headless::rasterise(*data, white)};
 }
 
 }  // namespace
@@ -77,18 +77,18 @@ TEST_CASE("a hatch covers its share of a rectangle, nothing beside it, and goes 
       for (const ui::Rect& rect : rects) painter.hatch(rect, {255, 0, 0, 255}, 3.65f, 7.3f);
     });
   };
-  const raster::Image whole = hatched({{8, 8, 48, 32}});
+  const headless::Image whole = hatched({{8, 8, 48, 32}});
   CHECK(count(whole, red) > 48 * 32 * 2 / 5);
   CHECK(count(whole, red) < 48 * 32 * 3 / 5);
   for (int y = 0; y < 64; ++y)
     for (int x = 0; x < 64; ++x)
       if (x < 8 || x >= 56 || y < 8 || y >= 40) CHECK(whole.at(x, y) == white);
-  const raster::Image parts = hatched({{8, 8, 21, 32}, {29, 8, 27, 13}, {29, 21, 27, 19}});
+  const headless::Image parts = hatched({{8, 8, 21, 32}, {29, 8, 27, 13}, {29, 21, 27, 19}});
   CHECK(difference(whole, parts).pixels < 8);
 }
 
 TEST_CASE("a filled rectangle covers exactly its pixels") {
-  raster::Image image = drawn([](ImDrawList& d) { d.AddRectFilled({8, 16}, {24, 20}, red); });
+  headless::Image image = drawn([](ImDrawList& d) { d.AddRectFilled({8, 16}, {24, 20}, red); });
   CHECK(image.width == 64);
   CHECK(count(image, red) == 16 * 4);
   CHECK(count(image, white) == 64 * 64 - 64);
@@ -99,13 +99,13 @@ TEST_CASE("a filled rectangle covers exactly its pixels") {
 }
 
 TEST_CASE("opacity blends once") {
-  raster::Image image = drawn([](ImDrawList& d) { d.AddRectFilled({0, 0}, {4, 4}, half_red); });
+  headless::Image image = drawn([](ImDrawList& d) { d.AddRectFilled({0, 0}, {4, 4}, half_red); });
   CHECK(image.at(1, 1) == 0xFF7F7FFF);
 }
 
 TEST_CASE("two triangles that share an edge cover every pixel once") {
   // No anti-aliasing: only the edge rule decides who owns the pixels on the diagonal.
-  raster::Image image = drawn([](ImDrawList& d) {
+  headless::Image image = drawn([](ImDrawList& d) {
     d.Flags = 0;
     const ImVec2 a(3.3f, 2.2f), b(60.7f, 5.1f), c(55.2f, 61.4f), e(4.6f, 50.9f);
     d.AddTriangleFilled(a, b, c, half_red);
@@ -121,7 +121,7 @@ TEST_CASE("two triangles that share an edge cover every pixel once") {
 
 TEST_CASE("either orientation of a triangle is drawn") {
   for (bool flip : {false, true}) {
-    raster::Image image = drawn([flip](ImDrawList& d) {
+    headless::Image image = drawn([flip](ImDrawList& d) {
       d.Flags = 0;
       ImVec2 a(0, 0), b(32, 0), c(0, 32);
       if (flip) std::swap(b, c);
@@ -132,7 +132,7 @@ TEST_CASE("either orientation of a triangle is drawn") {
 }
 
 TEST_CASE("nothing is drawn outside the clip rectangle") {
-  raster::Image image = drawn([](ImDrawList& d) {
+  headless::Image image = drawn([](ImDrawList& d) {
     d.PushClipRect({10, 10}, {20, 20});
     d.AddCircleFilled({15, 15}, 30, red);
     d.AddRectFilled({0, 12}, {64, 14}, red);
@@ -143,7 +143,7 @@ TEST_CASE("nothing is drawn outside the clip rectangle") {
 }
 
 TEST_CASE("anti-aliased lines shade between ground and colour") {
-  raster::Image image = drawn([](ImDrawList& d) { d.AddLine({5, 5}, {58, 40}, red, 2.2f); });
+  headless::Image image = drawn([](ImDrawList& d) { d.AddLine({5, 5}, {58, 40}, red, 2.2f); });
   int full = count(image, red), untouched = count(image, white);
   CHECK(full > 30);
   CHECK(64 * 64 - full - untouched > 60);
@@ -185,7 +185,7 @@ TEST_CASE("thick lines and boxes come out alike by their own way and as any tria
 }
 
 TEST_CASE("a framebuffer of twice the size has twice the pixels each way") {
-  ui::Frame frame({64, 48});
+  headless::Frame frame({64, 48});
   frame.step([] {});
   ImDrawData* data = frame.step([&] {
     ImDrawList& d = *ImGui::GetBackgroundDrawList();
@@ -194,9 +194,9 @@ TEST_CASE("a framebuffer of twice the size has twice the pixels each way") {
     d.AddRectFilled({0, 0}, {64, 48}, half_red);
     d.PopClipRect();
   });
-  const raster::Image single = raster::rasterise(*data, white);
+  const headless::Image single = headless::rasterise(*data, white);
   data->FramebufferScale = {2, 2};
-  const raster::Image doubled = raster::rasterise(*data, white);
+  const headless::Image doubled = headless::rasterise(*data, white);
   CHECK(doubled.width == 128);
   CHECK(doubled.height == 96);
   CHECK(count(single, red) == 16 * 4);
@@ -208,7 +208,7 @@ TEST_CASE("a framebuffer of twice the size has twice the pixels each way") {
 TEST_CASE("the same frame gives the same pixels") {
   auto shot = [] {
     gallery::Stage stage;
-    return raster::rasterise(*stage.frame.draw_data(), stage.ui.theme().bg.packed());
+    return headless::rasterise(*stage.frame.draw_data(), stage.ui.theme().bg.packed());
   };
   CHECK(shot() == shot());
 }
@@ -216,15 +216,15 @@ TEST_CASE("the same frame gives the same pixels") {
 TEST_CASE("only the tiles that changed are drawn, and give the picture that the whole would") {
   gallery::Stage stage;
   const uint32_t background = stage.ui.theme().bg.packed();
-  raster::Damage damage;
-  raster::Image kept = raster::rasterise(*stage.frame.draw_data(), ~background);
+  headless::Damage damage;
+  headless::Image kept = headless::rasterise(*stage.frame.draw_data(), ~background);
   size_t all = 0, drawn = 0;
   const auto compare = [&] {
-    const raster::Tiles& changed = damage.of(*stage.frame.draw_data(), background);
+    const headless::Tiles& changed = damage.of(*stage.frame.draw_data(), background);
     all += changed.chosen.size();
     drawn += size_t(std::count(changed.chosen.begin(), changed.chosen.end(), 1));
-    raster::rasterise(*stage.frame.draw_data(), background, changed, kept);
-    if (kept != raster::rasterise(*stage.frame.draw_data(), background)) FAIL("after " << all << " tiles");
+    headless::rasterise(*stage.frame.draw_data(), background, changed, kept);
+    if (kept != headless::rasterise(*stage.frame.draw_data(), background)) FAIL("after " << all << " tiles");
   };
   compare();
   CHECK(drawn == all);  // nothing before it
@@ -240,8 +240,8 @@ TEST_CASE("only the tiles that changed are drawn, and give the picture that the 
 
 TEST_CASE("a tile is drawn again after every change that could change its pixels") {
   constexpr ImU32 shade = 0xFF336699;
-  ui::Frame frame({200, 40});
-  raster::Damage damage;
+  headless::Frame frame({200, 40});
+  headless::Damage damage;
   frame.step([] {});
   const auto changed = [&](const std::function<void(ImDrawList&)>& draw, uint32_t background = white) {
     return damage.of(*frame.step([&] { draw(*ImGui::GetBackgroundDrawList()); }), background).chosen;
@@ -274,21 +274,21 @@ TEST_CASE("a tile is drawn again after every change that could change its pixels
 TEST_CASE("a picture of 1600 x 1000 takes a few frames' time") {
   gallery::Stage stage;
   auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < 5; ++i) raster::rasterise(*stage.frame.draw_data(), white);
+  for (int i = 0; i < 5; ++i) headless::rasterise(*stage.frame.draw_data(), white);
   double ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / 5;
   std::printf("rasterise 1600 x 1000: %.1f ms, %d vertices\n", ms, stage.frame.draw_data()->TotalVtxCount);
   CHECK(ms < 1000);  // 40 ms on an idle core; a loaded machine and a sanitizer get room
 }
 
 TEST_CASE("png files are written whole or not at all") {
-  raster::Image image{2, 1, {red, white}};
-  std::vector<uint8_t> bytes = raster::encode_png(image);
+  headless::Image image{2, 1, {red, white}};
+  std::vector<uint8_t> bytes = headless::encode_png(image);
   REQUIRE(bytes.size() > 40);
   CHECK(std::string(bytes.begin() + 1, bytes.begin() + 4) == "PNG");
   auto path = std::filesystem::temp_directory_path() / "normscope-test-raster.png";
-  raster::write_png(path.string(), image);
+  headless::write_png(path.string(), image);
   CHECK(std::filesystem::file_size(path) == bytes.size());
   CHECK(!std::filesystem::exists(path.string() + ".part"));
   std::filesystem::remove(path);
-  CHECK_THROWS_AS(raster::write_png("/no/such/folder/a.png", image), Error);
+  CHECK_THROWS_AS(headless::write_png("/no/such/folder/a.png", image), Error);
 }

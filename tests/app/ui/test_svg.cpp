@@ -72,7 +72,7 @@ TEST_CASE("svg: light and dark are one drawing whose pairs of colours are classe
 }
 
 TEST_CASE("svg: a text is measured without a font nearly as with it") {
-  Frame frame({200, 200});
+  headless::Frame frame({200, 200});
   Ui ui(load_fonts());
   if (!ui.fonts().notice.empty()) return;  // other faces
   frame.step([&] {
@@ -93,7 +93,7 @@ TEST_CASE("svg: a text is measured without a font nearly as with it") {
 }
 
 TEST_CASE("svg: file and screen have the same words") {
-  Frame frame({200, 200});
+  headless::Frame frame({200, 200});
   Ui ui(load_fonts());
   FrameOptions options;
   options.record_text = true;

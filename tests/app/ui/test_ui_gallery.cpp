@@ -44,7 +44,7 @@ TEST_CASE("the gallery is drawn without blank, overlapping or cut texts") {
     INFO(c.name);
     gallery::Stage stage(c.size, c.dark, c.scale);
     CHECK(stage.ui.scale() == Approx(c.scale));
-    raster::Image image = raster::rasterise(*stage.frame.draw_data(), stage.ui.theme().bg.packed());
+    headless::Image image = headless::rasterise(*stage.frame.draw_data(), stage.ui.theme().bg.packed());
     std::set<uint32_t> colours(image.pixels.begin(), image.pixels.end());
     CHECK(colours.size() > 100);
     for (const ui::RunLook& run : {stage.ui.theme().runs[0], stage.ui.theme().runs[1]})
@@ -53,7 +53,7 @@ TEST_CASE("the gallery is drawn without blank, overlapping or cut texts") {
     CHECK(cut_text(stage.ui.texts()) == "");
     CHECK(stage.ui.texts().size() > 80);
     if (const char* folder = std::getenv("NORMSCOPE_GALLERY"))
-      raster::write_png(std::string(folder) + "/gallery-" + c.name + ".png", image);
+      headless::write_png(std::string(folder) + "/gallery-" + c.name + ".png", image);
   }
 }
 

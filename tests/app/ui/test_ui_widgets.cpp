@@ -267,7 +267,7 @@ TEST_CASE("while the mouse rests at an edge the part moves on, and the mouse poi
     s.ui.begin_frame(s.options);
     s.ui.end_frame();
     ImGui::Render();
-    ui::serve_textures();
+    headless::serve_textures();
   };
   ImGui::GetIO().AddMousePosEvent(1279, 300);  // as a window says it
   frame();
@@ -349,7 +349,7 @@ TEST_CASE("scripts") {
 }
 
 TEST_CASE("missing fonts fall back to the built-in one with one line of notice") {
-  ui::Frame frame({1280, 800});
+  headless::Frame frame({1280, 800});
   ui::Ui ui(ui::load_fonts({}));
   CHECK(ui.fonts().notice.find("Inter Regular") != std::string::npos);
   CHECK(ui.fonts().notice.find('\n') == std::string::npos);

@@ -204,7 +204,7 @@ TEST_CASE("SIGTERM and SIGHUP end the window with its session on the disk, to be
     INFO(test::read_all(home.file("out")));
     const std::string session = saved_session(home, 1s);
     REQUIRE_FALSE(session.empty());
-    const std::vector<EndedSession> ended = ended_sessions(home.file("state/normscope"));
+    const std::vector<shell::EndedSession> ended = shell::ended_sessions(home.file("state/normscope"));
     REQUIRE(ended.size() == 1);
     CHECK(ended[0].path == session);
     CHECK(ended[0].crashed);

@@ -2,7 +2,7 @@
 #include "app/window/main_window.h"
 #include "catch.hpp"
 
-using normscope::FramePacer;
+using normscope::window::FramePacer;
 
 namespace {
 
