@@ -17,8 +17,6 @@ namespace normscope::link {
 
 namespace {
 
-constexpr const char* kPlace = "link";
-
 int32_t whole(std::string_view key, std::string_view text, int32_t low, int32_t high) {
   int64_t value = 0;
   if (!parse_integer(text, value) || value < low || value > high)

@@ -11,7 +11,6 @@
 namespace normscope::link {
 namespace {
 
-constexpr const char* kPlace = "link";
 constexpr size_t kHead = 4;
 
 [[noreturn]] void fail_damaged() {

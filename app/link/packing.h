@@ -8,6 +8,8 @@
 
 namespace normscope::link {
 
+/// `kPlace` is what a refusal calls a link.
+inline constexpr const char* kPlace = "link";
 /// `kMostText` limits the bytes of text that are packed or unpacked.
 inline constexpr size_t kMostText = 32768;
 

@@ -18,7 +18,6 @@ namespace normscope::shell {
 
 namespace {
 
-constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 constexpr std::string_view kRecordedLetters[] = {"E", "F", "G", "H"};
 constexpr std::string_view kAllLetters[] = {"A", "B", "C", "D", "E", "F", "G", "H"};
 

@@ -28,7 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kKept = 3, kRecent = 8;  // closed sessions; those that crashed stay until they were offered
+constexpr size_t kKeptSessions = 3,
+                 kRecent = 8;  // closed sessions; those that crashed stay until they were offered
 constexpr const char* kReplaced = "replaced";
 constexpr std::string_view kBeginning = ".beginning-";  // of a folder that has no number yet
 constexpr std::time_t kBeginningSeconds = 60;
@@ -305,7 +306,7 @@ std::vector<EndedSession> ended_sessions(const std::string& state_folder) {
   });
   size_t closed = 0;
   std::erase_if(ended, [&](const EndedSession& session) {
-    const bool old = !session.crashed && ++closed > kKept;
+    const bool old = !session.crashed && ++closed > kKeptSessions;
     if (old) fs::remove_all(session.path, error);
     return old;
   });

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,9 @@
 #include "training/io/input_value.h"
 
 namespace normscope::shell {
+
+// `kLetters` names the runs in texts that are kept.
+inline constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 
 class UndoLog {
  public:

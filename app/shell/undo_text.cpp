@@ -29,7 +29,6 @@ using Spec = std::shared_ptr<const RunSpec>;
 
 constexpr size_t kKept = 100;  // newest entries of each direction
 constexpr size_t kMostCommands = 1000, kMostSpecs = 10'000, kLongestLog = 32'000'000;
-constexpr std::string_view kLetters[] = {"A", "B", "C", "D"};
 
 // `SpecTable` has the specifications that commands name by their place in a list. The first is whole: [[key, value]
 // ...]. Others with the same keys are {place in that list: value}.
