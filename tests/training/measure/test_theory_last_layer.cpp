@@ -121,6 +121,15 @@ TEST_CASE("last layer: silent where it does not hold", "[theory]") {
     c.architecture = Architecture::Encoder;
     set_placement(c, Placement::Post);
   }));
+  for (const NormKind kind : kNormKinds) {
+    if (kind == NormKind::None) continue;
+    INFO(short_name(kind));
+    const bool holds = kind == NormKind::LayerNorm || kind == NormKind::Simple || kind == NormKind::Rms;
+    CHECK(holds == speaks([&](ModelConfig& c) {
+            c.norm = kind;
+            set_placement(c, Placement::Post);
+          }));
+  }
   CHECK_FALSE(last_layer_start(sound, kRows, {}));
   CHECK(agreement_of(*task_named("copy"), kLength).vocabulary == 0);  // half its targets count for nothing
 }

@@ -347,11 +347,16 @@ TEST_CASE("a line is drawn where all its assumptions hold, and nowhere else", "[
   ModelConfig relative_pre = decoder(Placement::Pre);
   relative_positions(relative_pre);
   CHECK(lines(relative_pre, {.subject = Subject::StreamSquare}).empty());
-  const auto dyt = [](ModelConfig& c) {
-    c.norm = NormKind::DyT;
-    set_placement(c, Placement::Pre);
-  };
-  CHECK(drawn(dyt) == 0);
+  for (const NormKind kind : kNormKinds) {
+    if (kind == NormKind::None) continue;
+    INFO(short_name(kind));
+    const bool drawn_for = kind == NormKind::LayerNorm || kind == NormKind::Simple || kind == NormKind::Rms;
+    const auto of_kind = [&](ModelConfig& c) {
+      c.norm = kind;
+      set_placement(c, Placement::Pre);
+    };
+    CHECK(drawn(of_kind) == (drawn_for ? 1 : 0));
+  }
   CHECK(drawn([](ModelConfig& c) { c.decoder.layers[2].attention.before = NormKind::None; }) == 0);
   CHECK(lines(decoder(Placement::Pre), {.subject = Subject::TokenCosine}).empty());  // repeats not counted
   CHECK(lines(translator(Placement::Post, Placement::Post), {.subject = Subject::Gradient}).empty());
