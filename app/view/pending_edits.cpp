@@ -4,7 +4,7 @@
 
 #include "engine/core/error.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 namespace {
 
 // The value as the field would have it; nothing for one that the trainer will refuse.
@@ -77,4 +77,4 @@ bool PendingEdits::building(char letter) const {
                      [&](const Asked& a) { return a.letter == letter && !is_live(a.key); });
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::view
