@@ -140,15 +140,15 @@ Alignment alignment_from(std::string_view name) {
 
 std::vector<std::string_view> metric_names() {
   std::vector<std::string_view> names;
-  for (const lab::MetricInfo& metric : lab::metrics()) names.push_back(metric.id);
+  for (const panels::MetricInfo& metric : panels::metrics()) names.push_back(metric.id);
   return names;
 }
 
 void set_metric(Choice& choice, std::string_view text) {
   const size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
-  const lab::MetricInfo* found = nullptr;
-  for (const lab::MetricInfo& metric : lab::metrics())
+  const panels::MetricInfo* found = nullptr;
+  for (const panels::MetricInfo& metric : panels::metrics())
     if (name == metric.id) found = &metric;
   if (!found) fail("compare", "metric '{}' is unknown: {}", name, expected(name, metric_names()));
   choice.metric = found->metric;
@@ -157,7 +157,7 @@ void set_metric(Choice& choice, std::string_view text) {
   const std::string_view path = text.substr(colon + 1);
   if (!found->of_matrix) fail("compare", "metric '{}' is of no matrix: expected {}", text, name);
   std::vector<std::string_view> paths;
-  for (const lab::Matrix& matrix : lab::kMatrices) paths.push_back(matrix.path);
+  for (const view::Matrix& matrix : view::kMatrices) paths.push_back(matrix.path);
   const auto at = std::find(paths.begin(), paths.end(), path);
   if (at == paths.end()) fail("compare", "matrix '{}' is unknown: {}", path, expected(path, paths));
   choice.matrix = static_cast<int32_t>(at - paths.begin());

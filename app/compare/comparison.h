@@ -47,8 +47,8 @@ struct Choice {
   int32_t baseline = 0;
   Alignment align = Alignment::Step;
   std::optional<std::pair<int32_t, int32_t>> range{};  ///< first and last step of the baseline
-  lab::Metric metric = lab::Metric::Gradient;          ///< of the maps
-  int32_t matrix = 0;                                  ///< index in lab::kMatrices
+  panels::Metric metric = panels::Metric::Gradient;    ///< of the maps
+  int32_t matrix = 0;                                  ///< index in view::kMatrices
   double factor = 4;  ///< runs part where a gradient norm differs by more than this many times
 };
 

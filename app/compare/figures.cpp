@@ -240,7 +240,7 @@ plot::PlotSpec ratio_plot(const Comparison& all, size_t run) {
   const RatioMap& map = all.maps[run];
   plot::PlotSpec plot;
   const char letter = all.letter(run), base = all.letter(all.baseline());
-  plot.id = fmt::format("compare-{}-{}", lab::info(all.choice.metric).id, letter);
+  plot.id = fmt::format("compare-{}-{}", panels::info(all.choice.metric).id, letter);
   const std::string what = metric_words(all.choice);
   plot.title = words::say("compare.map.title", {{"metric", what}, {"run", letter}, {"base", base}});
   plot.title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(plot.title[0])));
@@ -338,15 +338,15 @@ std::vector<Figure> figures_of(const Comparison& all) {
   add("difference", difference_plot(all), 280, plot::to_csv(difference_plot(all, false)));
   for (size_t run = 0; run < all.runs.size(); ++run)
     if (run != all.baseline() && all.maps[run].lacks.empty())
-      add(fmt::format("{}-{}", lab::info(all.choice.metric).id, all.letter(run)), ratio_plot(all, run), 190,
-          map_csv(all, run));
+      add(fmt::format("{}-{}", panels::info(all.choice.metric).id, all.letter(run)), ratio_plot(all, run),
+          190, map_csv(all, run));
   add("end", end_plot(all), 150 + 34 * static_cast<float>(all.rows.size()), end_csv(all));
   return figures;
 }
 
-void write_figure(const Figure& figure, lab::PlotFormat format, const std::string& path) {
-  if (format == lab::PlotFormat::Csv) return write_file(path, figure.csv, "compare");
-  lab::write_plot(path, figure.plot, format, false, figure.size);
+void write_figure(const Figure& figure, view::PlotFormat format, const std::string& path) {
+  if (format == view::PlotFormat::Csv) return write_file(path, figure.csv, "compare");
+  panels::write_plot(path, figure.plot, format, false, figure.size);
 }
 
 std::string stacked_svg(const std::vector<Figure>& figures) {

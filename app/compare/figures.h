@@ -35,7 +35,7 @@ struct Figure {
 std::vector<Figure> figures_of(const Comparison&);
 
 /// `write_figure` throws Error with the path.
-void write_figure(const Figure& figure, lab::PlotFormat format, const std::string& path);
+void write_figure(const Figure& figure, view::PlotFormat format, const std::string& path);
 /// `stacked_svg` puts all figures below each other.
 std::string stacked_svg(const std::vector<Figure>& figures);
 

@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kMostReruns = 128;  // whose histories are kept; then all of them are made anew
 
 const RunView* run_of(const LabView& view, char letter) {
-  const int at = lab::find_run(view, letter);
+  const int at = view::find_run(view, letter);
   if (at < 0) return nullptr;
   const RunView& run = view.runs[static_cast<size_t>(at)];
   return run.history && run.spec ? &run : nullptr;

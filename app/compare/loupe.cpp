@@ -39,11 +39,11 @@ struct Row {
 /// `rows_in` follows the computation: attention, then the feed-forward network. `layer`: "dec.L06.".
 std::vector<Row> rows_in(const Comparison& all, const Ruler& ruler, size_t run, const Opponents::Pair& pair,
                          const std::string& layer) {
-  std::vector<lab::Matrix> in_order(std::begin(lab::kMatrices), std::end(lab::kMatrices));
+  std::vector<view::Matrix> in_order(std::begin(view::kMatrices), std::end(view::kMatrices));
   std::rotate(in_order.begin(), in_order.begin() + 2, in_order.end());
   std::swap(in_order[in_order.size() - 2], in_order.back());
   std::vector<Row> rows;
-  for (const lab::Matrix& matrix : in_order) {
+  for (const view::Matrix& matrix : in_order) {
     Row row{fmt::format("{}{}.grad_norm", layer, matrix.path), matrix.label, {}, {}};
     row.track = stat_track(ruler, all.runs[run], *pair.one, row.stat);
     for (const OneSeed* other : pair.others)

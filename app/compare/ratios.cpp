@@ -18,7 +18,7 @@ constexpr std::string_view kNorm = ".grad_norm";
 
 /// `metric_track` is a metric of a layer, or the ratio of two stats where both have a number.
 Track metric_track(const Ruler& ruler, const Compared& run, const OneSeed& seed,
-                   const lab::StatNames& names) {
+                   const panels::StatNames& names) {
   Track track = stat_track(ruler, run, seed, names.value);
   if (names.over.empty()) return track;
   const Track below = stat_track(ruler, run, seed, names.over);
@@ -60,7 +60,7 @@ std::vector<Tensor> tensors_of(const History& one, const History& other) {
   for (const StatInfo& stat : one.layout()) {
     const std::optional<StatPlace> place = place_of_stat(stat.name);
     if (!place || !std::binary_search(known.begin(), known.end(), stat.name)) continue;
-    for (const lab::Matrix& matrix : lab::kMatrices)
+    for (const view::Matrix& matrix : view::kMatrices)
       if (place->rest == matrix.path + std::string(kNorm))
         tensors.push_back({stat.name, stack_word(place->stack), matrix.label, place->layer});
   }
@@ -156,12 +156,13 @@ RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
   std::vector<std::vector<float>> rows;
   for (int32_t layer = 1; layer <= layers; ++layer) {
     const auto names = [&](const History& history) {
-      return lab::stat_names(all.choice.metric, all.choice.matrix, layer, stack_of(history));
+      return panels::stat_names(all.choice.metric, all.choice.matrix, layer, stack_of(history));
     };
     const Track track = metric_track(ruler, all.runs[run], *pair->one, names(mine));
     std::vector<Track> others;
     for (const OneSeed* other : pair->others)
-      if (const lab::StatNames theirs_of = names(*other->history); other->history->find(theirs_of.value) >= 0)
+      if (const panels::StatNames theirs_of = names(*other->history);
+          other->history->find(theirs_of.value) >= 0)
         others.push_back(metric_track(ruler, base, *other, theirs_of));
     if (layer == 1) {
       map.steps = track.steps;
@@ -177,7 +178,8 @@ RatioMap map_of(const Comparison& all, const Ruler& ruler, size_t run) {
   if (std::any_of(map.cells.begin(), map.cells.end(), [](float cell) { return std::isfinite(cell); }))
     return map;
   const auto has = [&](const History& history) {
-    const lab::StatNames names = lab::stat_names(all.choice.metric, all.choice.matrix, 1, stack_of(history));
+    const panels::StatNames names =
+        panels::stat_names(all.choice.metric, all.choice.matrix, 1, stack_of(history));
     return history.find(names.value) >= 0 && (names.over.empty() || history.find(names.over) >= 0);
   };
   map = {};

@@ -52,11 +52,11 @@ std::string tensor_words(const FirstPlace& place) {
 }
 
 std::string metric_words(const Choice& choice) {
-  const lab::MetricInfo& metric = lab::info(choice.metric);
+  const panels::MetricInfo& metric = panels::info(choice.metric);
   const std::string what =
-      choice.metric == lab::Metric::Gradient ? words::say("compare.metric.gradient") : metric.name;
+      choice.metric == panels::Metric::Gradient ? words::say("compare.metric.gradient") : metric.name;
   return metric.of_matrix ? words::say("compare.metric.of",
-                                       {{"metric", what}, {"matrix", lab::kMatrices[choice.matrix].label}})
+                                       {{"metric", what}, {"matrix", view::kMatrices[choice.matrix].label}})
                           : what;
 }
 

@@ -22,13 +22,13 @@ struct CompareScreen::Frame {
   const LabView& view;
   Desk& desk;
   lab::TransportState& transport;
-  lab::Size size;
+  ui::Size size;
   std::array<SideBySide::Place, compare::kMost> places;
   std::shared_ptr<const Shown> shown;  // null or with an error: no comparison
   int step = 0;                        // the cursor's step
   float pad_right = 16;                // of all plots over time, so that their cursors stand in one line
 
-  bool compact() const { return size == lab::Size::Compact; }
+  bool compact() const { return size == ui::Size::Compact; }
   bool has() const { return shown && shown->error.empty(); }
   const compare::Comparison& all() const { return shown->all; }
   /// `x` is the cursor on the shared axis.

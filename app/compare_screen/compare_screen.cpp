@@ -65,12 +65,12 @@ void CompareScreen::restore(const KeptChoice& kept) {
 }
 
 // `take_saves` writes files of numbers from the comparison, because the plots show only a part of them.
-std::vector<lab::SavePlot> CompareScreen::take_saves() {
-  std::vector<lab::SavePlot> saves = std::exchange(cells_.saves, {});
+std::vector<view::SavePlot> CompareScreen::take_saves() {
+  std::vector<view::SavePlot> saves = std::exchange(cells_.saves, {});
   if (!shown_ || !shown_->error.empty()) return saves;
   const Comparison& all = shown_->all;
-  for (lab::SavePlot& save : saves) {
-    if (save.format != lab::PlotFormat::Csv || save.plots->empty()) continue;
+  for (view::SavePlot& save : saves) {
+    if (save.format != view::PlotFormat::Csv || save.plots->empty()) continue;
     const std::string& id = save.plots->front().id;
     if (id == "compare-difference") save.csv = plot::to_csv(difference_plot(all, false));
     if (id == "compare-end") save.csv = end_csv(all);
@@ -106,7 +106,7 @@ Desk CompareScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clo
   const Choice choice = choice_of(compared);
   if (compared.size() >= kLeast) {
     const std::string chosen =
-        fmt::format("{} {} {} {} {} {}", choice.baseline, align_, matrix_, lab::info(metric_).id, factor_,
+        fmt::format("{} {} {} {} {} {}", choice.baseline, align_, matrix_, panels::info(metric_).id, factor_,
                     range_ ? fmt::format("{}-{}", range_->first, range_->second) : "");
     shown_ = comparing_.newest(side_.key(view), chosen, choice, [&] { return side_.runs(view, clock); });
   } else {

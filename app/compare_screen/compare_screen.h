@@ -28,7 +28,7 @@ namespace normscope::compare_screen {
 struct KeptChoice {
   char baseline = 'B';
   int align = 0, matrix = 0;
-  lab::Metric metric = lab::Metric::Gradient;
+  panels::Metric metric = panels::Metric::Gradient;
   double factor = 4;
   std::vector<KeptFile> files{};  ///< by place
   bool operator==(const KeptChoice&) const = default;
@@ -53,7 +53,7 @@ class CompareScreen {
   struct Frame;  // what one draw() passes around, see compare_frame.h
 
   compare::Choice choice_of(const std::vector<SideBySide::Place>& shown) const;
-  std::vector<lab::SavePlot> take_saves();
+  std::vector<view::SavePlot> take_saves();
   void keys(Frame&, lab::TransportState&);
   void next_place(Frame&);
   void next_matrix();
@@ -87,11 +87,11 @@ class CompareScreen {
   SideBySide side_;
   Comparing comparing_;
   std::shared_ptr<const Shown> shown_;
-  lab::CellState cells_;
+  panels::CellState cells_;
   plot::View across_;  // the steps that all plots over time show
   char baseline_ = 'B', loupe_ = 0;
   int align_ = 0, matrix_ = 0, tab_ = 0;
-  lab::Metric metric_ = lab::Metric::Gradient;  // of the maps
+  panels::Metric metric_ = panels::Metric::Gradient;  // of the maps
   double factor_ = 4;
   std::optional<std::pair<int32_t, int32_t>> range_;
   std::optional<double> hover_x_, hover_next_;

@@ -105,7 +105,7 @@ void CompareScreen::draw_end(Frame& f, const Rect& rect, bool with_panel) {
   } else {
     p.text_in(rest.take_top(22), kSmall, t.ink3, fitting(p, kSmall, rest.w, {window}));
   }
-  lab::cell_menu(ui, "compare/end", rect, {f.shown->end}, cells_);
+  panels::cell_menu(ui, "compare/end", rect, {f.shown->end}, cells_);
   ui.mark("compare/end", rect, difference_sentence(all), words::say("compare.end.help"));
   const std::string missing = missing_sentence(all);
   const float foot = missing.empty() ? 0 : std::min(46.f, p.wrapped_height(rest.w, kSmall, missing, 15));

@@ -210,8 +210,8 @@ void CompareScreen::draw_card(Frame& f, const Rect& card, const SideBySide::Plac
     }
     p.hairline({card.x + pad, card.y + 63}, {card.right() - pad, card.y + 63}, t.border);
     if (const std::optional<ModelConfig> model = model_of(f.all().runs[*run]))
-      lab::draw_wiring_glyph(ui, {card.right() - pad - 82, card.y + 66}, *model,
-                             t.runs[static_cast<size_t>(place.letter - 'A')].line);
+      view::draw_wiring_glyph(ui, {card.right() - pad - 82, card.y + 66}, *model,
+                              t.runs[static_cast<size_t>(place.letter - 'A')].line);
     draw_card_settings(f, card, *run);
   } else {
     const std::string state =

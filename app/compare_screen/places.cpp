@@ -99,7 +99,7 @@ void draw_grid(Ui& ui, Rect rest, const Loupe& loupe, const FirstPlace& place, c
 }  // namespace
 
 void CompareScreen::draw_right(Frame& f, Rect rest) {
-  if (f.size == lab::Size::Full) {
+  if (f.size == ui::Size::Full) {
     draw_places(f, rest.take_top(std::round(rest.h * 0.52f), space::gap), true);
     return draw_end(f, rest, true);
   }
@@ -131,7 +131,7 @@ void CompareScreen::draw_places(Frame& f, const Rect& rect, bool with_panel) {
   options.unit = "×";
   head.take_right(14);  // room for the menu
   if (const std::optional<size_t> run = f.run_of(loupe_); run && f.shown->grids[*run].heat)
-    lab::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);
+    panels::cell_menu(ui, "compare/loupe", rect, {f.shown->grids[*run]}, cells_);
   field(ui, "compare/factor", head.take_right(66, 8).inset(0, (head.h - 24) / 2), "", factor_,
         words::say("compare.place.help_factor"), options);
   const float title = with_panel ? p.text_width(kStrong, words::say("compare.place.title")) + 16 : 0;

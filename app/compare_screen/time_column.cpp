@@ -82,11 +82,11 @@ void CompareScreen::draw_loss(Frame& f, const Rect& rect) {
                                         words::say("compare.align.time")};
   const float align_w = segmented_width(ui, labels);
   const bool zoomed = across_.x || range_;
-  lab::CellOptions options;
+  panels::CellOptions options;
   options.help = words::say("compare.loss.help");
   options.right = align_w + 40 + (zoomed ? 118.f : 0.f) + 84;
   trim(ui.paint(), plot, rect.w, f.compact(), options.right);
-  const plot::PlotHit hit = lab::draw_cell(ui, kLoss, rect, plot, cells_, options);
+  const plot::PlotHit hit = panels::draw_cell(ui, kLoss, rect, plot, cells_, options);
   time_hit(f, kLoss, hit);
   float x = rect.right() - 32 - align_w;
   int align = align_;
@@ -132,43 +132,43 @@ void CompareScreen::draw_difference(Frame& f, const Rect& rect) {
   plot.cursor = plot::Cursor{f.x(), ""};
   plot.hover = hover_x_;
   cells_.views[kDifference].x = across_.x;
-  lab::CellOptions options;
+  panels::CellOptions options;
   options.help = words::say("compare.difference.help");
   options.right = 30;
-  time_hit(f, kDifference, lab::draw_cell(f.ui, kDifference, rect, plot, cells_, options));
+  time_hit(f, kDifference, panels::draw_cell(f.ui, kDifference, rect, plot, cells_, options));
 }
 
 /// `draw_maps_head` says what the maps are of and which matrix, and has the key of their colours.
 void CompareScreen::draw_maps_head(Frame& f, const Rect& rect, bool with_panel) {
   Ui& ui = f.ui;
   Painter& p = ui.paint();
-  const lab::MetricInfo& metric = lab::info(metric_);
+  const panels::MetricInfo& metric = panels::info(metric_);
   const TextStyle small{Face::Sans, type::tick};
   constexpr float kKey = 120, kWords = 84;
   float right = rect.right() - 40 - (metric.of_matrix ? 70 : 0);
   const Rect of_matrix{right, rect.y + 6, 62, 24};
   right -= kKey + 2 * kWords + 8;
   if (with_panel) {
-    const bool gradient = metric_ == lab::Metric::Gradient;
+    const bool gradient = metric_ == panels::Metric::Gradient;
     plot::PlotSpec head;
     head.title = words::say("compare.map.over",
                             {{"metric", gradient ? words::say("compare.map.gradient") : metric.over_time},
                              {"run", f.all().letter(f.all().baseline())}});
     head.note = gradient ? words::say("compare.map.note_gradient") : words::say("compare.map.note");
-    lab::CellOptions options;
+    panels::CellOptions options;
     options.right = rect.right() - right;
     options.metric = &metric_;
     options.term = metric.term;
-    lab::cell_panel(ui, "compare/maps", rect, head, options);
+    panels::cell_panel(ui, "compare/maps", rect, head, options);
   }
   if (metric.of_matrix) {
     std::vector<std::string> labels;
-    for (const lab::Matrix& matrix : lab::kMatrices)
+    for (const view::Matrix& matrix : view::kMatrices)
       if (!std::string_view(matrix.path).starts_with("cross")) labels.emplace_back(matrix.label);
     choice(ui, "compare/matrix", of_matrix, labels, matrix_, words::say("compare.map.help_matrix"));
   }
   if (!with_panel)
-    return lab::metric_button(ui, "compare/maps", {rect.right() - 36, rect.y + 6, 26, 24}, metric_);
+    return panels::metric_button(ui, "compare/maps", {rect.right() - 36, rect.y + 6, 26, 24}, metric_);
   const Rect key{right + kWords, rect.y + 13, kKey, 10};
   constexpr int kPieces = 24;
   for (int i = 0; i < kPieces; ++i)
@@ -251,7 +251,7 @@ void CompareScreen::draw_map(Frame& f, const Rect& rect, size_t run, bool last) 
   time_hit(f, name, hit);
   plot::PlotSpec file = f.shown->maps[run];  // with its tile and its sentence
   file.cursor = plot.cursor;
-  lab::cell_menu(ui, name, rect, {file}, cells_);
+  panels::cell_menu(ui, name, rect, {file}, cells_);
   const float height = rect.h - (last ? 22.f : 0.f);
   tile(ui, {rect.x + 20, rect.y + height / 2 - 9, 18, 18}, all.colour(run));
   const std::optional<size_t> column = f.point_of(run, map.x);

@@ -13,7 +13,7 @@ namespace {
 
 struct Phrase {
   std::vector<std::string> words;
-  const shell::Term* term;
+  const view::Term* term;
 };
 
 /// The next '|' that is not a formula's own "\\|".
@@ -26,11 +26,11 @@ size_t separator(std::string_view words) {
 /// All phrases by their first word, longest first; formulas by their source.
 struct Index {
   std::map<std::string, std::vector<Phrase>, std::less<>> phrases;
-  std::map<std::string, const shell::Term*, std::less<>> formulas;
+  std::map<std::string, const view::Term*, std::less<>> formulas;
 
   Index() {
-    for (const shell::Term& term : shell::glossary()) {
-      if (term.words == shell::kNotInText) continue;
+    for (const view::Term& term : view::glossary()) {
+      if (term.words == view::kNotInText) continue;
       add(term.title, term);
       std::string_view rest = term.words;
       while (!rest.empty()) {
@@ -48,7 +48,7 @@ struct Index {
                        [](const Phrase& a, const Phrase& b) { return a.words.size() > b.words.size(); });
   }
 
-  void add(std::string_view text, const shell::Term& term) {
+  void add(std::string_view text, const view::Term& term) {
     Phrase phrase{{}, &term};
     std::istringstream words{std::string(text)};
     for (std::string word; words >> word;) phrase.words.push_back(plain_word(word));
@@ -100,7 +100,7 @@ TermMatch term_at_start(std::span<const std::string> words) {
   return best;
 }
 
-const shell::Term* term_of_text(std::string_view text) {
+const view::Term* term_of_text(std::string_view text) {
   std::vector<std::string> plain;
   std::istringstream words{std::string(text)};
   for (std::string word; words >> word;) plain.push_back(plain_word(word));
@@ -108,7 +108,7 @@ const shell::Term* term_of_text(std::string_view text) {
   return match.words == plain.size() ? match.term : nullptr;
 }
 
-const shell::Term* term_of_formula(std::string_view tex) {
+const view::Term* term_of_formula(std::string_view tex) {
   const auto& formulas = index().formulas;
   const auto it = formulas.find(tex);
   return it == formulas.end() ? nullptr : it->second;

@@ -6,14 +6,16 @@
 #include <string>
 #include <string_view>
 
-namespace normscope::shell {
+namespace normscope {
+namespace view {
 struct Term;
 }
+}  // namespace normscope
 
 namespace normscope::course {
 
 struct TermMatch {
-  const shell::Term* term = nullptr;
+  const view::Term* term = nullptr;
   size_t words = 0;  ///< number of words that the term takes
 };
 
@@ -22,8 +24,8 @@ std::string plain_word(std::string_view word);
 /// `term_at_start` finds the longest term that these plain words begin with.
 TermMatch term_at_start(std::span<const std::string> words);
 /// `term_of_text` finds the term that equals the whole text: "DeepNorm", "no norms"; nullptr: none.
-const shell::Term* term_of_text(std::string_view text);
+const view::Term* term_of_text(std::string_view text);
 /// `term_of_formula` finds the term whose symbol is this formula; nullptr: none.
-const shell::Term* term_of_formula(std::string_view tex);
+const view::Term* term_of_formula(std::string_view tex);
 
 }  // namespace normscope::course

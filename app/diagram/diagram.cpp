@@ -9,9 +9,10 @@
 #include "app/view/chain.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 namespace {
 
+using namespace view;
 using namespace ui;
 
 // `Footer` is the sentence of the footer: what a drop does, or how to begin.
@@ -141,7 +142,7 @@ int shown_run(const DiagramState& state, const LabView& view) {
 
 Stacks shown_stacks(const DiagramState& state, const LabView& view, int run) {
   if (state.pending && state.selected == 'D') return state.pending->stacks;
-  return stacks_of(view.runs[static_cast<size_t>(run)].spec->model);
+  return view::stacks_of(view.runs[static_cast<size_t>(run)].spec->model);
 }
 
 std::string fork_title(const DiagramState& state, const LabView& view) {
@@ -171,7 +172,7 @@ void commit_change(DiagramState& state, const DiagramInput& input, const ModelCo
   // The fork begins at the step that is seen.
   if (input.step < input.view.step)
     request.step = std::max(input.step, source.forked_from >= 0 ? source.fork_step : 0);
-  state.pending = {stacks_of(request.spec.model), change.note};
+  state.pending = {view::stacks_of(request.spec.model), change.note};
   commands.emplace_back(std::move(request));
   state.source = source.letter;
   state.selected = 'D';
@@ -240,4 +241,4 @@ void draw_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   draw_footer(ui, footer, footer_of(state, input, stacks));
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

@@ -20,7 +20,7 @@
 #include "app/view/commands.h"
 #include "app/view/lab_data.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 
 struct DiagramState {
   char selected = 'A';  // run that is shown and edited
@@ -28,27 +28,27 @@ struct DiagramState {
   // yet.
   static constexpr int kUnset = -2;
   int open_layer = kUnset, open_encoder = kUnset;
-  int& open(Side side) { return side == Side::Encoder ? open_encoder : open_layer; }
-  Side shown = Side::Main;  // compact: the one stack that has room
-  int preset_stack = 0;     // the stacks of an encoder-decoder that a preset changes: both, encoder, decoder
+  int& open(view::Side side) { return side == view::Side::Encoder ? open_encoder : open_layer; }
+  view::Side shown = view::Side::Main;  // compact: the one stack that has room
+  int preset_stack = 0;  // the stacks of an encoder-decoder that a preset changes: both, encoder, decoder
   std::optional<Placement> preset_asked;  // asked for elsewhere, as if it had been pressed here
   float scroll = 0;
 
   // The members below are the hand's.
-  std::optional<SlotId> dragging;    // token that is held
-  ui::Vec grip;                      // from its slot to where it is now
-  std::optional<Slot> target;        // legal slot under the hand
-  std::optional<SlotId> hovered;     // token under the mouse
-  std::optional<int> hovered_layer;  // 0-based; row under the mouse
-  std::optional<SlotId> focus_next;  // slot that the keyboard goes to
-  std::optional<SlotId> menu;        // slot whose kind is being chosen
-  bool only_this = false;            // Alt
-  bool from_start = false;           // Shift
-  bool brush = false;                // Ctrl: only the layers that the hand passed
-  std::vector<int> painted;          // layers painted by the brush so far
-  bool cancelled = false;            // Escape during a drag, so that the release is no drop
-  std::optional<WiringChange> preview;
-  std::vector<SlotId> locked;  // norms that stay whatever the others do
+  std::optional<view::SlotId> dragging;    // token that is held
+  ui::Vec grip;                            // from its slot to where it is now
+  std::optional<Slot> target;              // legal slot under the hand
+  std::optional<view::SlotId> hovered;     // token under the mouse
+  std::optional<int> hovered_layer;        // 0-based; row under the mouse
+  std::optional<view::SlotId> focus_next;  // slot that the keyboard goes to
+  std::optional<view::SlotId> menu;        // slot whose kind is being chosen
+  bool only_this = false;                  // Alt
+  bool from_start = false;                 // Shift
+  bool brush = false;                      // Ctrl: only the layers that the hand passed
+  std::vector<int> painted;                // layers painted by the brush so far
+  bool cancelled = false;                  // Escape during a drag, so that the release is no drop
+  std::optional<view::WiringChange> preview;
+  std::vector<view::SlotId> locked;  // norms that stay whatever the others do
   // `left_out` are layers clicked away to see the loss without them, "L03", "dec.L02.cross", in run `left_out_of`.
   std::vector<std::string> left_out;
   char left_out_of = 0;
@@ -56,7 +56,7 @@ struct DiagramState {
   // `Pending` is a fork that was requested and has not appeared yet. It is shown at once, so that a drop stays where
   // it fell.
   struct Pending {
-    Stacks stacks;
+    view::Stacks stacks;
     std::string note;
     session::Ticket ticket = 0;  // of the fork; 0: not posted yet
   };
@@ -66,7 +66,7 @@ struct DiagramState {
 
 struct DiagramInput {
   const LabView& view;
-  LabData& data;
+  view::LabData& data;
   int step = 0;  // the cursor's step, for the micro-bars
   bool compact = false;
   std::optional<int> hover_layer{};  // 0-based; under the hand in a plot
@@ -76,7 +76,7 @@ struct DiagramInput {
 // -1: there are no runs.
 int shown_run(const DiagramState& state, const LabView& view);
 // `shown_stacks` returns the run's wiring as it is to be drawn.
-Stacks shown_stacks(const DiagramState& state, const LabView& view, int run);
+view::Stacks shown_stacks(const DiagramState& state, const LabView& view, int run);
 // `fork_title` says "Fork of A" / "12 norms moved" while something is held over a target; empty otherwise.
 std::string fork_title(const DiagramState& state, const LabView& view);
 
@@ -92,11 +92,11 @@ void draw_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const ui::Rect& a
                   std::vector<session::Command>&);
 
 // `commit_change` posts the change as a fork of the shown run. The diagram then shows run D.
-void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const WiringChange&,
+void commit_change(DiagramState&, const DiagramInput&, const ModelConfig* model, const view::WiringChange&,
                    bool from_start, std::vector<session::Command>&);
 
 // `handle_diagram` (diagram_input.cpp) registers every slot and row, moves tokens, and leaves in `state` what to draw.
-void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
+void handle_diagram(ui::Ui&, DiagramState&, const DiagramInput&, const DiagramLayout&, const view::Stacks&,
                     const ui::Rect& clip, std::vector<session::Command>&);
 // `KindChoice` is what was chosen in kind_menu() (diagram_menu.cpp), the list of kinds while it is open.
 struct KindChoice {
@@ -106,7 +106,7 @@ struct KindChoice {
 KindChoice kind_menu(ui::Ui&, const ui::Rect& anchor, NormKind now, bool locked, bool may_lock = true);
 // These functions (diagram_leave_out.cpp) handle layers and sub-layers clicked away. Names are those of
 // training/session/ablation.h.
-std::string place_name(const ModelConfig&, Side, int layer, std::optional<Sub> sub = {});
+std::string place_name(const ModelConfig&, view::Side, int layer, std::optional<view::Sub> sub = {});
 bool is_left_out(const DiagramState&, const std::string& name);
 void toggle_left_out(DiagramState&, int run, const std::string& name, std::vector<session::Command>&);
 void leave_out_controls(ui::Ui&, DiagramState&, const DiagramInput&, int run, const StackLayout&,
@@ -116,13 +116,13 @@ struct LeftOutWords {
 };
 LeftOutWords left_out_words(const DiagramState&, const RunView&, bool compact);
 // `tell_scales` (diagram_scales.cpp) has the pills of an open layer say what they are.
-void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackLayout&, const Stacks&,
+void tell_scales(ui::Ui&, const DiagramState&, const DiagramInput&, const StackLayout&, const view::Stacks&,
                  const ui::Rect& clip);
 // `draw_chain` (diagram_chain.cpp) draws and handles a model without a residual stream.
-void draw_chain(ui::Ui&, DiagramState&, const DiagramInput&, int run, const Stacks&, const ui::Rect& area,
-                std::vector<session::Command>&);
+void draw_chain(ui::Ui&, DiagramState&, const DiagramInput&, int run, const view::Stacks&,
+                const ui::Rect& area, std::vector<session::Command>&);
 // `paint_diagram` (diagram_picture.cpp) draws what handle_diagram() left in `state`.
-void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&, const Stacks&,
-                   int run);
+void paint_diagram(ui::Ui&, const DiagramState&, const DiagramInput&, const DiagramLayout&,
+                   const view::Stacks&, int run);
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

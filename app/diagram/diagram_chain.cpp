@@ -14,7 +14,7 @@
 #include "app/view/chain.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 namespace {
 
 using namespace ui;
@@ -29,12 +29,12 @@ struct ChainPainter {
   const RunView& run;
   const Rect& area;
   std::vector<session::Command>& commands;
-  const std::vector<ChainPart> parts;
+  const std::vector<view::ChainPart> parts;
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   const float key = input.compact ? 16.f : 34.f,
               bar = input.compact ? 34.f : 50.f;  // columns beside the boxes
-  const int layers = lab::layers_of(run);
+  const int layers = view::layers_of(run);
   const std::vector<float> gradients{input.data.by_layer(run, "ffn.w2.grad_norm", input.step)};
   std::vector<Rect> places{};
 
@@ -48,7 +48,7 @@ struct ChainPainter {
   // `lay_out` puts the input lowest, and scrolls where the chain has no room.
   void lay_out() {
     float needed = kHead;
-    for (const ChainPart& part : parts) needed += part.slot.empty() ? kBox : kSlot;
+    for (const view::ChainPart& part : parts) needed += part.slot.empty() ? kBox : kSlot;
     const float gaps = static_cast<float>(parts.size() - 1);
     const float gap = std::clamp((area.h - needed) / gaps, kLeastGap, kMostGap);
     const float overflow = std::max(0.f, needed + gap * gaps - area.h);
@@ -65,7 +65,7 @@ struct ChainPainter {
     std::reverse(places.begin(), places.end());
   }
 
-  void box(const ChainPart& part, const Rect& place) {
+  void box(const view::ChainPart& part, const Rect& place) {
     p.fill(place, t.dark ? t.field : t.sunk, 5);
     p.outline(place, t.wire, line::box, 5);
     Rect inside = place.inset(12, 0);
@@ -75,7 +75,7 @@ struct ChainPainter {
   }
 
   // `layer_of` draws a layer's square in the colour of all plots by depth, and the gradient of its matrix.
-  void layer_of(const ChainPart& part, const Rect& place) {
+  void layer_of(const view::ChainPart& part, const Rect& place) {
     const int layer = part.layer - 1;
     const float y = place.centre().y;
     if (Rect{area.x, place.y, area.w, place.h}.contains(ui.mouse())) state.hovered_layer = layer;
@@ -94,7 +94,7 @@ struct ChainPainter {
 
   void token(Painter& to, const Rect& place, NormKind kind) {
     to.accent_box(t, place, radius::token);
-    to.text_in(place, {Face::Bold, type::tick}, t.on_accent, token_text(kind), Align::Centre);
+    to.text_in(place, {Face::Bold, type::tick}, t.on_accent, view::token_text(kind), Align::Centre);
   }
 
   // `drop` asks for the preset of the free slot under a norm that is let go.
@@ -104,17 +104,17 @@ struct ChainPainter {
         return ask(parts[i].placement);
   }
 
-  std::string help_of(const ChainPart& part) const {
+  std::string help_of(const view::ChainPart& part) const {
     if (part.norm == NormKind::None)
       return words::say("diagram.chain.free_slot", {{"placement", label(part.placement)}});
     bool room = false;
     for (size_t i = 0; i < parts.size(); ++i) room = room || is_free(i);
     return words::say(room ? "diagram.chain.norm_room" : "diagram.chain.norm",
-                      {{"kind", kind_words(part.norm).name}});
+                      {{"kind", view::kind_words(part.norm).name}});
   }
 
   void slot(size_t i) {
-    const ChainPart& part = parts[i];
+    const view::ChainPart& part = parts[i];
     const Rect& place = places[i];
     const bool filled = part.norm != NormKind::None;
     HitOptions options;
@@ -133,7 +133,7 @@ struct ChainPainter {
     if (dragged && hit.released) drop();
     if ((hit.clicked && !dragged) || hit.right_clicked) {
       if (!filled) return ask(part.placement);
-      state.menu = SlotId{static_cast<int>(i)};
+      state.menu = view::SlotId{static_cast<int>(i)};
       ui.open_popup("diagram/kind");
     }
   }
@@ -144,8 +144,8 @@ struct ChainPainter {
     if (kind == now) return;
     RunSpec spec = *run.spec;
     set_field(spec, "model.norm", short_name(kind));
-    WiringChange change{spec.model.stack()};
-    change.note = words::say("diagram.chain.everywhere", {{"kind", kind_words(kind).name}});
+    view::WiringChange change{spec.model.stack()};
+    change.note = words::say("diagram.chain.everywhere", {{"kind", view::kind_words(kind).name}});
     commit_change(state, input, &spec.model, change, ui.shift(), commands);
   }
 
@@ -183,7 +183,7 @@ struct ChainPainter {
 
 }  // namespace
 
-void draw_chain(Ui& ui, DiagramState& state, const DiagramInput& input, int run, const Stacks& stacks,
+void draw_chain(Ui& ui, DiagramState& state, const DiagramInput& input, int run, const view::Stacks& stacks,
                 const Rect& area, std::vector<session::Command>& commands) {
   const RunView& view = input.view.runs[static_cast<size_t>(run)];
   const ModelConfig& model = view.spec->model;
@@ -191,11 +191,11 @@ void draw_chain(Ui& ui, DiagramState& state, const DiagramInput& input, int run,
   state.preview.reset();
   state.hovered.reset();
   state.hovered_layer.reset();
-  ui.mark("diagram", area, chain_caption(model), words::say("diagram.help.chain"));
-  ChainPainter chain{ui, state, input, view, area, commands, chain_of(model, stacks.main)};
+  ui.mark("diagram", area, view::chain_caption(model), words::say("diagram.help.chain"));
+  ChainPainter chain{ui, state, input, view, area, commands, view::chain_of(model, stacks.main)};
   chain.lay_out();
   chain.draw();
   chain.menu();
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

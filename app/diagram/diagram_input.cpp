@@ -11,11 +11,11 @@
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 namespace {
 
+using namespace view;
 using namespace ui;
-using shell::Act;
 
 constexpr std::array<std::pair<Act, Slot>, 3> kKeys{
     {{Act::NormBefore, Slot::Before}, {Act::NormAfter, Slot::After}, {Act::NormStream, Slot::Stream}}};
@@ -242,17 +242,17 @@ struct SlotInput {
     for (auto [key, slot] : kKeys)
       for (const char* prefix :
            {"", "Alt+", "Shift+", "Alt+Shift+", "Ctrl+", "Ctrl+Alt+", "Ctrl+Shift+", "Ctrl+Alt+Shift+"})
-        if (ui.shortcut(std::string(prefix).append(shell::shortcut_of(key).chord)))
+        if (ui.shortcut(std::string(prefix).append(view::shortcut_of(key).chord)))
           return to_slot(at, slot, hit.alt, hit.ctrl, hit.shift);
     const NormKind here = norm(at);
-    if ((hit.clicked && hit.by_key) || (here != NormKind::None && shell::pressed(ui, Act::NormEmpty)))
+    if ((hit.clicked && hit.by_key) || (here != NormKind::None && view::pressed(ui, Act::NormEmpty)))
       commit(set_norm(stack(at.side), at, here == NormKind::None ? fill_kind() : NormKind::None, hit.alt),
              hit.shift);
-    else if (shell::pressed(ui, Act::NormKind))
+    else if (view::pressed(ui, Act::NormKind))
       open_menu(at);
-    else if (shell::pressed(ui, Act::NormLock))
+    else if (view::pressed(ui, Act::NormLock))
       toggle_lock(at);
-    else if (at.in_layer() && (shell::pressed(ui, Act::LayerOut) || ui.shortcut("Alt+X")))
+    else if (at.in_layer() && (view::pressed(ui, Act::LayerOut) || ui.shortcut("Alt+X")))
       leave_out(at, hit.alt);
   }
 
@@ -386,4 +386,4 @@ void handle_diagram(Ui& ui, DiagramState& state, const DiagramInput& input, cons
   if (!ui.popup_open("diagram/kind")) state.menu.reset();
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace normscope::lab {
+namespace normscope::diagram {
 namespace {
 
 using ui::centred;
@@ -46,16 +46,17 @@ Measures fitted(Measures m, const StackRows& t) {
   return m;
 }
 
-float row_height(const Measures& m, const StackRows& t, const DiagramRow& row, float pitch) {
-  if (row.open) return static_cast<float>(subs_of(t.cross).size()) * pitch + 3;
+float row_height(const Measures& m, const StackRows& t, const view::DiagramRow& row, float pitch) {
+  if (row.open) return static_cast<float>(view::subs_of(t.cross).size()) * pitch + 3;
   return row.count() > 1 ? m.group_h : m.single_h;
 }
 
-float sheets_height(const Measures& m, const DiagramRow& row) {
+float sheets_height(const Measures& m, const view::DiagramRow& row) {
   return !row.open && row.count() > 1 ? 2 * m.sheet : 0;
 }
 
-SublayerLayout layout_sublayer(const Measures& m, const StackLayout& d, const Rect& row, Sub sub, float top) {
+SublayerLayout layout_sublayer(const Measures& m, const StackLayout& d, const Rect& row, view::Sub sub,
+                               float top) {
   SublayerLayout s;
   s.sub = sub;
   s.stream = centred({d.stream_x, top + m.slot_y}, m.stream_w, m.slot_h);
@@ -83,7 +84,7 @@ SublayerLayout layout_sublayer(const Measures& m, const StackLayout& d, const Re
 }
 
 void layout_open(const Measures& m, const StackLayout& d, RowLayout& r, float y, float pitch) {
-  const auto subs = subs_of(d.cross);
+  const auto subs = view::subs_of(d.cross);
   const float right = m.narrow ? d.right : d.size_head.x - m.bars_gap;
   r.box = {d.left + m.open_dx, y, right - d.left - m.open_dx, static_cast<float>(subs.size()) * pitch + 3};
   for (size_t i = 0; i < subs.size(); ++i)
@@ -100,7 +101,7 @@ void layout_open(const Measures& m, const StackLayout& d, RowLayout& r, float y,
 
 void layout_bars(const Measures& m, const StackLayout& d, RowLayout& r) {
   const float cy = r.box.centre().y, right = m.narrow ? r.box.right() - 8 : 0;
-  const auto bar = [&](float y, float h, int layer, Sub sub) {
+  const auto bar = [&](float y, float h, int layer, view::Sub sub) {
     if (m.narrow)
       r.bars.push_back({{}, {right - m.gradient_w, y, m.gradient_w, h}, layer, sub});
     else
@@ -112,10 +113,11 @@ void layout_bars(const Measures& m, const StackLayout& d, RowLayout& r) {
     const float pitch = std::min(m.narrow ? 8.f : 12.f, (m.group_h + (m.narrow ? -8.f : 12.f)) / n);
     const float h = std::max(1.f, pitch - (m.narrow ? 3.f : 4.f));
     const float top = cy - (pitch * static_cast<float>(n - 1) + h) / 2;
-    for (int i = 0; i < n; ++i) bar(top + pitch * static_cast<float>(i), h, r.row.last - i, Sub::FeedForward);
+    for (int i = 0; i < n; ++i)
+      bar(top + pitch * static_cast<float>(i), h, r.row.last - i, view::Sub::FeedForward);
     return;
   }
-  const auto subs = subs_of(d.cross);
+  const auto subs = view::subs_of(d.cross);
   const float pitch = subs.size() > 2 ? 8 : 10, h = subs.size() > 2 ? 4 : 5;
   const float top = cy - (pitch * static_cast<float>(subs.size() - 1) + h) / 2;
   for (size_t i = 0; i < subs.size(); ++i)
@@ -128,7 +130,7 @@ void layout_collapsed(const Measures& m, const StackLayout& d, RowLayout& r, flo
   r.box = {d.left + m.row_dx, y, right - d.left - m.row_dx - (group ? 2 * m.sheet : 0),
            group ? m.group_h : m.single_h};
   r.sheets = group ? 2 : 0;
-  const auto subs = subs_of(d.cross);
+  const auto subs = view::subs_of(d.cross);
   const float n = static_cast<float>(subs.size());
   const float pitch = n > 2   ? (r.box.h + (group ? 0.f : 4.f)) / n
                       : group ? 27.f
@@ -169,7 +171,7 @@ StackLayout layout_stack(const Measures& base, const StackRows& t, const Rect& a
   d.right = area.right();
   d.stream_x = area.x + m.stream_dx;
   const auto& rows = t.rows;
-  const float subs = static_cast<float>(subs_of(t.cross).size());
+  const float subs = static_cast<float>(view::subs_of(t.cross).size());
 
   float needed = 2 * m.end_h + m.final_gap + join_h + bottom_gap, shares = 1;
   for (size_t i = 0; i < rows.size(); ++i) {
@@ -179,9 +181,9 @@ StackLayout layout_stack(const Measures& base, const StackRows& t, const Rect& a
   const float share = std::max(0.f, area.h - needed) / shares;
   const float pitch = m.pitch + std::min(share, m.max_pitch_extra);
   float used = needed;
-  for (const DiagramRow& row : rows) used += row.open ? subs * (pitch - m.pitch) : 0;
+  for (const view::DiagramRow& row : rows) used += row.open ? subs * (pitch - m.pitch) : 0;
   // Height that the open layer does not take goes between the rows; where all are collapsed, under them too.
-  const bool any_open = std::any_of(rows.begin(), rows.end(), [](const DiagramRow& row) { return row.open; });
+  const bool any_open = std::any_of(rows.begin(), rows.end(), [](const auto& row) { return row.open; });
   const size_t gaps = std::max<size_t>(rows.size(), 1) + (any_open ? 0 : 1);
   const float extra = std::max(0.f, area.h - used) / static_cast<float>(gaps);
 
@@ -227,14 +229,14 @@ void put_segment(StackLayout& d, bool compact) {
 
 // `route_memory` leads keys and values up from the encoder, over, down between the stacks and into cross-attention.
 void route_memory(DiagramLayout& d) {
-  const StackLayout *from = d.stack_layout(Side::Encoder), *to = d.stack_layout(Side::Main);
+  const StackLayout *from = d.stack_layout(view::Side::Encoder), *to = d.stack_layout(view::Side::Main);
   if (!from || !to || to->rows.empty()) return;
   const float roof = from->stream_top - 10, channel = (from->right + to->left) / 2;
   d.memory = {{from->stream_x, from->stream_top}, {from->stream_x, roof}, {channel, roof}};
   d.memory_label = {from->stream_x + 12, roof - 16, channel - from->stream_x - 16, 14};
   for (const RowLayout& row : to->rows)
     for (const SublayerLayout& sub : row.subs)
-      if (sub.sub == Sub::Cross) {
+      if (sub.sub == view::Sub::Cross) {
         const float y = sub.fork_y + 7, x = sub.box.centre().x;
         d.memory.insert(d.memory.end(), {{channel, y}, {x, y}, {x, sub.box.bottom() + 1}});
         return;
@@ -252,7 +254,7 @@ int RowLayout::layer_at(float y) const {
   return row.first + std::clamp(up, 0, n - 1);
 }
 
-const StackLayout* DiagramLayout::stack_layout(Side side) const {
+const StackLayout* DiagramLayout::stack_layout(view::Side side) const {
   for (const StackLayout& t : stack_layouts)
     if (t.side == side) return &t;
   return nullptr;
@@ -268,7 +270,7 @@ DiagramLayout layout_diagram(const Rect& area, const std::vector<StackRows>& sta
       d.stack_layouts.push_back(
           layout_stack(kNarrow, stack_layouts[i],
                        {area.x + (width + kChannel) * static_cast<float>(i), area.y, width, area.h},
-                       stack_layouts[i].side == Side::Encoder));
+                       stack_layouts[i].side == view::Side::Encoder));
     route_memory(d);
   } else {
     for (const StackRows& t : stack_layouts) {
@@ -281,8 +283,8 @@ DiagramLayout layout_diagram(const Rect& area, const std::vector<StackRows>& sta
   return d;
 }
 
-DiagramLayout layout_diagram(const Rect& area, const std::vector<DiagramRow>& rows, bool compact) {
-  return layout_diagram(area, std::vector<StackRows>{{Side::Main, false, rows}}, compact);
+DiagramLayout layout_diagram(const Rect& area, const std::vector<view::DiagramRow>& rows, bool compact) {
+  return layout_diagram(area, std::vector<StackRows>{{view::Side::Main, false, rows}}, compact);
 }
 
 DiagramLayout layout_small(const Rect& area, const std::vector<StackRows>& stack_layouts) {
@@ -298,11 +300,11 @@ DiagramLayout layout_small(const Rect& area, const std::vector<StackRows>& stack
   return d;
 }
 
-std::optional<Rect> place_of(const DiagramLayout& layout, SlotId at) {
+std::optional<Rect> place_of(const DiagramLayout& layout, view::SlotId at) {
   const StackLayout* stack_layout = layout.stack_layout(at.side);
   if (!stack_layout) return std::nullopt;
-  if (at.layer == kFinal) return stack_layout->final_slot;
-  if (at.layer == kEmbedding) return stack_layout->embedding_slot;
+  if (at.layer == view::kFinal) return stack_layout->final_slot;
+  if (at.layer == view::kEmbedding) return stack_layout->embedding_slot;
   for (const RowLayout& row : stack_layout->rows) {
     if (at.layer < row.row.first || at.layer > row.row.last) continue;
     for (const SublayerLayout& sub : row.subs)
@@ -313,4 +315,4 @@ std::optional<Rect> place_of(const DiagramLayout& layout, SlotId at) {
   return std::nullopt;
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

@@ -10,11 +10,11 @@
 #include "app/ui/geometry.h"
 #include "app/view/diagram_model.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 
 // `SublayerLayout` is one sub-layer of the open layer.
 struct SublayerLayout {
-  Sub sub = Sub::Attention;
+  view::Sub sub = view::Sub::Attention;
   ui::Rect box, before, after, stream;  // the function and its three slots
   ui::Vec plus;                         // where the branch is added back
   ui::Rect pill;                        // skip scale, between fork and add
@@ -29,7 +29,7 @@ struct SublayerLayout {
 
 // `SmallSlots` are the marks of a collapsed row: three for each sub-layer, those for attention lowest.
 struct SmallSlots {
-  Sub sub = Sub::Attention;
+  view::Sub sub = view::Sub::Attention;
   ui::Rect before, after, stream;
   ui::Rect enter;   // a norm at the entrance of the sub-layer's stream
   ui::Rect inside;  // room for what stands inside the function, right of the row's name
@@ -42,11 +42,11 @@ struct SmallSlots {
 struct BarLayout {
   ui::Rect size, gradient;
   int layer = 0;
-  Sub sub = Sub::FeedForward;
+  view::Sub sub = view::Sub::FeedForward;
 };
 
 struct RowLayout {
-  DiagramRow row;
+  view::DiagramRow row;
   ui::Rect box;
   std::vector<SublayerLayout> subs;  // of an open row; attention, the lowest, comes first
   std::vector<SmallSlots> small;     // of a collapsed row
@@ -58,7 +58,7 @@ struct RowLayout {
 };
 
 struct StackLayout {
-  Side side = Side::Main;
+  view::Side side = view::Side::Main;
   bool cross = false, narrow = false;  // narrow: one of two
   float left = 0, right = 0, stream_x = 0;
   ui::Rect size_head, gradient_head;  // above the columns of bars
@@ -78,13 +78,13 @@ struct DiagramLayout {
   std::vector<ui::Vec> memory;             // from the encoder's top to the cross-attention, arrow at the end
   ui::Rect memory_label;
   float content_height = 0;
-  const StackLayout* stack_layout(Side side) const;
+  const StackLayout* stack_layout(view::Side side) const;
 };
 
 struct StackRows {
-  Side side = Side::Main;
+  view::Side side = view::Side::Main;
   bool cross = false;
-  std::vector<DiagramRow> rows;
+  std::vector<view::DiagramRow> rows;
   bool embedding_norm = false;  // needs room under the lowest row
   bool second = false;          // a second stream needs room where it joins the residual stream
   bool segment = false;         // a memory stands beside the embedding
@@ -92,13 +92,13 @@ struct StackRows {
 
 DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<StackRows>& stack_layouts, bool compact);
 // This `layout_diagram` lays out a single stack without cross-attention.
-DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<DiagramRow>& rows, bool compact);
+DiagramLayout layout_diagram(const ui::Rect& area, const std::vector<view::DiagramRow>& rows, bool compact);
 
 // `layout_small` lays out one stack or both in small, without controls, each as narrow as in an encoder-decoder.
 DiagramLayout layout_small(const ui::Rect& area, const std::vector<StackRows>& stack_layouts);
 
 // `place_of` returns where a slot is drawn: large in an open layer, small in a collapsed row (a group shares its
 // marks).
-std::optional<ui::Rect> place_of(const DiagramLayout&, SlotId at);
+std::optional<ui::Rect> place_of(const DiagramLayout&, view::SlotId at);
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

@@ -10,7 +10,7 @@
 #include "app/words/words.h"
 #include "training/session/ablation.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 namespace {
 
 using namespace ui;
@@ -57,7 +57,7 @@ struct Controls {
                       {{"place", place_words(name)}});
   }
   std::string control_name(int layer, const char* sub) const {
-    return fmt::format("diagram/{}layer{}{}/skip", side_prefix(stack_layout.side), layer + 1, sub);
+    return fmt::format("diagram/{}layer{}{}/skip", view::side_prefix(stack_layout.side), layer + 1, sub);
   }
   void control(const Rect& place, int layer, const std::string& name, const char* sub) {
     HitOptions options;
@@ -72,7 +72,7 @@ struct Controls {
   void open_row(const RowLayout& row) {
     const int layer = row.row.first;
     for (const SublayerLayout& sub : row.subs) {
-      const std::string part = std::string("/") + to_string(sub.sub);
+      const std::string part = std::string("/") + view::to_string(sub.sub);
       control(joined(sub.size_bar, sub.bar), layer, place_name(model(), stack_layout.side, layer, sub.sub),
               part.c_str());
     }
@@ -89,7 +89,7 @@ struct Controls {
     options.focusable = false;
     options.radius = 3;
     options.tooltip = false;
-    const Hit hit = ui.hit(fmt::format("diagram/{}layers{}-{}/skip", side_prefix(stack_layout.side),
+    const Hit hit = ui.hit(fmt::format("diagram/{}layers{}-{}/skip", view::side_prefix(stack_layout.side),
                                        first + 1, row.row.last + 1),
                            zone, "", words::say("diagram.out.bars"), options);
     for (const BarLayout& bar : row.bars) {
@@ -105,9 +105,9 @@ struct Controls {
 
 }  // namespace
 
-std::string place_name(const ModelConfig& model, Side side, int layer, std::optional<Sub> sub) {
-  return fmt::format("{}L{:02}{}{}", name_prefix(model, side), layer + 1, sub ? "." : "",
-                     sub ? to_string(*sub) : "");
+std::string place_name(const ModelConfig& model, view::Side side, int layer, std::optional<view::Sub> sub) {
+  return fmt::format("{}L{:02}{}{}", view::name_prefix(model, side), layer + 1, sub ? "." : "",
+                     sub ? view::to_string(*sub) : "");
 }
 
 bool is_left_out(const DiagramState& state, const std::string& name) {
@@ -143,4 +143,4 @@ LeftOutWords left_out_words(const DiagramState& state, const RunView& run, bool 
                             {"step", grouped(measured->step)}})};
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

@@ -10,7 +10,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 namespace {
 
 using namespace ui;
@@ -21,19 +21,19 @@ constexpr float kWidth = 330, kRow = 27, kCaption = 19;
 std::vector<NormKind> ordered_kinds() {
   std::vector<std::string_view> groups;
   for (NormKind kind : kNormKinds) {
-    const std::string_view group = kind_words(kind).group;
+    const std::string_view group = view::kind_words(kind).group;
     if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
   }
   std::stable_partition(groups.begin(), groups.end(), [](std::string_view g) { return !g.empty(); });
   std::vector<NormKind> kinds;
   for (std::string_view group : groups)
     for (NormKind kind : kNormKinds)
-      if (kind_words(kind).group == group) kinds.push_back(kind);
+      if (view::kind_words(kind).group == group) kinds.push_back(kind);
   return kinds;
 }
 
 bool kind_row(Ui& ui, const Rect& row, NormKind kind, bool selected) {
-  const KindWords& words = kind_words(kind);
+  const view::KindWords& words = view::kind_words(kind);
   Painter& p = ui.paint();
   const Theme& t = ui.theme();
   HitOptions options;
@@ -76,8 +76,8 @@ KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked, bool
   float height = 12 + kRow * static_cast<float>(kinds.size()) + (lockable ? kRow + 5 : 0);
   std::string_view group;
   for (NormKind kind : kinds)
-    if (group != kind_words(kind).group) {
-      group = kind_words(kind).group;
+    if (group != view::kind_words(kind).group) {
+      group = view::kind_words(kind).group;
       height += group.empty() ? 5 : kCaption;
     }
   Rect box{std::min(anchor.x, ui.size().x - kWidth - 4), anchor.bottom() + 6, kWidth, height};
@@ -87,8 +87,8 @@ KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked, bool
   Rect rows = box.inset(6);
   group = {};
   for (NormKind kind : kinds) {
-    if (group != kind_words(kind).group) {
-      group = kind_words(kind).group;
+    if (group != view::kind_words(kind).group) {
+      group = view::kind_words(kind).group;
       if (group.empty())
         rows.take_top(5);
       else
@@ -106,4 +106,4 @@ KindChoice kind_menu(Ui& ui, const Rect& anchor, NormKind now, bool locked, bool
   return choice;
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

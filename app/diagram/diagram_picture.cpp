@@ -9,7 +9,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 namespace {
 
 using namespace ui;
@@ -21,15 +21,17 @@ struct Picture : SublayerPainter {
   Picture(const TokenPainter& tokens, const StackLayout& stack_layout, const RunView& view, int run_colour)
       : SublayerPainter(tokens, stack_layout, view), colour(run_colour) {}
 
-  SlotId at(int layer, Sub sub, Slot slot) const { return {layer, sub, slot, d.side}; }
-  bool stream_broken(SlotId id) const { return norm_at(stack.wiring, id) != NormKind::None || target(id); }
+  view::SlotId at(int layer, view::Sub sub, Slot slot) const { return {layer, sub, slot, d.side}; }
+  bool stream_broken(view::SlotId id) const {
+    return view::norm_at(stack.wiring, id) != NormKind::None || target(id);
+  }
 
   bool painted(int layer) const {
     return state.brush && state.dragging && state.dragging->side == d.side &&
            std::find(state.painted.begin(), state.painted.end(), layer) != state.painted.end();
   }
 
-  bool out(int layer, std::optional<Sub> sub = {}) const {
+  bool out(int layer, std::optional<view::Sub> sub = {}) const {
     return !state.left_out.empty() && is_left_out(state, place_name(run.spec->model, d.side, layer, sub));
   }
   // `veil` covers what is clicked away with the colour of the ground.
@@ -46,8 +48,8 @@ struct Picture : SublayerPainter {
     p.fill(r.box, ground(), radius::panel);
     p.outline(r.box, painted(r.row.first) ? t.ink : t.border, painted(r.row.first) ? 1.6f : 1, radius::panel);
     for (const SublayerLayout& s : r.subs) {
-      const SlotId id = at(r.row.first, s.sub, Slot::Stream);
-      if (norm_at(stack.wiring, id) == NormKind::None && !target(id) && !legal(id))
+      const view::SlotId id = at(r.row.first, s.sub, Slot::Stream);
+      if (view::norm_at(stack.wiring, id) == NormKind::None && !target(id) && !legal(id))
         p.dashed_outline(s.stream, t.slot, line::outline, kSlotDash, radius::token);
     }
   }
@@ -64,7 +66,7 @@ struct Picture : SublayerPainter {
     if (kind == NormKind::None) return;
     Rect place = centred({d.stream_x, s.fork_y + 13}, s.stream.w, 16);
     if (i > 0) {  // where the norm on the stream of the sub-layer below would stand, or above that
-      const SlotId below = at(layer, r.subs[i - 1].sub, Slot::Stream);
+      const view::SlotId below = at(layer, r.subs[i - 1].sub, Slot::Stream);
       place = r.subs[i - 1].stream;
       if (stream_broken(below) || legal(below))
         place = centred({d.stream_x, std::min(s.fork_y + 6, place.y - 9)}, s.stream.w, 13);
@@ -79,7 +81,7 @@ struct Picture : SublayerPainter {
     for (size_t i = 0; i < r.subs.size(); ++i) enter_norm(r, i);
     for (size_t i = 0; i < r.subs.size(); ++i) {
       const SublayerLayout& s = r.subs[i];
-      const SlotId stream = at(layer, s.sub, Slot::Stream);
+      const view::SlotId stream = at(layer, s.sub, Slot::Stream);
       if (stream_broken(stream)) break_stream(s.stream, ground());
       branch(s, layer);
       for (Slot which : {Slot::Stream, Slot::Before, Slot::After})
@@ -97,10 +99,10 @@ struct Picture : SublayerPainter {
         pass_by(s.stream.y - 4, s.fork_y + 4, ground());
       }
       if (d.narrow) continue;
-      const std::string& name = words::say(s.sub == Sub::Cross       ? "diagram.picture.cross"
-                                           : s.sub == Sub::Attention ? "diagram.picture.attention"
-                                           : compact                 ? "diagram.picture.ffn_brief"
-                                                                     : "diagram.picture.ffn");
+      const std::string& name = words::say(s.sub == view::Sub::Cross       ? "diagram.picture.cross"
+                                           : s.sub == view::Sub::Attention ? "diagram.picture.attention"
+                                           : compact                       ? "diagram.picture.ffn_brief"
+                                                                           : "diagram.picture.ffn");
       p.text({s.size_bar.x, s.bar.bottom() + 14}, {Face::Sans, type::tick}, t.ink3, name);
     }
     if (!d.narrow) slot_names(r);
@@ -127,7 +129,7 @@ struct Picture : SublayerPainter {
 
   // `bottom_skip` is B2T: the layer's input joins the sum of its feed-forward sub-layer.
   bool bottom_skip(const RowLayout& r) const {
-    return wiring(r.row.first, Sub::FeedForward).bottom && !r.subs.empty();
+    return wiring(r.row.first, view::Sub::FeedForward).bottom && !r.subs.empty();
   }
   void bottom_line(const RowLayout& r) {
     const SublayerLayout &low = r.subs.front(), &high = r.subs.back();
@@ -152,7 +154,7 @@ struct Picture : SublayerPainter {
     p.outline(r.box, any_painted ? t.ink : t.strong, any_painted ? 1.6f : 1, 6);
     p.hairline({d.stream_x, r.box.centre().y}, {r.box.x, r.box.centre().y}, t.wire, 1.6f);
     for (const SmallSlots& small : r.small)
-      if (norm_at(stack.wiring, at(r.row.first, small.sub, Slot::Stream)) == NormKind::None)
+      if (view::norm_at(stack.wiring, at(r.row.first, small.sub, Slot::Stream)) == NormKind::None)
         p.dashed_outline(small.stream, t.slot, 1, {2.5f, 2}, 4);
   }
 
@@ -160,7 +162,7 @@ struct Picture : SublayerPainter {
   void collapsed_front(const RowLayout& r) {
     for (const SmallSlots& small : r.small)
       for (Slot which : {Slot::Stream, Slot::Before, Slot::After}) {
-        SlotId id = at(r.row.first, small.sub, which);
+        view::SlotId id = at(r.row.first, small.sub, which);
         for (int layer = r.row.first; layer <= r.row.last; ++layer)
           if (ghost(at(layer, small.sub, which)) || target(at(layer, small.sub, which))) id.layer = layer;
         if (which == Slot::Stream && stream_broken(id)) break_stream(small.stream, t.panel);
@@ -276,7 +278,7 @@ struct Picture : SublayerPainter {
   void ends() {
     const std::string& token = words::say("diagram.picture.token");
     const std::string& unit = input.view.unit.empty() ? token : input.view.unit;
-    const bool beside = stacks.both, encoder = beside && d.side == Side::Encoder;
+    const bool beside = stacks.both, encoder = beside && d.side == view::Side::Encoder;
     const bool small = d.narrow || (compact && beside);
     const ModelConfig& model = run.spec->model;
     const bool lone_encoder = !beside && model.architecture == Architecture::Encoder;
@@ -315,7 +317,8 @@ struct Picture : SublayerPainter {
     const bool on = stack.wiring.final != NormKind::None;
     const ModelConfig& model = run.spec->model;
     const Placement placement = placement_of(
-        stack.wiring, context_of(model, d.side == Side::Main && model.architecture != Architecture::Encoder));
+        stack.wiring,
+        context_of(model, d.side == view::Side::Main && model.architecture != Architecture::Encoder));
     const char* const key = on                                           ? "diagram.picture.final"
                             : placement == Placement::Custom || d.narrow ? "diagram.picture.final_off"
                                                                          : "diagram.picture.final_off_in";
@@ -336,15 +339,15 @@ struct Picture : SublayerPainter {
   }
 
   void stream() {
-    const SlotId final_id = at(kFinal, Sub::Attention, Slot::Stream);
+    const view::SlotId final_id = at(view::kFinal, view::Sub::Attention, Slot::Stream);
     if (stack.wiring.final == NormKind::None)
       p.dashed_outline(d.final_slot, t.slot, line::outline, kSlotDash, radius::token);
     p.fill({d.stream_x - line::stream / 2, d.stream_top, line::stream, d.stream_bottom - d.stream_top},
            t.runs[static_cast<size_t>(colour)].line);
     if (!d.second.empty()) second_stream();
     if (stack.wiring.final != NormKind::None) end_norm(d.final_slot, final_id);
-    const SlotId embedding_id = at(kEmbedding, Sub::Attention, Slot::Stream);
-    const std::string embedding = "diagram/" + slot_name(embedding_id);
+    const view::SlotId embedding_id = at(view::kEmbedding, view::Sub::Attention, Slot::Stream);
+    const std::string embedding = "diagram/" + view::slot_name(embedding_id);
     if (stack.wiring.embedding != NormKind::None)
       end_norm(d.embedding_slot, embedding_id);
     else if (ui.focused() == embedding || d.embedding_slot.inset(-2).contains(ui.mouse()))
@@ -352,13 +355,13 @@ struct Picture : SublayerPainter {
   }
 
   // `end_norm` draws a norm of the stack on the residual stream, above or below the layers.
-  void end_norm(const Rect& slot, SlotId id) {
+  void end_norm(const Rect& slot, view::SlotId id) {
     break_stream(slot, t.panel);
-    const Rect place = centred(slot.centre(), d.narrow ? 26.f : 32.f, id.layer == kFinal ? 18 : slot.h);
+    const Rect place = centred(slot.centre(), d.narrow ? 26.f : 32.f, id.layer == view::kFinal ? 18 : slot.h);
     if (stack.is_locked(id))
-      locked_token(place, norm_at(stack.wiring, id));
+      locked_token(place, view::norm_at(stack.wiring, id));
     else
-      token(place, norm_at(stack.wiring, id), state.hovered == id);
+      token(place, view::norm_at(stack.wiring, id), state.hovered == id);
   }
 
   void back() {
@@ -373,7 +376,7 @@ struct Picture : SublayerPainter {
 }  // namespace
 
 void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input, const DiagramLayout& layout,
-                   const Stacks& stacks, int run) {
+                   const view::Stacks& stacks, int run) {
   const RunView& view = input.view.runs[static_cast<size_t>(run)];
   const int letter = state.pending && state.selected == 'D' ? 3 : view.letter - 'A';
   std::vector<Picture> stack_layouts;
@@ -393,4 +396,4 @@ void paint_diagram(Ui& ui, const DiagramState& state, const DiagramInput& input,
   if (!stack_layouts.empty()) stack_layouts.front().held_token(layout);
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

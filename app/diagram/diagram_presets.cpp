@@ -11,7 +11,7 @@
 #include "app/view/chain.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 namespace {
 
 using namespace ui;
@@ -20,17 +20,17 @@ constexpr int kCustom = -1;
 
 std::string preset_label(Placement placement) { return row_of(placement).short_label; }
 
-StackContext context_for(const ModelConfig& model, Side side) {
-  return context_of(model, side == Side::Main && model.architecture != Architecture::Encoder);
+StackContext context_for(const ModelConfig& model, view::Side side) {
+  return context_of(model, side == view::Side::Main && model.architecture != Architecture::Encoder);
 }
 
 // `preset_of` returns the index of the preset that these stacks are, or kCustom.
-int preset_of(const ModelConfig& model, const Stacks& stacks, int which) {
-  const auto placement = [&](Side side) {
+int preset_of(const ModelConfig& model, const view::Stacks& stacks, int which) {
+  const auto placement = [&](view::Side side) {
     return placement_of(stacks.wiring(side), context_for(model, side));
   };
-  Placement now = placement(which == 1 ? Side::Encoder : Side::Main);
-  if (stacks.both && which == 0 && placement(Side::Encoder) != now) now = Placement::Custom;
+  Placement now = placement(which == 1 ? view::Side::Encoder : view::Side::Main);
+  if (stacks.both && which == 0 && placement(view::Side::Encoder) != now) now = Placement::Custom;
   const auto at = std::find(std::begin(kPresets), std::end(kPresets), now);
   return at == std::end(kPresets) ? kCustom : static_cast<int>(at - std::begin(kPresets));
 }
@@ -55,7 +55,7 @@ std::string_view whole_parts(Painter& p, const TextStyle& style, std::string_vie
 int next_preset(const Ui& ui, const ModelConfig& model, int from, int by, int first) {
   const int count = static_cast<int>(std::size(kPresets));
   for (int i = from + by; i >= first && i < count; i += by)
-    if (!preset_held(ui, kPresets[i]) && preset_refusal(model, kPresets[i]).empty()) return i;
+    if (!preset_held(ui, kPresets[i]) && view::preset_refusal(model, kPresets[i]).empty()) return i;
   return from;
 }
 
@@ -112,7 +112,7 @@ bool preset_list(Ui& ui, const std::string& name, const Rect& rect, const ModelC
   if (!ui.begin_popup(name, list)) return selected != before;
   Rect rest = list.inset(4);
   for (int i = first; i < count; ++i) {
-    const std::string refusal = preset_refusal(model, kPresets[i]);
+    const std::string refusal = view::preset_refusal(model, kPresets[i]);
     if (preset_item(ui, name, rest.take_top(pitch), row_of(kPresets[i]), i == selected,
                     refusal.empty() ? preset_help(kPresets[i]) : refusal, refusal.empty()) &&
         !preset_held(ui, kPresets[i])) {
@@ -141,7 +141,7 @@ bool preset_row(Ui& ui, Rect rect, const ModelConfig& model, int& selected) {
   for (Placement placement : kPresets) {
     labels.push_back(preset_label(placement));
     helps.push_back(preset_help(placement));
-    refusals.push_back(preset_refusal(model, placement));
+    refusals.push_back(view::preset_refusal(model, placement));
   }
   if (has_room(ui, labels, rect.w))
     return segmented(ui, "diagram/preset", rect, labels, selected, preset_help(), helps, refusals);
@@ -172,7 +172,7 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   const int run = shown_run(state, input.view);
   if (run < 0) return;
   const ModelConfig& model = input.view.runs[static_cast<size_t>(run)].spec->model;
-  const Stacks stacks = shown_stacks(state, input.view, run);
+  const view::Stacks stacks = shown_stacks(state, input.view, run);
   Rect row = rect;
   int which = 0;
   if (stacks.both && !as_list) {  // a list alone has no room for it: it changes both
@@ -199,10 +199,10 @@ void draw_presets(Ui& ui, DiagramState& state, const DiagramInput& input, const 
   if (which == 0) {
     set_placement(next, chosen);
   } else {
-    const Side side = which == 1 ? Side::Encoder : Side::Main;
-    stack_of(next, side) = preset_stack(chosen, model.norm, context_for(model, side));
+    const view::Side side = which == 1 ? view::Side::Encoder : view::Side::Main;
+    view::stack_of(next, side) = preset_stack(chosen, model.norm, context_for(model, side));
   }
-  WiringChange change{next.stack()};
+  view::WiringChange change{next.stack()};
   change.note = words::say(which == 0   ? "diagram.preset.in_all"
                            : which == 1 ? "diagram.preset.in_encoder"
                                         : "diagram.preset.in_decoder",
@@ -215,4 +215,4 @@ bool preset_held(const Ui& ui, Placement placement) {
   return ui.held("diagram/preset/" + label) || ui.held("diagram/preset-more/" + label);
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

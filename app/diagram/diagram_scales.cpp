@@ -7,7 +7,7 @@
 #include "app/diagram/diagram.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 namespace {
 
 std::string when(const ScalesNow& now) {
@@ -33,12 +33,14 @@ ScaleWords constant(const std::string& symbol, float value, const char* key) {
 
 }  // namespace
 
-ScalesNow scales_at(LabData& data, const RunView& run, Side side, int layer, Sub sub, int step) {
+ScalesNow scales_at(view::LabData& data, const RunView& run, view::Side side, int layer, view::Sub sub,
+                    int step) {
   if (run.history && step < run.history->last_step()) {  // a run as it stood then, or the newest one
-    const std::string name = fmt::format("{}L{:02}.{}", prefix_of(run, side), layer + 1, to_string(sub));
+    const std::string name =
+        fmt::format("{}L{:02}.{}", view::prefix_of(run, side), layer + 1, view::to_string(sub));
     return {data.value(run, name + ".skip.mean", step), data.value(run, name + ".branch.mean", step), step};
   }
-  const size_t index = sublayer_index(run.spec->model, side, layer, sub);
+  const size_t index = view::sublayer_index(run.spec->model, side, layer, sub);
   ScalesNow now;
   if (index < run.skip_scales.size()) now.skip = run.skip_scales[index];
   if (index < run.branch_scales.size()) now.branch = run.branch_scales[index];
@@ -75,7 +77,7 @@ ScaleWords branch_words(const Wiring& wiring, const ScalesNow& scales) {
 }
 
 void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& input,
-                 const StackLayout& stack_layout, const Stacks& stacks, const ui::Rect& clip) {
+                 const StackLayout& stack_layout, const view::Stacks& stacks, const ui::Rect& clip) {
   const RunView& run = input.view.runs[static_cast<size_t>(shown_run(state, input.view))];
   const auto tell = [&](const ui::Rect& pill, const ScaleWords& words, const std::string& name) {
     if (words.text.empty() || !clip.contains(pill.centre())) return;
@@ -84,15 +86,15 @@ void tell_scales(ui::Ui& ui, const DiagramState& state, const DiagramInput& inpu
   };
   for (const RowLayout& row : stack_layout.rows)
     for (const SublayerLayout& s : row.subs) {
-      const Wiring& wiring = wiring_of(stacks.wiring(stack_layout.side), row.row.first, s.sub);
+      const Wiring& wiring = view::wiring_of(stacks.wiring(stack_layout.side), row.row.first, s.sub);
       const ScalesNow now =
           state.pending ? ScalesNow{}
                         : scales_at(input.data, run, stack_layout.side, row.row.first, s.sub, input.step);
-      const std::string place = fmt::format("diagram/{}layer{}/{}/", side_prefix(stack_layout.side),
-                                            row.row.first + 1, to_string(s.sub));
+      const std::string place = fmt::format("diagram/{}layer{}/{}/", view::side_prefix(stack_layout.side),
+                                            row.row.first + 1, view::to_string(s.sub));
       tell(s.pill, skip_words(wiring, now), place + "skip-scale");
       tell(s.branch_pill, branch_words(wiring, now), place + "branch-scale");
     }
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

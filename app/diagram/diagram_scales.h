@@ -9,7 +9,7 @@
 #include "app/view/lab_data.h"
 #include "training/session/lab.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 
 // `ScaleWords` are empty where a sub-layer has no such scale.
 struct ScaleWords {
@@ -23,8 +23,8 @@ struct ScalesNow {
 };
 // `scales_at` returns the scales at a step: at the newest step as they are, at an earlier one as its frame in the
 // history has them.
-ScalesNow scales_at(LabData&, const RunView&, Side, int layer, Sub, int step);
+ScalesNow scales_at(view::LabData&, const RunView&, view::Side, int layer, view::Sub, int step);
 ScaleWords skip_words(const Wiring&, const ScalesNow&);
 ScaleWords branch_words(const Wiring&, const ScalesNow&);
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

@@ -12,7 +12,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 
 using namespace ui;
 
@@ -21,11 +21,11 @@ namespace {
 constexpr float kCorner = 10;  // radius of the corner where the branch returns
 
 // `sub_titles` are names of a function, the longest first: the first that fits is used.
-std::array<std::string, 2> sub_titles(Sub sub, bool beside_cross) {
-  const char* name = sub == Sub::Cross         ? "cross"
-                     : sub == Sub::FeedForward ? "ffn"
-                     : beside_cross            ? "self"
-                                               : "attention";
+std::array<std::string, 2> sub_titles(view::Sub sub, bool beside_cross) {
+  const char* name = sub == view::Sub::Cross         ? "cross"
+                     : sub == view::Sub::FeedForward ? "ffn"
+                     : beside_cross                  ? "self"
+                                                     : "attention";
   return {words::say(fmt::format("diagram.picture.box.{}", name)),
           words::say(fmt::format("diagram.picture.box.{}_brief", name))};
 }
@@ -33,8 +33,8 @@ std::array<std::string, 2> sub_titles(Sub sub, bool beside_cross) {
 }  // namespace
 
 // `branch_width` is 2.4 px, or 2 to 5 by the branch's own share of the state once that is measured.
-float SublayerPainter::branch_width(Sub sub, int layer) const {
-  const float share = own_share(input.data, run, layer, sub, input.step, d.side);
+float SublayerPainter::branch_width(view::Sub sub, int layer) const {
+  const float share = panels::own_share(input.data, run, layer, sub, input.step, d.side);
   return std::isfinite(share) ? 2 + 3 * std::clamp(share, 0.f, 1.f) : line::branch;
 }
 
@@ -70,7 +70,7 @@ void SublayerPainter::function_box(const SublayerLayout& s, int layer) {
   p.fill(s.box, solid(), 6);
   p.outline(s.box, t.wire, line::box, 6);
   std::vector<std::string> inside = inner_words(wiring(layer, s.sub).inner);
-  if (s.sub == Sub::Attention) add_memory(inside, s.box.w);
+  if (s.sub == view::Sub::Attention) add_memory(inside, s.box.w);
   const bool small = compact || d.narrow;
   Rect words = s.box;
   if (!inside.empty()) {
@@ -132,7 +132,7 @@ void SublayerPainter::second_stream() {
   p.line({x + k, y}, {d.stream_x - 7, y}, t.wire, 2);
   p.fill({x - 4, d.second.y - 2, 8, d.second.h + 4}, t.panel);
   small_fixed(d.second);
-  const std::string_view text = token_text(stack.wiring.second);
+  const std::string_view text = view::token_text(stack.wiring.second);
   if (p.text_width({Face::Bold, type::tick}, text) + 4 < d.second.w)
     p.text_in(d.second, {Face::Bold, type::tick}, t.ink2, text, Align::Centre);
   plus(d.join);
@@ -176,7 +176,7 @@ std::string SublayerPainter::memory_words() const {
                   words::say("diagram.picture.states", {{"states", states}})});
 }
 
-void SublayerPainter::size_bar(const Rect& r, int layer, Sub sub) {
+void SublayerPainter::size_bar(const Rect& r, int layer, view::Sub sub) {
   if (r.empty()) return;
   p.fill(r, solid(), 2);
   const float value = input.data.stream_variance(run, layer, sub, input.step, d.side);
@@ -185,7 +185,7 @@ void SublayerPainter::size_bar(const Rect& r, int layer, Sub sub) {
   p.fill({r.x, r.y, r.w * share, r.h}, t.wire, 2);
 }
 
-void SublayerPainter::gradient_bar(const Rect& r, int layer, Sub sub) {
+void SublayerPainter::gradient_bar(const Rect& r, int layer, view::Sub sub) {
   paint_gradient_bar(ui, r, input.data.gradient(run, layer, sub, input.step, d.side), layer, layers(),
                      input.hover_layer == layer);
 }
@@ -200,4 +200,4 @@ void paint_gradient_bar(Ui& ui, const Rect& r, float value, int layer, int layer
   p.fill({r.x, r.y, r.w * share, r.h}, depth_colour(t, layer, layers), 2);
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

@@ -8,7 +8,7 @@
 
 #include "app/diagram/diagram_tokens.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 
 // `paint_gradient_bar` draws on a log scale, a millionth to 3, in the colour of the layer (from 0). `lit`: the layer
 // is under the hand elsewhere.
@@ -24,7 +24,7 @@ struct SublayerPainter : TokenPainter {
   bool compact;
 
   int layers() const { return stack.layers(); }
-  const Wiring& wiring(int layer, Sub sub) const { return wiring_of(stack.wiring, layer, sub); }
+  const Wiring& wiring(int layer, view::Sub sub) const { return view::wiring_of(stack.wiring, layer, sub); }
 
   void branch(const SublayerLayout&, int layer);
   // `function_box` draws the function with the norms that stand inside it, which cannot be moved.
@@ -41,13 +41,15 @@ struct SublayerPainter : TokenPainter {
   // `scales` draws the skip scale on the residual stream. The branch's scale, LayerNorm Scaling's factor and
   // DeepNorm's init gain stand beside the branch.
   void scales(const SublayerLayout&, int layer);
-  void size_bar(const ui::Rect&, int layer, Sub sub);  // variance of the residual stream, log, 0.01 to 100
-  void gradient_bar(const ui::Rect&, int layer, Sub sub);  // norm of the gradient, log, a millionth to 3
+  void size_bar(const ui::Rect&, int layer,
+                view::Sub sub);  // variance of the residual stream, log, 0.01 to 100
+  void gradient_bar(const ui::Rect&, int layer,
+                    view::Sub sub);  // norm of the gradient, log, a millionth to 3
 
  private:
-  float branch_width(Sub sub, int layer) const;
+  float branch_width(view::Sub sub, int layer) const;
   void add_memory(std::vector<std::string>& inside, float width) const;
   void pill(const ui::Rect&, const std::string& text);
 };
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

@@ -5,12 +5,12 @@
 
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 namespace {
 
 using namespace ui;
 
-bool holds(const std::vector<SlotId>& slots, SlotId at) {
+bool holds(const std::vector<view::SlotId>& slots, view::SlotId at) {
   return std::find(slots.begin(), slots.end(), at) != slots.end();
 }
 
@@ -23,36 +23,37 @@ void lock(Painter& p, Vec centre, float h, Colour colour) {
 
 }  // namespace
 
-TokenPainter::TokenPainter(Ui& u, const DiagramState& s, const DiagramInput& i, const Stacks& all, Stack one)
+TokenPainter::TokenPainter(Ui& u, const DiagramState& s, const DiagramInput& i, const view::Stacks& all,
+                           view::Stack one)
     : ui(u), p(u.paint()), top(u.paint_top()), t(u.theme()), state(s), input(i), stacks(all), stack(one) {}
 
-bool TokenPainter::ghost(SlotId at) const {
+bool TokenPainter::ghost(view::SlotId at) const {
   if (!state.dragging) return false;
   if (*state.dragging == at) return true;
   return state.target && state.preview && holds(state.preview->from, at);
 }
 
-bool TokenPainter::target(SlotId at) const {
+bool TokenPainter::target(view::SlotId at) const {
   return state.target && state.preview && holds(state.preview->to, at);
 }
 
-bool TokenPainter::legal(SlotId at) const {
+bool TokenPainter::legal(view::SlotId at) const {
   return state.dragging && state.dragging->layer == at.layer && state.dragging->sub == at.sub &&
-         state.dragging->side == at.side && legal_move(stack, *state.dragging, at.slot);
+         state.dragging->side == at.side && view::legal_move(stack, *state.dragging, at.slot);
 }
 
-bool TokenPainter::lit(SlotId at) const {
-  if (!state.hovered || state.dragging || norm_at(stack.wiring, at) == NormKind::None) return false;
+bool TokenPainter::lit(view::SlotId at) const {
+  if (!state.hovered || state.dragging || view::norm_at(stack.wiring, at) == NormKind::None) return false;
   if (*state.hovered == at) return true;
   return !ui.alt() && state.hovered->in_layer() && state.hovered->side == at.side &&
          state.hovered->slot == at.slot && !stack.is_locked(at) && !stack.is_locked(*state.hovered) &&
-         same_layer(stack, state.hovered->layer, at.layer);
+         view::same_layer(stack, state.hovered->layer, at.layer);
 }
 
 void TokenPainter::token(const Rect& r, NormKind kind, bool halo) {
   if (halo) p.halo(t, r, radius::token, 0.8f);
   p.accent_box(t, r, radius::token);
-  const std::string_view text = token_text(kind);
+  const std::string_view text = view::token_text(kind);
   p.text_in(r, {Face::Bold, type::tick}, t.on_accent, text, Align::Centre);
 }
 
@@ -60,10 +61,10 @@ void TokenPainter::locked_token(const Rect& r, NormKind kind) {
   p.fill(r, solid(), radius::token);
   p.outline(r, t.slot, line::outline, radius::token);
   const TextStyle style{Face::Bold, type::tick};
-  const float w = p.text_width(style, token_text(kind));
+  const float w = p.text_width(style, view::token_text(kind));
   const bool room = w + 10 < r.w;
   if (room) lock(p, {r.centre().x - w / 2 - 2.5f, r.centre().y}, 7, t.ink2);
-  p.text_in(r.moved(room ? 3.5f : 0, 0), style, t.ink2, token_text(kind), Align::Centre);
+  p.text_in(r.moved(room ? 3.5f : 0, 0), style, t.ink2, view::token_text(kind), Align::Centre);
 }
 
 void TokenPainter::small_fixed(const Rect& r) {
@@ -71,12 +72,12 @@ void TokenPainter::small_fixed(const Rect& r) {
   p.outline(r, t.ink2, 1, 3);
 }
 
-void TokenPainter::slot(const Rect& r, SlotId at, Colour behind) {
-  const NormKind kind = norm_at(stack.wiring, at);
+void TokenPainter::slot(const Rect& r, view::SlotId at, Colour behind) {
+  const NormKind kind = view::norm_at(stack.wiring, at);
   if (ghost(at)) {
     p.fill(r, behind, radius::token);
     p.dashed_outline(r, t.slot, line::outline, kSlotDash, radius::token);
-    p.text_in(r, {Face::Sans, type::tick}, t.ink3, token_text(kind), Align::Centre);
+    p.text_in(r, {Face::Sans, type::tick}, t.ink3, view::token_text(kind), Align::Centre);
   } else if (kind != NormKind::None && stack.is_locked(at)) {
     locked_token(r, kind);
   } else if (kind != NormKind::None) {
@@ -94,9 +95,9 @@ void TokenPainter::slot(const Rect& r, SlotId at, Colour behind) {
   }
 }
 
-void TokenPainter::small_slot(const Rect& r, SlotId at) {
+void TokenPainter::small_slot(const Rect& r, view::SlotId at) {
   constexpr float kRound = 4;
-  const bool filled = norm_at(stack.wiring, at) != NormKind::None;
+  const bool filled = view::norm_at(stack.wiring, at) != NormKind::None;
   if (ghost(at)) {
     p.fill(r, t.panel, kRound);
     p.dashed_outline(r, t.slot, 1, {2.5f, 2}, kRound);
@@ -121,12 +122,12 @@ void TokenPainter::held_token(const DiagramLayout& layout) {
   if (!state.dragging) return;
   const auto from = place_of(layout, *state.dragging);
   if (!from) return;
-  const NormKind kind = norm_at(stacks.wiring(state.dragging->side), *state.dragging);
+  const NormKind kind = view::norm_at(stacks.wiring(state.dragging->side), *state.dragging);
   const Vec at = from->centre() + state.grip;
   const Rect lifted = centred(at, 37, 23);
   top.shadow(t, lifted, 6);
   top.accent_box(t, lifted, 6);
-  top.text_in(lifted, {Face::Bold, type::body}, t.on_accent, token_text(kind), Align::Centre);
+  top.text_in(lifted, {Face::Bold, type::body}, t.on_accent, view::token_text(kind), Align::Centre);
 }
 
 void TokenPainter::memory_line(const DiagramLayout& layout) {
@@ -177,12 +178,12 @@ std::vector<std::string> inner_words(const Inner& inner) {
            : inner.key != NormKind::None ? inner.key
                                          : inner.value;
   };
-  if (!heads.empty()) words.push_back(std::string(token_text(kind_of())) + " " + heads);
+  if (!heads.empty()) words.push_back(std::string(view::token_text(kind_of())) + " " + heads);
   if (inner.output != NormKind::None)
-    words.push_back(words::say("diagram.picture.out", {{"kind", token_text(inner.output)}}));
+    words.push_back(words::say("diagram.picture.out", {{"kind", view::token_text(inner.output)}}));
   if (inner.head_scale) words.push_back("×head");
   if (inner.shifts) words.push_back("+shift");
   return words;
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

@@ -7,37 +7,37 @@
 
 #include "app/diagram/diagram.h"
 
-namespace normscope::lab {
+namespace normscope::diagram {
 
 inline constexpr ui::Dash kSlotDash{3, 2.5f};
 
 struct TokenPainter {
-  TokenPainter(ui::Ui&, const DiagramState&, const DiagramInput&, const Stacks&, Stack);
+  TokenPainter(ui::Ui&, const DiagramState&, const DiagramInput&, const view::Stacks&, view::Stack);
 
   ui::Ui& ui;
   ui::Painter &p, &top;
   const ui::Theme& t;
   const DiagramState& state;
   const DiagramInput& input;
-  const Stacks& stacks;
-  Stack stack;
+  const view::Stacks& stacks;
+  view::Stack stack;
 
   // `ground` and `solid` let the open layer lie deeper than the panel: lighter on white, darker in the dark theme.
   ui::Colour ground() const { return t.dark ? t.sunk : t.raised; }
   ui::Colour solid() const { return t.dark ? t.field : t.sunk; }
 
-  bool ghost(SlotId at) const;   // a norm leaves this slot
-  bool target(SlotId at) const;  // a norm arrives in this slot
-  bool legal(SlotId at) const;   // the held norm may go there
-  bool lit(SlotId at) const;     // hovered, or it would follow the hovered norm
+  bool ghost(view::SlotId at) const;   // a norm leaves this slot
+  bool target(view::SlotId at) const;  // a norm arrives in this slot
+  bool legal(view::SlotId at) const;   // the held norm may go there
+  bool lit(view::SlotId at) const;     // hovered, or it would follow the hovered norm
 
   void token(const ui::Rect&, NormKind, bool halo);
   void locked_token(const ui::Rect&, NormKind);
   // `small_fixed` draws a norm of a collapsed row that cannot be moved.
   void small_fixed(const ui::Rect&);
   // `slot` draws everything of a slot but the break of the residual stream.
-  void slot(const ui::Rect&, SlotId at, ui::Colour behind);
-  void small_slot(const ui::Rect&, SlotId at);
+  void slot(const ui::Rect&, view::SlotId at, ui::Colour behind);
+  void small_slot(const ui::Rect&, view::SlotId at);
   // `held_token` draws the norm in the hand.
   void held_token(const DiagramLayout&);
   // `memory_line` leads keys and values from the encoder into the decoder's cross-attention.
@@ -50,4 +50,4 @@ std::vector<std::string> inner_words(const Inner& inner);
 // where nothing stands inside.
 std::vector<std::string> inner_brief(const Inner& inner);
 
-}  // namespace normscope::lab
+}  // namespace normscope::diagram

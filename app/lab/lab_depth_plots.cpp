@@ -15,6 +15,8 @@ using namespace ui;
 
 namespace {
 
+using namespace panels;
+
 constexpr float kBatchWidth = 82;
 
 std::string at_step(int step) { return words::say("lab.depth.at_step", {{"step", grouped(step)}}); }
@@ -23,14 +25,14 @@ std::string at_step(int step) { return words::say("lab.depth.at_step", {{"step",
 
 void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const std::string& name) {
   std::vector<std::string> labels;
-  if (!any_stream(f.view)) {
+  if (!view::any_stream(f.view)) {
     int only = 0;
     choice(f.ui, name, rect, std::vector<std::string>{matrix_label(f.view, 0)}, only,
            words::say("lab.depth.help_one_matrix"));
     return;
   }
-  for (const Matrix& matrix : kMatrices)
-    if (any_both(f.view) || !std::string_view(matrix.path).starts_with("cross"))
+  for (const view::Matrix& matrix : view::kMatrices)
+    if (view::any_both(f.view) || !std::string_view(matrix.path).starts_with("cross"))
       labels.push_back(matrix.label);
   plot_.matrix = std::min(plot_.matrix, static_cast<int>(labels.size()) - 1);
   choice(f.ui, name, rect, labels, plot_.matrix, words::say("lab.depth.help_matrix"));
@@ -38,9 +40,9 @@ void LabScreen::draw_matrix_choice(Frame& f, const Rect& rect, const std::string
 
 void LabScreen::draw_stack_choice(Frame& f, const Rect& rect, const std::string& name) {
   const std::vector<std::string> labels{"decoder", "encoder"};
-  int selected = plot_.side == Side::Encoder ? 1 : 0;
+  int selected = plot_.side == view::Side::Encoder ? 1 : 0;
   if (choice(f.ui, name, rect, labels, selected, words::say("lab.depth.help_stack")))
-    plot_.side = selected == 1 ? Side::Encoder : Side::Main;
+    plot_.side = selected == 1 ? view::Side::Encoder : view::Side::Main;
 }
 
 void LabScreen::depth_hit(const plot::PlotHit& hit, int layers) {
@@ -55,13 +57,13 @@ void LabScreen::draw_by_layer(Frame& f, const Panel& panel, const Rect& rect) {
   const TextStyle small{Face::Sans, type::body};
   const std::string at = at_step(plot_.step);
   const float at_w = p.text_width(small, at);
-  if (panel.metric && metric_of(panel) == Metric::Gradient && !any_both(f.view))
+  if (panel.metric && metric_of(panel) == Metric::Gradient && !view::any_both(f.view))
     shown.front().sentence.clear();  // stands on the line itself
   CellOptions options = cell_options(f, panel);
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix;
   const float matrix_w = matrix_width();
   options.right = at_w + (of_matrix ? matrix_w + 16 : 8.f);
-  depth_hit(draw_cell(f.ui, panel.id, rect, shown.front(), cells_, options), most_layers(f.view));
+  depth_hit(draw_cell(f.ui, panel.id, rect, shown.front(), cells_, options), view::most_layers(f.view));
   p.text({rect.right() - space::pad, rect.y + space::title_row / 2 + 4}, small, f.ui.theme().ink3, at,
          Align::Right);
   if (of_matrix)
@@ -89,7 +91,7 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
   Painter& p = f.ui.paint();
   const TextStyle small{Face::Sans, type::body};
   const bool whole = of_whole_batch(f.view.runs.front(), plot_.step);
-  const bool both = any_both(f.view);  // the list of stacks takes the place of the step
+  const bool both = view::any_both(f.view);  // the list of stacks takes the place of the step
   const std::string at = both    ? (whole ? words::say("lab.depth.whole_batch") : "")
                          : whole ? words::say("lab.depth.whole_batch_at", {{"step", grouped(plot_.step)}})
                                  : at_step(plot_.step);
@@ -108,9 +110,9 @@ Rect LabScreen::triangles_panel(Frame& f, const Panel& panel, const Rect& rect, 
 void LabScreen::batch_button(Frame& f, const Panel& panel, const Rect& rect) {
   ButtonOptions look;
   look.style = {Face::Sans, type::tick};
-  look.enabled = any_stream(f.view);
+  look.enabled = view::any_stream(f.view);
   if (button(f.ui, std::string(panel.id) + "/batch", rect, words::say("lab.depth.whole_batch"),
-             look.enabled ? words::say("lab.depth.help_batch") : no_stream(), look)) {
+             look.enabled ? words::say("lab.depth.help_batch") : view::no_stream(), look)) {
     f.commands.emplace_back(session::MeasureBatch{});
     transport_.pinned_step.reset();
   }
@@ -148,7 +150,7 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
       tile(f.ui, {x, inner.y + 2, 16, 16}, f.view.runs[i].letter - 'A');
       const RunView& run = f.view.runs[i];
       p.text_wrapped({x, inner.y + 24, width, 32}, small, t.ink3,
-                     !has_stream(run)                   ? words::say("lab.depth.no_stream")
+                     !view::has_stream(run)             ? words::say("lab.depth.no_stream")
                      : run.state == RunState::NonFinite ? words::say("lab.depth.not_finite")
                                                         : words::say("lab.depth.not_measured"),
                      16);
@@ -164,8 +166,8 @@ void LabScreen::draw_triangles(Frame& f, const Panel& panel, const Rect& rect, b
     const plot::PlotHit hit =
         plot::draw_plot(f.ui, fmt::format("{}/{}", name, letter), {x - left, inner.y, width + left, inner.h},
                         plot, cells_.views[name], help);
-    const bool crosses = has_both(f.view.runs[i]) && plot_.side == Side::Main;
-    if (hit.hovered) hover_layer_ = static_cast<int>(hit.y) / static_cast<int>(subs_of(crosses).size());
+    const bool crosses = view::has_both(f.view.runs[i]) && plot_.side == view::Side::Main;
+    if (hit.hovered) hover_layer_ = static_cast<int>(hit.y) / static_cast<int>(view::subs_of(crosses).size());
   }
   if (std::any_of(plots.begin(), plots.end(), [](const plot::PlotSpec& s) { return s.heat.has_value(); }))
     triangles_scale(f, {inner.right() - scale + 18, inner.y + 2, 10, triangle});
@@ -187,7 +189,7 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
   }
   if (segmented_width(f.ui, words) > head.w) words = usual;
   // Up to this much stands behind the tabs. Where the row has no room for both, the tabs are a list.
-  const float behind = 24 + 6 + matrix_width() + 8 + (any_both(f.view) ? kStackWidth + 8 : 0);
+  const float behind = 24 + 6 + matrix_width() + 8 + (view::any_both(f.view) ? kStackWidth + 8 : 0);
   const float row = segmented_width(f.ui, words) - 40;
   constexpr const char* kName = "plot/tab";
   const std::string& help = words::say("lab.depth.help_tab");
@@ -200,10 +202,11 @@ void LabScreen::compact_head(Frame& f, const Rect& head) {
     choice(f.ui, kName, controls.take_left(widest + 40, 8), words, plot_tab_, help);
   }
   const Panel& tab = *tabs[static_cast<size_t>(plot_tab_)];
-  if (tab.metric) metric_button(f.ui, tab.id, controls.take_left(24, 6), metric_of(tab), any_stream(f.view));
+  if (tab.metric)
+    metric_button(f.ui, tab.id, controls.take_left(24, 6), metric_of(tab), view::any_stream(f.view));
   if (tab.metric && info(metric_of(tab)).of_matrix)
     draw_matrix_choice(f, controls.take_left(matrix_width(), 8), "plot/matrix");
-  if (any_both(f.view) && tab.one_stack)
+  if (view::any_both(f.view) && tab.one_stack)
     draw_stack_choice(f, controls.take_left(kStackWidth, 8), "plot/stack");
   const bool triangles = tab.form == Form::Triangles;
   const bool whole = triangles && of_whole_batch(f.view.runs.front(), plot_.step);
@@ -233,7 +236,7 @@ std::vector<plot::PlotSpec> LabScreen::compact_plot(Frame& f, const Rect& rect, 
   const plot::PlotHit hit =
       plot::draw_plot(f.ui, name, rect, plot, cells_.views[name], help_of(panel, metric_of(panel)));
   if (panel.form == Form::Layers) {
-    depth_hit(hit, most_layers(f.view));
+    depth_hit(hit, view::most_layers(f.view));
   } else {
     if (!plot.handles.empty()) rate_handles(f, hit, plot);
     if (!hit.handle) time_hit(f, name, cells_.views[name], hit);

@@ -42,7 +42,7 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
   };
   for (const char* control : kPace) add(control, words::say(fmt::format("lab.elsewhere.{}", control)));
   add("lab/luck", words::say("lab.elsewhere.luck"));
-  for (const Field* field : differing_fields(view))
+  for (const Field* field : settings::differing_fields(view))
     for (const RunView& run : view.runs)
       add(fmt::format("{}{}/{}", kSettings, field->key, run.letter), field->help);
   for (size_t i = 0; i < view.runs.size(); ++i)
@@ -51,14 +51,14 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
   for (const RunView& run : view.runs)
     add(fmt::format("settings/edits/{}", run.letter),
         words::say("settings.help_edits", {{"run", run.letter}}));
-  for (const Panel& panel : panels()) {
-    if (!stands_in(panel, layout_)) continue;
+  for (const panels::Panel& panel : panels::panels()) {
+    if (!panels::stands_in(panel, layout_)) continue;
     const std::string name = panel.id;
     add(name + "/menu", words::say("lab.elsewhere.menu"));
-    for (const MenuEntry& entry : menu_entries(panel.form == Form::Triangles))
+    for (const panels::MenuEntry& entry : panels::menu_entries(panel.form == panels::Form::Triangles))
       add(fmt::format("{}/menu/{}", name, entry.id), entry.help);
     if (panel.metric) add(name + "/quantity", words::say("lab.elsewhere.quantity"));
-    for (const PanelControl& own : panel.controls) add(name + std::string(own.name), own.help);
+    for (const panels::PanelControl& own : panel.controls) add(name + std::string(own.name), own.help);
   }
   if (layout_ != Size::Full && left_tab_ != 0)
     for (const Elsewhere& control : diagram_controls_) add(control.name, control.help);
@@ -75,9 +75,9 @@ void LabScreen::reveal(std::string_view control, const ui::Registry& registry) {
   }
   if (control.starts_with(kDiagram)) left_tab_ = 0;
   if (control.starts_with("transport/")) transport_.open_pace = true;
-  const std::vector<const Panel*> tabs = tab_panels();
+  const std::vector<const panels::Panel*> tabs = panels::tab_panels();
   for (size_t i = 0; i < tabs.size(); ++i)
-    if (tabs[i] == panel_of(control)) plot_tab_ = static_cast<int>(i);
+    if (tabs[i] == panels::panel_of(control)) plot_tab_ = static_cast<int>(i);
   if (const size_t menu = control.find(kMenu); menu != control.npos)
     cells_.open_menu = control.substr(0, menu);
 }

@@ -13,9 +13,9 @@ struct LabScreen::Frame {
   const LabView& view;   // as it is now: what commands refer to
   const LabView& shown;  // as it stood at the cursor: cards, diagram, labels and sentences
   std::vector<session::Command>& commands;
-  Size size;
+  ui::Size size;
   float pad_right = 16;  // of all plots over time, so that their cursors stand in one line
-  bool compact() const { return size == Size::Compact; }
+  bool compact() const { return size == ui::Size::Compact; }
 };
 
 }  // namespace normscope::lab

@@ -18,6 +18,8 @@ using namespace ui;
 
 namespace {
 
+using namespace panels;
+
 // `thin_ticks` keeps the decades that have room, the largest first. The lowest stays clear of the next plot.
 void thin_ticks(plot::Axis& axis, float height) {
   constexpr double kApart = 15, kAboveEnd = 7;
@@ -67,7 +69,7 @@ std::vector<plot::PlotSpec> LabScreen::plots(Frame& f, const Panel& panel) {
 
 CellOptions LabScreen::cell_options(const Frame& f, const Panel& panel) {
   CellOptions options;
-  options.stream = any_stream(f.view);
+  options.stream = view::any_stream(f.view);
   options.help = help_of(panel, metric_of(panel));
   options.term = panel.term;
   if (panel.metric) options.metric = &metric_of(panel);
@@ -134,7 +136,7 @@ void LabScreen::rate_handles(Frame& f, const plot::PlotHit& hit, const plot::Plo
     }
     return;
   }
-  const int run = find_run(f.view, name.back());
+  const int run = view::find_run(f.view, name.back());
   if (run < 0) return;
   const int warmup = std::max(0, static_cast<int>(std::lround(hit.handle_x)));
   if (hit.handle_done) {
@@ -164,9 +166,9 @@ void LabScreen::draw_steps(Frame& f, const Panel& panel, const Rect& rect) {
 // `strips_panel` has title, choices, and the depth key: layer 1 ... 6 in the colours of the lines.
 Rect LabScreen::strips_panel(Frame& f, const Panel& panel, const Rect& rect, plot::PlotSpec head) {
   const bool of_matrix = panel.metric && info(metric_of(panel)).of_matrix;
-  const bool both = any_both(f.view);
+  const bool both = view::any_both(f.view);
   int layers = 1;
-  for (const RunView& run : f.view.runs) layers = std::max(layers, layers_of(run, plot_.side));
+  for (const RunView& run : f.view.runs) layers = std::max(layers, view::layers_of(run, plot_.side));
   const float step = std::min(15.f, 96.f / static_cast<float>(layers));
   const std::string last = fmt::format("{}", layers);
   Painter& p = f.ui.paint();

@@ -36,8 +36,8 @@ void part_replacing(Desk& desk) {
   desk.commands.erase(other);
 }
 
-DiagramInput diagram_input(const LabView& view, LabData& data, int step, bool compact,
-                           std::optional<int> layer) {
+diagram::DiagramInput diagram_input(const LabView& view, view::LabData& data, int step, bool compact,
+                                    std::optional<int> layer) {
   return {view, data, step, compact, layer};
 }
 
@@ -52,7 +52,7 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   if (transport_.pinned_step.value_or(0) > view.step) transport_.pinned_step.reset();
   plot_.step = cursor_step(transport_, view);
   const bool pinned = transport_.pinned_step.has_value();
-  const LabView then = pinned ? view_at(data_, view, plot_.step) : LabView{};
+  const LabView then = pinned ? view::view_at(data_, view, plot_.step) : LabView{};
   Frame f{ui, view, pinned ? then : view, commands, layout_ = layout_for(ui.size())};
   plot_.compact = f.compact();
   pending_.settle(view);
@@ -77,7 +77,7 @@ Desk LabScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock) 
   draw_run_cards(ui, diagram_, f.shown, cards, card_options);
 
   if (!view.runs.empty()) draw_panels(f, rest, bars.gap);
-  transport_.fork_source = shown_run(diagram_, view);
+  transport_.fork_source = diagram::shown_run(diagram_, view);
   draw_transport(ui, transport_, view, transport, f.size, clock, commands);
   if (!commands.empty() &&
       std::holds_alternative<session::ForkFrom>(commands.back())) {  // the next touch is for D
@@ -107,8 +107,8 @@ void LabScreen::draw_panels(Frame& f, Rect rest, float gap) {
     draw_left(f, rest.take_left(split(f.ui, splits_, Gap::Left, rest, left), gap));
     const SplitRange middle{std::round(std::max(0.391f * width, kTime)), kTime, rest.w - gap - kDepth};
     const Rect time = rest.take_left(split(f.ui, splits_, Gap::Time, rest, middle), gap);
-    draw_column(f, time, PanelColumn::Time);
-    draw_column(f, rest, PanelColumn::Depth);
+    draw_column(f, time, panels::PanelColumn::Time);
+    draw_column(f, rest, panels::PanelColumn::Depth);
   }
 }
 
@@ -155,37 +155,38 @@ void LabScreen::draw_architecture(Frame& f, const Rect& rect, bool switched) {
   PanelOptions options;
   if (!switched) {
     options.title = words::say("lab.left.architecture");
-    options.note = any_stream(f.view) ? words::say("lab.left.drag") : words::say("lab.left.alike");
+    options.note = view::any_stream(f.view) ? words::say("lab.left.drag") : words::say("lab.left.alike");
     options.right = 28.f * static_cast<float>(f.view.runs.size()) + 8;
   }
   panel(f.ui, rect, options);
-  const DiagramInput input = diagram_input(f.shown, data_, plot_.step, f.compact(), plot_.hover_layer);
+  const diagram::DiagramInput input =
+      diagram_input(f.shown, data_, plot_.step, f.compact(), plot_.hover_layer);
   const float pad = f.compact() ? 14.f : space::pad;
   Rect inner = rect.inset(pad, 0);
   Rect head = inner.take_top(switched ? (f.compact() ? 36.f : 34.f) : space::title_row);
-  draw_run_tiles(f.ui, diagram_, input, {head.right() - 4, head.centre().y});
+  diagram::draw_run_tiles(f.ui, diagram_, input, {head.right() - 4, head.centre().y});
   if (switched) {
     Rect controls = head.inset(0, (head.h - 26) / 2);
     controls.x -= 3;
     draw_switch(f, controls);
     controls.take_left(f.compact() ? 124.f : 138.f);
     const bool crowded = f.compact() && f.view.runs.size() > 3;
-    draw_presets(f.ui, diagram_, input,
-                 controls.take_left(crowded       ? 72.f
-                                    : f.compact() ? 92.f
-                                                  : 112.f),
-                 true, f.commands);
+    diagram::draw_presets(f.ui, diagram_, input,
+                          controls.take_left(crowded       ? 72.f
+                                             : f.compact() ? 92.f
+                                                           : 112.f),
+                          true, f.commands);
   } else {
     Rect presets = inner.take_top(28, 8);
     presets.y += 4;
     presets.h = 26;
-    draw_presets(f.ui, diagram_, input, presets, false, f.commands);
+    diagram::draw_presets(f.ui, diagram_, input, presets, false, f.commands);
   }
   const float footer_h = f.compact() ? 28 : 34;
   const Rect footer{rect.x, rect.bottom() - footer_h, rect.w, footer_h};
   const float top = inner.y + (f.compact() ? 1.f : switched ? 3.f : 7.f);
   const Rect area{inner.x, top, inner.w, footer.y - (f.compact() ? 8.f : 12.f) - top};
-  draw_diagram(f.ui, diagram_, input, area, footer, f.commands);
+  diagram::draw_diagram(f.ui, diagram_, input, area, footer, f.commands);
 }
 
 void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
@@ -194,19 +195,19 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
   const bool luck = switched || settings_.restart_hint.empty();
   if (!switched) {
     options.title = words::say("lab.left.settings");
-    options.note = settings_note(settings_, f.view);
+    options.note = settings::settings_note(settings_, f.view);
     options.right = 20.f * static_cast<float>(f.view.runs.size()) + 50 + (luck ? 84.f : 0.f);
   }
   panel(f.ui, rect, options);
   Rect inner = rect.inset(space::pad, 0);
   Rect head = inner.take_top(space::title_row);
-  const float tiles = draw_edit_tiles(f.ui, settings_, f.view, {head.right() - 2, head.centre().y});
+  const float tiles = settings::draw_edit_tiles(f.ui, settings_, f.view, {head.right() - 2, head.centre().y});
   if (luck) {
     const bool narrow = f.compact();
     const float width = narrow ? 52.f : 74.f;
-    draw_seeds_button(f.ui, f.view,
-                      centred({head.right() - 12 - tiles - width / 2, head.centre().y}, width, 20), narrow,
-                      f.commands);
+    settings::draw_seeds_button(f.ui, f.view,
+                                centred({head.right() - 12 - tiles - width / 2, head.centre().y}, width, 20),
+                                narrow, f.commands);
   }
   if (switched) {
     Rect controls = head.inset(0, (head.h - 26) / 2);
@@ -219,12 +220,14 @@ void LabScreen::draw_settings_panel(Frame& f, const Rect& rect, bool switched) {
     const Rect foot = inner.take_bottom(22);
     f.ui.paint().text_in(
         foot, {Face::Sans, type::body}, f.ui.theme().ink3,
-        f.ui.paint().fit({Face::Sans, type::body}, settings_note(settings_, f.view), foot.w));
-    f.ui.mark("settings/note", foot, settings_note(settings_, f.view), words::say("lab.left.help_note"));
+        f.ui.paint().fit({Face::Sans, type::body}, settings::settings_note(settings_, f.view), foot.w));
+    f.ui.mark("settings/note", foot, settings::settings_note(settings_, f.view),
+              words::say("lab.left.help_note"));
   }
   const int columns = inner.w < 400 ? 1 : 2;
-  if (pending_.empty()) return draw_settings(f.ui, settings_, f.view, pending_, inner, columns, f.commands);
-  draw_settings(f.ui, settings_, pending_.applied(f.view), pending_, inner, columns, f.commands);
+  if (pending_.empty())
+    return settings::draw_settings(f.ui, settings_, f.view, pending_, inner, columns, f.commands);
+  settings::draw_settings(f.ui, settings_, pending_.applied(f.view), pending_, inner, columns, f.commands);
 }
 
 }  // namespace normscope::lab

@@ -36,15 +36,15 @@ class LabScreen {
   // `posted` says that this frame's commands were posted; the last of them has this ticket.
   void posted(session::Ticket ticket);
 
-  DiagramState& diagram() { return diagram_; }
-  const DiagramState& diagram() const { return diagram_; }
+  diagram::DiagramState& diagram() { return diagram_; }
+  const diagram::DiagramState& diagram() const { return diagram_; }
   TransportState& transport() { return transport_; }
   const TransportState& transport() const { return transport_; }
   std::vector<Elsewhere> elsewhere(const ui::Registry&, const LabView&);
   // `reveal` brings a control into sight that stands in another tab, in a menu or below the end of a panel.
   void reveal(std::string_view control, const ui::Registry&);
   // `shown` is what all plots and the diagram show: the step, and the layer and step under the hand.
-  const PlotOptions& shown() const { return plot_; }
+  const panels::PlotOptions& shown() const { return plot_; }
   // `splits` says where the gaps between the panels stand.
   Splits& splits() { return splits_; }
   const Splits& splits() const { return splits_; }
@@ -62,23 +62,23 @@ class LabScreen {
   void draw_settings_panel(Frame&, const ui::Rect&, bool switched);
   void draw_switch(Frame&, const ui::Rect& head);
   // `draw_column` draws the panels of a column, one below the other, in the order of their places in the table.
-  void draw_column(Frame&, ui::Rect, PanelColumn);
-  void draw_panel(Frame&, const Panel&, const ui::Rect&);
-  void draw_steps(Frame&, const Panel&, const ui::Rect&);
-  void draw_strips(Frame&, const Panel&, const ui::Rect&, bool with_panel);
-  void draw_by_layer(Frame&, const Panel&, const ui::Rect&);
-  void draw_triangles(Frame&, const Panel&, const ui::Rect&, bool with_panel);
+  void draw_column(Frame&, ui::Rect, panels::PanelColumn);
+  void draw_panel(Frame&, const panels::Panel&, const ui::Rect&);
+  void draw_steps(Frame&, const panels::Panel&, const ui::Rect&);
+  void draw_strips(Frame&, const panels::Panel&, const ui::Rect&, bool with_panel);
+  void draw_by_layer(Frame&, const panels::Panel&, const ui::Rect&);
+  void draw_triangles(Frame&, const panels::Panel&, const ui::Rect&, bool with_panel);
   void compact_head(Frame&, const ui::Rect&);
-  std::vector<plot::PlotSpec> compact_plot(Frame&, const ui::Rect&, const Panel&);
+  std::vector<plot::PlotSpec> compact_plot(Frame&, const ui::Rect&, const panels::Panel&);
   void draw_compact(Frame&, ui::Rect);
   // `plots` returns what a panel shows now, `metric_of` the metric that it shows.
-  std::vector<plot::PlotSpec> plots(Frame&, const Panel&);
-  Metric& metric_of(const Panel&);
-  CellOptions cell_options(const Frame&, const Panel&);
-  ui::Rect strips_panel(Frame&, const Panel&, const ui::Rect&, plot::PlotSpec head);
-  ui::Rect triangles_panel(Frame&, const Panel&, const ui::Rect&, const plot::PlotSpec& head);
+  std::vector<plot::PlotSpec> plots(Frame&, const panels::Panel&);
+  panels::Metric& metric_of(const panels::Panel&);
+  panels::CellOptions cell_options(const Frame&, const panels::Panel&);
+  ui::Rect strips_panel(Frame&, const panels::Panel&, const ui::Rect&, plot::PlotSpec head);
+  ui::Rect triangles_panel(Frame&, const panels::Panel&, const ui::Rect&, const plot::PlotSpec& head);
   void triangles_scale(Frame&, const ui::Rect&);
-  void batch_button(Frame&, const Panel&, const ui::Rect&);
+  void batch_button(Frame&, const panels::Panel&, const ui::Rect&);
   void draw_matrix_choice(Frame&, const ui::Rect&, const std::string& name);
   void draw_stack_choice(Frame&, const ui::Rect&, const std::string& name);
   float matrix_width() const { return plot_.matrix > 5 ? 92.f : 50.f; }
@@ -87,21 +87,21 @@ class LabScreen {
   void time_hit(Frame&, const std::string& name, const plot::View&, const plot::PlotHit&);
   void depth_hit(const plot::PlotHit&, int layers);
 
-  DiagramState diagram_;
+  diagram::DiagramState diagram_;
   TransportState transport_;
-  SettingsState settings_;
-  PendingEdits pending_;
-  LabData data_;
-  PlotOptions plot_;
-  CellState cells_;
+  settings::SettingsState settings_;
+  view::PendingEdits pending_;
+  view::LabData data_;
+  panels::PlotOptions plot_;
+  panels::CellState cells_;
   Splits splits_{};
-  std::map<std::string, Metric> metrics_;  // as chosen, by the panel's id
-  std::optional<int> hover_layer_;         // set in this frame, shown in the next
+  std::map<std::string, panels::Metric> metrics_;  // as chosen, by the panel's id
+  std::optional<int> hover_layer_;                 // set in this frame, shown in the next
   std::optional<double> hover_step_;
-  float over_time_pad_ = 0;   // room that the labels right of the plots over time needed in the last frame
-  int measured_step_ = -1;    // the last step seen at which the whole batch was measured
-  int left_tab_ = 0;          // medium, compact: diagram or settings
-  Size layout_ = Size::Full;  // of the last frame
+  float over_time_pad_ = 0;  // room that the labels right of the plots over time needed in the last frame
+  int measured_step_ = -1;   // the last step seen at which the whole batch was measured
+  int left_tab_ = 0;         // medium, compact: diagram or settings
+  ui::Size layout_ = ui::Size::Full;         // of the last frame
   std::vector<Elsewhere> diagram_controls_;  // as they were when the diagram's tab was left
   int plot_tab_ = 0;                         // compact: which plot stands below the loss
 };

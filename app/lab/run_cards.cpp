@@ -52,10 +52,10 @@ Badge badge_of(const RunView& run, bool brief, bool briefer = false) {
 
 // `card_caption` says "norm on stream", "norms mixed" where stacks differ, or where a chain has its norms.
 std::string card_caption(const ModelConfig& model) {
-  if (!is_transformer(model.architecture)) return chain_caption(model);
-  const Stacks stacks = stacks_of(model);
-  const std::string caption = placement_caption(stacks.of(Side::Main));
-  return !stacks.both || caption == placement_caption(stacks.of(Side::Encoder))
+  if (!is_transformer(model.architecture)) return view::chain_caption(model);
+  const view::Stacks stacks = view::stacks_of(model);
+  const std::string caption = view::placement_caption(stacks.of(view::Side::Main));
+  return !stacks.both || caption == view::placement_caption(stacks.of(view::Side::Encoder))
              ? caption
              : words::say("diagram.caption.mixed");
 }
@@ -87,7 +87,7 @@ void writes_line(Ui& ui, const Rect& line, const RunView& run, bool label) {
   if (const float w = p.text_width({Face::Sans, type::body}, run.score); !run.score.empty() && w < line.w / 2)
     p.text_in(rest.take_right(w, 4), {Face::Sans, type::body}, t.ink2, run.score);
   if (label) {
-    const bool writes = has_stream(run);
+    const bool writes = view::has_stream(run);
     const std::string lead = run.writes_step > 0
                                  ? words::say(writes ? "lab.card.wrote_at" : "lab.card.said_at_step",
                                               {{"step", grouped(run.writes_step)}})
@@ -168,8 +168,8 @@ struct Card {
     const float text_w =
         std::max(p.text_width(name_style, run.name), badge_width(ui, badge.text, badge.icon, compact()));
     if (!compact() && right - 86 >= left + text_w) {
-      draw_wiring_glyph(ui, {right - 80, card.y + 8}, run.spec->model,
-                        ui.theme().runs[static_cast<size_t>(run.letter - 'A')].line);
+      view::draw_wiring_glyph(ui, {right - 80, card.y + 8}, run.spec->model,
+                              ui.theme().runs[static_cast<size_t>(run.letter - 'A')].line);
       const std::string caption = card_caption(run.spec->model);
       p.text_in({right - 82, card.y + 47, 84, 16}, {Face::Sans, type::tick}, t.ink3, caption);
       right -= 84;
@@ -206,7 +206,7 @@ struct Card {
   }
 
   // `empty` draws the place of run D: quiet until something is held, then it says what a drop will do.
-  void empty(const Rect& card, const DiagramState& state) {
+  void empty(const Rect& card, const diagram::DiagramState& state) {
     const bool held = state.dragging.has_value(), building = state.pending.has_value();
     if (held || building) p.fill(card, t.accent_soft, radius::panel);
     p.dashed_outline(card, held ? (t.dark ? t.accent : t.ink) : t.strong, 1.6f, {4, 3}, radius::panel);
@@ -224,12 +224,13 @@ struct Card {
           compact() ? 26.f : 30.f},
          3, true);
     const Rect text{card.x + pad + 40, card.y + 12, card.w - pad * 2 - 40, 18};
-    const std::string title = held || building ? fork_title(state, view) : words::say("lab.card.run_d");
-    const int shown = shown_run(state, view);
+    const std::string title =
+        held || building ? diagram::fork_title(state, view) : words::say("lab.card.run_d");
+    const int shown = diagram::shown_run(state, view);
     std::string note = words::say("lab.card.not_started"), below;
     if (shown >= 0)
       below = words::say("lab.card.to_start",
-                         {{"how", first_move(view.runs[static_cast<size_t>(shown)].spec->model)}});
+                         {{"how", view::first_move(view.runs[static_cast<size_t>(shown)].spec->model)}});
     if (building) {
       note = state.pending->note;
       below = words::say("lab.card.starting") + own_steps();
@@ -250,14 +251,15 @@ struct Card {
   }
 
   // `replacing` is run D's card while something is held: it says that a drop replaces the run.
-  void replacing(const Rect& card, const DiagramState& state) {
+  void replacing(const Rect& card, const diagram::DiagramState& state) {
     p.fill(card, t.accent_soft, radius::panel);
     p.dashed_outline(card, t.dark ? t.accent : t.ink, 1.6f, {4, 3}, radius::panel);
     const float pad = compact() ? 10 : space::pad, size = compact() ? 26 : 30;
     tile(ui, {card.x + pad, card.y + (compact() ? 10 : space::pad), size, size}, 3);
     const Rect text{card.x + pad + size + 10, card.y + (compact() ? 8 : 12), card.w - pad * 2 - size - 10,
                     18};
-    p.text_in(text, {Face::Bold, compact() ? type::title : type::run_name}, t.ink, fork_title(state, view));
+    p.text_in(text, {Face::Bold, compact() ? type::title : type::run_name}, t.ink,
+              diagram::fork_title(state, view));
     p.text_in(text.moved(0, compact() ? 18 : 22), {Face::Sans, type::body}, t.ink2,
               state.preview ? state.preview->note + words::say("lab.card.replaces")
                             : words::say("lab.card.nothing_moved"));
@@ -274,10 +276,10 @@ std::string line_that_fits(std::string_view text, size_t room) {
   return first_characters(text.substr(0, arrow), room - right) + first_characters(source, right);
 }
 
-void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect& area,
+void draw_run_cards(Ui& ui, diagram::DiagramState& state, const LabView& view, const Rect& area,
                     const CardOptions& options) {
   Card card{ui, view, options, ui.paint(), ui.theme()};
-  const bool has_d = find_run(view, 'D') >= 0;
+  const bool has_d = view::find_run(view, 'D') >= 0;
   const float gap = options.size == Size::Compact ? 6 : space::gap;
   Rect rest = area;
   const float n = static_cast<float>(view.runs.size());
@@ -292,7 +294,7 @@ void draw_run_cards(Ui& ui, DiagramState& state, const LabView& view, const Rect
   }
   if (n == 0) return;
   const float width = (rest.w - gap * (n - 1)) / n;
-  const int shown = shown_run(state, view);
+  const int shown = diagram::shown_run(state, view);
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
     const Rect place = rest.take_left(width, gap);

@@ -12,7 +12,7 @@
 namespace normscope::lab {
 
 struct CardOptions {
-  Size size = Size::Full;
+  ui::Size size = ui::Size::Full;
   bool writes = true;    // show the line of sampled text (compact windows below 640 have no room)
   std::string building;  // letters of the runs that are being built for a setting
 };
@@ -22,6 +22,6 @@ struct CardOptions {
 /// in sight, on at most 3/5 of the room.
 std::string line_that_fits(std::string_view text, size_t room);
 
-void draw_run_cards(ui::Ui&, DiagramState&, const LabView&, const ui::Rect&, const CardOptions&);
+void draw_run_cards(ui::Ui&, diagram::DiagramState&, const LabView&, const ui::Rect&, const CardOptions&);
 
 }  // namespace normscope::lab

@@ -183,8 +183,8 @@ void clock_line(Ui& ui, const Rect& line, const LabView& view, bool clock) {
                            : rate >= 1e6 ? fmt::format("{:.1f} M", rate / 1e6)
                            : rate >= 1e3 ? fmt::format("{:.0f} k", rate / 1e3)
                                          : fmt::format("{:.0f}", rate);
-  const std::string tokens = any_stream(view) ? words::say("lab.clock.tokens", {{"many", many}})
-                                              : words::say("lab.clock.rows", {{"many", many}});
+  const std::string tokens = view::any_stream(view) ? words::say("lab.clock.tokens", {{"many", many}})
+                                                    : words::say("lab.clock.rows", {{"many", many}});
   const std::string threads =
       clock ? words::say("lab.clock.threads", {{"count", view.threads}}) : words::say("lab.clock.no_threads");
   float x = line.x;
@@ -347,7 +347,7 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
     clock_line(ui, {x, rect.y + 43, 250, 18}, view, clock);
     bar = {rect.x + 613, rect.y + 47, rect.w - 613 - 26, 6};
   }
-  Timeline timeline{ui, state, view, bar, size, p, t, steps_shown(view)};
+  Timeline timeline{ui, state, view, bar, size, p, t, view::steps_shown(view)};
   if (compact) timeline.room_left = timeline.room_right = 6;  // the playhead has no flag
   // The button is hit before the timeline's own area, which reaches under it in the compact layout.
   if (const auto fork = timeline.fork_place(timeline.x_of(cursor_step(state, view))))
@@ -362,16 +362,16 @@ void draw_transport(Ui& ui, TransportState& state, const LabView& view, const Re
 
 void transport_keys(Ui& ui, TransportState& state, const LabView& view,
                     std::vector<session::Command>& commands, bool bookmarks) {
-  if (shell::pressed(ui, shell::Act::Play)) play_or_pause(view, commands);
-  if (shell::pressed(ui, shell::Act::Step)) {
+  if (view::pressed(ui, view::Act::Play)) play_or_pause(view, commands);
+  if (view::pressed(ui, view::Act::Step)) {
     if (state.pinned_step)
       step_cursor(state, view, 1);
     else
       commands.emplace_back(session::StepOnce{});
   }
-  if (shell::pressed(ui, shell::Act::Back)) step_cursor(state, view, -1);
-  if (shell::pressed(ui, shell::Act::Newest)) state.pinned_step.reset();
-  if (bookmarks && shell::pressed(ui, shell::Act::Bookmark)) toggle_bookmark(state, cursor_step(state, view));
+  if (view::pressed(ui, view::Act::Back)) step_cursor(state, view, -1);
+  if (view::pressed(ui, view::Act::Newest)) state.pinned_step.reset();
+  if (bookmarks && view::pressed(ui, view::Act::Bookmark)) toggle_bookmark(state, cursor_step(state, view));
 }
 
 }  // namespace normscope::lab

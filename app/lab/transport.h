@@ -37,7 +37,7 @@ void step_cursor(TransportState&, const LabView&, int by);
 
 // `draw_transport` prints a dash for figures that depend on the machine's speed when `clock` is false (reproducible
 // pictures). `found` are marks that a screen shows beside the runs' events.
-void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, Size, bool clock,
+void draw_transport(ui::Ui&, TransportState&, const LabView&, const ui::Rect&, ui::Size, bool clock,
                     std::vector<session::Command>&, const std::vector<TimelineMark>& found = {});
 // `transport_keys` handles Space, Left, Right, End and the like, while nothing is being typed. Without `bookmarks` it
 // leaves B to others.

@@ -27,7 +27,7 @@ struct Token {
   std::string text;
   TextStyle style{Face::Sans, type::prose};
   tex::Layout formula;
-  const shell::Term* term = nullptr;  ///< explained by the glossary, and the first of it on the page
+  const view::Term* term = nullptr;  ///< explained by the glossary, and the first of it on the page
   float width = 0;
   bool space_before = false;
 };
@@ -96,7 +96,7 @@ class Column {
     y_ += height;
     if (rest.empty()) return;
     // Words behind the formula are on its line if they fit, below it otherwise.
-    const std::set<const shell::Term*> used = used_;
+    const std::set<const view::Term*> used = used_;
     const std::vector<Token> tokens = tokens_of(rest, {Face::Sans, type::title});
     const float gap = ui_.paint().text_width({Face::Sans, type::title}, " ");
     float width = 0;
@@ -182,7 +182,7 @@ class Column {
   /// `mark_terms` lets glossary and keyboard find a term by its title's mark, see view/glossary.h; on a further line it
   /// has another mark.
   void mark_terms() {
-    const shell::Term* before = nullptr;
+    const view::Term* before = nullptr;
     int line = 1;
     for (const auto& [term, rect] : terms_) {
       line = term == before ? line + 1 : 1;
@@ -333,8 +333,8 @@ class Column {
   Dragged* dragged_;
   float y_;
   bool small_ = false;
-  std::set<const shell::Term*> used_;
-  std::vector<std::pair<const shell::Term*, Rect>> terms_;  ///< where they stand, in reading order
+  std::set<const view::Term*> used_;
+  std::vector<std::pair<const view::Term*, Rect>> terms_;  ///< where they stand, in reading order
 };
 
 }  // namespace

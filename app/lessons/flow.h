@@ -9,9 +9,11 @@
 #include "app/course/lesson.h"
 #include "app/ui/ui.h"
 
-namespace normscope::shell {
+namespace normscope {
+namespace view {
 struct Term;
 }
+}  // namespace normscope
 
 namespace normscope::lessons {
 
@@ -29,7 +31,7 @@ struct FlowContext {
   std::vector<ui::Rect>* formulas = nullptr;
   /// `used` holds the terms already marked on the page; the terms of this text are added. Null: the text is a page by
   /// itself.
-  std::set<const shell::Term*>* used = nullptr;
+  std::set<const view::Term*>* used = nullptr;
 };
 
 /// `Dragged` is what the mouse did to a number in the text.

@@ -26,47 +26,47 @@ constexpr float kSpare = 36;  // height beyond the need, which is for nothing
 struct One {
   const OpeningRun& opening;
   const RunView& run;
-  lab::Stacks stacks;
+  view::Stacks stacks;
   OpeningPlace place;
 };
 
 /// `rows_of` opens the layer of the lit place if `opened`.
-std::vector<lab::StackRows> rows_of(const One& one, bool opened) {
-  std::vector<lab::StackRows> rows;
-  for (const lab::Side side : {lab::Side::Encoder, lab::Side::Main}) {
-    if (side == lab::Side::Encoder && !one.stacks.both) continue;
-    const lab::Stack stack = one.stacks.of(side);
+std::vector<diagram::StackRows> rows_of(const One& one, bool opened) {
+  std::vector<diagram::StackRows> rows;
+  for (const view::Side side : {view::Side::Encoder, view::Side::Main}) {
+    if (side == view::Side::Encoder && !one.stacks.both) continue;
+    const view::Stack stack = one.stacks.of(side);
     const bool here = opened && side == one.place.at.side;
     const int layer =
-        one.place.at.layer == lab::kFinal ? stack.layers() - 1 : std::max(one.place.at.layer, 0);
-    rows.push_back({side, stack.cross, lab::diagram_rows(stack, here ? layer : -1),
+        one.place.at.layer == view::kFinal ? stack.layers() - 1 : std::max(one.place.at.layer, 0);
+    rows.push_back({side, stack.cross, view::diagram_rows(stack, here ? layer : -1),
                     stack.wiring.embedding != NormKind::None, stack.wiring.second != NormKind::None});
   }
   return rows;
 }
 
 float height_of(const One& one, float width, bool opened) {
-  return lab::layout_small({0, 0, width, 0}, rows_of(one, opened)).content_height;
+  return diagram::layout_small({0, 0, width, 0}, rows_of(one, opened)).content_height;
 }
 
 /// `lit_place` is where the lit place is drawn. A scale has its own place in an open layer alone.
-std::optional<Rect> lit_place(const lab::DiagramLayout& layout, const OpeningPlace& place) {
-  if (!place.skip_scale) return lab::place_of(layout, place.at);
-  const lab::StackLayout* stack = layout.stack_layout(place.at.side);
-  for (const lab::RowLayout& row : stack ? stack->rows : std::vector<lab::RowLayout>{})
-    for (const lab::SublayerLayout& s : row.subs)
+std::optional<Rect> lit_place(const diagram::DiagramLayout& layout, const OpeningPlace& place) {
+  if (!place.skip_scale) return diagram::place_of(layout, place.at);
+  const diagram::StackLayout* stack = layout.stack_layout(place.at.side);
+  for (const diagram::RowLayout& row : stack ? stack->rows : std::vector<diagram::RowLayout>{})
+    for (const diagram::SublayerLayout& s : row.subs)
       if (row.row.first == place.at.layer && s.sub == place.at.sub) return s.pill;
   return {};
 }
 
 /// `paint_closed_scale` draws a scale of a closed layer: its letter on the stream, where the branch leaves it.
-void paint_closed_scale(Ui& ui, const One& one, const lab::DiagramLayout& layout) {
-  const lab::SlotId& at = one.place.at;
-  const lab::StackLayout* stack = layout.stack_layout(at.side);
+void paint_closed_scale(Ui& ui, const One& one, const diagram::DiagramLayout& layout) {
+  const view::SlotId& at = one.place.at;
+  const diagram::StackLayout* stack = layout.stack_layout(at.side);
   const std::string words =
-      lab::skip_words(lab::wiring_of(one.stacks.of(at.side).wiring, at.layer, at.sub), {}).text;
-  for (const lab::RowLayout& row : stack ? stack->rows : std::vector<lab::RowLayout>{})
-    for (const lab::SmallSlots& small : row.small) {
+      diagram::skip_words(view::wiring_of(one.stacks.of(at.side).wiring, at.layer, at.sub), {}).text;
+  for (const diagram::RowLayout& row : stack ? stack->rows : std::vector<diagram::RowLayout>{})
+    for (const diagram::SmallSlots& small : row.small) {
       if (small.sub != at.sub || at.layer < row.row.first || at.layer > row.row.last) continue;
       const Rect pill = centred(small.enter.centre(), 20, 14);
       ui.paint().fill(pill, ui.theme().panel, 7);
@@ -77,15 +77,15 @@ void paint_closed_scale(Ui& ui, const One& one, const lab::DiagramLayout& layout
 }
 
 void paint_one(Ui& ui, const One& one, const Rect& area, bool opened, const LabView& view,
-               lab::LabData& data) {
-  lab::DiagramState state;
+               view::LabData& data) {
+  diagram::DiagramState state;
   state.selected = one.run.letter;
   if (!one.place.skip_scale) state.hovered = one.place.at;
   const int32_t last = one.run.history ? one.run.history->last_step() : 0;
   // The step before the last is drawn, as a scale at the end is known to the model alone.
-  const lab::DiagramInput input{view, data, std::max(last - 1, 0)};
-  const lab::DiagramLayout layout = lab::layout_small(area, rows_of(one, opened));
-  lab::paint_diagram(ui, state, input, layout, one.stacks, static_cast<int>(&one.run - view.runs.data()));
+  const diagram::DiagramInput input{view, data, std::max(last - 1, 0)};
+  const diagram::DiagramLayout layout = diagram::layout_small(area, rows_of(one, opened));
+  diagram::paint_diagram(ui, state, input, layout, one.stacks, static_cast<int>(&one.run - view.runs.data()));
   if (const auto lit = lit_place(layout, one.place))
     ui.paint().outline(lit->inset(-4), ui.theme().ink, 1.6f, radius::token + 4);
   if (one.place.skip_scale) paint_closed_scale(ui, one, layout);
@@ -95,12 +95,12 @@ void paint_one(Ui& ui, const One& one, const Rect& area, bool opened, const LabV
 void draw_glyphs(Ui& ui, const Rect& area, const One& one, const Words& words) {
   const Theme& t = ui.theme();
   const Colour line = t.runs[static_cast<size_t>(one.run.letter - 'A')].line;
-  if (!one.stacks.both) return lab::draw_wiring_glyph(ui, {area.x, area.y}, one.run.spec->model, line);
+  if (!one.stacks.both) return view::draw_wiring_glyph(ui, {area.x, area.y}, one.run.spec->model, line);
   float x = area.x;
-  for (const lab::Side side : {lab::Side::Encoder, lab::Side::Main}) {
+  for (const view::Side side : {view::Side::Encoder, view::Side::Main}) {
     const std::string name =
-        side == lab::Side::Main ? words.say("course.stack.decoder") : words.say("course.stack.encoder");
-    lab::draw_wiring_glyph(ui, {x, area.y}, one.run.spec->model, line, side);
+        side == view::Side::Main ? words.say("course.stack.decoder") : words.say("course.stack.encoder");
+    view::draw_wiring_glyph(ui, {x, area.y}, one.run.spec->model, line, side);
     ui.paint().text({x + kGlyphWidth, area.y + 35}, {Face::Sans, type::body}, t.ink2, name);
     x += area.w / 2;
   }
@@ -119,13 +119,13 @@ void OpeningPicture::take_up(const Lesson& lesson, const Changes& changes) {
     run.name = lesson.run(opening.run)->name;
     run.spec = std::make_shared<const RunSpec>(spec_of(lesson, opening.run, 1, changes));
     // A scale whose start is measured on a first batch has no value before it.
-    const lab::Stacks stacks = lab::stacks_of(run.spec->model);
-    for (const lab::Side side : {lab::Side::Encoder, lab::Side::Main}) {
-      if (side == lab::Side::Encoder && !stacks.both) continue;
-      const lab::Stack stack = stacks.of(side);
+    const view::Stacks stacks = view::stacks_of(run.spec->model);
+    for (const view::Side side : {view::Side::Encoder, view::Side::Main}) {
+      if (side == view::Side::Encoder && !stacks.both) continue;
+      const view::Stack stack = stacks.of(side);
       for (int layer = 0; layer < stack.layers(); ++layer)
-        for (const lab::Sub sub : stack.subs()) {
-          const Scale& skip = lab::wiring_of(stack.wiring, layer, sub).skip;
+        for (const view::Sub sub : stack.subs()) {
+          const Scale& skip = view::wiring_of(stack.wiring, layer, sub).skip;
           run.skip_scales.push_back(
               skip.profile == Scale::Profile::None ? skip.value : std::numeric_limits<float>::quiet_NaN());
         }
@@ -152,7 +152,7 @@ void OpeningPicture::draw(Ui& ui, const Rect& room, const Lesson& lesson, const 
   for (size_t i = 0; i < lesson.opening.size(); ++i) {
     const ModelConfig& model = view_.runs[i].spec->model;
     const auto place = opening_place(model, lesson.opening[i].slot);
-    if (place) all.push_back({lesson.opening[i], view_.runs[i], lab::stacks_of(model), *place});
+    if (place) all.push_back({lesson.opening[i], view_.runs[i], view::stacks_of(model), *place});
   }
   if (all.empty()) return;
   const float width = std::min((room.w - kBetween) / 2, 260.f);

@@ -27,7 +27,7 @@ class OpeningPicture {
   const course::Lesson* lesson_ = nullptr;
   course::Changes changes_;
   LabView view_;  ///< one run per picture, in the order of the lesson's `opening`
-  lab::LabData data_;
+  view::LabData data_;
 };
 
 }  // namespace normscope::lessons

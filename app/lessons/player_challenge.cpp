@@ -122,7 +122,7 @@ void Player::draw_choices(Ui& ui, Rect& rest, FlowContext& words) {
     draw_marked(ui, row, choice.label, kTaskText.px, row.h, words);
     std::string help = word("course.task.choose", {{"setting", choice.label}});
     const std::string& now = labels[static_cast<size_t>(selected)];
-    if (const shell::Term* term = term_of_text(now)) help += fmt::format(" {}: {}", now, term->text);
+    if (const view::Term* term = term_of_text(now)) help += fmt::format(" {}: {}", now, term->text);
     const bool changed = ui::choice(ui, name, box, labels, selected, help);
     follow_focus(ui, name, box, words.seen);
     if (changed && !running) chosen_[choice.field] = choice.values[static_cast<size_t>(selected)].value;
@@ -220,7 +220,7 @@ float Player::draw_challenge(Ui& ui, Rect rest, const Rect& seen) {
             word("course.task.below",
                  {{"line", shown(task.line, *lesson()->measure(task.measure), *lesson()->words)},
                   {"steps", task.budget}}));
-  std::set<const shell::Term*> marked;
+  std::set<const view::Term*> marked;
   FlowContext words = flow_context(ui);
   words.seen = seen;
   words.used = &marked;

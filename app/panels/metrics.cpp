@@ -10,8 +10,10 @@
 
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::panels {
 namespace {
+
+using namespace view;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -213,4 +215,4 @@ float own_share(LabData& data, const RunView& run, int layer, Sub sub, int step,
   return data.value(run, fmt::format("{}beta2.{}.{}", prefix_of(run, side), i, i), step);
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

@@ -12,7 +12,7 @@
 
 #include "app/view/lab_data.h"
 
-namespace normscope::lab {
+namespace normscope::panels {
 
 enum class Metric : uint8_t {
   Gradient,
@@ -61,10 +61,11 @@ struct DepthPoints {
   std::vector<float> x, y;
   bool measured() const;  // some value is finite
 };
-DepthPoints along_depth(LabData&, const RunView&, Metric, int matrix, int step, Side side = Side::Main);
+DepthPoints along_depth(view::LabData&, const RunView&, Metric, int matrix, int step,
+                        view::Side side = view::Side::Main);
 // `over_time` is the metric of one layer (0-based; its last sub-layer that has it) over time.
-std::shared_ptr<const Line> over_time(LabData&, const RunView&, Metric, int matrix, int layer,
-                                      Side side = Side::Main);
+std::shared_ptr<const view::Line> over_time(view::LabData&, const RunView&, Metric, int matrix, int layer,
+                                            view::Side side = view::Side::Main);
 
 // `Dependency` is the residual dependency at a step: row i of a run's triangle (sub-layer i + 1) holds i + 2 shares,
 // the input's first.
@@ -79,10 +80,11 @@ struct Dependency {
 };
 // `dependency` covers the whole batch where that was measured at this very step, else the one sequence that is
 // followed.
-Dependency dependency(LabData&, const RunView&, int step, Side side = Side::Main);
+Dependency dependency(view::LabData&, const RunView&, int step, view::Side side = view::Side::Main);
 bool of_whole_batch(const RunView&, int step);
 // `own_share` returns a branch's share of the state after its sub-layer (`layer` from 0); NaN where it is not
 // measured.
-float own_share(LabData&, const RunView&, int layer, Sub sub, int step, Side side = Side::Main);
+float own_share(view::LabData&, const RunView&, int layer, view::Sub sub, int step,
+                view::Side side = view::Side::Main);
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

@@ -8,22 +8,23 @@
 
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::panels {
 namespace {
 
 template <auto make>
-std::vector<plot::PlotSpec> one(const LabView& view, LabData& data, const PlotOptions& options, Metric) {
+std::vector<plot::PlotSpec> one(const LabView& view, view::LabData& data, const PlotOptions& options,
+                                Metric) {
   return {make(view, data, options)};
 }
 
 template <auto make>
-std::vector<plot::PlotSpec> one_of_metric(const LabView& view, LabData& data, const PlotOptions& options,
-                                          Metric metric) {
+std::vector<plot::PlotSpec> one_of_metric(const LabView& view, view::LabData& data,
+                                          const PlotOptions& options, Metric metric) {
   return {make(view, data, options, metric)};
 }
 
 template <auto make>
-std::vector<plot::PlotSpec> one_a_run(const LabView& view, LabData& data, const PlotOptions& options,
+std::vector<plot::PlotSpec> one_a_run(const LabView& view, view::LabData& data, const PlotOptions& options,
                                       Metric) {
   return make(view, data, options);
 }
@@ -169,13 +170,13 @@ const PanelControl* panel_control(std::string_view control) {
   return nullptr;
 }
 
-bool stands_in(const Panel& panel, Size size) {
+bool stands_in(const Panel& panel, ui::Size size) {
   const Place& place = panel.place;
-  if (size == Size::Compact) return place.above_tabs || *place.tab;
-  return place.column != PanelColumn::None && (size == Size::Full || place.medium);
+  if (size == ui::Size::Compact) return place.above_tabs || *place.tab;
+  return place.column != PanelColumn::None && (size == ui::Size::Full || place.medium);
 }
 
-std::vector<const Panel*> panels_of(PanelColumn column, Size size) {
+std::vector<const Panel*> panels_of(PanelColumn column, ui::Size size) {
   std::vector<const Panel*> list;
   for (const Panel& panel : panels())
     if (panel.place.column == column && stands_in(panel, size)) list.push_back(&panel);
@@ -195,7 +196,7 @@ const Panel& panel_above_tabs() {
   return *std::find_if(panels().begin(), panels().end(), [](const Panel& p) { return p.place.above_tabs; });
 }
 
-std::vector<plot::PlotSpec> plots_of(const Panel& panel, const LabView& view, LabData& data,
+std::vector<plot::PlotSpec> plots_of(const Panel& panel, const LabView& view, view::LabData& data,
                                      const PlotOptions& options, Metric metric) {
   std::vector<plot::PlotSpec> plots = panel.plots(view, data, options, metric);
   for (size_t i = 0; i < plots.size(); ++i)
@@ -207,4 +208,4 @@ std::string help_of(const Panel& panel, Metric metric) {
   return panel.metric ? fmt::format("{} {}", info(metric).help, panel.help) : panel.help;
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

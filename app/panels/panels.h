@@ -16,9 +16,7 @@
 #include "app/plot/plot_spec.h"
 #include "app/ui/geometry.h"
 
-namespace normscope::lab {
-
-using ui::Size;
+namespace normscope::panels {
 
 // `Form` says how a panel is drawn and what a hand on it does.
 enum class Form : uint8_t {
@@ -47,7 +45,7 @@ struct PanelControl {
   std::string_view title, help, words;
 };
 
-using PlotsOf = std::vector<plot::PlotSpec> (*)(const LabView&, LabData&, const PlotOptions&, Metric);
+using PlotsOf = std::vector<plot::PlotSpec> (*)(const LabView&, view::LabData&, const PlotOptions&, Metric);
 
 struct Panel {
   const char* id;  // begins the names of its controls: "plot/loss", "plot/loss/menu"
@@ -78,15 +76,16 @@ const Panel* find_panel(std::string_view id);
 // `panel_of` returns the panel that a control belongs to: "plot/loss/menu/svg" -> plot/loss.
 const Panel* panel_of(std::string_view control);
 const PanelControl* panel_control(std::string_view control);
-bool stands_in(const Panel&, Size);
+bool stands_in(const Panel&, ui::Size);
 // `panels_of` returns the panels of a column, from the top.
-std::vector<const Panel*> panels_of(PanelColumn, Size);
+std::vector<const Panel*> panels_of(PanelColumn, ui::Size);
 // `tab_panels` are the panels of the compact layout's tabs, `panel_above_tabs` is the one above them.
 std::vector<const Panel*> tab_panels();
 const Panel& panel_above_tabs();
 
 // `plots_of` returns what the panel shows, one plot or one per run, with the words of its row.
-std::vector<plot::PlotSpec> plots_of(const Panel&, const LabView&, LabData&, const PlotOptions&, Metric);
+std::vector<plot::PlotSpec> plots_of(const Panel&, const LabView&, view::LabData&, const PlotOptions&,
+                                     Metric);
 std::string help_of(const Panel&, Metric);
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

@@ -12,7 +12,7 @@
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::panels {
 
 using namespace ui;
 
@@ -40,7 +40,7 @@ void metric_list(Ui& ui, const std::string& name, const Rect& title, Metric& cho
     options.quiet = true;
     options.enabled = stream || of_any_layer(q.metric);
     Rect row = rows.take_top(kRow).inset(0, 1);
-    if (button(ui, fmt::format("{}/{}", name, q.id), row, "", options.enabled ? q.help : no_stream(),
+    if (button(ui, fmt::format("{}/{}", name, q.id), row, "", options.enabled ? q.help : view::no_stream(),
                options)) {
       chosen = q.metric;
       ui.close_popup();
@@ -153,7 +153,7 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     state.open_menu.clear();
   }
   const auto copy = [&] { ImGui::SetClipboardText(text_of(plots).c_str()); };
-  if (!ui.held(menu) && panel.contains(ui.mouse()) && shell::pressed(ui, shell::Act::CopyPlot)) copy();
+  if (!ui.held(menu) && panel.contains(ui.mouse()) && view::pressed(ui, view::Act::CopyPlot)) copy();
 
   const bool log = !plots.empty() && plots.front().y.scale == plot::AxisScale::Log;
   const std::span<const MenuEntry> entries = menu_entries(!plots.empty() && plots.front().heat);
@@ -174,7 +174,7 @@ void cell_menu(Ui& ui, const std::string& name, const Rect& panel, const std::ve
     if (!clicked) continue;
     if (i < kSaves)
       state.saves.push_back({std::make_shared<const std::vector<plot::PlotSpec>>(plots), state.views[name],
-                             static_cast<PlotFormat>(i)});
+                             static_cast<view::PlotFormat>(i)});
     if (i == kCopy) copy();
     if (i == kAxis) state.turned[name] = !state.turned[name];
     if (i > kAxis) state.views[name].reset();
@@ -225,4 +225,4 @@ plot::PlotHit draw_cell(Ui& ui, const std::string& name, const Rect& rect, plot:
   return hit;
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

@@ -13,7 +13,7 @@
 #include "app/plot/plot.h"
 #include "app/view/commands.h"
 
-namespace normscope::lab {
+namespace normscope::panels {
 
 // `CellState` is what the cells keep between frames.
 struct CellState {
@@ -21,7 +21,7 @@ struct CellState {
   std::map<std::string, bool> turned;  // the axis has the other scale: log for linear, linear for log
   std::string scrubbing;               // cell whose cursor is held
   std::string open_menu;               // cell whose menu is to open
-  std::vector<SavePlot> saves;         // requested and not written yet
+  std::vector<view::SavePlot> saves;   // requested and not written yet
 };
 
 struct CellOptions {
@@ -53,4 +53,4 @@ plot::PlotHit draw_cell(ui::Ui&, const std::string& name, const ui::Rect&, plot:
 // `turn_axis` gives the vertical axis the other scale, with a range that holds the finite values.
 void turn_axis(plot::PlotSpec&);
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

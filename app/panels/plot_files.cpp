@@ -16,7 +16,7 @@
 #include "training/files/file_kind.h"
 #include "training/io/atomic_file.h"
 
-namespace normscope::lab {
+namespace normscope::panels {
 namespace {
 
 namespace fs = std::filesystem;
@@ -63,25 +63,25 @@ std::string pictures_folder() {
   return ".";
 }
 
-const char* ending_of(PlotFormat format) { return kEndings[static_cast<size_t>(format)]; }
+const char* ending_of(view::PlotFormat format) { return kEndings[static_cast<size_t>(format)]; }
 
-void write_plot(const std::string& path, const plot::PlotSpec& plot, PlotFormat format, bool dark,
+void write_plot(const std::string& path, const plot::PlotSpec& plot, view::PlotFormat format, bool dark,
                 plot::ExportSize size, const plot::View& view) {
   switch (format) {
-    case PlotFormat::Svg:
+    case view::PlotFormat::Svg:
       return write_file(path, plot::to_svg(plot, ui::theme(dark), size, view), "plot");
-    case PlotFormat::Png:
+    case view::PlotFormat::Png:
       return write_picture(path, plot, view, dark, size);
-    case PlotFormat::Csv:
+    case view::PlotFormat::Csv:
       return write_file(path, plot::to_csv(plot), "plot");
   }
 }
 
-std::vector<std::string> save_plot(const SavePlot& command, const std::string& folder, bool dark) {
+std::vector<std::string> save_plot(const view::SavePlot& command, const std::string& folder, bool dark) {
   std::vector<std::string> paths;
   for (const plot::PlotSpec& plot : *command.plots) {
     const std::string path = export_path(folder, plot.id, ending_of(command.format));
-    if (command.format == PlotFormat::Csv && !command.csv.empty())
+    if (command.format == view::PlotFormat::Csv && !command.csv.empty())
       write_file(path, command.csv, "plot");
     else
       write_plot(path, plot, command.format, dark, kPlotFileSize, command.view);
@@ -90,9 +90,9 @@ std::vector<std::string> save_plot(const SavePlot& command, const std::string& f
   return paths;
 }
 
-std::string save_plots(const std::vector<SavePlot>& commands, bool dark) {
+std::string save_plots(const std::vector<view::SavePlot>& commands, bool dark) {
   std::string notice;
-  for (const SavePlot& save : commands) {
+  for (const view::SavePlot& save : commands) {
     try {
       const std::vector<std::string> paths = save_plot(save, pictures_folder(), dark);
       if (!paths.empty())
@@ -105,4 +105,4 @@ std::string save_plots(const std::vector<SavePlot>& commands, bool dark) {
   return notice;
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

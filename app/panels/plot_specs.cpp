@@ -13,7 +13,7 @@
 #include "training/io/in_words.h"
 #include "training/spec/loss_window.h"
 
-namespace normscope::lab {
+namespace normscope::panels {
 namespace {
 
 using namespace plot;
@@ -62,9 +62,9 @@ std::string loss_sentence(const LabView& view) {
   std::vector<std::string> stuck, broken, sentences;
   for (const RunView& run : view.runs) {
     if (run.state == RunState::NonFinite)
-      broken.push_back(letter_of(run));
+      broken.push_back(view::letter_of(run));
     else if (run.state == RunState::Stuck)
-      stuck.push_back(letter_of(run));
+      stuck.push_back(view::letter_of(run));
   }
   const bool brief = view.runs.size() > 3;
   if (!broken.empty())
@@ -107,7 +107,7 @@ void put_spread(PlotSpec& plot, const RunView& run) {
   if (!run.spread || run.spread->mean.size() < 2) return;
   Band band;
   band.id = words::say("plots.loss.seeds", {{"run", run.letter}, {"count", run.spread->seeds}});
-  band.ink = Ink::run(colour_of(run));
+  band.ink = Ink::run(view::colour_of(run));
   std::vector<float> x(run.spread->mean.size());
   std::iota(x.begin(), x.end(), 1.f);
   band.x = Column::of(std::move(x));
@@ -119,9 +119,9 @@ void put_spread(PlotSpec& plot, const RunView& run) {
 
 /// `put_end` labels a line with the card's number, which is of the cursor's step where that is an earlier one. The
 /// marker stays at the loss where the line ends, wherever the cursor stands.
-void put_end(plot::Series& series, LabData& data, const RunView& run) {
-  const double loss = loss_at(data, run, run.step);
-  const double end = loss_at(data, run, static_cast<int>(series.x.values.back()));
+void put_end(plot::Series& series, view::LabData& data, const RunView& run) {
+  const double loss = view::loss_at(data, run, run.step);
+  const double end = view::loss_at(data, run, static_cast<int>(series.x.values.back()));
   series.value = std::isfinite(loss) ? fmt::format("{:.2f}", loss) : "–";
   if (std::isfinite(end)) series.end_y = static_cast<float>(end);
 }
@@ -154,7 +154,7 @@ void put_levels(PlotSpec& plot, const LabView& view, const std::optional<double>
   }
 }
 
-double loss_top(const LabView& view, LabData& data) {
+double loss_top(const LabView& view, view::LabData& data) {
   double top = view.unigram_entropy + 0.4;
   for (const RunView& run : view.runs) {
     const auto line = data.loss(run);
@@ -182,7 +182,7 @@ std::string of_run(std::string_view what, const RunView& run) {
 Axis step_axis(const LabView& view) {
   Axis axis;
   axis.lo = 0;
-  axis.hi = steps_shown(view);
+  axis.hi = view::steps_shown(view);
   axis.label = words::say("plots.axis.step");
   axis.integer = true;
   axis.max_ticks = 7;
@@ -196,7 +196,7 @@ void put_cursor(PlotSpec& plot, const PlotOptions& options, bool flag) {
 
 // `floor_of_axis` leaves room for the name under the line that no model can pass: a row of text, in a small plot too.
 double floor_of_axis(const LabView& view) {
-  if (view.entropy_rate <= 0) return any_stream(view) ? 0.03 : 0;  // a class can be known for sure
+  if (view.entropy_rate <= 0) return view::any_stream(view) ? 0.03 : 0;  // a class can be known for sure
   const double highest = view.unigram_entropy + 1.35;
   return view.entropy_rate - std::max(0.22, 0.095 * (highest - view.entropy_rate));
 }
@@ -217,9 +217,9 @@ std::string short_label(const LabView& view, size_t index) {
   return fmt::format("{}", fmt::join(parts.begin() + 1, parts.end(), ", "));
 }
 
-PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& options) {
+PlotSpec loss_plot(const LabView& view, view::LabData& data, const PlotOptions& options) {
   PlotSpec plot;
-  if (!any_stream(view)) {
+  if (!view::any_stream(view)) {
     plot.title = words::say("plots.panel.loss.title");
     plot.question = words::say("plots.loss.question_choice");
     plot.brief = plot.question;
@@ -239,7 +239,7 @@ PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& option
     const auto line = data.loss(run);
     if (line->empty()) continue;
     plot::Series s;
-    s.id = letter_of(run);
+    s.id = view::letter_of(run);
     s.letter = s.id;
     s.name = short_label(view, i);
     s.x = Column(line->x);
@@ -247,7 +247,7 @@ PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& option
     s.x.owner = line;
     s.y.owner = line;
     put_end(s, data, run);
-    s.ink = Ink::run(colour_of(run));
+    s.ink = Ink::run(view::colour_of(run));
     s.markers = Markers::Sparse;
     plot.series.push_back(std::move(s));
   }
@@ -256,4 +256,4 @@ PlotSpec loss_plot(const LabView& view, LabData& data, const PlotOptions& option
   return plot;
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

@@ -12,12 +12,12 @@
 #include "app/plot/plot_spec.h"
 #include "app/view/lab_data.h"
 
-namespace normscope::lab {
+namespace normscope::panels {
 
 struct PlotOptions {
-  int step = 0;            // of the cursor
-  int matrix = 0;          // index in kMatrices
-  Side side = Side::Main;  // of an encoder-decoder, where a plot has room for only one stack
+  int step = 0;                        // of the cursor
+  int matrix = 0;                      // index in kMatrices
+  view::Side side = view::Side::Main;  // of an encoder-decoder, where a plot has room for only one stack
   bool compact = false;
   std::optional<double> drag_rate,
       drag_warmup;  // while a handle is held: rate of all runs, warm-up of run `drag_run`
@@ -31,25 +31,25 @@ struct PlotOptions {
 std::string short_label(const LabView& view, size_t run);
 double floor_of_axis(const LabView& view);
 
-plot::PlotSpec loss_plot(const LabView&, LabData&, const PlotOptions&);
-plot::PlotSpec rate_plot(const LabView&, LabData&, const PlotOptions&);
-plot::PlotSpec gradient_by_layer_plot(const LabView&, LabData&, const PlotOptions&);
-plot::PlotSpec hidden_norm_plot(const LabView&, LabData&, const PlotOptions&);
+plot::PlotSpec loss_plot(const LabView&, view::LabData&, const PlotOptions&);
+plot::PlotSpec rate_plot(const LabView&, view::LabData&, const PlotOptions&);
+plot::PlotSpec gradient_by_layer_plot(const LabView&, view::LabData&, const PlotOptions&);
+plot::PlotSpec hidden_norm_plot(const LabView&, view::LabData&, const PlotOptions&);
 // `depth_plot` shows any metric by layer at the cursor's step; the two above are its gradient and hidden norm.
-plot::PlotSpec depth_plot(const LabView&, LabData&, const PlotOptions&, Metric);
+plot::PlotSpec depth_plot(const LabView&, view::LabData&, const PlotOptions&, Metric);
 // `over_time_plots` makes one small plot per run, with the same axes; the lines are layers.
-std::vector<plot::PlotSpec> over_time_plots(const LabView&, LabData&, const PlotOptions&,
+std::vector<plot::PlotSpec> over_time_plots(const LabView&, view::LabData&, const PlotOptions&,
                                             Metric = Metric::Gradient);
 // `dependency_plots` shows residual dependency: one triangle per run at the cursor's step. The first plot carries the
 // sentence.
-std::vector<plot::PlotSpec> dependency_plots(const LabView&, LabData&, const PlotOptions&);
+std::vector<plot::PlotSpec> dependency_plots(const LabView&, view::LabData&, const PlotOptions&);
 
 // `dress_line` styles the line of one stack. Each stack of an encoder-decoder has a line, named at its end; the
 // encoder's is thin and without markers.
-void dress_line(plot::Series&, const RunView&, Side, bool compact);
+void dress_line(plot::Series&, const RunView&, view::Side, bool compact);
 // `layer_line` is a run's line over the layers, from layer 1 on, without its values. Its name is for files and wide
 // plots: a narrow plot has room only for the letter.
-plot::Series layer_line(const LabView&, size_t index, bool compact, Side);
+plot::Series layer_line(const LabView&, size_t index, bool compact, view::Side);
 float depth_pad_right(const LabView&, bool compact);
 // `stacks_sentence` says "Going down A: decoder falls 5.4×, encoder is flat.", from the last layer to the first; empty
 // without values.
@@ -61,7 +61,7 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
 // form for the last layer covers these models and data. Hidden states: the band of Pre-LN and the level of Post-LN,
 // where they are about as large as `top`.
 // add_gradient_theory() returns whether it drew curves that hold for the first steps only.
-bool add_gradient_theory(plot::PlotSpec&, const LabView&, LabData&, const std::string& path, int step);
+bool add_gradient_theory(plot::PlotSpec&, const LabView&, view::LabData&, const std::string& path, int step);
 void add_cosine_theory(plot::PlotSpec&, const LabView&, int step);
 void add_norm_theory(plot::PlotSpec&, const LabView&, double top);
 
@@ -84,7 +84,7 @@ std::string axis_of(const LabView&, const MetricInfo&, int matrix);
 std::string at_step(std::string_view what, int step);
 std::string of_run(std::string_view what, const RunView&);
 // `whose` returns "A", or "A's decoder" of an encoder-decoder.
-std::string whose(const RunView&, Side);
+std::string whose(const RunView&, view::Side);
 // `log_axis` makes an axis logarithmic with room for these values and labels on three or four decades.
 void log_axis(plot::Axis&, double lo, double hi);
 plot::Axis layer_axis(int layers);
@@ -92,4 +92,4 @@ plot::Axis step_axis(const LabView&);
 // `put_cursor` puts in the cursor's step, and the step under the hand in another plot over time.
 void put_cursor(plot::PlotSpec&, const PlotOptions&, bool flag);
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

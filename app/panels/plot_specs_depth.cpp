@@ -10,9 +10,10 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::panels {
 namespace {
 
+using namespace view;
 using namespace plot;
 using Series = plot::Series;  // not the history's
 
@@ -386,4 +387,4 @@ std::vector<PlotSpec> over_time_plots(const LabView& view, LabData& data, const 
   return plots;
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

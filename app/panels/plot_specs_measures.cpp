@@ -9,7 +9,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::panels {
 namespace {
 
 using namespace plot;
@@ -18,7 +18,7 @@ using Series = plot::Series;  // not the history's
 struct Best {
   const RunView* run = nullptr;
   double value = 0;
-  Side side = Side::Main;
+  view::Side side = view::Side::Main;
 
   std::string who() const { return whose(*run, side); }
 };
@@ -31,7 +31,7 @@ double last_finite(const std::vector<float>& values) {
 }
 
 const std::string& not_measured(const LabView& view) {
-  return any_stream(view) ? words::say("plots.not_measured") : no_stream();
+  return view::any_stream(view) ? words::say("plots.not_measured") : view::no_stream();
 }
 
 // `even_attention` is the entropy where all visible keys weigh alike: the mean over queries of ln(number of keys).
@@ -64,7 +64,7 @@ std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
       return cosine_sentence(metric, last);
     case Metric::AttentionEntropy:
       return words::say(
-          has_both(*last.run) ? "plots.attention.widest_last" : "plots.attention.widest",
+          view::has_both(*last.run) ? "plots.attention.widest_last" : "plots.attention.widest",
           {{"run", last.who()}, {"layer", layers}, {"entropy", fmt::format("{:.2f}", last.value)}});
     default:
       break;
@@ -77,7 +77,7 @@ std::string sentence_of(Metric metric, Best last, Best spread, int layers) {
 
 }  // namespace
 
-PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& options, Metric metric) {
+PlotSpec depth_plot(const LabView& view, view::LabData& data, const PlotOptions& options, Metric metric) {
   if (metric == Metric::Gradient) return gradient_by_layer_plot(view, data, options);
   if (metric == Metric::HiddenNorm) return hidden_norm_plot(view, data, options);
   const MetricInfo& about = info(metric);
@@ -85,7 +85,7 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
   plot.id = fmt::format("{}-by-layer", about.id);
   plot.note = about.note;
   put_title(plot, about, about.by_layer);
-  const int layers = most_layers(view);
+  const int layers = view::most_layers(view);
   plot.x = layer_axis(layers);
   plot.x.lo = 0.4;
   plot.y.label = at_step(axis_of(view, about, options.matrix), options.step);
@@ -93,7 +93,7 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
   Best last, spread;
   for (size_t i = 0; i < view.runs.size(); ++i) {
     const RunView& run = view.runs[i];
-    for (Side side : sides_of(run)) {
+    for (view::Side side : view::sides_of(run)) {
       DepthPoints points = along_depth(data, run, metric, options.matrix, options.step, side);
       if (!points.measured()) continue;
       for (float v : points.y)
@@ -112,7 +112,7 @@ PlotSpec depth_plot(const LabView& view, LabData& data, const PlotOptions& optio
   }
   plot.sentence = sentence_of(metric, last, spread, layers);
   if (plot.series.empty() && view.step > 0) plot.sentence = not_measured(view);
-  if (metric == Metric::AttentionEntropy && last.run && !any_both(view))
+  if (metric == Metric::AttentionEntropy && last.run && !view::any_both(view))
     hi = std::max(hi, add_even_line(plot, last.run->spec->model));
   if (metric == Metric::TokenCosine) add_cosine_theory(plot, view, options.step);
   if (about.log && hi > 0) {
@@ -178,12 +178,12 @@ std::string lean_sentence(const std::vector<std::pair<char, Dependency>>& runs) 
 
 }  // namespace
 
-std::vector<PlotSpec> dependency_plots(const LabView& view, LabData& data, const PlotOptions& options) {
+std::vector<PlotSpec> dependency_plots(const LabView& view, view::LabData& data, const PlotOptions& options) {
   std::vector<PlotSpec> plots;
   std::vector<std::pair<char, Dependency>> measured;
   for (const RunView& run : view.runs) {
     PlotSpec plot;
-    plot.tile = colour_of(run);
+    plot.tile = view::colour_of(run);
     Dependency d = dependency(data, run, options.step, options.side);
     if (d.measured()) {
       HeatMap heat;
@@ -204,8 +204,9 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, LabData& data, const
       heat.below = words::say("plots.lean.rows",
                               {{"low", fmt::format("{:.2f}", *lo)}, {"high", fmt::format("{:.2f}", *hi)}});
       heat.below_short = fmt::format("Σ {:.2f}–{:.2f}", *lo, *hi);
-      const int per_layer = static_cast<int>(subs_of(has_both(run) && options.side == Side::Main).size());
-      if (options.hover_layer && *options.hover_layer < layers_of(run, options.side)) {
+      const int per_layer =
+          static_cast<int>(view::subs_of(view::has_both(run) && options.side == view::Side::Main).size());
+      if (options.hover_layer && *options.hover_layer < view::layers_of(run, options.side)) {
         heat.marked_row = per_layer * *options.hover_layer;
         heat.marked_rows = per_layer;
       }
@@ -223,4 +224,4 @@ std::vector<PlotSpec> dependency_plots(const LabView& view, LabData& data, const
   return plots;
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

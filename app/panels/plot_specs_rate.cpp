@@ -8,7 +8,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::panels {
 
 using namespace plot;
 
@@ -63,7 +63,8 @@ std::string words_of(const RateGroup& group, bool brief) {
 }
 
 RateGroup rate_group_of(const RunView& run, size_t index, const PlotOptions& options) {
-  RateGroup group{schedule_of(run, index, options), spec_at(run, run.fork_step)->train.schedule, 0, {index}};
+  RateGroup group{
+      schedule_of(run, index, options), view::spec_at(run, run.fork_step)->train.schedule, 0, {index}};
   for (const Edit& edit : run.edits)
     if (edit.key.starts_with("train.") && edit.step > run.fork_step + 1) group.changed = edit.step;
   return group;
@@ -84,8 +85,8 @@ std::vector<RateGroup> rate_groups(const LabView& view, const PlotOptions& optio
   return groups;
 }
 
-std::shared_ptr<Line> future_rate(const Schedule& schedule, int from, int to) {
-  auto line = std::make_shared<Line>();
+std::shared_ptr<view::Line> future_rate(const Schedule& schedule, int from, int to) {
+  auto line = std::make_shared<view::Line>();
   from = std::max(from, 0);
   const int stride = std::max(1, (to - from) / 400);
   for (int64_t at = from; at <= to; at += stride) {  // 64 bits hold the sum whatever the budget
@@ -101,13 +102,14 @@ std::shared_ptr<Line> future_rate(const Schedule& schedule, int from, int to) {
   return line;
 }
 
-void add_rate_lines(PlotSpec& plot, const RateGroup& group, const LabView& view, LabData& data, int end) {
+void add_rate_lines(PlotSpec& plot, const RateGroup& group, const LabView& view, view::LabData& data,
+                    int end) {
   for (size_t k = 0; k < group.runs.size(); ++k) {
     const RunView& run = view.runs[group.runs[k]];
     const float width = ui::line::run * static_cast<float>(group.runs.size() - k);
     plot::Series past, future;
     const auto measured = data.rate(run);
-    past.id = letter_of(run);
+    past.id = view::letter_of(run);
     future.id = words::say("plots.rate.planned", {{"run", run.letter}});
     past.x = Column(measured->x);
     past.y = Column(measured->y);
@@ -120,7 +122,7 @@ void add_rate_lines(PlotSpec& plot, const RateGroup& group, const LabView& view,
     future.y.owner = plan;
     future.alpha = 0.4f;
     for (plot::Series* s : {&past, &future}) {
-      s->ink = Ink::run(colour_of(run));
+      s->ink = Ink::run(view::colour_of(run));
       s->width = width;
       if (group.runs.size() > 1) s->dash = ui::Dash{};
       s->end_label = false;
@@ -137,7 +139,7 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
   float row = 18;
   for (const RateGroup& group : groups) {
     std::string letters;
-    for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + letter_of(view.runs[i]);
+    for (size_t i : group.runs) letters += (letters.empty() ? "" : ", ") + view::letter_of(view.runs[i]);
     // A name stands at the line that was drawn, which is that of the beginning where the change came after the rise.
     const bool past = group.changed > group.began.warmup;
     const Schedule& drawn = past ? group.began : group.schedule;
@@ -146,7 +148,7 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
       // The name stands below the rising part of the line, about three quarters up.
       const double x = std::min<double>(drawn.warmup, end) * 0.72;
       plot.notes.push_back({x, peak * 0.62, letters, words_of(group, false),
-                            Ink::run(colour_of(view.runs[group.runs.front()])), 14, 16});
+                            Ink::run(view::colour_of(view.runs[group.runs.front()])), 14, 16});
       continue;
     }
     // Between the line and the rise of the others there is little room: a name that an early cursor would cross begins
@@ -154,7 +156,7 @@ void add_rate_names(PlotSpec& plot, const std::vector<RateGroup>& groups, const 
     const double from = options.step < 0.3 * end ? options.step : 0;
     const bool brief = from > 0 || view.runs.size() > 3;
     plot.notes.push_back({from, peak, letters, words_of(group, brief),
-                          Ink::run(colour_of(view.runs[group.runs.front()])), 12, row});
+                          Ink::run(view::colour_of(view.runs[group.runs.front()])), 12, row});
     row += 16;
   }
 }
@@ -196,11 +198,11 @@ struct Critical {
 };
 
 // `add_critical_line` leads over the steps between measurements, which have no number.
-void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, LabData& data) {
+void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, view::LabData& data) {
   const auto rates = data.rate(run), measured = data.stat(run, kCriticalStat);
-  auto line = std::make_shared<Line>();
+  auto line = std::make_shared<view::Line>();
   for (size_t i = 0; i < measured->y.size(); ++i)
-    if (usable(measured->y[i])) {
+    if (view::usable(measured->y[i])) {
       line->x.push_back(measured->x[i]);
       line->y.push_back(measured->y[i]);
     }
@@ -220,7 +222,7 @@ void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, LabDat
   series.y = Column(line->y);
   series.x.owner = line;
   series.y.owner = line;
-  series.ink = Ink::run(colour_of(run));
+  series.ink = Ink::run(view::colour_of(run));
   series.width = ui::line::run * 0.6f;
   series.end_label = false;
   series.end_marker = false;
@@ -228,7 +230,8 @@ void add_critical_line(PlotSpec& plot, Critical& all, const RunView& run, LabDat
 }
 
 // `show_critical` takes a logarithmic axis, because rates and critical rates lie orders of magnitude apart.
-void show_critical(PlotSpec& plot, const Critical& all, const LabView& view, LabData& data, double top) {
+void show_critical(PlotSpec& plot, const Critical& all, const LabView& view, view::LabData& data,
+                   double top) {
   double lowest = std::min(all.lowest, top);
   for (const RunView& run : view.runs)
     if (const double used = data.rate(run)->span().lowest_positive; used > 0) lowest = std::min(lowest, used);
@@ -242,7 +245,7 @@ void show_critical(PlotSpec& plot, const Critical& all, const LabView& view, Lab
 
 }  // namespace
 
-PlotSpec rate_plot(const LabView& view, LabData& data, const PlotOptions& options) {
+PlotSpec rate_plot(const LabView& view, view::LabData& data, const PlotOptions& options) {
   PlotSpec plot;
   plot.note = words::say("plots.rate.note");
   plot.x = step_axis(view);
@@ -269,4 +272,4 @@ PlotSpec rate_plot(const LabView& view, LabData& data, const PlotOptions& option
   return plot;
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

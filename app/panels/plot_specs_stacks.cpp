@@ -9,32 +9,33 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
-std::string whose(const RunView& run, Side side) {
-  if (!has_both(run)) return letter_of(run);
-  const std::string& stack = words::say(side == Side::Main ? "plots.stack.decoder" : "plots.stack.encoder");
+namespace normscope::panels {
+std::string whose(const RunView& run, view::Side side) {
+  if (!view::has_both(run)) return view::letter_of(run);
+  const std::string& stack =
+      words::say(side == view::Side::Main ? "plots.stack.decoder" : "plots.stack.encoder");
   return words::say("plots.stack_of", {{"run", run.letter}, {"stack", stack}});
 }
 
-void dress_line(plot::Series& s, const RunView& run, Side side, bool compact) {
-  if (!has_both(run)) return;
-  const bool decoder = side == Side::Main;
+void dress_line(plot::Series& s, const RunView& run, view::Side side, bool compact) {
+  if (!view::has_both(run)) return;
+  const bool decoder = side == view::Side::Main;
   const std::string& stack = words::say(decoder ? "plots.stack.decoder" : "plots.stack.encoder");
   s.id = fmt::format("{} {}", run.letter, stack);
   s.name = compact ? stack : words::say(decoder ? "plots.stack.decoder_short" : "plots.stack.encoder_short");
-  if (side == Side::Main) return;
+  if (side == view::Side::Main) return;
   s.width = 1.3f;
   s.markers = plot::Markers::None;
 }
 
-plot::Series layer_line(const LabView& view, size_t index, bool compact, Side side) {
+plot::Series layer_line(const LabView& view, size_t index, bool compact, view::Side side) {
   const RunView& run = view.runs[index];
   plot::Series s;
-  s.id = letter_of(run);
+  s.id = view::letter_of(run);
   s.letter = s.id;
   s.name = short_label(view, index);
   s.x0 = 1;
-  s.ink = plot::Ink::run(colour_of(run));
+  s.ink = plot::Ink::run(view::colour_of(run));
   s.markers = plot::Markers::All;
   s.end_marker = false;
   dress_line(s, run, side, compact);
@@ -42,13 +43,13 @@ plot::Series layer_line(const LabView& view, size_t index, bool compact, Side si
 }
 
 float depth_pad_right(const LabView& view, bool compact) {
-  return compact ? 140.f : any_both(view) ? 62.f : 30.f;
+  return compact ? 140.f : view::any_both(view) ? 62.f : 30.f;
 }
 
 std::string stacks_sentence(char letter, const std::vector<float>& decoder,
                             const std::vector<float>& encoder) {
   const auto way = [](const std::vector<float>& v) {
-    if (v.size() < 2 || !usable(v.front()) || !usable(v.back())) return std::string();
+    if (v.size() < 2 || !view::usable(v.front()) || !view::usable(v.back())) return std::string();
     const double ratio = double(v.back()) / v.front(), factor = std::max(ratio, 1 / ratio);
     if (factor < 1.25) return words::say("plots.gradient.flat");
     const std::string times = factor < 20 ? fmt::format("{:.1f}", factor) : ui::grouped(std::llround(factor));
@@ -59,4 +60,4 @@ std::string stacks_sentence(char letter, const std::vector<float>& decoder,
   return words::say("plots.gradient.both", {{"run", letter}, {"decoder", low}, {"encoder", high}});
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

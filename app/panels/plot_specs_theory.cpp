@@ -11,7 +11,7 @@
 #include "app/words/words.h"
 #include "training/measure/theory_curves.h"
 
-namespace normscope::lab {
+namespace normscope::panels {
 
 using namespace plot;
 using Series = plot::Series;  // not the history's
@@ -21,15 +21,16 @@ namespace {
 constexpr int kEarly = 10;  // steps until which runs can still be compared with where they began
 
 // `question_of` asks about a run's one stack, or about the given stack of an encoder-decoder.
-theory::Question question_of(const LabView& view, const RunView& run, theory::Subject subject, Side side) {
-  const bool encoder = side == Side::Encoder || run.spec->model.architecture == Architecture::Encoder;
+theory::Question question_of(const LabView& view, const RunView& run, theory::Subject subject,
+                             view::Side side) {
+  const bool encoder = side == view::Side::Encoder || run.spec->model.architecture == Architecture::Encoder;
   const bool same_data = run.spec->data == view.runs.front().spec->data;  // the agreement is the first run's
   return {.subject = subject, .decoder = !encoder, .same_token = same_data ? view.agreement.token : 0};
 }
 
 // `line_of` returns theory's line for a run that began at its own step 1, where theory has one.
 std::optional<theory::Line> line_of(const LabView& view, const RunView& run, theory::Subject subject,
-                                    Side side) {
+                                    view::Side side) {
   if (run.forked_from >= 0 || !run.spec->train.init_from.empty()) return {};
   std::vector<theory::Line> lines = theory::lines(run.spec->model, question_of(view, run, subject, side));
   return lines.empty() ? std::nullopt : std::optional(std::move(lines.front()));
@@ -39,14 +40,14 @@ std::optional<theory::Line> line_of(const LabView& view, const RunView& run, the
 void add_pre_theory(PlotSpec& plot, const LabView& view, double top) {
   for (const RunView& run : view.runs) {
     // An encoder-decoder shows its encoder, because the lemma knows no cross-attention.
-    const auto line = line_of(view, run, theory::Subject::StreamSquare, sides_of(run).back());
+    const auto line = line_of(view, run, theory::Subject::StreamSquare, view::sides_of(run).back());
     if (!line || line->high.empty()) continue;
     const std::vector<float> low(line->low.begin(), line->low.end()),
         high(line->high.begin(), line->high.end());
     if (low.size() < 2 || low.front() > 20 * top) return;
     Band band;
-    band.id = words::say(has_both(run) ? "plots.theory.pre_encoder" : "plots.theory.pre");
-    band.ink = Ink::run(colour_of(run));
+    band.id = words::say(view::has_both(run) ? "plots.theory.pre_encoder" : "plots.theory.pre");
+    band.ink = Ink::run(view::colour_of(run));
     band.theory = true;
     band.label = band.id;
     const size_t at = (low.size() - 1) / 3;
@@ -62,8 +63,8 @@ void add_pre_theory(PlotSpec& plot, const LabView& view, double top) {
 // `add_post_theory` adds the level at which the sums of a Post-LN stack begin, whatever its depth.
 void add_post_theory(PlotSpec& plot, const LabView& view, double top) {
   for (const RunView& run : view.runs) {
-    const auto level = line_of(view, run, theory::Subject::StreamSquare, Side::Main);
-    if (has_both(run) || !level || !level->high.empty()) continue;
+    const auto level = line_of(view, run, theory::Subject::StreamSquare, view::Side::Main);
+    if (view::has_both(run) || !level || !level->high.empty()) continue;
     RefLine line;
     line.value = level->low.front();
     if (line.value < 0.04 * top || line.value > 20 * top) return;
@@ -126,7 +127,7 @@ void add_prediction(std::vector<Prediction>& all, const RunView& run, const std:
       other.letters += std::string(", ") + run.letter;
       return;
     }
-  what.letters = letter_of(run);
+  what.letters = view::letter_of(run);
   all.push_back(std::move(what));
 }
 
@@ -138,12 +139,13 @@ std::vector<double> end_only(int layers) {
 }
 
 // `cross_variance` is the variance of each cross branch over that of its skip path, as the first step measured them.
-std::vector<double> cross_variance(LabData& data, const RunView& run) {
+std::vector<double> cross_variance(view::LabData& data, const RunView& run) {
   const std::vector<float> branch = data.by_layer(run, "cross.branch.variance", 1),
                            skip = data.by_layer(run, "cross.input.variance", 1);
   std::vector<double> ratio;
   for (size_t i = 0; i < branch.size(); ++i)
-    if (usable(branch[i]) && usable(skip[i])) ratio.push_back(static_cast<double>(branch[i] / skip[i]));
+    if (view::usable(branch[i]) && view::usable(skip[i]))
+      ratio.push_back(static_cast<double>(branch[i] / skip[i]));
   return ratio;
 }
 
@@ -165,7 +167,7 @@ void mark_last_layer(PlotSpec& plot, const Prediction& p) {
 
 // `add_gradient_theory` draws lines whose every assumption holds (measure/theory_curves.h). Post-LN without
 // cross-attention has a mark at its last layer alone: "all layers alike" is true of one position's loss, not a batch's.
-bool add_gradient_theory(PlotSpec& plot, const LabView& view, LabData& data, const std::string& path,
+bool add_gradient_theory(PlotSpec& plot, const LabView& view, view::LabData& data, const std::string& path,
                          int step) {
   std::vector<Prediction> all;
   const std::string& last = words::say("plots.theory.last");
@@ -173,14 +175,14 @@ bool add_gradient_theory(PlotSpec& plot, const LabView& view, LabData& data, con
   for (const RunView& run : view.runs) {
     if (run.forked_from >= 0 || !run.spec->train.init_from.empty() || !path.starts_with("ffn.w2")) continue;
     const std::vector<double> cross = cross_variance(data, run);
-    theory::Question question = question_of(view, run, theory::Subject::Gradient, Side::Main);
+    theory::Question question = question_of(view, run, theory::Subject::Gradient, view::Side::Main);
     question.cross_variance = cross;
     const std::vector<theory::Line> lines = theory::lines(run.spec->model, question);
     const std::vector<float> start = data.by_layer(run, path, 1);
     if (!lines.empty() && start.size() != lines.front().low.size()) continue;
     const std::string_view name = lines.empty() ? "" : lines.front().equation->name;
     if (name == "decoder profile") {
-      if (usable(start.back()))
+      if (view::usable(start.back()))
         add_prediction(
             all, run, lines.front().low, start.back(),
             {{}, {}, words::say("plots.theory.post_decoder"), words::say("plots.theory.cross"), false});
@@ -189,7 +191,7 @@ bool add_gradient_theory(PlotSpec& plot, const LabView& view, LabData& data, con
     if (step > kEarly) continue;
     const std::optional<double> end = last_layer(view, run);
     if (lines.empty() && !end) continue;
-    if (!end && !usable(start.back())) continue;
+    if (!end && !view::usable(start.back())) continue;
     of_start = true;
     const bool pre = !lines.empty();
     add_prediction(all, run, pre ? lines.front().low : end_only(run.spec->model.layers),
@@ -214,8 +216,8 @@ void add_cosine_theory(PlotSpec& plot, const LabView& view, int step) {
   if (step > kEarly) return;
   std::vector<std::vector<double>> drawn;  // runs that differ in their schedule alone share a curve
   for (const RunView& run : view.runs) {
-    const auto line = line_of(view, run, theory::Subject::TokenCosine, Side::Main);
-    if (has_both(run) || !line || std::count(drawn.begin(), drawn.end(), line->low) > 0) continue;
+    const auto line = line_of(view, run, theory::Subject::TokenCosine, view::Side::Main);
+    if (view::has_both(run) || !line || std::count(drawn.begin(), drawn.end(), line->low) > 0) continue;
     drawn.push_back(line->low);
     const std::vector<float> y(drawn.back().begin(), drawn.back().end());
     if (drawn.size() == 1)  // one name serves all of them
@@ -229,4 +231,4 @@ void add_norm_theory(PlotSpec& plot, const LabView& view, double top) {
   add_post_theory(plot, view, top);
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::panels

@@ -4,7 +4,7 @@
 
 #include <array>
 
-namespace normscope {
+namespace normscope::settings {
 namespace {
 
 using namespace ui;
@@ -92,4 +92,4 @@ float draw_backend_switch(Ui& ui, const BackendSwitch& s, const Rect& room, floa
   return x - 10 - ui.paint().text_width(style, shown);
 }
 
-}  // namespace normscope
+}  // namespace normscope::settings

@@ -10,7 +10,7 @@
 #include "training/session/lab.h"
 #include "training/spec/backend_choice.h"
 
-namespace normscope {
+namespace normscope::settings {
 
 struct BackendSwitch {
   BackendChoice now;   // where the runs are
@@ -28,4 +28,4 @@ inline constexpr float kBackendWidth = 104, kTf32Width = 50;
 float draw_backend_switch(ui::Ui&, const BackendSwitch&, const ui::Rect& room, float words,
                           std::optional<BackendChoice>& choice);
 
-}  // namespace normscope
+}  // namespace normscope::settings

@@ -10,7 +10,7 @@
 #include "app/settings/settings_rows.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::settings {
 
 using namespace ui;
 
@@ -111,7 +111,7 @@ void scroll_rows(Ui& ui, SettingsState& state, const Rect& area, float overflow,
 
 }  // namespace
 
-void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const PendingEdits& pending,
+void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const view::PendingEdits& pending,
                    const Rect& area, int columns, std::vector<session::Command>& commands) {
   state.restart_hint.clear();
   if (view.runs.empty()) return;
@@ -163,4 +163,4 @@ void draw_settings(Ui& ui, SettingsState& state, const LabView& view, const Pend
   }
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::settings

@@ -11,7 +11,7 @@
 #include "app/ui/ui.h"
 #include "app/view/pending_edits.h"
 
-namespace normscope::lab {
+namespace normscope::settings {
 
 struct SettingsState {
   unsigned edits = 0xF;  // one bit per letter: the runs that a change is for
@@ -49,7 +49,7 @@ float draw_edit_tiles(ui::Ui&, SettingsState&, const LabView&, ui::Vec right_cen
 void draw_seeds_button(ui::Ui&, const LabView&, const ui::Rect&, bool narrow, std::vector<session::Command>&);
 // `draw_settings` draws the rows in 2 `columns` in the full layout, in 1 where it is narrow. The view has the
 // requested values, and those of `pending` are marked: settings/pending/KEY.
-void draw_settings(ui::Ui&, SettingsState&, const LabView&, const PendingEdits&, const ui::Rect&, int columns,
-                   std::vector<session::Command>&);
+void draw_settings(ui::Ui&, SettingsState&, const LabView&, const view::PendingEdits&, const ui::Rect&,
+                   int columns, std::vector<session::Command>&);
 
-}  // namespace normscope::lab
+}  // namespace normscope::settings

@@ -9,7 +9,7 @@
 #include "engine/core/error.h"
 #include "training/files/places.h"
 
-namespace normscope::lab {
+namespace normscope::settings {
 
 using namespace ui;
 
@@ -104,4 +104,4 @@ void Rows::data_list(const Rect& place, const std::string& name) {
   ui.end_popup();
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::settings

@@ -14,7 +14,7 @@
 #include "engine/core/machine.h"
 #include "training/spec/unused_settings.h"
 
-namespace normscope::lab {
+namespace normscope::settings {
 
 using namespace ui;
 
@@ -73,7 +73,7 @@ bool has_row(const Field& field, const LabView& view) {
   const std::string_view place = place_of(field);
   if (place == kOfArchitecture || (place == kOfData && field.type != FieldType::Text))
     return any_run([](const std::string& reason) { return reason.empty(); });
-  if (!place.empty() || any_stream(view)) return place.empty();
+  if (!place.empty() || view::any_stream(view)) return place.empty();
   return any_run([](const std::string& reason) {
     return !reason.starts_with("model.architecture") && !reason.starts_with("data.name");
   });
@@ -113,7 +113,8 @@ Shown shown_as(const Field& field) {
 
 // `unit_of` says "rows" where no run reads text: images and states of a parse are not texts.
 std::string unit_of(const Shown& shown, const LabView& view) {
-  if (std::string_view(shown.key) == "train.batch" && !any_stream(view)) return words::say("settings.rows");
+  if (std::string_view(shown.key) == "train.batch" && !view::any_stream(view))
+    return words::say("settings.rows");
   return shown.unit ? shown.unit : words::say("settings.units", {{"unit", view.unit}});
 }
 
@@ -258,7 +259,7 @@ void Rows::choice_list(const Field& field, const std::string& name, const Rect& 
 // `replaces` is true between a transformer and another architecture, because no data fits both.
 bool Rows::replaces(const Field& field, const std::string& value) const {
   return field.key == "model.architecture" &&
-         (value == "convolutional" || value == "parser" || (value == "decoder" && !any_stream(view)));
+         (value == "convolutional" || value == "parser" || (value == "decoder" && !view::any_stream(view)));
 }
 
 void Rows::shared(const Field& field, const Rect& rect) {
@@ -388,4 +389,4 @@ void Rows::differing(const Field& field, const Rect& rect) {
   mark_pending(field, rect);
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::settings

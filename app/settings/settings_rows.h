@@ -9,7 +9,7 @@
 #include "app/settings/settings.h"
 #include "app/ui/widgets.h"
 
-namespace normscope::lab {
+namespace normscope::settings {
 
 // `Shown` says how a field is named and dragged here.
 struct Shown {
@@ -36,7 +36,7 @@ struct Rows {
   ui::Ui& ui;
   SettingsState& state;
   const LabView& view;
-  const PendingEdits& pending;
+  const view::PendingEdits& pending;
   ui::Rect clip;  // rows outside are left out whole
   std::vector<session::Command>& commands;
 
@@ -71,4 +71,4 @@ struct Rows {
   void data_list(const ui::Rect& row, const std::string& name);
 };
 
-}  // namespace normscope::lab
+}  // namespace normscope::settings

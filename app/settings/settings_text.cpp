@@ -13,7 +13,7 @@
 #include "training/spec/unused_settings.h"
 #include "training/spec/update_rule.h"
 
-namespace normscope::lab {
+namespace normscope::settings {
 
 using namespace ui;
 namespace fs = std::filesystem;
@@ -170,4 +170,4 @@ void Rows::run_names(const Rect& rect) {
   ui.end_popup();
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::settings

@@ -85,13 +85,13 @@ float backend_switch(Ui& ui, const Rect& room, bool wide, BackendState& backend,
                      ShownSession& session) {
   std::optional<BackendChoice> choice;
   const LabView& view = *session.view;
-  const BackendSwitch now{view.backend, cuda_reason(backend, clock), view.backend_note};
+  const settings::BackendSwitch now{view.backend, cuda_reason(backend, clock), view.backend_note};
   backend.no_cuda = now.reason;
-  const float left = draw_backend_switch(ui, now, room,
-                                         ui.size().x >= 1600 ? 330.f
-                                         : wide              ? 150.f
-                                                             : 0.f,
-                                         choice);
+  const float left = settings::draw_backend_switch(ui, now, room,
+                                                   ui.size().x >= 1600 ? 330.f
+                                                   : wide              ? 150.f
+                                                                       : 0.f,
+                                                   choice);
   if (choice) {
     backend.chosen = *choice;
     session.commands.emplace_back(session::SetBackend{*choice});
@@ -170,7 +170,7 @@ void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notic
 void help_sheet(AppState& state, Ui& ui, Vec top_right) {
   const bool about = state.switches.clock && ui.popup_open("app/help");
   if (about) state.about.ask(state.files.wake);
-  draw_sheet(ui, top_right, about ? state.about.text() : "");
+  view::draw_sheet(ui, top_right, about ? state.about.text() : "");
 }
 
 // `top_bar` takes the whole state because its buttons can ask for any command of the app.
@@ -201,7 +201,7 @@ void top_bar(AppState& state, Ui& ui, const Rect& bar) {
   const bool wide = ui.size().x >= 1400;
   const float search = wide ? 244.f : narrow(ui) ? 34.f : 78.f;
   x -= search + 6;
-  if (search_box(ui, {x, cy - h / 2, search, h}, wide)) run_act(state, ui, Act::Palette);
+  if (search_box(ui, {x, cy - h / 2, search, h}, wide)) run_act(state, ui, view::Act::Palette);
   const Rect switch_room{free, bar.y, x - 12 - free, bar.h};
   x = backend_switch(ui, switch_room, wide, state.backend, state.switches.clock, state.session);
   x = classroom::draw_lesson_bar(ui, {free, bar.y, x - 12 - free, bar.h}, state.teaching);
@@ -271,7 +271,7 @@ void draw_app(AppState& state, Ui& ui) {
   keep_to_tabs(ui, before, screens.shown, state.notice);
   ui.end_frame();
   error = guarded("carrying out what was asked", [&] {
-    if (std::string saved = lab::save_plots(session.saves, state.look.dark); !saved.empty())
+    if (std::string saved = panels::save_plots(session.saves, state.look.dark); !saved.empty())
       state.notice = std::move(saved);
     post_commands(state);
     keep_sidecar(state.sidecar, screens, session, state.teaching);

@@ -73,7 +73,7 @@ std::string run_field(const Parts& parts) {
 std::string plot_menu(const Parts& parts) {
   std::string what = words::say("controls.made.menu");
   if (parts.size() > 3)
-    for (const lab::MenuEntry& entry : lab::menu_entries(false))
+    for (const panels::MenuEntry& entry : panels::menu_entries(false))
       if (entry.id == parts[3]) what = entry.label;
   what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
   return words::say("controls.made.plot_menu", {{"plot", spelled(parts[1])}, {"what", what}});
@@ -146,7 +146,7 @@ std::string title_of_kind(const Parts& parts) {
 
 std::string control_title(std::string_view name) {
   if (const std::string* words = words_for("whole", name)) return *words;
-  if (const lab::PanelControl* own = lab::panel_control(name)) return std::string(own->title);
+  if (const panels::PanelControl* own = panels::panel_control(name)) return std::string(own->title);
   const Parts parts = parts_of(name);
   std::string title = title_of_kind(parts);
   if (!title.empty()) return title;

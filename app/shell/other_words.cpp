@@ -22,15 +22,15 @@ const std::string* words_of(std::string_view control) {
 
 }  // namespace
 
-std::string_view other_words(Act act) { return shortcut_of(act).words; }
+std::string_view other_words(view::Act act) { return view::shortcut_of(act).words; }
 
 std::string other_words(std::string_view control) {
-  if (const lab::PanelControl* own = lab::panel_control(control)) return std::string(own->words);
+  if (const panels::PanelControl* own = panels::panel_control(control)) return std::string(own->words);
   constexpr std::string_view kTab = "plot/tab/";
   if (control.starts_with(kTab))
-    for (const lab::Panel* panel : lab::tab_panels())
+    for (const panels::Panel* panel : panels::tab_panels())
       if (control.substr(kTab.size()) == panel->place.tab) return panel->words;
-  const lab::Panel* panel = lab::panel_of(control);
+  const panels::Panel* panel = panels::panel_of(control);
   const std::string more = panel && control.ends_with("/menu") ? std::string(" ") + panel->words : "";
   const std::string* found = words_of(control);
   return found ? *found + more : "";

@@ -123,7 +123,7 @@ void put_runs_in_order(std::vector<PaletteItem>& items) {
 // `fits` asks for any run, because all runs of a Lab are transformers, or models of one other kind.
 bool fits(Placement preset, const LabView& view) {
   return std::any_of(view.runs.begin(), view.runs.end(), [&](const RunView& run) {
-    return lab::preset_refusal(run.spec->model, preset).empty();
+    return view::preset_refusal(run.spec->model, preset).empty();
   });
 }
 
@@ -133,10 +133,10 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
                                        const std::string& no_cuda, const LabView* view,
                                        const Refusal& refusal) {
   std::vector<PaletteItem> items;
-  for (const Shortcut& s : shortcuts())
+  for (const view::Shortcut& s : view::shortcuts())
     if (s.command)
       items.push_back({std::string(s.title),
-                       keys_text(s),
+                       view::keys_text(s),
                        std::string(s.help),
                        {},
                        s.act,
@@ -153,13 +153,13 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
   for (const lab::Elsewhere& e : elsewhere) add_control(e.name, "", e.help);
   // CUDA stays in the list where it cannot be chosen, with the reason.
   if (const ui::Control* cuda = ui.registry().find("app/backend/CUDA"); cuda && !no_cuda.empty()) {
-    items.push_back({control_title(cuda->name), cuda->value, not_here(no_cuda), {}, {}, {}});
-    items.back().refusal = not_here(no_cuda);
+    items.push_back({control_title(cuda->name), cuda->value, settings::not_here(no_cuda), {}, {}, {}});
+    items.back().refusal = settings::not_here(no_cuda);
   }
   put_runs_in_order(items);
   for (const Field& field : spec_fields()) {
     const std::string name = fmt::format("settings/{}", field.key);
-    if ((view ? lab::has_row(field, *view) : lab::listed(field)) && !ui.registry().find(name))
+    if ((view ? settings::has_row(field, *view) : settings::listed(field)) && !ui.registry().find(name))
       items.push_back(
           {std::string(field.label), "", std::string(field.help), name, {}, {}, {}, other_words(name)});
   }
@@ -175,7 +175,7 @@ std::vector<PaletteItem> palette_items(const ui::Ui& ui, std::span<const lab::El
                      placement,
                      words::say("shell.palette.preset_words")});
   }
-  for (const Term& term : glossary())
+  for (const view::Term& term : view::glossary())
     items.push_back({words::say("shell.palette.meant", {{"term", term.title}}),
                      "",
                      std::string(term.text),

@@ -20,9 +20,9 @@ struct PaletteItem {
   std::string title;   // "learning rate"
   std::string detail;  // value or keys, at the right
   std::string help;
-  std::string control;     // name of the control; empty: something else
-  std::optional<Act> act;  // a command of the table of shortcuts
-  std::string term;        // id of a glossary entry
+  std::string control;           // name of the control; empty: something else
+  std::optional<view::Act> act;  // a command of the table of shortcuts
+  std::string term;              // id of a glossary entry
   std::optional<Placement> preset{};
   std::string words{};    // other names that find it
   std::string refusal{};  // why it cannot be chosen now; empty: it can
@@ -55,7 +55,7 @@ std::vector<PaletteItem> palette_items(const ui::Ui&, std::span<const lab::Elsew
 // layers 3 to 6".
 std::string control_title(std::string_view name);
 // `other_words` are other names of a command and of a control, separated by spaces.
-std::string_view other_words(Act act);
+std::string_view other_words(view::Act act);
 std::string other_words(std::string_view control);
 
 void open_palette(ui::Ui&, PaletteState&);

@@ -14,7 +14,8 @@ std::string plain_message(const std::string& message) {
   const size_t end = message.find("] ");
   if (!message.starts_with('[') || end == message.npos) return message;
   const std::string tag = message.substr(1, end - 1), rest = message.substr(end + 2);
-  if (const Field* field = find_field(tag)) return fmt::format("{}: {}", lab::shown_as(*field).label, rest);
+  if (const Field* field = find_field(tag))
+    return fmt::format("{}: {}", settings::shown_as(*field).label, rest);
   const bool part = std::all_of(tag.begin(), tag.end(), [](char c) {
     return std::islower(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == ' ';
   });

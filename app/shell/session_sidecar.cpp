@@ -23,10 +23,10 @@ constexpr std::string_view kAllLetters[] = {"A", "B", "C", "D", "E", "F", "G", "
 
 /// `MetricId` keeps a metric by its id; an unknown id leaves what was there.
 struct MetricId {
-  codec::Json write(lab::Metric metric) const { return lab::info(metric).id; }
-  void read(const InputValue& json, lab::Metric& metric) const {
+  codec::Json write(panels::Metric metric) const { return panels::info(metric).id; }
+  void read(const InputValue& json, panels::Metric& metric) const {
     const std::string id = json.text(64);
-    for (const lab::MetricInfo& one : lab::metrics())
+    for (const panels::MetricInfo& one : panels::metrics())
       if (id == one.id) metric = one.metric;
   }
 };

@@ -25,6 +25,7 @@
 namespace normscope::shell {
 namespace {
 
+using view::Act;
 using namespace ui;
 
 constexpr Act kAnywhere[] = {Act::Undo,        Act::Redo,        Act::Palette,  Act::Save,   Act::SaveAs,
@@ -33,7 +34,7 @@ constexpr Act kAnywhere[] = {Act::Undo,        Act::Redo,        Act::Palette,  
 
 void take_back(AppState& state, bool undo) {
   ShownSession& session = state.session;
-  lab::DiagramState& diagram = state.screens.lab.diagram();
+  diagram::DiagramState& diagram = state.screens.lab.diagram();
   std::string& notice = state.notice;
   if (state.screens.shown == Screen::Sweep) {
     sweep::SweepScreen& plans = sweep_of(state.screens.sweep);
@@ -216,7 +217,7 @@ void begin_shell(AppState& state, Ui& ui) {
   check_restored(state.shell.offers, *state.session.view, state.notice);
   finish_opening(ui, state.files, state.session, selected, state.notice);
   for (const Act act : kAnywhere)
-    if (pressed(ui, act)) run_act(state, ui, act);
+    if (view::pressed(ui, act)) run_act(state, ui, act);
   finish_copying(state);
   state.shell.own_commands = state.session.commands.size();
   state.shell.selected_before = state.screens.lab.diagram().selected;
@@ -257,8 +258,9 @@ void draw_shell(AppState& state, Ui& ui) {
   note_commands(state);
   const std::shared_ptr<lessons::Player>& course = state.screens.lessons.player;
   const bool taught = state.screens.shown == Screen::Lessons && course;
-  const int asked = draw_glossary(ui, shell.glossary, taught ? *course->course().words : words::of_window());
-  if (asked != kNoLesson) show_lesson(state, ui, asked);
+  const int asked =
+      view::draw_glossary(ui, shell.glossary, taught ? *course->course().words : words::of_window());
+  if (asked != view::kNoLesson) show_lesson(state, ui, asked);
   draw_files(ui, state.files, state.session, state.notice);
   if (draw_game(ui, shell.guessing_game, *state.session.view)) {
     if (shell.guessing_game.guesses.count() >= kGameEnough) {

@@ -54,9 +54,9 @@ void draw_shell(AppState&, ui::Ui&);
 // `copy_text` copies to the clipboard and says so.
 void copy_text(const std::string& text, const char* what, Shell&, std::string& notice);
 // `run_act` does what a key, the palette or a button asks for, and says what is refused.
-void run_act(AppState&, ui::Ui&, Act);
+void run_act(AppState&, ui::Ui&, view::Act);
 // `refusal_of` says why an act would be refused now; empty: it would not. refusals.cpp.
-std::string refusal_of(const AppState&, const ui::Ui&, Act);
+std::string refusal_of(const AppState&, const ui::Ui&, view::Act);
 std::string refusal_of(const AppState&, const ui::Ui&, const PaletteItem&);
 // `is_hidden` says that the item is on the Lab's screen while another screen is shown.
 bool is_hidden(const ui::Ui&, const PaletteItem&);
@@ -66,6 +66,6 @@ bool is_hidden(const ui::Ui&, const PaletteItem&);
 bool search_box(ui::Ui&, const ui::Rect&, bool wide);
 // `quiet_bar` is one line with an offer and its answers, right-aligned in `room`; an offer stays as long as it fits the
 // state of the runs. It returns what an accepted offer asks for.
-std::optional<Act> quiet_bar(ui::Ui&, const ui::Rect& room, Offers&, const LabView&);
+std::optional<view::Act> quiet_bar(ui::Ui&, const ui::Rect& room, Offers&, const LabView&);
 
 }  // namespace normscope::shell

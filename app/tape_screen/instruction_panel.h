@@ -45,7 +45,7 @@ class InstructionPanel {
   InstructionAsked draw(ui::Ui&, const ui::Rect&, const InstructionGiven&);
 
   /// `take_saves` returns the figures that the user asked to save since the last call.
-  std::vector<lab::SavePlot> take_saves() { return std::exchange(saves_, {}); }
+  std::vector<view::SavePlot> take_saves() { return std::exchange(saves_, {}); }
   /// `hovered` is the tensor under the mouse in this frame; MemoryPanel outlines its buffer.
   const std::optional<TensorId>& hovered() const { return hovered_; }
 
@@ -91,7 +91,7 @@ class InstructionPanel {
   int32_t node_ = -1;
   plot::View view_;
   Typeset forward_, rule_;
-  std::vector<lab::SavePlot> saves_;
+  std::vector<view::SavePlot> saves_;
 };
 
 /// `error_plot` draws the error against the step h, in single and, where there is one, double precision.

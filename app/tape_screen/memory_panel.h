@@ -58,7 +58,7 @@ class MemoryPanel {
  public:
   MemoryAsked draw(ui::Ui&, const ui::Rect&, const MemoryGiven&);
   /// `take_saves` returns the figures that the user asked to save since the last call.
-  std::vector<lab::SavePlot> take_saves() { return std::exchange(saves_, {}); }
+  std::vector<view::SavePlot> take_saves() { return std::exchange(saves_, {}); }
   /// `hovered` is the buffer under the mouse in the last frame, where it belongs to this step: its writers and readers
   /// are outlined elsewhere. Null: none. It lives as long as the maps that were given.
   const Buffer* hovered(const StepFacts& facts) const;
@@ -80,7 +80,7 @@ class MemoryPanel {
   void draw_under(Frame&);
   void draw_bars(Frame&, ui::Rect);
 
-  std::vector<lab::SavePlot> saves_;
+  std::vector<view::SavePlot> saves_;
   int plan_ = 1;                 // 0: readable, 1: shared
   bool plan_by_hand_ = false;    // otherwise it follows the run
   std::optional<size_t> under_;  // under the mouse, or chosen by the keys

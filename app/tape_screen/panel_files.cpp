@@ -154,7 +154,7 @@ void InstructionPanel::save(Frame& f, const std::string& ending) {
     saves_.push_back(
         {std::make_shared<const std::vector<plot::PlotSpec>>(instruction_plots(*f.shown, f.checked)),
          {},
-         ending == "svg" ? lab::PlotFormat::Svg : lab::PlotFormat::Png});
+         ending == "svg" ? view::PlotFormat::Svg : view::PlotFormat::Png});
 }
 
 void MemoryPanel::save(Frame& f, const std::string& ending) {
@@ -163,7 +163,7 @@ void MemoryPanel::save(Frame& f, const std::string& ending) {
   if (ending == "svg" || ending == "png")
     saves_.push_back({std::make_shared<const std::vector<plot::PlotSpec>>(1, memory_plot(f.map)),
                       {},
-                      ending == "svg" ? lab::PlotFormat::Svg : lab::PlotFormat::Png});
+                      ending == "svg" ? view::PlotFormat::Svg : view::PlotFormat::Png});
 }
 
 }  // namespace normscope::tape_screen

@@ -45,7 +45,7 @@ void TapeScreen::go(size_t instruction) {
 }
 
 void TapeScreen::ask_step(const LabView& view, char letter) {
-  const int32_t run = lab::find_run(view, letter);
+  const int32_t run = view::find_run(view, letter);
   if (run < 0) return;
   run_ = letter;
   waits_ = true;
@@ -55,7 +55,7 @@ void TapeScreen::ask_step(const LabView& view, char letter) {
 
 /// `take` gives a step that was asked for to the worker; a refusal ends the waiting.
 void TapeScreen::take(const LabView& view) {
-  if (lab::find_run(view, run_) < 0 && !view.runs.empty()) run_ = view.runs.front().letter;
+  if (view::find_run(view, run_) < 0 && !view.runs.empty()) run_ = view.runs.front().letter;
   if (view.played && view.played->ticket != taken_) {
     taken_ = view.played->ticket;
     worker_.take(view.played);
@@ -65,7 +65,7 @@ void TapeScreen::take(const LabView& view) {
 
 /// `follow` asks at most once a second, because the copy is made between two steps of the training.
 void TapeScreen::follow(Ui& ui, const LabView& view) {
-  const int32_t run = lab::find_run(view, run_);
+  const int32_t run = view::find_run(view, run_);
   follow_due_ = false;
   if (!follow_ || run < 0 || playing_ || !state_->error.empty()) return;
   const RunView& now = view.runs[static_cast<size_t>(run)];
@@ -311,7 +311,7 @@ Desk TapeScreen::draw(Ui& ui, const Rect& area, const LabView& view, bool clock)
   const bool moving = playing_ || ImGui::IsMouseDown(ImGuiMouseButton_Left);  // where it stops is kept
   if (!moving && !restored_head_ && facts_) kept_ = {run_, head_by_hand_ ? static_cast<int32_t>(head_) : -1};
   asked_.saves = instruction_.take_saves();
-  for (lab::SavePlot& save : memory_.take_saves()) asked_.saves.push_back(std::move(save));
+  for (view::SavePlot& save : memory_.take_saves()) asked_.saves.push_back(std::move(save));
   return std::move(asked_);
 }
 

@@ -9,7 +9,7 @@
 #include "app/words/words.h"
 #include "engine/model/convolutions.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 namespace {
 
 bool convolves(const ModelConfig& model) { return model.architecture == Architecture::Convolutional; }
@@ -117,4 +117,4 @@ const std::string& first_move(const ModelConfig& model) {
                                      : "diagram.move.norm");  // a parser has no other slots
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::view

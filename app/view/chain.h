@@ -8,7 +8,7 @@
 
 #include "engine/model/model_config.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 
 // `ChainPart` is a box of the chain, or a place between two boxes where the engine puts a norm.
 struct ChainPart {
@@ -33,4 +33,4 @@ std::string chain_caption(const ModelConfig& model);
 // "Click a free slot", "Choose a preset".
 const std::string& first_move(const ModelConfig& model);
 
-}  // namespace normscope::lab
+}  // namespace normscope::view

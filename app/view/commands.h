@@ -11,7 +11,7 @@
 #include "training/session/command.h"
 #include "training/session/lab.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 
 enum class PlotFormat { Svg, Png, Csv };
 // `SavePlot` saves a plot as a file.
@@ -22,4 +22,4 @@ struct SavePlot {
   std::string csv{};  // the numbers as a file, where the plot shows them in another way
 };
 
-}  // namespace normscope::lab
+}  // namespace normscope::view

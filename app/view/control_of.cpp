@@ -1,7 +1,7 @@
 // `control_of` says which control an act of the table of shortcuts stands for. See shortcuts.h.
 #include "app/view/shortcuts.h"
 
-namespace normscope::shell {
+namespace normscope::view {
 
 std::string_view control_of(Act act) {
   switch (act) {
@@ -54,4 +54,4 @@ std::string_view control_of(Act act) {
   }
 }
 
-}  // namespace normscope::shell
+}  // namespace normscope::view

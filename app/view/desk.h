@@ -25,7 +25,7 @@ struct Desk {
   };
 
   std::vector<session::Command> commands{};  ///< for the trainer
-  std::vector<lab::SavePlot> saves{};        ///< figures for the pictures folder
+  std::vector<view::SavePlot> saves{};       ///< figures for the pictures folder
   std::vector<File> files{};
   std::string copied{};  ///< for the clipboard
   std::string notice{};  ///< for the title bar

@@ -8,7 +8,7 @@
 #include "app/view/chain.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 namespace {
 
 constexpr std::array<Sub, 2> kTwo{Sub::Attention, Sub::FeedForward};
@@ -258,4 +258,4 @@ WiringChange copy_layer(const Stack& stack, int from, int to) {
   return change;
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::view

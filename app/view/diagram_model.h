@@ -11,7 +11,7 @@
 
 #include "engine/model/model_config.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 
 // `Side` names a stack: the decoder (or the only stack), or the encoder of an encoder-decoder.
 enum class Side : uint8_t { Main, Encoder };
@@ -148,4 +148,4 @@ struct KindWords {
 const KindWords& kind_words(NormKind kind);
 std::string_view token_text(NormKind kind);
 
-}  // namespace normscope::lab
+}  // namespace normscope::view

@@ -8,7 +8,7 @@
 #include "app/view/diagram_model.h"
 #include "app/words/words.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 
 GlyphSlots glyph_slots(const Stack& stack) {
   GlyphSlots all{true, true, true, count_fixed_norms(stack) > 0};
@@ -111,4 +111,4 @@ std::string slot_help(const Stack& stack, SlotId at) {
   return words::say("diagram.help.norm", {place, {"kind", kind_words(kind).name}});
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::view

@@ -10,7 +10,7 @@
 #include "app/view/shortcuts.h"
 #include "app/words/words.h"
 
-namespace normscope::shell {
+namespace normscope::view {
 namespace {
 
 constexpr const char* kPopup = "app/glossary";
@@ -180,4 +180,4 @@ int draw_glossary(ui::Ui& ui, std::string& open, const words::Language& words) {
   return draw_entry(ui, marks, *term, open, words);
 }
 
-}  // namespace normscope::shell
+}  // namespace normscope::view

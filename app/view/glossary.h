@@ -10,7 +10,7 @@
 #include "app/ui/ui.h"
 #include "app/words/words.h"
 
-namespace normscope::shell {
+namespace normscope::view {
 
 constexpr int kNoLesson = -1;
 
@@ -39,4 +39,4 @@ const Term* term_at(std::string_view place);
 // entry that is kept open. It returns the number of the lesson that was asked for there, else kNoLesson.
 int draw_glossary(ui::Ui&, std::string& open, const words::Language& words = words::of_window());
 
-}  // namespace normscope::shell
+}  // namespace normscope::view

@@ -11,7 +11,7 @@
 #include "training/measure/verdict.h"
 #include "training/spec/loss_window.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
@@ -347,4 +347,4 @@ int find_run(const LabView& view, char letter) {
   return -1;
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::view

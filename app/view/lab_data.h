@@ -14,7 +14,7 @@
 #include "app/view/diagram_model.h"
 #include "training/session/lab.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 
 // `Span` is the range of a line's finite numbers.
 struct Span {
@@ -139,4 +139,4 @@ inline bool usable(float v) { return std::isfinite(v) && v > 0; }
 // `find_run` returns the index of the run with this letter, or -1.
 int find_run(const LabView& view, char letter);
 
-}  // namespace normscope::lab
+}  // namespace normscope::view

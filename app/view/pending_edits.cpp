@@ -4,7 +4,7 @@
 
 #include "engine/core/error.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 namespace {
 
 // `taken` returns the value as the field would have it, or nothing where the trainer will refuse it.
@@ -77,4 +77,4 @@ bool PendingEdits::building(char letter) const {
                      [&](const Asked& a) { return a.letter == letter && !is_live(a.key); });
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::view

@@ -10,7 +10,7 @@
 
 #include "app/view/commands.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 
 class PendingEdits {
  public:
@@ -38,4 +38,4 @@ class PendingEdits {
   std::vector<Asked> asked_;
 };
 
-}  // namespace normscope::lab
+}  // namespace normscope::view

@@ -10,7 +10,7 @@
 #include "app/ui/widgets.h"
 #include "app/words/words.h"
 
-namespace normscope::shell {
+namespace normscope::view {
 namespace {
 
 constexpr Shortcut kRows[] = {
@@ -136,4 +136,4 @@ void draw_sheet(ui::Ui& ui, ui::Vec top_right, const std::string& foot) {
   ui.end_popup();
 }
 
-}  // namespace normscope::shell
+}  // namespace normscope::view

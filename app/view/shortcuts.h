@@ -8,7 +8,7 @@
 
 #include "app/ui/ui.h"
 
-namespace normscope::shell {
+namespace normscope::view {
 
 enum class Act {
   // Time.
@@ -79,4 +79,4 @@ std::string keys_text(const Shortcut&);
 // empty: none.
 void draw_sheet(ui::Ui&, ui::Vec top_right, const std::string& foot = "");
 
-}  // namespace normscope::shell
+}  // namespace normscope::view

@@ -2,7 +2,7 @@
 
 #include "app/view/chain.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 
 using namespace ui;
 
@@ -59,4 +59,4 @@ void draw_wiring_glyph(Ui& ui, Vec at, const ModelConfig& model, Colour line, Si
   }
 }
 
-}  // namespace normscope::lab
+}  // namespace normscope::view

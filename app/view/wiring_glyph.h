@@ -6,10 +6,10 @@
 #include "app/view/diagram_model.h"
 #include "engine/model/model_config.h"
 
-namespace normscope::lab {
+namespace normscope::view {
 
 /// `draw_wiring_glyph` takes 79 x 42 px from `at`. `line` colours the stream; `side` chooses one of two stacks.
 void draw_wiring_glyph(ui::Ui& ui, ui::Vec at, const ModelConfig& model, ui::Colour line,
                        Side side = Side::Main);
 
-}  // namespace normscope::lab
+}  // namespace normscope::view

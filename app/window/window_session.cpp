@@ -222,7 +222,7 @@ void WindowSession::open_file(const std::string& path) {
 void WindowSession::restore_last() {
   if (state_.shell.offers.last_session.empty()) return;
   state_.session.view = state_.session.lab->view();
-  shell::run_act(state_, ui_, shell::Act::Restore);
+  shell::run_act(state_, ui_, view::Act::Restore);
 }
 
 void WindowSession::say(const std::string& error) {

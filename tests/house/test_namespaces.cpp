@@ -27,14 +27,8 @@ constexpr Exception kExceptions[] = {
      "predictions and formulas in double precision, beside what is measured"},
     {"training/files", "input", "the kinds of files, which the gate of training/io names"},
     {"training/spec", "codec", "the coder of kept values, beside the specification that all of them hold"},
-    {"app/course", "shell", "a type of the shell, declared before it is used"},
-    {"app/lessons", "shell course", "the same; how a value of the course is kept, which its namespace finds"},
+    {"app/lessons", "course", "how a value of the course is kept, which its namespace finds"},
     {"app/web", "window", "what app/window declares, as a page has it"},
-    // The rooms that make up the Lab are one namespace so far.
-    {"app/view", "lab shell", "the Lab's models and commands; shortcuts and glossary"},
-    {"app/diagram", "lab", "the Lab's diagram"},
-    {"app/panels", "lab", "the Lab's plots"},
-    {"app/settings", "lab", "the Lab's settings"},
 };
 
 /// `room_of` makes "app/sweep" of "app/sweep/screen/cell.h".

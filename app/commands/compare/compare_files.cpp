@@ -117,7 +117,7 @@ struct Output {
 std::vector<Output> figure_outputs(const CompareOptions& options, const Comparison& all,
                                    const std::vector<Figure>& figures) {
   std::vector<Output> outputs;
-  const auto each = [&](const char* option, const std::string& folder, lab::PlotFormat format,
+  const auto each = [&](const char* option, const std::string& folder, view::PlotFormat format,
                         const char* ending) {
     if (folder.empty()) return;
     for (const Figure& figure : figures) {
@@ -129,9 +129,9 @@ std::vector<Output> figure_outputs(const CompareOptions& options, const Comparis
     outputs.push_back(
         {"--svg", options.svg, [&] { write_file(options.svg, compare::stacked_svg(figures), "compare"); }});
   else
-    each("--svg", options.svg, lab::PlotFormat::Svg, "svg");
-  each("--png", options.png, lab::PlotFormat::Png, "png");
-  each("--csv", options.csv, lab::PlotFormat::Csv, "csv");
+    each("--svg", options.svg, view::PlotFormat::Svg, "svg");
+  each("--png", options.png, view::PlotFormat::Png, "png");
+  each("--csv", options.csv, view::PlotFormat::Csv, "csv");
   if (!options.csv.empty()) {
     const std::string path = options.csv + "/settings.csv";
     outputs.push_back({"--csv", path, [&all, path] { write_file(path, settings_csv(all), "compare"); }});

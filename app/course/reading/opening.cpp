@@ -5,25 +5,25 @@
 namespace normscope::course {
 namespace {
 
-using lab::Side;
-using lab::SlotId;
+using view::Side;
+using view::SlotId;
 
 constexpr size_t kMostPictures = 2;  // that fit beside each other
 
 /// `place_in` searches layer by layer, from the bottom up.
-std::optional<OpeningPlace> place_in(const lab::Stack& stack, std::string_view name) {
-  for (const int end : {lab::kFinal, lab::kEmbedding})
-    if (const SlotId at{end, lab::Sub::Attention, Slot::Stream, stack.side}; lab::slot_name(at) == name)
+std::optional<OpeningPlace> place_in(const view::Stack& stack, std::string_view name) {
+  for (const int end : {view::kFinal, view::kEmbedding})
+    if (const SlotId at{end, view::Sub::Attention, Slot::Stream, stack.side}; view::slot_name(at) == name)
       return OpeningPlace{at};
   for (int layer = 0; layer < stack.layers(); ++layer)
-    for (const lab::Sub sub : stack.subs()) {
-      for (const Slot slot : lab::kSlots)
-        if (const SlotId at{layer, sub, slot, stack.side}; lab::slot_name(at) == name)
+    for (const view::Sub sub : stack.subs()) {
+      for (const Slot slot : view::kSlots)
+        if (const SlotId at{layer, sub, slot, stack.side}; view::slot_name(at) == name)
           return OpeningPlace{at};
-      const std::string scale = fmt::format("{}layer{}/{}/skip-scale", lab::side_prefix(stack.side),
-                                            layer + 1, lab::to_string(sub));
+      const std::string scale = fmt::format("{}layer{}/{}/skip-scale", view::side_prefix(stack.side),
+                                            layer + 1, view::to_string(sub));
       const bool scaled =
-          lab::wiring_of(stack.wiring, layer, sub).skip.kind != Scale::Kind::One && scale == name;
+          view::wiring_of(stack.wiring, layer, sub).skip.kind != Scale::Kind::One && scale == name;
       if (scaled) return OpeningPlace{{layer, sub, Slot::Stream, stack.side}, true};
     }
   return {};
@@ -33,7 +33,7 @@ std::optional<OpeningPlace> place_in(const lab::Stack& stack, std::string_view n
 
 std::optional<OpeningPlace> opening_place(const ModelConfig& model, std::string_view name) {
   if (!is_transformer(model.architecture)) return {};
-  const lab::Stacks stacks = lab::stacks_of(model);
+  const view::Stacks stacks = view::stacks_of(model);
   if (const auto place = place_in(stacks.of(Side::Main), name)) return place;
   return stacks.both ? place_in(stacks.of(Side::Encoder), name) : std::nullopt;
 }
@@ -52,7 +52,7 @@ std::vector<OpeningRun> read_opening(const Lesson& lesson, Table& t) {
                                      "before or after, final, embedding, or of a scaled skip path "
                                      "layer1/ffn/skip-scale",
                                      picture.slot));
-    const size_t wide = lab::has_both(model) ? kMostPictures : 1;
+    const size_t wide = view::has_both(model) ? kMostPictures : 1;
     if (wide > room)
       one.refuse("run", "has no room: expected two runs at most, or one with an encoder and a decoder");
     room -= wide;

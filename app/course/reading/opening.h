@@ -15,7 +15,7 @@ namespace normscope::course {
 /// `OpeningPlace` is a place of the diagram by its name: a slot ("layer1/ffn/trunk", "enc/layer1/attn/before", "final",
 /// "embedding"), or the scale of a skip path ("layer2/attn/skip-scale").
 struct OpeningPlace {
-  lab::SlotId at;
+  view::SlotId at;
   bool skip_scale = false;
 };
 /// `opening_place` returns nothing where the model has no place of that name.

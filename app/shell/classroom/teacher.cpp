@@ -65,7 +65,7 @@ void draw_question(Ui& ui, Teaching& teaching) {
 // `hand_out` saves the session a frame later, when its sidecar already says that it is a lesson.
 void hand_out(Teaching& teaching, ShownSession& session, std::string& notice) {
   if (!std::exchange(teaching.hand_out, false)) return;
-  const std::string path = free_name(lab::pictures_folder() + "/normscope-lesson");
+  const std::string path = free_name(panels::pictures_folder() + "/normscope-lesson");
   session.commands.emplace_back(session::SaveSession{path});
   notice = words::say("shell.teach.saved", {{"path", path}});
 }

@@ -61,7 +61,7 @@ bool ask_replacing(Ui& ui, std::optional<Desk::Replacing>& waiting) {
 // `save_file` saves what a screen wrote under a free name in the pictures folder.
 void save_file(const Desk::File& file, const std::string& what, std::string& notice) {
   try {
-    const std::string free = free_name(lab::pictures_folder() + "/normscope-" + file.name);
+    const std::string free = free_name(panels::pictures_folder() + "/normscope-" + file.name);
     write_file(free, file.text, what);
     notice = words::say("shell.notice.saved", {{"path", free}});
   } catch (...) {
@@ -116,12 +116,12 @@ Desk draw_screen(AppState& state, Ui& ui, const Rect& area) {
 void carry_out(Desk desk, AppState& state, Ui& ui) {
   const std::string& subject = words::say(kSubjects[static_cast<size_t>(state.screens.shown)]);
   for (session::Command& command : desk.commands) state.session.commands.push_back(std::move(command));
-  for (lab::SavePlot& save : desk.saves) state.session.saves.push_back(std::move(save));
+  for (view::SavePlot& save : desk.saves) state.session.saves.push_back(std::move(save));
   for (const Desk::File& file : desk.files)
     save_file(file, words::say("shell.subject.saving", {{"what", subject}}), state.notice);
   if (!desk.copied.empty()) copy_text(desk.copied, subject.c_str(), state.shell, state.notice);
   if (!desk.notice.empty()) state.notice = std::move(desk.notice);
-  if (desk.opens_file) run_act(state, ui, Act::OpenFile);
+  if (desk.opens_file) run_act(state, ui, view::Act::OpenFile);
   replace_runs(std::move(desk.replacing), state, ui);
   if (desk.shown) state.screens.shown = *desk.shown;
 }

@@ -12,6 +12,8 @@
 namespace normscope::shell {
 namespace {
 
+using view::Act;
+
 /// `no_runs` is empty where there are runs.
 std::string no_runs(const LabView& view) {
   return view.runs.empty() ? words::say("shell.refusal.no_runs") : "";
@@ -46,7 +48,7 @@ std::string batch_refusal(const LabView& view) {
 }  // namespace
 
 std::string refusal_of(const AppState& state, const ui::Ui& ui, Act act) {
-  if (ui.held(control_of(act))) return std::string(ui::kLockedHelp);
+  if (ui.held(view::control_of(act))) return std::string(ui::kLockedHelp);
   const LabView& view = *state.session.view;
   switch (act) {
     case Act::Undo:
@@ -80,13 +82,13 @@ std::string refusal_of(const AppState& state, const ui::Ui& ui, const PaletteIte
   if (!item.refusal.empty()) return item.refusal;
   if (item.act) return refusal_of(state, ui, *item.act);
   const bool away = state.screens.shown != Screen::Lab && ui.held("app/tab/lab");
-  const bool locked = item.preset ? lab::preset_held(ui, *item.preset) : ui.held(item.control);
+  const bool locked = item.preset ? diagram::preset_held(ui, *item.preset) : ui.held(item.control);
   if (locked || (away && is_hidden(ui, item))) return std::string(ui::kLockedHelp);
   if (!item.preset) return "";
   const LabView& view = *state.session.view;
-  const int shown = lab::shown_run(state.screens.lab.diagram(), view);
+  const int shown = diagram::shown_run(state.screens.lab.diagram(), view);
   if (shown < 0) return words::say("shell.refusal.no_runs");
-  return lab::preset_refusal(view.runs[static_cast<size_t>(shown)].spec->model, *item.preset);
+  return view::preset_refusal(view.runs[static_cast<size_t>(shown)].spec->model, *item.preset);
 }
 
 }  // namespace normscope::shell

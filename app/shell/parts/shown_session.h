@@ -24,7 +24,7 @@ struct ShownSession {
   std::vector<session::Ticket> tickets;  // of the posted commands; without a Lab, numbers that nobody answers
   session::Ticket last_ticket = 0;
   std::vector<session::Command> asked;  // between two frames, by a dropped file
-  std::vector<lab::SavePlot> saves;     // plots of the last frame that became files
+  std::vector<view::SavePlot> saves;    // plots of the last frame that became files
   UndoLog undo;
   std::vector<ComingBack>
       coming_back;  // `undo` goes on with these sessions, and the log that was kept with them is left out

@@ -103,7 +103,7 @@ void SweepScreen::draw_cell_panel(Ui& ui, const Rect& rect) {
   Rect buttons = rest.take_bottom(34, 8);
   Rect head = rest.take_top(48, 6);
   if (job && job->refused.empty())
-    lab::draw_wiring_glyph(ui, {head.right() - 82, head.y - 6}, job->spec.model, ui.theme().ink2);
+    view::draw_wiring_glyph(ui, {head.right() - 82, head.y - 6}, job->spec.model, ui.theme().ink2);
   head.take_right(96);
   badge(ui, {head.x, head.y}, cell_badge(cell),
         cell.sign == Sign::Stuck ? BadgeKind::Solid : BadgeKind::Outline);

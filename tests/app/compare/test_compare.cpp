@@ -229,7 +229,7 @@ TEST_CASE("compare: a log without gradients has a line and no map, and says what
   CHECK_FALSE(all.losses[1].shown.empty());
   CHECK(contains(settings_sentence(all), "B does not say its settings"));
   // Another metric is there.
-  all = compare(all.runs, {.metric = lab::Metric::UpdateRatio});
+  all = compare(all.runs, {.metric = panels::Metric::UpdateRatio});
   CHECK(all.maps[1].layers == 2);
   CHECK(all.maps[1].at(2, 29) == 0);
   // The baseline is the one that lacks it.
@@ -466,8 +466,8 @@ TEST_CASE("compare: what cannot be compared is refused in a line") {
         }) == "[compare] none has no history: expected one a seed");
   Choice choice;
   set_metric(choice, "update-ratio:attn.wk");
-  CHECK(choice.metric == lab::Metric::UpdateRatio);
-  CHECK(lab::kMatrices[choice.matrix].path == std::string("attn.wk"));
+  CHECK(choice.metric == panels::Metric::UpdateRatio);
+  CHECK(view::kMatrices[choice.matrix].path == std::string("attn.wk"));
   CHECK(contains(error_of([&] { set_metric(choice, "gradeint"); }), "did you mean gradient?"));
   CHECK(contains(error_of([&] { set_metric(choice, "hidden-norm:ffn.w2"); }), "is of no matrix"));
   CHECK(contains(error_of([&] { set_metric(choice, "gradient:ffn.w3"); }), "matrix 'ffn.w3' is unknown"));

@@ -185,9 +185,9 @@ TEST_CASE("compare: the page, the tables and the text say the same") {
 TEST_CASE("compare: a figure becomes a file in every format") {
   const test::Folder folder;
   const std::vector<Figure> figures = figures_of(drawn_comparison());
-  write_figure(figures[2], lab::PlotFormat::Svg, folder.file("map.svg"));
-  write_figure(figures[2], lab::PlotFormat::Csv, folder.file("map.csv"));
-  write_figure(figures[2], lab::PlotFormat::Png, folder.file("map.png"));
+  write_figure(figures[2], view::PlotFormat::Svg, folder.file("map.svg"));
+  write_figure(figures[2], view::PlotFormat::Csv, folder.file("map.csv"));
+  write_figure(figures[2], view::PlotFormat::Png, folder.file("map.png"));
   CHECK(test::well_formed(test::read_all(folder.file("map.svg"))));
   CHECK(test::read_all(folder.file("map.csv")) == figures[2].csv);
   CHECK(test::read_all(folder.file("map.png")).starts_with("\x89PNG"));

@@ -182,7 +182,7 @@ TEST_CASE("compare screen: figures and table become files, with the numbers that
       compare.driver.frames(2);
       INFO(figure << " " << format);
       REQUIRE(compare.saved.size() == before + 1);
-      const lab::SavePlot& save = compare.saved.back();
+      const view::SavePlot& save = compare.saved.back();
       REQUIRE(save.plots->size() == 1);
       // Its cursor and its sentence are those on the screen.
       const std::string name = figure;

@@ -27,9 +27,9 @@ TEST_CASE("loss window: 25 losses, fewer at first, and none of the network befor
 }
 
 TEST_CASE("loss window: card, end of the line, Compare and table have one number, at the cursor too") {
-  lab::LabData data;
+  view::LabData data;
   const auto view = fixture::lab_view();
-  const auto plot = lab::loss_plot(*view, data, {});
+  const auto plot = panels::loss_plot(*view, data, {});
   compare::LiveRuns live;
   std::vector<compare::Compared> runs;
   for (const RunView& run : view->runs) runs.push_back(*live.take(*view, run.letter));
@@ -48,33 +48,33 @@ TEST_CASE("loss window: card, end of the line, Compare and table have one number
         commands::result_of({run.letter, 1}, *run.spec, run.edits, run.state, *run.history, *task, 3.0, 1.0);
     CHECK(result.loss == Approx(run.loss).epsilon(1e-6));
     CHECK(result.window == kLossWindow);
-    const RunView then = lab::run_at(data, run, 100);
+    const RunView then = view::run_at(data, run, 100);
     double mean = 0;
     for (int step = 76; step <= 100; ++step) mean += fixture::loss_at(static_cast<int>(i), step) / 25;
     CHECK(then.loss == Approx(mean).epsilon(1e-5));
   }
   // With the cursor at an earlier step the label is of that step, as the card is, and the marker stays at the end.
-  const LabView earlier = lab::view_at(data, *view, 100);
-  lab::PlotOptions at_100;
+  const LabView earlier = view::view_at(data, *view, 100);
+  panels::PlotOptions at_100;
   at_100.step = 100;
-  const auto then = lab::loss_plot(earlier, data, at_100);
+  const auto then = panels::loss_plot(earlier, data, at_100);
   CHECK(then.series[1].value == fmt::format("{:.2f}", earlier.runs[1].loss));
   CHECK(then.series[1].end_y == plot.series[1].end_y);
 }
 
 TEST_CASE("loss window: just after a fork the number is of its own losses alone") {
-  lab::LabData data;
+  view::LabData data;
   fixture::LabShape shape;
   shape.step = 153;
   shape.fork = true;
   auto view = std::make_shared<LabView>(*fixture::lab_view(shape));
   RunView& fork = view->runs[3];
   fork.edits = {{151, "model.placement", "pre"}};
-  const auto plot = lab::loss_plot(*view, data, {});
+  const auto plot = panels::loss_plot(*view, data, {});
   double own = 0;
   for (int step = 151; step <= 153; ++step) own += fixture::loss_at(2, step) / 3;
   CHECK(plot.series[3].value == fmt::format("{:.2f}", own));
-  CHECK(lab::loss_at(data, fork, 153) == Approx(own).epsilon(1e-5));
+  CHECK(view::loss_at(data, fork, 153) == Approx(own).epsilon(1e-5));
 }
 
 TEST_CASE("data identity: by the hash, else by the name, and never with another number of symbols") {

@@ -10,7 +10,7 @@
 #include "catch.hpp"
 
 using namespace normscope;
-using namespace normscope::lab;
+using namespace normscope::view;
 using namespace session;
 using fixture::LabDriver;
 
@@ -23,7 +23,7 @@ const ForkRequest& fork_of(const LabDriver& lab) {
 
 // `fresh` is the diagram as if nobody had touched it, on a run, with one layer of a stack open.
 void fresh(LabDriver& lab, char run, Side side, int open) {
-  DiagramState& state = lab.state.screens.lab.diagram();
+  diagram::DiagramState& state = lab.state.screens.lab.diagram();
   state = {};
   state.selected = run;
   state.open(side) = open;
@@ -138,7 +138,7 @@ TEST_CASE("while a norm hovers over a target, every slot that will change says s
   LabDriver lab(fixture::lab_view());
   fresh(lab, 'A', Side::Main, 1);
   lab.driver.script("grab diagram/layer2/attn/trunk diagram/layer2/attn/before\nframes 2");
-  const DiagramState& state = lab.state.screens.lab.diagram();
+  const diagram::DiagramState& state = lab.state.screens.lab.diagram();
   REQUIRE(state.preview);
   CHECK(state.preview->from.size() == 12);
   CHECK(state.preview->to.size() == 12);

@@ -7,7 +7,7 @@
 #include "engine/model/model_config.h"
 
 using namespace normscope;
-using namespace normscope::lab;
+using namespace normscope::view;
 
 namespace {
 
@@ -119,17 +119,17 @@ TEST_CASE("the layout keeps rows apart and inside, at every height that fits") {
   for (bool compact : {false, true})
     for (float height : {370.f, 400.f, 520.f, 700.f}) {
       const ui::Rect area{14, 100, compact ? 302.f : 436.f, height};
-      const DiagramLayout d = layout_diagram(area, rows, compact);
+      const diagram::DiagramLayout d = diagram::layout_diagram(area, rows, compact);
       INFO("compact " << compact << " height " << height);
-      const StackLayout& stack_layout = d.stack_layouts.front();
+      const diagram::StackLayout& stack_layout = d.stack_layouts.front();
       if (d.content_height <= height + 0.5f) CHECK(stack_layout.embedding.bottom() <= area.bottom() + 0.5f);
       float below = stack_layout.embedding.y;
-      for (const RowLayout& row : stack_layout.rows) {
+      for (const diagram::RowLayout& row : stack_layout.rows) {
         CHECK(row.box.bottom() < below);
         below = row.box.y;
         CHECK(row.box.right() < stack_layout.size_head.x);
         if (!row.row.open) continue;
-        for (const SublayerLayout& sub : row.subs) {
+        for (const diagram::SublayerLayout& sub : row.subs) {
           CHECK(row.box.contains(sub.box));
           CHECK_FALSE(sub.before.overlaps(sub.box));
           CHECK_FALSE(sub.after.overlaps(sub.box));
@@ -146,7 +146,7 @@ TEST_CASE("a deep, mixed stack asks to scroll instead of overlapping") {
     mixed = set_norm(mixed, {layer, Sub::Attention, Slot::Before}, NormKind::LayerNorm, true).wiring;
   const auto rows = diagram_rows(mixed, 4);
   CHECK(rows.size() == 24);
-  const DiagramLayout d = layout_diagram({0, 0, 436, 400}, rows, false);
+  const diagram::DiagramLayout d = diagram::layout_diagram({0, 0, 436, 400}, rows, false);
   CHECK(d.content_height > 400);
 }
 

@@ -14,7 +14,6 @@
 
 using namespace normscope;
 using namespace session;
-using namespace normscope::lab;
 using fixture::LabDriver;
 
 namespace {

@@ -217,12 +217,12 @@ TEST_CASE("a saved plot never overwrites and follows no link to nothing") {
   line.id = "A";
   line.y = plot::Column::of({1, 2});
   plot.series.push_back(line);
-  const lab::SavePlot save{
-      std::make_shared<const std::vector<plot::PlotSpec>>(1, plot), {}, lab::PlotFormat::Csv};
+  const view::SavePlot save{
+      std::make_shared<const std::vector<plot::PlotSpec>>(1, plot), {}, view::PlotFormat::Csv};
   fs::create_symlink(folder.file("nowhere"), folder.file("normscope-loss.csv"));
-  CHECK(lab::save_plot(save, folder.file("."), false).front().ends_with("normscope-loss-2.csv"));
+  CHECK(panels::save_plot(save, folder.file("."), false).front().ends_with("normscope-loss-2.csv"));
   CHECK_FALSE(fs::exists(folder.file("nowhere")));
-  CHECK_THROWS_AS(lab::save_plot(save, "/proc/self/none", false), Error);
+  CHECK_THROWS_AS(panels::save_plot(save, "/proc/self/none", false), Error);
 }
 
 TEST_CASE("autosaves are the person's alone") {

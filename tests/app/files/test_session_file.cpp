@@ -194,7 +194,7 @@ TEST_CASE("a session restored in the middle of work is undone; in a fresh window
     if (worked) window.state.session.asked.emplace_back(session::EditField{0, "train.lr", "0.5"});
     window.settle();
     window.state.shell.offers.last_session = session;
-    shell::run_act(window.state, window.ui, shell::Act::Restore);
+    shell::run_act(window.state, window.ui, view::Act::Restore);
     window.settle();
     REQUIRE(window.view().runs.size() == 2);
     CHECK(window.view().runs[0].spec->train.schedule.peak == 0.002f);
@@ -256,7 +256,7 @@ TEST_CASE("an opened configuration's runs keep their letters, in the copied line
   CHECK(window.view().runs[1].letter == 'C');
   CHECK(window.view().runs[1].name == "Pre-LN, no warm-up");
   CHECK(replacing(session_of(window.view()), true).letters == "AC");
-  shell::run_act(window.state, window.ui, shell::Act::CopyCommand);
+  shell::run_act(window.state, window.ui, view::Act::CopyCommand);
   CHECK(test::holds(window.state.shell.clipboard, "--run C=pre"));
   session::ForkRequest fork = moved_norms(window.view());
   fork.source = 1;

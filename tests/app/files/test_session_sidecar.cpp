@@ -18,7 +18,6 @@
 using namespace normscope::window;
 using namespace normscope;
 using namespace shell;
-using namespace normscope::lab;
 using fixture::LiveDriver;
 namespace fs = std::filesystem;
 
@@ -71,15 +70,17 @@ TEST_CASE("a session comes back with plots, bookmarks, undo and the stashed fork
   CHECK(other.state.screens.lab.transport().bookmarks == lab.state.screens.lab.transport().bookmarks);
   CHECK(other.state.screens.lab.transport().bookmarks.size() == 2);
   // Plots by layer are there at every earlier step, with the same numbers.
-  LabData before, after;
+  view::LabData before, after;
   for (size_t run = 0; run < 3; ++run)
     for (int step : {1, 13, 24, 40}) {
-      const DepthPoints a = along_depth(before, lab.view().runs[run], Metric::Gradient, 0, step);
-      const DepthPoints b = along_depth(after, other.view().runs[run], Metric::Gradient, 0, step);
+      const panels::DepthPoints a =
+          panels::along_depth(before, lab.view().runs[run], panels::Metric::Gradient, 0, step);
+      const panels::DepthPoints b =
+          panels::along_depth(after, other.view().runs[run], panels::Metric::Gradient, 0, step);
       CHECK(a.measured());
       CHECK(a.y == b.y);
-      CHECK(dependency(before, lab.view().runs[run], step).rows ==
-            dependency(after, other.view().runs[run], step).rows);
+      CHECK(panels::dependency(before, lab.view().runs[run], step).rows ==
+            panels::dependency(after, other.view().runs[run], step).rows);
     }
   // What was taken back is done again, and then everything is undone to the start, in both.
   for (LiveDriver* driver : {&lab, &other}) {
@@ -181,16 +182,16 @@ TEST_CASE("the whole batch is measured on request, marked, and changes no bit") 
   LiveDriver lab, untouched;
   lab.train(8);
   untouched.train(8);
-  CHECK_FALSE(of_whole_batch(lab.view().runs[0], 8));
+  CHECK_FALSE(panels::of_whole_batch(lab.view().runs[0], 8));
   lab.driver.click("plot/dependency/batch");
   lab.settle();
-  REQUIRE(of_whole_batch(lab.view().runs[0], 8));
+  REQUIRE(panels::of_whole_batch(lab.view().runs[0], 8));
   CHECK(lab.view().runs[0].batch->sequences == 4);
-  LabData data;
-  const Dependency whole = dependency(data, lab.view().runs[0], 8);
+  view::LabData data;
+  const panels::Dependency whole = panels::dependency(data, lab.view().runs[0], 8);
   RunView live = lab.view().runs[0];
   live.batch.reset();
-  const Dependency one = dependency(data, live, 8);
+  const panels::Dependency one = panels::dependency(data, live, 8);
   REQUIRE(whole.measured());
   REQUIRE(whole.rows.size() == one.rows.size());
   CHECK(whole.rows != one.rows);

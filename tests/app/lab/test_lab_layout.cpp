@@ -67,7 +67,7 @@ TEST_CASE("every tab of the compact layout holds its texts") {
       driver.frames(3);
     };
   };
-  for (const lab::Panel* panel : lab::tab_panels())
+  for (const panels::Panel* panel : panels::tab_panels())
     for (int step : {60, 214, 300}) {
       fixture::LabShape shape;
       shape.step = step;
@@ -85,7 +85,7 @@ TEST_CASE("every tab of the compact layout holds its texts") {
 }
 
 TEST_CASE("every quantity of a cell holds its texts") {
-  for (const lab::MetricInfo& q : lab::metrics())
+  for (const panels::MetricInfo& q : panels::metrics())
     for (ui::Vec size : {ui::Vec{1600, 1000}, ui::Vec{1440, 900}})
       check({}, size, 1, false, [&](headless::UiDriver& driver) {
         for (const char* cell : {"plot/gradient-by-layer", "plot/gradient-over-time"}) {
@@ -99,7 +99,7 @@ TEST_CASE("every quantity of a cell holds its texts") {
 
 TEST_CASE("the compact layout's cell shows any metric, called by its name") {
   for (const char* tab : {"Gradient by layer", "Gradient over time", "Hidden norm"})
-    for (const lab::MetricInfo& q : lab::metrics())
+    for (const panels::MetricInfo& q : panels::metrics())
       check({}, {1024, 600}, 1, false, [&](headless::UiDriver& driver) {
         const std::string cell = std::string(tab) == "Gradient by layer"    ? "plot/gradient-by-layer"
                                  : std::string(tab) == "Gradient over time" ? "plot/gradient-over-time"

@@ -7,7 +7,6 @@
 #include "training/run/run.h"
 
 using namespace normscope;
-using namespace normscope::lab;
 using fixture::LabDriver;
 
 namespace {
@@ -28,10 +27,10 @@ TEST_CASE("a norm dragged from the stream to before moves all twelve, and run D 
   CHECK(d.forked_from == 0);
   CHECK(d.fork_step == 12);
   CHECK(d.fork_note == "12 norms moved");
-  CHECK(count_norms(d.spec->model.stack()) == 12);
-  CHECK(placement_caption(d.spec->model.stack()) == "norm in branch");
+  CHECK(view::count_norms(d.spec->model.stack()) == 12);
+  CHECK(view::placement_caption(d.spec->model.stack()) == "norm in branch");
   CHECK(d.spec->model.stack().final == NormKind::None);
-  CHECK(placement_caption(lab.run('A').spec->model.stack()) == "norm on stream");
+  CHECK(view::placement_caption(lab.run('A').spec->model.stack()) == "norm on stream");
   CHECK(lab.driver.value("diagram/layer2/attn/before") == "ln");
   // It trains at once, with steps of its own, and the others go on with it.
   CHECK(lab.run('D').step == 12 + 60);
@@ -96,9 +95,9 @@ TEST_CASE("with Alt a single norm moves") {
   lab.wait_for_d();
   const StackWiring& stack = lab.run('D').spec->model.stack();
   CHECK(lab.run('D').fork_note == "1 norm moved");
-  CHECK(norm_at(stack, {1, Sub::Attention, Slot::Before}) == NormKind::LayerNorm);
-  CHECK(norm_at(stack, {1, Sub::Attention, Slot::Stream}) == NormKind::None);
-  CHECK(norm_at(stack, {0, Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
+  CHECK(view::norm_at(stack, {1, view::Sub::Attention, Slot::Before}) == NormKind::LayerNorm);
+  CHECK(view::norm_at(stack, {1, view::Sub::Attention, Slot::Stream}) == NormKind::None);
+  CHECK(view::norm_at(stack, {0, view::Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
 }
 
 TEST_CASE("play, pause and one step reach the trainer") {
@@ -181,8 +180,8 @@ TEST_CASE("seed variability: one press, and every run's loss has a band and the 
     REQUIRE(run.spread);
     CHECK(run.spread->seeds == 4);
   }
-  LabData data;
-  const auto plot = loss_plot(*lab.state.session.view, data, {});
+  view::LabData data;
+  const auto plot = panels::loss_plot(*lab.state.session.view, data, {});
   CHECK(plot.bands.size() == 3);
   CHECK_THAT(plot.sentence, Catch::Contains("luck"));
   CHECK_THAT(plot.note, Catch::Contains("other seeds"));

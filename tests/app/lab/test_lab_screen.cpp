@@ -33,9 +33,11 @@ TEST_CASE("Alt moves one norm, Shift forks from the start") {
   const auto* fork = lab.last<ForkRequest>();
   REQUIRE(fork);
   CHECK(fork->note == "1 norm moved");
-  CHECK(count_norms(fork->spec.model.stack()) == 12);
-  CHECK(norm_at(fork->spec.model.stack(), {1, Sub::FeedForward, Slot::After}) == NormKind::LayerNorm);
-  CHECK(norm_at(fork->spec.model.stack(), {1, Sub::Attention, Slot::Stream}) == NormKind::LayerNorm);
+  CHECK(view::count_norms(fork->spec.model.stack()) == 12);
+  CHECK(view::norm_at(fork->spec.model.stack(), {1, view::Sub::FeedForward, Slot::After}) ==
+        NormKind::LayerNorm);
+  CHECK(view::norm_at(fork->spec.model.stack(), {1, view::Sub::Attention, Slot::Stream}) ==
+        NormKind::LayerNorm);
 
   LabDriver again(fixture::lab_view());
   again.driver.drag("diagram/layer2/attn/trunk", "diagram/layer2/attn/before", "Shift");
@@ -213,7 +215,7 @@ TEST_CASE("settings: shared fields edit all runs, a run that differs alone") {
   CHECK(lab.last<EditField>()->run == 1);
   CHECK(lab.last<EditField>()->key == "train.warmup");
   CHECK(std::stoi(lab.last<EditField>()->value) < 200);
-  const auto differing = differing_fields(*lab.state.session.view);
+  const auto differing = settings::differing_fields(*lab.state.session.view);
   REQUIRE(differing.size() == 2);
   CHECK(differing[0]->key == "model.placement");
   CHECK(differing[1]->key == "train.warmup");
@@ -328,8 +330,8 @@ TEST_CASE("while the peak is held the plans of all runs follow it and the axis s
       run.spec = std::make_shared<const RunSpec>(spec);
     }
     LabDriver lab(view);
-    LabData data;
-    const auto plot = [&] { return rate_plot(*view, data, lab.state.screens.lab.shown()); };
+    view::LabData data;
+    const auto plot = [&] { return panels::rate_plot(*view, data, lab.state.screens.lab.shown()); };
     const auto planned = [&](char letter) {
       for (const plot::Series& series : plot().series)
         if (series.id == std::string(1, letter) + " planned") return series.y[0];

@@ -17,7 +17,6 @@
 #include "training/session/lab_trainer.h"
 
 using namespace normscope;
-using namespace normscope::lab;
 using namespace session;
 using fixture::LabDriver;
 using fixture::LiveDriver;
@@ -29,7 +28,7 @@ bool says(const ui::Ui& ui, const std::string& part) {
                      [&](const ui::TextRecord& text) { return text.text.find(part) != std::string::npos; });
 }
 
-Placement placement_now(const RunSpec& spec) { return chain_placement(spec.model, spec.model.stack()); }
+Placement placement_now(const RunSpec& spec) { return view::chain_placement(spec.model, spec.model.stack()); }
 
 void choose_architecture(LabDriver& lab, const std::string& name) {
   lab.state.screens.lab.reveal("settings/model.architecture", lab.ui.registry());
@@ -55,27 +54,28 @@ TEST_CASE("each system trains in the Lab: losses, gradients of every layer, and 
     CHECK(view->message == "");
     CHECK(view->step == 4);
     REQUIRE(view->runs.size() == 3);
-    LabData data;
-    PlotOptions options;
+    view::LabData data;
+    panels::PlotOptions options;
     options.step = 4;
     for (const RunView& run : view->runs) {
       CHECK(std::isfinite(run.loss));
       CHECK(std::isfinite(run.validation_loss));
       CHECK_FALSE(run.writes.empty());
       const std::vector<float> gradients = data.by_layer(run, "ffn.w2.grad_norm", 4);
-      CHECK(gradients.size() == static_cast<size_t>(layers_of(run)));
-      for (const float gradient : gradients) CHECK(usable(gradient));
+      CHECK(gradients.size() == static_cast<size_t>(view::layers_of(run)));
+      for (const float gradient : gradients) CHECK(view::usable(gradient));
     }
-    for (const plot::PlotSpec& plot : over_time_plots(*view, data, options))
-      CHECK(plot.series.size() == static_cast<size_t>(layers_of(view->runs[0])));
-    for (const plot::Series& line : hidden_norm_plot(*view, data, options).series) CHECK(usable(line.y[0]));
+    for (const plot::PlotSpec& plot : panels::over_time_plots(*view, data, options))
+      CHECK(plot.series.size() == static_cast<size_t>(view::layers_of(view->runs[0])));
+    for (const plot::Series& line : panels::hidden_norm_plot(*view, data, options).series)
+      CHECK(view::usable(line.y[0]));
     const std::string score = view->runs[0].score;
     if (std::string_view(name) == "convolutional") CHECK(score.starts_with("accuracy "));
     if (std::string_view(name) == "parser") CHECK(score.starts_with("UAS "));
     if (std::string_view(name) == "memory") CHECK(score.empty());
   }
   const RunView& run = fixture::systems_view("convolutional")->runs[0];
-  LabData data;
+  view::LabData data;
   CHECK(data.by_layer(run, "ffn.w2.grad_norm", 4)[0] == data.value(run, "L01.conv.w.grad_norm", 4));
   CHECK(data.by_layer(run, "attn.wq.grad_norm", 4)[2] == data.value(run, "class.w.grad_norm", 4));
 }
@@ -116,23 +116,23 @@ TEST_CASE("what needs a residual stream is grey and says why") {
     CHECK(lab.driver.control("diagram/preset/Pre").enabled);
     const ui::Control batch = lab.driver.control("plot/dependency/batch");
     CHECK_FALSE(batch.enabled);
-    CHECK(batch.help == no_stream());
+    CHECK(batch.help == view::no_stream());
     CHECK(says(lab.ui, "no residual stream"));
     lab.driver.click("plot/hidden-norm/quantity");
     lab.driver.frames(2);
-    for (const MetricInfo& metric : metrics()) {
+    for (const panels::MetricInfo& metric : panels::metrics()) {
       const ui::Control item = lab.driver.control(fmt::format("plot/hidden-norm/quantity/{}", metric.id));
-      CHECK(item.enabled == of_any_layer(metric.metric));
-      CHECK(item.enabled != (item.help == no_stream()));
+      CHECK(item.enabled == panels::of_any_layer(metric.metric));
+      CHECK(item.enabled != (item.help == view::no_stream()));
     }
     // No equation about streams is drawn over their numbers.
-    LabData data;
+    view::LabData data;
     const auto view = fixture::systems_view(name);
     for (const int step : {1, 4}) {
-      PlotOptions options;
+      panels::PlotOptions options;
       options.step = step;
-      CHECK(hidden_norm_plot(*view, data, options).bands.empty());
-      for (const plot::Series& line : gradient_by_layer_plot(*view, data, options).series)
+      CHECK(panels::hidden_norm_plot(*view, data, options).bands.empty());
+      for (const plot::Series& line : panels::gradient_by_layer_plot(*view, data, options).series)
         CHECK(line.id.find("theory") == std::string::npos);
     }
   }
@@ -146,7 +146,7 @@ TEST_CASE("what needs a residual stream is grey and says why") {
 TEST_CASE("the chain has the slots of the engine, and a norm moves between them") {
   const auto slots = [](const RunSpec& spec) {
     std::string names;
-    for (const ChainPart& part : chain_of(spec.model, spec.model.stack()))
+    for (const view::ChainPart& part : view::chain_of(spec.model, spec.model.stack()))
       if (!part.slot.empty())
         names += fmt::format("{}{} ", part.slot, part.norm == NormKind::None ? "" : "*");
     return names;
@@ -181,15 +181,16 @@ TEST_CASE("the chain has the slots of the engine, and a norm moves between them"
 
 TEST_CASE("a norm that is dropped where a free slot lies out of sight goes nowhere") {
   const auto view = fixture::systems_view("convolutional");
-  LabData data;
-  DiagramState state;
+  view::LabData data;
+  diagram::DiagramState state;
   std::vector<Command> commands;
   headless::Frame loop({400, 400});
   ui::Ui ui(ui::load_fonts());
   const ui::Rect area{10, 10, 300, 120};
   headless::UiDriver driver(loop, ui, [&] {
     ui.begin_frame({});
-    draw_chain(ui, state, {*view, data, 4}, 0, shown_stacks(state, *view, 0), area, commands);
+    diagram::draw_chain(ui, state, {*view, data, 4}, 0, diagram::shown_stacks(state, *view, 0), area,
+                        commands);
     ui.end_frame();
   });
   driver.frames(2);
@@ -347,7 +348,7 @@ TEST_CASE("the settings have what a system reads, and the model brings three run
     std::string keys;
     for (const char* key : {"model.layers", "model.heads", "model.channels", "model.memory", "data.digits",
                             "data.punctuation", "model.norm", "train.lr"})
-      if (has_row(*find_field(key), *fixture::systems_view(system))) keys += std::string(key) + " ";
+      if (settings::has_row(*find_field(key), *fixture::systems_view(system))) keys += std::string(key) + " ";
     return keys;
   };
   CHECK(rows("convolutional") == "model.channels data.digits model.norm train.lr ");
@@ -404,10 +405,10 @@ TEST_CASE("another architecture takes the place of all runs, and undo brings the
   std::vector<RunSpec> others = fixture::small_system("convolutional");
   lab.state.session.asked.emplace_back(ReplaceRuns{.runs = others, .play = false});
   lab.settle();
-  CHECK_FALSE(has_stream(lab.run('A')));
+  CHECK_FALSE(view::has_stream(lab.run('A')));
   lab.driver.key("Ctrl+Z");
   lab.settle();
-  CHECK(has_stream(lab.run('A')));
+  CHECK(view::has_stream(lab.run('A')));
   CHECK(lab.run('A').loss == before);
 }
 

@@ -10,7 +10,6 @@
 #include "catch.hpp"
 
 using namespace normscope;
-using namespace normscope::lab;
 using fixture::LabDriver;
 using fixture::LiveDriver;
 
@@ -242,14 +241,14 @@ TEST_CASE("a run's name says what was; a change is an event with its step") {
   CHECK(lab.run('B').spec->train.schedule.warmup == 99);
   CHECK(says(lab, "B: warm-up 200 → 99"));
   CHECK_THAT(lab.driver.control("run/B").help, Catch::Contains("warm-up 200 → 99 at 21"));
-  LabData data;
-  PlotOptions options;
+  view::LabData data;
+  panels::PlotOptions options;
   options.step = lab.view().step;
-  const plot::PlotSpec rate = rate_plot(lab.view(), data, options);
+  const plot::PlotSpec rate = panels::rate_plot(lab.view(), data, options);
   const bool told = std::any_of(rate.notes.begin(), rate.notes.end(),
                                 [](const auto& note) { return note.text == "warm-up 200 → 99 at 21"; });
   CHECK(told);
-  const plot::PlotSpec loss = loss_plot(lab.view(), data, options);
+  const plot::PlotSpec loss = panels::loss_plot(lab.view(), data, options);
   CHECK(loss.series[1].name == "warm-up 200");
 }
 
@@ -286,11 +285,11 @@ TEST_CASE("with the cursor at an earlier step cards, labels and sentences are of
   CHECK(says(lab, "wrote at 90"));
   CHECK_FALSE(says(lab, c.writes.substr(0, 12)));
   CHECK_THAT(lab.driver.value("run/A"), Catch::Contains("at step 100"));
-  LabData data;
-  PlotOptions options;
+  view::LabData data;
+  panels::PlotOptions options;
   options.step = 100;
-  const LabView then = view_at(data, *view, 100);
-  const plot::PlotSpec loss = loss_plot(then, data, options);
+  const LabView then = view::view_at(data, *view, 100);
+  const plot::PlotSpec loss = panels::loss_plot(then, data, options);
   CHECK(loss.series[2].value == fmt::format("{:.2f}", then.runs[2].loss));
   CHECK(loss.series[2].value != fmt::format("{:.2f}", c.loss));
   CHECK(loss.sentence == "C left the line of letter frequencies at step 46.");
@@ -314,14 +313,14 @@ TEST_CASE("the steps that plots and timeline show follow the data, not a far bud
     view.step = step;
     view.budget = budget;
     INFO(step << " of " << budget);
-    CHECK(steps_shown(view) == shown);
+    CHECK(view::steps_shown(view) == shown);
   }
   auto far = fixed_view();
   far->budget = 100000;
-  LabData data;
-  CHECK(loss_plot(*far, data, {}).x.hi == 500);
-  CHECK(rate_plot(*far, data, {}).x.hi == 500);
-  CHECK(over_time_plots(*far, data, {}).front().x.hi == 500);
+  view::LabData data;
+  CHECK(panels::loss_plot(*far, data, {}).x.hi == 500);
+  CHECK(panels::rate_plot(*far, data, {}).x.hi == 500);
+  CHECK(panels::over_time_plots(*far, data, {}).front().x.hi == 500);
 }
 
 TEST_CASE("a hand is answered at once in software too, and so is what lights up a frame later") {

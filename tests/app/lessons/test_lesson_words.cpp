@@ -448,7 +448,7 @@ TEST_CASE("every term of the later lessons has its entry on the page that uses i
     p.driver.frames(3);
     for (const std::string& term : page.terms) {
       INFO(page.lesson << " " << to_string(page.step) << ": " << term);
-      REQUIRE(shell::find_term(term));
+      REQUIRE(view::find_term(term));
       CHECK(p.ui.registry().find("term/" + term));
     }
   }
@@ -460,8 +460,8 @@ TEST_CASE("every term of the later lessons has its entry on the page that uses i
   CHECK(none({"gains", "weight"}));
   CHECK(none({"weight"}));
   CHECK(none({"keys"}));
-  CHECK(term_of_text("variance detached") == shell::find_term("detachnorm"));
-  CHECK(term_of_text("no norms") == shell::find_term("no-norm"));
+  CHECK(term_of_text("variance detached") == view::find_term("detachnorm"));
+  CHECK(term_of_text("no norms") == view::find_term("no-norm"));
   CHECK(term_of_text("DeepNorm and more") == nullptr);
   CHECK(term_of_text("") == nullptr);
 }
@@ -475,21 +475,21 @@ TEST_CASE("a term in the text shows its entry, and a click or the keyboard opens
   CHECK(p.says("changes when a weight changes a little, one number"));
   p.driver.click("term/gradient");
   p.driver.frames(3);
-  CHECK(p.driver.value("app/glossary/entry") == shell::find_term("gradient")->text);
+  CHECK(p.driver.value("app/glossary/entry") == view::find_term("gradient")->text);
   p.driver.key("Escape");
   p.driver.frames(3);
   CHECK_FALSE(p.ui.popup_open("app/glossary"));
   p.focus("term/w2");
   p.driver.key("Enter");
   p.driver.frames(3);
-  CHECK(p.driver.value("app/glossary/entry") == shell::find_term("w2")->text);
+  CHECK(p.driver.value("app/glossary/entry") == view::find_term("w2")->text);
 }
 
 TEST_CASE("what lesson 0 is about leads to it from wherever it is first used, by mouse and by keyboard") {
   for (const bool keyboard : {false, true}) {
     PlayerDriver p;
     size_t leading = 0;
-    for (const shell::Term& term : shell::glossary()) {
+    for (const view::Term& term : view::glossary()) {
       if (term.lesson != 0) continue;
       INFO(term.id << (keyboard ? ", keyboard" : ", mouse"));
       p.player().open("first-steps", StepKind::Predict);

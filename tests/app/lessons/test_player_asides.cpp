@@ -294,7 +294,7 @@ TEST_CASE("terms of the challenge show their entries: in its text, on its choice
   }
   const auto entry = [&](const char* id) {
     p.driver.frames(3);
-    CHECK(p.driver.value("app/glossary/entry") == normscope::shell::find_term(id)->text);
+    CHECK(p.driver.value("app/glossary/entry") == normscope::view::find_term(id)->text);
     p.driver.key("Escape");
     p.driver.frames(3);
   };
@@ -306,7 +306,7 @@ TEST_CASE("terms of the challenge show their entries: in its text, on its choice
   // What stands there, and after a choice what was chosen.
   const auto explains = [&](const char* field, const char* id) {
     const std::string help = p.driver.control(std::string("lesson/challenge/") + field).help;
-    return help.find(normscope::shell::find_term(id)->text) != std::string::npos;
+    return help.find(normscope::view::find_term(id)->text) != std::string::npos;
   };
   CHECK(explains("model.placement", "post-ln"));
   CHECK(explains("model.norm", "norm"));

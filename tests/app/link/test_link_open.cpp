@@ -34,7 +34,7 @@ std::string copied_link(LabDriver& lab) {
 
 // `copy_another` asks as the palette does, and takes the link as the next frame would.
 void copy_another(LabDriver& lab) {
-  shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);
+  shell::run_act(lab.state, lab.ui, view::Act::CopyLink);
   finish_copying(lab.state);
 }
 
@@ -253,9 +253,9 @@ TEST_CASE("a link is packed beside the window, is there when the bell rings, and
   CHECK(test::holds(lab.state.notice, "copied: a link"));
 
   lab.state.shell.clipboard.clear();
-  shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);
+  shell::run_act(lab.state, lab.ui, view::Act::CopyLink);
   lab.state.look.dark = !lab.state.look.dark;
-  shell::run_act(lab.state, lab.ui, shell::Act::CopyLink);  // no frame has taken the first
+  shell::run_act(lab.state, lab.ui, view::Act::CopyLink);  // no frame has taken the first
   const std::string later = copied_link(lab);
   REQUIRE(later != fragment);
   for (int bells = 2; bells <= 3 && lab.state.shell.clipboard.empty(); ++bells) wait_for(bells);

@@ -13,13 +13,12 @@
 #include "catch.hpp"
 
 using namespace normscope;
-using namespace normscope::lab;
 using fixture::LabDriver;
 
 namespace {
 
-PlotOptions at_step(int step) {
-  PlotOptions options;
+panels::PlotOptions at_step(int step) {
+  panels::PlotOptions options;
   options.step = step;
   return options;
 }
@@ -41,11 +40,11 @@ void check_texts(ui::Vec size, float scale, bool dark,
 }  // namespace
 
 TEST_CASE("every metric is measured in both stacks, by layer and over time") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::both_view();
-  for (const MetricInfo& q : metrics()) {
+  for (const panels::MetricInfo& q : panels::metrics()) {
     INFO(q.id);
-    const plot::PlotSpec plot = depth_plot(*view, data, at_step(4), q.metric);
+    const plot::PlotSpec plot = panels::depth_plot(*view, data, at_step(4), q.metric);
     for (const char* id : {"A decoder", "A encoder", "B decoder", "B encoder"}) {
       INFO(id);
       const auto line = std::find_if(plot.series.begin(), plot.series.end(),
@@ -54,10 +53,10 @@ TEST_CASE("every metric is measured in both stacks, by layer and over time") {
       for (float v : line->y.values) CHECK(std::isfinite(v));
     }
     CHECK_FALSE(plot.sentence.empty());
-    for (Side side : {Side::Main, Side::Encoder}) {
-      PlotOptions options = at_step(4);
+    for (view::Side side : {view::Side::Main, view::Side::Encoder}) {
+      panels::PlotOptions options = at_step(4);
       options.side = side;
-      const auto plots = over_time_plots(*view, data, options, q.metric);
+      const auto plots = panels::over_time_plots(*view, data, options, q.metric);
       REQUIRE(plots.size() == 2);
       for (const plot::PlotSpec& s : plots) CHECK(s.series.size() == 6);
     }
@@ -65,24 +64,24 @@ TEST_CASE("every metric is measured in both stacks, by layer and over time") {
 }
 
 TEST_CASE("the matrices of cross-attention can be looked at") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::both_view();
-  PlotOptions options = at_step(4);
+  panels::PlotOptions options = at_step(4);
   for (options.matrix = 6; options.matrix < 10; ++options.matrix) {
-    const plot::PlotSpec plot = gradient_by_layer_plot(*view, data, options);
+    const plot::PlotSpec plot = panels::gradient_by_layer_plot(*view, data, options);
     CHECK(std::isfinite(plot.series.front().y[0]));
-    CHECK(over_time_plots(*view, data, options).front().series.size() == 6);
+    CHECK(panels::over_time_plots(*view, data, options).front().series.size() == 6);
   }
 }
 
 TEST_CASE("each stack has its own triangle, the decoder's with three branches a layer") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::both_view();
-  PlotOptions options = at_step(1);
+  panels::PlotOptions options = at_step(1);
   options.hover_layer = 1;
-  const auto decoder = dependency_plots(*view, data, options);
-  options.side = Side::Encoder;
-  const auto encoder = dependency_plots(*view, data, options);
+  const auto decoder = panels::dependency_plots(*view, data, options);
+  options.side = view::Side::Encoder;
+  const auto encoder = panels::dependency_plots(*view, data, options);
   for (size_t i = 0; i < 2; ++i) {
     REQUIRE(decoder[i].heat);
     REQUIRE(encoder[i].heat);
@@ -92,14 +91,15 @@ TEST_CASE("each stack has its own triangle, the decoder's with three branches a 
     CHECK(decoder[i].heat->marked_rows == 3);
     CHECK(encoder[i].heat->marked_row == 2);
   }
-  CHECK(own_share(data, view->runs[0], 2, Sub::Cross, 1) == data.value(view->runs[0], "dec.beta2.8.8", 1));
+  CHECK(panels::own_share(data, view->runs[0], 2, view::Sub::Cross, 1) ==
+        data.value(view->runs[0], "dec.beta2.8.8", 1));
 }
 
 TEST_CASE(
     "at the start Post-LN's decoder has a smaller gradient below, its encoder does not: theory beside it") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::both_view();
-  const plot::PlotSpec plot = gradient_by_layer_plot(*view, data, at_step(1));
+  const plot::PlotSpec plot = panels::gradient_by_layer_plot(*view, data, at_step(1));
   const auto theory = std::find_if(plot.series.begin(), plot.series.end(), [](const plot::Series& s) {
     return s.id == "theory of A (Post-LN decoder) at step 1";
   });
@@ -111,9 +111,9 @@ TEST_CASE(
   CHECK(theory->y[5] / theory->y[0] == Approx(std::sqrt(times)));
   CHECK(times > 4);
   CHECK(plot.sentence.find("Going down A: decoder falls ") == 0);
-  CHECK(stacks_sentence('B', {1, 2, 8}, {1, 1.1f, 1.05f}) ==
+  CHECK(panels::stacks_sentence('B', {1, 2, 8}, {1, 1.1f, 1.05f}) ==
         "Going down B: decoder falls 8.0×, encoder is flat.");
-  CHECK(stacks_sentence('B', {}, {1, 2}).empty());
+  CHECK(panels::stacks_sentence('B', {}, {1, 2}).empty());
 }
 
 TEST_CASE("two stacks stand side by side where there is room, one at a time where there is none") {
@@ -148,7 +148,7 @@ TEST_CASE("no text of an encoder-decoder overlaps or is cut") {
       driver.move_to({4, 4});
       driver.frames(3);
     });
-  for (const Panel* panel : tab_panels())
+  for (const panels::Panel* panel : panels::tab_panels())
     check_texts({1024, 600}, 1, false, [&](headless::UiDriver& driver) {
       driver.click(fmt::format("plot/tab/{}", panel->place.tab));
       driver.move_to({4, 4});

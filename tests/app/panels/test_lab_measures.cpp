@@ -19,10 +19,11 @@
 
 using namespace normscope;
 using namespace normscope::lab;
+using namespace normscope::panels;
 using fixture::LabDriver;
 
 TEST_CASE("dependency triangles follow the cursor and say who leans on whom") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;
   options.step = 214;
@@ -43,7 +44,7 @@ TEST_CASE("dependency triangles follow the cursor and say who leans on whom") {
 }
 
 TEST_CASE("runs that measure no dependency say so") {
-  LabData data;
+  view::LabData data;
   LabView view = *fixture::lab_view();
   for (RunView& run : view.runs) run.history = std::make_shared<History>(std::vector<StatInfo>{{"loss", 0}});
   PlotOptions options;
@@ -55,7 +56,7 @@ TEST_CASE("runs that measure no dependency say so") {
 }
 
 TEST_CASE("every metric has a plot by layer and one over time, with a sentence from its numbers") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;
   options.step = 214;
@@ -77,7 +78,7 @@ TEST_CASE("every metric has a plot by layer and one over time, with a sentence f
 }
 
 TEST_CASE("the level at which Post-LN begins is named where it can be seen") {
-  LabData data;
+  view::LabData data;
   PlotOptions options;
   options.step = 214;
   auto view = std::make_shared<LabView>(*fixture::lab_view());
@@ -98,7 +99,7 @@ TEST_CASE("the level at which Post-LN begins is named where it can be seen") {
 }
 
 TEST_CASE("over the first steps the gradients of Pre-LN have their theory beside them") {
-  LabData data;
+  view::LabData data;
   PlotOptions options;
   const auto view = fixture::lab_view();
   const auto theory_of = [&](int step) {
@@ -118,7 +119,7 @@ TEST_CASE("over the first steps the gradients of Pre-LN have their theory beside
 }
 
 TEST_CASE("the profiles end in the closed form for the last layer where it speaks of these runs and data") {
-  LabData data;
+  view::LabData data;
   PlotOptions options;
   options.step = 6;
   auto view = std::make_shared<LabView>(*fixture::lab_view());
@@ -168,7 +169,7 @@ TEST_CASE("the profiles end in the closed form for the last layer where it speak
 }
 
 TEST_CASE("over the first steps the cosine between tokens has the mean field beside it") {
-  LabData data;
+  view::LabData data;
   PlotOptions options;
   auto view = std::make_shared<LabView>(*fixture::lab_view());
   const auto curves_at = [&](int step) {
@@ -259,7 +260,7 @@ TEST_CASE("every plot is saved in every format, those of one run each too, and c
       {"plot/gradient-by-layer", "Gradient norm by layer: how much of the loss reaches it?"},
       {"plot/hidden-norm", "Hidden-state norm: does the signal grow with depth?"},
       {"plot/dependency", "Residual dependency β²: whom does each layer lean on?"}};
-  for (const Panel& panel : panels()) {
+  for (const Panel& panel : panels::panels()) {
     const std::string plot = panel.id, title = plots[plot];
     INFO(plot);
     REQUIRE_FALSE(title.empty());
@@ -285,7 +286,7 @@ TEST_CASE("every plot is saved in every format, those of one run each too, and c
 }
 
 TEST_CASE("turning an axis keeps every value on it") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;
   options.step = 214;
@@ -301,7 +302,7 @@ TEST_CASE("turning an axis keeps every value on it") {
 
 TEST_CASE("a layer under the hand is marked in every plot by layer") {
   LabDriver lab(fixture::lab_view());
-  LabData data;
+  view::LabData data;
   PlotOptions options;
   options.step = 214;
   options.hover_layer = 2;
@@ -343,16 +344,16 @@ TEST_CASE("what the hand is over in one plot or in the diagram is the layer, or 
 }
 
 TEST_CASE("the run cards stand at the cursor") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::lab_view();
-  const RunView early = run_at(data, view->runs[2], 40);
+  const RunView early = view::run_at(data, view->runs[2], 40);
   CHECK(early.learning_since == 0);
   CHECK(early.badge == "at step 40");
   CHECK(early.loss > 2.5);
-  CHECK(run_at(data, view->runs[2], 60).badge == "learning since step 46");
-  CHECK(run_at(data, view->runs[0], 149).state == RunState::Training);
-  CHECK(run_at(data, view->runs[0], 150).state == RunState::Stuck);
-  CHECK(run_at(data, view->runs[0], 214).loss == view->runs[0].loss);
+  CHECK(view::run_at(data, view->runs[2], 60).badge == "learning since step 46");
+  CHECK(view::run_at(data, view->runs[0], 149).state == RunState::Training);
+  CHECK(view::run_at(data, view->runs[0], 150).state == RunState::Stuck);
+  CHECK(view::run_at(data, view->runs[0], 214).loss == view->runs[0].loss);
 }
 
 TEST_CASE("B sets a bookmark where the cursor stands, and its mark brings the cursor back") {
@@ -369,8 +370,9 @@ TEST_CASE("B sets a bookmark where the cursor stands, and its mark brings the cu
 }
 
 TEST_CASE("the cost of a setting is said before it is asked for") {
-  CHECK(cost_text(0.03, 1e9, 2e9, 41'000'000) == "restarts: about 60 ms a step, 41 MB");
-  CHECK(cost_text(0.03, 1e9, 40e9, int64_t{5} << 30) == "heavy: about 1.2 s a step, 5.4 GB");
-  CHECK(cost_text(0, 1e9, 2e9, 41'000'000) == "restarts: about 41 MB");
-  CHECK(cost_text(0.03, 1e9, 2e12, 90'000'000'000, 16'000'000'000) == "too large: 90.0 GB of 16.0 GB");
+  CHECK(settings::cost_text(0.03, 1e9, 2e9, 41'000'000) == "restarts: about 60 ms a step, 41 MB");
+  CHECK(settings::cost_text(0.03, 1e9, 40e9, int64_t{5} << 30) == "heavy: about 1.2 s a step, 5.4 GB");
+  CHECK(settings::cost_text(0, 1e9, 2e9, 41'000'000) == "restarts: about 41 MB");
+  CHECK(settings::cost_text(0.03, 1e9, 2e12, 90'000'000'000, 16'000'000'000) ==
+        "too large: 90.0 GB of 16.0 GB");
 }

@@ -12,10 +12,10 @@
 #include "catch.hpp"
 
 using namespace normscope;
-using namespace normscope::lab;
+using namespace normscope::panels;
 
 TEST_CASE("the loss has its ceiling, its floor and a sentence") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;
   options.step = view->step;
@@ -58,7 +58,7 @@ TEST_CASE("a run's short label is what tells it from the others") {
 }
 
 TEST_CASE("the number at the end of a loss line is the card's") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::lab_view();
   const plot::PlotSpec plot = loss_plot(*view, data, {});
   REQUIRE(plot.series.size() == view->runs.size());
@@ -67,7 +67,7 @@ TEST_CASE("the number at the end of a loss line is the card's") {
 }
 
 TEST_CASE("the learning rate shows what was used and what is planned") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;
   options.step = view->step;
@@ -84,7 +84,7 @@ TEST_CASE("the learning rate shows what was used and what is planned") {
 }
 
 TEST_CASE("the critical rate joins the learning rate where it is measured, on a logarithmic axis") {
-  LabData data;
+  view::LabData data;
   LabView view = *fixture::lab_view();
   const auto measure = [&](size_t run, double critical) {
     auto history = std::make_shared<History>(std::vector<StatInfo>{{kCriticalStat, 0}});
@@ -108,13 +108,13 @@ TEST_CASE("the critical rate joins the learning rate where it is measured, on a 
   CHECK(plot.y.hi > 3e-2);
   CHECK(plot.sentence == "A's rate is 3× its critical one: its step raises the loss of its own batch.");
   measure(0, 6e-3);
-  LabData again;
+  view::LabData again;
   CHECK(rate_plot(view, again, {}).sentence ==
         "No rate is above its critical one; A's is nearest, at 0.5 of it.");
 }
 
 TEST_CASE("gradient by layer is read at the cursor's step and says who gets how much less") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;
   options.step = 214;
@@ -141,7 +141,7 @@ TEST_CASE("gets_less and spread_of follow the numbers") {
 }
 
 TEST_CASE("hidden states that grow are named; without measurements nothing is claimed") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;
   options.step = 214;
@@ -159,7 +159,7 @@ TEST_CASE("hidden states that grow are named; without measurements nothing is cl
 }
 
 TEST_CASE("one small plot a run over time, with the layers as lines") {
-  LabData data;
+  view::LabData data;
   fixture::LabShape shape;
   shape.fork = true;
   const auto view = fixture::lab_view(shape);
@@ -177,12 +177,12 @@ TEST_CASE("one small plot a run over time, with the layers as lines") {
 }
 
 TEST_CASE("every panel can be exported, under its term and its question, each as a file of its own") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;
   options.step = view->step;
   std::set<std::string> files;
-  for (const Panel& panel : panels()) {
+  for (const Panel& panel : panels::panels()) {
     const auto plots = plots_of(panel, *view, data, options, panel.metric.value_or(Metric::Gradient));
     const bool of_each_run = panel.form == Form::Strips || panel.form == Form::Triangles;
     CHECK(plots.size() == (of_each_run ? view->runs.size() : 1));
@@ -205,7 +205,7 @@ TEST_CASE("every panel can be exported, under its term and its question, each as
 }
 
 TEST_CASE("what the table of panels does not say the plots say: axes, unit, runs") {
-  LabData data;
+  view::LabData data;
   const auto view = fixture::lab_view();
   PlotOptions options;
   options.step = 214;
@@ -223,13 +223,13 @@ TEST_CASE("every panel stands in the largest and the smallest layout and has a p
   std::set<std::string> ids, tabs;
   std::set<std::pair<PanelColumn, int>> places;
   int above = 0;
-  for (const Panel& panel : panels()) {
+  for (const Panel& panel : panels::panels()) {
     INFO(panel.id);
     CHECK(ids.insert(panel.id).second);
     CHECK(find_panel(panel.id) == &panel);
     CHECK(panel_of(std::string(panel.id) + "/menu/svg") == &panel);
-    CHECK(stands_in(panel, Size::Full));
-    CHECK(stands_in(panel, Size::Compact));
+    CHECK(stands_in(panel, ui::Size::Full));
+    CHECK(stands_in(panel, ui::Size::Compact));
     CHECK(places.insert({panel.place.column, panel.place.row}).second);
     CHECK(panel.place.least > 0);
     CHECK(*panel.words);
@@ -244,7 +244,7 @@ TEST_CASE("every panel stands in the largest and the smallest layout and has a p
 }
 
 TEST_CASE("bands of seeds are explained by the note, which then stands in the question's place") {
-  LabData data;
+  view::LabData data;
   LabView view = *fixture::lab_view();
   CHECK_FALSE(plots_of(*find_panel("plot/loss"), view, data, {}, Metric::Gradient)[0].question.empty());
   auto spread = std::make_shared<RunSpread>();

@@ -45,10 +45,10 @@ TEST_CASE("every metric in every cell, six sizes, three scales") {
       lab.driver.frames(3);
       const bool compact =
           lab.ui.registry().find("plot/tab/Gradient by layer") || !lab.ui.registry().find("plot/hidden-norm");
-      for (const lab::MetricInfo& q : lab::metrics()) {
+      for (const panels::MetricInfo& q : panels::metrics()) {
         const std::string what = fmt::format("{}, {}x{} at {}", q.id, size.x, size.y, scale);
         if (!compact) {
-          for (const lab::Panel& panel : lab::panels())
+          for (const panels::Panel& panel : panels::panels())
             if (panel.metric) choose(lab, panel.id, q.id);
           check_texts(lab, what);
           continue;

@@ -25,7 +25,7 @@ inline std::string seen_state(LabDriver& lab) {
       fmt::format("{} {} {} {} {} {} {}\n", s.look.dark, s.look.scale, static_cast<int>(s.screens.shown),
                   s.notice, s.shell.clipboard, lab.ui.edit().name, s.screens.lab.diagram().selected);
   for (const session::Command& command : lab.log) text += fmt::format("command {}\n", command.index());
-  for (const lab::SavePlot& save : lab.saved) text += "saved " + save.plots->front().id + "\n";
+  for (const view::SavePlot& save : lab.saved) text += "saved " + save.plots->front().id + "\n";
   for (const ui::Control& c : lab.ui.registry().all())
     if (c.name != "sweep/status")  // what its thread is at, in its own time
       text += fmt::format("{} = {} at {:.0f} {:.0f}\n", c.name, c.value, c.rect.x, c.rect.y);

@@ -12,7 +12,6 @@
 #include "catch.hpp"
 
 using namespace normscope;
-using namespace normscope::lab;
 using fixture::LabDriver;
 
 namespace {
@@ -32,7 +31,7 @@ std::string shown(LabDriver& lab) {
       fmt::format("{} {} {} {} {} typing into '{}'\n", s.look.dark, s.look.scale,
                   static_cast<int>(s.screens.shown), s.notice, s.shell.clipboard, lab.ui.edit().name);
   for (const session::Command& command : lab.log) text += text_of(command);
-  for (const SavePlot& save : lab.saved) text += "saved " + save.plots->front().id + "\n";
+  for (const view::SavePlot& save : lab.saved) text += "saved " + save.plots->front().id + "\n";
   std::istringstream lines(lab.ui.registry().to_text());
   for (std::string line; std::getline(lines, line);)
     if (line.find("sweep/status") == line.npos)
@@ -126,8 +125,8 @@ TEST_CASE("every field of the specification has a row in the settings, or a plac
   }
   for (const Field& field : spec_fields()) {
     INFO(field.key);
-    const std::string name = fmt::format("settings/{}", field.key), place(place_of(field));
-    CHECK(listed(field) == place.empty());
+    const std::string name = fmt::format("settings/{}", field.key), place(settings::place_of(field));
+    CHECK(settings::listed(field) == place.empty());
     if (place.empty())
       CHECK((seen.contains(name) || seen.contains(name + "/A")));
     else

@@ -16,7 +16,6 @@
 #include "catch.hpp"
 
 using namespace normscope;
-using namespace normscope::lab;
 using fixture::LabDriver;
 using fixture::seen_state;
 

@@ -11,14 +11,14 @@ using namespace normscope;
 namespace {
 
 struct Bar {
-  BackendSwitch state;
+  settings::BackendSwitch state;
   std::optional<BackendChoice> choice;
   float words = 300;
   headless::Frame loop{{1000, 60}};
   ui::Ui ui{ui::load_fonts()};
   headless::UiDriver driver{loop, ui, [this] {
                               ui.begin_frame({});
-                              draw_backend_switch(ui, state, {0, 0, 1000, 44}, words, choice);
+                              settings::draw_backend_switch(ui, state, {0, 0, 1000, 44}, words, choice);
                               ui.end_frame();
                             }};
 };

@@ -69,10 +69,10 @@ TEST_CASE("a person guesses, closes, and has a line on the loss plot") {
   lab.settle();
   CHECK(lab.view().step == step + 1);
 
-  lab::LabData data;
-  lab::PlotOptions options;
+  view::LabData data;
+  panels::PlotOptions options;
   options.person = lab.state.shell.person;
-  const plot::PlotSpec plot = lab::loss_plot(lab.view(), data, options);
+  const plot::PlotSpec plot = panels::loss_plot(lab.view(), data, options);
   CHECK(std::any_of(plot.lines.begin(), plot.lines.end(), [&](const plot::RefLine& line) {
     return line.value == *options.person && line.label.starts_with("you ");
   }));

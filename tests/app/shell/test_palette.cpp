@@ -209,7 +209,7 @@ std::vector<PaletteItem> all_items(LabDriver& lab) {
 TEST_CASE("what a person calls it is found: the first item is the one that was meant") {
   const struct {
     const char *query, *control;
-    std::optional<Act> act{};
+    std::optional<view::Act> act{};
     const char* term = "";
   } cases[] = {
       {"help", "app/help"},
@@ -229,13 +229,13 @@ TEST_CASE("what a person calls it is found: the first item is the one that was m
       {"pause", "transport/play"},
       {"faster", "transport/speed/max"},
       {"epochs", "transport/budget"},
-      {"load", "", Act::OpenFile},
-      {"import", "", Act::OpenFile},
-      {"write", "", Act::Save},
-      {"revert", "", Act::Undo},
-      {"clipboard", "", Act::CopyCommand},
-      {"dark", "", Act::Theme},
-      {"zoom in", "", Act::Bigger},
+      {"load", "", view::Act::OpenFile},
+      {"import", "", view::Act::OpenFile},
+      {"write", "", view::Act::Save},
+      {"revert", "", view::Act::Undo},
+      {"clipboard", "", view::Act::CopyCommand},
+      {"dark", "", view::Act::Theme},
+      {"zoom in", "", view::Act::Bigger},
       {"tutorial", "app/tab/lessons"},
       {"lr", "settings/train.lr"},
       {"depth", "settings/model.layers"},
@@ -255,9 +255,9 @@ TEST_CASE("what a person calls it is found: the first item is the one that was m
       if (*c.term)
         CHECK_FALSE(first.term.empty());
       else if (dark)
-        CHECK((first.act == Act::Theme || first.control == "app/theme"));
+        CHECK((first.act == view::Act::Theme || first.control == "app/theme"));
       else if (tutorial)
-        CHECK((first.act == Act::FirstLesson || first.control == "app/tab/lessons"));
+        CHECK((first.act == view::Act::FirstLesson || first.control == "app/tab/lessons"));
       else if (c.act)
         CHECK(first.act == c.act);
       else
@@ -301,7 +301,7 @@ TEST_CASE("what the palette lists it does: segments, menus and settings out of s
     INFO(size.x);
     fixture::run_by_name(lab, "loss plot csv");
     REQUIRE_FALSE(lab.saved.empty());
-    CHECK(lab.saved.back().format == lab::PlotFormat::Csv);
+    CHECK(lab.saved.back().format == view::PlotFormat::Csv);
     CHECK(lab.saved.back().plots->front().id == "loss");
     lab.saved.clear();
     fixture::run_by_name(lab, "hidden norm plot png");

@@ -99,8 +99,8 @@ TEST_CASE("palette: without runs only what needs none is offered") {
   LabDriver lab(empty);
   const std::vector<PaletteItem> items = items_now(lab);
   for (const PaletteItem& item : items)
-    if (item.act == Act::Save || item.act == Act::Undo || item.act == Act::MeasureBatch ||
-        item.act == Act::GuessingGame || item.act == Act::Restore)
+    if (item.act == view::Act::Save || item.act == view::Act::Undo || item.act == view::Act::MeasureBatch ||
+        item.act == view::Act::GuessingGame || item.act == view::Act::Restore)
       CHECK_FALSE(item.refusal.empty());
   choose_all(lab, [&] { lab.driver.frames(2); });
 }
@@ -166,7 +166,7 @@ TEST_CASE("palette: a preset is offered where the run that is shown can have it"
     for (const PaletteItem& item : items_now(lab)) {
       if (!item.preset) continue;
       const ModelConfig& model = lab.state.session.view->runs[0].spec->model;
-      CHECK(item.refusal == lab::preset_refusal(model, *item.preset));
+      CHECK(item.refusal == view::preset_refusal(model, *item.preset));
       offered += item.refusal.empty() ? 1 : 0;
     }
     CHECK(offered >= 2);

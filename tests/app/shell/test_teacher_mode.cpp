@@ -265,25 +265,24 @@ TEST_CASE("teacher: a hidden control is not drawn and not there, but for one tha
 
 TEST_CASE(
     "teacher: a norm that is moved leaves the locked layers as they are, and no way leads to a held tab") {
-  using namespace normscope::lab;
   LabDriver driver(fixture::lab_view());
   begin(driver, {{"diagram/layer3", Hold::Locked}, {"app/tab/lessons", Hold::Hidden}});
-  DiagramState& diagram = driver.state.screens.lab.diagram();
+  diagram::DiagramState& diagram = driver.state.screens.lab.diagram();
   diagram = {};
-  diagram.open(Side::Main) = 0;
+  diagram.open(view::Side::Main) = 0;
   driver.driver.frames(3);
   driver.driver.drag("diagram/layer1/attn/trunk", "diagram/layer1/attn/before");
   const session::ForkRequest* fork = driver.last<session::ForkRequest>();
   REQUIRE(fork);
-  const StackWiring after = stacks_of(fork->spec.model).main;
-  const StackWiring earlier = stacks_of(driver.state.session.view->runs[0].spec->model).main;
+  const StackWiring after = view::stacks_of(fork->spec.model).main;
+  const StackWiring earlier = view::stacks_of(driver.state.session.view->runs[0].spec->model).main;
   for (int layer = 0; layer < 6; ++layer) {
-    const SlotId before{layer, Sub::Attention, Slot::Before, Side::Main};
+    const view::SlotId before{layer, view::Sub::Attention, Slot::Before, view::Side::Main};
     INFO(layer);
-    CHECK((norm_at(after, before) == norm_at(earlier, before)) == (layer == 2));
+    CHECK((view::norm_at(after, before) == view::norm_at(earlier, before)) == (layer == 2));
   }
   driver.state.notice.clear();
-  shell::run_act(driver.state, driver.ui, shell::Act::FirstLesson);
+  shell::run_act(driver.state, driver.ui, view::Act::FirstLesson);
   CHECK(says_locked(driver));
   CHECK(driver.state.screens.shown == Screen::Lab);
 }
@@ -412,8 +411,8 @@ TEST_CASE("teacher: one locked placement is reached by no list, palette or arrow
   fixture::run_by_name(lab, "preset: pre-ln");
   CHECK(says_locked(lab));
   CHECK(lab.log.empty());
-  CHECK(lab::preset_held(lab.ui, Placement::Pre));
-  CHECK_FALSE(lab::preset_held(lab.ui, Placement::Sandwich));
+  CHECK(diagram::preset_held(lab.ui, Placement::Pre));
+  CHECK_FALSE(diagram::preset_held(lab.ui, Placement::Sandwich));
 }
 
 TEST_CASE("teacher: damaged rules are left out, and the rest of the sidecar stays") {

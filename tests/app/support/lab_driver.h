@@ -45,7 +45,7 @@ struct LabDriver {
   ui::Ui ui;
   shell::AppState state;
   std::vector<session::Command> log;
-  std::vector<lab::SavePlot> saved;
+  std::vector<view::SavePlot> saved;
   headless::UiDriver driver;
 };
 

@@ -48,9 +48,9 @@ struct LiveDriver : LabDriver {
   }
   const LabView& view() { return *state.session.view; }
   const RunView& run(char letter) {
-    return state.session.view->runs.at(static_cast<size_t>(lab::find_run(*state.session.view, letter)));
+    return state.session.view->runs.at(static_cast<size_t>(view::find_run(*state.session.view, letter)));
   }
-  bool has_run(char letter) { return lab::find_run(*state.session.view, letter) >= 0; }
+  bool has_run(char letter) { return view::find_run(*state.session.view, letter) >= 0; }
   // `wait_for_d` waits for run D, which is built asynchronously.
   void wait_for_d() {
     for (int i = 0; i < 500 && !has_run('D'); ++i) {

@@ -282,7 +282,7 @@ TEST_CASE("tape panels: what the menus save holds the numbers that are shown") {
   CHECK(contains(stage.file->second, stage.shown->writes[0].name));
   CHECK(contains(stage.file->second, "float32"));
   choose("tape/instruction/menu", "svg");
-  const std::vector<lab::SavePlot> saves = stage.instruction.take_saves();
+  const std::vector<view::SavePlot> saves = stage.instruction.take_saves();
   REQUIRE(saves.size() == 1);
   CHECK(saves[0].plots->size() == tensors_of(*stage.shown).size() + 1);
   for (const plot::PlotSpec& plot : *saves[0].plots)

@@ -15,12 +15,11 @@
 #include "training/data/identity/data_identity.h"
 
 using namespace normscope;
-using namespace normscope::shell;
 using fixture::LabDriver;
 
 TEST_CASE("a term has two sentences, a source and one id") {
   std::set<std::string_view> ids;
-  for (const Term& term : glossary()) {
+  for (const view::Term& term : view::glossary()) {
     INFO(term.id);
     CHECK(ids.insert(term.id).second);
     CHECK_FALSE(term.source.empty());
@@ -33,8 +32,10 @@ TEST_CASE("a term has two sentences, a source and one id") {
 }
 
 TEST_CASE("a source is a source: which ones were read against their terms is said in the documentation") {
-  for (const char* id : {"admin", "deepnorm"}) CHECK(source_text(*find_term(id)) == find_term(id)->source);
-  for (const Term& term : glossary()) CHECK(source_text(term).find("not checked") == std::string::npos);
+  for (const char* id : {"admin", "deepnorm"})
+    CHECK(view::source_text(*view::find_term(id)) == view::find_term(id)->source);
+  for (const view::Term& term : view::glossary())
+    CHECK(view::source_text(term).find("not checked") == std::string::npos);
   const std::string docs = test::read_all(NORMSCOPE_SOURCE_DIR "/docs/theory.md");
   const size_t at = docs.find("## Sources of the glossary");
   REQUIRE(at != std::string::npos);
@@ -42,8 +43,9 @@ TEST_CASE("a source is a source: which ones were read against their terms is sai
        {"Xiong et al. 2020", "Liu et al. 2020", "Xu et al. 2019", "Su 2022", "not checked"})
     CHECK(docs.find(read, at) != std::string::npos);
   for (const char* id : {"gradient", "norm", "stream", "step"})
-    CHECK(source_text(*find_term(id)).ends_with("; see lesson 0"));
-  CHECK(source_text(*find_term("gradient"), words::language("de")).ends_with("; siehe Lektion 0"));
+    CHECK(view::source_text(*view::find_term(id)).ends_with("; see lesson 0"));
+  CHECK(
+      view::source_text(*view::find_term("gradient"), words::language("de")).ends_with("; siehe Lektion 0"));
   // What the sources say otherwise, or what this program does otherwise.
   for (const auto& [id, words] : {std::pair{"rezero", "one for each sub-layer"},
                                   {"qk-norm", "learned gains can still make attention sharp"},
@@ -52,7 +54,7 @@ TEST_CASE("a source is a source: which ones were read against their terms is sai
                                   {"init", "leaves the embedding at unit variance, unlike BERT"},
                                   {"pre-ln", "lower layers have somewhat larger ones"}}) {
     INFO(id);
-    CHECK(find_term(id)->text.find(words) != std::string_view::npos);
+    CHECK(view::find_term(id)->text.find(words) != std::string_view::npos);
   }
 }
 
@@ -65,7 +67,7 @@ TEST_CASE("a panel's title shows its term on hover and keeps it on a click") {
   lab.driver.click("term/nats");
   lab.driver.frames(3);
   CHECK(lab.ui.popup_open("app/glossary"));
-  CHECK(lab.driver.value("app/glossary/entry") == find_term("nats")->text);
+  CHECK(lab.driver.value("app/glossary/entry") == view::find_term("nats")->text);
   lab.driver.key("Escape");
   lab.driver.frames(3);
   CHECK_FALSE(lab.ui.popup_open("app/glossary"));
@@ -90,20 +92,21 @@ TEST_CASE("a definition under the mouse has its source in smaller print below, w
 TEST_CASE("a title that can be changed says under the mouse what is measured") {
   LabDriver lab(fixture::lab_view());
   size_t titles = 0;
-  for (const lab::Panel& panel : lab::panels()) {
+  for (const panels::Panel& panel : panels::panels()) {
     const ui::Control* title = lab.ui.registry().find(std::string(panel.id) + "/quantity");
     if (!title || !panel.metric) continue;
     ++titles;
-    CHECK(title->help.starts_with(lab::info(*panel.metric).help));
+    CHECK(title->help.starts_with(panels::info(*panel.metric).help));
   }
   CHECK(titles >= 3);
-  CHECK(std::string_view(lab::info(lab::Metric::HiddenNorm).help).find("before the norm on the stream") !=
-        std::string_view::npos);
+  CHECK(
+      std::string_view(panels::info(panels::Metric::HiddenNorm).help).find("before the norm on the stream") !=
+      std::string_view::npos);
 }
 
 TEST_CASE("the line of letter frequencies has the name that the plots give it") {
-  CHECK(find_term("unigram")->title == frequencies_of("letter"));
-  CHECK(find_term("unigram")->words == "unigram entropy");
+  CHECK(view::find_term("unigram")->title == frequencies_of("letter"));
+  CHECK(view::find_term("unigram")->words == "unigram entropy");
 }
 
 TEST_CASE("F1 asks for what is in focus, and the palette for any term") {
@@ -112,20 +115,20 @@ TEST_CASE("F1 asks for what is in focus, and the palette for any term") {
   lab.driver.frames(2);
   lab.driver.key("F1");
   lab.driver.frames(3);
-  CHECK(lab.driver.value("app/glossary/entry") == find_term("learning-rate")->text);
+  CHECK(lab.driver.value("app/glossary/entry") == view::find_term("learning-rate")->text);
   lab.driver.key("Escape");
   lab.driver.frames(3);
   fixture::run_by_name(lab, "what is rezero");
-  CHECK(lab.driver.value("app/glossary/entry") == find_term("rezero")->text);
+  CHECK(lab.driver.value("app/glossary/entry") == view::find_term("rezero")->text);
 }
 
 TEST_CASE("every setting, placement, kind of norm and metric has an entry") {
   const auto known = [](const std::string& place) {
     INFO(place);
-    CHECK(term_at(place));
+    CHECK(view::term_at(place));
   };
   for (const Field& field : spec_fields())
-    if (lab::listed(field)) known("settings/" + std::string(field.key));
+    if (settings::listed(field)) known("settings/" + std::string(field.key));
   known("settings/train.warmup/B");  // one run's value of it
   known("settings/model.placement");
   for (Placement placement : kPresets) {
@@ -134,11 +137,11 @@ TEST_CASE("every setting, placement, kind of norm and metric has an entry") {
   }
   for (NormKind kind : kNormKinds)
     known(std::string("diagram/kind/") + (kind == NormKind::None ? "off" : short_name(kind)));
-  for (const lab::MetricInfo& metric : lab::metrics()) CHECK(find_term(metric.term));
-  for (const lab::Panel& panel : lab::panels())
-    if (!panel.metric) CHECK(find_term(panel.term));
+  for (const panels::MetricInfo& metric : panels::metrics()) CHECK(view::find_term(metric.term));
+  for (const panels::Panel& panel : panels::panels())
+    if (!panel.metric) CHECK(view::find_term(panel.term));
   for (const char* place : {"diagram/layer2/attn/trunk", "diagram/enc/layer1/cross/before", "diagram/final",
                             "diagram/embedding", "diagram/layer2/ffn/skip-scale", "diagram/layers3-6"})
     known(place);
-  CHECK_FALSE(term_at("app/theme"));
+  CHECK_FALSE(view::term_at("app/theme"));
 }

@@ -11,12 +11,11 @@
 #include "training/files/command_text.h"
 
 using namespace normscope;
-using namespace normscope::shell;
 using fixture::LabDriver;
 
 TEST_CASE("every chord of the table can be parsed and stands once") {
   std::set<std::string> seen;
-  for (const Shortcut& s : shortcuts())
+  for (const view::Shortcut& s : view::shortcuts())
     for (const std::string_view chord : {s.chord, s.second}) {
       if (chord.empty()) continue;
       INFO(chord);
@@ -31,8 +30,9 @@ TEST_CASE("the sheet lists every key of the table") {
   lab.driver.key("?");
   lab.driver.frames(3);
   CHECK(lab.ui.popup_open("app/help"));
-  for (const Shortcut& s : shortcuts())
-    if (!keys_text(s).empty()) CHECK(lab.driver.value("sheet/" + std::string(s.title)) == keys_text(s));
+  for (const view::Shortcut& s : view::shortcuts())
+    if (!view::keys_text(s).empty())
+      CHECK(lab.driver.value("sheet/" + std::string(s.title)) == view::keys_text(s));
 }
 
 TEST_CASE("the keys of the app do what the table says") {
