@@ -66,8 +66,8 @@ Lines lines_of(const LinkedView& view, const CommandArguments& arguments, const 
   if (view.step > 0) lines.push_back(fmt::format("step={}", view.step));
   if (view.cursor) lines.push_back(fmt::format("cursor={}", *view.cursor));
   if (view.screen != Screen::Lab)
-    lines.push_back(fmt::format("screen={}{}{}", kScreenNames[static_cast<size_t>(view.screen)],
-                                view.lesson.empty() ? "" : ":", view.lesson));
+    lines.push_back(
+        fmt::format("screen={}{}{}", name_of(view.screen), view.lesson.empty() ? "" : ":", view.lesson));
   if (view.dark) lines.emplace_back("theme=dark");
   if (view.shown != 'A') lines.push_back(fmt::format("shown={}", view.shown));
   if (!view.bookmarks.empty()) lines.push_back(fmt::format("marks={}", fmt::join(view.bookmarks, ",")));

@@ -116,22 +116,27 @@ void message(Ui& ui, const Rect& room, const std::string& notice) {
   if (room.contains(ui.mouse())) ui.tooltip(notice);
 }
 
+// `Tab` leads to a screen: its control, its key and the words about it follow from the screen's name and place.
 struct Tab {
   Screen screen;
-  const char *name, *word, *key, *tip;  // word and tip: keys of words
+  std::string name, key;
+  const std::string& word(const char* what) const {
+    return words::say(fmt::format("shell.tab.{}.{}", name_of(screen), what));
+  }
 };
 
-constexpr Tab kTabs[] = {
-    {Screen::Lab, "app/tab/lab", "shell.tab.lab.title", "1", "shell.tab.lab.help"},
-    {Screen::Lessons, "app/tab/lessons", "shell.tab.lessons.title", "2", "shell.tab.lessons.help"},
-    {Screen::Compare, "app/tab/compare", "shell.tab.compare.title", "3", "shell.tab.compare.help"},
-    {Screen::Sweep, "app/tab/sweep", "shell.tab.sweep.title", "4", "shell.tab.sweep.help"},
-    {Screen::Tape, "app/tab/tape", "shell.tab.tape.title", "5", "shell.tab.tape.help"},
-};
+const std::vector<Tab>& all_tabs() {
+  static const std::vector<Tab> tabs = [] {
+    std::vector<Tab> all;
+    for (size_t i = 0; i < std::size(kScreenNames); ++i)
+      all.push_back(
+          {static_cast<Screen>(i), fmt::format("app/tab/{}", kScreenNames[i]), std::to_string(i + 1)});
+    return all;
+  }();
+  return tabs;
+}
 
-// `kDoing` says, by Screen, what a screen was at when it failed.
-constexpr const char* kDoing[] = {"drawing the Lab", "drawing the lessons", "drawing the comparison",
-                                  "drawing the sweep", "drawing the tape"};
+const Tab& tab_of(Screen screen) { return all_tabs()[static_cast<size_t>(screen)]; }
 
 // `narrow` windows lack room for the program's name and the search's key beside what is offered or said.
 bool narrow(const Ui& ui) { return ui.size().x < 960; }
@@ -140,11 +145,11 @@ bool narrow(const Ui& ui) { return ui.size().x < 960; }
 float tabs(Ui& ui, const Rect& bar, Screen& shown) {
   const bool hints = ui.size().x >= 1400;
   float x = narrow(ui) ? 52 : 165;  // a narrow bar has only the mark before the tabs
-  for (const Tab& each : kTabs) {
-    const float width =
-        ui.paint().text_width({Face::Sans, type::title}, words::say(each.word)) + (hints ? 26.f : 12.f);
-    if (tab(ui, each.name, {x, bar.y, width, bar.h}, words::say(each.word), hints ? each.key : "",
-            shown == each.screen, words::say(each.tip)))
+  for (const Tab& each : all_tabs()) {
+    const std::string& title = each.word("title");
+    const float width = ui.paint().text_width({Face::Sans, type::title}, title) + (hints ? 26.f : 12.f);
+    if (tab(ui, each.name, {x, bar.y, width, bar.h}, title, hints ? each.key : "", shown == each.screen,
+            each.word("help")))
       shown = each.screen;
     x += width + 16;
   }
@@ -153,15 +158,13 @@ float tabs(Ui& ui, const Rect& bar, Screen& shown) {
 
 // `tab_keys` work with or without the top bar.
 void tab_keys(Ui& ui, Screen& shown) {
-  for (const Tab& each : kTabs)
+  for (const Tab& each : all_tabs())
     if (ui.shortcut(each.key, each.name)) shown = each.screen;
 }
 
 // `keep_to_tabs` goes back where anything led to a screen whose tab is held.
 void keep_to_tabs(const Ui& ui, Screen before, Screen& shown, std::string& notice) {
-  const auto* const now =
-      std::find_if(std::begin(kTabs), std::end(kTabs), [&](const Tab& each) { return each.screen == shown; });
-  if (shown == before || now == std::end(kTabs) || !ui.held(now->name)) return;
+  if (shown == before || !ui.held(tab_of(shown).name)) return;
   shown = before;
   notice = kLockedHelp;
 }
@@ -263,7 +266,7 @@ void draw_app(AppState& state, Ui& ui) {
     const Rect bar = area.take_top(layout_for(ui.size()) == Size::Compact ? 40.f : 44.f);
     draw_part(ui, "drawing the title bar", bar, [&] { top_bar(state, ui, bar); });
   }
-  draw_part(ui, kDoing[static_cast<size_t>(screens.shown)], area,
+  draw_part(ui, fmt::format("drawing {}", tab_of(screens.shown).word("title")).c_str(), area,
             [&] { carry_out(draw_screen(state, ui, area), state, ui); });
   if (screens.sweep.screen) screens.sweep.screen->share(session.view->playing);
   std::string error = draw_guarded(ui, "drawing what is open", [&] { draw_shell(state, ui); });

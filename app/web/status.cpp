@@ -35,7 +35,7 @@ std::string status_of(window::WindowSession& session) {
   const Json status = {{"step", view->step},
                        {"training", view->playing},
                        {"runs", std::move(runs)},
-                       {"screen", kScreenNames[static_cast<size_t>(state.screens.shown)]},
+                       {"screen", name_of(state.screens.shown)},
                        {"lesson", lesson ? lesson->id : ""},
                        {"checksum", state.about.checksum()},
                        {"threads", view->threads},

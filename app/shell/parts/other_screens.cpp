@@ -1,5 +1,7 @@
 #include "app/shell/parts/other_screens.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -24,10 +26,6 @@ namespace normscope::shell {
 using namespace ui;
 
 namespace {
-
-// `kSubjects` are keys of words that say, by Screen, what a screen's exports are of.
-constexpr const char* kSubjects[] = {"shell.subject.lab", "shell.subject.lesson", "shell.subject.comparison",
-                                     "shell.subject.sweep", "shell.subject.step"};
 
 // `ask_replacing` asks, beside the control that wants other runs, where those in the Lab could not come back. True:
 // they may come.
@@ -114,7 +112,7 @@ Desk draw_screen(AppState& state, Ui& ui, const Rect& area) {
 }
 
 void carry_out(Desk desk, AppState& state, Ui& ui) {
-  const std::string& subject = words::say(kSubjects[static_cast<size_t>(state.screens.shown)]);
+  const std::string& subject = words::say(fmt::format("shell.tab.{}.subject", name_of(state.screens.shown)));
   for (session::Command& command : desk.commands) state.session.commands.push_back(std::move(command));
   for (view::SavePlot& save : desk.saves) state.session.saves.push_back(std::move(save));
   for (const Desk::File& file : desk.files)
