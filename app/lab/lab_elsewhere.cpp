@@ -60,7 +60,7 @@ std::vector<Elsewhere> LabScreen::elsewhere(const ui::Registry& registry, const 
     if (panel.metric) add(name + "/quantity", words::say("lab.elsewhere.quantity"));
     for (const panels::PanelControl& own : panel.controls) add(name + std::string(own.name), own.help);
   }
-  if (layout_ != Size::Full && left_tab_ != 0)
+  if (layout_ != ui::Size::Full && left_tab_ != 0)
     for (const Elsewhere& control : diagram_controls_) add(control.name, control.help);
   return list;
 }
