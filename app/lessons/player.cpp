@@ -50,7 +50,6 @@ void Player::choose(size_t index) {
   try {
     reference_ = load_results(lesson);
     reach_ = reach_words(lesson, load_reach(lesson));
-    if (const std::string note = load_reach_note(lesson); !note.empty()) reach_.push_back(note);
   } catch (...) {
     reference_error_ = describe_exception("lesson " + lesson.id);
   }

@@ -109,27 +109,8 @@ std::vector<Reach> parse_reach(const Lesson& lesson, const std::string& table, c
   return all;
 }
 
-std::string reach_note(const std::string& page) {
-  std::istringstream lines(page);
-  for (std::string line; std::getline(lines, line);)
-    if (!line.empty() && line[0] != '#' && line[0] != '|') return line;
-  return "";
-}
-
-namespace {
-
-std::string page_of(const Lesson& lesson) {
-  return (std::filesystem::path(lesson.folder) / "limits.md").string();
-}
-
-}  // namespace
-
-std::string load_reach_note(const Lesson& lesson) {
-  return reach_note(read_input_file_if_there(page_of(lesson), input::kPage).value_or(""));
-}
-
 std::vector<Reach> load_reach(const Lesson& lesson) {
-  const std::string file = page_of(lesson);
+  const std::string file = (std::filesystem::path(lesson.folder) / "limits.md").string();
   const auto table = read_input_file_if_there(file, input::kPage);
   return table ? parse_reach(lesson, *table, file) : std::vector<Reach>{};
 }

@@ -26,12 +26,6 @@ std::vector<Reach> load_reach(const Lesson& lesson);
 /// `parse_reach` does the same for a table in memory; `file` is its name for messages.
 std::vector<Reach> parse_reach(const Lesson& lesson, const std::string& table, const std::string& file);
 
-/// `load_reach_note` is the line of limits.md above the table: how it was measured, where that differs from the lesson.
-/// Empty: nothing.
-std::string load_reach_note(const Lesson& lesson);
-/// `reach_note` does the same for a page in memory.
-std::string reach_note(const std::string& page);
-
 /// `reach_words` says "It also holds with: width 128, another text." Then comes a sentence for each setting in which
 /// something did not hold, with what the check needs and what was measured there. All in the lesson's language.
 std::vector<std::string> reach_words(const Lesson& lesson, const std::vector<Reach>& all);

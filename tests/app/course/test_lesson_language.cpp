@@ -396,9 +396,6 @@ TEST_CASE("a lesson's reach names what held and what did not, with the numbers o
   CHECK(words[2] ==
         "It does not hold with depth × 2: A's loss above letter frequencies: needed −0.1 to 0.1, measured "
         "−1 nats (1 of 5 seeds hold).");
-  CHECK(reach_note(table).empty());
-  CHECK(reach_note("# x\n\nLosses in this table are means of 20 steps.\n" + table.substr(3)) ==
-        "Losses in this table are means of 20 steps.");
   const Course german = read_course(kFolder, "de");
   const std::vector<std::string> there =
       reach_words(*german.find("warm-up"), parse_reach(*german.find("warm-up"), table, "t.md"));
