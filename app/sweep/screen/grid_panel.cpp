@@ -1,4 +1,4 @@
-// The panel of the grid; its picture is in grid_picture.h.
+// The grid panel handles the grid; grid_picture.h draws it.
 #include <algorithm>
 #include <cmath>
 
