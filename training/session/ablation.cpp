@@ -1,4 +1,3 @@
-// See ablation.h.
 #include "training/session/ablation.h"
 
 #include <fmt/format.h>
@@ -11,7 +10,8 @@
 namespace normscope {
 namespace {
 
-constexpr int32_t kMostBatches = 4;  // limits a task with many: each of dozens of losses takes as many passes
+constexpr int32_t kMostBatches =
+    4;  // a task may have many, and each of dozens of losses takes as many passes
 
 struct Stack {
   const char* prefix;
