@@ -93,7 +93,7 @@ void prepare_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) < 0 && errno == EBADF)
       (void)open("/dev/null", O_RDWR);  // gets the lowest free number, which is this one
-  // A handler replaces SIG_IGN here, because programs that are started from here would inherit SIG_IGN.
+  // This is a handler and not SIG_IGN, because programs that are started from here would inherit SIG_IGN.
   const struct sigaction nothing = handled([](int) {}, SA_RESTART);
   sigaction(SIGPIPE, &nothing, nullptr);
 #ifdef SIGXFSZ

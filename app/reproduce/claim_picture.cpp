@@ -52,7 +52,7 @@ struct Scale {
   }
 };
 
-/// `ClaimTable` paints the table of a claim. Each unit has its own scale, because other units cannot be compared.
+/// `ClaimTable` paints the table of a claim. Each unit has its own scale, because only numbers of one unit compare.
 class ClaimTable {
  public:
   ClaimTable(Painter& painter, const Theme& theme, const Outcome& outcome)

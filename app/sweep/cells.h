@@ -51,8 +51,8 @@ struct Grid {
 Grid grid_of(const Plan& plan, const std::vector<Job>& jobs,
              const std::vector<std::optional<Record>>& records);
 
-/// `share_learned` is 1 for the best cell, 0 for one that knows letter frequencies only, and below 0 for a worse one.
-/// It is NaN without a finite loss, and where cells read different data.
+/// `share_learned` is (letter frequencies - loss) / (letter frequencies - the best cell's loss): 1 for the best cell. It
+/// is NaN without a finite loss, and where cells read different data.
 double share_learned(const Grid& grid, const Cell& cell);
 double share_learned(const Grid& grid, const Record& record);
 

@@ -10,8 +10,7 @@
 namespace normscope {
 namespace {
 
-constexpr int32_t kMostBatches =
-    4;  // a task may have many, and each of dozens of losses takes as many passes
+constexpr int32_t kMostBatches = 4;  // each of dozens of losses takes a pass over every batch
 
 struct Stack {
   const char* prefix;

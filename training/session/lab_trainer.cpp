@@ -1,5 +1,5 @@
-// LabTrainer has its lockstep, the text that runs write, and the views here; lab_commands.cpp and lab_fork.cpp have the
-// commands.
+// This part of LabTrainer has the lockstep, the text that runs write, and the views. lab_commands.cpp and lab_fork.cpp
+// have the commands.
 #include "training/session/lab_trainer.h"
 
 #include <algorithm>

@@ -87,7 +87,7 @@ class LabTrainer {
   std::function<bool()> called{};  ///< whether a command waits
 
  private:
-  // `Carrier` has one function per command of command.h. Each throws Error and then leaves everything as it was.
+  // `Carrier` calls one of these functions per command. Each throws Error and then leaves everything as it was.
   struct Carrier;
   void start(std::vector<RunSpec> specs, bool play, std::vector<std::vector<Edit>> edits = {},
              std::string letters = {});

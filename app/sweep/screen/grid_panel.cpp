@@ -1,4 +1,4 @@
-// The grid panel handles the grid; grid_picture.h draws it.
+// The grid panel has the sentence, the grid or the line plot, and the key; grid_picture.h draws the grid.
 #include <algorithm>
 #include <cmath>
 
